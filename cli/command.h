@@ -1,0 +1,108 @@
+/* A command is a table of options, some words and a function. The table makes the parser, --help,
+ * the man page, the completions and the reference in docs/. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <jansson.h>
+
+#include "base/context.h"
+#include "base/grid.h"
+
+typedef enum {
+    CLI_FLAG,     /* bool */
+    CLI_TEXT,     /* const char * */
+    CLI_CHOICE,   /* const char *, one of those in `value`: "relu|softmax" */
+    CLI_INPUT,    /* const char *, a file to read */
+    CLI_OUTPUT,   /* const char *, a file to write */
+    CLI_COUNT,    /* size_t, 1 or more */
+    CLI_NATURAL,  /* uint64_t, 0 or more */
+    CLI_REAL,     /* double */
+    CLI_BYTES,    /* size_t, "4G" */
+    CLI_GRID,     /* wt_grid of numbers */
+    CLI_INTEGERS, /* wt_grid of integers */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name;     /* without the dashes */
+    char letter;          /* of the short form; 0 = none */
+    cli_kind kind;        /* decides the type of the field at `offset` */
+    size_t offset;        /* of the field in the command's values */
+    const char *value;    /* name of the value in --help, the alternatives of a choice */
+    const char *fallback; /* what is parsed when the option is not given; NULL = zero */
+    const char *help;     /* one or two sentences */
+} cli_option;
+
+/* What every command takes. */
+typedef struct cli_common {
+    size_t threads, memory;
+    uint64_t seed;
+    bool json, quiet, verbose, help;
+    const char *color;
+} cli_common;
+
+typedef struct cli_call cli_call;
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;     /* one line, no full stop */
+    const char *operands;    /* "FILE...": as in the usage line; "" = none */
+    int least, most;         /* operands taken; most < 0 = any number */
+    const char *description; /* paragraphs parted by blank lines */
+    const char *examples;    /* lines of shell */
+    const cli_option *options;
+    size_t option_count;
+    size_t values_bytes;
+    wt_status (*run)(cli_call *call);
+} cli_command;
+
+#define CLI_OPTIONS(table, type)                                                                   \
+    .options = (table), .option_count = sizeof(table) / sizeof *(table),                           \
+    .values_bytes = sizeof(type)
+
+struct cli_call {
+    wt_context *context;
+    const cli_command *command;
+    cli_common common;
+    void *values; /* of the type the command's table was written for */
+    bool *given;  /* one an option of the command, common ones after them */
+    char **operands;
+    int operand_count;
+};
+
+/* All commands, in the order of `wattle --help`; ends with NULL. */
+extern const cli_command *const cli_commands[];
+extern const cli_option cli_common_options[];
+extern const size_t cli_common_option_count;
+
+const cli_command *cli_find_command(const char *name);
+/* Options of the command, then the common ones; NULL past the end. */
+const cli_option *cli_option_at(const cli_command *command, size_t index);
+
+/* Fills the call from the words after the command's name. WT_USAGE with a sentence otherwise. */
+wt_status cli_parse(cli_call *call, int argc, char **argv);
+void cli_call_free(cli_call *call);
+/* Whether the user wrote the option. */
+bool cli_given(const cli_call *call, const char *name);
+
+/* The nearest name within reach of a typing slip, or NULL. `next` walks the candidates. */
+typedef const char *(*cli_candidate_fn)(const void *from, size_t index);
+const char *cli_nearest(const char *word, cli_candidate_fn next, const void *from);
+
+/* Prints the object as the command's result on stdout and releases it. NULL (no memory while it
+ * was built) becomes WT_MEMORY. */
+wt_status cli_emit_json(cli_call *call, json_t *object);
+/* A number for JSON: null when it is not finite. */
+json_t *cli_json_real(double value);
+
+/* Writes the help of a command (or of wattle itself: NULL) in the given format: "text", "man",
+ * "markdown". */
+void cli_write_help(FILE *out, const cli_command *command, const char *format);
+/* Writes the completion script of a shell: "bash", "zsh", "fish"; false if there is none. */
+bool cli_write_completion(FILE *out, const char *shell);
+
+/* Connects the context with the terminal: remarks, progress, Ctrl-C. */
+void cli_terminal_attach(cli_call *call);
+/* Wipes a progress line that is still on the screen. */
+void cli_terminal_finish(void);
+
+#endif

@@ -1,0 +1,8 @@
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "command.h"
+
+extern const cli_command cli_help;
+
+#endif

@@ -1,0 +1,257 @@
+#define _GNU_SOURCE /* getopt_long */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "command.h"
+
+const cli_option cli_common_options[] = {
+    {"threads", 't', CLI_COUNT, offsetof(cli_common, threads), "T", NULL,
+     "Threads to use; all processors by default. Results do not depend on it."},
+    {"seed", 's', CLI_NATURAL, offsetof(cli_common, seed), "S", "0",
+     "Seed of everything that is drawn."},
+    {"mem", 0, CLI_BYTES, offsetof(cli_common, memory), "BYTES", "0",
+     "Most memory to hold at a time, as 4G or 500M; 0 = no limit."},
+    {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, NULL,
+     "Print the result as one JSON object; errors too."},
+    {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, NULL,
+     "No progress and no remarks on stderr."},
+    {"verbose", 'v', CLI_FLAG, offsetof(cli_common, verbose), NULL, NULL,
+     "More remarks on stderr: memory and time."},
+    {"color", 0, CLI_CHOICE, offsetof(cli_common, color), "auto|always|never", "auto",
+     "Colour on the terminal. NO_COLOR in the environment turns auto off."},
+    {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, NULL, "Show this help."},
+};
+const size_t cli_common_option_count = sizeof cli_common_options / sizeof *cli_common_options;
+
+const cli_option *cli_option_at(const cli_command *command, size_t index) {
+    size_t own = command == NULL ? 0 : command->option_count;
+    if (index < own)
+        return &command->options[index];
+    return index - own < cli_common_option_count ? &cli_common_options[index - own] : NULL;
+}
+
+static const char *option_name_at(const void *command, size_t index) {
+    const cli_option *option = cli_option_at(command, index);
+    return option == NULL ? NULL : option->name;
+}
+
+const char *cli_nearest(const char *word, cli_candidate_fn next, const void *from) {
+    const char *best = NULL;
+    size_t least = strlen(word) / 3 + 2; /* more slips than that make another word */
+    const char *name;
+    for (size_t i = 0; (name = next(from, i)) != NULL; i++) {
+        size_t distance = wt_edit_distance(word, name);
+        if (distance < least) {
+            least = distance;
+            best = name;
+        }
+    }
+    return best;
+}
+
+bool cli_given(const cli_call *call, const char *name) {
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(call->command, i)) != NULL; i++)
+        if (strcmp(option->name, name) == 0)
+            return call->given[i];
+    return false;
+}
+
+static void *field_of(cli_call *call, size_t index, const cli_option *option) {
+    bool own = index < call->command->option_count;
+    return (char *)(own ? call->values : (void *)&call->common) + option->offset;
+}
+
+static wt_status refuse(wt_context *context, const cli_option *option, const char *text,
+                        const char *wanted) {
+    return wt_fail(context, WT_USAGE, "--%s: '%s' is not %s", option->name, text, wanted);
+}
+
+static bool is_choice(const char *alternatives, const char *text) {
+    size_t length = strlen(text);
+    for (const char *at = alternatives; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (length > 0 && strncmp(at, text, length) == 0 &&
+            (at[length] == '|' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static wt_status parse_grid(wt_context *context, const cli_option *option, const char *text,
+                            wt_grid *out) {
+    wt_grid_free(out);
+    wt_status status = option->kind == CLI_GRID ? wt_grid_parse(context, text, out)
+                                                : wt_grid_parse_integers(context, text, out);
+    if (status != WT_USAGE)
+        return status;
+    char why[WT_MESSAGE_BYTES];
+    snprintf(why, sizeof why, "%s", wt_context_message(context));
+    return wt_fail(context, WT_USAGE, "--%s: %s", option->name, why);
+}
+
+/* Parses the text into the field, whose type the option's kind tells. */
+static wt_status set_value(wt_context *context, const cli_option *option, void *field,
+                           const char *text) {
+    uint64_t natural;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return WT_OK;
+    case CLI_CHOICE:
+        if (!is_choice(option->value, text))
+            return wt_fail(context, WT_USAGE, "--%s: '%s' is none of %s", option->name, text,
+                           option->value);
+        *(const char **)field = text;
+        return WT_OK;
+    case CLI_TEXT:
+    case CLI_INPUT:
+    case CLI_OUTPUT:
+        if (*text == '\0')
+            return wt_fail(context, WT_USAGE, "--%s: the value is empty", option->name);
+        *(const char **)field = text;
+        return WT_OK;
+    case CLI_COUNT:
+        if (!wt_parse_unsigned(text, &natural) || natural == 0 || natural > PTRDIFF_MAX)
+            return refuse(context, option, text, "a whole number of 1 or more");
+        *(size_t *)field = (size_t)natural;
+        return WT_OK;
+    case CLI_NATURAL:
+        return wt_parse_unsigned(text, (uint64_t *)field)
+                   ? WT_OK
+                   : refuse(context, option, text, "a whole number of 0 or more");
+    case CLI_REAL:
+        return wt_parse_real(text, (double *)field) ? WT_OK
+                                                    : refuse(context, option, text, "a number");
+    case CLI_BYTES:
+        return wt_parse_bytes(text, (size_t *)field)
+                   ? WT_OK
+                   : refuse(context, option, text, "a size (write 500M or 4G)");
+    case CLI_GRID:
+    case CLI_INTEGERS:
+        return parse_grid(context, option, text, (wt_grid *)field);
+    }
+    return wt_fail(context, WT_INTERNAL, "--%s has no kind", option->name);
+}
+
+static wt_status unknown_option(cli_call *call, const char *word) {
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const char *nearest =
+        strncmp(name, "--", 2) == 0 ? cli_nearest(name + 2, option_name_at, call->command) : NULL;
+    if (nearest != NULL)
+        return wt_fail(call->context, WT_USAGE, "unknown option %s; did you mean --%s?", name,
+                       nearest);
+    return wt_fail(call->context, WT_USAGE, "unknown option %s; see 'wattle help %s'", name,
+                   call->command->name);
+}
+
+/* The long and short tables of getopt, made from ours; values of `long_options` are indexes. */
+static void fill_getopt_tables(const cli_command *command, struct option *long_options,
+                               char *short_options) {
+    *short_options++ = ':';
+    const cli_option *option;
+    size_t i = 0;
+    for (; (option = cli_option_at(command, i)) != NULL; i++) {
+        bool flag = option->kind == CLI_FLAG;
+        long_options[i] = (struct option){option->name, flag ? no_argument : required_argument,
+                                          NULL, 256 + (int)i};
+        if (option->letter != 0)
+            *short_options++ = option->letter;
+        if (option->letter != 0 && !flag)
+            *short_options++ = ':';
+    }
+    long_options[i] = (struct option){0};
+    *short_options = '\0';
+}
+
+static size_t index_of(const cli_command *command, int found) {
+    if (found >= 256)
+        return (size_t)found - 256;
+    size_t i = 0;
+    while (cli_option_at(command, i)->letter != found)
+        i++;
+    return i;
+}
+
+static wt_status parse_words(cli_call *call, int argc, char **argv, struct option *long_options,
+                             const char *short_options) {
+    opterr = 0;
+    optind = 0; /* GNU: start afresh */
+    for (int found;;) {
+        int at = optind == 0 ? 1 : optind;
+        found = getopt_long(argc, argv, short_options, long_options, NULL);
+        if (found == -1)
+            break;
+        if (found == '?') {
+            char letter[] = {'-', (char)optopt, '\0'};
+            return unknown_option(call, optopt > 0 && optopt < 256 ? letter : argv[optind - 1]);
+        }
+        if (found == ':')
+            return wt_fail(call->context, WT_USAGE, "%s needs a value", argv[at]);
+        size_t index = index_of(call->command, found);
+        const cli_option *option = cli_option_at(call->command, index);
+        call->given[index] = true;
+        wt_status status = set_value(call->context, option, field_of(call, index, option), optarg);
+        if (status != WT_OK)
+            return status;
+    }
+    call->operands = argv + optind;
+    call->operand_count = argc - optind;
+    return WT_OK;
+}
+
+static wt_status set_fallbacks(cli_call *call) {
+    const cli_option *option;
+    wt_status status = WT_OK;
+    for (size_t i = 0; status == WT_OK && (option = cli_option_at(call->command, i)) != NULL; i++)
+        if (option->fallback != NULL)
+            status = set_value(call->context, option, field_of(call, i, option), option->fallback);
+    return status;
+}
+
+static wt_status check_operands(cli_call *call) {
+    const cli_command *command = call->command;
+    if (call->operand_count < command->least)
+        return wt_fail(call->context, WT_USAGE, "wattle %s needs %s; see 'wattle help %s'",
+                       command->name, command->operands, command->name);
+    if (command->most >= 0 && call->operand_count > command->most)
+        return wt_fail(call->context, WT_USAGE, "wattle %s: '%s' is one operand too many",
+                       command->name, call->operands[command->most]);
+    return WT_OK;
+}
+
+wt_status cli_parse(cli_call *call, int argc, char **argv) {
+    const cli_command *command = call->command;
+    size_t count = command->option_count + cli_common_option_count;
+    struct option *long_options = NULL;
+    char *short_options = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(call->context, &call->given, count, "options"));
+    WT_TRY(wt_allocate_zero(call->context, &call->values, command->values_bytes, 1, "options"));
+    WT_TRY(WT_NEW(call->context, &long_options, count + 1, "options"));
+    WT_TRY(WT_NEW(call->context, &short_options, 2 * count + 2, "options"));
+    fill_getopt_tables(command, long_options, short_options);
+    WT_TRY(set_fallbacks(call));
+    WT_TRY(parse_words(call, argc, argv, long_options, short_options));
+    if (!call->common.help)
+        WT_TRY(check_operands(call));
+done:
+    wt_release(long_options);
+    wt_release(short_options);
+    return status;
+}
+
+void cli_call_free(cli_call *call) {
+    for (size_t i = 0; call->values != NULL && i < call->command->option_count; i++) {
+        const cli_option *option = &call->command->options[i];
+        if (option->kind == CLI_GRID || option->kind == CLI_INTEGERS)
+            wt_grid_free((wt_grid *)field_of(call, i, option));
+    }
+    wt_release(call->values);
+    wt_release(call->given);
+}

@@ -1,0 +1,34 @@
+#include "version.h"
+
+#include <cblas.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <zip.h>
+
+#include "base/context.h"
+#include "commit.h"
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+wt_status cli_write_version(wt_context *context, bool json) {
+    if (!json) {
+        printf("wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s\n",
+               wt_version(), WATTLE_COMMIT, COMPILER, openblas_get_config(), jansson_version_str(),
+               zip_libzip_version());
+        return WT_OK;
+    }
+    json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s, s:s, s:s}}", "version", wt_version(),
+                            "commit", WATTLE_COMMIT, "compiler", COMPILER, "built_in", "openmp", 1,
+                            "blas", openblas_get_config(), "jansson", jansson_version_str(),
+                            "libzip", zip_libzip_version());
+    if (all == NULL)
+        return wt_fail(context, WT_MEMORY, "no memory for the JSON result");
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+    return WT_OK;
+}

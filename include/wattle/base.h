@@ -1,0 +1,91 @@
+/* The context every call takes, and the statuses every call returns.
+ *
+ * The library never prints, exits, aborts or reads the environment. A call that fails returns a
+ * status other than WT_OK, and the sentence with the values that went wrong is on the context. */
+#ifndef WATTLE_BASE_H
+#define WATTLE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WT_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wt_status {
+    WT_OK = 0,
+    WT_MISSED,        /* ran to the end without reaching its goal */
+    WT_USAGE,         /* an argument that makes no sense */
+    WT_DATA,          /* input that is malformed or disagrees with itself */
+    WT_NO_INPUT,      /* an input that does not exist or cannot be opened */
+    WT_UNAVAILABLE,   /* not built in, or an outside program failed */
+    WT_INTERNAL,      /* a fault of ours, or a broken installation */
+    WT_MEMORY,        /* out of memory, or over the memory budget */
+    WT_CANNOT_CREATE, /* an output that cannot be created */
+    WT_IO,            /* reading or writing broke off */
+    WT_INTERRUPTED,   /* cancelled; what was finished is kept */
+    WT_CONFIG         /* a configuration file that makes no sense */
+} wt_status;
+
+/* "bad data" and the like; never NULL. */
+WT_API const char *wt_status_name(wt_status status);
+/* The exit code of the wattle command for a status (docs/formats.md lists them). */
+WT_API int wt_status_exit_code(wt_status status);
+
+/* The version of the library in use: "0.1.0". */
+WT_API const char *wt_version(void);
+
+/* A context carries settings, the cancel flag and the last message. One context serves one
+ * thread at a time; the library spreads the work of a call over threads by itself. */
+typedef struct wt_context wt_context;
+
+/* On failure *out is NULL and the status is WT_MEMORY. Threads start at the number of processors
+ * this process may use, the memory budget at none. */
+WT_API wt_status wt_context_new(wt_context **out);
+/* Accepts NULL. Objects made with the context may be freed after it. */
+WT_API void wt_context_free(wt_context *context);
+
+/* 1 to WT_MAX_THREADS. Results are the same bits for every number of threads. */
+#define WT_MAX_THREADS 1024
+WT_API wt_status wt_context_set_threads(wt_context *context, int threads);
+WT_API int wt_context_threads(const wt_context *context);
+
+/* The most bytes the library may hold at a time through this context; 0 = no limit. */
+WT_API void wt_context_set_memory(wt_context *context, size_t bytes);
+WT_API size_t wt_context_memory(const wt_context *context);
+/* Bytes held now, and the most held at any time so far. */
+WT_API size_t wt_context_memory_used(const wt_context *context);
+WT_API size_t wt_context_memory_peak(const wt_context *context);
+
+/* The sentence of the last failed call; "" before any. Valid until the next call. */
+WT_API const char *wt_context_message(const wt_context *context);
+
+/* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED. Safe in a signal
+ * handler and from any thread. */
+WT_API void wt_context_cancel(wt_context *context);
+WT_API bool wt_context_cancelled(const wt_context *context);
+
+/* Remarks worth a user's eye that are no failure (a warning about the data, a choice made). */
+typedef void (*wt_log_fn)(void *user, const char *sentence);
+WT_API void wt_context_set_log(wt_context *context, wt_log_fn log, void *user);
+
+/* How far a long call has come. */
+typedef struct wt_progress {
+    const char *what; /* "cells", "samples": what is counted */
+    double done;
+    double total;   /* 0 = not known */
+    double seconds; /* since the work began */
+} wt_progress;
+typedef void (*wt_progress_fn)(void *user, const wt_progress *progress);
+/* Called about ten times a second at most, from the thread that made the call. */
+WT_API void wt_context_set_progress(wt_context *context, wt_progress_fn show, void *user);
+/* "cells 12/80  3.1/s  ETA 22s" into buffer; returns buffer. */
+WT_API const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,8 @@
+/* Everything libwattle offers. */
+#ifndef WATTLE_H
+#define WATTLE_H
+
+#include "wattle/base.h"
+#include "wattle/random.h"
+
+#endif

@@ -1,0 +1,151 @@
+#define _GNU_SOURCE
+#include "base/context.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+_Thread_local char *wt_chunk_message = NULL;
+
+static const struct {
+    const char *name;
+    int exit_code;
+} statuses[] = {
+    [WT_OK] = {"fine", 0},
+    [WT_MISSED] = {"goal not reached", 1},
+    [WT_USAGE] = {"bad usage", 64},
+    [WT_DATA] = {"bad data", 65},
+    [WT_NO_INPUT] = {"no such input", 66},
+    [WT_UNAVAILABLE] = {"not available", 69},
+    [WT_INTERNAL] = {"internal error", 70},
+    [WT_MEMORY] = {"out of memory", 70},
+    [WT_CANNOT_CREATE] = {"cannot create output", 73},
+    [WT_IO] = {"input/output error", 74},
+    [WT_INTERRUPTED] = {"interrupted", 75},
+    [WT_CONFIG] = {"bad configuration", 78},
+};
+
+static bool known(wt_status status) {
+    return (size_t)status < sizeof statuses / sizeof *statuses;
+}
+
+const char *wt_status_name(wt_status status) {
+    return known(status) ? statuses[status].name : "unknown status";
+}
+
+int wt_status_exit_code(wt_status status) {
+    return known(status) ? statuses[status].exit_code : 70;
+}
+
+const char *wt_version(void) {
+    return WT_VERSION;
+}
+
+static int usable_processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    int count = CPU_COUNT(&set);
+    return count > WT_MAX_THREADS ? WT_MAX_THREADS : count;
+}
+
+wt_status wt_context_new(wt_context **out) {
+    *out = NULL;
+    wt_context *context = calloc(1, sizeof *context);
+    wt_account *account = calloc(1, sizeof *account);
+    if (context == NULL || account == NULL) {
+        free(context);
+        free(account);
+        return WT_MEMORY;
+    }
+    atomic_store(&account->owners, 1);
+    context->account = account;
+    context->threads = usable_processors();
+    *out = context;
+    return WT_OK;
+}
+
+void wt_context_free(wt_context *context) {
+    if (context == NULL)
+        return;
+    wt_account_leave(context->account);
+    free(context);
+}
+
+wt_status wt_context_set_threads(wt_context *context, int threads) {
+    if (threads < 1 || threads > WT_MAX_THREADS)
+        return wt_fail(context, WT_USAGE, "threads must be 1 to %d, not %d", WT_MAX_THREADS,
+                       threads);
+    context->threads = threads;
+    return WT_OK;
+}
+
+int wt_context_threads(const wt_context *context) {
+    return context->threads;
+}
+
+void wt_context_set_memory(wt_context *context, size_t bytes) {
+    atomic_store(&context->account->budget, bytes);
+}
+
+size_t wt_context_memory(const wt_context *context) {
+    return atomic_load(&context->account->budget);
+}
+
+size_t wt_context_memory_used(const wt_context *context) {
+    return atomic_load(&context->account->used);
+}
+
+size_t wt_context_memory_peak(const wt_context *context) {
+    return atomic_load(&context->account->peak);
+}
+
+const char *wt_context_message(const wt_context *context) {
+    return context->message;
+}
+
+void wt_context_cancel(wt_context *context) {
+    atomic_store(&context->cancelled, true);
+}
+
+bool wt_context_cancelled(const wt_context *context) {
+    return atomic_load(&context->cancelled);
+}
+
+wt_status wt_check_cancelled(wt_context *context) {
+    return wt_context_cancelled(context) ? wt_fail(context, WT_INTERRUPTED, "interrupted") : WT_OK;
+}
+
+void wt_context_set_log(wt_context *context, wt_log_fn log, void *user) {
+    context->log = log;
+    context->log_user = user;
+}
+
+wt_status wt_fail(wt_context *context, wt_status status, const char *format, ...) {
+    char *message = wt_chunk_message != NULL ? wt_chunk_message : context->message;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(message, WT_MESSAGE_BYTES, format, values);
+    va_end(values);
+    return status;
+}
+
+void wt_remark(wt_context *context, const char *format, ...) {
+    if (context->log == NULL)
+        return;
+    char sentence[WT_MESSAGE_BYTES];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    context->log(context->log_user, sentence);
+}
+
+bool wt_fault_due(atomic_long *counter) {
+    /* Counts down to the event that fails and stays off afterwards. */
+    return atomic_load(counter) > 0 && atomic_fetch_sub(counter, 1) == 1;
+}

@@ -1,0 +1,103 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define ALIGNMENT 64
+
+/* In front of every block, in one alignment unit of its own. */
+typedef struct {
+    wt_account *account;
+    size_t bytes; /* of the whole allocation, header included */
+} header;
+
+bool wt_multiply(size_t count, size_t size, size_t *product) {
+    return !__builtin_mul_overflow(count, size, product);
+}
+
+bool wt_add(size_t a, size_t b, size_t *sum) {
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+void wt_account_leave(wt_account *account) {
+    if (atomic_fetch_sub(&account->owners, 1) == 1)
+        free(account);
+}
+
+/* Reserves bytes on the account, or says why not. */
+static wt_status reserve(wt_context *context, size_t bytes, const char *what) {
+    wt_account *account = context->account;
+    size_t budget = atomic_load(&account->budget);
+    size_t used = atomic_fetch_add(&account->used, bytes) + bytes;
+    if (budget != 0 && used > budget) {
+        atomic_fetch_sub(&account->used, bytes);
+        char need[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
+        return wt_fail(context, WT_MEMORY,
+                       "%s needs %s more, with %s in use and a memory budget of %s", what,
+                       wt_format_bytes(bytes, need), wt_format_bytes(used - bytes, have),
+                       wt_format_bytes(budget, limit));
+    }
+    size_t peak = atomic_load(&account->peak);
+    while (used > peak && !atomic_compare_exchange_weak(&account->peak, &peak, used))
+        continue;
+    return WT_OK;
+}
+
+wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size,
+                      const char *what) {
+    void *block = NULL;
+    memcpy(slot, &block, sizeof block);
+    size_t bytes;
+    if (!wt_multiply(count, size, &bytes) || !wt_add(bytes, 2 * ALIGNMENT, &bytes) ||
+        bytes > PTRDIFF_MAX)
+        return wt_fail(context, WT_MEMORY, "%s of %zu times %zu bytes is beyond any memory", what,
+                       count, size);
+    bytes -= bytes % ALIGNMENT;
+    wt_status status = reserve(context, bytes, what);
+    if (status != WT_OK)
+        return status;
+    header *head =
+        wt_fault_due(&context->allocation_to_fail) ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    if (head == NULL) {
+        atomic_fetch_sub(&context->account->used, bytes);
+        char need[WT_BYTES_TEXT];
+        return wt_fail(context, WT_MEMORY, "no memory for %s (%s)", what,
+                       wt_format_bytes(bytes, need));
+    }
+    *head = (header){.account = context->account, .bytes = bytes};
+    atomic_fetch_add(&context->account->owners, 1);
+    block = (char *)head + ALIGNMENT;
+    memcpy(slot, &block, sizeof block);
+    return WT_OK;
+}
+
+wt_status wt_allocate_zero(wt_context *context, void *slot, size_t count, size_t size,
+                           const char *what) {
+    wt_status status = wt_allocate(context, slot, count, size, what);
+    if (status == WT_OK) {
+        void *block;
+        memcpy(&block, slot, sizeof block);
+        memset(block, 0, count * size);
+    }
+    return status;
+}
+
+void wt_release(void *block) {
+    if (block == NULL)
+        return;
+    header *head = (header *)(void *)((char *)block - ALIGNMENT);
+    wt_account *account = head->account;
+    atomic_fetch_sub(&account->used, head->bytes);
+    free(head);
+    wt_account_leave(account);
+}
+
+wt_status wt_copy_text(wt_context *context, char **out, const char *text, const char *what) {
+    size_t bytes = strlen(text) + 1;
+    wt_status status = wt_allocate(context, out, bytes, 1, what);
+    if (status == WT_OK)
+        memcpy(*out, text, bytes);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* Memory on a budget. Every block is aligned to 64 bytes and counted on its context's account. */
+#ifndef WT_BASE_MEMORY_H
+#define WT_BASE_MEMORY_H
+
+#include "base/context.h"
+
+/* count * size into *product; false when it does not fit a size_t. */
+bool wt_multiply(size_t count, size_t size, size_t *product);
+bool wt_add(size_t a, size_t b, size_t *sum);
+
+/* Sets the pointer at `slot` to `count` elements of `size` bytes, uninitialised; to NULL on
+ * failure, with a sentence that says what the memory was for. count = 0 gives a block that may
+ * be released and not touched. */
+wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size, const char *what);
+/* The same, cleared. */
+wt_status wt_allocate_zero(wt_context *context, void *slot, size_t count, size_t size,
+                           const char *what);
+/* Releases what wt_allocate gave; accepts NULL. */
+void wt_release(void *block);
+
+/* For pointers with a type: WT_NEW(context, &rows, count, "rows"). */
+#define WT_NEW(context, pointer, count, what)                                                      \
+    wt_allocate(context, pointer, count, sizeof **(pointer), what)
+#define WT_NEW_ZERO(context, pointer, count, what)                                                 \
+    wt_allocate_zero(context, pointer, count, sizeof **(pointer), what)
+
+/* A copy of the text, to be released with wt_release. */
+wt_status wt_copy_text(wt_context *context, char **out, const char *text, const char *what);
+
+/* The context's part in its account; the last owner frees it. */
+void wt_account_leave(wt_account *account);
+
+#endif

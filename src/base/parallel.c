@@ -1,0 +1,78 @@
+#include "base/parallel.h"
+
+#include <omp.h>
+#include <string.h>
+
+typedef struct {
+    wt_context *context;
+    size_t count, grain, chunks;
+    wt_body_fn body;
+    void *argument;
+    atomic_size_t first_failure; /* chunk index, `chunks` while there is none */
+    wt_status status;            /* of that chunk, as are the words in the context's message */
+} loop;
+
+/* The failure with the lowest chunk index is kept whatever the order in which they come. */
+static void record_failure(loop *run, size_t chunk, wt_status status, const char *message) {
+#pragma omp critical(wt_parallel_failure)
+    if (chunk < atomic_load(&run->first_failure)) {
+        atomic_store(&run->first_failure, chunk);
+        run->status = status;
+        memcpy(run->context->message, message, WT_MESSAGE_BYTES);
+    }
+}
+
+static void run_chunk(loop *run, size_t chunk, int worker) {
+    /* Chunks before a failure still run: one of them may be the first to fail. */
+    if (chunk > atomic_load(&run->first_failure))
+        return;
+    char message[WT_MESSAGE_BYTES] = "";
+    wt_chunk_message = message;
+    wt_status status = wt_check_cancelled(run->context);
+    if (status == WT_OK) {
+        size_t begin = chunk * run->grain;
+        size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
+        status = run->body(run->argument, begin, end, worker);
+    }
+    wt_chunk_message = NULL;
+    if (status != WT_OK)
+        record_failure(run, chunk, status, message);
+}
+
+/* On the calling thread, as the inside of another loop: the outer chunk owns the message. */
+static wt_status run_inline(loop *run) {
+    int worker = omp_get_thread_num();
+    for (size_t begin = 0; begin < run->count; begin += run->grain) {
+        size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
+        wt_status status = wt_check_cancelled(run->context);
+        if (status == WT_OK)
+            status = run->body(run->argument, begin, end, worker);
+        if (status != WT_OK)
+            return status;
+    }
+    return WT_OK;
+}
+
+wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_body_fn body,
+                          void *argument) {
+    if (count == 0)
+        return WT_OK;
+    if (grain == 0)
+        return wt_fail(context, WT_INTERNAL, "a parallel loop with chunks of no items");
+    loop run = {.context = context,
+                .count = count,
+                .grain = grain,
+                .body = body,
+                .argument = argument,
+                .status = WT_OK};
+    run.chunks = (count - 1) / grain + 1;
+    atomic_init(&run.first_failure, run.chunks);
+    if (wt_chunk_message != NULL)
+        return run_inline(&run);
+    size_t useful = run.chunks < (size_t)context->threads ? run.chunks : (size_t)context->threads;
+    loop *shared = &run;
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)useful)
+    for (size_t chunk = 0; chunk < shared->chunks; chunk++)
+        run_chunk(shared, chunk, omp_get_thread_num());
+    return run.status;
+}

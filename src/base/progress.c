@@ -1,0 +1,61 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define SHOW_EVERY 0.1 /* seconds */
+
+double wt_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void wt_context_set_progress(wt_context *context, wt_progress_fn show, void *user) {
+    context->progress = show;
+    context->progress_user = user;
+}
+
+wt_meter wt_meter_start(wt_context *context, const char *what, double total) {
+    return (wt_meter){
+        .context = context, .progress = {.what = what, .total = total}, .began = wt_clock()};
+}
+
+void wt_meter_set(wt_meter *meter, double done) {
+    wt_context *context = meter->context;
+    meter->progress.done = done;
+    if (context->progress == NULL)
+        return;
+    double now = wt_clock();
+    bool last = meter->progress.total > 0 && done >= meter->progress.total;
+    if (!last && now - context->progress_shown < SHOW_EVERY)
+        return;
+    context->progress_shown = now;
+    meter->progress.seconds = now - meter->began;
+    context->progress(context->progress_user, &meter->progress);
+}
+
+/* "45s", "3m20s", "2h05m". */
+static void format_duration(double seconds, char *out, size_t bytes) {
+    long whole = seconds < 1e9 ? (long)(seconds + 0.5) : 1000000000L;
+    if (whole < 60)
+        snprintf(out, bytes, "%lds", whole);
+    else if (whole < 3600)
+        snprintf(out, bytes, "%ldm%02lds", whole / 60, whole % 60);
+    else
+        snprintf(out, bytes, "%ldh%02ldm", whole / 3600, whole / 60 % 60);
+}
+
+const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t bytes) {
+    double rate = progress->seconds > 0 ? progress->done / progress->seconds : 0;
+    char left[32] = "";
+    if (progress->total > 0 && rate > 0)
+        format_duration((progress->total - progress->done) / rate, left, sizeof left);
+    if (progress->total > 0)
+        snprintf(buffer, bytes, "%s %.0f/%.0f  %.3g/s  ETA %s", progress->what, progress->done,
+                 progress->total, rate, left[0] != '\0' ? left : "?");
+    else
+        snprintf(buffer, bytes, "%s %.0f  %.3g/s", progress->what, progress->done, rate);
+    return buffer;
+}

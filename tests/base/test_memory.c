@@ -1,0 +1,69 @@
+#include "base/memory.h"
+
+#include "check.h"
+
+static void sizes_are_checked_for_overflow(void **state) {
+    size_t product;
+    assert_true(wt_multiply(1u << 20, 1u << 20, &product));
+    assert_false(wt_multiply(SIZE_MAX / 2, 3, &product));
+    double *block;
+    CHECK_FAILS(*state, WT_NEW(*state, &block, SIZE_MAX / 4, "rows"), WT_MEMORY, "rows");
+    assert_null(block);
+}
+
+static void blocks_are_aligned_and_counted(void **state) {
+    char *block;
+    size_t before = wt_context_memory_used(*state);
+    CHECK_OK(*state, WT_NEW_ZERO(*state, &block, 1000, "bytes"));
+    assert_int_equal((uintptr_t)block % 64, 0);
+    assert_true(wt_context_memory_used(*state) >= before + 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(block[i], 0);
+    wt_release(block);
+    wt_release(NULL);
+    assert_int_equal(wt_context_memory_used(*state), before);
+    assert_true(wt_context_memory_peak(*state) >= before + 1000);
+}
+
+static void the_budget_is_kept(void **state) {
+    char *block;
+    wt_context_set_memory(*state, 1 << 20);
+    CHECK_FAILS(*state, WT_NEW(*state, &block, 1 << 20, "features"), WT_MEMORY,
+                "features needs 1.0 MiB more");
+    CHECK_OK(*state, WT_NEW(*state, &block, 1 << 19, "features"));
+    wt_release(block);
+    wt_context_set_memory(*state, 0);
+}
+
+static void the_kth_allocation_fails(void **state) {
+    wt_context *context = *state;
+    atomic_store(&context->allocation_to_fail, 2);
+    char *first, *second, *third;
+    CHECK_OK(context, WT_NEW(context, &first, 8, "first"));
+    CHECK_FAILS(context, WT_NEW(context, &second, 8, "second"), WT_MEMORY, "no memory for second");
+    CHECK_OK(context, WT_NEW(context, &third, 8, "third"));
+    wt_release(first);
+    wt_release(third);
+}
+
+static void blocks_may_outlive_their_context(void **state) {
+    (void)state;
+    wt_context *context;
+    assert_int_equal(wt_context_new(&context), WT_OK);
+    char *block;
+    CHECK_OK(context, WT_NEW(context, &block, 8, "block"));
+    wt_context_free(context);
+    block[0] = 1;
+    wt_release(block);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_checked_for_overflow),
+        cmocka_unit_test(blocks_are_aligned_and_counted),
+        cmocka_unit_test(the_budget_is_kept),
+        cmocka_unit_test(the_kth_allocation_fails),
+        cmocka_unit_test(blocks_may_outlive_their_context),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
