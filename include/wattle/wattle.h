@@ -3,6 +3,8 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/model.h"
 #include "wattle/random.h"
+#include "wattle/task.h"
 
 #endif

@@ -1,0 +1,53 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "wattle/model.h"
+
+static const struct {
+    const char *name;
+    bool infinite;
+} kinds[] = {
+    [WT_RFA] = {"rfa", false},          [WT_BRFA] = {"brfa", false},
+    [WT_RFMLP] = {"rfmlp", false},      [WT_RFA_INF] = {"rfa-inf", true},
+    [WT_BRFA_INF] = {"brfa-inf", true}, [WT_RFMLP_INF] = {"rfmlp-inf", true},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+wt_status wt_model_kind_parse(wt_context *context, const char *word, wt_model_kind *out) {
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(word, kinds[i].name) == 0) {
+            *out = (wt_model_kind)i;
+            return WT_OK;
+        }
+    return wt_fail(context, WT_USAGE,
+                   "there is no model '%s': rfa, brfa, rfmlp, rfa-inf, brfa-inf or rfmlp-inf",
+                   word);
+}
+
+const char *wt_model_kind_name(wt_model_kind kind) {
+    return kinds[kind].name;
+}
+
+bool wt_model_kind_infinite(wt_model_kind kind) {
+    return kinds[kind].infinite;
+}
+
+wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {
+    const char *name = kinds[spec->kind].name;
+    bool infinite = kinds[spec->kind].infinite;
+    if (!infinite && spec->heads == 0)
+        return wt_fail(context, WT_USAGE, "%s needs 1 head or more", name);
+    if (!isfinite(spec->bias))
+        return wt_fail(context, WT_USAGE, "the bias of %s must be finite, not %g", name,
+                       spec->bias);
+    if (infinite && spec->activation == WT_SOFTMAX)
+        return wt_fail(context, WT_USAGE,
+                       "%s has no closed form with softmax: take relu, or a finite model", name);
+    if (spec->kind == WT_RFMLP && spec->activation == WT_SOFTMAX)
+        return wt_fail(context, WT_USAGE, "rfmlp has no softmax: it does not attend");
+    if (spec->dim == 0 || spec->keys == 0)
+        return wt_fail(context, WT_USAGE,
+                       "%s needs tokens of 1 dimension or more and 1 key or more", name);
+    return WT_OK;
+}

@@ -1,0 +1,83 @@
+#include "wattle/task.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
+                      bool masked, wt_sets *out) {
+    *out = (wt_sets){.samples = samples, .keys = keys, .dim = dim, .outputs = outputs};
+    size_t tokens, numbers;
+    if (!wt_multiply(samples, keys, &tokens) || !wt_multiply(tokens, dim, &numbers))
+        return wt_fail(context, WT_MEMORY, "%zu samples of %zu keys in %zu dimensions are too many",
+                       samples, keys, dim);
+    wt_status status;
+    WT_TRY(WT_NEW(context, &out->query, samples * dim, "query tokens"));
+    WT_TRY(WT_NEW(context, &out->key, numbers, "key tokens"));
+    if (masked)
+        WT_TRY(WT_NEW(context, &out->mask, tokens, "mask"));
+    if (outputs > 0)
+        WT_TRY(WT_NEW(context, &out->y, samples * outputs, "labels"));
+done:
+    if (status != WT_OK)
+        wt_sets_free(out);
+    return status;
+}
+
+void wt_sets_free(wt_sets *sets) {
+    if (sets == NULL)
+        return;
+    wt_release(sets->query);
+    wt_release(sets->key);
+    wt_release(sets->mask);
+    wt_release(sets->y);
+    *sets = (wt_sets){0};
+}
+
+wt_sets wt_sets_part(const wt_sets *sets, size_t begin, size_t end) {
+    size_t tokens = begin * sets->keys;
+    wt_sets part = *sets;
+    part.samples = end - begin;
+    part.query = sets->query + begin * sets->dim;
+    part.key = sets->key + tokens * sets->dim;
+    part.mask = sets->mask == NULL ? NULL : sets->mask + tokens;
+    part.y = sets->y == NULL ? NULL : sets->y + begin * sets->outputs;
+    return part;
+}
+
+static wt_status check_mask(wt_context *context, const char *name, const wt_sets *sets) {
+    for (size_t i = 0; sets->mask != NULL && i < sets->samples; i++) {
+        size_t live = 0;
+        for (size_t j = 0; j < sets->keys; j++)
+            live += sets->mask[i * sets->keys + j] != 0;
+        if (live == 0)
+            return wt_fail(context, WT_DATA, "%s: sample %zu has every key masked", name, i);
+    }
+    return WT_OK;
+}
+
+wt_status wt_sets_check(wt_context *context, const char *name, const wt_sets *sets) {
+    static const struct {
+        const char *words;
+        size_t field;
+    } sizes[] = {{"no samples", offsetof(wt_sets, samples)},
+                 {"no keys", offsetof(wt_sets, keys)},
+                 {"tokens of no dimension", offsetof(wt_sets, dim)}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (*(const size_t *)(const void *)((const char *)sets + sizes[i].field) == 0)
+            return wt_fail(context, WT_DATA, "%s: %s", name, sizes[i].words);
+    const struct {
+        const char *array;
+        const double *values;
+        size_t columns;
+    } arrays[] = {{"query", sets->query, sets->dim},
+                  {"keys", sets->key, sets->keys * sets->dim},
+                  {"y", sets->y, sets->outputs}};
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+        for (size_t i = 0; arrays[a].values != NULL && i < sets->samples * arrays[a].columns; i++)
+            if (!isfinite(arrays[a].values[i]))
+                return wt_fail(context, WT_DATA, "%s: %s of sample %zu, number %zu, is %g", name,
+                               arrays[a].array, i / arrays[a].columns, i % arrays[a].columns,
+                               arrays[a].values[i]);
+    return check_mask(context, name, sets);
+}

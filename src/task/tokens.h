@@ -1,0 +1,12 @@
+/* Tokens drawn from a law, addressable by sample. */
+#ifndef WT_TASK_TOKENS_H
+#define WT_TASK_TOKENS_H
+
+#include "wattle/random.h"
+#include "wattle/task.h"
+
+/* Tokens first .. first+count-1 of the stream as rows of out (count, dim), times scale. */
+void wt_tokens_draw(wt_law law, double scale, wt_stream stream, uint64_t first, size_t count,
+                    size_t dim, double *out);
+
+#endif
