@@ -1,0 +1,35 @@
+/* How matrices are cut into tiles: by their shapes alone, never by the number of threads. */
+#ifndef WT_LINALG_TILES_H
+#define WT_LINALG_TILES_H
+
+#include "base/context.h"
+#include "wattle/linalg.h"
+
+/* Tiles of `size` that cover `length`; the last may be shorter. */
+static inline size_t wt_tile_count(size_t length, size_t size) {
+    return length / size + (length % size != 0);
+}
+
+/* Length of tile `index` of 0 .. length-1 cut by `size`. */
+static inline size_t wt_tile_length(size_t length, size_t size, size_t index) {
+    size_t left = length - index * size;
+    return left < size ? left : size;
+}
+
+/* Tiles on and below the diagonal of `tiles` tile rows; the t-th, by rows, is (*row, *column). */
+size_t wt_triangle_count(size_t tiles);
+void wt_triangle_at(size_t t, size_t *row, size_t *column);
+
+/* WT_USAGE unless stride >= columns and all is below 2^31, the BLAS limit, and addressable. */
+wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, size_t columns,
+                         size_t stride);
+
+typedef enum wt_part { WT_WHOLE, WT_LOWER } wt_part;
+/* WT_DATA with the row and column of the first NaN or Inf by rows, if any, in the whole matrix or
+ * its lower triangle. */
+wt_status wt_check_finite(wt_context *context, const char *what, wt_part part, size_t rows,
+                          size_t columns, const double *a, size_t stride);
+wt_status wt_check_finite_float(wt_context *context, const char *what, wt_part part, size_t rows,
+                                size_t columns, const float *a, size_t stride);
+
+#endif
