@@ -1,0 +1,114 @@
+/* Fitting the value vectors of a model: ridge regression and its learning curves.
+ *
+ * Ridge: minimise over v  sum_i |y_i - f(x_i)|^2 + lambda * M * sum_m |v_m|^2  (P in place of M for
+ * rfmlp). With Phi the features and K = Phi Phi^T / M: alpha = (K + lambda I)^-1 y and
+ * v = Phi^T alpha / M; as M grows K tends to the infinite-head kernel, so that one lambda means the
+ * same at every M.
+ *
+ * Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 is no
+ * better than the mean. */
+#ifndef WATTLE_LEARN_H
+#define WATTLE_LEARN_H
+
+#include "wattle/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wt_lambda_rule {
+    WT_LAMBDA_FIXED,
+    WT_LAMBDA_LOO,      /* least exact leave-one-out error on the path */
+    WT_LAMBDA_GCV,      /* least generalised cross-validation on the path */
+    WT_LAMBDA_MIN_NORM, /* lambda -> 0: of all best fits the one of least norm */
+    WT_LAMBDA_ORACLE    /* least test error on the path: for replication, not for use */
+} wt_lambda_rule;
+
+typedef enum wt_solver { WT_SOLVER_AUTO, WT_SOLVER_DUAL, WT_SOLVER_PRIMAL } wt_solver;
+
+typedef struct wt_ridge {
+    wt_lambda_rule rule;
+    double lambda;      /* of the fixed rule; 0 is the minimum norm */
+    const double *path; /* of loo, gcv and oracle; increasing; NULL = 1e-8, 1e-7 .. 10 */
+    size_t path_count;
+    bool standardize; /* fit (y - mean) / deviation, and undo it in predictions */
+    wt_solver solver; /* auto: the dual when n <= features, else the primal */
+} wt_ridge;
+
+/* "1e-3", "loo", "gcv", "min-norm" or "oracle" into rule and lambda. */
+WT_API wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out);
+WT_API const char *wt_lambda_rule_name(wt_lambda_rule rule);
+
+/* A fitted model: predicts, and goes to a file and back. */
+typedef struct wt_fitted wt_fitted;
+
+/* What a fit found; NaN where a number was not computed. */
+typedef struct wt_fit_report {
+    const char *path; /* "dual", "primal", "streamed" */
+    size_t samples, features, outputs;
+    double lambda;
+    double train_error, loo_error, test_error;
+    double sum_norms;     /* sum_m |v_m| */
+    double m_sum_squares; /* M sum_m |v_m|^2 */
+    double freedom;       /* effective rank: trace of K (K + lambda I)^-1 */
+    size_t rank;          /* numerical rank where eigenvalues were taken, else 0 */
+    double condition;     /* of K + lambda I (dual), or of its primal twin */
+    double seconds;
+    size_t bytes; /* most memory held at a time */
+} wt_fit_report;
+
+/* Fits the model drawn from `spec` to the sets. `test` (with labels) may be NULL, except for the
+ * oracle rule. *out is to be freed with wt_fitted_free. */
+WT_API wt_status wt_fit_ridge(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
+                              const wt_sets *test, const wt_ridge *ridge, wt_fitted **out,
+                              wt_fit_report *report);
+/* The same on samples 0 .. samples-1 of a problem, drawn as they are needed and never all held at
+ * a time when the primal is solved; the same bits as drawing them first. */
+WT_API wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
+                                      const wt_problem *problem, size_t samples,
+                                      const wt_sets *test, const wt_ridge *ridge, wt_fitted **out,
+                                      wt_fit_report *report);
+WT_API void wt_fitted_free(wt_fitted *fitted);
+
+/* What a fit of this size will take. */
+typedef struct wt_fit_plan {
+    const char *path;
+    size_t samples, features;
+    double flops, bytes;
+} wt_fit_plan;
+/* `drawn`: the samples come from a problem. */
+WT_API wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec, size_t samples,
+                                  size_t outputs, bool drawn, const wt_ridge *ridge,
+                                  wt_fit_plan *out);
+
+/* Predictions for every sample into out (samples, outputs). */
+WT_API wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted,
+                                   const wt_sets *sets, double *out);
+WT_API size_t wt_fitted_outputs(const wt_fitted *fitted);
+WT_API const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted);
+/* Mean squared error and the same over the variance of y, all outputs together. */
+WT_API wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
+                                 double *mean_square, double *error);
+WT_API wt_status wt_fitted_save(wt_context *context, const char *path, const wt_fitted *fitted);
+WT_API wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out);
+
+/* One point of a learning curve. */
+typedef struct wt_curve_point {
+    size_t n;
+    double lambda;
+    double test_error, train_error, loo_error; /* NaN where not computed */
+} wt_curve_point;
+
+/* Errors of a model after the first n training samples, for every n of `sizes` (increasing), from
+ * one factorisation a lambda. train_y (n, columns) and test_y hold `targets` problems side by
+ * side, columns / targets outputs each; points is (targets, sizes). */
+WT_API wt_status wt_learning_curve(wt_context *context, const wt_model_spec *spec,
+                                   const wt_sets *train, const double *train_y, const wt_sets *test,
+                                   const double *test_y, size_t columns, size_t targets,
+                                   const size_t *sizes, size_t size_count, const wt_ridge *ridge,
+                                   wt_curve_point *points);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* What a fitted model holds. */
+#ifndef WT_LEARN_FITTED_H
+#define WT_LEARN_FITTED_H
+
+#include "model/operators.h"
+#include "wattle/learn.h"
+
+struct wt_fitted {
+    wt_model model;
+    size_t outputs;        /* q */
+    double *v;             /* (f, q) in block order: random features */
+    wt_sets train;         /* tokens and mask: kernels */
+    double *alpha;         /* (n, q): kernels */
+    double *shift, *scale; /* (q): the model predicts (y - shift) / scale */
+};
+
+/* Mean and deviation of each output into shift and scale, or 0 and 1 when not asked to
+ * standardise. Constant outputs are only shifted. */
+wt_status wt_fitted_standardize(wt_context *context, const wt_sets *sets, bool standardize,
+                                wt_fitted *fitted);
+/* (y - shift) / scale of all labels into out (n, q). */
+void wt_fitted_scale_labels(const wt_fitted *fitted, const wt_sets *sets, double *out);
+
+/* Mean square over the variance about each column's mean, for `columns` columns at `stride`. */
+double wt_variance(const double *y, size_t rows, size_t columns, size_t stride);
+
+#endif

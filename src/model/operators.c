@@ -1,0 +1,131 @@
+#include "model/operators.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/backend.h"
+#include "model/kernel.h"
+
+wt_status wt_model_draw(wt_context *context, const wt_model_spec *spec, wt_model *out) {
+    *out = (wt_model){.spec = *spec};
+    if (wt_model_kind_infinite(spec->kind))
+        return wt_model_spec_check(context, spec);
+    return wt_features_draw(context, spec, &out->features);
+}
+
+void wt_model_free(wt_model *model) {
+    if (model == NULL)
+        return;
+    wt_features_free(&model->features);
+    *model = (wt_model){0};
+}
+
+/* Divides the lower triangle by the number of units. */
+static void normalise(const wt_features *features, size_t n, double *k, size_t stride) {
+    double scale = 1 / wt_features_norm(features);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            k[i * stride + j] *= scale;
+}
+
+static size_t block_columns(const wt_features *features) {
+    size_t units = wt_features_block_units(features);
+    return (units < features->units ? units : features->units) * features->width;
+}
+
+static wt_status features_gram(wt_context *context, const wt_features *features,
+                               const wt_sets *sets, double *k, size_t stride) {
+    double *block = NULL;
+    wt_status status;
+    size_t n = sets->samples, columns = block_columns(features);
+    WT_TRY(WT_NEW(context, &block, n * columns, "a block of features"));
+    for (size_t b = 0; b < wt_features_blocks(features); b++) {
+        size_t first, count;
+        wt_features_block_at(features, b, &first, &count);
+        WT_TRY(wt_features_block(context, features, sets, first, count, block, columns));
+        WT_TRY(wt_gram(context, WT_PLAIN, n, count * features->width, block, columns,
+                       b == 0 ? 0 : 1, k, stride));
+    }
+    normalise(features, n, k, stride);
+done:
+    wt_release(block);
+    return status;
+}
+
+/* Blocks of features that enter a float Gram matrix side by side: every entry of K is read and
+ * written once for all of them, and floats take half the room. */
+#define FLOAT_BLOCKS 4
+
+wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
+                                 const wt_sets *sets, double *k, size_t stride) {
+    float *slab = NULL;
+    wt_status status;
+    size_t n = sets->samples, columns = FLOAT_BLOCKS * block_columns(features);
+    size_t blocks = wt_features_blocks(features);
+    WT_TRY(WT_NEW(context, &slab, n * columns, "blocks of features"));
+    for (size_t b = 0; b < blocks; b += FLOAT_BLOCKS) {
+        size_t filled = 0;
+        for (size_t i = b; i < b + FLOAT_BLOCKS && i < blocks; i++) {
+            size_t first, count;
+            wt_features_block_at(features, i, &first, &count);
+            WT_TRY(wt_features_block_float(context, features, sets, first, count, slab + filled,
+                                           columns));
+            filled += count * features->width;
+        }
+        WT_TRY(
+            wt_gram_float(context, WT_PLAIN, n, filled, slab, columns, b == 0 ? 0 : 1, k, stride));
+    }
+    normalise(features, n, k, stride);
+done:
+    wt_release(slab);
+    return status;
+}
+
+wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_sets *sets, double *k,
+                        size_t stride) {
+    if (wt_model_kind_infinite(model->spec.kind))
+        return wt_kernel_gram(context, &model->spec, sets, k, stride);
+    return features_gram(context, &model->features, sets, k, stride);
+}
+
+wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
+                              size_t columns, const double *a, double *v, double *f) {
+    double *block = NULL, scale = 1 / wt_features_norm(features);
+    wt_status status;
+    size_t n = sets->samples, stride = block_columns(features);
+    WT_TRY(WT_NEW(context, &block, n * stride, "a block of features"));
+    for (size_t b = 0; b < wt_features_blocks(features); b++) {
+        size_t first, count;
+        wt_features_block_at(features, b, &first, &count);
+        size_t width = count * features->width;
+        double *part = v + first * features->width * columns;
+        WT_TRY(wt_features_block(context, features, sets, first, count, block, stride));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, columns, n, scale, block, stride, a,
+                       columns, 0, part, columns));
+        if (f != NULL)
+            WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, columns, width, 1, block, stride, part,
+                           columns, b == 0 ? 0 : 1, f, columns));
+    }
+done:
+    wt_release(block);
+    return status;
+}
+
+wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
+                            size_t columns, const double *v, double *f) {
+    double *block = NULL;
+    wt_status status;
+    size_t n = sets->samples, stride = block_columns(features);
+    WT_TRY(WT_NEW(context, &block, n * stride, "a block of features"));
+    for (size_t b = 0; b < wt_features_blocks(features); b++) {
+        size_t first, count;
+        wt_features_block_at(features, b, &first, &count);
+        WT_TRY(wt_features_block(context, features, sets, first, count, block, stride));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, columns, count * features->width, 1, block,
+                       stride, v + first * features->width * columns, columns, b == 0 ? 0 : 1, f,
+                       columns));
+    }
+done:
+    wt_release(block);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* What solvers ask of a model: its Gram matrix and products with its feature matrix, all made from
+ * blocks of features that are thrown away at once. Phi is n x f, f = units * width in block order;
+ * the kernel is K = Phi Phi^T / units, which tends to the infinite-head kernel. */
+#ifndef WT_MODEL_OPERATORS_H
+#define WT_MODEL_OPERATORS_H
+
+#include "model/features.h"
+
+/* A model as solvers see it: random features, or a kernel without any. */
+typedef struct wt_model {
+    wt_model_spec spec;
+    wt_features features; /* weights NULL for the infinite kinds */
+} wt_model;
+
+wt_status wt_model_draw(wt_context *context, const wt_model_spec *spec, wt_model *out);
+void wt_model_free(wt_model *model);
+
+/* Lower triangle of K (n x n), in double. */
+wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_sets *sets, double *k,
+                        size_t stride);
+/* The same from features rounded to float, with float products summed in double: twice as fast,
+ * off by about 1e-7. Random features only. */
+wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
+                                 const wt_sets *sets, double *k, size_t stride);
+
+/* V (f, columns) = Phi^T A / units and, where F is not NULL, F (n, columns) = Phi V: one walk over
+ * the features. */
+wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
+                              size_t columns, const double *a, double *v, double *f);
+/* F (n, columns) = Phi V. */
+wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
+                            size_t columns, const double *v, double *f);
+
+#endif
