@@ -22,9 +22,10 @@
 extern "C" {
 #endif
 
-/* Rows and columns of a tile, and how many terms of a sum a Gram matrix takes at a time. */
-#define WT_TILE       256
-#define WT_GRAM_DEPTH 512
+/* Rows and columns of a tile of a Cholesky factor. */
+#define WT_TILE 256
+/* How many terms of its sums a Gram matrix takes at a time. */
+#define WT_GRAM_DEPTH 768
 
 /* How a matrix enters a formula: op(A) is A, or A transposed. */
 typedef enum wt_turn { WT_PLAIN, WT_TURNED } wt_turn;
@@ -79,6 +80,45 @@ WT_API wt_status wt_solve_lower(wt_context *context, wt_turn turn, size_t n, siz
                                 const double *l, size_t l_stride, double *b, size_t b_stride);
 WT_API wt_status wt_solve_lower_float(wt_context *context, wt_turn turn, size_t n, size_t columns,
                                       const float *l, size_t l_stride, float *b, size_t b_stride);
+
+/* The eigenvalues of the symmetric n x n matrix A in increasing order, from its lower triangle. A
+ * is spoilt; with vectors, row i of A becomes the unit eigenvector of values[i]. */
+WT_API wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t stride,
+                                    bool vectors, double *values);
+
+/* A = U diag(s) Vt with r = min(m, n) singular values in decreasing order: u m x r, s r, vt r x n,
+ * rows close together (strides r and n). u and vt may both be NULL: values only. */
+WT_API wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_t stride,
+                        double *u, double *s, double *vt);
+
+/* The X of least norm among those of least |A X - B|, column by column: A m x n, B m x columns,
+ * X n x columns. Singular values of A up to `cutoff` times the largest count as zero (cutoff < 0:
+ * max(m, n) times the machine's epsilon); *rank is how many are left. */
+WT_API wt_status wt_least_squares(wt_context *context, size_t m, size_t n, size_t columns,
+                                  const double *a, size_t a_stride, const double *b,
+                                  size_t b_stride, double cutoff, double *x, size_t x_stride,
+                                  size_t *rank);
+
+typedef enum wt_norm_kind {
+    WT_SPECTRAL,  /* the largest singular value */
+    WT_FROBENIUS, /* the root of the sum of squares */
+    WT_COLUMNS,   /* (2,1): the sum of the 2-norms of the columns */
+    WT_NUCLEAR    /* the sum of the singular values */
+} wt_norm_kind;
+enum { WT_NORM_KINDS = 4 };
+/* "spectral", "frobenius", "2,1", "nuclear"; NULL for no kind. */
+WT_API const char *wt_norm_name(wt_norm_kind kind);
+
+/* The norm of the m x n matrix A; 0 when it is empty. */
+WT_API wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n,
+                         const double *a, size_t stride, double *out);
+/* Replaces A by the nearest matrix, in the Frobenius norm, whose norm of the given kind is at most
+ * `radius` >= 0. A matrix inside the ball is not changed by a bit. */
+WT_API wt_status wt_project(wt_context *context, wt_norm_kind kind, double radius, size_t m,
+                            size_t n, double *a, size_t stride);
+/* Replaces x, of numbers that are not negative, by the nearest such vector with sum at most
+ * `radius` >= 0: max(x_i - t, 0) with the one t >= 0 that makes the sum fit, found by sorting. */
+WT_API wt_status wt_project_sum(wt_context *context, double radius, size_t n, double *x);
 
 #ifdef __cplusplus
 }

@@ -39,11 +39,35 @@ typedef struct wt_backend {
     const char *name;
     wt_kernels real64; /* double */
     wt_kernels real32; /* float */
+
+    /* The dense decompositions, in double; WT_INTERNAL when an iteration does not converge. */
+
+    /* A = V^T diag(values) V from the lower triangle of A, n x n; rows of V in place of A. */
+    wt_status (*eigen)(wt_context *context, size_t n, double *a, size_t stride, bool vectors,
+                       double *values);
+
+    /* A = U diag(s) Vt, r = min(m, n); A m x n with rows close together and spoilt, u m x r,
+     * vt r x n, or both NULL. */
+    wt_status (*svd)(wt_context *context, size_t m, size_t n, double *a, double *u, double *s,
+                     double *vt);
+
+    /* X = A^+ B: A m x n and B m x columns by columns, both spoilt; B has max(m, n) rows of room
+     * and its first n become X. *rank = singular values above cutoff times the largest. */
+    wt_status (*least_squares)(wt_context *context, size_t m, size_t n, size_t columns, double *a,
+                               double *b, double cutoff, size_t *rank);
 } wt_backend;
 
 /* The table in use. The first call sets the library beneath it up; WT_INTERNAL when that library
  * cannot be trusted with several threads. */
 wt_status wt_backend_open(wt_context *context, const wt_backend **out);
+
+/* LAPACK's part of the table (lapack.c). */
+wt_status wt_lapack_eigen(wt_context *context, size_t n, double *a, size_t stride, bool vectors,
+                          double *values);
+wt_status wt_lapack_svd(wt_context *context, size_t m, size_t n, double *a, double *u, double *s,
+                        double *vt);
+wt_status wt_lapack_least_squares(wt_context *context, size_t m, size_t n, size_t columns,
+                                  double *a, double *b, double cutoff, size_t *rank);
 
 /* Refuses an OpenBLAS by what openblas_get_parallel() says of it (0 = built without threads). */
 wt_status wt_backend_check_flavour(wt_context *context, int parallel, const char *config);

@@ -117,6 +117,9 @@ static const wt_backend openblas = {
     .real64 = {sizeof(double), gemm, syrk, potrf, trsm_left, trsm_right},
     .real32 = {sizeof(float), gemm_float, syrk_float, potrf_float, trsm_left_float,
                trsm_right_float},
+    .eigen = wt_lapack_eigen,
+    .svd = wt_lapack_svd,
+    .least_squares = wt_lapack_least_squares,
 };
 
 /* Our loop is the only one that spawns: a second layer of threads would fight it for the cores. */

@@ -10,17 +10,18 @@ typedef struct {
     const char *a, *b;
     char *c;
     size_t a_stride, b_stride, c_stride;
-    size_t tile_columns; /* tiles of C a tile row */
+    size_t tile_m, tile_n; /* size of a tile of C */
+    size_t across;         /* tiles of C a tile row */
 } product;
 
 /* One tile of C, over the whole of k: rows i.. of op(A) times columns j.. of op(B). */
 static void one_tile(const product *job, size_t tile) {
-    size_t row = tile / job->tile_columns, column = tile % job->tile_columns;
-    size_t i = row * WT_TILE, j = column * WT_TILE, bytes = job->kernels->bytes;
+    size_t row = tile / job->across, column = tile % job->across;
+    size_t i = row * job->tile_m, j = column * job->tile_n, bytes = job->kernels->bytes;
     const char *a = job->a + bytes * (job->turn_a == WT_TURNED ? i : i * job->a_stride);
     const char *b = job->b + bytes * (job->turn_b == WT_TURNED ? j * job->b_stride : j);
-    job->kernels->gemm(job->turn_a, job->turn_b, wt_tile_length(job->m, WT_TILE, row),
-                       wt_tile_length(job->n, WT_TILE, column), job->k, job->alpha, a,
+    job->kernels->gemm(job->turn_a, job->turn_b, wt_tile_length(job->m, job->tile_m, row),
+                       wt_tile_length(job->n, job->tile_n, column), job->k, job->alpha, a,
                        job->a_stride, b, job->b_stride, job->beta,
                        job->c + bytes * (i * job->c_stride + j), job->c_stride);
 }
@@ -41,9 +42,11 @@ static wt_status multiply(wt_context *context, product *job) {
     WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));
     if (m == 0 || n == 0)
         goto done;
-    job->tile_columns = wt_tile_count(n, WT_TILE);
-    WT_TRY(wt_parallel_for(context, wt_tile_count(m, WT_TILE) * job->tile_columns, 1, some_tiles,
-                           job));
+    job->tile_m = wt_product_tile(m);
+    job->tile_n = wt_product_tile(n);
+    job->across = wt_tile_count(n, job->tile_n);
+    WT_TRY(
+        wt_parallel_for(context, wt_tile_count(m, job->tile_m) * job->across, 1, some_tiles, job));
 done:
     return status;
 }

@@ -8,7 +8,7 @@ typedef struct {
     wt_context *context;
     const wt_kernels *kernels;
     wt_turn turn;
-    size_t n, depth;
+    size_t n, depth, tile;
     const char *a;
     size_t a_stride;
     double beta, *k;
@@ -37,23 +37,23 @@ static void tile_product(const gram *job, size_t i, size_t j, size_t rows, size_
 }
 
 /* C = beta C + D, in the lower triangle only on the diagonal of K; D is a float tile. */
-static void add_tile(bool diagonal, size_t rows, size_t columns, const float *d, double beta,
-                     double *c, size_t c_stride) {
+static void add_tile(bool diagonal, size_t rows, size_t columns, const float *d, size_t d_stride,
+                     double beta, double *c, size_t c_stride) {
     for (size_t i = 0; i < rows; i++) {
         size_t length = diagonal ? i + 1 : columns;
-        const float *from = d + i * WT_TILE;
+        const float *from = d + i * d_stride;
         double *to = c + i * c_stride;
         for (size_t j = 0; j < length; j++)
             to[j] = (beta == 0 ? 0 : beta * to[j]) + (double)from[j];
     }
 }
 
-static wt_status one_tile(const gram *job, size_t tile, int worker) {
-    size_t row, column;
-    wt_triangle_at(tile, &row, &column);
-    size_t i = row * WT_TILE, j = column * WT_TILE;
-    size_t rows = wt_tile_length(job->n, WT_TILE, row);
-    size_t columns = wt_tile_length(job->n, WT_TILE, column);
+static wt_status one_tile(const gram *job, size_t index, int worker) {
+    size_t row, column, tile = job->tile;
+    wt_triangle_at(index, &row, &column);
+    size_t i = row * tile, j = column * tile;
+    size_t rows = wt_tile_length(job->n, tile, row);
+    size_t columns = wt_tile_length(job->n, tile, column);
     double *c = job->k + i * job->k_stride + j;
     for (size_t term = 0; term < job->depth; term += WT_GRAM_DEPTH) {
         size_t terms = wt_tile_length(job->depth, WT_GRAM_DEPTH, term / WT_GRAM_DEPTH);
@@ -64,17 +64,17 @@ static wt_status one_tile(const gram *job, size_t tile, int worker) {
             tile_product(job, i, j, rows, columns, term, terms, beta, c, job->k_stride);
             continue;
         }
-        float *scratch = job->scratch + (size_t)worker * WT_TILE * WT_TILE;
-        tile_product(job, i, j, rows, columns, term, terms, 0, scratch, WT_TILE);
-        add_tile(i == j, rows, columns, scratch, beta, c, job->k_stride);
+        float *scratch = job->scratch + (size_t)worker * tile * tile;
+        tile_product(job, i, j, rows, columns, term, terms, 0, scratch, tile);
+        add_tile(i == j, rows, columns, scratch, tile, beta, c, job->k_stride);
     }
     return WT_OK;
 }
 
 static wt_status some_tiles(void *argument, size_t begin, size_t end, int worker) {
     wt_status status = WT_OK;
-    for (size_t tile = begin; status == WT_OK && tile < end; tile++)
-        status = one_tile(argument, tile, worker);
+    for (size_t index = begin; status == WT_OK && index < end; index++)
+        status = one_tile(argument, index, worker);
     return status;
 }
 
@@ -92,14 +92,14 @@ static wt_status run(gram *job) {
         scale_lower(job);
         return WT_OK;
     }
-    return wt_parallel_for(job->context, wt_triangle_count(wt_tile_count(job->n, WT_TILE)), 1,
+    return wt_parallel_for(job->context, wt_triangle_count(wt_tile_count(job->n, job->tile)), 1,
                            some_tiles, job);
 }
 
 wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns, const double *a,
                   size_t a_stride, double beta, double *k, size_t k_stride) {
     const wt_backend *backend;
-    size_t n = turn == WT_TURNED ? columns : rows;
+    size_t n = turn == WT_TURNED ? columns : rows, tile = wt_product_tile(n);
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
@@ -109,6 +109,7 @@ wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns
                 .kernels = &backend->real64,
                 .turn = turn,
                 .n = n,
+                .tile = tile,
                 .depth = turn == WT_TURNED ? rows : columns,
                 .a = (const char *)a,
                 .a_stride = a_stride,
@@ -123,19 +124,20 @@ done:
 wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t columns,
                         const float *a, size_t a_stride, double beta, double *k, size_t k_stride) {
     const wt_backend *backend;
-    size_t n = turn == WT_TURNED ? columns : rows;
+    size_t n = turn == WT_TURNED ? columns : rows, tile = wt_product_tile(n);
     float *scratch = NULL;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
     WT_TRY(wt_check_finite_float(context, "A", WT_WHOLE, rows, columns, a, a_stride));
-    WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * WT_TILE * WT_TILE,
+    WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
                   "tiles of the Gram matrix"));
     gram job = {.context = context,
                 .kernels = &backend->real32,
                 .turn = turn,
                 .n = n,
+                .tile = tile,
                 .depth = turn == WT_TURNED ? rows : columns,
                 .a = (const char *)a,
                 .a_stride = a_stride,
