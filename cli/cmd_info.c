@@ -145,12 +145,13 @@ static json_t *json_file(const wt_file *file, const wt_summary *summaries) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Files in their order; the first that is bad decides the exit code, the others are still shown. */
+/* The first bad file decides the exit code; all others are shown all the same. */
 typedef struct {
     cli_call *call;
     json_t *files; /* with --json */
+    int bad;
     wt_status status;
-    char sentence[WT_MESSAGE_BYTES]; /* of the last bad file; earlier ones are on stderr already */
+    char sentence[WT_MESSAGE_BYTES]; /* what is said at the end */
 } info_run;
 
 static wt_status show_file(info_run *info, const char *path) {
@@ -172,20 +173,28 @@ done:
     return status;
 }
 
-/* Remembers that the file is bad; only what is no fault of the file stops the command. */
+/* Counts the bad file; only what is no fault of the file stops the command. */
 static wt_status note_bad_file(info_run *info, const char *path, wt_status status) {
     wt_context *context = info->call->context;
+    int count = info->call->operand_count;
     if (status == WT_OK || status == WT_MEMORY || status == WT_INTERRUPTED)
         return status;
-    if (info->status == WT_OK)
+    if (info->bad++ == 0)
         info->status = status;
-    else if (!info->call->common.json)
-        fprintf(stderr, "wattle: %s\n", info->sentence);
-    snprintf(info->sentence, sizeof info->sentence, "%s", wt_context_message(context));
-    if (!info->call->common.json)
+    char reason[WT_MESSAGE_BYTES];
+    snprintf(reason, sizeof reason, "%s", wt_context_message(context));
+    if (count == 1)
+        memcpy(info->sentence, reason, sizeof reason);
+    else
+        snprintf(info->sentence, sizeof info->sentence, "%d of %d files cannot be shown", info->bad,
+                 count);
+    if (!info->call->common.json) {
+        if (count > 1)
+            fprintf(stderr, "wattle: %s\n", reason);
         return WT_OK;
-    json_t *bad = json_pack("{s:o, s:s, s:s}", "path", json_path(path), "error", info->sentence,
-                            "status", wt_status_name(status));
+    }
+    json_t *bad = json_pack("{s:o, s:s, s:s}", "path", json_path(path), "error", reason, "status",
+                            wt_status_name(status));
     return json_array_append_new(info->files, bad) == 0
                ? WT_OK
                : wt_fail(context, WT_MEMORY, "no memory for the JSON result");

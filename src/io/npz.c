@@ -21,23 +21,24 @@ static bool recognise(const uint8_t *head, size_t bytes) {
     return bytes >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
 }
 
-static wt_status open_archive(wt_context *context, wt_file *file) {
+static wt_status open_archive(wt_context *context, wt_file *file, int flags) {
     zip_source_t *source = wt_zip_source_new(context, &file->source);
     if (source == NULL)
         return WT_MEMORY;
     zip_error_t error;
     zip_error_init(&error);
+    file->archive = zip_open_from_source(source, flags, &error);
+    int code = zip_error_code_zip(&error);
     wt_status status = WT_OK;
-    file->archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     if (file->archive == NULL) {
         zip_source_free(source);
-        bool memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
-        status = wt_fail(context, memory ? WT_MEMORY : WT_DATA,
+        status = wt_fail(context, code == ZIP_ER_MEMORY ? WT_MEMORY : WT_DATA,
                          "%s: the directory at the end of the archive is damaged or cut off: %s",
                          file->source.shown, zip_error_strerror(&error));
     }
     zip_error_fini(&error);
-    return status;
+    /* libzip has found a name twice but does not say which; wt_file_open will. */
+    return code == ZIP_ER_EXISTS ? open_archive(context, file, ZIP_RDONLY) : status;
 }
 
 /* Rules 1 to 3; total is the sum of the compressed bytes so far. */
@@ -121,7 +122,7 @@ done:
 static wt_status open_npz(wt_context *context, wt_file *file) {
     uint64_t total = 0;
     wt_status status;
-    WT_TRY(open_archive(context, file));
+    WT_TRY(open_archive(context, file, ZIP_RDONLY | ZIP_CHECKCONS));
     zip_int64_t count = zip_get_num_entries(file->archive, 0);
     WT_TRY(wt_file_reserve(context, file, (size_t)count));
     for (size_t i = 0; i < file->count; i++)

@@ -48,6 +48,8 @@ static wt_status find_target(wt_output *output, const char *path) {
     struct stat about;
     char *real = NULL;
     wt_status status = WT_OK;
+    if (*path == '\0')
+        return fail_create(output, "the path is empty");
     if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode)) {
         real = realpath(path, NULL);
         if (real == NULL)
