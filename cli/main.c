@@ -23,9 +23,12 @@ json_t *cli_json_real(double value) {
     return number == NULL ? json_null() : number;
 }
 
+bool cli_json_emitted;
+
 wt_status cli_emit_json(cli_call *call, json_t *object) {
     if (object == NULL)
         return wt_fail(call->context, WT_MEMORY, "no memory for the JSON result");
+    cli_json_emitted = true;
     int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
     putchar('\n');
@@ -49,7 +52,7 @@ static int report(wt_context *context, wt_status status, bool json) {
     if (fflush(stdout) != 0 && status == WT_OK)
         status = wt_fail(context, WT_IO, "standard output could not be written");
     /* A missed goal has printed its result; the sentence is a remark. */
-    if (status != WT_OK && json && status != WT_MISSED) {
+    if (status != WT_OK && json && status != WT_MISSED && !cli_json_emitted) {
         json_t *error = json_pack("{s:s, s:s, s:i}", "error", wt_context_message(context), "status",
                                   wt_status_name(status), "exit", wt_status_exit_code(status));
         if (error != NULL)

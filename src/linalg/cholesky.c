@@ -83,7 +83,7 @@ wt_status wt_cholesky(wt_context *context, size_t n, double *a, size_t stride, s
     *failed_at = 0;
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_finite(context, "A", WT_LOWER, n, n, a, stride));
+    WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
     factorisation job = {.kernels = &backend->real64, .n = n, .stride = stride, .a = (char *)a};
     WT_TRY(factor(context, &job, failed_at));
 done:
@@ -97,7 +97,7 @@ wt_status wt_cholesky_float(wt_context *context, size_t n, float *a, size_t stri
     *failed_at = 0;
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_finite_float(context, "A", WT_LOWER, n, n, a, stride));
+    WT_TRY(wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride));
     factorisation job = {.kernels = &backend->real32, .n = n, .stride = stride, .a = (char *)a};
     WT_TRY(factor(context, &job, failed_at));
 done:

@@ -11,7 +11,7 @@ wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t st
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_finite(context, "A", WT_LOWER, n, n, a, stride));
+    WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
     WT_TRY(wt_check_cancelled(context));
     if (n > 0)
         WT_TRY(backend->eigen(context, n, a, stride, vectors, values));
@@ -30,7 +30,7 @@ wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_
         status = wt_fail(context, WT_USAGE, "of u and vt both or none must be NULL");
         goto done;
     }
-    WT_TRY(wt_check_finite(context, "A", WT_WHOLE, m, n, a, stride));
+    WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, m, n, a, stride));
     WT_TRY(wt_check_cancelled(context));
     if (m == 0 || n == 0)
         goto done;
@@ -64,8 +64,8 @@ wt_status wt_least_squares(wt_context *context, size_t m, size_t n, size_t colum
     WT_TRY(wt_check_shape(context, "A", m, n, a_stride));
     WT_TRY(wt_check_shape(context, "B", m, columns, b_stride));
     WT_TRY(wt_check_shape(context, "X", n, columns, x_stride));
-    WT_TRY(wt_check_finite(context, "A", WT_WHOLE, m, n, a, a_stride));
-    WT_TRY(wt_check_finite(context, "B", WT_WHOLE, m, columns, b, b_stride));
+    WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, m, n, a, a_stride));
+    WT_TRY(wt_check_matrix(context, "B", WT_WHOLE, m, columns, b, b_stride));
     WT_TRY(wt_check_cancelled(context));
     if (m == 0 || n == 0) {
         clear_rows(n, columns, x, x_stride);

@@ -104,7 +104,7 @@ wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
-    WT_TRY(wt_check_finite(context, "A", WT_WHOLE, rows, columns, a, a_stride));
+    WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, rows, columns, a, a_stride));
     gram job = {.context = context,
                 .kernels = &backend->real64,
                 .turn = turn,
@@ -130,7 +130,7 @@ wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t c
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
-    WT_TRY(wt_check_finite_float(context, "A", WT_WHOLE, rows, columns, a, a_stride));
+    WT_TRY(wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride));
     WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
                   "tiles of the Gram matrix"));
     gram job = {.context = context,

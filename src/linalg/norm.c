@@ -36,7 +36,7 @@ static double sum_of(size_t count, const double *x) {
 
 static wt_status check(wt_context *context, size_t m, size_t n, const double *a, size_t stride) {
     wt_status status = wt_check_shape(context, "A", m, n, stride);
-    return status != WT_OK ? status : wt_check_finite(context, "A", WT_WHOLE, m, n, a, stride);
+    return status != WT_OK ? status : wt_check_matrix(context, "A", WT_WHOLE, m, n, a, stride);
 }
 
 static wt_status check_radius(wt_context *context, double radius) {
@@ -71,7 +71,7 @@ wt_status wt_project_sum(wt_context *context, double radius, size_t n, double *x
     double *sorted = NULL;
     wt_status status;
     WT_TRY(check_radius(context, radius));
-    WT_TRY(wt_check_finite(context, "x", WT_WHOLE, 1, n, x, n));
+    WT_TRY(wt_check_matrix(context, "x", WT_WHOLE, 1, n, x, n));
     for (size_t i = 0; i < n; i++)
         if (x[i] < 0) {
             status = wt_fail(context, WT_DATA, "x: number %zu is %g, below zero", i, x[i]);

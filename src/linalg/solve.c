@@ -98,7 +98,7 @@ wt_status wt_solve_lower(wt_context *context, wt_turn turn, size_t n, size_t col
     WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
     for (size_t i = 0; i < n; i++)
         WT_TRY(check_pivot(context, i, l[i * l_stride + i]));
-    WT_TRY(wt_check_finite(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    WT_TRY(wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
     solve job = {.kernels = &backend->real64,
                  .turn = turn,
                  .n = n,
@@ -121,7 +121,7 @@ wt_status wt_solve_lower_float(wt_context *context, wt_turn turn, size_t n, size
     WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
     for (size_t i = 0; i < n; i++)
         WT_TRY(check_pivot(context, i, (double)l[i * l_stride + i]));
-    WT_TRY(wt_check_finite_float(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    WT_TRY(wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride));
     solve job = {.kernels = &backend->real32,
                  .turn = turn,
                  .n = n,

@@ -95,13 +95,13 @@ static wt_status check_rows(void *argument, size_t begin, size_t end, int worker
     return WT_OK;
 }
 
-wt_status wt_check_finite(wt_context *context, const char *what, wt_part part, size_t rows,
+wt_status wt_check_matrix(wt_context *context, const char *what, wt_part part, size_t rows,
                           size_t columns, const double *a, size_t stride) {
     finite_check check = {context, what, part, columns, stride, a, NULL};
     return a == NULL ? WT_OK : wt_parallel_for(context, rows, ROWS_A_CHUNK, check_rows, &check);
 }
 
-wt_status wt_check_finite_float(wt_context *context, const char *what, wt_part part, size_t rows,
+wt_status wt_check_matrix_float(wt_context *context, const char *what, wt_part part, size_t rows,
                                 size_t columns, const float *a, size_t stride) {
     finite_check check = {context, what, part, columns, stride, NULL, a};
     return a == NULL ? WT_OK : wt_parallel_for(context, rows, ROWS_A_CHUNK, check_rows, &check);

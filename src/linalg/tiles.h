@@ -34,9 +34,9 @@ wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, siz
 typedef enum wt_part { WT_WHOLE, WT_LOWER } wt_part;
 /* WT_DATA with the row and column of the first NaN or Inf by rows, if any, in the whole matrix or
  * its lower triangle. */
-wt_status wt_check_finite(wt_context *context, const char *what, wt_part part, size_t rows,
+wt_status wt_check_matrix(wt_context *context, const char *what, wt_part part, size_t rows,
                           size_t columns, const double *a, size_t stride);
-wt_status wt_check_finite_float(wt_context *context, const char *what, wt_part part, size_t rows,
+wt_status wt_check_matrix_float(wt_context *context, const char *what, wt_part part, size_t rows,
                                 size_t columns, const float *a, size_t stride);
 
 #endif
