@@ -39,9 +39,6 @@ typedef struct wt_ridge {
 WT_API wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out);
 WT_API const char *wt_lambda_rule_name(wt_lambda_rule rule);
 
-/* A fitted model: predicts, and goes to a file and back. */
-typedef struct wt_fitted wt_fitted;
-
 /* What a fit found; NaN where a number was not computed. */
 typedef struct wt_fit_report {
     const char *path; /* "dual", "primal", "streamed" */
@@ -68,7 +65,6 @@ WT_API wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *
                                       const wt_problem *problem, size_t samples,
                                       const wt_sets *test, const wt_ridge *ridge, wt_fitted **out,
                                       wt_fit_report *report);
-WT_API void wt_fitted_free(wt_fitted *fitted);
 
 /* What a fit of this size will take. */
 typedef struct wt_fit_plan {
@@ -80,17 +76,6 @@ typedef struct wt_fit_plan {
 WT_API wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec, size_t samples,
                                   size_t outputs, bool drawn, const wt_ridge *ridge,
                                   wt_fit_plan *out);
-
-/* Predictions for every sample into out (samples, outputs). */
-WT_API wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted,
-                                   const wt_sets *sets, double *out);
-WT_API size_t wt_fitted_outputs(const wt_fitted *fitted);
-WT_API const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted);
-/* Mean squared error and the same over the variance of y, all outputs together. */
-WT_API wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
-                                 double *mean_square, double *error);
-WT_API wt_status wt_fitted_save(wt_context *context, const char *path, const wt_fitted *fitted);
-WT_API wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out);
 
 /* One point of a learning curve. */
 typedef struct wt_curve_point {

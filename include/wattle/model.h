@@ -45,6 +45,22 @@ typedef struct wt_model_spec {
 /* One function judges a specification for the C API and the command line. */
 WT_API wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec);
 
+/* A fitted model: predicts, and goes to a file and back. */
+typedef struct wt_fitted wt_fitted;
+WT_API void wt_fitted_free(wt_fitted *fitted);
+/* Predictions for every sample into out (samples, outputs). */
+WT_API wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted,
+                                   const wt_sets *sets, double *out);
+WT_API size_t wt_fitted_outputs(const wt_fitted *fitted);
+WT_API const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted);
+/* Mean squared error and the same over the variance of y, all outputs together. */
+WT_API wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
+                                 double *mean_square, double *error);
+/* Writes or reads a .safetensors file, as docs/formats.md describes. A file of another kind or a
+ * later version is WT_DATA. */
+WT_API wt_status wt_fitted_save(wt_context *context, const char *path, const wt_fitted *fitted);
+WT_API wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out);
+
 #ifdef __cplusplus
 }
 #endif

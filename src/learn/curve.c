@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "learn/dual.h"
-#include "learn/fitted.h"
+#include "model/fitted.h"
 
 static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
                        const wt_sets *test, size_t columns, size_t targets, const size_t *sizes,

@@ -328,31 +328,8 @@ done:
     return status;
 }
 
-#define KERNEL_ROWS 512 /* samples predicted at a time from a kernel */
-
-static wt_status predict_by_kernel(wt_context *context, const wt_dual *dual,
-                                   const wt_dual_answer *answer, const wt_sets *sets, double *out) {
-    size_t n = dual->train->samples, all = dual->count * dual->columns;
-    size_t most = sets->samples < KERNEL_ROWS ? sets->samples : KERNEL_ROWS;
-    double *k = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &k, most * n, "kernel rows"));
-    for (size_t begin = 0; begin < sets->samples; begin += most) {
-        size_t rows = sets->samples - begin < most ? sets->samples - begin : most;
-        wt_sets part = wt_sets_part(sets, begin, begin + rows);
-        WT_TRY(wt_kernel_matrix(context, &dual->model->spec, &part, dual->train, k, n));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, all, n, 1, k, n, answer->alpha, all, 0,
-                       out + begin * all, all));
-    }
-done:
-    wt_release(k);
-    return status;
-}
-
 wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dual_answer *answer,
                           const wt_sets *sets, double *out) {
-    if (wt_model_kind_infinite(dual->model->spec.kind))
-        return predict_by_kernel(context, dual, answer, sets, out);
-    return wt_features_apply(context, &dual->model->features, sets, dual->count * dual->columns,
-                             answer->v, out);
+    return wt_model_predict(context, dual->model, dual->train, dual->count * dual->columns,
+                            answer->v != NULL ? answer->v : answer->alpha, sets, out);
 }

@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "learn/fitted.h"
 #include "learn/plan.h"
 #include "learn/primal.h"
+#include "model/fitted.h"
 
 typedef struct {
     wt_context *context;

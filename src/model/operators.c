@@ -129,3 +129,32 @@ done:
     wt_release(block);
     return status;
 }
+
+#define KERNEL_ROWS 512 /* samples predicted at a time from a kernel */
+
+static wt_status kernel_apply(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
+                              size_t columns, const double *alpha, const wt_sets *sets,
+                              double *out) {
+    size_t n = train->samples;
+    size_t most = sets->samples < KERNEL_ROWS ? sets->samples : KERNEL_ROWS;
+    double *k = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &k, most * n, "kernel rows"));
+    for (size_t begin = 0; begin < sets->samples; begin += most) {
+        size_t rows = sets->samples - begin < most ? sets->samples - begin : most;
+        wt_sets part = wt_sets_part(sets, begin, begin + rows);
+        WT_TRY(wt_kernel_matrix(context, spec, &part, train, k, n));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, columns, n, 1, k, n, alpha, columns, 0,
+                       out + begin * columns, columns));
+    }
+done:
+    wt_release(k);
+    return status;
+}
+
+wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
+                           size_t columns, const double *weights, const wt_sets *sets, double *f) {
+    if (wt_model_kind_infinite(model->spec.kind))
+        return kernel_apply(context, &model->spec, train, columns, weights, sets, f);
+    return wt_features_apply(context, &model->features, sets, columns, weights, f);
+}

@@ -31,4 +31,9 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
 wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
                             size_t columns, const double *v, double *f);
 
+/* Predictions F (samples, columns): Phi V from value vectors (f, columns) for random features,
+ * K(sets, train) A from dual weights (n, columns) for kernels. */
+wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
+                           size_t columns, const double *weights, const wt_sets *sets, double *f);
+
 #endif

@@ -1,9 +1,8 @@
 /* What a fitted model holds. */
-#ifndef WT_LEARN_FITTED_H
-#define WT_LEARN_FITTED_H
+#ifndef WT_MODEL_FITTED_H
+#define WT_MODEL_FITTED_H
 
 #include "model/operators.h"
-#include "wattle/learn.h"
 
 struct wt_fitted {
     wt_model model;

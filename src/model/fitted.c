@@ -1,10 +1,9 @@
-#include "learn/fitted.h"
+#include "model/fitted.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "learn/dual.h"
 
 void wt_fitted_free(wt_fitted *fitted) {
     if (fitted == NULL)
@@ -76,12 +75,11 @@ void wt_fitted_scale_labels(const wt_fitted *fitted, const wt_sets *sets, double
 wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
                             double *out) {
     size_t q = fitted->outputs;
-    wt_dual dual = {.model = &fitted->model, .train = &fitted->train, .columns = q, .count = 1};
-    wt_dual_answer answer = {.alpha = fitted->alpha, .v = fitted->v};
     wt_status status;
     WT_TRY(wt_sets_check(context, "the data", sets));
     WT_TRY(wt_model_check_sets(context, &fitted->model.spec, "the data", sets));
-    WT_TRY(wt_dual_predict(context, &dual, &answer, sets, out));
+    WT_TRY(wt_model_predict(context, &fitted->model, &fitted->train, q,
+                            fitted->v != NULL ? fitted->v : fitted->alpha, sets, out));
     for (size_t i = 0; i < sets->samples; i++)
         for (size_t o = 0; o < q; o++)
             out[i * q + o] = fitted->shift[o] + fitted->scale[o] * out[i * q + o];
