@@ -6,7 +6,7 @@ H(u) = (sqrt(u) - sqrt(1-u) asin sqrt(u)) / u^(3/2) = sum_n 4^n n!^2 / ((2n+1)! 
 
 Each is cut to a polynomial on [0, top] by interpolation at Chebyshev points, which is within a
 small factor of the best one; everything is done with 60 digits and rounded once at the end.
-Prints the coefficients, constant first, and the largest error found on a grid; then the nodes and
+Prints the coefficients, highest power first, and the largest error found on a grid; then the nodes and
 weights of the Gauss-Legendre rule with 20 points on [-1, 1], its positive half.
 """
 from decimal import Decimal as D, getcontext
@@ -81,7 +81,8 @@ def show(name, series, top, degree):
     grid = [top * k / 500 for k in range(501)]
     error = max(abs(value([D(c) for c in rounded], x) - value(series, x)) for x in grid)
     print(f"{name} on [0, {top}], degree {degree}, error {error:.1e}")
-    print("    " + ", ".join(f"{c:.17g}" for c in rounded))
+    for c in reversed(rounded):
+        print(f"    {c:.17g}")
 
 
 def legendre(points):

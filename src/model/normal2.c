@@ -112,7 +112,8 @@ static double high_integral(double h, double k, double rho, int moment) {
 
 /* P(-k <= X <= h), from the tails that cancel less; 0 when h < -k. */
 static double between(double h, double k) {
-    double value = h > k ? wt_normal_cdf(k) - wt_normal_cdf(-h) : wt_normal_cdf(h) - wt_normal_cdf(-k);
+    double value =
+        h > k ? wt_normal_cdf(k) - wt_normal_cdf(-h) : wt_normal_cdf(h) - wt_normal_cdf(-k);
     return h + k > 0 ? value : 0;
 }
 
@@ -144,8 +145,7 @@ double wt_normal2_relu(double h, double k, double rho) {
         return relu_at_one(h, k) - (1 - rho) * wt_normal_cdf(fmin(h, k)) +
                high_integral(h, k, rho, 1);
     if (rho <= -HIGH)
-        return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) +
-               high_integral(h, -k, -rho, 1);
+        return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) + high_integral(h, -k, -rho, 1);
     return wt_normal_relu(h) * wt_normal_relu(k) + rho * wt_normal_cdf(h) * wt_normal_cdf(k) +
            low_integral(h, k, rho, 1);
 }
