@@ -112,23 +112,26 @@ INLINE void arc_all(size_t count, const double *r, double *out) {
         out[j] = arc_high(r[j]);
 }
 
-/* value = value r^8 + c_7 r^7 + .. + c_0 with c_n = a_n(i) a_n(j), for `count` columns: eight terms
- * at a time, so that the value goes through memory once in eight. */
+/* value = value r^8 + c_(n+7) r^7 + .. + c_n with c_n = a_n(i) a_n(j), for `count` columns from
+ * `first`: eight terms at a time, so that the value goes through memory once in eight. */
 #define TERMS_A_STEP 8
-INLINE void series_step(size_t count, const double *a, const double *b, size_t stride,
+INLINE void series_step(const wt_kernel_rows *work, size_t n, size_t i, size_t first, size_t count,
                         const double *restrict r, double *restrict value) {
-    double a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7];
+    size_t down = work->row_stride, stride = work->column_stride;
+    const double *a = work->row_series + n * down + i;
+    const double *b = work->column_series + n * stride + first;
+    double a0 = a[0], a1 = a[down], a2 = a[2 * down], a3 = a[3 * down];
+    double a4 = a[4 * down], a5 = a[5 * down], a6 = a[6 * down], a7 = a[7 * down];
     for (size_t j = 0; j < count; j++) {
-        const double *c = b + j;
         double v = value[j];
-        v = v * r[j] + a7 * c[7 * stride];
-        v = v * r[j] + a6 * c[6 * stride];
-        v = v * r[j] + a5 * c[5 * stride];
-        v = v * r[j] + a4 * c[4 * stride];
-        v = v * r[j] + a3 * c[3 * stride];
-        v = v * r[j] + a2 * c[2 * stride];
-        v = v * r[j] + a1 * c[1 * stride];
-        v = v * r[j] + a0 * c[0];
+        v = v * r[j] + a7 * b[7 * stride + j];
+        v = v * r[j] + a6 * b[6 * stride + j];
+        v = v * r[j] + a5 * b[5 * stride + j];
+        v = v * r[j] + a4 * b[4 * stride + j];
+        v = v * r[j] + a3 * b[3 * stride + j];
+        v = v * r[j] + a2 * b[2 * stride + j];
+        v = v * r[j] + a1 * b[1 * stride + j];
+        v = v * r[j] + a0 * b[j];
         value[j] = v;
     }
 }
@@ -146,9 +149,7 @@ INLINE void series_row(const wt_kernel_rows *work, size_t i, size_t first, size_
     }
     for (size_t n = work->terms; n > 0;) {
         n -= TERMS_A_STEP;
-        series_step(count, work->row_series + i * WT_NORMAL2_TERMS + n,
-                    work->column_series + n * work->series_stride + first, work->series_stride, r,
-                    value);
+        series_step(work, n, i, first, count, r, value);
     }
     double weight = work->weight[i], limit = work->limit;
     for (size_t j = 0; j < count; j++)

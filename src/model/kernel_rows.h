@@ -18,9 +18,9 @@ typedef struct wt_kernel_rows {
     const double *weight; /* (rows) w_i */
     double *sum;          /* (columns), added to */
     /* For heads with a bias: the series of model/normal2.h. */
-    const double *row_series;    /* (rows, WT_NORMAL2_TERMS) a_n(i) */
-    const double *column_series; /* (terms, columns), `series_stride` apart: a_n(j) */
-    size_t series_stride;
+    const double *row_series;    /* (terms, rows) a_n(i), `row_stride` apart */
+    const double *column_series; /* (terms, columns) a_n(j), `column_stride` apart */
+    size_t row_stride, column_stride;
     size_t terms; /* a multiple of 8 */
     double limit; /* pairs of |r| above it are left out of the sum */
 } wt_kernel_rows;

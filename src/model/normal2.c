@@ -150,21 +150,20 @@ double wt_normal2_relu(double h, double k, double rho) {
            low_integral(h, k, rho, 1);
 }
 
-void wt_normal2_series(double h, size_t terms, double *out, size_t stride) {
-    /* e_n = He_n(h) phi(h) / sqrt(n!), by e_(n+1) = (h e_n - sqrt(n) e_(n-1)) / sqrt(n+1): forward
-     * is the stable way, in the waves of He_n as in its tails. */
-    double before = 0, here = wt_normal_density(h);
-    for (size_t n = 0; n < terms; n++) {
-        if (n == 0) {
-            out[0] = wt_normal_relu(h);
-        } else if (n == 1) {
-            out[stride] = wt_normal_cdf(h);
-        } else {
-            double order = (double)n;
-            out[n * stride] = here / sqrt(order * (order - 1));
-            double next = (h * here - sqrt(order - 2) * before) / sqrt(order - 1);
-            before = here;
-            here = next;
-        }
+void wt_normal2_series(size_t count, const double *h, size_t terms, double *out, size_t stride) {
+    for (size_t i = 0; i < count; i++) {
+        out[i] = wt_normal_relu(h[i]);
+        out[stride + i] = wt_normal_cdf(h[i]);
+        out[2 * stride + i] = wt_normal_density(h[i]) / sqrt(2);
+    }
+    /* He_(n+1) = h He_n - n He_(n-1) in terms of a_n: forward is the stable way, in the waves of
+     * the polynomials as in their tails. */
+    for (size_t n = 3; n < terms; n++) {
+        double order = (double)n;
+        double rise = 1 / sqrt(order), fall = n == 3 ? 0 : (order - 3) / sqrt(order * (order - 1));
+        const double *before = out + (n - 2) * stride, *here = out + (n - 1) * stride;
+        double *next = out + n * stride;
+        for (size_t i = 0; i < count; i++)
+            next[i] = rise * h[i] * here[i] - fall * before[i];
     }
 }
