@@ -27,7 +27,7 @@ static wt_status read_slab(solver *run, size_t begin, size_t end) {
     const wt_features *features = primal->features;
     wt_sets part;
     wt_status status;
-    WT_TRY(wt_source_read(run->context, primal->source, begin, end, &part));
+    WT_TRY(wt_samples_read(run->context, primal->source, begin, end, &part));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);

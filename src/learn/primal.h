@@ -4,13 +4,13 @@
 #define WT_LEARN_PRIMAL_H
 
 #include "learn/dual.h"
-#include "task/source.h"
+#include "task/samples.h"
 
 #define WT_PRIMAL_SLAB 1024 /* samples a slab */
 
 typedef struct wt_primal {
     const wt_features *features;
-    wt_source *source;
+    wt_samples *source;
     size_t outputs;
     const double *shift, *scale; /* (outputs): y enters as (y - shift) / scale */
     const wt_sets *test;         /* for the oracle, else NULL */

@@ -9,7 +9,7 @@
 
 typedef struct {
     wt_context *context;
-    wt_source source;
+    wt_samples source;
     const wt_sets *train; /* all samples; NULL while they are drawn as needed */
     const wt_sets *test;
     const wt_ridge *ridge;
@@ -115,8 +115,8 @@ static wt_status source_variance(fit *run, double *out) {
     for (size_t begin = 0; begin < run->source.samples; begin += WT_PRIMAL_SLAB) {
         size_t end = begin + WT_PRIMAL_SLAB;
         wt_sets part;
-        WT_TRY(wt_source_read(run->context, &run->source, begin,
-                              end < run->source.samples ? end : run->source.samples, &part));
+        WT_TRY(wt_samples_read(run->context, &run->source, begin,
+                               end < run->source.samples ? end : run->source.samples, &part));
         for (size_t i = 0; i < part.samples * q; i++) {
             double y = (part.y[i] - run->fitted->shift[i % q]) / run->fitted->scale[i % q];
             sums[i % q] += y;
@@ -248,7 +248,7 @@ wt_status wt_fit_ridge(wt_context *context, const wt_model_spec *spec, const wt_
         choose_path(context, spec, train->samples, train->outputs, false, ridge, &plan, &primal));
     WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
     run.fitted->outputs = train->outputs;
-    run.source = wt_source_sets(train);
+    run.source = wt_samples_of_sets(train);
     WT_TRY(wt_fitted_standardize(context, train, ridge->standardize, run.fitted));
     WT_TRY(fit_model(&run, spec, primal, plan.path));
     *out = run.fitted;
@@ -291,13 +291,13 @@ wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
         WT_TRY(check_labels(context, spec, "the test data", test, 1));
     WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
     run.fitted->outputs = 1;
-    WT_TRY(wt_source_problem(context, problem, samples, WT_PRIMAL_SLAB, &run.source));
+    WT_TRY(wt_samples_of_problem(context, problem, samples, WT_PRIMAL_SLAB, &run.source));
     WT_TRY(wt_fitted_standardize(context, NULL, false, run.fitted));
     WT_TRY(fit_model(&run, spec, primal, plan.path));
     *out = run.fitted;
     run.fitted = NULL;
 done:
-    wt_source_free(&run.source);
+    wt_samples_free(&run.source);
     wt_fitted_free(run.fitted);
     return status;
 }
