@@ -3,7 +3,6 @@
 
 #include "command.h"
 
-extern const cli_command cli_help;
-extern const cli_command cli_info;
+extern const cli_command cli_draw, cli_fit, cli_help, cli_info, cli_predict, cli_score;
 
 #endif

@@ -1,0 +1,225 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "commands.h"
+#include "set_options.h"
+
+typedef struct {
+    const char *model, *activation, *test, *output, *solver;
+    size_t heads, width, test_n;
+    double bias;
+    bool standardize, plan;
+    cli_lambda lambda;
+    cli_problem problem;
+} values;
+
+static const cli_option options[] = {
+    {"model", 'm', CLI_CHOICE, offsetof(values, model), "rfa|brfa|rfmlp|rfa-inf|brfa-inf|rfmlp-inf",
+     "rfa", "What is fitted."},
+    {"heads", 'M', CLI_COUNT, offsetof(values, heads), "M", "1000", "Heads with frozen weights."},
+    {"width", 0, CLI_COUNT, offsetof(values, width), "P", NULL,
+     "Neurons of rfmlp; by default M(d+1), as many parameters as rfa."},
+    {"bias", 'c', CLI_REAL, offsetof(values, bias), "C", "4",
+     "Multiple of the identity added to the weights of brfa."},
+    {"activation", 0, CLI_CHOICE, offsetof(values, activation), "relu|softmax", "relu",
+     "How heads weigh the keys."},
+    CLI_LAMBDA_OPTIONS(values, lambda),
+    {"standardize", 0, CLI_FLAG, offsetof(values, standardize), NULL, NULL,
+     "Fit labels of mean 0 and deviation 1; predictions come in the units of the data."},
+    {"solver", 0, CLI_CHOICE, offsetof(values, solver), "auto|dual|primal", "auto",
+     "Through the kernel matrix (n x n) or the normal matrix (features x features); auto takes "
+     "the smaller one."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the model goes (.safetensors)."},
+    {"test", 0, CLI_INPUT, offsetof(values, test), "FILE", NULL, "Test data (.npz)."},
+    {"plan", 0, CLI_FLAG, offsetof(values, plan), NULL, NULL,
+     "Print path, bytes and flops, and stop."},
+    CLI_PROBLEM_OPTIONS(values, problem),
+    CLI_PROBLEM_SIZES(values, problem),
+    {"test-n", 0, CLI_COUNT, offsetof(values, test_n), "SAMPLES", NULL,
+     "Fresh samples of the target to test on."},
+};
+
+/* What the words describe, with shapes from the data. */
+typedef struct {
+    wt_model_spec spec;
+    wt_ridge ridge;
+    wt_problem *problem; /* NULL when the data is a file */
+    wt_sets train, test;
+    bool has_test;
+} job;
+
+static wt_status open_data(cli_call *call, job *work) {
+    const values *given = call->values;
+    bool from_file = call->operand_count == 1;
+    wt_status status;
+    if (from_file == (given->problem.target != NULL)) {
+        status = wt_fail(call->context, WT_USAGE,
+                         "wattle fit needs either a data file or --target, not %s",
+                         from_file ? "both" : "neither");
+        goto done;
+    }
+    if (from_file) {
+        WT_TRY(wt_sets_load(call->context, call->operands[0], &work->train));
+        work->spec.dim = work->train.dim;
+        work->spec.keys = work->train.keys;
+    } else {
+        WT_TRY(cli_problem_open(call, &given->problem, &work->problem));
+        work->spec.dim = given->problem.dim;
+        work->spec.keys = given->problem.keys;
+    }
+    work->has_test = given->test != NULL || given->test_n > 0;
+    if (given->test != NULL)
+        WT_TRY(wt_sets_load(call->context, given->test, &work->test));
+    else if (given->test_n > 0 && from_file)
+        status = wt_fail(call->context, WT_USAGE, "--test-n goes with --target; use --test FILE");
+    else if (given->test_n > 0)
+        WT_TRY(cli_problem_draw(call, work->problem, CLI_FIRST_TEST, given->test_n, &work->test));
+done:
+    return status;
+}
+
+static wt_status read_settings(cli_call *call, job *work) {
+    const values *given = call->values;
+    static const char *const solvers[] = {
+        [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal"};
+    wt_status status;
+    work->spec = (wt_model_spec){.heads = given->heads,
+                                 .width = given->width,
+                                 .bias = given->bias,
+                                 .seed = call->common.seed};
+    work->spec.activation = strcmp(given->activation, "softmax") == 0 ? WT_SOFTMAX : WT_RELU;
+    WT_TRY(wt_model_kind_parse(call->context, given->model, &work->spec.kind));
+    WT_TRY(cli_lambda_ridge(call, &given->lambda, &work->ridge));
+    work->ridge.standardize = given->standardize;
+    while (strcmp(given->solver, solvers[work->ridge.solver]) != 0)
+        work->ridge.solver++;
+done:
+    return status;
+}
+
+static wt_status show_plan(cli_call *call, const job *work) {
+    const values *given = call->values;
+    bool drawn = work->problem != NULL;
+    wt_fit_plan plan;
+    wt_status status;
+    WT_TRY(wt_fit_plan_make(call->context, &work->spec,
+                            drawn ? given->problem.n : work->train.samples,
+                            drawn ? 1 : work->train.outputs, drawn, &work->ridge, &plan));
+    if (call->common.json) {
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", plan.path,
+                                             "samples", (json_int_t)plan.samples, "features",
+                                             (json_int_t)plan.features, "bytes", plan.bytes,
+                                             "flops", plan.flops)));
+        goto done;
+    }
+    char bytes[WT_BYTES_TEXT];
+    cli_print_row("path", "%s", plan.path);
+    cli_print_row("samples", "%zu", plan.samples);
+    cli_print_row("features", "%zu", plan.features);
+    cli_print_row("bytes", "%s", wt_format_bytes((size_t)plan.bytes, bytes));
+    cli_print_row("flops", "%.3g", plan.flops);
+done:
+    return status;
+}
+
+static wt_status show_json(cli_call *call, const job *work, const wt_fit_report *report) {
+    const values *given = call->values;
+    json_t *all = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "model",
+        wt_model_kind_name(work->spec.kind), "path", report->path, "samples",
+        (json_int_t)report->samples, "features", (json_int_t)report->features, "outputs",
+        (json_int_t)report->outputs, "lambda_rule", wt_lambda_rule_name(work->ridge.rule), "lambda",
+        cli_json_real(report->lambda), "train_error", cli_json_real(report->train_error),
+        "loo_error", cli_json_real(report->loo_error), "test_error",
+        cli_json_real(report->test_error), "sum_norms", cli_json_real(report->sum_norms),
+        "m_sum_squares", cli_json_real(report->m_sum_squares), "effective_rank",
+        cli_json_real(report->freedom), "condition", cli_json_real(report->condition), "seconds",
+        report->seconds, "bytes", (json_int_t)report->bytes);
+    if (all != NULL && report->rank > 0)
+        json_object_set_new(all, "rank", json_integer((json_int_t)report->rank));
+    if (all != NULL && given->output != NULL)
+        json_object_set_new(all, "output", json_string(given->output));
+    return cli_emit_json(call, all);
+}
+
+static void show_text(cli_call *call, const job *work, const wt_fit_report *report) {
+    const values *given = call->values;
+    char bytes[WT_BYTES_TEXT];
+    cli_print_row("model", "%s", wt_model_kind_name(work->spec.kind));
+    cli_print_row("samples", "%zu (%s)", report->samples, report->path);
+    if (report->features > 0)
+        cli_print_row("features", "%zu", report->features);
+    cli_print_row("lambda", "%g%s%s%s", report->lambda,
+                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : " (",
+                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : wt_lambda_rule_name(work->ridge.rule),
+                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : ")");
+    cli_print_number("train error", report->train_error);
+    cli_print_number("leave-one-out error", report->loo_error);
+    cli_print_number("test error", report->test_error);
+    cli_print_number("sum |v_m|", report->sum_norms);
+    cli_print_number("M sum |v_m|^2", report->m_sum_squares);
+    cli_print_number("effective rank", report->freedom);
+    if (report->rank > 0)
+        cli_print_row("numerical rank", "%zu", report->rank);
+    cli_print_number("condition", report->condition);
+    cli_print_row("time", "%.2f s, %s", report->seconds, wt_format_bytes(report->bytes, bytes));
+    if (given->output != NULL)
+        cli_print_row("written", "%s", given->output);
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    job work = {0};
+    wt_fitted *fitted = NULL;
+    wt_fit_report report;
+    wt_status status;
+    WT_TRY(read_settings(call, &work));
+    WT_TRY(open_data(call, &work));
+    if (given->plan) {
+        WT_TRY(show_plan(call, &work));
+        goto done;
+    }
+    const wt_sets *test = work.has_test ? &work.test : NULL;
+    if (work.problem != NULL)
+        WT_TRY(wt_fit_ridge_problem(call->context, &work.spec, work.problem, given->problem.n, test,
+                                    &work.ridge, &fitted, &report));
+    else
+        WT_TRY(wt_fit_ridge(call->context, &work.spec, &work.train, test, &work.ridge, &fitted,
+                            &report));
+    if (given->output != NULL)
+        WT_TRY(wt_fitted_save(call->context, given->output, fitted));
+    if (call->common.json)
+        WT_TRY(show_json(call, &work, &report));
+    else
+        show_text(call, &work, &report);
+done:
+    wt_fitted_free(fitted);
+    wt_problem_free(work.problem);
+    wt_sets_free(&work.train);
+    wt_sets_free(&work.test);
+    return status;
+}
+
+const cli_command cli_fit = {
+    .name = "fit",
+    .summary = "fit the value vectors of random-feature attention",
+    .operands = "[DATA.npz]",
+    .least = 0,
+    .most = 1,
+    .description =
+        "Minimises sum_i |y_i - f(x_i)|^2 + lambda * M * sum_m |v_m|^2 over the value vectors v_m; "
+        "the query-key weights are drawn from --seed and frozen. The answer is the optimum, "
+        "whichever way it is computed.\n\n"
+        "The data is a file with query (n,d), keys (n,N,d), y (n) or (n,q) and optionally mask "
+        "(n,N), or it is drawn on the fly with --target: the same bits as 'wattle draw' with the "
+        "same options, then 'wattle fit'.\n\n"
+        "Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 no "
+        "better than the mean. The effective rank is the trace of K (K + lambda I)^-1.",
+    .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
+                "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* `wattle predict` and `wattle score`: a fitted model on data. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "set_options.h"
+#include "wattle/io.h"
+
+typedef struct {
+    const char *output;
+} values;
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the predictions go (.npy); without it they are printed, one line a sample."},
+};
+
+/* Model and data of the two operands. */
+static wt_status open_both(cli_call *call, wt_fitted **fitted, wt_sets *sets) {
+    wt_status status;
+    WT_TRY(wt_fitted_load(call->context, call->operands[0], fitted));
+    WT_TRY(wt_sets_load(call->context, call->operands[1], sets));
+done:
+    return status;
+}
+
+static wt_status print_predictions(cli_call *call, const double *y, size_t rows, size_t columns) {
+    if (!call->common.json) {
+        for (size_t i = 0; i < rows * columns; i++)
+            printf("%.17g%c", y[i], (i + 1) % columns == 0 ? '\n' : ',');
+        return WT_OK;
+    }
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows; i++) {
+        json_t *row = json_array();
+        for (size_t o = 0; o < columns; o++)
+            json_array_append_new(row, cli_json_real(y[i * columns + o]));
+        json_array_append_new(list, row);
+    }
+    return cli_emit_json(call, json_pack("{s:o}", "predictions", list));
+}
+
+static wt_status run_predict(cli_call *call) {
+    const values *given = call->values;
+    wt_fitted *fitted = NULL;
+    wt_sets sets = {0};
+    double *y = NULL;
+    wt_status status;
+    WT_TRY(open_both(call, &fitted, &sets));
+    size_t q = wt_fitted_outputs(fitted);
+    WT_TRY(WT_NEW(call->context, &y, sets.samples * q, "predictions"));
+    WT_TRY(wt_fitted_predict(call->context, fitted, &sets, y));
+    if (given->output == NULL) {
+        WT_TRY(print_predictions(call, y, sets.samples, q));
+        goto done;
+    }
+    wt_tensor tensor = {
+        .name = "yhat", .rank = q == 1 ? 1 : 2, .shape = {sets.samples, q}, .values = y};
+    WT_TRY(wt_npy_write(call->context, given->output, &tensor));
+    if (call->common.json)
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I}", "output", given->output, "samples",
+                                             (json_int_t)sets.samples, "outputs", (json_int_t)q)));
+done:
+    wt_fitted_free(fitted);
+    wt_sets_free(&sets);
+    wt_release(y);
+    return status;
+}
+
+static wt_status run_score(cli_call *call) {
+    wt_fitted *fitted = NULL;
+    wt_sets sets = {0};
+    double square, error;
+    wt_status status;
+    WT_TRY(open_both(call, &fitted, &sets));
+    WT_TRY(wt_fitted_score(call->context, fitted, &sets, &square, &error));
+    const char *kind = wt_model_kind_name(wt_fitted_spec(fitted)->kind);
+    if (call->common.json) {
+        WT_TRY(
+            cli_emit_json(call, json_pack("{s:s, s:I, s:o, s:o}", "model", kind, "samples",
+                                          (json_int_t)sets.samples, "mean_square",
+                                          cli_json_real(square), "error", cli_json_real(error))));
+        goto done;
+    }
+    cli_print_row("model", "%s", kind);
+    cli_print_row("samples", "%zu", sets.samples);
+    cli_print_number("mean squared error", square);
+    cli_print_number("over variance of y", error);
+done:
+    wt_fitted_free(fitted);
+    wt_sets_free(&sets);
+    return status;
+}
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .summary = "predict with a fitted model",
+    .operands = "MODEL.safetensors DATA.npz",
+    .least = 2,
+    .most = 2,
+    .description = "Predictions of the model for every sample of the data, which needs no labels.",
+    .examples = "wattle predict model.safetensors data.npz -o yhat.npy",
+    CLI_OPTIONS(options, values),
+    .run = run_predict,
+};
+
+const cli_command cli_score = {
+    .name = "score",
+    .summary = "measure a fitted model on labelled data",
+    .operands = "MODEL.safetensors DATA.npz",
+    .least = 2,
+    .most = 2,
+    .description = "Mean squared error of the model's predictions, plain and over the variance of "
+                   "y in this data.",
+    .examples = "wattle score model.safetensors test.npz --json",
+    .run = run_score,
+};
