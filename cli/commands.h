@@ -5,5 +5,7 @@
 
 extern const cli_command cli_help;
 extern const cli_command cli_info;
+extern const cli_command cli_inspect;
+extern const cli_command cli_bound;
 
 #endif

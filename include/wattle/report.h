@@ -37,7 +37,8 @@ typedef struct wt_axis {
     double low, high; /* the range; low = high finds it from the data */
 } wt_axis;
 
-/* Series, or a heat map where `heat` is not NULL: a matrix with row 0 at the top. */
+/* Series, or a heat map where `heat` is not NULL: a matrix with row 0 at the top. A panel of
+ * neither is an empty place in the grid; the first may not be. */
 typedef struct wt_panel {
     const char *title; /* NULL = none */
     wt_axis x, y;

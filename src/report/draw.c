@@ -172,7 +172,8 @@ wt_status wt_figure_text(wt_context *context, const wt_figure *figure, size_t wi
     if (figure->title != NULL)
         wt_script_add(&text, "%s\n\n", figure->title);
     for (size_t i = 0; i < figure->panel_count; i++)
-        WT_TRY(add_panel_text(context, figure, &figure->panels[i], width, &text));
+        if (!wt_panel_blank(&figure->panels[i]))
+            WT_TRY(add_panel_text(context, figure, &figure->panels[i], width, &text));
     *out = text.text;
     text.text = NULL;
 done:

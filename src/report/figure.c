@@ -139,7 +139,7 @@ static void write_plot(wt_script *script, const wt_panel *panel, bool plain) {
     wt_script_add(script, "\n");
 }
 
-static void write_labels(wt_script *script, const wt_panel *panel, bool y_label, bool plain) {
+static void write_labels(wt_script *script, const wt_panel *panel, bool y_label) {
     const struct {
         const char *what, *words;
         double shift; /* characters down or right: towards the axis */
@@ -161,7 +161,7 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
     bool labelled = first_in_row || !figure->share_y;
     wt_axis_script(script, 'x', &x, box < 1.4 ? 3 : 5, true, false);
     wt_axis_script(script, 'y', &y, 5, labelled, false);
-    write_labels(script, panel, labelled, false);
+    write_labels(script, panel, labelled);
     for (size_t i = 0; i < panel->series_count; i++)
         write_data(script, &panel->series[i], i, &x, &y);
     write_plot(script, panel, false);
@@ -182,7 +182,7 @@ static void write_heat_panel(wt_script *script, const wt_figure *figure, const w
                   panel->heat_columns > 1 ? "0, " : "", panel->heat_columns - 1,
                   panel->heat_rows - 1);
     wt_script_add(script, "set cbrange [-%.10g:%.10g]\n", figure->heat_limit, figure->heat_limit);
-    write_labels(script, panel, true, false);
+    write_labels(script, panel, true);
     wt_script_add(script, "plot $H matrix with image pixels notitle\n");
 }
 
@@ -211,7 +211,8 @@ static void write_panel(wt_script *script, const wt_figure *figure, const wt_lay
                   left / layout->width, (left + layout->box) / layout->width);
     wt_script_add(script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
                   high / layout->height, low / layout->height);
-    bool last = column + 1 == layout->columns || index + 1 == figure->panel_count;
+    bool last = column + 1 == layout->columns || index + 1 == figure->panel_count ||
+                figure->panels[index + 1].heat == NULL;
     wt_script_add(script, "unset colorbox\n");
     if (panel->heat != NULL && last)
         write_heat_scale(script, figure, layout, low);
@@ -261,13 +262,25 @@ void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layou
         "set errorbars 0.6\n");
     double top = layout->height - layout->top;
     for (size_t i = 0; i < figure->panel_count; i++) {
-        write_panel(script, figure, layout, i, top);
+        if (!wt_panel_blank(&figure->panels[i]))
+            write_panel(script, figure, layout, i, top);
         if (i == 0)
             wt_script_add(script, "unset label 1\n");
         if ((i + 1) % layout->columns == 0)
             top -= wt_layout_row(layout, figure, i / layout->columns);
     }
     wt_script_add(script, "unset multiplot\n");
+}
+
+/* A terminal cannot turn letters, so that the label of y stands behind the title. */
+static void write_labels_plain(wt_script *script, const wt_panel *panel) {
+    wt_script_add(script, "set title ");
+    wt_script_quote(script, panel->title);
+    wt_script_add(script, panel->title != NULL && panel->y.label != NULL ? ".': '." : ".''.");
+    wt_script_quote(script, panel->y.label);
+    wt_script_add(script, " noenhanced\nset xlabel ");
+    wt_script_quote(script, panel->x.label);
+    wt_script_add(script, " noenhanced\n");
 }
 
 void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel) {
@@ -278,7 +291,7 @@ void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_
                           "set border 3\nset tics out\n");
     wt_axis_script(script, 'x', &x, 5, true, true);
     wt_axis_script(script, 'y', &y, 6, true, true);
-    write_labels(script, panel, true, true);
+    write_labels_plain(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
         write_data(script, &panel->series[i], i, &x, &y);
     write_plot(script, panel, true);

@@ -21,6 +21,8 @@ typedef struct wt_layout {
 /* The figure must hold together: sizes, looks, something to draw in every panel. */
 wt_status wt_figure_check(wt_context *context, const wt_figure *figure);
 wt_layout wt_figure_layout(const wt_figure *figure);
+/* Neither series nor heat map: an empty place in the grid. */
+bool wt_panel_blank(const wt_panel *panel);
 /* Height of a row of panels with its margins. */
 double wt_layout_row(const wt_layout *layout, const wt_figure *figure, size_t row);
 

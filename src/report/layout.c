@@ -23,12 +23,20 @@ static wt_status check_series(wt_context *context, const wt_panel *panel, size_t
     return wt_fail(context, WT_USAGE, "panel %zu has nothing to draw", index);
 }
 
+bool wt_panel_blank(const wt_panel *panel) {
+    return panel->heat == NULL && panel->series_count == 0;
+}
+
 wt_status wt_figure_check(wt_context *context, const wt_figure *figure) {
     if (figure->panel_count == 0 || figure->panel_count > MOST_PANELS)
         return wt_fail(context, WT_USAGE, "a figure has 1 to %d panels, not %zu", MOST_PANELS,
                        figure->panel_count);
+    if (wt_panel_blank(&figure->panels[0]))
+        return wt_fail(context, WT_USAGE, "the first panel has nothing to draw");
     for (size_t i = 0; i < figure->panel_count; i++) {
         const wt_panel *panel = &figure->panels[i];
+        if (wt_panel_blank(panel))
+            continue;
         if (panel->heat == NULL) {
             wt_status status = check_series(context, panel, i);
             if (status != WT_OK)
