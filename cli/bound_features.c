@@ -19,7 +19,7 @@ typedef struct {
     size_t count; /* sizes measured; 0 = not measured */
     size_t sizes[SIZES];
     double measured[SIZES];
-    double jitter;
+    wt_complexity about;
 } report;
 
 static const char *const unspecified[] = {
@@ -83,7 +83,7 @@ static wt_status measure(cli_call *call, wt_sets *sets, report *out) {
     if (values->data == NULL)
         WT_TRY(draw(call, values, n, sets));
     WT_TRY(wt_complexity_measure(call->context, &out->kernel, sets, out->count, out->sizes,
-                                 out->measured, &out->jitter));
+                                 out->measured, &out->about));
 done:
     return status;
 }
@@ -173,12 +173,14 @@ static void print_measured(const report *of) {
     for (size_t i = 0; i < of->count; i++)
         printf("%s n = %zu: %.5g", i > 0 ? "," : "", of->sizes[i], of->measured[i]);
     putchar('\n');
-    if (of->jitter > 0)
+    if (of->about.jitter > 0)
         printf("          with a jitter of %g times the mean of K's diagonal, for K is singular\n",
-               of->jitter);
+               of->about.jitter);
     if (!drawn)
         printf("          (noise in y makes it grow with n without end)\n");
     size_t last = of->sizes[of->count - 1];
+    printf("          times the mean of K's diagonal, %.4g, to compare kernels: %.5g at n = %zu\n",
+           of->about.diagonal, of->about.diagonal * of->measured[of->count - 1], last);
     if (last < of->values->samples)
         printf("          (of the first %zu of %zu samples: --measure sets how many)\n", last,
                of->values->samples);
@@ -241,10 +243,11 @@ static json_t *json_measured(const report *of) {
     for (size_t i = 0; i < of->count; i++)
         json_array_append_new(points, json_pack("{s:I, s:o}", "n", (json_int_t)of->sizes[i],
                                                 "value", cli_json_real(of->measured[i])));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "model", wt_model_kind_name(of->kernel.kind),
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "model", wt_model_kind_name(of->kernel.kind),
                      "labels", of->values->data != NULL ? of->values->data : "drawn", "bias",
-                     cli_json_real(of->kernel.bias), "jitter", cli_json_real(of->jitter), "points",
-                     points);
+                     of->kernel.kind == WT_BRFA_INF ? cli_json_real(of->kernel.bias) : json_null(),
+                     "diagonal", cli_json_real(of->about.diagonal), "jitter",
+                     cli_json_real(of->about.jitter), "points", points);
 }
 
 static wt_status emit(cli_call *call, const report *of) {

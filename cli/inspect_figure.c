@@ -60,7 +60,7 @@ static wt_status fill_profile(cli_call *call, const wt_products *products, size_
                                  .low = out->low,
                                  .high = out->high};
     out->series[1] = (wt_series){.name = "mean along a diagonal",
-                                 .mark = WT_MARK_POINTS,
+                                 .mark = WT_MARK_LINE,
                                  .look = 0,
                                  .count = count,
                                  .x = offsets,
@@ -75,7 +75,7 @@ static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, 
     size_t group = h / a_row, column = h % a_row;
     wt_panel profile = {.title = head->title,
                         .x = {.label = "offset j - i"},
-                        .y = {.label = column == 0 || text ? "mean / spread" : NULL},
+                        .y = {.label = "mean / spread"},
                         .series = head->series,
                         .series_count = 2};
     if (text) {
@@ -83,13 +83,12 @@ static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, 
         return;
     }
     profile.title = NULL;
-    panels[2 * group * a_row + column] =
-        (wt_panel){.title = head->title,
-                   .x = {.label = "key coordinate j"},
-                   .y = {.label = column == 0 ? "query coordinate i" : NULL},
-                   .heat = head->heat,
-                   .heat_rows = crop,
-                   .heat_columns = crop};
+    panels[2 * group * a_row + column] = (wt_panel){.title = head->title,
+                                                    .x = {.label = "key coordinate j"},
+                                                    .y = {.label = "query coordinate i"},
+                                                    .heat = head->heat,
+                                                    .heat_rows = crop,
+                                                    .heat_columns = crop};
     panels[(2 * group + 1) * a_row + column] = profile;
 }
 
@@ -115,7 +114,7 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
         /* Without spread off the diagonal (theta = c I) the diagonal itself is the measure. */
         double unit = heads[h].off_spread > 0 ? heads[h].off_spread : fabs(heads[h].diagonal_mean);
         unit = unit > 0 ? unit : 1;
-        snprintf(all[h].title, sizeof all[h].title, "head %zu: %.3g std errors", h,
+        snprintf(all[h].title, sizeof all[h].title, "head %zu: %.1f std errors", h,
                  heads[h].standard_errors);
         fill_heat(products, h, unit, crop, all[h].heat);
         WT_TRY(fill_profile(call, products, h, &heads[h], unit, reach, offsets, &all[h]));
@@ -124,6 +123,7 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
     wt_figure figure = {.panels = panels,
                         .panel_count = text ? shown : 2 * groups * a_row,
                         .columns = a_row,
+                        .share_y = true,
                         .heat_limit = HEAT_LIMIT,
                         .legend = "theta / spread"};
     WT_TRY(cli_plot(call, &figure, path));

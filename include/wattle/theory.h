@@ -40,17 +40,22 @@ typedef struct wt_bound {
  * s > 0. */
 WT_API wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out);
 
+typedef struct wt_complexity {
+    double jitter;   /* added to K's diagonal, as a multiple of its mean; 0 = none */
+    double diagonal; /* the mean of K's diagonal. Kernels differ in scale; y^T K^-1 y times it does
+                      * not change when K is multiplied by a number */
+} wt_complexity;
+
 /* y^T K^-1 y of the labels by the kernel of infinitely many heads, over the first sizes[i]
  * samples for each i (increasing, the last at most the number of samples); summed over outputs.
  * For labels without noise it grows with the number of samples to the squared norm of the target
  * in the kernel's space, the complexity a bound stands for; it needs no constant.
  *
  * A kernel matrix that is singular to working precision gets a jitter on its diagonal: 1e-14
- * times the mean of the diagonal, ten times as much until it factors, 1e-6 at most; *jitter tells
- * it as a multiple of that mean, 0 = none. */
+ * times the mean of the diagonal, ten times as much until it factors, 1e-6 at most. */
 WT_API wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec,
                                        const wt_sets *sets, size_t count, const size_t *sizes,
-                                       double *out, double *jitter);
+                                       double *out, wt_complexity *about);
 
 #ifdef __cplusplus
 }

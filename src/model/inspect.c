@@ -58,7 +58,7 @@ wt_status wt_head_inspect(wt_context *context, const wt_products *products, size
     double *singular;
     wt_status status;
     WT_TRY(WT_NEW(context, &singular, d, "singular values"));
-    WT_TRY(wt_singular_values(context, d, d, theta, d, singular));
+    WT_TRY(wt_svd(context, d, d, theta, d, NULL, singular, NULL));
     judge_diagonal(d, theta, out);
     judge_spectrum(d, products->rounding, singular, out);
     double all = 0;

@@ -90,7 +90,7 @@ static void linear_ticks(ticks *to, int most) {
     while (pick < 3 && span / (multiples[pick] * step) > most)
         pick++;
     step *= multiples[pick];
-    for (double k = ceil(to->extent->low / step - 1e-9); k * step <= to->extent->high; k++)
+    for (double k = ceil(to->extent->low / step - 1e-9) + 0.0; k * step <= to->extent->high; k++)
         add_tick(to, k * step, false, "%.5g", k * step);
 }
 

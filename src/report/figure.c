@@ -168,7 +168,8 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
 }
 
 /* Entries go row by row; gnuplot's row 0 would be at the bottom. */
-static void write_heat_panel(wt_script *script, const wt_figure *figure, const wt_panel *panel) {
+static void write_heat_panel(wt_script *script, const wt_figure *figure, const wt_panel *panel,
+                             bool first_in_row) {
     wt_script_add(script, "$H << EOD\n");
     for (size_t i = 0; i < panel->heat_rows; i++)
         for (size_t j = 0; j < panel->heat_columns; j++) {
@@ -178,11 +179,19 @@ static void write_heat_panel(wt_script *script, const wt_figure *figure, const w
         }
     wt_script_add(script, "EOD\nunset logscale\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\n",
                   panel->heat_columns - 1, panel->heat_rows - 1);
-    wt_script_add(script, "set xtics nomirror (%s%zu)\nset ytics nomirror (0, %zu)\n",
-                  panel->heat_columns > 1 ? "0, " : "", panel->heat_columns - 1,
-                  panel->heat_rows - 1);
+    bool labelled = first_in_row || !figure->share_y;
+    const struct {
+        char letter;
+        size_t last;
+        bool labelled;
+    } axes[] = {{'x', panel->heat_columns - 1, true}, {'y', panel->heat_rows - 1, labelled}};
+    for (size_t i = 0; i < 2; i++)
+        wt_script_add(script,
+                      axes[i].labelled ? "set %ctics nomirror (0, %zu)\n"
+                                       : "set %ctics nomirror ('' 0, '' %zu)\n",
+                      axes[i].letter, axes[i].last);
     wt_script_add(script, "set cbrange [-%.10g:%.10g]\n", figure->heat_limit, figure->heat_limit);
-    write_labels(script, panel, true);
+    write_labels(script, panel, labelled);
     wt_script_add(script, "plot $H matrix with image pixels notitle\n");
 }
 
@@ -197,7 +206,7 @@ static void write_heat_scale(wt_script *script, const wt_figure *figure, const w
                   1 - (layout->heat_scale - 0.02) / layout->width, bottom / layout->height,
                   0.07 / layout->width, box, -figure->heat_limit, figure->heat_limit);
     wt_script_quote(script, figure->legend);
-    wt_script_add(script, " noenhanced offset -0.8,0\n");
+    wt_script_add(script, " noenhanced offset 0.3,0\n");
 }
 
 static void write_panel(wt_script *script, const wt_figure *figure, const wt_layout *layout,
@@ -217,7 +226,7 @@ static void write_panel(wt_script *script, const wt_figure *figure, const wt_lay
     if (panel->heat != NULL && last)
         write_heat_scale(script, figure, layout, low);
     if (panel->heat != NULL)
-        write_heat_panel(script, figure, panel);
+        write_heat_panel(script, figure, panel, column == 0);
     else
         write_series_panel(script, figure, panel, column == 0, layout->box);
 }

@@ -86,7 +86,7 @@ static void set_margins(const wt_figure *figure, wt_layout *layout) {
     layout->above = any_words(figure, offsetof(wt_panel, title)) ? 0.19 : 0.08;
     layout->below =
         any_words(figure, offsetof(wt_panel, x) + offsetof(wt_axis, label)) ? 0.38 : 0.22;
-    layout->heat_scale = any_words(figure, offsetof(wt_panel, heat)) ? 0.45 : 0;
+    layout->heat_scale = any_words(figure, offsetof(wt_panel, heat)) ? 0.5 : 0;
 }
 
 wt_layout wt_figure_layout(const wt_figure *figure) {

@@ -170,7 +170,7 @@ wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bo
     if (family == FAMILIES)
         return wt_fail(context, WT_USAGE, "no formula of B is at hand for target '%s'",
                        spec->target);
-    double log_b;
+    double log_b = 0;
     WT_TRY(log_complexity(context, spec, family, target.parameters, &log_b));
     out->complexity_known = true;
     out->log10_complexity = log_b / log(10);

@@ -14,7 +14,7 @@ typedef struct {
     size_t n;
     double *kernel; /* (n, n): K in the strict upper triangle, the factor in the lower one */
     double *diagonal;
-    double jitter;
+    wt_complexity about;
 } factor;
 
 /* Moves K's strict lower triangle (from the upper) and diagonal back to where wt_cholesky reads. */
@@ -29,12 +29,12 @@ static void restore(factor *of, double shift) {
 
 static wt_status factorise(wt_context *context, factor *of) {
     size_t n = of->n, failed_at;
-    double mean = 0;
     for (size_t i = 0; i < n; i++)
-        mean += of->diagonal[i] / (double)n;
-    for (of->jitter = 0; of->jitter <= JITTER_MOST * 1.5;
-         of->jitter = of->jitter == 0 ? JITTER_LEAST : 10 * of->jitter) {
-        restore(of, of->jitter * mean);
+        of->about.diagonal += of->diagonal[i] / (double)n;
+    for (double jitter = 0; jitter <= JITTER_MOST * 1.5;
+         jitter = jitter == 0 ? JITTER_LEAST : 10 * jitter) {
+        restore(of, jitter * of->about.diagonal);
+        of->about.jitter = jitter;
         wt_status status = wt_cholesky(context, n, of->kernel, n, &failed_at);
         if (status != WT_OK || failed_at == 0)
             return status;
@@ -62,7 +62,8 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
 /* With K = L L^T and z = L^-1 y, y^T K^-1 y = |z|^2; and as leading blocks factor alike, the first
  * p numbers of z belong to the first p samples: one factor serves every size. */
 wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
-                                size_t count, const size_t *sizes, double *out, double *jitter) {
+                                size_t count, const size_t *sizes, double *out,
+                                wt_complexity *about) {
     factor of = {.n = 0};
     double *z = NULL;
     wt_status status;
@@ -92,7 +93,7 @@ wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec, 
             sum += z[i] * z[i];
         out[k] = sum;
     }
-    *jitter = of.jitter;
+    *about = of.about;
 done:
     wt_release(of.kernel);
     wt_release(of.diagonal);
