@@ -72,7 +72,7 @@ static size_t legend_columns(const wt_figure *figure, double width) {
     const char *name;
     for (size_t i = 0; (name = wt_figure_entry(figure, i, NULL)) != NULL; i++)
         widest = fmax(widest, 0.07 * (double)strlen(name) + 0.45);
-    return widest < width ? (size_t)(width / widest) : 1;
+    return widest > 0 && widest < width ? (size_t)(width / widest) : 1;
 }
 
 /* Margins in and around the boxes of the panels. */
