@@ -2,5 +2,6 @@
 #include "commands.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_draw, &cli_fit, &cli_predict, &cli_score, &cli_info, &cli_help, NULL,
+    &cli_draw,  &cli_fit,     &cli_predict, &cli_score, /* random features */
+    &cli_bound, &cli_inspect, &cli_info,    &cli_help,  NULL,
 };

@@ -3,6 +3,13 @@
 
 #include "command.h"
 
-extern const cli_command cli_draw, cli_fit, cli_help, cli_info, cli_predict, cli_score;
+extern const cli_command cli_bound;
+extern const cli_command cli_draw;
+extern const cli_command cli_fit;
+extern const cli_command cli_help;
+extern const cli_command cli_info;
+extern const cli_command cli_inspect;
+extern const cli_command cli_predict;
+extern const cli_command cli_score;
 
 #endif

@@ -3,11 +3,14 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
 #include "wattle/model.h"
 #include "wattle/random.h"
+#include "wattle/report.h"
 #include "wattle/task.h"
+#include "wattle/theory.h"
 
 #endif

@@ -1,0 +1,292 @@
+/* `wattle bound rfa|brfa|rfmlp`. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bound.h"
+#include "wattle/task.h"
+#include "wattle/theory.h"
+
+enum { SIZES = 3 }; /* n/4, n/2, n */
+
+/* What is told about one bound. */
+typedef struct {
+    wt_model_kind kind;
+    const cli_bound_values *values;
+    wt_bound bound;      /* when there is a target */
+    double log10_of_rfa; /* B of rfa on the same target, to set rfmlp beside it */
+    wt_model_spec kernel;
+    size_t count; /* sizes measured; 0 = not measured */
+    size_t sizes[SIZES];
+    double measured[SIZES];
+    wt_complexity about;
+} report;
+
+static const char *const unspecified[] = {
+    "the constant in front of the excess risk",
+    "the constant in front of d^2 n, the heads that suffice",
+    "powers of logarithms beyond those printed",
+};
+enum { UNSPECIFIED = sizeof unspecified / sizeof *unspecified };
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* --dim and --keys must not contradict the file; --n takes its first samples. */
+static wt_status fit_to_data(cli_call *call, const wt_sets *sets, cli_bound_values *values) {
+    const struct {
+        const char *option;
+        size_t *value;
+        size_t in_file;
+    } sizes[] = {{"dim", &values->dim, sets->dim}, {"keys", &values->keys, sets->keys}};
+    for (size_t i = 0; i < 2; i++) {
+        if (cli_given(call, sizes[i].option) && *sizes[i].value != sizes[i].in_file)
+            return wt_fail(call->context, WT_USAGE, "--%s is %zu, but %s has %zu", sizes[i].option,
+                           *sizes[i].value, values->data, sizes[i].in_file);
+        *sizes[i].value = sizes[i].in_file;
+    }
+    if (sets->y == NULL)
+        return wt_fail(call->context, WT_DATA, "%s: no labels y to measure", values->data);
+    if (!cli_given(call, "n"))
+        values->samples = sets->samples;
+    if (values->samples > sets->samples)
+        return wt_fail(call->context, WT_USAGE, "--n is %zu, but %s has %zu samples",
+                       values->samples, values->data, sets->samples);
+    return WT_OK;
+}
+
+/* Labels without noise of the target's own law. */
+static wt_status draw(cli_call *call, const cli_bound_values *values, size_t samples,
+                      wt_sets *out) {
+    wt_problem *problem = NULL;
+    wt_problem_spec spec = {.target = values->target,
+                            .token_scale = values->token_scale,
+                            .dim = values->dim,
+                            .keys = values->keys,
+                            .seed = call->common.seed};
+    wt_status status;
+    WT_TRY(wt_law_parse(call->context, values->tokens, &spec.law));
+    WT_TRY(wt_problem_open(call->context, &spec, &problem));
+    WT_TRY(wt_sets_new(call->context, samples, values->keys, values->dim, 1, false, out));
+    WT_TRY(wt_problem_draw(call->context, problem, 0, out));
+done:
+    wt_problem_free(problem);
+    return status;
+}
+
+static wt_status measure(cli_call *call, wt_sets *sets, report *out) {
+    const cli_bound_values *values = out->values;
+    size_t n = values->samples < values->measure ? values->samples : (size_t)values->measure;
+    for (size_t part = 4; part > 0; part /= 2)
+        if (n / part > 0 && (out->count == 0 || n / part > out->sizes[out->count - 1]))
+            out->sizes[out->count++] = n / part;
+    wt_status status;
+    if (values->data == NULL)
+        WT_TRY(draw(call, values, n, sets));
+    WT_TRY(wt_complexity_measure(call->context, &out->kernel, sets, out->count, out->sizes,
+                                 out->measured, &out->about));
+done:
+    return status;
+}
+
+static wt_status compute(cli_call *call, report *out) {
+    const cli_bound_values *values = out->values;
+    wt_bound_spec spec = {.kind = out->kind,
+                          .target = values->target,
+                          .dim = values->dim,
+                          .keys = values->keys,
+                          .heads = values->heads,
+                          .samples = values->samples,
+                          .delta = values->delta};
+    wt_status status = wt_bound_compute(call->context, &spec, &out->bound);
+    if (status != WT_OK || out->kind != WT_RFMLP)
+        return status;
+    wt_bound of_rfa;
+    spec.kind = WT_RFA;
+    status = wt_bound_compute(call->context, &spec, &of_rfa);
+    out->log10_of_rfa = of_rfa.log10_complexity;
+    return status;
+}
+
+static wt_status choose_kernel(cli_call *call, const char *kind, report *out) {
+    char own[32];
+    snprintf(own, sizeof own, "%s-inf", kind);
+    const cli_bound_values *values = out->values;
+    out->kernel = (wt_model_spec){.bias = values->bias, .dim = values->dim, .keys = values->keys};
+    wt_status status = wt_model_kind_parse(
+        call->context, values->model != NULL ? values->model : own, &out->kernel.kind);
+    return status == WT_OK ? wt_model_spec_check(call->context, &out->kernel) : status;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* 10^x as a number where a double holds it. */
+static const char *spell(double log10_value, char out[32]) {
+    if (isinf(log10_value))
+        return "0";
+    snprintf(out, 32, fabs(log10_value) < 300 ? "%.5g" : "10^%.2f",
+             fabs(log10_value) < 300 ? pow(10, log10_value) : log10_value);
+    return out;
+}
+
+static void print_risk(const report *of) {
+    char samples[32], heads[32], risk[32];
+    const wt_bound *bound = &of->bound;
+    printf("samples   sqrt(B log(dM) / n) = %s [published: sqrt(B/n); log: reconstructed]\n"
+           "heads     sqrt(B (d^2 + log(1/delta)) / M) = %s [reconstructed]\n"
+           "risk      %s in all, up to a constant\n"
+           "needed    M ~ d^2 n = %.0f heads [reconstructed]; at M = %.0f the term of the heads "
+           "falls to that of the samples\n",
+           spell(bound->log10_sample_term, samples), spell(bound->log10_head_term, heads),
+           spell(bound->log10_risk, risk), bound->heads_suffice, bound->heads_balanced);
+}
+
+static void print_bound(const report *of) {
+    char b[32], ratio[32];
+    if (!of->bound.complexity_known) {
+        printf("B(f*)     the formula for brfa is not at hand; it has no factor d^q on "
+               "corr-power:q [reconstructed]\n");
+        return;
+    }
+    if (of->kind == WT_RFA) {
+        printf("B(f*)     %s = %s, C_k = max(k^4.5 4^k, 1) [reconstructed; derived for the "
+               "target]\n",
+               spell(of->bound.log10_complexity, b), of->bound.formula);
+        print_risk(of);
+        return;
+    }
+    printf("B(f*)     %s = %s, C_k = max(k^4.5 (N+2)^k, 1) [reconstructed: (N+2)^p, over N for "
+           "averages; the rest derived]\n"
+           "risk      its terms are not at hand for rfmlp; by the shape sqrt(B/n) it needs %s "
+           "times the samples of rfa\n",
+           spell(of->bound.log10_complexity, b), of->bound.formula,
+           spell(of->bound.log10_complexity - of->log10_of_rfa, ratio));
+}
+
+static void print_measured(const report *of) {
+    if (of->count == 0)
+        return;
+    bool drawn = of->values->data == NULL;
+    printf("measured  y^T K^-1 y of %s", wt_model_kind_name(of->kernel.kind));
+    if (of->kernel.kind == WT_BRFA_INF)
+        printf(" (c = %g)", of->kernel.bias);
+    printf(", %s [derived]:", drawn ? "labels without noise" : of->values->data);
+    for (size_t i = 0; i < of->count; i++)
+        printf("%s n = %zu: %.5g", i > 0 ? "," : "", of->sizes[i], of->measured[i]);
+    putchar('\n');
+    if (of->about.jitter > 0)
+        printf("          with a jitter of %g times the mean of K's diagonal, for K is singular\n",
+               of->about.jitter);
+    if (!drawn)
+        printf("          (noise in y makes it grow with n without end)\n");
+    size_t last = of->sizes[of->count - 1];
+    printf("          times the mean of K's diagonal, %.4g, to compare kernels: %.5g at n = %zu\n",
+           of->about.diagonal, of->about.diagonal * of->measured[of->count - 1], last);
+    if (last < of->values->samples)
+        printf("          (of the first %zu of %zu samples: --measure sets how many)\n", last,
+               of->values->samples);
+}
+
+static void print_report(const report *of) {
+    const cli_bound_values *values = of->values;
+    printf("%s", wt_model_kind_name(of->kind));
+    if (values->target != NULL)
+        printf(", target %s", values->target);
+    printf(": d = %zu, N = %zu, M = %zu, n = %zu, delta = %g\n\n", values->dim, values->keys,
+           values->heads, values->samples, values->delta);
+    if (values->target != NULL)
+        print_bound(of);
+    print_measured(of);
+    if (of->bound.risk_known) {
+        printf("\nnot specified by the theory: ");
+        for (size_t i = 0; i < UNSPECIFIED; i++)
+            printf("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+    }
+    if (of->bound.complexity_known)
+        printf("A bound is a shape, not a prediction.\n");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* The number and its logarithm: the first is null where no double holds it. */
+static json_t *json_power(double log10_value) {
+    return json_pack("{s:o, s:o}", "value", cli_json_real(pow(10, log10_value)), "log10",
+                     cli_json_real(log10_value));
+}
+
+static json_t *json_bound(const report *of) {
+    const wt_bound *bound = &of->bound;
+    if (!bound->complexity_known)
+        return json_pack("{s:n, s:s}", "complexity", "note", "the formula for brfa is not at hand");
+    json_t *out = json_pack("{s:o, s:s, s:s}", "complexity", json_power(bound->log10_complexity),
+                            "formula", bound->formula, "source",
+                            of->kind == WT_RFA ? "reconstructed, derived for the target"
+                                               : "reconstructed for powers, else derived");
+    if (of->kind == WT_RFMLP)
+        json_object_set_new(out, "complexity_over_rfa",
+                            json_power(bound->log10_complexity - of->log10_of_rfa));
+    if (!bound->risk_known)
+        return out;
+    json_object_set_new(out, "sample_term", json_power(bound->log10_sample_term));
+    json_object_set_new(out, "head_term", json_power(bound->log10_head_term));
+    json_object_set_new(out, "risk", json_power(bound->log10_risk));
+    json_object_set_new(out, "heads_suffice", cli_json_real(bound->heads_suffice));
+    json_object_set_new(out, "heads_balanced", cli_json_real(bound->heads_balanced));
+    json_t *open = json_array();
+    for (size_t i = 0; i < UNSPECIFIED; i++)
+        json_array_append_new(open, json_string(unspecified[i]));
+    json_object_set_new(out, "unspecified", open);
+    return out;
+}
+
+static json_t *json_measured(const report *of) {
+    json_t *points = json_array();
+    for (size_t i = 0; i < of->count; i++)
+        json_array_append_new(points, json_pack("{s:I, s:o}", "n", (json_int_t)of->sizes[i],
+                                                "value", cli_json_real(of->measured[i])));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "model", wt_model_kind_name(of->kernel.kind),
+                     "labels", of->values->data != NULL ? of->values->data : "drawn", "bias",
+                     of->kernel.kind == WT_BRFA_INF ? cli_json_real(of->kernel.bias) : json_null(),
+                     "diagonal", cli_json_real(of->about.diagonal), "jitter",
+                     cli_json_real(of->about.jitter), "points", points);
+}
+
+static wt_status emit(cli_call *call, const report *of) {
+    const cli_bound_values *values = of->values;
+    json_t *out = json_pack(
+        "{s:s, s:s?, s:I, s:I, s:I, s:I, s:f}", "kind", wt_model_kind_name(of->kind), "target",
+        values->target, "dim", (json_int_t)values->dim, "keys", (json_int_t)values->keys, "heads",
+        (json_int_t)values->heads, "n", (json_int_t)values->samples, "delta", values->delta);
+    if (values->target != NULL)
+        json_object_set_new(out, "bound", json_bound(of));
+    if (of->count > 0)
+        json_object_set_new(out, "measured", json_measured(of));
+    return cli_emit_json(call, out);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+wt_status cli_bound_features(cli_call *call, const char *kind) {
+    cli_bound_values *values = call->values;
+    report all = {.values = values};
+    wt_sets sets = {0};
+    wt_status status;
+    if (values->target == NULL && values->data == NULL)
+        return wt_fail(call->context, WT_USAGE, "wattle bound %s needs --target or --data", kind);
+    WT_TRY(wt_model_kind_parse(call->context, kind, &all.kind));
+    if (values->data != NULL) {
+        WT_TRY(wt_sets_load(call->context, values->data, &sets));
+        WT_TRY(fit_to_data(call, &sets, values));
+    }
+    if (values->target != NULL)
+        WT_TRY(compute(call, &all));
+    WT_TRY(choose_kernel(call, kind, &all));
+    if (values->measure > 0)
+        WT_TRY(measure(call, &sets, &all));
+    if (call->common.json)
+        WT_TRY(emit(call, &all));
+    else
+        print_report(&all);
+done:
+    wt_sets_free(&sets);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* `wattle bound`: what the theory promises. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bound.h"
+#include "commands.h"
+
+#define FIELD(name) offsetof(cli_bound_values, name)
+
+static const cli_option options[] = {
+    {"target", 'T', CLI_TEXT, FIELD(target), "TARGET", NULL,
+     "What is to be learned: query-power:p, mean-power:p, corr-power:q, corr:p, corr-cos:p or "
+     "mix:g:p:q."},
+    {"dim", 'd', CLI_COUNT, FIELD(dim), "D", "16", "Dimension of a token."},
+    {"keys", 'N', CLI_COUNT, FIELD(keys), "N", "16", "Keys of a sample."},
+    {"heads", 'M', CLI_COUNT, FIELD(heads), "M", "1000", "Heads."},
+    {"n", 'n', CLI_COUNT, FIELD(samples), "N", "1000", "Samples; all of them with --data."},
+    {"delta", 0, CLI_REAL, FIELD(delta), "P", "0.05",
+     "Chance that the bound may fail, above 0 and below 1."},
+    {"data", 0, CLI_INPUT, FIELD(data), "FILE", NULL,
+     "Measure the complexity of these labels (.npz) in place of the target's own."},
+    {"model", 'm', CLI_CHOICE, FIELD(model), "rfa-inf|brfa-inf|rfmlp-inf", NULL,
+     "Kernel the complexity is measured with; that of the bound's own model by default."},
+    {"bias", 'c', CLI_REAL, FIELD(bias), "C", "4", "Bias of brfa-inf."},
+    {"measure", 0, CLI_NATURAL, FIELD(measure), "N", "2048",
+     "Most samples the complexity is measured on, which takes N^2 numbers; 0 = do not."},
+    {"tokens", 0, CLI_CHOICE, FIELD(tokens), "sphere|gaussian|boolean", "sphere",
+     "Law of the tokens the complexity of --target is measured on."},
+    {"token-scale", 0, CLI_REAL, FIELD(token_scale), "A", "0",
+     "What tokens are multiplied by: 1 on the sphere, else 1/sqrt(d), unless given."},
+};
+
+/* A new line of theory is a row here and a function in a file of its own. */
+static const struct {
+    const char *name;
+    wt_status (*run)(cli_call *call, const char *kind);
+} kinds[] = {
+    {"rfa", cli_bound_features},
+    {"brfa", cli_bound_features},
+    {"rfmlp", cli_bound_features},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const char *kind_name_at(const void *from, size_t index) {
+    (void)from;
+    return index < KINDS ? kinds[index].name : NULL;
+}
+
+static wt_status run(cli_call *call) {
+    const char *word = call->operands[0];
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(word, kinds[i].name) == 0)
+            return kinds[i].run(call, word);
+    const char *nearest = cli_nearest(word, kind_name_at, NULL);
+    if (nearest != NULL)
+        return wt_fail(call->context, WT_USAGE, "there is no bound '%s'; did you mean %s?", word,
+                       nearest);
+    return wt_fail(call->context, WT_USAGE,
+                   "there is no bound '%s'; 'wattle help bound' lists them", word);
+}
+
+const cli_command cli_bound = {
+    .name = "bound",
+    .summary = "compute what the theory promises, beside what can be measured",
+    .operands = "rfa|brfa|rfmlp",
+    .least = 1,
+    .most = 1,
+    .description =
+        "Prints the complexity B(f*) of a target, the terms of the bound on the excess risk, the "
+        "heads that suffice and the constants that the theory leaves open. A bound is a shape, "
+        "not a prediction.\n\n"
+        "Beside it stands a measured complexity that needs no constant: y^T K^-1 y by the kernel "
+        "of infinitely many heads, which for labels without noise grows with the samples to the "
+        "squared norm of the target in the kernel's space.",
+    .examples = "wattle bound rfa --target mean-power:2 --dim 16 --keys 16 --heads 1000 --n 4096\n"
+                "wattle bound brfa --target corr-power:3 --n 1024\n"
+                "wattle bound rfa --data data.npz --model brfa-inf --bias 1",
+    CLI_OPTIONS(options, cli_bound_values),
+    .run = run,
+};

@@ -1,0 +1,143 @@
+/* `wattle inspect`: the query-key products of a layer, head by head. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "inspect_figure.h"
+#include "io/quote.h"
+#include "plot.h"
+#include "wattle/inspect.h"
+
+typedef struct {
+    const char *plot;
+} values;
+
+static const cli_option options[] = {
+    {"plot", 'p', CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
+     "Draw the products and their means along the diagonals into FILE (.svg, .pdf or .png); - "
+     "draws the means in the terminal."},
+};
+
+/* The columns of the table and the keys of the JSON object of a head. */
+static const struct {
+    const char *key, *heading;
+    size_t offset;
+    int width, digits;
+} columns[] = {
+    {"diagonal_mean", "diagonal", offsetof(wt_head_summary, diagonal_mean), 9, 4},
+    {"diagonal_spread", "spread", offsetof(wt_head_summary, diagonal_spread), 9, 3},
+    {"off_mean", "off it", offsetof(wt_head_summary, off_mean), 10, 3},
+    {"off_spread", "spread", offsetof(wt_head_summary, off_spread), 9, 3},
+    {"standard_errors", "std errors", offsetof(wt_head_summary, standard_errors), 10, 4},
+    {"identity", NULL, offsetof(wt_head_summary, identity), 0, 0},
+    {"identity_share", "c I share", offsetof(wt_head_summary, identity_share), 9, 3},
+    {"effective_rank", "eff. rank", offsetof(wt_head_summary, effective_rank), 9, 4},
+    {"spectral", "spectral", offsetof(wt_head_summary, spectral), 9, 4},
+    {"frobenius", "Frobenius", offsetof(wt_head_summary, frobenius), 9, 4},
+    {"columns_21", "(2,1)", offsetof(wt_head_summary, columns_21), 7, 4},
+    {"rows_21", "(2,1) of T", offsetof(wt_head_summary, rows_21), 10, 4},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double number_at(const wt_head_summary *head, size_t column) {
+    return *(const double *)(const void *)((const char *)head + columns[column].offset);
+}
+
+static void print_table(const wt_products *products, const wt_head_summary *heads,
+                        const char *path) {
+    char shown[WT_QUOTED_BYTES];
+    printf("%s: %zu %s, d = %zu\n\nhead", wt_quote(path, shown, sizeof shown), products->heads,
+           products->heads == 1 ? "head" : "heads", products->dim);
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (columns[k].heading != NULL)
+            printf("  %*s", columns[k].width, columns[k].heading);
+    printf("  rank\n");
+    for (size_t h = 0; h < products->heads; h++) {
+        printf("%4zu", h);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            double number = number_at(&heads[h], k);
+            if (columns[k].heading != NULL && isfinite(number))
+                printf("  %*.*g", columns[k].width, columns[k].digits, number);
+            else if (columns[k].heading != NULL)
+                printf("  %*s", columns[k].width, isinf(number) ? "inf" : "-");
+        }
+        printf("  %4zu\n", heads[h].rank);
+    }
+    printf("\nstd errors: the diagonal's mean over (spread off it) / sqrt(d)\n"
+           "c I share:  part of the squares explained by the nearest c I; c is the diagonal's "
+           "mean\n"
+           "eff. rank:  (sum s)^2 / sum s^2 of the singular values s\n"
+           "(2,1):      sum of the 2-norms of the columns (keys); of T: of the rows (queries)\n");
+}
+
+static wt_status emit(cli_call *call, const wt_products *products, const wt_head_summary *heads,
+                      const char *path) {
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t h = 0; good && h < products->heads; h++) {
+        json_t *head = json_object();
+        good = json_array_append_new(list, head) == 0;
+        for (size_t k = 0; good && k < COLUMNS; k++)
+            good = json_object_set_new(head, columns[k].key,
+                                       cli_json_real(number_at(&heads[h], k))) == 0;
+        good =
+            good && json_object_set_new(head, "rank", json_integer((json_int_t)heads[h].rank)) == 0;
+    }
+    if (!good) {
+        json_decref(list);
+        list = NULL;
+    }
+    char shown[WT_QUOTED_BYTES];
+    return cli_emit_json(
+        call, list == NULL
+                  ? NULL
+                  : json_pack("{s:s, s:I, s:I, s:o}", "file",
+                              wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown),
+                              "dim", (json_int_t)products->dim, "head_count",
+                              (json_int_t)products->heads, "heads", list));
+}
+
+static wt_status run(cli_call *call) {
+    const values *options_given = call->values;
+    const char *path = call->operands[0], *plot = options_given->plot;
+    wt_products products = {0};
+    wt_head_summary *heads = NULL;
+    wt_status status;
+    WT_TRY(cli_plot_check(call, plot));
+    WT_TRY(wt_products_load(call->context, path, &products));
+    WT_TRY(WT_NEW(call->context, &heads, products.heads, "the heads' numbers"));
+    for (size_t h = 0; h < products.heads; h++)
+        WT_TRY(wt_head_inspect(call->context, &products, h, &heads[h]));
+    if (plot != NULL)
+        WT_TRY(cli_inspect_plot(call, &products, heads, plot));
+    if (call->common.json)
+        WT_TRY(emit(call, &products, heads, path));
+    else
+        print_table(&products, heads, path);
+done:
+    wt_release(heads);
+    wt_products_free(&products);
+    return status;
+}
+
+const cli_command cli_inspect = {
+    .name = "inspect",
+    .summary = "show what the query-key products of a layer look like",
+    .operands = "LAYER",
+    .least = 1,
+    .most = 1,
+    .description =
+        "For every head of a layer (theta, w_qk, or w_q and w_k of a .safetensors, .npz or .npy "
+        "file): the mean of the diagonal of theta and the mean and spread off it, how many "
+        "standard errors the diagonal lies from zero, the nearest multiple of the identity, "
+        "ranks and norms.\n\n"
+        "A diagonal that stands out is the reason for random features with a bias (brfa): a "
+        "query then looks for keys like itself.",
+    .examples = "wattle inspect layer.safetensors\n"
+                "wattle inspect layer.safetensors --json\n"
+                "wattle inspect layer.safetensors --plot layer.svg",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

@@ -1,0 +1,134 @@
+#include "inspect_figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plot.h"
+
+enum {
+    CROP = 40,  /* rows and columns shown of a large theta: a diagonal one can see */
+    REACH = 24, /* diagonals on either side */
+    POINTS = 2 * REACH + 1,
+    HEADS_MOST = 16,
+    HEADS_A_ROW = 4,
+};
+#define HEAT_LIMIT 4.0
+
+/* What the panels of one head point to. */
+typedef struct {
+    char title[48];
+    double heat[CROP * CROP]; /* theta / spread off the diagonal */
+    double mean[POINTS], middle[POINTS], low[POINTS], high[POINTS];
+    wt_series series[2];
+} head_panels;
+
+static void fill_heat(const wt_products *products, size_t h, double unit, size_t crop,
+                      double *heat) {
+    size_t d = products->dim;
+    const double *theta = products->theta + h * d * d;
+    for (size_t i = 0; i < crop; i++)
+        for (size_t j = 0; j < crop; j++)
+            heat[i * crop + j] = theta[i * d + j] / unit;
+}
+
+/* The band holds a diagonal's mean in 95 of 100 cases if its entries are like those off the main
+ * one: off_mean +- 1.96 off_spread / sqrt(entries on it). */
+static wt_status fill_profile(cli_call *call, const wt_products *products, size_t h,
+                              const wt_head_summary *head, double unit, size_t reach,
+                              const double *offsets, head_panels *out) {
+    wt_status status = wt_head_profile(call->context, products, h, reach, out->mean);
+    if (status != WT_OK)
+        return status;
+    for (size_t at = 0; at <= 2 * reach; at++) {
+        double entries = (double)products->dim - fabs(offsets[at]);
+        double half = 1.96 / sqrt(entries) * (isfinite(head->off_spread) ? head->off_spread : 0);
+        double middle = isfinite(head->off_mean) ? head->off_mean : 0;
+        out->mean[at] /= unit;
+        out->middle[at] = middle / unit;
+        out->low[at] = (middle - half) / unit;
+        out->high[at] = (middle + half) / unit;
+    }
+    size_t count = 2 * reach + 1;
+    out->series[0] = (wt_series){.name = "95% if like the rest",
+                                 .mark = WT_MARK_BAND,
+                                 .look = 7,
+                                 .count = count,
+                                 .x = offsets,
+                                 .y = out->middle,
+                                 .low = out->low,
+                                 .high = out->high};
+    out->series[1] = (wt_series){.name = "mean along a diagonal",
+                                 .mark = WT_MARK_LINE,
+                                 .look = 0,
+                                 .count = count,
+                                 .x = offsets,
+                                 .y = out->mean};
+    return WT_OK;
+}
+
+/* Puts the head's panels at their places: heads of a row of the figure side by side, profiles in
+ * the row below the heat maps. */
+static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, bool text,
+                  wt_panel *panels) {
+    size_t group = h / a_row, column = h % a_row;
+    wt_panel profile = {.title = head->title,
+                        .x = {.label = "offset j - i"},
+                        .y = {.label = "mean / spread"},
+                        .series = head->series,
+                        .series_count = 2};
+    if (text) {
+        panels[h] = profile;
+        return;
+    }
+    profile.title = NULL;
+    panels[2 * group * a_row + column] = (wt_panel){.title = head->title,
+                                                    .x = {.label = "key coordinate j"},
+                                                    .y = {.label = "query coordinate i"},
+                                                    .heat = head->heat,
+                                                    .heat_rows = crop,
+                                                    .heat_columns = crop};
+    panels[(2 * group + 1) * a_row + column] = profile;
+}
+
+wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
+                           const wt_head_summary *heads, const char *path) {
+    bool text = strcmp(path, "-") == 0;
+    size_t shown = products->heads < HEADS_MOST ? products->heads : HEADS_MOST;
+    size_t a_row = shown < HEADS_A_ROW ? shown : HEADS_A_ROW;
+    size_t groups = (shown + a_row - 1) / a_row;
+    size_t d = products->dim, crop = d < CROP ? d : CROP, reach = d <= REACH ? d - 1 : REACH;
+    head_panels *all = NULL;
+    wt_panel *panels = NULL;
+    double offsets[POINTS];
+    wt_status status;
+    if (shown < products->heads)
+        wt_remark(call->context, "the picture shows the first %zu of %zu heads", shown,
+                  products->heads);
+    for (size_t at = 0; at <= 2 * reach; at++)
+        offsets[at] = (double)at - (double)reach;
+    WT_TRY(WT_NEW_ZERO(call->context, &all, shown, "the picture"));
+    WT_TRY(WT_NEW_ZERO(call->context, &panels, 2 * groups * a_row, "the picture"));
+    for (size_t h = 0; h < shown; h++) {
+        /* Without spread off the diagonal (theta = c I) the diagonal itself is the measure. */
+        double unit = heads[h].off_spread > 0 ? heads[h].off_spread : fabs(heads[h].diagonal_mean);
+        unit = unit > 0 ? unit : 1;
+        snprintf(all[h].title, sizeof all[h].title, "head %zu: %.1f std errors", h,
+                 heads[h].standard_errors);
+        fill_heat(products, h, unit, crop, all[h].heat);
+        WT_TRY(fill_profile(call, products, h, &heads[h], unit, reach, offsets, &all[h]));
+        place(&all[h], h, a_row, crop, text, panels);
+    }
+    wt_figure figure = {.panels = panels,
+                        .panel_count = text ? shown : 2 * groups * a_row,
+                        .columns = a_row,
+                        .share_y = true,
+                        .heat_limit = HEAT_LIMIT,
+                        .legend = "theta / spread"};
+    WT_TRY(cli_plot(call, &figure, path));
+done:
+    wt_release(all);
+    wt_release(panels);
+    return status;
+}

@@ -1,0 +1,47 @@
+#define _DEFAULT_SOURCE /* struct winsize */
+#include "plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define WIDTH_UNKNOWN 80
+
+static size_t terminal_width(void) {
+    struct winsize size;
+    uint64_t columns = 0;
+    const char *text = getenv("COLUMNS");
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        columns = size.ws_col;
+    else if (text == NULL || !wt_parse_unsigned(text, &columns))
+        columns = 0;
+    if (columns == 0)
+        return WIDTH_UNKNOWN;
+    return columns < 40 ? 40 : columns > 200 ? 200 : (size_t)columns;
+}
+
+wt_status cli_plot_check(cli_call *call, const char *path) {
+    if (path == NULL)
+        return WT_OK;
+    if (strcmp(path, "-") != 0)
+        return wt_figure_check_path(call->context, path);
+    if (call->common.json)
+        return wt_fail(call->context, WT_USAGE,
+                       "--json and --plot - both want standard output: give --plot a file");
+    return WT_OK;
+}
+
+wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path) {
+    if (strcmp(path, "-") != 0)
+        return wt_figure_write(call->context, figure, path);
+    char *text;
+    wt_status status = wt_figure_text(call->context, figure, terminal_width(), &text);
+    if (status == WT_OK)
+        fputs(text, stdout);
+    wt_text_free(text);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* Figures: panels of series with intervals, and heat maps, drawn by gnuplot run as a program.
+ *
+ * The same figure gives the same bytes of SVG. Colours are those of Okabe and Ito, told apart by
+ * colour-blind readers too, and every look has its own mark; letters are 8 points at the printed
+ * size: 3.4 inches for one panel in a row, 5.2 for two, 7 for more. */
+#ifndef WATTLE_REPORT_H
+#define WATTLE_REPORT_H
+
+#include "wattle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wt_mark {
+    WT_MARK_POINTS, /* points joined by a line, with bars from low to high where given */
+    WT_MARK_LINE,   /* a line alone */
+    WT_MARK_BAND    /* a line on a shaded band from low to high */
+} wt_mark;
+
+/* Points of one colour. Values that are not finite, or not above 0 on a logarithmic axis, are
+ * left out; an interval that runs out of a logarithmic axis ends at its edge. */
+typedef struct wt_series {
+    const char *name; /* in the legend; NULL = not there. Series of one name share an entry */
+    wt_mark mark;
+    size_t look; /* colour and shape, 0 to WT_LOOKS-1 */
+    size_t count;
+    const double *x, *y;      /* (count) */
+    const double *low, *high; /* (count), or NULL */
+} wt_series;
+
+#define WT_LOOKS 8
+
+typedef struct wt_axis {
+    const char *label; /* NULL = none */
+    bool log;
+    double low, high; /* the range; low = high finds it from the data */
+} wt_axis;
+
+/* Series, or a heat map where `heat` is not NULL: a matrix with row 0 at the top. A panel of
+ * neither is an empty place in the grid; the first may not be. */
+typedef struct wt_panel {
+    const char *title; /* NULL = none */
+    wt_axis x, y;
+    const wt_series *series;
+    size_t series_count;
+    const double *heat; /* (heat_rows, heat_columns) */
+    size_t heat_rows, heat_columns;
+} wt_panel;
+
+typedef struct wt_figure {
+    const char *title; /* NULL = none */
+    const wt_panel *panels;
+    size_t panel_count;
+    size_t columns;     /* panels a row; 0 = at most 4 */
+    bool share_y;       /* one range of y for all panels with series, labelled on the left only */
+    double heat_limit;  /* colours of heat maps run from -heat_limit to heat_limit */
+    const char *legend; /* what the colours of heat maps mean; NULL = no words */
+} wt_figure;
+
+/* Draws into a file, told by its extension: .svg, .pdf or .png. The file is either the old one or
+ * whole. WT_UNAVAILABLE when gnuplot is not installed, dies or hangs. */
+WT_API wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const char *path);
+/* WT_USAGE unless wt_figure_write would take the extension: to be asked before long work. */
+WT_API wt_status wt_figure_check_path(wt_context *context, const char *path);
+
+/* Draws in characters, the panels below each other, for a terminal of the given width (20 to
+ * 1000). *out is to be released with wt_text_free. */
+WT_API wt_status wt_figure_text(wt_context *context, const wt_figure *figure, size_t width,
+                                char **out);
+WT_API void wt_text_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

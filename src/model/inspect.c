@@ -1,0 +1,96 @@
+#include "wattle/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/linalg.h"
+
+/* Mean and standard deviation in two passes; the spread of fewer than two numbers is NaN. */
+typedef struct {
+    double count, sum, squares;
+} moments;
+
+static double spread_of(const moments *of) {
+    return of->count > 1 ? sqrt(of->squares / (of->count - 1)) : NAN;
+}
+
+static void judge_diagonal(size_t d, const double *theta, wt_head_summary *out) {
+    moments on = {0}, off = {0};
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            moments *of = i == j ? &on : &off;
+            of->sum += theta[i * d + j];
+            of->count++;
+        }
+    out->diagonal_mean = on.sum / on.count;
+    out->off_mean = off.count > 0 ? off.sum / off.count : NAN;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double from_mean = theta[i * d + j] - (i == j ? out->diagonal_mean : out->off_mean);
+            (i == j ? &on : &off)->squares += from_mean * from_mean;
+        }
+    out->diagonal_spread = spread_of(&on);
+    out->off_spread = spread_of(&off);
+    out->standard_errors = out->diagonal_mean / (out->off_spread / sqrt((double)d));
+    out->identity = out->diagonal_mean;
+}
+
+static void judge_spectrum(size_t d, double rounding, const double *singular,
+                           wt_head_summary *out) {
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < d; i++) {
+        sum += singular[i];
+        squares += singular[i] * singular[i];
+        out->rank += singular[i] > (double)d * rounding * singular[0];
+    }
+    out->spectral = singular[0];
+    out->effective_rank = squares > 0 ? sum / squares * sum : 0;
+}
+
+wt_status wt_head_inspect(wt_context *context, const wt_products *products, size_t head,
+                          wt_head_summary *out) {
+    *out = (wt_head_summary){0};
+    if (head >= products->heads || products->dim == 0)
+        return wt_fail(context, WT_USAGE, "there is no head %zu among %zu", head, products->heads);
+    size_t d = products->dim;
+    const double *theta = products->theta + head * d * d;
+    double *singular;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &singular, d, "singular values"));
+    WT_TRY(wt_svd(context, d, d, theta, d, NULL, singular, NULL));
+    judge_diagonal(d, theta, out);
+    judge_spectrum(d, products->rounding, singular, out);
+    double all = 0;
+    for (size_t i = 0; i < d; i++) {
+        double row = 0, column = 0;
+        for (size_t j = 0; j < d; j++) {
+            row += theta[i * d + j] * theta[i * d + j];
+            column += theta[j * d + i] * theta[j * d + i];
+        }
+        out->rows_21 += sqrt(row);
+        out->columns_21 += sqrt(column);
+        all += row;
+    }
+    out->frobenius = sqrt(all);
+    out->identity_share = all > 0 ? (double)d * out->identity * out->identity / all : NAN;
+done:
+    wt_release(singular);
+    return status;
+}
+
+wt_status wt_head_profile(wt_context *context, const wt_products *products, size_t head,
+                          size_t reach, double *out) {
+    size_t d = products->dim;
+    if (head >= products->heads || reach >= d)
+        return wt_fail(context, WT_USAGE, "there is no head %zu with offsets to %zu", head, reach);
+    const double *theta = products->theta + head * d * d;
+    for (size_t at = 0; at <= 2 * reach; at++) {
+        size_t down = at < reach ? reach - at : 0, right = at > reach ? at - reach : 0;
+        double sum = 0;
+        for (size_t i = 0; i + down + right < d; i++)
+            sum += theta[(i + down) * d + i + right];
+        out[at] = sum / (double)(d - down - right);
+    }
+    return WT_OK;
+}

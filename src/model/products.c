@@ -1,0 +1,128 @@
+/* Query-key products from a file. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "io/quote.h"
+#include "wattle/inspect.h"
+#include "wattle/io.h"
+#include "wattle/linalg.h"
+
+static double rounding_of(wt_type type) {
+    static const double roundings[] = {
+        [WT_F64] = 0x1p-52, [WT_F32] = 0x1p-23, [WT_F16] = 0x1p-10, [WT_BF16] = 0x1p-7};
+    return type <= WT_BF16 ? roundings[type] : 0x1p-52;
+}
+
+static wt_status refuse(wt_context *context, const wt_file *file, const char *why) {
+    char path[WT_QUOTED_BYTES];
+    return wt_fail(context, WT_DATA, "%s: %s", wt_quote(wt_file_path(file), path, sizeof path),
+                   why);
+}
+
+/* The array as (heads, rows, columns), read and checked; released by the caller. */
+typedef struct {
+    size_t heads, rows, columns;
+    double *values;
+    double rounding;
+} stack;
+
+static wt_status read_stack(wt_context *context, const wt_file *file, const wt_array *array,
+                            stack *out) {
+    char name[WT_QUOTED_BYTES], path[WT_QUOTED_BYTES];
+    wt_quote(array->name, name, sizeof name);
+    wt_quote(wt_file_path(file), path, sizeof path);
+    if (array->rank < 2 || array->rank > 3 || array->count == 0)
+        return wt_fail(context, WT_DATA,
+                       "%s: %s has %zu dimensions and %zu numbers, not a matrix "
+                       "a head",
+                       path, name, array->rank, array->count);
+    const size_t *shape = array->shape + array->rank - 2;
+    *out = (stack){.heads = array->rank == 3 ? array->shape[0] : 1,
+                   .rows = shape[0],
+                   .columns = shape[1],
+                   .rounding = rounding_of(array->type)};
+    wt_status status;
+    WT_TRY(WT_NEW(context, &out->values, array->count, name));
+    WT_TRY(wt_file_read(context, file, array, out->values));
+    char what[2 * WT_QUOTED_BYTES + 2];
+    snprintf(what, sizeof what, "%s: %s", path, name);
+    WT_TRY(wt_check_finite(context, what, out->values, array->rank, array->shape));
+done:
+    return status;
+}
+
+static wt_status take_square(wt_context *context, const wt_file *file, const wt_array *array,
+                             wt_products *out) {
+    stack whole = {0};
+    wt_status status;
+    WT_TRY(read_stack(context, file, array, &whole));
+    if (whole.rows != whole.columns) {
+        char path[WT_QUOTED_BYTES];
+        status = wt_fail(context, WT_DATA, "%s: %s is %zu by %zu a head, not square",
+                         wt_quote(wt_file_path(file), path, sizeof path), array->name, whole.rows,
+                         whole.columns);
+        goto done;
+    }
+    *out = (wt_products){whole.heads, whole.rows, whole.values, whole.rounding};
+    whole.values = NULL;
+done:
+    wt_release(whole.values);
+    return status;
+}
+
+/* theta_h = Q_h K_h^T; matrices act on the right: q = x Q. */
+static wt_status multiply_pair(wt_context *context, const wt_file *file, const wt_array *query,
+                               const wt_array *key, wt_products *out) {
+    stack q = {0}, k = {0};
+    wt_status status;
+    WT_TRY(read_stack(context, file, query, &q));
+    WT_TRY(read_stack(context, file, key, &k));
+    if (q.heads != k.heads || q.rows != k.rows || q.columns != k.columns) {
+        status = refuse(context, file, "w_q and w_k have different shapes");
+        goto done;
+    }
+    size_t d = q.rows, r = q.columns, square, all;
+    if (!wt_multiply(d, d, &square) || !wt_multiply(square, q.heads, &all)) {
+        status = refuse(context, file, "the products of w_q and w_k are beyond any memory");
+        goto done;
+    }
+    WT_TRY(WT_NEW(context, &out->theta, all, "query-key products"));
+    for (size_t h = 0; h < q.heads; h++)
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, d, d, r, 1, q.values + h * d * r, r,
+                       k.values + h * d * r, r, 0, out->theta + h * square, d));
+    out->heads = q.heads;
+    out->dim = d;
+    out->rounding = fmax(q.rounding, k.rounding);
+done:
+    wt_release(q.values);
+    wt_release(k.values);
+    return status;
+}
+
+wt_status wt_products_load(wt_context *context, const char *path, wt_products *out) {
+    *out = (wt_products){0};
+    wt_file *file;
+    wt_status status;
+    WT_TRY(wt_file_open(context, path, &file));
+    const wt_array *square = wt_file_find(file, "theta");
+    if (square == NULL)
+        square = wt_file_find(file, "w_qk");
+    const wt_array *query = wt_file_find(file, "w_q"), *key = wt_file_find(file, "w_k");
+    if (square != NULL)
+        WT_TRY(take_square(context, file, square, out));
+    else if (query != NULL && key != NULL)
+        WT_TRY(multiply_pair(context, file, query, key, out));
+    else
+        WT_TRY(refuse(context, file, "holds no layer: neither theta nor w_qk nor w_q and w_k"));
+done:
+    wt_file_free(file);
+    if (status != WT_OK)
+        wt_products_free(out);
+    return status;
+}
+
+void wt_products_free(wt_products *products) {
+    wt_release(products->theta);
+    *products = (wt_products){0};
+}

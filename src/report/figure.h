@@ -1,0 +1,38 @@
+/* A figure as gnuplot reads it. */
+#ifndef WT_REPORT_FIGURE_H
+#define WT_REPORT_FIGURE_H
+
+#include "report/script.h"
+#include "wattle/report.h"
+
+/* Inches. */
+typedef struct wt_layout {
+    size_t columns, rows, legend_columns;
+    double width, height;
+    double title, top;           /* below the title; below the title and the legend */
+    double edge;                 /* at the left of the paper, before the first cell */
+    double cell, box;            /* widths of a panel with and without its margins */
+    double left, right;          /* beside the box of a panel */
+    double above, below;         /* title of a panel; ticks and label of x */
+    double series_box, heat_box; /* heights of the boxes of the two kinds of panel */
+    double heat_scale;           /* at the right edge, for the colours of heat maps */
+} wt_layout;
+
+/* The figure must hold together: sizes, looks, something to draw in every panel. */
+wt_status wt_figure_check(wt_context *context, const wt_figure *figure);
+wt_layout wt_figure_layout(const wt_figure *figure);
+/* Neither series nor heat map: an empty place in the grid. */
+bool wt_panel_blank(const wt_panel *panel);
+/* Height of a row of panels with its margins. */
+double wt_layout_row(const wt_layout *layout, const wt_figure *figure, size_t row);
+
+/* The index-th different name of the legend, with the series that bears it first; NULL past the
+ * end. */
+const char *wt_figure_entry(const wt_figure *figure, size_t index, const wt_series **series);
+
+/* The script that draws the whole figure; the terminal ("svg size ...") is set in front of it. */
+void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layout *layout);
+/* The script that draws one panel with series in characters. */
+void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel);
+
+#endif

@@ -1,0 +1,61 @@
+#include "report/script.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Room for `more` bytes and the 0 at the end. */
+static bool make_room(wt_script *script, size_t more) {
+    if (script->status != WT_OK || script->room - script->length > more)
+        return script->status == WT_OK;
+    char *larger;
+    size_t room = 2 * script->room + more + 4096;
+    script->status = WT_NEW(script->context, &larger, room, "the figure's script");
+    if (script->status != WT_OK)
+        return false;
+    if (script->length > 0)
+        memcpy(larger, script->text, script->length);
+    wt_release(script->text);
+    script->text = larger;
+    script->room = room;
+    return true;
+}
+
+void wt_script_add(wt_script *script, const char *format, ...) {
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    int length = vsnprintf(NULL, 0, format, values);
+    if (length >= 0 && make_room(script, (size_t)length)) {
+        vsnprintf(script->text + script->length, script->room - script->length, format, again);
+        script->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(values);
+}
+
+void wt_script_quote(wt_script *script, const char *words) {
+    wt_script_add(script, "'");
+    for (; words != NULL && *words != '\0'; words++) {
+        if (*words == '\'')
+            wt_script_add(script, "''");
+        else
+            wt_script_add(script, "%c", (unsigned char)*words < ' ' ? ' ' : *words);
+    }
+    wt_script_add(script, "'");
+}
+
+void wt_script_number(wt_script *script, double value) {
+    if (isfinite(value))
+        wt_script_add(script, "%.10g", value);
+    else
+        wt_script_add(script, "NaN");
+}
+
+void wt_script_free(wt_script *script) {
+    wt_release(script->text);
+    *script = (wt_script){.context = script->context};
+}

@@ -1,0 +1,25 @@
+/* A text that grows, for the scripts gnuplot reads. */
+#ifndef WT_REPORT_SCRIPT_H
+#define WT_REPORT_SCRIPT_H
+
+#include "base/context.h"
+
+/* The first failure stays in `status`, and what is added after it is dropped: a script is written
+ * in one go and judged once. */
+typedef struct wt_script {
+    wt_context *context;
+    char *text; /* ends with 0; NULL while empty */
+    size_t length, room;
+    wt_status status;
+} wt_script;
+
+__attribute__((format(printf, 2, 3))) void wt_script_add(wt_script *script, const char *format,
+                                                         ...);
+/* The words in single quotes, in which gnuplot takes everything but the quote as it stands:
+ * quotes are doubled, control characters become blanks. NULL gives ''. */
+void wt_script_quote(wt_script *script, const char *words);
+/* A number, or NaN where it is not finite. */
+void wt_script_number(wt_script *script, double value);
+void wt_script_free(wt_script *script);
+
+#endif
