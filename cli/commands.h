@@ -4,6 +4,7 @@
 #include "command.h"
 
 extern const cli_command cli_bound;
+extern const cli_command cli_curve;
 extern const cli_command cli_draw;
 extern const cli_command cli_fit;
 extern const cli_command cli_help;

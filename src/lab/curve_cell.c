@@ -1,0 +1,127 @@
+#include "lab/curve_cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/random.h"
+
+/* Test samples are those from here on: never among the training samples. */
+#define FIRST_TEST ((uint64_t)1 << 40)
+
+/* Tokens once, and the labels of every target as columns of y (n, targets). */
+typedef struct {
+    wt_sets sets;
+    double *y;
+} labelled;
+
+static void labelled_free(labelled *part) {
+    wt_sets_free(&part->sets);
+    wt_release(part->y);
+}
+
+static wt_status draw(wt_context *context, const wt_curve_setting *setting,
+                      wt_problem *const *problems, uint64_t first, size_t n, labelled *out) {
+    const wt_problem_spec *spec = &setting->problem;
+    wt_status status;
+    WT_TRY(wt_sets_new(context, n, spec->keys, spec->dim, 1, false, &out->sets));
+    WT_TRY(WT_NEW(context, &out->y, n * setting->targets, "labels"));
+    for (size_t t = 0; t < setting->targets; t++) {
+        WT_TRY(t == 0 ? wt_problem_draw(context, problems[t], first, &out->sets)
+                      : wt_problem_label(context, problems[t], first, &out->sets));
+        for (size_t i = 0; i < n; i++)
+            out->y[i * setting->targets + t] = out->sets.y[i];
+    }
+done:
+    return status;
+}
+
+static wt_status draw_both(wt_context *context, const wt_curve_setting *setting, uint64_t seed,
+                           labelled *train, labelled *test) {
+    wt_problem **problems = NULL;
+    wt_problem_spec spec = setting->problem;
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(context, &problems, setting->targets, "problems"));
+    for (size_t t = 0; t < setting->targets; t++) {
+        spec.target = setting->target[t];
+        spec.seed = seed;
+        WT_TRY(wt_problem_open(context, &spec, &problems[t]));
+    }
+    size_t largest = setting->sizes[setting->size_count - 1];
+    WT_TRY(draw(context, setting, problems, 0, largest, train));
+    WT_TRY(draw(context, setting, problems, FIRST_TEST, setting->test_n, test));
+done:
+    for (size_t t = 0; problems != NULL && t < setting->targets; t++)
+        wt_problem_free(problems[t]);
+    wt_release(problems);
+    return status;
+}
+
+/* Samples chosen[0 .. count-1] of the data. */
+static wt_status gather(wt_context *context, const wt_sets *data, const size_t *chosen,
+                        size_t count, labelled *out) {
+    size_t row = data->keys * data->dim, q = data->outputs;
+    wt_status status;
+    WT_TRY(wt_sets_new(context, count, data->keys, data->dim, q, data->mask != NULL, &out->sets));
+    WT_TRY(WT_NEW(context, &out->y, count * q, "labels"));
+    for (size_t i = 0; i < count; i++) {
+        wt_sets from = wt_sets_part(data, chosen[i], chosen[i] + 1);
+        memcpy(out->sets.query + i * data->dim, from.query, data->dim * sizeof *from.query);
+        memcpy(out->sets.key + i * row, from.key, row * sizeof *from.key);
+        if (data->mask != NULL)
+            memcpy(out->sets.mask + i * data->keys, from.mask, data->keys);
+        memcpy(out->sets.y + i * q, from.y, q * sizeof *from.y);
+        memcpy(out->y + i * q, from.y, q * sizeof *from.y);
+    }
+done:
+    return status;
+}
+
+wt_status wt_curve_split(wt_context *context, size_t samples, double holdout, size_t *training) {
+    if (!(holdout > 0 && holdout < 1))
+        return wt_fail(context, WT_USAGE, "the hold-out must be between 0 and 1, not %g", holdout);
+    size_t held = (size_t)ceil(holdout * (double)samples);
+    if (held == 0 || held >= samples)
+        return wt_fail(context, WT_USAGE,
+                       "a hold-out of %g leaves nothing to train on of %zu samples", holdout,
+                       samples);
+    *training = samples - held;
+    return WT_OK;
+}
+
+static wt_status split(wt_context *context, const wt_curve_setting *setting, uint64_t seed,
+                       labelled *train, labelled *test) {
+    size_t samples = setting->data->samples, training = 0, *order = NULL;
+    wt_status status;
+    WT_TRY(wt_curve_split(context, samples, setting->holdout, &training));
+    WT_TRY(WT_NEW(context, &order, samples, "a split"));
+    wt_random_permutation(wt_stream_for(seed, "split", 0), samples, order);
+    WT_TRY(gather(context, setting->data, order, training, train));
+    WT_TRY(gather(context, setting->data, order + training, samples - training, test));
+done:
+    wt_release(order);
+    return status;
+}
+
+wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,
+                        wt_curve_point *points) {
+    uint64_t seed = wt_seed_for(setting->seed, "rep", setting->rep);
+    labelled train = {0}, test = {0};
+    wt_model_spec model = setting->model;
+    wt_status status;
+    if (setting->data != NULL)
+        WT_TRY(split(context, setting, seed, &train, &test));
+    else
+        WT_TRY(draw_both(context, setting, seed, &train, &test));
+    model.dim = train.sets.dim;
+    model.keys = train.sets.keys;
+    model.seed = seed;
+    size_t columns = setting->data != NULL ? setting->data->outputs : setting->targets;
+    WT_TRY(wt_learning_curve(context, &model, &train.sets, train.y, &test.sets, test.y, columns,
+                             setting->targets, setting->sizes, setting->size_count, setting->ridge,
+                             points));
+done:
+    labelled_free(&train);
+    labelled_free(&test);
+    return status;
+}
