@@ -98,10 +98,12 @@ static double high_integral(double h, double k, double rho, int moment) {
     double flat[HIGH_TERMS], exponential[HIGH_TERMS], inverse[HIGH_TERMS];
     flat_moments(gap, q, flat);
     exponential_series(h * k, exponential);
+    /* 1/t = (1 - y)^(-1/2) */
+    inverse[0] = 1;
+    for (int n = 1; n < HIGH_TERMS; n++)
+        inverse[n] = inverse[n - 1] * (n - 0.5) / n;
     double sum = 0;
     for (int n = 0; n < HIGH_TERMS; n++) {
-        /* 1/t = (1 - y)^(-1/2) */
-        inverse[n] = n == 0 ? 1 : inverse[n - 1] * (n - 0.5) / n;
         double over_t = 0;
         for (int j = 0; j <= n; j++)
             over_t += inverse[j] * exponential[n - j];
