@@ -104,11 +104,10 @@ static double logistic_proximal(double delta, double y, double t, double z) {
         else
             low = x;
         double next = x - value / (1 + t * p * (1 - p));
-        if (!(next >= low && next <= high))
-            next = low + (high - low) / 2;
-        if (next == x || fabs(next - x) <= 1e-16 * fabs(x))
+        if (fabs(next - x) <= 1e-16 * fabs(x))
             break;
-        x = next;
+        /* An end of the bracket is a point left behind: going back to it would go round. */
+        x = next > low && next < high ? next : low + (high - low) / 2;
     }
     return y * x;
 }
