@@ -51,11 +51,31 @@ static wt_status run_gnuplot(wt_context *context, const wt_script *script, char 
     return wt_program_run(context, &gnuplot, out, bytes);
 }
 
+/* A heat map is a small image in an SVG, which viewers would blur when they enlarge it: they are
+ * told not to. */
+static wt_status write_svg(wt_output *output, const char *text) {
+    static const char image[] = "<image ", crisp[] = "image-rendering='pixelated' ";
+    const char *found;
+    wt_status status;
+    while ((found = strstr(text, image)) != NULL) {
+        found += sizeof image - 1;
+        WT_TRY(wt_output_write(output, text, (size_t)(found - text)));
+        WT_TRY(wt_output_write(output, crisp, sizeof crisp - 1));
+        text = found;
+    }
+    WT_TRY(wt_output_write(output, text, strlen(text)));
+done:
+    return status;
+}
+
 static wt_status save(wt_context *context, const char *path, const char *bytes, size_t count) {
     wt_output *output;
     wt_status status;
     WT_TRY(wt_output_open(context, path, &output));
-    WT_TRY(wt_output_write(output, bytes, count));
+    if (strcmp(find_format(path)->extension, ".svg") == 0)
+        WT_TRY(write_svg(output, bytes));
+    else
+        WT_TRY(wt_output_write(output, bytes, count));
     WT_TRY(wt_output_commit(output));
 done:
     wt_output_free(output);

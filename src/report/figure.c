@@ -139,19 +139,23 @@ static void write_plot(wt_script *script, const wt_panel *panel, bool plain) {
     wt_script_add(script, "\n");
 }
 
-static void write_labels(wt_script *script, const wt_panel *panel, bool y_label) {
-    const struct {
-        const char *what, *words;
-        double shift; /* characters down or right: towards the axis */
-    } labels[] = {{"title", panel->title, -0.7},
-                  {"xlabel", panel->x.label, 0.9},
-                  {"ylabel", y_label ? panel->y.label : NULL, 0.6}};
-    for (size_t i = 0; i < 3; i++) {
-        wt_script_add(script, "set %s ", labels[i].what);
-        wt_script_quote(script, labels[i].words);
-        wt_script_add(script, " noenhanced offset character %g,%g\n", i == 2 ? labels[i].shift : 0,
-                      i == 2 ? 0 : labels[i].shift);
-    }
+/* Title and label of x, moved by characters towards the box. */
+static void write_labels(wt_script *script, const wt_panel *panel) {
+    wt_script_add(script, "set title ");
+    wt_script_quote(script, panel->title);
+    wt_script_add(script, " noenhanced offset character 0,-0.7\nset xlabel ");
+    wt_script_quote(script, panel->x.label);
+    wt_script_add(script, " noenhanced offset character 0,0.9\n");
+}
+
+/* The label of y stands at the edge of its margin (inches): gnuplot would move it with the width
+ * of the numbers, off the paper when they are wide. */
+static void write_y_label(wt_script *script, const wt_panel *panel, const wt_layout *layout,
+                          double x, double y) {
+    wt_script_add(script, "set label 2 ");
+    wt_script_quote(script, panel->y.label);
+    wt_script_add(script, " noenhanced at screen %.6f, screen %.6f center rotate by 90\n",
+                  x / layout->width, y / layout->height);
 }
 
 static void write_series_panel(wt_script *script, const wt_figure *figure, const wt_panel *panel,
@@ -161,7 +165,7 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
     bool labelled = first_in_row || !figure->share_y;
     wt_axis_script(script, 'x', &x, box < 1.4 ? 3 : 5, true, false);
     wt_axis_script(script, 'y', &y, 5, labelled, false);
-    write_labels(script, panel, labelled);
+    write_labels(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
         write_data(script, &panel->series[i], i, &x, &y);
     write_plot(script, panel, false);
@@ -191,8 +195,8 @@ static void write_heat_panel(wt_script *script, const wt_figure *figure, const w
                                        : "set %ctics nomirror ('' 0, '' %zu)\n",
                       axes[i].letter, axes[i].last);
     wt_script_add(script, "set cbrange [-%.10g:%.10g]\n", figure->heat_limit, figure->heat_limit);
-    write_labels(script, panel, labelled);
-    wt_script_add(script, "plot $H matrix with image pixels notitle\n");
+    write_labels(script, panel);
+    wt_script_add(script, "plot $H matrix with image notitle\n");
 }
 
 /* The bar of colours at the right edge of a row of heat maps. */
@@ -223,6 +227,11 @@ static void write_panel(wt_script *script, const wt_figure *figure, const wt_lay
     bool last = column + 1 == layout->columns || index + 1 == figure->panel_count ||
                 figure->panels[index + 1].heat == NULL;
     wt_script_add(script, "unset colorbox\n");
+    if (column == 0 || !figure->share_y)
+        write_y_label(script, panel, layout, left - layout->edge - layout->left + 0.1,
+                      (low + high) / 2);
+    else
+        wt_script_add(script, "unset label 2\n");
     if (panel->heat != NULL && last)
         write_heat_scale(script, figure, layout, low);
     if (panel->heat != NULL)

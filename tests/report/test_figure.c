@@ -108,7 +108,7 @@ static void the_script_holds_the_data(void **state) {
     assert_int_equal(count_of(script.text, "'#D55E00' pt 5"), 3);
     assert_int_equal(count_of(script.text, "with yerrorlines"), 2); /* brfa has no interval */
     /* One label of y and its numbers, for the left panel. */
-    assert_int_equal(count_of(script.text, "set ylabel 'error'"), 1);
+    assert_int_equal(count_of(script.text, "set label 2 'error'"), 1);
     wt_script_free(&script);
 }
 
