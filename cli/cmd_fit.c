@@ -7,9 +7,9 @@
 #include "set_options.h"
 
 typedef struct {
-    const char *model, *activation, *test, *output, *solver;
-    size_t heads, width, test_n;
-    double bias;
+    const char *model, *activation, *test, *output, *solver, *loss, *ball;
+    size_t heads, width, test_n, steps;
+    double bias, huber, tolerance;
     bool standardize, plan;
     cli_lambda lambda;
     cli_problem problem;
@@ -31,6 +31,15 @@ static const cli_option options[] = {
     {"solver", 0, CLI_CHOICE, offsetof(values, solver), "auto|dual|primal", "auto",
      "Through the kernel matrix (n x n) or the normal matrix (features x features); auto takes "
      "the smaller one."},
+    {"loss", 0, CLI_CHOICE, offsetof(values, loss), "square|absolute|huber|logistic", "square",
+     "Loss; all but square go with --ball. Logistic wants labels -1 and +1."},
+    {"ball", 0, CLI_TEXT, offsetof(values, ball), "K1,K2", NULL,
+     "Minimise the mean loss under sum |v_m| <= K1 and M sum |v_m|^2 <= K2 instead of with a "
+     "ridge; inf is allowed for one of them."},
+    {"huber", 0, CLI_REAL, offsetof(values, huber), "DELTA", "1", "Where the Huber loss turns."},
+    {"tolerance", 0, CLI_REAL, offsetof(values, tolerance), "T", "1e-6",
+     "Duality gap at which --ball stops, as a part of the loss of v = 0."},
+    {"steps", 0, CLI_COUNT, offsetof(values, steps), "S", "20000", "Most steps of --ball."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
      "Where the model goes (.safetensors)."},
     {"test", 0, CLI_INPUT, offsetof(values, test), "FILE", NULL, "Test data (.npz)."},
@@ -170,14 +179,112 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
         cli_print_row("written", "%s", given->output);
 }
 
+/* "K1,K2", either of them "inf". */
+static wt_status parse_ball(cli_call *call, const char *text, wt_ball_options *out) {
+    char first[64];
+    const char *comma = strchr(text, ',');
+    size_t length = comma == NULL ? 0 : (size_t)(comma - text);
+    bool fine = comma != NULL && length < sizeof first;
+    if (fine) {
+        snprintf(first, sizeof first, "%.*s", (int)length, text);
+        const char *const words[] = {first, comma + 1};
+        double *const bounds[] = {&out->k1, &out->k2};
+        for (size_t i = 0; fine && i < 2; i++) {
+            if (strcmp(words[i], "inf") == 0)
+                *bounds[i] = INFINITY;
+            else
+                fine = wt_parse_real(words[i], bounds[i]);
+        }
+    }
+    return fine ? WT_OK
+                : wt_fail(call->context, WT_USAGE, "--ball: '%s' is not K1,K2, two numbers", text);
+}
+
+static wt_status show_ball(cli_call *call, const job *work, const wt_ball_options *ball,
+                           const wt_ball_result *found, double test_loss) {
+    const char *loss = wt_loss_name(ball->loss), *model = wt_model_kind_name(work->spec.kind);
+    if (call->common.json)
+        return cli_emit_json(
+            call,
+            json_pack("{s:s, s:s, s:I, s:b, s:f, s:f, s:f, s:f, s:I, s:f, s:o, s:f, s:o, s:o}",
+                      "model", model, "loss", loss, "samples", (json_int_t)work->train.samples,
+                      "reached", found->reached, "objective", found->objective, "lower_bound",
+                      found->lower_bound, "gap", found->gap, "relative_gap", found->relative_gap,
+                      "steps", (json_int_t)found->steps, "sum_norms", found->sum_norms, "k1",
+                      cli_json_real(ball->k1), "m_sum_squares", found->m_sum_squares, "k2",
+                      cli_json_real(ball->k2), "test_loss", cli_json_real(test_loss)));
+    cli_print_row("model", "%s", model);
+    cli_print_row("samples", "%zu", work->train.samples);
+    cli_print_row("mean loss", "%.8g (%s; %.6g at v = 0)", found->objective, loss,
+                  found->objective_at_zero);
+    cli_print_row("lower bound", "%.8g", found->lower_bound);
+    cli_print_row("certificate", "gap %.2g, %.2g of the loss at 0, %s %.2g", found->gap,
+                  found->relative_gap, found->reached ? "within" : "NOT within", ball->tolerance);
+    cli_print_row("steps", "%zu", found->steps);
+    cli_print_row("sum |v_m|", "%.6g of at most %g%s", found->sum_norms, ball->k1,
+                  found->sum_binds ? " (binds)" : "");
+    cli_print_row("M sum |v_m|^2", "%.6g of at most %g%s", found->m_sum_squares, ball->k2,
+                  found->squares_bind ? " (binds)" : "");
+    cli_print_number("test loss", test_loss);
+    return WT_OK;
+}
+
+/* The norm-constrained estimator; a problem is drawn whole first. */
+static wt_status run_ball(cli_call *call, job *work) {
+    const values *given = call->values;
+    wt_ball_options ball = wt_ball_options_default();
+    wt_ball_result found;
+    wt_fitted *fitted = NULL;
+    double test_loss;
+    wt_status status;
+    ball.huber = given->huber;
+    ball.tolerance = given->tolerance;
+    ball.most_steps = given->steps;
+    WT_TRY(wt_loss_parse(call->context, given->loss, &ball.loss));
+    WT_TRY(parse_ball(call, given->ball, &ball));
+    if (work->problem != NULL)
+        WT_TRY(cli_problem_draw(call, work->problem, 0, given->problem.n, &work->train));
+    WT_TRY(wt_fit_in_ball(call->context, &work->spec, &work->train,
+                          work->has_test ? &work->test : NULL, &ball, &fitted, &found, &test_loss));
+    if (found.reached && given->output != NULL)
+        WT_TRY(wt_fitted_save(call->context, given->output, fitted));
+    WT_TRY(show_ball(call, work, &ball, &found, test_loss));
+    if (!found.reached)
+        status = wt_fail(call->context, WT_MISSED,
+                         "the gap is %.2g of the loss at 0 after %zu steps, above %.2g; raise "
+                         "--steps or --tolerance",
+                         found.relative_gap, found.steps, ball.tolerance);
+done:
+    wt_fitted_free(fitted);
+    return status;
+}
+
+/* Options of one estimator must not be lost on the other. */
+static wt_status check_estimator(cli_call *call) {
+    const values *given = call->values;
+    if (given->ball == NULL && strcmp(given->loss, "square") != 0)
+        return wt_fail(call->context, WT_USAGE, "--loss %s needs --ball K1,K2", given->loss);
+    static const char *const ridge_only[] = {"lambda", "lambda-path", "standardize", "solver",
+                                             "plan"};
+    for (size_t i = 0; given->ball != NULL && i < sizeof ridge_only / sizeof *ridge_only; i++)
+        if (cli_given(call, ridge_only[i]))
+            return wt_fail(call->context, WT_USAGE, "--%s does not go with --ball", ridge_only[i]);
+    return WT_OK;
+}
+
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     job work = {0};
     wt_fitted *fitted = NULL;
     wt_fit_report report;
     wt_status status;
+    WT_TRY(check_estimator(call));
     WT_TRY(read_settings(call, &work));
     WT_TRY(open_data(call, &work));
+    if (given->ball != NULL) {
+        WT_TRY(run_ball(call, &work));
+        goto done;
+    }
     if (given->plan) {
         WT_TRY(show_plan(call, &work));
         goto done;
@@ -216,9 +323,13 @@ const cli_command cli_fit = {
         "The data is a file with query (n,d), keys (n,N,d), y (n) or (n,q) and optionally mask "
         "(n,N), or it is drawn on the fly with --target: the same bits as 'wattle draw' with the "
         "same options, then 'wattle fit'.\n\n"
+        "With --ball the estimator is the theorem's: the mean loss is minimised under two norm "
+        "bounds, and a duality gap certifies the answer. When the gap is not reached the result "
+        "is printed, nothing is written and the exit code is 1.\n\n"
         "Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 no "
         "better than the mean. The effective rank is the trace of K (K + lambda I)^-1.",
     .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
+                "wattle fit data.npz --loss absolute --ball 10,100\n"
                 "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",
     CLI_OPTIONS(options, values),
     .run = run,

@@ -77,6 +77,52 @@ WT_API wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec
                                   size_t outputs, bool drawn, const wt_ridge *ridge,
                                   wt_fit_plan *out);
 
+/* Losses of one label and one prediction:
+ *   square    (y - f)^2
+ *   absolute  |y - f|
+ *   huber     r^2 / 2 for r = |y - f| <= delta, else delta (r - delta / 2)
+ *   logistic  log(1 + exp(-y f)), labels y = -1 or +1 */
+typedef enum wt_loss { WT_LOSS_SQUARE, WT_LOSS_ABSOLUTE, WT_LOSS_HUBER, WT_LOSS_LOGISTIC } wt_loss;
+
+/* "square", "absolute", "huber", "logistic"; WT_USAGE for another word. */
+WT_API wt_status wt_loss_parse(wt_context *context, const char *word, wt_loss *out);
+WT_API const char *wt_loss_name(wt_loss loss);
+
+typedef struct wt_ball_options {
+    wt_loss loss;
+    double huber;      /* delta of the Huber loss, above 0; read for that loss alone */
+    double k1, k2;     /* above 0; one of them may be infinite */
+    double tolerance;  /* above 0: the gap wanted, as a part of P(0) */
+    size_t most_steps; /* 1 or more */
+} wt_ball_options;
+
+/* Square loss, delta 1, tolerance 1e-6, 20,000 steps; K1 and K2 are 0 and must be set. */
+WT_API wt_ball_options wt_ball_options_default(void);
+
+typedef struct wt_ball_result {
+    double objective;             /* P(v) */
+    double objective_at_zero;     /* P(0) */
+    double lower_bound;           /* the largest D(s) seen: min P is no less */
+    double gap;                   /* objective - lower_bound, 0 or more */
+    double relative_gap;          /* gap / P(0) */
+    size_t steps;                 /* of the method */
+    size_t passes;                /* products with Phi or its transpose */
+    size_t factorisations;        /* of the Gram matrix */
+    double sum_norms;             /* sum_m |v_m|, at most K1 */
+    double m_sum_squares;         /* M sum_m |v_m|^2, at most K2 */
+    bool sum_binds, squares_bind; /* whether v is on the boundary, to 1e-6 relative */
+    bool reached;                 /* relative_gap <= tolerance */
+} wt_ball_result;
+
+/* The theorem's estimator: minimise (1/n) sum_i sum_o loss(y_io, f_io) over value vectors with
+ * sum_m |v_m| <= K1 and sum_m |v_m|^2 <= K2 / M, with a duality gap as certificate. Random features
+ * only. Running out of steps is WT_OK with `reached` false. *test_loss is the mean loss on `test`,
+ * NaN without it. */
+WT_API wt_status wt_fit_in_ball(wt_context *context, const wt_model_spec *spec,
+                                const wt_sets *train, const wt_sets *test,
+                                const wt_ball_options *options, wt_fitted **out,
+                                wt_ball_result *result, double *test_loss);
+
 /* One point of a learning curve. */
 typedef struct wt_curve_point {
     size_t n;

@@ -8,9 +8,11 @@
  *   3. pull_v and slope take up what is left over.
  *
  * `point` is always in the set and `slope` always a slope of the loss, so that every few steps they
- * give an objective and a lower bound. Against accelerated projected gradients this takes 10 to 50
- * times fewer passes over Phi, for random features are badly conditioned and the solve is not
- * hurt by it; and it takes a loss with kinks as it does the others. */
+ * give an objective and a lower bound. Random features are badly conditioned, which hurts gradients
+ * but not the solve: against accelerated projected gradients with restarts and steps 1 / L, to a
+ * gap of 1e-6 at n = 500, M = 100, w = 17, this took 2 to 77 times fewer passes over Phi for square
+ * and Huber loss and about as many for logistic; and it takes a loss with kinks as it does the
+ * others. */
 #include "learn/ball.h"
 
 #include <float.h>

@@ -38,32 +38,6 @@ typedef struct wt_dense_features {
 /* Borrows the features. */
 wt_operator wt_operator_of_dense(const wt_dense_features *features, size_t heads);
 
-typedef struct wt_ball_options {
-    wt_loss loss;
-    double huber;      /* delta of the Huber loss, above 0; read for that loss alone */
-    double k1, k2;     /* above 0; one of them may be infinite */
-    double tolerance;  /* above 0: the gap wanted, as a part of P(0) */
-    size_t most_steps; /* 1 or more */
-} wt_ball_options;
-
-/* Square loss, delta 1, tolerance 1e-6, 20,000 steps; K1 and K2 are 0 and must be set. */
-wt_ball_options wt_ball_options_default(void);
-
-typedef struct wt_ball_result {
-    double objective;             /* P(v) */
-    double objective_at_zero;     /* P(0) */
-    double lower_bound;           /* the largest D(s) seen: min P is no less */
-    double gap;                   /* objective - lower_bound, 0 or more */
-    double relative_gap;          /* gap / P(0) */
-    size_t steps;                 /* of the method */
-    size_t passes;                /* products with Phi or its transpose */
-    size_t factorisations;        /* of the Gram matrix */
-    double sum_norms;             /* sum_m |v_m|, at most K1 */
-    double m_sum_squares;         /* M sum_m |v_m|^2, at most K2 */
-    bool sum_binds, squares_bind; /* whether v is on the boundary, to 1e-6 relative */
-    bool reached;                 /* relative_gap <= tolerance */
-} wt_ball_result;
-
 /* y (n, q); v (M w, q), in: where to start (any finite numbers, zero say), out: the answer. Running
  * out of steps is WT_OK with `reached` false. Holds one square matrix of order min(n, M w), and
  * vectors. On failure v is left as it was or as the best point so far. */

@@ -11,12 +11,7 @@
 #define WT_LEARN_LOSS_H
 
 #include "base/context.h"
-
-typedef enum wt_loss { WT_LOSS_SQUARE, WT_LOSS_ABSOLUTE, WT_LOSS_HUBER, WT_LOSS_LOGISTIC } wt_loss;
-
-/* "square", "absolute", "huber", "logistic"; WT_USAGE for another word. */
-wt_status wt_loss_parse(wt_context *context, const char *word, wt_loss *out);
-const char *wt_loss_name(wt_loss loss);
+#include "wattle/learn.h"
 
 /* Labels (n, q) the loss can take: finite, and -1 or +1 for logistic; else WT_DATA. */
 wt_status wt_loss_check_labels(wt_context *context, wt_loss loss, const double *y, size_t n,

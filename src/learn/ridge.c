@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "learn/fit_check.h"
 #include "learn/plan.h"
 #include "learn/primal.h"
 #include "model/fitted.h"
@@ -161,19 +162,6 @@ done:
     return status;
 }
 
-static wt_status check_labels(wt_context *context, const wt_model_spec *spec, const char *name,
-                              const wt_sets *sets, size_t outputs) {
-    wt_status status = wt_sets_check(context, name, sets);
-    if (status == WT_OK)
-        status = wt_model_check_sets(context, spec, name, sets);
-    if (status == WT_OK && sets->y == NULL)
-        status = wt_fail(context, WT_DATA, "%s has no labels y", name);
-    if (status == WT_OK && sets->outputs != outputs)
-        status = wt_fail(context, WT_DATA, "%s has %zu labels a sample where %zu were fitted", name,
-                         sets->outputs, outputs);
-    return status;
-}
-
 /* Everything after the samples are at hand, or known to be drawn later. */
 static wt_status fit_model(fit *run, const wt_model_spec *spec, bool primal, const char *path) {
     wt_context *context = run->context;
@@ -241,9 +229,9 @@ wt_status wt_fit_ridge(wt_context *context, const wt_model_spec *spec, const wt_
     clear_report(report);
     WT_TRY(wt_model_spec_check(context, spec));
     WT_TRY(wt_ridge_check(context, ridge, test != NULL));
-    WT_TRY(check_labels(context, spec, "the training data", train, train->outputs));
+    WT_TRY(wt_check_labelled(context, spec, "the training data", train, train->outputs));
     if (test != NULL)
-        WT_TRY(check_labels(context, spec, "the test data", test, train->outputs));
+        WT_TRY(wt_check_labelled(context, spec, "the test data", test, train->outputs));
     WT_TRY(
         choose_path(context, spec, train->samples, train->outputs, false, ridge, &plan, &primal));
     WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
@@ -288,7 +276,7 @@ wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
     if (!primal || ridge->standardize)
         return fit_drawn(context, spec, problem, samples, test, ridge, out, report);
     if (test != NULL)
-        WT_TRY(check_labels(context, spec, "the test data", test, 1));
+        WT_TRY(wt_check_labelled(context, spec, "the test data", test, 1));
     WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
     run.fitted->outputs = 1;
     WT_TRY(wt_samples_of_problem(context, problem, samples, WT_PRIMAL_SLAB, &run.source));
