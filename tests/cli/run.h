@@ -1,0 +1,136 @@
+/* Runs the real binary and keeps what it said: stdout, stderr, exit code. */
+#ifndef TESTS_CLI_RUN_H
+#define TESTS_CLI_RUN_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { RUN_WORDS = 64, RUN_BYTES = 1 << 18 };
+
+typedef struct run_setting {
+    const char *directory;       /* to run in; NULL = here */
+    const char *stdout_path;     /* opened for writing; NULL = kept in `out` */
+    const char *variable;        /* of the environment, "NAME=value"; NULL = none */
+    const char *second_variable; /* another */
+    long file_limit;             /* most bytes a file may grow to; 0 = no limit */
+} run_setting;
+
+typedef struct run_result {
+    int code;   /* exit code, -1 when a signal ended it */
+    int signal; /* that signal, or 0 */
+    char out[RUN_BYTES], err[RUN_BYTES];
+} run_result;
+
+/* The words of a command line, parted by spaces. Writes into `line`. */
+static inline void run_split(char *line, char **words) {
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count + 1 < RUN_WORDS);
+        words[count++] = word;
+    }
+    words[count] = NULL;
+}
+
+/* In the child: never returns. */
+static inline void run_become(char **words, const run_setting *setting, int out, int err) {
+    static char command[] = WATTLE_COMMAND;
+    words[0] = command;
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    unsetenv("WATTLE_FAULT_ALLOCATION");
+    unsetenv("WATTLE_FAULT_WRITE");
+    unsetenv("NO_COLOR");
+    const char *variables[] = {setting->variable, setting->second_variable};
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        if (variables[i] == NULL)
+            continue;
+        size_t length = strcspn(variables[i], "=");
+        snprintf(name, sizeof name, "%.*s", (int)length, variables[i]);
+        setenv(name, variables[i] + length + 1, 1);
+    }
+    if (setting->directory != NULL && chdir(setting->directory) != 0)
+        _exit(126);
+    if (setting->file_limit > 0) {
+        struct rlimit limit = {(rlim_t)setting->file_limit, (rlim_t)setting->file_limit};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    execv(WATTLE_COMMAND, words);
+    _exit(127);
+}
+
+static inline int run_open(const char *path) {
+    char name[] = "/tmp/wattle-run-XXXXXX";
+    int file = path != NULL ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : mkstemp(name);
+    assert_true(file >= 0);
+    if (path == NULL)
+        unlink(name);
+    return file;
+}
+
+static inline void run_read(int file, char *out) {
+    ssize_t length = lseek(file, 0, SEEK_SET) == 0 ? read(file, out, RUN_BYTES - 1) : 0;
+    out[length < 0 ? 0 : length] = '\0';
+    close(file);
+}
+
+/* Runs `wattle` with the words of the line (parted by single spaces). The result is valid until
+ * the next run. */
+static inline const run_result *run_with(const char *line, const run_setting *setting) {
+    static run_result result;
+    static char copy[4096];
+    char *words[RUN_WORDS];
+    snprintf(copy, sizeof copy, "wattle %s", line);
+    run_split(copy, words);
+    int out = run_open(setting->stdout_path), err = run_open(NULL);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, setting, out, err);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    run_read(out, result.out);
+    run_read(err, result.err);
+    return &result;
+}
+
+static inline const run_result *run(const char *line) {
+    return run_with(line, &(run_setting){0});
+}
+
+/* One line, "wattle: ...", and nothing else. */
+static inline bool run_is_sentence(const char *err) {
+    const char *end = strchr(err, '\n');
+    return strncmp(err, "wattle: ", 8) == 0 && end != NULL && end - err > 12 && end[1] == '\0';
+}
+
+/* The run must have ended with the code and a sentence that holds the words. */
+#define CHECK_SAYS(result, wanted, words)                                                          \
+    do {                                                                                           \
+        const run_result *check_run = (result);                                                    \
+        if (check_run->code != (wanted) || !run_is_sentence(check_run->err) ||                     \
+            strstr(check_run->err, words) == NULL)                                                 \
+            fail_msg("exit %d (signal %d), not %d with '%s'; it said: %s", check_run->code,        \
+                     check_run->signal, wanted, words, check_run->err);                            \
+    } while (0)
+
+/* The run must have ended well, with the words on stdout and nothing on stderr. */
+#define CHECK_PRINTS(result, words)                                                                \
+    do {                                                                                           \
+        const run_result *check_run = (result);                                                    \
+        if (check_run->code != 0 || check_run->err[0] != '\0' ||                                   \
+            strstr(check_run->out, words) == NULL)                                                 \
+            fail_msg("exit %d (signal %d), no '%s' in: %s%s", check_run->code, check_run->signal,  \
+                     words, check_run->out, check_run->err);                                       \
+    } while (0)
+
+#endif
