@@ -74,9 +74,16 @@ static inline int run_open(const char *path) {
     return file;
 }
 
+/* All that comes, up to what `out` holds; the rest is read and dropped. */
 static inline void run_read(int file, char *out) {
-    ssize_t length = lseek(file, 0, SEEK_SET) == 0 ? read(file, out, RUN_BYTES - 1) : 0;
-    out[length < 0 ? 0 : length] = '\0';
+    char rest[4096];
+    size_t length = 0;
+    for (ssize_t more = 1; more > 0;) {
+        bool fits = length < RUN_BYTES - 1;
+        more = read(file, fits ? out + length : rest, fits ? RUN_BYTES - 1 - length : sizeof rest);
+        length += fits && more > 0 ? (size_t)more : 0;
+    }
+    out[length] = '\0';
     close(file);
 }
 
@@ -88,18 +95,22 @@ static inline const run_result *run_with(const char *line, const run_setting *se
     char *words[RUN_WORDS];
     snprintf(copy, sizeof copy, "wattle %s", line);
     run_split(copy, words);
-    int out = run_open(setting->stdout_path), err = run_open(NULL);
+    /* stderr through a pipe: a limit on files must not cut the sentence about it */
+    int out = run_open(setting->stdout_path), err[2];
+    assert_int_equal(pipe(err), 0);
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        run_become(words, setting, out, err);
+        run_become(words, setting, out, err[1]);
+    close(err[1]);
+    run_read(err[0], result.err);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    lseek(out, 0, SEEK_SET);
     run_read(out, result.out);
-    run_read(err, result.err);
     return &result;
 }
 
