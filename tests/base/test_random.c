@@ -279,7 +279,7 @@ static void permutations_are_equally_likely(void **state) {
 
 static void subsets_are_equally_likely(void **state) {
     enum { DRAWS = 50000, ITEMS = 7, CHOSEN = 3, CELLS = 35 };
-    size_t counts[1 << ITEMS] = {0}, packed[CELLS], cells = 0;
+    size_t counts[1 << ITEMS] = {0}, packed[CELLS] = {0}, cells = 0;
     for (size_t draw = 0; draw < DRAWS; draw++) {
         size_t chosen[CHOSEN];
         CHECK_OK(*state, wt_random_subset(*state, wt_stream_for(15, "subset", draw), ITEMS, CHOSEN,

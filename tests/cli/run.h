@@ -76,7 +76,7 @@ static inline int run_open(const char *path) {
 
 /* All that comes, up to what `out` holds; the rest is read and dropped. */
 static inline void run_read(int file, char *out) {
-    char rest[4096];
+    char rest[4096] = "";
     size_t length = 0;
     for (ssize_t more = 1; more > 0;) {
         bool fits = length < RUN_BYTES - 1;
