@@ -32,7 +32,7 @@ typedef enum wt_status {
 
 /* "bad data" and the like; never NULL. */
 WT_API const char *wt_status_name(wt_status status);
-/* The exit code of the wattle command for a status (docs/formats.md lists them). */
+/* The exit code of the wattle command for a status (docs/reference.md lists them). */
 WT_API int wt_status_exit_code(wt_status status);
 
 /* The version of the library in use: "0.1.0". */

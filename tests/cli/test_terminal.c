@@ -15,13 +15,16 @@
 static void work(bool quiet) {
     wt_context *context;
     if (wt_context_new(&context) != WT_OK)
-        _exit(1);
+        exit(1);
     static const cli_command command = {.name = "work"};
     cli_call call = {.context = context, .command = &command, .common = {.quiet = quiet}};
     cli_terminal_attach(&call);
     wt_meter meter = wt_meter_start(context, "cells", 4);
     wt_meter_set(&meter, 2);
     wt_remark(context, "a remark");
+    /* long work, twice within ten seconds */
+    for (int i = 3; context->progress != NULL && i < 5; i++)
+        context->progress(context->progress_user, &(wt_progress){"cells", i, 9, 20});
     wt_meter_set(&meter, 4);
     cli_terminal_finish();
     cli_terminal_detach();
@@ -36,7 +39,7 @@ static void run_work(int to, int from, bool quiet, char *text, size_t bytes) {
     if (child == 0) {
         dup2(to, STDERR_FILENO);
         work(quiet);
-        _exit(0);
+        exit(0);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -58,6 +61,7 @@ static void a_terminal_gets_a_line_that_moves(void **state) {
     run_work(terminal, master, false, text, sizeof text);
     assert_non_null(strstr(text, "\r\033[Kcells 2/4"));
     assert_non_null(strstr(text, "\r\033[Kwattle: a remark"));
+    assert_non_null(strstr(text, "\r\033[Kcells 4/9"));
     assert_non_null(strstr(text, "\r\033[Kcells 4/4"));
     /* and it is wiped at the end */
     assert_string_equal(text + strlen(text) - 4, "\r\033[K");
@@ -73,8 +77,8 @@ static void a_file_gets_plain_lines_only(void **state) {
     assert_int_equal(pipe(ends), 0);
     char text[1024];
     run_work(ends[1], ends[0], false, text, sizeof text);
-    /* the work was shorter than ten seconds: no progress, just the remark */
-    assert_string_equal(text, "wattle: a remark\n");
+    /* short work shows no progress, long work a line every ten seconds */
+    assert_string_equal(text, "wattle: a remark\nwattle: cells 3/9  0.15/s  ETA 40s\n");
     run_work(ends[1], ends[0], true, text, sizeof text);
     assert_string_equal(text, "");
     close(ends[0]);

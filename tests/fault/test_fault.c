@@ -115,6 +115,8 @@ static void writes_may_fail(void **state) {
 /* No file may grow past a byte, stdout included. */
 static void files_may_not_grow(void **state) {
     (void)state;
+    if (getenv("WATTLE_TEST_COUNTERS") != NULL)
+        skip(); /* a coverage build could not write its counters either */
     char path[64];
     snprintf(path, sizeof path, "%s/../wattle-fault-stdout-%ld", folder, (long)getpid());
     for (size_t i = 0; i < line_count; i++) {
