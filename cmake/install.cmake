@@ -38,6 +38,12 @@ install(FILES ${WATTLE_GENERATED}/wattleConfig.cmake ${WATTLE_GENERATED}/wattleC
 # Paths from where the file lies, so that an installed tree can be moved.
 file(RELATIVE_PATH WATTLE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH WATTLE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-# Who links the static library needs what stands in the .private lines.
+# What libwattle.a needs from its neighbours, named directly: Requires.private would also ask for the
+# static parts of the neighbours' neighbours, which their packages do not bring.
+list(JOIN OPENBLAS_LDFLAGS " " WATTLE_PC_OPENBLAS)
+list(JOIN JANSSON_LDFLAGS " " WATTLE_PC_JANSSON)
+list(JOIN LIBZIP_LDFLAGS " " WATTLE_PC_LIBZIP)
+set(WATTLE_PC_PRIVATE
+    "${WATTLE_PC_OPENBLAS} ${WATTLE_PC_JANSSON} ${WATTLE_PC_LIBZIP} ${OpenMP_C_FLAGS} -lm")
 configure_file(cmake/wattle.pc.in ${WATTLE_GENERATED}/wattle.pc @ONLY)
 install(FILES ${WATTLE_GENERATED}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
