@@ -39,7 +39,7 @@ cmp -s "$work/shared.out" "$work/static.out" || fail "static and shared hello di
 readelf -d "$work/static" | grep -q libwattle && fail "the static program loads libwattle.so"
 
 # shared, by CMake
-cmake -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
     cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "find_package: $(tail -5 "$work/log")"
 "$work/cmake/hello" >"$work/cmake.out"
 cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
