@@ -93,6 +93,8 @@ const char *cli_nearest(const char *word, cli_candidate_fn next, const void *fro
 /* Prints the object as the command's result on stdout and releases it. NULL (no memory while it
  * was built) becomes WT_MEMORY. */
 wt_status cli_emit_json(cli_call *call, json_t *object);
+/* Whether a result is printed already; it then tells of errors itself, as stdout has one value. */
+extern bool cli_json_emitted;
 /* A number for JSON: null when it is not finite. */
 json_t *cli_json_real(double value);
 

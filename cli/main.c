@@ -43,7 +43,7 @@ static int report(wt_context *context, wt_status status, bool json) {
     if (!stdout_is_written(context) && (status == WT_OK || status == WT_MISSED))
         status = wt_fail(context, WT_IO, "standard output could not be written");
     /* A missed goal has printed its result; the sentence is a remark. */
-    if (status != WT_OK && json && status != WT_MISSED)
+    if (status != WT_OK && json && status != WT_MISSED && !cli_json_emitted)
         write_json_error(context, status);
     if (status != WT_OK) {
         cli_color_write(stderr, CLI_RED, "wattle:");
