@@ -50,8 +50,8 @@ static inline void fuzz_read(wt_context *context, const wt_file *file) {
             continue;
         double *values = malloc((array->count + 1) * sizeof *values);
         FUZZ_REQUIRE(values != NULL, "no memory");
-        FUZZ_REQUIRE(wt_file_read(context, file, array, values) == WT_OK,
-                     wt_context_message(context));
+        wt_status status = wt_file_read(context, file, array, values);
+        FUZZ_REQUIRE(status == WT_OK || status == WT_DATA, wt_context_message(context));
         free(values);
     }
 }

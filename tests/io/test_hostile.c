@@ -296,15 +296,51 @@ static void safetensors_headers_that_are_refused(void **state) {
                       cases[i].words);
 }
 
-static void safetensors_that_nest_too_deep(void **state) {
-    enum { DEPTH = 100000 };
-    char *content = malloc(DEPTH + 13);
-    uint64_t length = DEPTH + 5;
+/* A unit repeated up to a header of so many bytes, inside of {"x":[ ]}. */
+static const char *make_repeated(const char *unit, size_t bytes) {
+    char *content = malloc(bytes + 32);
+    uint64_t length = bytes;
     memcpy(content, &length, 8);
-    memcpy(content + 8, "{\"x\":", 5);
-    memset(content + 13, '[', DEPTH);
-    check_refused(*state, file_make("deep", content, DEPTH + 13), "depth");
+    memcpy(content + 8, "{\"x\":[", 6);
+    for (size_t i = 6; i < bytes; i++)
+        content[8 + i] = unit[(i - 6) % strlen(unit)];
+    memcpy(content + 8 + bytes - 3, "0]}", 3);
+    const char *path = file_make("repeated", content, 8 + bytes);
     free(content);
+    return path;
+}
+
+/* What would cost the parser many times its bytes is found before it starts. */
+static void safetensors_that_are_dense_or_deep(void **state) {
+    static const char *const units[] = {"0,", "[],", "{},", "[", "\"\","};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        check_refused(*state, make_repeated(units[i], 100000), "more brackets or commas");
+    check_refused(*state, make_repeated("[                ", 100000), "depth");
+    /* Neither counts inside of strings: here it is the damaged end that is refused. */
+    check_refused(*state, make_repeated("\"[[[[[[[[[[[,,,,,,,,,,,,,,,,\\\"\", ", 100000),
+                  "header, byte ");
+}
+
+/* The densest headers there can be are read. */
+static void many_small_tensors(void **state) {
+    static const char *const shapes[] = {"[]", "[1,1,1,1,1,1,1,1]"};
+    enum { TENSORS = 2000 };
+    for (size_t k = 0; k < 2; k++) {
+        char *content = malloc(TENSORS * 100);
+        size_t used = 9;
+        content[8] = '{';
+        for (int i = 0; i < TENSORS; i++)
+            used += (size_t)sprintf(content + used,
+                                    "%s\"%x\":{\"dtype\":\"U8\",\"shape\":%s,"
+                                    "\"data_offsets\":[%d,%d]}",
+                                    i == 0 ? "" : ",", (unsigned)i, shapes[k], i, i + 1);
+        content[used++] = '}';
+        uint64_t length = used - 8;
+        memcpy(content, &length, 8);
+        memset(content + used, 1, TENSORS);
+        CHECK_OK(*state, read_all(*state, file_make("many", content, used + TENSORS)));
+        free(content);
+    }
 }
 
 /* jansson's own memory is not counted; the budget is checked before it starts. */
@@ -342,7 +378,8 @@ int main(void) {
         cmocka_unit_test(npy_heads_that_lie),
         cmocka_unit_test(safetensors_lengths_that_lie),
         cmocka_unit_test(safetensors_headers_that_are_refused),
-        cmocka_unit_test(safetensors_that_nest_too_deep),
+        cmocka_unit_test(safetensors_that_are_dense_or_deep),
+        cmocka_unit_test(many_small_tensors),
         cmocka_unit_test(a_header_over_the_budget),
         cmocka_unit_test(cancelled_reading),
     };
