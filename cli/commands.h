@@ -4,5 +4,6 @@
 #include "command.h"
 
 extern const cli_command cli_help;
+extern const cli_command cli_info;
 
 #endif

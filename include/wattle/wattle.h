@@ -3,6 +3,7 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/io.h"
 #include "wattle/random.h"
 
 #endif

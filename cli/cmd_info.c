@@ -1,0 +1,247 @@
+/* `wattle info`: what is inside array files. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "commands.h"
+#include "io/quote.h"
+#include "wattle/io.h"
+
+/* ---- as a table ------------------------------------------------------------------------------ */
+
+enum { COLUMNS = 9, CELL_BYTES = 192, LINE_BYTES = 256 };
+enum { WORDS = 3 }; /* the first columns hold words, set to the left; numbers go to the right */
+typedef struct {
+    char cells[COLUMNS][CELL_BYTES];
+} table_row;
+
+static const table_row headings = {
+    {"name", "type", "shape", "bytes", "min", "max", "mean", "nan", "inf"}};
+
+static void format_shape(const wt_array *array, char out[CELL_BYTES]) {
+    size_t at = (size_t)snprintf(out, CELL_BYTES, "(");
+    for (size_t i = 0; i < array->rank; i++)
+        at +=
+            (size_t)snprintf(out + at, CELL_BYTES - at, i == 0 ? "%zu" : ", %zu", array->shape[i]);
+    snprintf(out + at, CELL_BYTES - at, "%s)%s", array->rank == 1 ? "," : "",
+             array->fortran && array->rank > 1 ? " F" : "");
+}
+
+/* Blank where there is no finite value. */
+static void format_real(double value, char out[CELL_BYTES]) {
+    snprintf(out, CELL_BYTES, isnan(value) ? "-" : "%.6g", value);
+}
+
+static void fill_row(const wt_array *array, const wt_summary *summary, table_row *out) {
+    wt_quote(array->name, out->cells[0], WT_QUOTED_BYTES);
+    snprintf(out->cells[1], CELL_BYTES, "%s", wt_type_name(array->type));
+    format_shape(array, out->cells[2]);
+    snprintf(out->cells[3], CELL_BYTES, "%zu", array->bytes);
+    format_real(summary->min, out->cells[4]);
+    format_real(summary->max, out->cells[5]);
+    format_real(summary->mean, out->cells[6]);
+    snprintf(out->cells[7], CELL_BYTES, "%zu", summary->nan);
+    snprintf(out->cells[8], CELL_BYTES, "%zu", summary->inf);
+}
+
+/* Characters, not bytes: names may be UTF-8. */
+static int width_of(const char *text) {
+    int width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static void widen(int widths[COLUMNS], const table_row *row) {
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (width_of(row->cells[k]) > widths[k])
+            widths[k] = width_of(row->cells[k]);
+}
+
+static void print_row(const table_row *row, const int widths[COLUMNS]) {
+    for (size_t k = 0; k < COLUMNS; k++) {
+        int padding = widths[k] - width_of(row->cells[k]);
+        printf("  %*s%s%*s", k < WORDS ? 0 : padding, "", row->cells[k], k < WORDS ? padding : 0,
+               "");
+    }
+    putchar('\n');
+}
+
+static void print_metadata(const wt_file *file) {
+    const wt_metadata *pair;
+    for (size_t i = 0; (pair = wt_file_metadata_at(file, i)) != NULL; i++) {
+        char key[WT_QUOTED_BYTES], value[LINE_BYTES];
+        printf("  %s: %s\n", wt_quote(pair->key, key, sizeof key),
+               wt_quote(pair->value, value, sizeof value));
+    }
+}
+
+static wt_status print_file(wt_context *context, const wt_file *file, const wt_summary *summaries) {
+    size_t count = wt_file_count(file);
+    int widths[COLUMNS] = {0};
+    char path[LINE_BYTES], bytes[WT_BYTES_TEXT];
+    table_row *rows = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &rows, count, "a table"));
+    widen(widths, &headings);
+    for (size_t i = 0; i < count; i++) {
+        fill_row(wt_file_at(file, i), &summaries[i], &rows[i]);
+        widen(widths, &rows[i]);
+    }
+    printf("%s: %s, %zu %s, %s\n", wt_quote(wt_file_path(file), path, sizeof path),
+           wt_file_format(file), count, count == 1 ? "array" : "arrays",
+           wt_format_bytes((size_t)wt_file_bytes(file), bytes));
+    if (count > 0)
+        print_row(&headings, widths);
+    for (size_t i = 0; i < count; i++)
+        print_row(&rows[i], widths);
+    print_metadata(file);
+done:
+    wt_release(rows);
+    return status;
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+/* A path may be any bytes; JSON is UTF-8. */
+static json_t *json_path(const char *path) {
+    char shown[4 * LINE_BYTES];
+    return json_string(wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown));
+}
+
+static json_t *json_array_of(const wt_array *array, const wt_summary *summary) {
+    json_t *shape = json_array();
+    for (size_t i = 0; i < array->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)array->shape[i]));
+    return json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I}", "name", array->name,
+                     "type", wt_type_name(array->type), "shape", shape, "order",
+                     array->fortran ? "F" : "C", "count", (json_int_t)array->count, "bytes",
+                     (json_int_t)array->bytes, "min", cli_json_real(summary->min), "max",
+                     cli_json_real(summary->max), "mean", cli_json_real(summary->mean), "nan",
+                     (json_int_t)summary->nan, "inf", (json_int_t)summary->inf);
+}
+
+/* NULL without memory. */
+static json_t *json_file(const wt_file *file, const wt_summary *summaries) {
+    json_t *arrays = json_array(), *metadata = json_object();
+    bool good = arrays != NULL && metadata != NULL;
+    for (size_t i = 0; good && i < wt_file_count(file); i++)
+        good =
+            json_array_append_new(arrays, json_array_of(wt_file_at(file, i), &summaries[i])) == 0;
+    const wt_metadata *pair;
+    for (size_t i = 0; good && (pair = wt_file_metadata_at(file, i)) != NULL; i++)
+        good = json_object_set_new(metadata, pair->key, json_string(pair->value)) == 0;
+    if (!good) {
+        json_decref(arrays);
+        json_decref(metadata);
+        return NULL;
+    }
+    return json_pack("{s:o, s:s, s:I, s:o, s:o}", "path", json_path(wt_file_path(file)), "format",
+                     wt_file_format(file), "bytes", (json_int_t)wt_file_bytes(file), "arrays",
+                     arrays, "metadata", metadata);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The first bad file decides the exit code; all others are shown all the same. */
+typedef struct {
+    cli_call *call;
+    json_t *files; /* with --json */
+    int bad;
+    wt_status status;
+    char sentence[WT_MESSAGE_BYTES]; /* what is said at the end */
+} info_run;
+
+static wt_status show_file(info_run *info, const char *path) {
+    wt_context *context = info->call->context;
+    wt_file *file = NULL;
+    wt_summary *summaries = NULL;
+    wt_status status;
+    WT_TRY(wt_file_open(context, path, &file));
+    WT_TRY(WT_NEW(context, &summaries, wt_file_count(file), "summaries"));
+    for (size_t i = 0; i < wt_file_count(file); i++)
+        WT_TRY(wt_file_summary(context, file, wt_file_at(file, i), &summaries[i]));
+    if (!info->call->common.json)
+        WT_TRY(print_file(context, file, summaries));
+    else if (json_array_append_new(info->files, json_file(file, summaries)) != 0)
+        WT_TRY(wt_fail(context, WT_MEMORY, "no memory for the JSON result"));
+done:
+    wt_release(summaries);
+    wt_file_free(file);
+    return status;
+}
+
+/* Counts the bad file; only what is no fault of the file stops the command. */
+static wt_status note_bad_file(info_run *info, const char *path, wt_status status) {
+    wt_context *context = info->call->context;
+    int count = info->call->operand_count;
+    if (status == WT_OK || status == WT_MEMORY || status == WT_INTERRUPTED)
+        return status;
+    if (info->bad++ == 0)
+        info->status = status;
+    char reason[WT_MESSAGE_BYTES];
+    snprintf(reason, sizeof reason, "%s", wt_context_message(context));
+    if (count == 1)
+        memcpy(info->sentence, reason, sizeof reason);
+    else
+        snprintf(info->sentence, sizeof info->sentence, "%d of %d files cannot be shown", info->bad,
+                 count);
+    if (!info->call->common.json) {
+        if (count > 1)
+            fprintf(stderr, "wattle: %s\n", reason);
+        return WT_OK;
+    }
+    json_t *bad = json_pack("{s:o, s:s, s:s}", "path", json_path(path), "error", reason, "status",
+                            wt_status_name(status));
+    return json_array_append_new(info->files, bad) == 0
+               ? WT_OK
+               : wt_fail(context, WT_MEMORY, "no memory for the JSON result");
+}
+
+static wt_status finish(info_run *info) {
+    wt_context *context = info->call->context;
+    if (info->call->common.json) {
+        json_t *all = json_pack("{s:O}", "files", info->files);
+        if (all != NULL && info->status != WT_OK)
+            json_object_update_new(all, json_pack("{s:s, s:s, s:i}", "error", info->sentence,
+                                                  "status", wt_status_name(info->status), "exit",
+                                                  wt_status_exit_code(info->status)));
+        wt_status status = cli_emit_json(info->call, all);
+        if (status != WT_OK)
+            return status;
+    }
+    return info->status == WT_OK ? WT_OK : wt_fail(context, info->status, "%s", info->sentence);
+}
+
+static wt_status run(cli_call *call) {
+    info_run info = {.call = call};
+    wt_status status;
+    if (call->common.json && (info.files = json_array()) == NULL)
+        return wt_fail(call->context, WT_MEMORY, "no memory for the JSON result");
+    for (int i = 0; i < call->operand_count; i++)
+        WT_TRY(note_bad_file(&info, call->operands[i], show_file(&info, call->operands[i])));
+    WT_TRY(finish(&info));
+done:
+    json_decref(info.files);
+    return status;
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .summary = "show what is inside array files",
+    .operands = "FILE...",
+    .least = 1,
+    .most = -1,
+    .description =
+        "Shows the format of each file (npy, npz or safetensors, told by its content) and of each "
+        "array in it the name, type, shape, bytes, smallest, largest and mean value, and how many "
+        "values are NaN or infinite. Minimum, maximum and mean are those of the finite values. An "
+        "F after the shape marks an array stored in Fortran order. The metadata of safetensors "
+        "follow the table.\n\n"
+        "All of every file is read and checked. A bad file gets one sentence and makes the exit "
+        "code non-zero; the others are shown all the same.",
+    .examples = "wattle info data.npz\nwattle info --json model.safetensors x.npy",
+    .run = run,
+};

@@ -1,0 +1,272 @@
+#define _XOPEN_SOURCE 700
+#include "io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/quote.h"
+#include "io/types.h"
+
+enum { SHOWN_BYTES = 256, TRIES = 10000 };
+
+struct wt_output {
+    wt_context *context;
+    wt_status status;
+    char *target, *temporary; /* temporary is NULL once there is no such file */
+    char shown[SHOWN_BYTES];  /* the target as sentences show it */
+    int file;
+    uint64_t limit;    /* the largest file this process may write (RLIMIT_FSIZE) */
+    uint64_t position; /* in the file, of the first byte of the buffer */
+    size_t used;
+    uint8_t buffer[WT_BLOCK_BYTES];
+    uint8_t stored[WT_BLOCK_BYTES]; /* values on their way */
+};
+
+static wt_status fail_create(wt_output *output, const char *reason) {
+    return wt_fail(output->context, WT_CANNOT_CREATE, "%s: cannot be created: %s", output->shown,
+                   reason);
+}
+
+static wt_status fail_write(wt_output *output, const char *reason) {
+    return output->status = wt_fail(
+               output->context, WT_IO, "%s: could not be written past byte %" PRIu64 ": %s; %s",
+               output->shown, output->position, reason, "what was there before is unchanged");
+}
+
+/* The target, with links followed; it may not exist, but if it does it must be a writable file. */
+static wt_status find_target(wt_output *output, const char *path) {
+    struct stat about;
+    char *real = NULL;
+    wt_status status = WT_OK;
+    if (*path == '\0')
+        return fail_create(output, "the path is empty");
+    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode)) {
+        real = realpath(path, NULL);
+        if (real == NULL)
+            return fail_create(output, "it is a symbolic link to nothing");
+    }
+    const char *target = real == NULL ? path : real;
+    bool exists = stat(target, &about) == 0;
+    if (exists && !S_ISREG(about.st_mode))
+        status = fail_create(output, S_ISDIR(about.st_mode) ? "it is a directory"
+                                                            : "it is not a regular file");
+    else if (exists && access(target, W_OK) != 0)
+        status = fail_create(output, strerror(errno));
+    if (status == WT_OK)
+        status = wt_copy_text(output->context, &output->target, target, "the path of a file");
+    free(real);
+    return status;
+}
+
+/* Bytes of the directory part of the path, its last slash included. */
+static size_t directory_bytes(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* A new file beside the target. It has the permissions of the target, or those of any new file. */
+static wt_status make_temporary(wt_output *output) {
+    static atomic_uint serial;
+    enum { NAME_BYTES = 64 };
+    size_t directory = directory_bytes(output->target), bytes = directory + NAME_BYTES;
+    wt_status status =
+        WT_NEW(output->context, &output->temporary, bytes, "the path of a temporary file");
+    if (status != WT_OK)
+        return status;
+    memcpy(output->temporary, output->target, directory);
+    for (int i = 0; i < TRIES && output->file < 0; i++) {
+        snprintf(output->temporary + directory, NAME_BYTES, ".wattle-%ld-%u.tmp", (long)getpid(),
+                 atomic_fetch_add(&serial, 1));
+        output->file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (output->file < 0 && errno != EEXIST)
+            break;
+    }
+    if (output->file < 0) {
+        status = fail_create(output, strerror(errno));
+        wt_release(output->temporary);
+        output->temporary = NULL;
+        return status;
+    }
+    struct stat about;
+    if (stat(output->target, &about) == 0 && fchmod(output->file, about.st_mode & 0777) != 0)
+        return fail_create(output, strerror(errno));
+    return WT_OK;
+}
+
+static uint64_t largest_file(void) {
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? (uint64_t)limit.rlim_cur : UINT64_MAX;
+}
+
+wt_status wt_output_open(wt_context *context, const char *path, wt_output **out) {
+    *out = NULL;
+    wt_output *output;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &output, 1, "an output file"));
+    output->context = context;
+    output->status = WT_OK;
+    output->target = output->temporary = NULL;
+    output->file = -1;
+    output->limit = largest_file();
+    output->position = output->used = 0;
+    wt_quote(path, output->shown, sizeof output->shown);
+    WT_TRY(find_target(output, path));
+    WT_TRY(make_temporary(output));
+    *out = output;
+    return WT_OK;
+done:
+    wt_output_free(output);
+    return status;
+}
+
+/* The one function through which bytes reach the file. */
+static wt_status flush(wt_output *output) {
+    size_t done = 0;
+    if (output->used == 0 || output->status != WT_OK)
+        return output->status;
+    if (wt_fault_due(&output->context->write_to_fail))
+        return fail_write(output, strerror(ENOSPC));
+    /* Past RLIMIT_FSIZE a write would raise SIGXFSZ, which ends the program. */
+    if (output->position + output->used > output->limit)
+        return fail_write(output, strerror(EFBIG));
+    while (done < output->used) {
+        ssize_t wrote = pwrite(output->file, output->buffer + done, output->used - done,
+                               (off_t)output->position);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return fail_write(output, strerror(wrote < 0 ? errno : EIO));
+        done += (size_t)wrote;
+        output->position += (uint64_t)wrote;
+    }
+    output->used = 0;
+    return WT_OK;
+}
+
+wt_status wt_output_write(wt_output *output, const void *bytes, size_t count) {
+    const uint8_t *from = bytes;
+    while (count > 0 && output->status == WT_OK) {
+        size_t room = sizeof output->buffer - output->used;
+        size_t part = count < room ? count : room;
+        memcpy(output->buffer + output->used, from, part);
+        output->used += part;
+        from += part;
+        count -= part;
+        if (output->used == sizeof output->buffer)
+            flush(output);
+    }
+    return output->status;
+}
+
+wt_status wt_output_print(wt_output *output, const char *format, ...) {
+    char line[512], *text = line;
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    if (output->status != WT_OK)
+        return output->status;
+    if (length < 0)
+        return fail_write(output, strerror(errno));
+    if ((size_t)length >= sizeof line) {
+        output->status = WT_NEW(output->context, &text, (size_t)length + 1, "a line of output");
+        if (output->status != WT_OK)
+            return output->status;
+        va_start(values, format);
+        vsnprintf(text, (size_t)length + 1, format, values);
+        va_end(values);
+    }
+    wt_output_write(output, text, (size_t)length);
+    if (text != line)
+        wt_release(text);
+    return output->status;
+}
+
+wt_status wt_output_values(wt_output *output, wt_type type, const double *values, size_t count) {
+    size_t size = wt_type_bytes(type), most = sizeof output->stored / size;
+    for (size_t done = 0; done < count && output->status == WT_OK;) {
+        size_t part = count - done < most ? count - done : most;
+        wt_values_encode(type, values + done, part, output->stored);
+        wt_output_write(output, output->stored, part * size);
+        done += part;
+        if (output->status == WT_OK)
+            output->status = wt_check_cancelled(output->context);
+    }
+    return output->status;
+}
+
+uint64_t wt_output_position(const wt_output *output) {
+    return output->position + output->used;
+}
+
+wt_status wt_output_seek(wt_output *output, uint64_t position) {
+    if (flush(output) == WT_OK)
+        output->position = position;
+    return output->status;
+}
+
+wt_status wt_output_status(const wt_output *output) {
+    return output->status;
+}
+
+/* So that the new name survives a power cut as well. The file is in its place already. */
+static wt_status flush_directory(wt_output *output) {
+    size_t bytes = directory_bytes(output->target);
+    output->target[bytes] = '\0';
+    int directory = open(bytes == 0 ? "." : output->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* A directory that may be written but not read, or a file system without fsync for
+     * directories, is none of the caller's faults. */
+    bool failed = directory >= 0 && fsync(directory) != 0 && errno != EINVAL;
+    int reason = errno;
+    if (directory >= 0)
+        close(directory);
+    if (failed)
+        return wt_fail(output->context, WT_IO,
+                       "%s: is written, but its directory could not be flushed to the disk: %s",
+                       output->shown, strerror(reason));
+    return WT_OK;
+}
+
+wt_status wt_output_commit(wt_output *output) {
+    wt_context *context = output->context;
+    if (flush(output) != WT_OK)
+        return output->status;
+    if (wt_fault_due(&context->write_to_fail))
+        return fail_write(output, strerror(EIO));
+    if (fsync(output->file) != 0)
+        return fail_write(output, strerror(errno));
+    int failed = close(output->file);
+    output->file = -1;
+    if (failed != 0)
+        return fail_write(output, strerror(errno));
+    if (wt_fault_due(&context->write_to_fail))
+        return fail_write(output, strerror(EIO));
+    if (rename(output->temporary, output->target) != 0)
+        return fail_write(output, strerror(errno));
+    wt_release(output->temporary);
+    output->temporary = NULL;
+    return flush_directory(output);
+}
+
+void wt_output_free(wt_output *output) {
+    if (output == NULL)
+        return;
+    if (output->file >= 0)
+        close(output->file);
+    if (output->temporary != NULL)
+        unlink(output->temporary);
+    wt_release(output->temporary);
+    wt_release(output->target);
+    wt_release(output);
+}
