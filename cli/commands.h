@@ -3,6 +3,8 @@
 
 #include "command.h"
 
+extern const cli_command cli_bench;
 extern const cli_command cli_help;
+extern const cli_command cli_selfcheck;
 
 #endif
