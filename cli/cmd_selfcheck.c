@@ -69,18 +69,29 @@ typedef struct {
     double real64[2], real32[2]; /* flops a second: one thread, all threads */
 } rates;
 
-static wt_status time_gemm(wt_context *context, bool is_float, const double *a, double *c,
-                           double *rate) {
+/* Zeros: they multiply as fast as any other numbers. */
+typedef struct {
+    double *a, *c;
+    float *a_float, *c_float;
+} matrices;
+
+static wt_status multiply(wt_context *context, const matrices *on) {
+    return wt_gemm(context, WT_PLAIN, WT_PLAIN, SIDE, SIDE, SIDE, 1, on->a, SIDE, on->a, SIDE, 0,
+                   on->c, SIDE);
+}
+
+static wt_status multiply_float(wt_context *context, const matrices *on) {
+    return wt_gemm_float(context, WT_PLAIN, WT_PLAIN, SIDE, SIDE, SIDE, 1, on->a_float, SIDE,
+                         on->a_float, SIDE, 0, on->c_float, SIDE);
+}
+
+static wt_status time_product(wt_context *context, const matrices *on,
+                              wt_status (*product)(wt_context *, const matrices *), double *rate) {
     double best = INFINITY;
     wt_status status = WT_OK;
     for (int run = 0; run < RUNS; run++) {
         double start = wt_clock();
-        if (is_float)
-            WT_TRY(wt_gemm_float(context, WT_PLAIN, WT_PLAIN, SIDE, SIDE, SIDE, 1, (const float *)a,
-                                 SIDE, (const float *)a, SIDE, 0, (float *)c, SIDE));
-        else
-            WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, SIDE, SIDE, SIDE, 1, a, SIDE, a, SIDE, 0, c,
-                           SIDE));
+        WT_TRY(product(context, on));
         best = fmin(best, wt_clock() - start);
     }
     *rate = 2.0 * SIDE * SIDE * SIDE / best;
@@ -88,22 +99,26 @@ done:
     return status;
 }
 
-/* Zeros multiply as fast as any other numbers, and may be read as either type. */
 static wt_status measure(wt_context *context, rates *out) {
     int threads = wt_context_threads(context);
-    double *a = NULL, *c = NULL;
+    size_t elements = (size_t)SIDE * SIDE;
+    matrices on = {0};
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &a, (size_t)SIDE * SIDE, "matrices to measure with"));
-    WT_TRY(WT_NEW_ZERO(context, &c, (size_t)SIDE * SIDE, "matrices to measure with"));
+    WT_TRY(WT_NEW_ZERO(context, &on.a, elements, "matrices to measure with"));
+    WT_TRY(WT_NEW_ZERO(context, &on.c, elements, "matrices to measure with"));
+    WT_TRY(WT_NEW_ZERO(context, &on.a_float, elements, "matrices to measure with"));
+    WT_TRY(WT_NEW_ZERO(context, &on.c_float, elements, "matrices to measure with"));
     for (int all = 0; all < 2; all++) {
         WT_TRY(wt_context_set_threads(context, all ? threads : 1));
-        WT_TRY(time_gemm(context, false, a, c, &out->real64[all]));
-        WT_TRY(time_gemm(context, true, a, c, &out->real32[all]));
+        WT_TRY(time_product(context, &on, multiply, &out->real64[all]));
+        WT_TRY(time_product(context, &on, multiply_float, &out->real32[all]));
     }
 done:
     context->threads = threads;
-    wt_release(a);
-    wt_release(c);
+    wt_release(on.a);
+    wt_release(on.c);
+    wt_release(on.a_float);
+    wt_release(on.c_float);
     return status;
 }
 
