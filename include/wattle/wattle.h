@@ -4,6 +4,7 @@
 
 #include "wattle/base.h"
 #include "wattle/io.h"
+#include "wattle/linalg.h"
 #include "wattle/random.h"
 
 #endif

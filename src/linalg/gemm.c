@@ -1,0 +1,100 @@
+#include "base/parallel.h"
+#include "linalg/backend.h"
+#include "linalg/tiles.h"
+
+typedef struct {
+    const wt_kernels *kernels;
+    wt_turn turn_a, turn_b;
+    size_t m, n, k;
+    double alpha, beta;
+    const char *a, *b;
+    char *c;
+    size_t a_stride, b_stride, c_stride;
+    size_t tile_m, tile_n; /* size of a tile of C */
+    size_t across;         /* tiles of C a tile row */
+} product;
+
+/* One tile of C, over the whole of k: rows i.. of op(A) times columns j.. of op(B). */
+static void one_tile(const product *job, size_t tile) {
+    size_t row = tile / job->across, column = tile % job->across;
+    size_t i = row * job->tile_m, j = column * job->tile_n, bytes = job->kernels->bytes;
+    const char *a = job->a + bytes * (job->turn_a == WT_TURNED ? i : i * job->a_stride);
+    const char *b = job->b + bytes * (job->turn_b == WT_TURNED ? j * job->b_stride : j);
+    job->kernels->gemm(job->turn_a, job->turn_b, wt_tile_length(job->m, job->tile_m, row),
+                       wt_tile_length(job->n, job->tile_n, column), job->k, job->alpha, a,
+                       job->a_stride, b, job->b_stride, job->beta,
+                       job->c + bytes * (i * job->c_stride + j), job->c_stride);
+}
+
+static wt_status some_tiles(void *argument, size_t begin, size_t end, int worker) {
+    (void)worker;
+    for (size_t tile = begin; tile < end; tile++)
+        one_tile(argument, tile);
+    return WT_OK;
+}
+
+static wt_status multiply(wt_context *context, product *job) {
+    size_t m = job->m, n = job->n, k = job->k;
+    bool turned_a = job->turn_a == WT_TURNED, turned_b = job->turn_b == WT_TURNED;
+    wt_status status;
+    WT_TRY(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
+    WT_TRY(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
+    WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));
+    if (m == 0 || n == 0)
+        goto done;
+    job->tile_m = wt_product_tile(m);
+    job->tile_n = wt_product_tile(n);
+    job->across = wt_tile_count(n, job->tile_n);
+    WT_TRY(
+        wt_parallel_for(context, wt_tile_count(m, job->tile_m) * job->across, 1, some_tiles, job));
+done:
+    return status;
+}
+
+wt_status wt_gemm(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k,
+                  double alpha, const double *a, size_t a_stride, const double *b, size_t b_stride,
+                  double beta, double *c, size_t c_stride) {
+    const wt_backend *backend;
+    wt_status status = wt_backend_open(context, &backend);
+    if (status != WT_OK)
+        return status;
+    product job = {.kernels = &backend->real64,
+                   .turn_a = turn_a,
+                   .turn_b = turn_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .alpha = alpha,
+                   .beta = beta,
+                   .a = (const char *)a,
+                   .b = (const char *)b,
+                   .c = (char *)c,
+                   .a_stride = a_stride,
+                   .b_stride = b_stride,
+                   .c_stride = c_stride};
+    return multiply(context, &job);
+}
+
+wt_status wt_gemm_float(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n,
+                        size_t k, float alpha, const float *a, size_t a_stride, const float *b,
+                        size_t b_stride, float beta, float *c, size_t c_stride) {
+    const wt_backend *backend;
+    wt_status status = wt_backend_open(context, &backend);
+    if (status != WT_OK)
+        return status;
+    product job = {.kernels = &backend->real32,
+                   .turn_a = turn_a,
+                   .turn_b = turn_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .alpha = (double)alpha,
+                   .beta = (double)beta,
+                   .a = (const char *)a,
+                   .b = (const char *)b,
+                   .c = (char *)c,
+                   .a_stride = a_stride,
+                   .b_stride = b_stride,
+                   .c_stride = c_stride};
+    return multiply(context, &job);
+}

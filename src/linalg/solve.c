@@ -1,0 +1,141 @@
+/* op(L) X = B by tiles of rows and of right-hand sides. With L plain, step k runs down from the
+ * first tile row, with L^T up from the last:
+ *     B_i = B_i - op(L)_ik X_k    for the tile rows i not yet solved, every column tile of B
+ * The tile row solved next comes first, and whoever updates a tile of it solves it at once:
+ *     X_i = op(L)_ii^-1 B_i */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "linalg/backend.h"
+#include "linalg/tiles.h"
+
+/* With few columns a tile is soon done, and larger ones keep the threads from meeting too often. */
+enum { FEW_COLUMNS = 32, TALL_TILE = 1024 };
+
+typedef struct {
+    const wt_kernels *kernels;
+    wt_turn turn;
+    size_t n, columns, tile; /* tile: rows of a tile row */
+    size_t tiles, column_tiles;
+    const char *l;
+    size_t l_stride;
+    char *b;
+    size_t b_stride;
+    size_t step; /* tile rows solved before the one at hand */
+} solve;
+
+/* The tile row that is solved in its `order`-th turn. */
+static size_t row_in_order(const solve *job, size_t order) {
+    return job->turn == WT_TURNED ? job->tiles - 1 - order : order;
+}
+
+static const char *tile_of_l(const solve *job, size_t row, size_t column) {
+    return job->l + job->kernels->bytes * job->tile * (row * job->l_stride + column);
+}
+
+static char *tile_of_b(const solve *job, size_t row, size_t column) {
+    return job->b + job->kernels->bytes * (row * job->tile * job->b_stride + column * WT_TILE);
+}
+
+static void solve_tile(const solve *job, size_t row, size_t column) {
+    job->kernels->trsm_left(job->turn, wt_tile_length(job->n, job->tile, row),
+                            wt_tile_length(job->columns, WT_TILE, column), tile_of_l(job, row, row),
+                            job->l_stride, tile_of_b(job, row, column), job->b_stride);
+}
+
+/* Items: the column tiles of the tile row that comes first. */
+static wt_status solve_first(void *argument, size_t begin, size_t end, int worker) {
+    (void)worker;
+    const solve *job = argument;
+    for (size_t item = begin; item < end; item++)
+        solve_tile(job, row_in_order(job, 0), item);
+    return WT_OK;
+}
+
+/* Items: column tiles of the tile row solved next, then of the one after it, and so on. */
+static wt_status update(void *argument, size_t begin, size_t end, int worker) {
+    (void)worker;
+    const solve *job = argument;
+    size_t k = row_in_order(job, job->step);
+    for (size_t item = begin; item < end; item++) {
+        size_t ahead = item / job->column_tiles, column = item % job->column_tiles;
+        size_t i = row_in_order(job, job->step + 1 + ahead);
+        const char *l = job->turn == WT_TURNED ? tile_of_l(job, k, i) : tile_of_l(job, i, k);
+        job->kernels->gemm(job->turn, WT_PLAIN, wt_tile_length(job->n, job->tile, i),
+                           wt_tile_length(job->columns, WT_TILE, column),
+                           wt_tile_length(job->n, job->tile, k), -1, l, job->l_stride,
+                           tile_of_b(job, k, column), job->b_stride, 1, tile_of_b(job, i, column),
+                           job->b_stride);
+        if (ahead == 0)
+            solve_tile(job, i, column);
+    }
+    return WT_OK;
+}
+
+static wt_status run(wt_context *context, solve *job) {
+    wt_status status = WT_OK;
+    job->tile = job->columns < FEW_COLUMNS ? TALL_TILE : WT_TILE;
+    job->tiles = wt_tile_count(job->n, job->tile);
+    job->column_tiles = wt_tile_count(job->columns, WT_TILE);
+    if (job->tiles == 0 || job->column_tiles == 0)
+        goto done;
+    WT_TRY(wt_parallel_for(context, job->column_tiles, 1, solve_first, job));
+    for (job->step = 0; job->step + 1 < job->tiles; job->step++)
+        WT_TRY(wt_parallel_for(context, (job->tiles - 1 - job->step) * job->column_tiles, 1, update,
+                               job));
+done:
+    return status;
+}
+
+static wt_status check_pivot(wt_context *context, size_t row, double pivot) {
+    if (pivot == 0 || !isfinite(pivot))
+        return wt_fail(context, WT_DATA,
+                       "L: the diagonal is %g in row %zu, and a solve divides by it", pivot, row);
+    return WT_OK;
+}
+
+wt_status wt_solve_lower(wt_context *context, wt_turn turn, size_t n, size_t columns,
+                         const double *l, size_t l_stride, double *b, size_t b_stride) {
+    const wt_backend *backend;
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
+    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
+    for (size_t i = 0; i < n; i++)
+        WT_TRY(check_pivot(context, i, l[i * l_stride + i]));
+    WT_TRY(wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    solve job = {.kernels = &backend->real64,
+                 .turn = turn,
+                 .n = n,
+                 .columns = columns,
+                 .l = (const char *)l,
+                 .l_stride = l_stride,
+                 .b = (char *)b,
+                 .b_stride = b_stride};
+    WT_TRY(run(context, &job));
+done:
+    return status;
+}
+
+wt_status wt_solve_lower_float(wt_context *context, wt_turn turn, size_t n, size_t columns,
+                               const float *l, size_t l_stride, float *b, size_t b_stride) {
+    const wt_backend *backend;
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
+    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
+    for (size_t i = 0; i < n; i++)
+        WT_TRY(check_pivot(context, i, (double)l[i * l_stride + i]));
+    WT_TRY(wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    solve job = {.kernels = &backend->real32,
+                 .turn = turn,
+                 .n = n,
+                 .columns = columns,
+                 .l = (const char *)l,
+                 .l_stride = l_stride,
+                 .b = (char *)b,
+                 .b_stride = b_stride};
+    WT_TRY(run(context, &job));
+done:
+    return status;
+}
