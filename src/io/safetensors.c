@@ -205,7 +205,8 @@ done:
 }
 
 static int compare_offsets(const void *a, const void *b) {
-    const wt_array *left = *(const wt_array *const *)a, *right = *(const wt_array *const *)b;
+    const wt_array *left = ((const wt_reference *)a)->array;
+    const wt_array *right = ((const wt_reference *)b)->array;
     if (left->offset != right->offset)
         return left->offset < right->offset ? -1 : 1;
     /* Arrays without values come before the one that starts at the same place. */
@@ -214,22 +215,23 @@ static int compare_offsets(const void *a, const void *b) {
 
 /* Rule 6. */
 static wt_status check_cover(wt_context *context, const wt_file *file, uint64_t start) {
-    const wt_array **sorted = NULL;
+    wt_reference *sorted = NULL;
     uint64_t covered = start;
     wt_status status;
     WT_TRY(WT_NEW(context, &sorted, file->count, "the order of the tensors"));
     for (size_t i = 0; i < file->count; i++)
-        sorted[i] = &file->arrays[i];
+        sorted[i].array = &file->arrays[i];
     qsort(sorted, file->count, sizeof *sorted, compare_offsets);
     for (size_t i = 0; i < file->count; i++) {
-        if (sorted[i]->offset != covered)
-            WT_TRY(refuse(context, file, sorted[i]->name,
-                          sorted[i]->offset < covered
+        const wt_array *array = sorted[i].array;
+        if (array->offset != covered)
+            WT_TRY(refuse(context, file, array->name,
+                          array->offset < covered
                               ? "the values at byte %" PRIu64 " overlap others, which end at "
                                 "byte %" PRIu64
                               : "the values at byte %" PRIu64 " leave a hole after byte %" PRIu64,
-                          sorted[i]->offset, covered));
-        covered += sorted[i]->bytes;
+                          array->offset, covered));
+        covered += array->bytes;
     }
     if (covered != file->source.bytes)
         WT_TRY(wt_fail(context, WT_DATA,

@@ -145,7 +145,7 @@ static const char *make_npy(const char *literal, size_t values) {
     size_t length = strlen(literal);
     content[8] = (char)(length & 255);
     content[9] = (char)(length >> 8);
-    memcpy(content + 10, literal, length);
+    snprintf(content + 10, sizeof content - 10, "%s", literal);
     return file_make("made.npy", content, 10 + length + values);
 }
 
@@ -220,7 +220,7 @@ static void npy_heads_that_lie(void **state) {
 static const char *make_safetensors(uint64_t length, const char *header, size_t values) {
     char content[1024] = {0};
     memcpy(content, &length, 8);
-    memcpy(content + 8, header, strlen(header));
+    snprintf(content + 8, sizeof content - 8, "%s", header);
     return file_make("made.safetensors", content, 8 + strlen(header) + values);
 }
 
@@ -301,10 +301,10 @@ static const char *make_repeated(const char *unit, size_t bytes) {
     char *content = malloc(bytes + 32);
     uint64_t length = bytes;
     memcpy(content, &length, 8);
-    memcpy(content + 8, "{\"x\":[", 6);
+    snprintf(content + 8, bytes, "{\"x\":[");
     for (size_t i = 6; i < bytes; i++)
         content[8 + i] = unit[(i - 6) % strlen(unit)];
-    memcpy(content + 8 + bytes - 3, "0]}", 3);
+    snprintf(content + 8 + bytes - 3, 4, "0]}");
     const char *path = file_make("repeated", content, 8 + bytes);
     free(content);
     return path;
