@@ -17,5 +17,5 @@ wt_status cli_emit_json(cli_call *call, json_t *object) {
     int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
     putchar('\n');
-    return failed ? wt_fail(call->context, WT_IO, "the JSON result could not be written") : WT_OK;
+    return failed ? wt_fail(call->context, WT_IO, "standard output could not be written") : WT_OK;
 }
