@@ -48,7 +48,6 @@ static const struct {
     cli_check_fn run;
 } checks[] = {
     {"random words", cli_check_random},
-    {"threads inside BLAS", cli_check_blas_race},
     {"gram", cli_check_gram},
     {"gram from float", cli_check_gram_float},
     {"cholesky", cli_check_cholesky},
@@ -57,6 +56,7 @@ static const struct {
     {"eigenvalues", cli_check_eigenvalues},
     {"least squares", cli_check_least_squares},
     {"projections", cli_check_projections},
+    {"threads inside BLAS", cli_check_blas_race},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 
@@ -125,6 +125,12 @@ done:
 /* ---- the report --------------------------------------------------------------------------------
  */
 
+static void print_rate(const char *name, const double rate[2]) {
+    if (rate[0] > 0)
+        printf("%s %.1f GFLOP/s on one thread, %.1f on all\n", name, 1e-9 * rate[0],
+               1e-9 * rate[1]);
+}
+
 static void print_machine(wt_context *context, const rates *found) {
     char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
     printf("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
@@ -132,16 +138,20 @@ static void print_machine(wt_context *context, const rates *found) {
     printf("threads   %d\n", wt_context_threads(context));
     printf("BLAS      %s, %s\n", cli_blas_config(),
            cli_blas_parallel() == 2 ? "for OpenMP threads" : "for POSIX threads");
-    printf("GEMM      double %.1f GFLOP/s on one thread, %.1f on all\n", 1e-9 * found->real64[0],
-           1e-9 * found->real64[1]);
-    printf("          float  %.1f GFLOP/s on one thread, %.1f on all\n\n", 1e-9 * found->real32[0],
-           1e-9 * found->real32[1]);
+    print_rate("GEMM      double", found->real64);
+    print_rate("          float ", found->real32);
+    putchar('\n');
 }
 
 static void print_checks(const cli_finding *findings) {
     for (size_t i = 0; i < CHECKS; i++)
         printf("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
                findings[i].words);
+}
+
+/* GFLOP/s; null when it was not measured. */
+static json_t *json_rate(double rate) {
+    return rate > 0 ? json_real(1e-9 * rate) : json_null();
 }
 
 static wt_status print_json(cli_call *call, const rates *found, const cli_finding *findings,
@@ -153,21 +163,33 @@ static wt_status print_json(cli_call *call, const rates *found, const cli_findin
                                               findings[i].passed, "found", findings[i].words));
     return cli_emit_json(
         call,
-        json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:I, s:o}", "cpu",
+        json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:{s:o, s:o}, s:{s:o, s:o}, s:I, s:o}", "cpu",
                   cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(), "memory_bytes",
                   (json_int_t)cli_memory_bytes(), "threads", wt_context_threads(call->context),
                   "blas", cli_blas_config(), "blas_parallel", cli_blas_parallel(), "gemm_gflops",
-                  "one_thread", 1e-9 * found->real64[0], "all_threads", 1e-9 * found->real64[1],
-                  "gemm_float_gflops", "one_thread", 1e-9 * found->real32[0], "all_threads",
-                  1e-9 * found->real32[1], "failed", (json_int_t)failed, "checks", list));
+                  "one_thread", json_rate(found->real64[0]), "all_threads",
+                  json_rate(found->real64[1]), "gemm_float_gflops", "one_thread",
+                  json_rate(found->real32[0]), "all_threads", json_rate(found->real32[1]), "failed",
+                  (json_int_t)failed, "checks", list));
 }
 
+typedef struct {
+    bool quick;
+} values;
+
+static const cli_option options[] = {
+    {"quick", 0, CLI_FLAG, offsetof(values, quick), NULL, NULL,
+     "The checks alone, without measuring rates."},
+};
+
 static wt_status run(cli_call *call) {
+    const values *given = call->values;
     cli_finding findings[CHECKS] = {0};
     rates found = {0};
     size_t failed = 0;
     wt_status status;
-    WT_TRY(measure(call->context, &found));
+    if (!given->quick)
+        WT_TRY(measure(call->context, &found));
     wt_meter meter = wt_meter_start(call->context, "checks", CHECKS);
     for (size_t i = 0; i < CHECKS; i++) {
         WT_TRY(checks[i].run(call->context, &findings[i]));
@@ -199,5 +221,6 @@ const cli_command cli_selfcheck = {
         "formulas and defining equations, and that results are the same bits for every number of "
         "threads. Takes some seconds. Exits 1 when a check fails.",
     .examples = "wattle selfcheck\nwattle selfcheck --json",
+    CLI_OPTIONS(options, values),
     .run = run,
 };
