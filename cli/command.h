@@ -75,6 +75,8 @@ extern const cli_option cli_common_options[];
 extern const size_t cli_common_option_count;
 
 const cli_command *cli_find_command(const char *name);
+/* WT_USAGE with a sentence that offers the nearest name. */
+wt_status cli_unknown_command(wt_context *context, const char *name);
 /* Options of the command, then the common ones; NULL past the end. */
 const cli_option *cli_option_at(const cli_command *command, size_t index);
 
@@ -99,12 +101,14 @@ json_t *cli_json_real(double value);
 /* Writes the help of a command (or of wattle itself: NULL) in the given format: "text", "man",
  * "markdown". */
 void cli_write_help(FILE *out, const cli_command *command, const char *format);
-/* Writes the completion script of a shell: "bash", "zsh", "fish"; false if there is none. */
-bool cli_write_completion(FILE *out, const char *shell);
+/* Writes the completion script of a shell: "bash", "zsh", "fish". */
+void cli_write_completion(FILE *out, const char *shell);
 
 /* Connects the context with the terminal: remarks, progress, Ctrl-C. */
 void cli_terminal_attach(cli_call *call);
 /* Wipes a progress line that is still on the screen. */
 void cli_terminal_finish(void);
+/* Lets go of the context, before it is freed. */
+void cli_terminal_detach(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "command.h"
 
+extern const cli_command cli_bench;
 extern const cli_command cli_bound;
 extern const cli_command cli_curve;
 extern const cli_command cli_draw;
@@ -12,5 +13,6 @@ extern const cli_command cli_info;
 extern const cli_command cli_inspect;
 extern const cli_command cli_predict;
 extern const cli_command cli_score;
+extern const cli_command cli_selfcheck;
 
 #endif

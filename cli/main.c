@@ -1,39 +1,15 @@
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "base/progress.h"
 #include "base/text.h"
+#include "color.h"
 #include "command.h"
 #include "version.h"
-
-static const char *command_name_at(const void *from, size_t index) {
-    (void)from;
-    return cli_commands[index] == NULL ? NULL : cli_commands[index]->name;
-}
-
-const cli_command *cli_find_command(const char *name) {
-    for (size_t i = 0; cli_commands[i] != NULL; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0)
-            return cli_commands[i];
-    return NULL;
-}
-
-json_t *cli_json_real(double value) {
-    json_t *number = json_real(value);
-    return number == NULL ? json_null() : number;
-}
-
-bool cli_json_emitted;
-
-wt_status cli_emit_json(cli_call *call, json_t *object) {
-    if (object == NULL)
-        return wt_fail(call->context, WT_MEMORY, "no memory for the JSON result");
-    cli_json_emitted = true;
-    int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    json_decref(object);
-    putchar('\n');
-    return failed ? wt_fail(call->context, WT_IO, "the JSON result could not be written") : WT_OK;
-}
 
 /* Tests make the k-th allocation or write fail through the environment (see CONTRIBUTING.md). */
 static void inject_faults(wt_context *context) {
@@ -46,24 +22,45 @@ static void inject_faults(wt_context *context) {
         atomic_store(&context->write_to_fail, (long)count);
 }
 
+/* Whether all of the result arrived; an earlier write may have failed before the last one. */
+static bool stdout_is_written(wt_context *context) {
+    bool flushed = fflush(stdout) == 0;
+    return flushed && !ferror(stdout) && !wt_fault_due(&context->write_to_fail);
+}
+
+static void write_json_error(wt_context *context, wt_status status) {
+    json_t *error = json_pack("{s:s, s:s, s:i}", "error", wt_context_message(context), "status",
+                              wt_status_name(status), "exit", wt_status_exit_code(status));
+    if (error != NULL)
+        json_dumpf(error, stdout, JSON_INDENT(2));
+    json_decref(error);
+    putchar('\n');
+    fflush(stdout);
+}
+
 static int report(wt_context *context, wt_status status, bool json) {
     cli_terminal_finish();
-    /* Buffered output that cannot be written is a failure of its own. */
-    if (fflush(stdout) != 0 && status == WT_OK)
+    if (!stdout_is_written(context) && (status == WT_OK || status == WT_MISSED))
         status = wt_fail(context, WT_IO, "standard output could not be written");
     /* A missed goal has printed its result; the sentence is a remark. */
-    if (status != WT_OK && json && status != WT_MISSED && !cli_json_emitted) {
-        json_t *error = json_pack("{s:s, s:s, s:i}", "error", wt_context_message(context), "status",
-                                  wt_status_name(status), "exit", wt_status_exit_code(status));
-        if (error != NULL)
-            json_dumpf(error, stdout, JSON_INDENT(2));
-        json_decref(error);
-        putchar('\n');
-        fflush(stdout);
+    if (status != WT_OK && json && status != WT_MISSED && !cli_json_emitted)
+        write_json_error(context, status);
+    if (status != WT_OK) {
+        cli_color_write(stderr, CLI_RED, "wattle:");
+        fprintf(stderr, " %s\n", wt_context_message(context));
     }
-    if (status != WT_OK)
-        fprintf(stderr, "wattle: %s\n", wt_context_message(context));
     return wt_status_exit_code(status);
+}
+
+/* What --verbose adds at the end. */
+static void remark_cost(const cli_call *call, double began) {
+    char held[WT_BYTES_TEXT], process[WT_BYTES_TEXT];
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    wt_remark(call->context, "took %.3g s on up to %d threads, held at most %s (process %s)",
+              wt_clock() - began, wt_context_threads(call->context),
+              wt_format_bytes(wt_context_memory_peak(call->context), held),
+              wt_format_bytes((size_t)usage.ru_maxrss * 1024, process));
 }
 
 static wt_status apply_common(cli_call *call) {
@@ -75,36 +72,62 @@ static wt_status apply_common(cli_call *call) {
     return wt_context_set_threads(call->context, (int)call->common.threads);
 }
 
+static wt_status run_command(wt_context *context, int argc, char **argv, bool *json) {
+    double began = wt_clock();
+    cli_call call = {.context = context, .command = cli_find_command(argv[0])};
+    if (call.command == NULL)
+        return cli_unknown_command(context, argv[0]);
+    wt_status status;
+    status = cli_parse(&call, argc, argv);
+    if (call.common.color != NULL)
+        cli_color_choose(call.common.color);
+    WT_TRY(status);
+    *json = call.common.json;
+    WT_TRY(apply_common(&call));
+    if (call.common.help) {
+        cli_write_help(stdout, call.command, "text");
+        goto done;
+    }
+    cli_terminal_attach(&call);
+    WT_TRY(call.command->run(&call));
+done:
+    if (call.common.verbose)
+        remark_cost(&call, began);
+    cli_terminal_detach();
+    cli_call_free(&call);
+    return status;
+}
+
+/* `wattle --help ...` is `wattle help ...`; `wattle --version` stands alone, with --json at most.
+ */
+static wt_status run_words(wt_context *context, int argc, char **argv, bool *json) {
+    static char help[] = "help";
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        char *alone[] = {help, NULL};
+        if (argc < 2)
+            return run_command(context, 1, alone, json);
+        argv[1] = help;
+    }
+    bool version = strcmp(argv[1], "--version") == 0;
+    if (version && (argc == 2 || (argc == 3 && *json)))
+        return cli_write_version(context, *json);
+    if (version)
+        return wt_fail(context, WT_USAGE, "--version takes no more words than --json, not '%s'",
+                       argv[2]);
+    if (argv[1][0] == '-')
+        return wt_fail(context, WT_USAGE,
+                       "'%s' comes before any command; write 'wattle COMMAND [options] [files]', "
+                       "'wattle --help' or 'wattle --version'",
+                       argv[1]);
+    return run_command(context, argc - 1, argv + 1, json);
+}
+
 /* --json may stand after the word that is wrong. */
 static bool wants_json(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             return true;
     return false;
-}
-
-static wt_status run_command(wt_context *context, int argc, char **argv) {
-    cli_call call = {.context = context, .command = cli_find_command(argv[0])};
-    if (call.command == NULL) {
-        const char *nearest = cli_nearest(argv[0], command_name_at, NULL);
-        if (nearest != NULL)
-            return wt_fail(context, WT_USAGE, "unknown command '%s'; did you mean '%s'?", argv[0],
-                           nearest);
-        return wt_fail(context, WT_USAGE, "unknown command '%s'; 'wattle help' lists them",
-                       argv[0]);
-    }
-    wt_status status;
-    WT_TRY(cli_parse(&call, argc, argv));
-    if (call.common.help) {
-        cli_write_help(stdout, call.command, "text");
-        goto done;
-    }
-    WT_TRY(apply_common(&call));
-    cli_terminal_attach(&call);
-    WT_TRY(call.command->run(&call));
-done:
-    cli_call_free(&call);
-    return status;
 }
 
 int main(int argc, char **argv) {
@@ -114,14 +137,9 @@ int main(int argc, char **argv) {
         return wt_status_exit_code(WT_MEMORY);
     }
     inject_faults(context);
-    wt_status status = WT_OK;
+    signal(SIGXFSZ, SIG_IGN); /* a write past the file size limit fails with a sentence instead */
     bool json = wants_json(argc, argv);
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        cli_write_help(stdout, NULL, "text");
-    else if (strcmp(argv[1], "--version") == 0)
-        status = cli_write_version(context, json);
-    else
-        status = run_command(context, argc - 1, argv + 1);
+    wt_status status = run_words(context, argc, argv, &json);
     int code = report(context, status, json);
     wt_context_free(context);
     return code;

@@ -27,38 +27,9 @@ const cli_option cli_common_options[] = {
 };
 const size_t cli_common_option_count = sizeof cli_common_options / sizeof *cli_common_options;
 
-const cli_option *cli_option_at(const cli_command *command, size_t index) {
-    size_t own = command == NULL ? 0 : command->option_count;
-    if (index < own)
-        return &command->options[index];
-    return index - own < cli_common_option_count ? &cli_common_options[index - own] : NULL;
-}
-
 static const char *option_name_at(const void *command, size_t index) {
     const cli_option *option = cli_option_at(command, index);
     return option == NULL ? NULL : option->name;
-}
-
-const char *cli_nearest(const char *word, cli_candidate_fn next, const void *from) {
-    const char *best = NULL;
-    size_t least = strlen(word) / 3 + 2; /* more slips than that make another word */
-    const char *name;
-    for (size_t i = 0; (name = next(from, i)) != NULL; i++) {
-        size_t distance = wt_edit_distance(word, name);
-        if (distance < least) {
-            least = distance;
-            best = name;
-        }
-    }
-    return best;
-}
-
-bool cli_given(const cli_call *call, const char *name) {
-    const cli_option *option;
-    for (size_t i = 0; (option = cli_option_at(call->command, i)) != NULL; i++)
-        if (strcmp(option->name, name) == 0)
-            return call->given[i];
-    return false;
 }
 
 static void *field_of(cli_call *call, size_t index, const cli_option *option) {
@@ -72,7 +43,9 @@ static wt_status refuse(wt_context *context, const cli_option *option, const cha
 }
 
 static bool is_choice(const char *alternatives, const char *text) {
-    size_t length = strlen(text);
+    size_t length = strcspn(text, "|");
+    if (text[length] != '\0')
+        return false;
     for (const char *at = alternatives; at != NULL; at = strchr(at, '|')) {
         at += *at == '|';
         if (length > 0 && strncmp(at, text, length) == 0 &&
@@ -138,11 +111,28 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
     return wt_fail(context, WT_INTERNAL, "--%s has no kind", option->name);
 }
 
+/* The options that "--wo" could begin, as "--words or --workers", when there are several. */
+static bool list_meanings(const cli_command *command, const char *start, char *out, size_t bytes) {
+    size_t found = 0, used = 0, length = strlen(start);
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
+        if (strncmp(option->name, start, length) != 0 || used >= bytes)
+            continue;
+        int written =
+            snprintf(out + used, bytes - used, "%s--%s", found == 0 ? "" : " or ", option->name);
+        used += (size_t)written;
+        found++;
+    }
+    return found > 1;
+}
+
 static wt_status unknown_option(cli_call *call, const char *word) {
-    char name[128];
+    char name[128], meanings[512];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    const char *nearest =
-        strncmp(name, "--", 2) == 0 ? cli_nearest(name + 2, option_name_at, call->command) : NULL;
+    bool is_long = strncmp(name, "--", 2) == 0;
+    if (is_long && list_meanings(call->command, name + 2, meanings, sizeof meanings))
+        return wt_fail(call->context, WT_USAGE, "%s could be %s", name, meanings);
+    const char *nearest = is_long ? cli_nearest(name + 2, option_name_at, call->command) : NULL;
     if (nearest != NULL)
         return wt_fail(call->context, WT_USAGE, "unknown option %s; did you mean --%s?", name,
                        nearest);
@@ -178,25 +168,47 @@ static size_t index_of(const cli_command *command, int found) {
     return i;
 }
 
+/* What getopt could not make sense of: found is '?' or ':', `word` the one it stopped at. */
+static wt_status explain(cli_call *call, int found, const char *word) {
+    if (optopt == 0)
+        return unknown_option(call, word);
+    bool known_short = found == ':' && optopt < 256;
+    if (optopt < 256 && !known_short) {
+        char letter[] = {'-', (char)optopt, '\0'};
+        return unknown_option(call, letter);
+    }
+    const cli_option *option = cli_option_at(call->command, index_of(call->command, optopt));
+    if (found == '?')
+        return wt_fail(call->context, WT_USAGE, "--%s takes no value", option->name);
+    return wt_fail(call->context, WT_USAGE, "--%s needs a value: %s", option->name, option->value);
+}
+
+/* "--out --json" is a forgotten value, not a file called --json. */
+static wt_status check_value(cli_call *call, const cli_option *option, const char *word) {
+    if (option->kind == CLI_FLAG || optarg != word || strncmp(word, "--", 2) != 0)
+        return WT_OK;
+    return wt_fail(call->context, WT_USAGE,
+                   "--%s needs a value and '%s' looks like an option; write --%s=%s to mean it",
+                   option->name, word, option->name, word);
+}
+
 static wt_status parse_words(cli_call *call, int argc, char **argv, struct option *long_options,
                              const char *short_options) {
     opterr = 0;
     optind = 0; /* GNU: start afresh */
-    for (int found;;) {
-        int at = optind == 0 ? 1 : optind;
-        found = getopt_long(argc, argv, short_options, long_options, NULL);
+    for (;;) {
+        int found = getopt_long(argc, argv, short_options, long_options, NULL);
         if (found == -1)
             break;
-        if (found == '?') {
-            char letter[] = {'-', (char)optopt, '\0'};
-            return unknown_option(call, optopt > 0 && optopt < 256 ? letter : argv[optind - 1]);
-        }
-        if (found == ':')
-            return wt_fail(call->context, WT_USAGE, "%s needs a value", argv[at]);
+        const char *word = argv[optind - 1];
+        if (found == '?' || found == ':')
+            return explain(call, found, word);
         size_t index = index_of(call->command, found);
         const cli_option *option = cli_option_at(call->command, index);
         call->given[index] = true;
-        wt_status status = set_value(call->context, option, field_of(call, index, option), optarg);
+        wt_status status = check_value(call, option, word);
+        if (status == WT_OK)
+            status = set_value(call->context, option, field_of(call, index, option), optarg);
         if (status != WT_OK)
             return status;
     }

@@ -9,18 +9,21 @@
 
 #define PLAIN_EVERY 10.0 /* seconds between progress lines when stderr is no terminal */
 
-static wt_context *interrupted_context;
+static _Atomic(wt_context *) interrupted_context;
 static bool line_shown;
 
 static void on_interrupt(int number) {
     (void)number;
-    wt_context_cancel(interrupted_context);
+    wt_context *context = atomic_load(&interrupted_context);
+    if (context != NULL)
+        wt_context_cancel(context);
 }
 
 /* The first Ctrl-C asks the work to stop at a safe place; the second ends the program. */
 static void catch_interrupts(wt_context *context) {
-    interrupted_context = context;
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    atomic_store(&interrupted_context, context);
+    struct sigaction action = {.sa_handler = on_interrupt,
+                               .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -67,4 +70,8 @@ void cli_terminal_finish(void) {
     if (line_shown)
         fputs("\r\033[K", stderr);
     line_shown = false;
+}
+
+void cli_terminal_detach(void) {
+    atomic_store(&interrupted_context, NULL);
 }

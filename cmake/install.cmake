@@ -1,5 +1,49 @@
 # What `cmake --install` places.
+include(CMakePackageConfigHelpers)
+
+# The command writes its own pages; the stamp keeps a build without changes at rest.
+set(WATTLE_GENERATED ${PROJECT_BINARY_DIR}/generated)
+add_custom_command(
+  OUTPUT ${WATTLE_GENERATED}/pages.stamp
+  COMMAND ${CMAKE_COMMAND} -DCOMMAND=$<TARGET_FILE:wattle_command> -DOUTPUT=${WATTLE_GENERATED}
+          -P ${PROJECT_SOURCE_DIR}/cmake/generate.cmake
+  COMMAND ${CMAKE_COMMAND} -E touch ${WATTLE_GENERATED}/pages.stamp
+  DEPENDS wattle_command ${PROJECT_SOURCE_DIR}/cmake/generate.cmake
+  COMMENT "Writing man pages and completions")
+add_custom_target(pages ALL DEPENDS ${WATTLE_GENERATED}/pages.stamp)
+
 install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS wattle_static wattle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-                                                    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS wattle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS wattle_shared EXPORT wattleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/wattle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${WATTLE_GENERATED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${WATTLE_GENERATED}/completions/wattle
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${WATTLE_GENERATED}/completions/_wattle
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${WATTLE_GENERATED}/completions/wattle.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# find_package(wattle) gives wattle::wattle, the shared library.
+set(WATTLE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+set_target_properties(wattle_shared PROPERTIES EXPORT_NAME wattle)
+install(EXPORT wattleTargets NAMESPACE wattle:: DESTINATION ${WATTLE_PACKAGE_DIR})
+configure_package_config_file(cmake/wattleConfig.cmake.in ${WATTLE_GENERATED}/wattleConfig.cmake
+                              INSTALL_DESTINATION ${WATTLE_PACKAGE_DIR})
+write_basic_package_version_file(${WATTLE_GENERATED}/wattleConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${WATTLE_GENERATED}/wattleConfig.cmake ${WATTLE_GENERATED}/wattleConfigVersion.cmake
+        DESTINATION ${WATTLE_PACKAGE_DIR})
+
+# Paths from where the file lies, so that an installed tree can be moved.
+file(RELATIVE_PATH WATTLE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH WATTLE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+# What libwattle.a needs from its neighbours, named directly: Requires.private would also ask for the
+# static parts of the neighbours' neighbours, which their packages do not bring.
+list(JOIN OPENBLAS_LDFLAGS " " WATTLE_PC_OPENBLAS)
+list(JOIN JANSSON_LDFLAGS " " WATTLE_PC_JANSSON)
+list(JOIN LIBZIP_LDFLAGS " " WATTLE_PC_LIBZIP)
+set(WATTLE_PC_PRIVATE
+    "${WATTLE_PC_OPENBLAS} ${WATTLE_PC_JANSSON} ${WATTLE_PC_LIBZIP} ${OpenMP_C_FLAGS} -lm")
+configure_file(cmake/wattle.pc.in ${WATTLE_GENERATED}/wattle.pc @ONLY)
+install(FILES ${WATTLE_GENERATED}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

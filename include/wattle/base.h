@@ -19,8 +19,8 @@ typedef enum wt_status {
     WT_OK = 0,
     WT_MISSED,        /* ran to the end without reaching its goal */
     WT_USAGE,         /* an argument that makes no sense */
-    WT_DATA,          /* input that is malformed or disagrees with itself */
-    WT_NO_INPUT,      /* an input that does not exist or cannot be opened */
+    WT_DATA,          /* input that is malformed, unreadable or disagrees with itself */
+    WT_NO_INPUT,      /* an input that does not exist */
     WT_UNAVAILABLE,   /* not built in, or an outside program failed */
     WT_INTERNAL,      /* a fault of ours, or a broken installation */
     WT_MEMORY,        /* out of memory, or over the memory budget */
@@ -32,7 +32,7 @@ typedef enum wt_status {
 
 /* "bad data" and the like; never NULL. */
 WT_API const char *wt_status_name(wt_status status);
-/* The exit code of the wattle command for a status (docs/formats.md lists them). */
+/* The exit code of the wattle command for a status (docs/reference.md lists them). */
 WT_API int wt_status_exit_code(wt_status status);
 
 /* The version of the library in use: "0.1.0". */

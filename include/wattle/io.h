@@ -2,7 +2,7 @@
  *
  * A file is told by its content, never by its name, and nothing in it is believed before it is
  * checked: a bad file gives WT_DATA and one sentence with the file, the place and the reason, a
- * missing one WT_NO_INPUT. Reading holds one block of 64 KiB beside the caller's own memory.
+ * missing one WT_NO_INPUT. Reading holds two blocks of 64 KiB beside the caller's own memory.
  * docs/formats.md lists the types, the limits and what is refused. */
 #ifndef WATTLE_IO_H
 #define WATTLE_IO_H
@@ -107,7 +107,7 @@ typedef struct wt_tensor {
 /* The writers make a new file beside the target, flush it to the disk and rename it, so that the
  * target is either the old one or whole. What makes no sense (a name twice, a value too large for
  * WT_F32) is WT_USAGE; a file that cannot be made WT_CANNOT_CREATE; a full disk WT_IO. They hold
- * two blocks of 64 KiB and, for safetensors, the text of the header. */
+ * two blocks of 64 KiB, a few hundred bytes an array and, for safetensors, the header. */
 WT_API wt_status wt_npy_write(wt_context *context, const char *path, const wt_tensor *tensor);
 /* Members are stored, not deflated: the low bits of measured numbers do not compress. */
 WT_API wt_status wt_npz_write(wt_context *context, const char *path, const wt_tensor *tensors,

@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 
+#undef wt_fail /* the analyser's face of it */
+
 _Thread_local char *wt_chunk_message = NULL;
 
 static const struct {
@@ -105,7 +107,7 @@ size_t wt_context_memory_peak(const wt_context *context) {
 }
 
 const char *wt_context_message(const wt_context *context) {
-    return context->message;
+    return wt_chunk_message != NULL ? wt_chunk_message : context->message;
 }
 
 void wt_context_cancel(wt_context *context) {
@@ -127,10 +129,12 @@ void wt_context_set_log(wt_context *context, wt_log_fn log, void *user) {
 
 wt_status wt_fail(wt_context *context, wt_status status, const char *format, ...) {
     char *message = wt_chunk_message != NULL ? wt_chunk_message : context->message;
+    char sentence[WT_MESSAGE_BYTES]; /* the values may quote the message that is replaced */
     va_list values;
     va_start(values, format);
-    vsnprintf(message, WT_MESSAGE_BYTES, format, values);
+    vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
+    memcpy(message, sentence, strlen(sentence) + 1);
     return status;
 }
 

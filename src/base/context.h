@@ -32,6 +32,10 @@ struct wt_context {
  * failing chunk (by index, not by time) is the one kept. */
 __attribute__((format(printf, 3, 4))) wt_status wt_fail(wt_context *context, wt_status status,
                                                         const char *format, ...);
+#ifdef __clang_analyzer__
+/* Lets the analyser see that the status given is the one returned. */
+#define wt_fail(context, status, ...) ((void)wt_fail(context, status, __VA_ARGS__), (status))
+#endif
 /* Sends a remark to the context's log, if there is one. */
 __attribute__((format(printf, 2, 3))) void wt_remark(wt_context *context, const char *format, ...);
 

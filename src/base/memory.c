@@ -30,15 +30,17 @@ void wt_account_leave(wt_account *account) {
 static wt_status reserve(wt_context *context, size_t bytes, const char *what) {
     wt_account *account = context->account;
     size_t budget = atomic_load(&account->budget);
-    size_t used = atomic_fetch_add(&account->used, bytes) + bytes;
-    if (budget != 0 && used > budget) {
-        atomic_fetch_sub(&account->used, bytes);
-        char need[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
-        return wt_fail(context, WT_MEMORY,
-                       "%s needs %s more, with %s in use and a memory budget of %s", what,
-                       wt_format_bytes(bytes, need), wt_format_bytes(used - bytes, have),
-                       wt_format_bytes(budget, limit));
-    }
+    size_t before = atomic_load(&account->used);
+    do { /* a request that is refused must never count against one on another thread */
+        if (budget != 0 && (before > budget || bytes > budget - before)) {
+            char need[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
+            return wt_fail(context, WT_MEMORY,
+                           "%s needs %s more, with %s in use and a memory budget of %s", what,
+                           wt_format_bytes(bytes, need), wt_format_bytes(before, have),
+                           wt_format_bytes(budget, limit));
+        }
+    } while (!atomic_compare_exchange_weak(&account->used, &before, before + bytes));
+    size_t used = before + bytes;
     size_t peak = atomic_load(&account->peak);
     while (used > peak && !atomic_compare_exchange_weak(&account->peak, &peak, used))
         continue;

@@ -10,16 +10,18 @@ typedef struct {
     void *argument;
     atomic_size_t first_failure; /* chunk index, `chunks` while there is none */
     wt_status status;            /* of that chunk, as are the words in the context's message */
+    omp_lock_t recording;        /* a named critical section would export a symbol */
 } loop;
 
 /* The failure with the lowest chunk index is kept whatever the order in which they come. */
 static void record_failure(loop *run, size_t chunk, wt_status status, const char *message) {
-#pragma omp critical(wt_parallel_failure)
+    omp_set_lock(&run->recording);
     if (chunk < atomic_load(&run->first_failure)) {
         atomic_store(&run->first_failure, chunk);
         run->status = status;
         memcpy(run->context->message, message, WT_MESSAGE_BYTES);
     }
+    omp_unset_lock(&run->recording);
 }
 
 static void run_chunk(loop *run, size_t chunk, int worker) {
@@ -71,8 +73,10 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
         return run_inline(&run);
     size_t useful = run.chunks < (size_t)context->threads ? run.chunks : (size_t)context->threads;
     loop *shared = &run;
+    omp_init_lock(&run.recording);
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)useful)
     for (size_t chunk = 0; chunk < shared->chunks; chunk++)
         run_chunk(shared, chunk, omp_get_thread_num());
+    omp_destroy_lock(&run.recording);
     return run.status;
 }

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -51,7 +52,7 @@ const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t
     double rate = progress->seconds > 0 ? progress->done / progress->seconds : 0;
     char left[32] = "";
     if (progress->total > 0 && rate > 0)
-        format_duration((progress->total - progress->done) / rate, left, sizeof left);
+        format_duration(fmax(0, progress->total - progress->done) / rate, left, sizeof left);
     if (progress->total > 0)
         snprintf(buffer, bytes, "%s %.0f/%.0f  %.3g/s  ETA %s", progress->what, progress->done,
                  progress->total, rate, left[0] != '\0' ? left : "?");

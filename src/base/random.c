@@ -8,9 +8,10 @@
 
 #define TWO_PI 6.283185307179586476925286766559
 
-/* Four words of the stream: NumPy counts one up before its first block. */
+/* Four words of the stream: NumPy counts one up before its first block. A block is the index of a
+ * word by four, so that the count never carries into the counter's second word. */
 static void block_words(wt_stream stream, uint64_t block, uint64_t words[4]) {
-    philox4x64_ctr_t counter = {{block + 1, block + 1 == 0, 0, 0}};
+    philox4x64_ctr_t counter = {{block + 1, 0, 0, 0}};
     philox4x64_key_t key = {{stream.seed, stream.stream}};
     philox4x64_ctr_t mixed = philox4x64(counter, key);
     for (int i = 0; i < 4; i++)

@@ -51,7 +51,7 @@ bool wt_parse_bytes(const char *text, size_t *out) {
     if (*end != '\0' && (unit == NULL || end[1] != '\0'))
         return false;
     double bytes = unit == NULL ? value : ldexp(value, 10 * (int)(unit - units + 1));
-    if (bytes >= ldexp(1, 63))
+    if (bytes >= ldexp(1, 63) || (bytes > 0 && bytes < 1)) /* 0 means something else */
         return false;
     *out = (size_t)bytes;
     return true;

@@ -9,8 +9,9 @@
 #include "io/quote.h"
 #include "io/types.h"
 
-static const wt_format *const formats[] = {&wt_format_npy, &wt_format_npz, &wt_format_safetensors};
-enum { FORMAT_COUNT = sizeof formats / sizeof *formats, HEAD_BYTES = 16 };
+static const wt_format *const formats[] = {&wt_format_npy, &wt_format_npz, &wt_format_safetensors,
+                                           NULL};
+enum { HEAD_BYTES = 16 };
 
 static wt_status recognise(wt_context *context, wt_file *file) {
     uint8_t head[HEAD_BYTES];
@@ -20,7 +21,7 @@ static wt_status recognise(wt_context *context, wt_file *file) {
                        strerror(errno));
     if (got == 0)
         return wt_fail(context, WT_DATA, "%s: is empty", file->source.shown);
-    for (size_t i = 0; i < FORMAT_COUNT; i++)
+    for (size_t i = 0; formats[i] != NULL; i++)
         if (formats[i]->recognise(head, (size_t)got)) {
             file->format = formats[i];
             return WT_OK;
@@ -33,8 +34,8 @@ static wt_status recognise(wt_context *context, wt_file *file) {
 }
 
 static int compare_names(const void *a, const void *b) {
-    const wt_array *const *left = a, *const *right = b;
-    return strcmp((*left)->name, (*right)->name);
+    const wt_reference *left = a, *right = b;
+    return strcmp(left->array->name, right->array->name);
 }
 
 static wt_status index_names(wt_context *context, wt_file *file) {
@@ -42,13 +43,13 @@ static wt_status index_names(wt_context *context, wt_file *file) {
     if (status != WT_OK)
         return status;
     for (size_t i = 0; i < file->count; i++)
-        file->by_name[i] = &file->arrays[i];
+        file->by_name[i].array = &file->arrays[i];
     qsort(file->by_name, file->count, sizeof *file->by_name, compare_names);
     for (size_t i = 1; i < file->count; i++)
         if (compare_names(&file->by_name[i - 1], &file->by_name[i]) == 0) {
             char name[WT_QUOTED_BYTES];
             return wt_fail(context, WT_DATA, "%s: holds two arrays named '%s'", file->source.shown,
-                           wt_quote(file->by_name[i]->name, name, sizeof name));
+                           wt_quote(file->by_name[i].array->name, name, sizeof name));
         }
     return WT_OK;
 }
@@ -139,10 +140,10 @@ const wt_array *wt_file_at(const wt_file *file, size_t index) {
 
 const wt_array *wt_file_find(const wt_file *file, const char *name) {
     wt_array wanted = {.name = name};
-    const wt_array *key = &wanted;
-    const wt_array *const *found =
+    const wt_reference key = {&wanted};
+    const wt_reference *found =
         bsearch(&key, file->by_name, file->count, sizeof *file->by_name, compare_names);
-    return found == NULL ? NULL : *found;
+    return found == NULL ? NULL : found->array;
 }
 
 const char *wt_file_metadata(const wt_file *file, const char *key) {

@@ -18,12 +18,17 @@ typedef struct wt_format {
 
 extern const wt_format wt_format_npy, wt_format_npz, wt_format_safetensors;
 
+/* An element of a sorted list of arrays. */
+typedef struct wt_reference {
+    const wt_array *array;
+} wt_reference;
+
 struct wt_file {
     const wt_format *format;
     wt_source source;
     size_t count;
-    wt_array *arrays;         /* in the order of the file; names are blocks of their own */
-    const wt_array **by_name; /* the same, sorted */
+    wt_array *arrays;      /* in the order of the file; names are blocks of their own */
+    wt_reference *by_name; /* the same, sorted */
     size_t metadata_count;
     wt_metadata *metadata; /* keys and values are blocks of their own */
     zip_t *archive;        /* of an npz */

@@ -41,9 +41,12 @@ enum { WORD_BYTES = 64 }; /* the longest string or word that can mean anything h
 
 /* A string in either kind of quotes, without escapes. */
 static wt_status take_string(literal *parser, char out[WORD_BYTES], const char *wanted) {
-    char quote = take(parser, '\'') ? '\'' : take(parser, '"') ? '"' : '\0';
-    if (quote == '\0')
-        return refuse(parser, wanted);
+    char quote = '\'';
+    if (!take(parser, quote)) {
+        quote = '"';
+        if (!take(parser, quote))
+            return refuse(parser, wanted);
+    }
     size_t length = 0;
     while (parser->at < parser->bytes && parser->text[parser->at] != quote) {
         char next = parser->text[parser->at];

@@ -1,7 +1,7 @@
 /* safetensors: 8 bytes with the length of the header, the header in JSON, the values.
  * What is refused, and why:
  *  1. a header longer than 100 MB or than the file;
- *  2. JSON that is damaged, or that names a key twice;
+ *  2. JSON that is damaged, names a key twice, or has more brackets and commas than entries need;
  *  3. an entry with other keys than dtype, shape and data_offsets;
  *  4. a type we cannot read, a shape that overflows or has more than WT_MAX_RANK dimensions;
  *  5. offsets that do not fit the shape and type, or lie outside the file;
@@ -21,9 +21,12 @@
 
 #define HEADER_MOST  100000000
 #define LENGTH_BYTES 8
-/* jansson's own nodes, which no budget counts, take at most about this many bytes for each byte of
- * text (measured on "[0,0,0,...]"). */
-#define NODE_FACTOR 24
+/* The shortest entry, "":{"dtype":"U8","shape":[],"data_offsets":[0,0]}, has 48 bytes for 3
+ * brackets; the densest, of 8 dimensions, 64 for 11 commas. Text that is denser is no header, and
+ * would cost up to 78 times its bytes to parse; a header costs up to 18 times (both measured). */
+#define BRACKET_BYTES 16
+#define COMMA_BYTES   5
+#define NODE_FACTOR   20 /* what jansson may take for a byte of text; no budget counts it */
 
 static bool recognise(const uint8_t *head, size_t bytes) {
     return bytes > LENGTH_BYTES && head[LENGTH_BYTES] == '{';
@@ -73,6 +76,24 @@ static wt_status check_budget(wt_context *context, const wt_file *file, size_t l
                    wt_format_bytes(budget, limit));
 }
 
+/* Brackets and commas outside of strings. */
+static bool is_dense(const char *text, size_t bytes) {
+    enum { SLACK = 64 }; /* for the outer braces and the metadata's */
+    size_t brackets = 0, commas = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted && text[i] == '\\')
+            i++;
+        else if (!quoted) {
+            brackets += text[i] == '{' || text[i] == '[';
+            commas += text[i] == ',';
+        }
+    }
+    return brackets * BRACKET_BYTES > bytes + SLACK || commas * COMMA_BYTES > bytes + SLACK;
+}
+
 /* Rule 2. */
 static wt_status read_header(wt_context *context, wt_file *file, json_t **out, uint64_t *end) {
     wt_input input = {.source = &file->source};
@@ -85,6 +106,11 @@ static wt_status read_header(wt_context *context, wt_file *file, json_t **out, u
     WT_TRY(WT_NEW(context, &text, length, "a safetensors header"));
     WT_TRY(wt_input_read(context, &input, text, length));
     *end = input.position;
+    if (is_dense(text, length))
+        WT_TRY(wt_input_fail(context, &input,
+                             "the header has more brackets or commas than its %zu bytes of tensors "
+                             "can need",
+                             length));
     *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*out == NULL && json_error_code(&error) == json_error_out_of_memory)
         WT_TRY(wt_fail(context, WT_MEMORY, "no memory for a safetensors header"));
@@ -179,7 +205,8 @@ done:
 }
 
 static int compare_offsets(const void *a, const void *b) {
-    const wt_array *left = *(const wt_array *const *)a, *right = *(const wt_array *const *)b;
+    const wt_array *left = ((const wt_reference *)a)->array;
+    const wt_array *right = ((const wt_reference *)b)->array;
     if (left->offset != right->offset)
         return left->offset < right->offset ? -1 : 1;
     /* Arrays without values come before the one that starts at the same place. */
@@ -188,22 +215,23 @@ static int compare_offsets(const void *a, const void *b) {
 
 /* Rule 6. */
 static wt_status check_cover(wt_context *context, const wt_file *file, uint64_t start) {
-    const wt_array **sorted = NULL;
+    wt_reference *sorted = NULL;
     uint64_t covered = start;
     wt_status status;
     WT_TRY(WT_NEW(context, &sorted, file->count, "the order of the tensors"));
     for (size_t i = 0; i < file->count; i++)
-        sorted[i] = &file->arrays[i];
+        sorted[i].array = &file->arrays[i];
     qsort(sorted, file->count, sizeof *sorted, compare_offsets);
     for (size_t i = 0; i < file->count; i++) {
-        if (sorted[i]->offset != covered)
-            WT_TRY(refuse(context, file, sorted[i]->name,
-                          sorted[i]->offset < covered
+        const wt_array *array = sorted[i].array;
+        if (array->offset != covered)
+            WT_TRY(refuse(context, file, array->name,
+                          array->offset < covered
                               ? "the values at byte %" PRIu64 " overlap others, which end at "
                                 "byte %" PRIu64
                               : "the values at byte %" PRIu64 " leave a hole after byte %" PRIu64,
-                          sorted[i]->offset, covered));
-        covered += sorted[i]->bytes;
+                          array->offset, covered));
+        covered += array->bytes;
     }
     if (covered != file->source.bytes)
         WT_TRY(wt_fail(context, WT_DATA,

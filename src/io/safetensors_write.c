@@ -113,8 +113,10 @@ wt_status wt_safetensors_write(wt_context *context, const char *path, const wt_t
     WT_TRY(check(context, tensors, count, metadata, metadata_count));
     header = make_header(context, tensors, count, metadata, metadata_count);
     text = header == NULL ? NULL : json_dumps(header, JSON_COMPACT);
-    if (text == NULL)
-        WT_TRY(wt_fail(context, WT_MEMORY, "no memory for a safetensors header"));
+    if (text == NULL) {
+        status = wt_fail(context, WT_MEMORY, "no memory for a safetensors header");
+        goto done;
+    }
     WT_TRY(wt_output_open(context, path, &output));
     WT_TRY(write_header(context, output, text));
     WT_TRY(write_values(context, output, tensors, count));

@@ -29,21 +29,21 @@ static wt_status start(wt_context *context, const char *path, wt_source *out) {
 }
 
 wt_status wt_source_open(wt_context *context, const char *path, wt_source *out) {
-    wt_status status;
-    WT_TRY(start(context, path, out));
+    struct stat about;
+    wt_status status = start(context, path, out);
+    if (status != WT_OK)
+        return status;
     /* O_NONBLOCK: a pipe in place of the file must not hold us up. */
     out->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat about;
     if (out->file < 0 && (errno == ENOENT || errno == ENOTDIR))
-        WT_TRY(wt_fail(context, WT_NO_INPUT, "%s: there is no such file", out->shown));
+        return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", out->shown);
     if (out->file < 0 || fstat(out->file, &about) != 0)
-        WT_TRY(wt_fail(context, WT_DATA, "%s: cannot be opened: %s", out->shown, strerror(errno)));
+        return wt_fail(context, WT_DATA, "%s: cannot be opened: %s", out->shown, strerror(errno));
     if (!S_ISREG(about.st_mode))
-        WT_TRY(
-            wt_fail(context, WT_DATA, "%s: is %s, not a file", out->shown, kind_of(about.st_mode)));
+        return wt_fail(context, WT_DATA, "%s: is %s, not a file", out->shown,
+                       kind_of(about.st_mode));
     out->bytes = (uint64_t)about.st_size;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_source_open_memory(wt_context *context, const char *name, const void *memory,

@@ -109,22 +109,22 @@ void wt_values_encode(wt_type type, const double *values, size_t count, uint8_t 
 
 bool wt_array_measure(wt_array *array) {
     /* A zero in the shape must not hide that the others overflow. */
-    size_t others = wt_type_bytes(array->type);
+    size_t size = wt_type_bytes(array->type), others = size;
     bool empty = false;
     for (size_t i = 0; i < array->rank; i++) {
         empty = empty || array->shape[i] == 0;
         if (array->shape[i] != 0 && !wt_multiply(others, array->shape[i], &others))
             return false;
     }
-    if (others > PTRDIFF_MAX)
+    if (size == 0 || others > PTRDIFF_MAX)
         return false;
     array->bytes = empty ? 0 : others;
-    array->count = array->bytes / wt_type_bytes(array->type);
+    array->count = array->bytes / size;
     return true;
 }
 
 const char *wt_index_text(size_t position, size_t rank, const size_t *shape, char *out) {
-    size_t index[WT_MAX_RANK];
+    size_t index[WT_MAX_RANK] = {0};
     for (size_t i = rank; i-- > 0;) {
         index[i] = position % shape[i];
         position /= shape[i];

@@ -9,10 +9,14 @@
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
+/* With few columns a tile is soon done, and larger ones keep the threads from meeting too often. */
+enum { FEW_COLUMNS = 32, TALL_TILE = 1024 };
+
 typedef struct {
     const wt_kernels *kernels;
     wt_turn turn;
-    size_t n, columns, tiles, column_tiles;
+    size_t n, columns, tile; /* tile: rows of a tile row */
+    size_t tiles, column_tiles;
     const char *l;
     size_t l_stride;
     char *b;
@@ -26,15 +30,15 @@ static size_t row_in_order(const solve *job, size_t order) {
 }
 
 static const char *tile_of_l(const solve *job, size_t row, size_t column) {
-    return job->l + job->kernels->bytes * WT_TILE * (row * job->l_stride + column);
+    return job->l + job->kernels->bytes * job->tile * (row * job->l_stride + column);
 }
 
 static char *tile_of_b(const solve *job, size_t row, size_t column) {
-    return job->b + job->kernels->bytes * WT_TILE * (row * job->b_stride + column);
+    return job->b + job->kernels->bytes * (row * job->tile * job->b_stride + column * WT_TILE);
 }
 
 static void solve_tile(const solve *job, size_t row, size_t column) {
-    job->kernels->trsm_left(job->turn, wt_tile_length(job->n, WT_TILE, row),
+    job->kernels->trsm_left(job->turn, wt_tile_length(job->n, job->tile, row),
                             wt_tile_length(job->columns, WT_TILE, column), tile_of_l(job, row, row),
                             job->l_stride, tile_of_b(job, row, column), job->b_stride);
 }
@@ -57,9 +61,9 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
         size_t ahead = item / job->column_tiles, column = item % job->column_tiles;
         size_t i = row_in_order(job, job->step + 1 + ahead);
         const char *l = job->turn == WT_TURNED ? tile_of_l(job, k, i) : tile_of_l(job, i, k);
-        job->kernels->gemm(job->turn, WT_PLAIN, wt_tile_length(job->n, WT_TILE, i),
+        job->kernels->gemm(job->turn, WT_PLAIN, wt_tile_length(job->n, job->tile, i),
                            wt_tile_length(job->columns, WT_TILE, column),
-                           wt_tile_length(job->n, WT_TILE, k), -1, l, job->l_stride,
+                           wt_tile_length(job->n, job->tile, k), -1, l, job->l_stride,
                            tile_of_b(job, k, column), job->b_stride, 1, tile_of_b(job, i, column),
                            job->b_stride);
         if (ahead == 0)
@@ -70,7 +74,8 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
 
 static wt_status run(wt_context *context, solve *job) {
     wt_status status = WT_OK;
-    job->tiles = wt_tile_count(job->n, WT_TILE);
+    job->tile = job->columns < FEW_COLUMNS ? TALL_TILE : WT_TILE;
+    job->tiles = wt_tile_count(job->n, job->tile);
     job->column_tiles = wt_tile_count(job->columns, WT_TILE);
     if (job->tiles == 0 || job->column_tiles == 0)
         goto done;

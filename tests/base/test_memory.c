@@ -57,6 +57,28 @@ static void blocks_may_outlive_their_context(void **state) {
     wt_release(block);
 }
 
+static void texts_are_copied(void **state) {
+    char *copy;
+    CHECK_OK(*state, wt_copy_text(*state, &copy, "words", "a name"));
+    assert_string_equal(copy, "words");
+    wt_release(copy);
+    wt_context *context = *state;
+    atomic_store(&context->allocation_to_fail, 1);
+    CHECK_FAILS(context, wt_copy_text(context, &copy, "words", "a name"), WT_MEMORY, "a name");
+    assert_null(copy);
+}
+
+static void a_refusal_leaves_the_account_as_it_was(void **state) {
+    char *block;
+    size_t used = wt_context_memory_used(*state), peak = wt_context_memory_peak(*state);
+    wt_context_set_memory(*state, 1 << 10);
+    assert_int_equal(wt_context_memory(*state), 1 << 10);
+    CHECK_FAILS(*state, WT_NEW(*state, &block, (size_t)1 << 40, "much"), WT_MEMORY, "much needs");
+    assert_int_equal(wt_context_memory_used(*state), used);
+    assert_int_equal(wt_context_memory_peak(*state), peak);
+    wt_context_set_memory(*state, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_checked_for_overflow),
@@ -64,6 +86,8 @@ int main(void) {
         cmocka_unit_test(the_budget_is_kept),
         cmocka_unit_test(the_kth_allocation_fails),
         cmocka_unit_test(blocks_may_outlive_their_context),
+        cmocka_unit_test(texts_are_copied),
+        cmocka_unit_test(a_refusal_leaves_the_account_as_it_was),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

@@ -101,12 +101,13 @@ static void one_byte_too_many(void **state) {
 }
 
 /* A turned bit may leave a good file, but never another status than these two. */
-static void every_bit_turned(void **state) {
+static void one_bit_of_every_byte_turned(void **state) {
     for (size_t k = 0; k < WHOLE_FILES; k++) {
         size_t bytes;
         uint8_t *content = file_bytes(whole_files[k], &bytes);
-        for (size_t bit = 0; bit < 8 * bytes; bit++) {
-            content[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        for (size_t at = 0; at < bytes; at++) {
+            uint8_t bit = (uint8_t)(1 << at % 8);
+            content[at] ^= bit;
             wt_file *file;
             wt_status status = wt_file_open_memory(*state, "turned", content, bytes, &file);
             for (size_t i = 0; status == WT_OK && i < wt_file_count(file); i++) {
@@ -115,8 +116,8 @@ static void every_bit_turned(void **state) {
             }
             wt_file_free(file);
             if (status != WT_OK && status != WT_DATA)
-                fail_msg("bit %zu of %s: %s", bit, whole_files[k], wt_context_message(*state));
-            content[bit / 8] ^= (uint8_t)(1 << bit % 8);
+                fail_msg("byte %zu of %s: %s", at, whole_files[k], wt_context_message(*state));
+            content[at] ^= bit;
         }
         free(content);
     }
@@ -144,7 +145,7 @@ static const char *make_npy(const char *literal, size_t values) {
     size_t length = strlen(literal);
     content[8] = (char)(length & 255);
     content[9] = (char)(length >> 8);
-    memcpy(content + 10, literal, length);
+    snprintf(content + 10, sizeof content - 10, "%s", literal);
     return file_make("made.npy", content, 10 + length + values);
 }
 
@@ -219,7 +220,7 @@ static void npy_heads_that_lie(void **state) {
 static const char *make_safetensors(uint64_t length, const char *header, size_t values) {
     char content[1024] = {0};
     memcpy(content, &length, 8);
-    memcpy(content + 8, header, strlen(header));
+    snprintf(content + 8, sizeof content - 8, "%s", header);
     return file_make("made.safetensors", content, 8 + strlen(header) + values);
 }
 
@@ -295,15 +296,51 @@ static void safetensors_headers_that_are_refused(void **state) {
                       cases[i].words);
 }
 
-static void safetensors_that_nest_too_deep(void **state) {
-    enum { DEPTH = 100000 };
-    char *content = malloc(DEPTH + 13);
-    uint64_t length = DEPTH + 5;
+/* A unit repeated up to a header of so many bytes, inside of {"x":[ ]}. */
+static const char *make_repeated(const char *unit, size_t bytes) {
+    char *content = malloc(bytes + 32);
+    uint64_t length = bytes;
     memcpy(content, &length, 8);
-    memcpy(content + 8, "{\"x\":", 5);
-    memset(content + 13, '[', DEPTH);
-    check_refused(*state, file_make("deep", content, DEPTH + 13), "depth");
+    snprintf(content + 8, bytes, "{\"x\":[");
+    for (size_t i = 6; i < bytes; i++)
+        content[8 + i] = unit[(i - 6) % strlen(unit)];
+    snprintf(content + 8 + bytes - 3, 4, "0]}");
+    const char *path = file_make("repeated", content, 8 + bytes);
     free(content);
+    return path;
+}
+
+/* What would cost the parser many times its bytes is found before it starts. */
+static void safetensors_that_are_dense_or_deep(void **state) {
+    static const char *const units[] = {"0,", "[],", "{},", "[", "\"\","};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        check_refused(*state, make_repeated(units[i], 100000), "more brackets or commas");
+    check_refused(*state, make_repeated("[                ", 100000), "depth");
+    /* Neither counts inside of strings: here it is the damaged end that is refused. */
+    check_refused(*state, make_repeated("\"[[[[[[[[[[[,,,,,,,,,,,,,,,,\\\"\", ", 100000),
+                  "header, byte ");
+}
+
+/* The densest headers there can be are read. */
+static void many_small_tensors(void **state) {
+    static const char *const shapes[] = {"[]", "[1,1,1,1,1,1,1,1]"};
+    enum { TENSORS = 2000 };
+    for (size_t k = 0; k < 2; k++) {
+        char *content = malloc(TENSORS * 100);
+        size_t used = 9;
+        content[8] = '{';
+        for (int i = 0; i < TENSORS; i++)
+            used += (size_t)sprintf(content + used,
+                                    "%s\"%x\":{\"dtype\":\"U8\",\"shape\":%s,"
+                                    "\"data_offsets\":[%d,%d]}",
+                                    i == 0 ? "" : ",", (unsigned)i, shapes[k], i, i + 1);
+        content[used++] = '}';
+        uint64_t length = used - 8;
+        memcpy(content, &length, 8);
+        memset(content + used, 1, TENSORS);
+        CHECK_OK(*state, read_all(*state, file_make("many", content, used + TENSORS)));
+        free(content);
+    }
 }
 
 /* jansson's own memory is not counted; the budget is checked before it starts. */
@@ -334,14 +371,15 @@ int main(void) {
         cmocka_unit_test(nothing_and_nonsense),
         cmocka_unit_test(cut_off_at_every_byte),
         cmocka_unit_test(one_byte_too_many),
-        cmocka_unit_test(every_bit_turned),
+        cmocka_unit_test(one_bit_of_every_byte_turned),
         cmocka_unit_test(a_file_that_shrinks_while_it_is_read),
         cmocka_unit_test(npy_headers_that_are_refused),
         cmocka_unit_test(npy_headers_that_are_odd_but_fine),
         cmocka_unit_test(npy_heads_that_lie),
         cmocka_unit_test(safetensors_lengths_that_lie),
         cmocka_unit_test(safetensors_headers_that_are_refused),
-        cmocka_unit_test(safetensors_that_nest_too_deep),
+        cmocka_unit_test(safetensors_that_are_dense_or_deep),
+        cmocka_unit_test(many_small_tensors),
         cmocka_unit_test(a_header_over_the_budget),
         cmocka_unit_test(cancelled_reading),
     };

@@ -46,8 +46,8 @@ static void rule_3_shared_bytes(void **state) {
     archive_bytes made = {.used = 0};
     archive_member member = honest("a.npy", room, "(2000,)", VALUES);
     archive_add(&made, &member);
-    for (char letter = 'b'; letter <= 'z'; letter++) {
-        char name[] = {letter, '.', 'n', 'p', 'y', '\0'};
+    for (int letter = 'b'; letter <= 'z'; letter++) {
+        char name[] = {(char)letter, '.', 'n', 'p', 'y', '\0'};
         member.name = name;
         archive_list(&made, &member);
     }

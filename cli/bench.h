@@ -1,0 +1,14 @@
+/* The benches of `wattle bench`: a new one is a row of the table in cmd_bench.c and a file. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "command.h"
+
+typedef struct cli_bench_values {
+    size_t n, repeats;
+} cli_bench_values;
+
+/* Each prints its result itself, as a table or as one JSON object. */
+wt_status cli_bench_linalg(cli_call *call, const cli_bench_values *values);
+
+#endif

@@ -1,0 +1,56 @@
+#include <string.h>
+
+#include "bench.h"
+#include "commands.h"
+
+static const struct {
+    const char *name;
+    wt_status (*run)(cli_call *call, const cli_bench_values *values);
+} benches[] = {
+    {"linalg", cli_bench_linalg},
+};
+enum { BENCHES = sizeof benches / sizeof *benches };
+
+static const char *bench_name_at(const void *from, size_t index) {
+    (void)from;
+    return index < BENCHES ? benches[index].name : NULL;
+}
+
+static wt_status run(cli_call *call) {
+    const char *name = call->operands[0];
+    for (size_t i = 0; i < BENCHES; i++)
+        if (strcmp(benches[i].name, name) == 0)
+            return benches[i].run(call, call->values);
+    const char *nearest = cli_nearest(name, bench_name_at, NULL);
+    if (nearest != NULL)
+        return wt_fail(call->context, WT_USAGE, "unknown bench '%s'; did you mean '%s'?", name,
+                       nearest);
+    return wt_fail(call->context, WT_USAGE, "unknown bench '%s'; 'wattle help bench' lists them",
+                   name);
+}
+
+static const cli_option options[] = {
+    {"n", 'n', CLI_COUNT, offsetof(cli_bench_values, n), "N", "4096",
+     "Size of the problem: the order of the matrices."},
+    {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
+     "How often each measurement is made; the best counts."},
+};
+
+const cli_command cli_bench = {
+    .name = "bench",
+    .summary = "measure how fast the library is on this machine",
+    .operands = "WHAT",
+    .least = 1,
+    .most = 1,
+    .description =
+        "WHAT is linalg: every operation of the linear algebra beside the same operation as one "
+        "BLAS or LAPACK call on one thread, and beside the machine's GEMM rate, all measured in "
+        "the same run, in turn.\n\n"
+        "'of T x one' is the rate over threads times the one-thread rate of the same call, 'of T "
+        "x GEMM' the same for GEMM in the same precision. 'limit' says what bounds the operation "
+        "from below: its arithmetic at the GEMM rate of all threads, or its least traffic (inputs "
+        "read once, outputs written once) at the measured rate of copying memory.",
+    .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json",
+    CLI_OPTIONS(options, cli_bench_values),
+    .run = run,
+};

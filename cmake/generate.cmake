@@ -1,0 +1,21 @@
+# Lets the built command write its man pages and completions into OUTPUT.
+cmake_policy(VERSION 3.25)
+
+function(wattle_writes file)
+  execute_process(COMMAND ${COMMAND} help ${ARGN} OUTPUT_FILE ${file}.new COMMAND_ERROR_IS_FATAL ANY)
+  file(RENAME ${file}.new ${file})
+endfunction()
+
+file(REMOVE_RECURSE ${OUTPUT}/man)
+file(MAKE_DIRECTORY ${OUTPUT}/man ${OUTPUT}/completions)
+wattle_writes(${OUTPUT}/man/wattle.1 --format man)
+execute_process(COMMAND ${COMMAND} help --json OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+string(JSON count LENGTH ${table} commands)
+math(EXPR last "${count} - 1")
+foreach(index RANGE ${last})
+  string(JSON name GET ${table} commands ${index} name)
+  wattle_writes(${OUTPUT}/man/wattle-${name}.1 --format man ${name})
+endforeach()
+wattle_writes(${OUTPUT}/completions/wattle --completion bash)
+wattle_writes(${OUTPUT}/completions/_wattle --completion zsh)
+wattle_writes(${OUTPUT}/completions/wattle.fish --completion fish)

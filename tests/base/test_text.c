@@ -1,0 +1,86 @@
+#include "base/text.h"
+
+#include "check.h"
+
+static void integers_are_whole_texts(void **state) {
+    (void)state;
+    int64_t value;
+    assert_true(wt_parse_integer("-9223372036854775808", &value) && value == INT64_MIN);
+    assert_true(wt_parse_integer("+7", &value) && value == 7);
+    static const char *const bad[] = {"",  " 1", "1 ", "1.0", "0x10", "9223372036854775808",
+                                      "-", "--1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(wt_parse_integer(bad[i], &value));
+    uint64_t natural;
+    assert_true(wt_parse_unsigned("18446744073709551615", &natural) && natural == UINT64_MAX);
+    static const char *const worse[] = {"", "-1", "+1", " 1", "1e3", "18446744073709551616"};
+    for (size_t i = 0; i < sizeof worse / sizeof *worse; i++)
+        assert_false(wt_parse_unsigned(worse[i], &natural));
+}
+
+static void reals_are_finite(void **state) {
+    (void)state;
+    double value;
+    assert_true(wt_parse_real("-1.5e-3", &value) && value == -1.5e-3);
+    assert_true(wt_parse_real(".5", &value) && value == 0.5);
+    assert_true(wt_parse_real("1e-400", &value) && value == 0);
+    static const char *const bad[] = {"",     " 1",  "1 ",    "1,5", "inf",
+                                      "-inf", "nan", "1e400", ".",   "1e"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(wt_parse_real(bad[i], &value));
+}
+
+static void bytes_take_a_unit(void **state) {
+    (void)state;
+    size_t bytes;
+    assert_true(wt_parse_bytes("0", &bytes) && bytes == 0);
+    assert_true(wt_parse_bytes("4096", &bytes) && bytes == 4096);
+    assert_true(wt_parse_bytes("64k", &bytes) && bytes == 65536);
+    assert_true(wt_parse_bytes("1.5G", &bytes) && bytes == (size_t)3 << 29);
+    assert_true(wt_parse_bytes("2T", &bytes) && bytes == (size_t)1 << 41);
+    static const char *const bad[] = {"",   "-1",       "G",     "1GB", "1 G",
+                                      "1X", "9000000T", "1e999", "0.5", "inf"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(wt_parse_bytes(bad[i], &bytes));
+}
+
+static void bytes_are_written_short(void **state) {
+    (void)state;
+    char text[WT_BYTES_TEXT];
+    assert_string_equal(wt_format_bytes(0, text), "0 B");
+    assert_string_equal(wt_format_bytes(1023, text), "1023 B");
+    assert_string_equal(wt_format_bytes(1536, text), "1.5 KiB");
+    assert_string_equal(wt_format_bytes((size_t)200 << 20, text), "200 MiB");
+    assert_string_equal(wt_format_bytes(SIZE_MAX, text), "16.0 EiB");
+}
+
+static void distances_count_slips(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } cases[] = {{"", "", 0},
+                 {"abc", "abc", 0},
+                 {"", "abc", 3},
+                 {"abc", "", 3},
+                 {"kitten", "sitting", 3},
+                 {"hlep", "help", 2},
+                 {"threads", "thread", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(wt_edit_distance(cases[i].a, cases[i].b), cases[i].distance);
+    /* beyond the longest name that is looked at: no overrun, and far */
+    char longer[200];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_true(wt_edit_distance("help", longer) >= 60);
+    assert_true(wt_edit_distance(longer, "help") >= 195);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_are_whole_texts), cmocka_unit_test(reals_are_finite),
+        cmocka_unit_test(bytes_take_a_unit),        cmocka_unit_test(bytes_are_written_short),
+        cmocka_unit_test(distances_count_slips),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

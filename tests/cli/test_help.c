@@ -1,0 +1,109 @@
+/* Help in all dresses for a command with an option of every sort and awkward words. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "check.h"
+#include "help.h"
+
+static const cli_option options[] = {
+    {"data", 'd', CLI_INPUT, 0, "FILE", NULL, "What to read: it's 'quoted' [so]."},
+    {"kind", 0, CLI_CHOICE, 0, "relu|softmax", "relu", "A\\B choice."},
+    {"count", 0, CLI_COUNT, 0, "N", "0", "How many."},
+};
+static const cli_command awkward = {
+    .name = "awkward",
+    .summary = "try -- awkward: words",
+    .operands = "linalg|io",
+    .description = "First.\n\n.Second starts with a point.\n'And third with a quote.",
+    .examples = "wattle awkward\nwattle awkward --kind relu",
+    .options = options,
+    .option_count = 3,
+};
+
+typedef void (*writer)(FILE *out, const cli_command *command);
+static char *written(writer write, const cli_command *command) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    write(out, command);
+    fclose(out);
+    return text;
+}
+
+static void check_written(writer write, const cli_command *command, const char *const *wanted) {
+    char *text = written(write, command);
+    for (; *wanted != NULL; wanted++)
+        if (strstr(text, *wanted) == NULL)
+            fail_msg("no '%s' in: %s", *wanted, text);
+    free(text);
+}
+
+static void the_man_page_escapes(void **state) {
+    (void)state;
+    check_written(cli_write_man, &awkward,
+                  (const char *const[]){".TH WATTLE-AWKWARD 1 \"",
+                                        "wattle\\-awkward \\- try \\-\\- awkward: words\n",
+                                        "\nFirst.\n.PP\n\\&.Second starts", "\n\\&'And third",
+                                        "\\fB\\-d\\fR, \\fB\\-\\-data\\fR \\fIFILE\\fR",
+                                        "A\\eB choice. (default relu)", "How many.\n", NULL});
+}
+
+static void markdown_escapes_bars(void **state) {
+    (void)state;
+    check_written(
+        cli_write_markdown, &awkward,
+        (const char *const[]){"## wattle awkward\n\nTry -- awkward",
+                              "| `--kind relu\\|softmax` | A\\B choice. Default `relu`. |",
+                              "| `-d`, `--data FILE` |", NULL});
+}
+
+static void text_is_wrapped(void **state) {
+    (void)state;
+    char *text = written(cli_write_text, &awkward);
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1)
+        assert_true(strcspn(at, "\n") <= 78);
+    free(text);
+}
+
+static void json_describes_the_table(void **state) {
+    (void)state;
+    json_t *object = cli_describe(&awkward);
+    json_t *kind = json_array_get(json_object_get(object, "options"), 1);
+    assert_string_equal(json_string_value(json_object_get(kind, "value")), "relu|softmax");
+    assert_true(json_is_null(json_object_get(kind, "letter")));
+    json_decref(object);
+}
+
+static void alternatives_are_walked(void **state) {
+    (void)state;
+    char word[16];
+    const char *at = cli_next_word("[one|two]", word, sizeof word);
+    assert_string_equal(word, "one");
+    at = cli_next_word(at, word, sizeof word);
+    assert_string_equal(word, "two");
+    assert_null(cli_next_word(at, word, sizeof word));
+}
+
+static void operands_tell_what_to_offer(void **state) {
+    (void)state;
+    static const struct {
+        const char *operands;
+        cli_offer offer;
+    } cases[] = {{"", CLI_OFFER_NOTHING},
+                 {"FILE...", CLI_OFFER_FILES},
+                 {"[COMMAND]", CLI_OFFER_COMMANDS},
+                 {"linalg", CLI_OFFER_WORDS},
+                 {"[one|two-three]", CLI_OFFER_WORDS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(cli_operand_offer(&(cli_command){.operands = cases[i].operands}),
+                         cases[i].offer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_man_page_escapes),    cmocka_unit_test(markdown_escapes_bars),
+        cmocka_unit_test(text_is_wrapped),         cmocka_unit_test(json_describes_the_table),
+        cmocka_unit_test(alternatives_are_walked), cmocka_unit_test(operands_tell_what_to_offer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* Every command line of commands.txt while the k-th allocation or write fails, for growing k until
+ * nothing fails, and on a full disk. A failure must end with a documented exit code, one sentence
+ * and no file left behind; under the sanitizers also without a leak. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <jansson.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "cli/run.h"
+
+enum { LINES = 200, LINE_BYTES = 512, MOST_FAULTS = 100000 };
+
+static char lines[LINES][LINE_BYTES];
+static size_t line_count;
+static char folder[] = "/tmp/wattle-fault-XXXXXX";
+
+static int read_lines(void **state) {
+    (void)state;
+    FILE *file = fopen(TEST_DATA "/fault/commands.txt", "r");
+    if (file == NULL || mkdtemp(folder) == NULL)
+        return -1;
+    while (line_count < LINES && fgets(lines[line_count], LINE_BYTES, file) != NULL) {
+        lines[line_count][strcspn(lines[line_count], "\n")] = '\0';
+        if (lines[line_count][0] != '#' && lines[line_count][0] != '\0')
+            line_count++;
+    }
+    fclose(file);
+    return line_count > 0 ? 0 : -1;
+}
+
+/* The line with its placeholders filled in. */
+static const char *fill(const char *line, const char *tmp) {
+    static char filled[4 * LINE_BYTES];
+    size_t used = 0;
+    while (*line != '\0') {
+        const char *value = NULL;
+        size_t length = 1;
+        if (strncmp(line, "{tmp}", 5) == 0)
+            value = tmp, length = 5;
+        else if (strncmp(line, "{data}", 6) == 0)
+            value = TEST_DATA, length = 6;
+        used +=
+            (size_t)snprintf(filled + used, sizeof filled - used, "%.*s",
+                             value == NULL ? 1 : (int)strlen(value), value == NULL ? line : value);
+        assert_true(used < sizeof filled);
+        line += length;
+    }
+    return filled;
+}
+
+/* Files in the folder, which are removed. */
+static size_t empty_folder(const char *path) {
+    DIR *listing = opendir(path);
+    assert_non_null(listing);
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        assert_int_equal(unlinkat(dirfd(listing), entry->d_name, 0), 0);
+        count++;
+    }
+    closedir(listing);
+    return count;
+}
+
+/* A code some status has; 1 is left out, for a fault is no missed goal. */
+static bool is_documented(int code) {
+    for (int status = WT_USAGE; status <= (int)WT_CONFIG; status++)
+        if (wt_status_exit_code((wt_status)status) == code)
+            return true;
+    return false;
+}
+
+static void check_failure(const char *line, const char *fault, const run_result *result,
+                          const char *tmp) {
+    if (result->signal != 0 || !is_documented(result->code))
+        fail_msg("'%s' with %s: exit %d, signal %d: %s", line, fault, result->code, result->signal,
+                 result->err);
+    if (!run_is_sentence(result->err))
+        fail_msg("'%s' with %s is no sentence: %s", line, fault, result->err);
+    if (empty_folder(tmp) != 0)
+        fail_msg("'%s' with %s left a file behind", line, fault);
+}
+
+/* Each k up to 64, then steps of a sixteenth: long work makes many allocations. */
+static void try_all_faults(const char *variable) {
+    for (size_t i = 0; i < line_count; i++) {
+        long k = 1;
+        for (;; k += 1 + (k > 64 ? k / 16 : 0)) {
+            char fault[64];
+            assert_true(k < MOST_FAULTS);
+            snprintf(fault, sizeof fault, "%s=%ld", variable, k);
+            const run_result *result =
+                run_with(fill(lines[i], folder), &(run_setting){.variable = fault});
+            if (result->code == 0)
+                break;
+            check_failure(lines[i], fault, result, folder);
+        }
+        assert_true(k > 1); /* the fault was felt at least once */
+        empty_folder(folder);
+    }
+}
+
+static void allocations_may_fail(void **state) {
+    (void)state;
+    try_all_faults("WATTLE_FAULT_ALLOCATION");
+}
+
+static void writes_may_fail(void **state) {
+    (void)state;
+    try_all_faults("WATTLE_FAULT_WRITE");
+}
+
+/* No file may grow past a byte, stdout included. */
+static void files_may_not_grow(void **state) {
+    (void)state;
+    if (getenv("WATTLE_TEST_COUNTERS") != NULL)
+        skip(); /* a coverage build could not write its counters either */
+    char path[64];
+    snprintf(path, sizeof path, "%s/../wattle-fault-stdout-%ld", folder, (long)getpid());
+    for (size_t i = 0; i < line_count; i++) {
+        const run_result *result =
+            run_with(fill(lines[i], folder), &(run_setting){.stdout_path = path, .file_limit = 1});
+        check_failure(lines[i], "a file limit of one byte", result, folder);
+        assert_int_equal(result->code, 74);
+    }
+    unlink(path);
+}
+
+/* In a mount namespace of its own, so that nothing outside sees the full disk. */
+static int try_full_disk(void) {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("full", folder, "tmpfs", 0, "size=4k") != 0)
+        return 77;
+    char filler[96];
+    snprintf(filler, sizeof filler, "%s/filler", folder);
+    int file = open(filler, O_WRONLY | O_CREAT, 0600);
+    char block[4096] = {0};
+    while (file >= 0 && write(file, block, sizeof block) > 0)
+        continue;
+    close(file);
+    char path[96];
+    snprintf(path, sizeof path, "%s/stdout", folder);
+    for (size_t i = 0; i < line_count; i++) {
+        const run_result *result =
+            run_with(fill(lines[i], folder), &(run_setting){.stdout_path = path});
+        if (result->signal != 0 || (result->code != 74 && result->code != 73) ||
+            !run_is_sentence(result->err)) {
+            fprintf(stderr, "'%s' on a full disk: exit %d: %s\n", lines[i], result->code,
+                    result->err);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void the_disk_may_be_full(void **state) {
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(try_full_disk());
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* mounting needs root; the file limit above covers the rest */
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void every_command_has_a_line(void **state) {
+    (void)state;
+    json_t *all = json_loads(run("help --json")->out, 0, NULL);
+    assert_non_null(all);
+    size_t i;
+    json_t *command;
+    json_array_foreach(json_object_get(all, "commands"), i, command) {
+        const char *name = json_string_value(json_object_get(command, "name"));
+        bool found = false;
+        for (size_t j = 0; j < line_count; j++)
+            found = found || (strncmp(lines[j], name, strlen(name)) == 0 &&
+                              strchr(" ", lines[j][strlen(name)]) != NULL);
+        if (!found)
+            fail_msg("tests/fault/commands.txt has no line for 'wattle %s'", name);
+    }
+    json_decref(all);
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_a_line), cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(writes_may_fail),          cmocka_unit_test(files_may_not_grow),
+        cmocka_unit_test(the_disk_may_be_full),
+    };
+    return cmocka_run_group_tests(tests, read_lines, remove_folder);
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs a build to an empty prefix and uses it as a stranger would.
+# usage: install.sh SOURCE BUILD
+set -eu
+source=$1
+build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+cmake --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+libdir=$(dirname "$(find "$prefix" -name libwattle.so)")
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+
+for file in bin/wattle include/wattle/wattle.h share/man/man1/wattle.1 \
+    share/man/man1/wattle-help.1 share/bash-completion/completions/wattle \
+    share/zsh/site-functions/_wattle share/fish/vendor_completions.d/wattle.fish; do
+    [ -s "$prefix/$file" ] || fail "$file is missing"
+done
+[ -s "$libdir/libwattle.a" ] || fail "libwattle.a is missing"
+
+# shared, by pkg-config
+# shellcheck disable=SC2046
+cc "$source/examples/hello.c" $(pkg-config --cflags --libs wattle) -o "$work/shared"
+LD_LIBRARY_PATH=$libdir "$work/shared" >"$work/shared.out"
+grep -q '^wattle [0-9.]* on [0-9]* threads: ' "$work/shared.out" || fail "hello printed: $(cat "$work/shared.out")"
+
+# static, by pkg-config: the private lines must bring all that is needed
+# shellcheck disable=SC2046
+cc "$source/examples/hello.c" $(pkg-config --cflags wattle) "$libdir/libwattle.a" \
+    $(pkg-config --static --libs wattle | sed 's/-lwattle//') -o "$work/static"
+"$work/static" >"$work/static.out"
+cmp -s "$work/shared.out" "$work/static.out" || fail "static and shared hello disagree"
+readelf -d "$work/static" | grep -q libwattle && fail "the static program loads libwattle.so"
+
+# shared, by CMake
+cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+    cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "find_package: $(tail -5 "$work/log")"
+"$work/cmake/hello" >"$work/cmake.out"
+cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
+
+readelf -d "$libdir/libwattle.so" | grep -q 'SONAME.*\[libwattle\.so\.[0-9]*\]' || fail "no SONAME"
+strangers=$(nm -D --defined-only "$libdir/libwattle.so" | awk '$3 !~ /^wt_/ {print $3}')
+[ -z "$strangers" ] || fail "symbols without wt_ are exported: $strangers"
+for header in "$prefix"/include/wattle/*.h; do
+    printf '#include "%s"\n' "$header" |
+        cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -x c -fsyntax-only - ||
+        fail "$header does not stand alone"
+done
+echo "install: fine"
