@@ -1,4 +1,4 @@
-/* The dual system (K + lambda I) alpha = y, for many lambdas and all leading blocks at once.
+/* The dual equations (K + lambda I) alpha = y, for many lambdas and all leading blocks at once.
  *
  * One n x n matrix holds both halves: K in its strict upper triangle for good, and the factor of
  * K + lambda I in its lower triangle for the lambda at hand. The factor of the leading s x s block
