@@ -14,7 +14,7 @@ enum { RUN_WORDS = 64, RUN_BYTES = 1 << 18 };
 
 typedef struct run_setting {
     const char *directory;       /* to run in; NULL = here */
-    const char *stdout_path;     /* opened for writing; NULL = kept in `out` */
+    const char *stdout_path;     /* opened for appending; NULL = kept in `out` */
     const char *variable;        /* of the environment, "NAME=value"; NULL = none */
     const char *second_variable; /* another */
     long file_limit;             /* most bytes a file may grow to; 0 = no limit */
@@ -67,7 +67,7 @@ static inline void run_become(char **words, const run_setting *setting, int out,
 
 static inline int run_open(const char *path) {
     char name[] = "/tmp/wattle-run-XXXXXX";
-    int file = path != NULL ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : mkstemp(name);
+    int file = path != NULL ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : mkstemp(name);
     assert_true(file >= 0);
     if (path == NULL)
         unlink(name);
