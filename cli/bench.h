@@ -6,9 +6,11 @@
 
 typedef struct cli_bench_values {
     size_t n, repeats;
+    const char *export; /* of bench curve; NULL = nothing */
 } cli_bench_values;
 
 /* Each prints its result itself, as a table or as one JSON object. */
 wt_status cli_bench_linalg(cli_call *call, const cli_bench_values *values);
+wt_status cli_bench_curve(cli_call *call, const cli_bench_values *values);
 
 #endif

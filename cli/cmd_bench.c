@@ -8,6 +8,7 @@ static const struct {
     wt_status (*run)(cli_call *call, const cli_bench_values *values);
 } benches[] = {
     {"linalg", cli_bench_linalg},
+    {"curve", cli_bench_curve},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -31,9 +32,11 @@ static wt_status run(cli_call *call) {
 
 static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(cli_bench_values, n), "N", "4096",
-     "Size of the problem: the order of the matrices."},
+     "Size of the problem: the order of the matrices, the largest sample size."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
      "How often each measurement is made; the best counts."},
+    {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
+     "Data, weights and test errors of bench curve (.npz), for another program to repeat."},
 };
 
 const cli_command cli_bench = {
@@ -49,8 +52,12 @@ const cli_command cli_bench = {
         "'of T x one' is the rate over threads times the one-thread rate of the same call, 'of T "
         "x GEMM' the same for GEMM in the same precision. 'limit' says what bounds the operation "
         "from below: its arithmetic at the GEMM rate of all threads, or its least traffic (inputs "
-        "read once, outputs written once) at the measured rate of copying memory.",
-    .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json",
+        "read once, outputs written once) at the measured rate of copying memory.\n\n"
+        "WHAT is curve: one repetition of the published learning curve, step by step, beside the "
+        "GEMM rate, and the Gram matrix of infinitely many heads. bench/curve runs it beside a "
+        "NumPy script on the same data.",
+    .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
+                "wattle bench curve",
     CLI_OPTIONS(options, cli_bench_values),
     .run = run,
 };

@@ -7,8 +7,8 @@
 #include "base/progress.h"
 #include "linalg/backend.h"
 
-#define GOOD_RESIDUAL 1e-12 /* what a double solve of a well-scaled system leaves */
-#define FAIR_RESIDUAL 1e-11 /* accepted when corrections stop helping */
+#define GOOD_RESIDUAL 1e-9 /* what a double solve of a well-scaled system leaves */
+#define FAIR_RESIDUAL 1e-8 /* accepted when corrections stop helping */
 #define MOST_STEPS    12
 
 typedef struct {

@@ -43,6 +43,8 @@ cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$pref
     cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "find_package: $(tail -5 "$work/log")"
 "$work/cmake/hello" >"$work/cmake.out"
 cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
+"$work/cmake/fit" >"$work/fit.out" || fail "the fit example fails"
+grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.out" || fail "fit printed: $(cat "$work/fit.out")"
 
 readelf -d "$libdir/libwattle.so" | grep -q 'SONAME.*\[libwattle\.so\.[0-9]*\]' || fail "no SONAME"
 strangers=$(nm -D --defined-only "$libdir/libwattle.so" | awk '$3 !~ /^wt_/ {print $3}')
