@@ -28,23 +28,16 @@ typedef struct {
 static wt_status factor(mixed *work, wt_mixed_result *result, bool *fine) {
     wt_context *context = work->context;
     size_t n = work->sets->samples, failed_at;
-    double *k = NULL, began = wt_clock();
+    double began = wt_clock();
     wt_status status;
-    WT_TRY(WT_NEW(context, &k, n * n, "the kernel matrix"));
-    WT_TRY(wt_features_gram_float(context, work->features, work->sets, k, n));
+    WT_TRY(wt_features_gram_float(context, work->features, work->sets, work->factor, n));
+    for (size_t i = 0; i < n; i++)
+        work->factor[i * n + i] += (float)work->lambda;
     result->seconds_gram = wt_clock() - began;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++)
-            work->factor[i * n + j] = (float)k[i * n + j];
-        work->factor[i * n + i] = (float)(k[i * n + i] + work->lambda);
-    }
-    wt_release(k);
-    k = NULL;
     WT_TRY(wt_cholesky_float(context, n, work->factor, n, &failed_at));
     *fine = failed_at == 0;
     result->seconds_factor = wt_clock() - began - result->seconds_gram;
 done:
-    wt_release(k);
     return status;
 }
 

@@ -34,8 +34,8 @@ static void extend(const double *token, size_t dim, double *out) {
     out[dim] = 1;
 }
 
-/* Live keys of a sample as rows [x; 1]; returns how many. */
-static size_t gather_keys(const wt_sets *sets, size_t sample, double *out) {
+/* Live keys of a sample as rows [x; 1], and transposed; returns how many. */
+static size_t gather_keys(const wt_sets *sets, size_t sample, double *out, double *turned) {
     size_t live = 0;
     for (size_t i = 0; i < sets->keys; i++) {
         size_t at = sample * sets->keys + i;
@@ -44,6 +44,10 @@ static size_t gather_keys(const wt_sets *sets, size_t sample, double *out) {
         extend(sets->key + at * sets->dim, sets->dim, out + live * (sets->dim + 1));
         live++;
     }
+    size_t w = sets->dim + 1;
+    for (size_t j = 0; j < w; j++)
+        for (size_t i = 0; i < live; i++)
+            turned[j * live + i] = out[i * w + j];
     return live;
 }
 
@@ -92,7 +96,8 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
     size_t w = work->features->width, count = work->count, samples = end - begin;
     double *query = work->scratch + (size_t)worker * work->scratch_each;
     double *keys = query + SAMPLES_A_CHUNK * w;
-    double *q = keys + sets->keys * w;
+    double *turned = keys + sets->keys * w;
+    double *q = turned + sets->keys * w;
     double *s = q + SAMPLES_A_CHUNK * work->columns;
     double *sums = s + sets->keys * count;
     double *spare = sums + count;
@@ -101,7 +106,7 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
     work->blas->gemm(WT_PLAIN, WT_PLAIN, samples, work->columns, w, 1, query, w, work->packed,
                      work->columns, 0, q, work->columns);
     for (size_t i = 0; i < samples; i++) {
-        size_t live = gather_keys(sets, begin + i, keys);
+        size_t live = gather_keys(sets, begin + i, keys, turned);
         double *row = row_of(work, begin + i, spare);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, live, count, w, 1, keys, w, q + i * work->columns,
                          count, 0, s, count);
@@ -110,7 +115,7 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
         else
             relu(live * count, s);
         double scale = spec->activation == WT_SOFTMAX ? 1 : 1 / (double)live;
-        work->blas->gemm(WT_TURNED, WT_PLAIN, w, count, live, scale, keys, w, s, count, 0, row,
+        work->blas->gemm(WT_PLAIN, WT_PLAIN, w, count, live, scale, turned, live, s, count, 0, row,
                          count);
         store_float(work, begin + i, row);
     }
@@ -169,7 +174,7 @@ static wt_status make_block(wt_context *context, job *work) {
     if (neurons)
         work->scratch_each = SAMPLES_A_CHUNK * (features->inputs + work->columns);
     else
-        work->scratch_each = (SAMPLES_A_CHUNK + sets->keys) * features->width +
+        work->scratch_each = (SAMPLES_A_CHUNK + 2 * sets->keys) * features->width +
                              (SAMPLES_A_CHUNK + 1) * work->columns + (sets->keys + 1) * work->count;
     size_t workers = (size_t)wt_context_threads(context);
     WT_TRY(WT_NEW(context, &work->scratch, workers * work->scratch_each, "features"));

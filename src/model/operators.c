@@ -53,11 +53,11 @@ done:
 }
 
 /* Blocks of features that enter a float Gram matrix side by side: every entry of K is read and
- * written once for all of them, and floats take half the room. */
+ * written once for all of them. */
 #define FLOAT_BLOCKS 4
 
 wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
-                                 const wt_sets *sets, double *k, size_t stride) {
+                                 const wt_sets *sets, float *k, size_t stride) {
     float *slab = NULL;
     wt_status status;
     size_t n = sets->samples, columns = FLOAT_BLOCKS * block_columns(features);
@@ -72,10 +72,12 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
                                            columns));
             filled += count * features->width;
         }
-        WT_TRY(
-            wt_gram_float(context, WT_PLAIN, n, filled, slab, columns, b == 0 ? 0 : 1, k, stride));
+        WT_TRY(wt_gram_single(context, n, filled, slab, columns, b == 0 ? 0 : 1, k, stride));
     }
-    normalise(features, n, k, stride);
+    float scale = (float)(1 / wt_features_norm(features));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            k[i * stride + j] *= scale;
 done:
     wt_release(slab);
     return status;

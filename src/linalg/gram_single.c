@@ -1,0 +1,71 @@
+/* K = A A^T + beta K, all in float: bands of rows times bands of columns, each one product over all
+ * terms, large enough that packing them costs little. */
+#include "base/parallel.h"
+#include "linalg/backend.h"
+#include "linalg/tiles.h"
+
+enum { BAND_ROWS = 512, BAND_COLUMNS = 1024 };
+
+typedef struct {
+    const wt_kernels *kernels;
+    size_t n, depth, a_stride, k_stride;
+    const float *a;
+    float beta, *k;
+} gram;
+
+/* Products left of the diagonal in a band of rows; the diagonal block is one more. */
+static size_t left_of(size_t band) {
+    return wt_tile_count(band * BAND_ROWS, BAND_COLUMNS);
+}
+
+static void one_product(const gram *job, size_t band, size_t part) {
+    size_t i = band * BAND_ROWS, rows = wt_tile_length(job->n, BAND_ROWS, band);
+    const float *left = job->a + i * job->a_stride;
+    if (part == left_of(band)) {
+        job->kernels->syrk(WT_PLAIN, rows, job->depth, 1, left, job->a_stride, (double)job->beta,
+                           job->k + i * job->k_stride + i, job->k_stride);
+        return;
+    }
+    size_t j = part * BAND_COLUMNS, columns = wt_tile_length(i, BAND_COLUMNS, part);
+    job->kernels->gemm(WT_PLAIN, WT_TURNED, rows, columns, job->depth, 1, left, job->a_stride,
+                       job->a + j * job->a_stride, job->a_stride, (double)job->beta,
+                       job->k + i * job->k_stride + j, job->k_stride);
+}
+
+/* Items: the products of the last band first, which are the largest. */
+static wt_status some_products(void *argument, size_t begin, size_t end, int worker) {
+    (void)worker;
+    const gram *job = argument;
+    for (size_t item = begin; item < end; item++) {
+        size_t band = wt_tile_count(job->n, BAND_ROWS) - 1, part = item;
+        while (part > left_of(band)) {
+            part -= left_of(band) + 1;
+            band--;
+        }
+        one_product(job, band, part);
+    }
+    return WT_OK;
+}
+
+wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, const float *a,
+                         size_t a_stride, float beta, float *k, size_t k_stride) {
+    const wt_backend *backend;
+    size_t products = 0;
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
+    WT_TRY(wt_check_shape(context, "K", rows, rows, k_stride));
+    gram job = {.kernels = &backend->real32,
+                .n = rows,
+                .depth = columns,
+                .a_stride = a_stride,
+                .k_stride = k_stride,
+                .a = a,
+                .beta = beta,
+                .k = k};
+    for (size_t band = 0; band < wt_tile_count(rows, BAND_ROWS); band++)
+        products += left_of(band) + 1;
+    WT_TRY(wt_parallel_for(context, products, 1, some_products, &job));
+done:
+    return status;
+}
