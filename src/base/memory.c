@@ -1,11 +1,14 @@
+#define _DEFAULT_SOURCE /* madvise, posix_memalign */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/text.h"
 
 #define ALIGNMENT 64
+#define HUGE_PAGE ((size_t)2 << 20)
 
 /* In front of every block, in one alignment unit of its own. */
 typedef struct {
@@ -47,6 +50,18 @@ static wt_status reserve(wt_context *context, size_t bytes, const char *what) {
     return WT_OK;
 }
 
+/* Large blocks ask for huge pages: touching a gigabyte for the first time then takes 500 faults in
+ * place of 250,000. Where the system has none, nothing changes. */
+static void *take(size_t bytes) {
+    if (bytes < 4 * HUGE_PAGE)
+        return aligned_alloc(ALIGNMENT, bytes);
+    void *block;
+    if (posix_memalign(&block, HUGE_PAGE, bytes) != 0)
+        return NULL;
+    (void)madvise(block, bytes, MADV_HUGEPAGE);
+    return block;
+}
+
 wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size,
                       const char *what) {
     void *block = NULL;
@@ -60,8 +75,7 @@ wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size
     wt_status status = reserve(context, bytes, what);
     if (status != WT_OK)
         return status;
-    header *head =
-        wt_fault_due(&context->allocation_to_fail) ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    header *head = wt_fault_due(&context->allocation_to_fail) ? NULL : take(bytes);
     if (head == NULL) {
         atomic_fetch_sub(&context->account->used, bytes);
         char need[WT_BYTES_TEXT];

@@ -136,8 +136,8 @@ static wt_status score_on_test(search *run) {
         WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, samples, run->all, n, 1, run->cross, n,
                        run->alpha, run->all, 0, predicted, run->all));
     } else {
-        WT_TRY(wt_features_project(run->context, &dual->model->features, dual->train, run->all,
-                                   run->alpha, run->v, NULL));
+        WT_TRY(wt_features_project(run->context, &dual->model->features, dual->train, NULL,
+                                   run->all, run->alpha, run->v, NULL));
         WT_TRY(wt_features_apply(run->context, &dual->model->features, dual->test, run->all, run->v,
                                  predicted));
     }
@@ -319,7 +319,7 @@ wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge
         memset(out->alpha, 0, dual->train->samples * all * sizeof *out->alpha);
         WT_TRY(solve_exactly(&run, ridge));
         if (finite)
-            WT_TRY(wt_features_project(context, &dual->model->features, dual->train, all,
+            WT_TRY(wt_features_project(context, &dual->model->features, dual->train, NULL, all,
                                        out->alpha, out->v, NULL));
     }
 done:

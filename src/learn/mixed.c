@@ -7,8 +7,9 @@
 #include "base/progress.h"
 #include "linalg/backend.h"
 
-#define GOOD_RESIDUAL 1e-9 /* what a double solve of a well-scaled system leaves */
-#define FAIR_RESIDUAL 1e-8 /* accepted when corrections stop helping */
+#define GOOD_RESIDUAL 1e-9              /* what a double solve of a well-scaled system leaves */
+#define FAIR_RESIDUAL 1e-8              /* accepted when corrections stop helping */
+#define MOST_KEPT     ((size_t)2 << 30) /* bytes */
 #define MOST_STEPS    12
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
     size_t count, columns, all; /* all = count * columns */
     const double *y;
     float *factor;              /* (n, n), lower */
+    double *kept;               /* (n * f) features; NULL = made again each time */
     float *small;               /* (n, columns) */
     double *residual, *product; /* (n, all) */
 } mixed;
@@ -30,7 +32,8 @@ static wt_status factor(mixed *work, wt_mixed_result *result, bool *fine) {
     size_t n = work->sets->samples, failed_at;
     double began = wt_clock();
     wt_status status;
-    WT_TRY(wt_features_gram_float(context, work->features, work->sets, work->factor, n));
+    WT_TRY(
+        wt_features_gram_float(context, work->features, work->sets, work->factor, n, work->kept));
     for (size_t i = 0; i < n; i++)
         work->factor[i * n + i] += (float)work->lambda;
     result->seconds_gram = wt_clock() - began;
@@ -67,7 +70,7 @@ done:
 static wt_status measure(mixed *work, const double *alpha, double *v, double *worst) {
     size_t n = work->sets->samples, all = work->all;
     wt_status status;
-    WT_TRY(wt_features_project(work->context, work->features, work->sets, all, alpha, v,
+    WT_TRY(wt_features_project(work->context, work->features, work->sets, work->kept, all, alpha, v,
                                work->product));
     *worst = 0;
     for (size_t j = 0; j < all; j++) {
@@ -112,6 +115,15 @@ done:
     return status;
 }
 
+/* Features are kept where they fit half of what the budget leaves, or MOST_KEPT without one. */
+static bool worth_keeping(wt_context *context, size_t samples, size_t features) {
+    size_t numbers, bytes, budget = wt_context_memory(context);
+    size_t used = wt_context_memory_used(context);
+    size_t room = budget == 0 ? MOST_KEPT : budget > used ? (budget - used) / 2 : 0;
+    return wt_multiply(samples, features, &numbers) &&
+           wt_multiply(numbers, sizeof(double), &bytes) && bytes <= room;
+}
+
 wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const wt_sets *sets,
                          double lambda, const size_t *sizes, size_t count, size_t columns,
                          const double *y, double *alpha, double *v, wt_mixed_result *result) {
@@ -132,6 +144,8 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     WT_TRY(WT_NEW(context, &work.small, n * columns, "corrections"));
     WT_TRY(WT_NEW(context, &work.residual, n * work.all, "residuals"));
     WT_TRY(WT_NEW(context, &work.product, n * work.all, "residuals"));
+    if (worth_keeping(context, n, wt_features_count(features)))
+        WT_TRY(WT_NEW(context, &work.kept, n * wt_features_count(features), "features"));
     WT_TRY(factor(&work, result, &fine));
     double began = wt_clock();
     if (fine)
@@ -139,6 +153,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     result->seconds_correct = wt_clock() - began;
 done:
     wt_release(work.factor);
+    wt_release(work.kept);
     wt_release(work.small);
     wt_release(work.residual);
     wt_release(work.product);

@@ -41,10 +41,11 @@ void wt_features_block_at(const wt_features *features, size_t b, size_t *first, 
 /* Features of units first .. first+count-1 of all samples, into out (samples, count * width). */
 wt_status wt_features_block(wt_context *context, const wt_features *features, const wt_sets *sets,
                             size_t first, size_t count, double *out, size_t stride);
-/* The same, computed in double and rounded to float at the end. */
+/* The same, computed in double and rounded to float at the end; the doubles too where `exact` is
+ * not NULL, as (samples, count * width) without gaps. */
 wt_status wt_features_block_float(wt_context *context, const wt_features *features,
                                   const wt_sets *sets, size_t first, size_t count, float *out,
-                                  size_t stride);
+                                  size_t stride, double *exact);
 
 /* Rows of a (units * width, columns) matrix from block order to file order. */
 void wt_features_to_file_order(const wt_features *features, const double *in, size_t columns,

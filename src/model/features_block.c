@@ -20,9 +20,9 @@ typedef struct {
     const wt_features *features;
     const wt_sets *sets;
     size_t first, count, columns;
-    double *out; /* one of the two is NULL */
+    double *out; /* one of the two may be NULL */
     float *out_float;
-    size_t stride;
+    size_t stride, stride_float;
     double *packed; /* W of the block as (w, w, count) */
     double *scratch;
     size_t scratch_each; /* doubles a worker */
@@ -84,7 +84,7 @@ static double *row_of(const job *work, size_t sample, double *spare) {
 static void store_float(const job *work, size_t sample, const double *row) {
     if (work->out_float == NULL)
         return;
-    float *to = work->out_float + sample * work->stride;
+    float *to = work->out_float + sample * work->stride_float;
     for (size_t i = 0; i < work->columns; i++)
         to[i] = (float)row[i];
 }
@@ -203,12 +203,14 @@ wt_status wt_features_block(wt_context *context, const wt_features *features, co
 
 wt_status wt_features_block_float(wt_context *context, const wt_features *features,
                                   const wt_sets *sets, size_t first, size_t count, float *out,
-                                  size_t stride) {
+                                  size_t stride, double *exact) {
     job work = {.features = features,
                 .sets = sets,
                 .first = first,
                 .count = count,
+                .out = exact,
                 .out_float = out,
-                .stride = stride};
+                .stride = count * features->width,
+                .stride_float = stride};
     return make_block(context, &work);
 }

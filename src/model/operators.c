@@ -57,7 +57,7 @@ done:
 #define FLOAT_BLOCKS 4
 
 wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
-                                 const wt_sets *sets, float *k, size_t stride) {
+                                 const wt_sets *sets, float *k, size_t stride, double *kept) {
     float *slab = NULL;
     wt_status status;
     size_t n = sets->samples, columns = FLOAT_BLOCKS * block_columns(features);
@@ -68,8 +68,9 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
         for (size_t i = b; i < b + FLOAT_BLOCKS && i < blocks; i++) {
             size_t first, count;
             wt_features_block_at(features, i, &first, &count);
-            WT_TRY(wt_features_block_float(context, features, sets, first, count, slab + filled,
-                                           columns));
+            WT_TRY(wt_features_block_float(
+                context, features, sets, first, count, slab + filled, columns,
+                kept == NULL ? NULL : kept + n * first * features->width));
             filled += count * features->width;
         }
         WT_TRY(wt_gram_single(context, n, filled, slab, columns, b == 0 ? 0 : 1, k, stride));
@@ -91,25 +92,29 @@ wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_set
 }
 
 wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              size_t columns, const double *a, double *v, double *f) {
-    double *block = NULL, scale = 1 / wt_features_norm(features);
-    wt_status status;
-    size_t n = sets->samples, stride = block_columns(features);
-    WT_TRY(WT_NEW(context, &block, n * stride, "a block of features"));
+                              const double *kept, size_t columns, const double *a, double *v,
+                              double *f) {
+    double *made = NULL, scale = 1 / wt_features_norm(features);
+    wt_status status = WT_OK;
+    size_t n = sets->samples;
+    if (kept == NULL)
+        WT_TRY(WT_NEW(context, &made, n * block_columns(features), "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
         size_t width = count * features->width;
         double *part = v + first * features->width * columns;
-        WT_TRY(wt_features_block(context, features, sets, first, count, block, stride));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, columns, n, scale, block, stride, a,
+        const double *block = kept != NULL ? kept + n * first * features->width : made;
+        if (kept == NULL)
+            WT_TRY(wt_features_block(context, features, sets, first, count, made, width));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, columns, n, scale, block, width, a,
                        columns, 0, part, columns));
         if (f != NULL)
-            WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, columns, width, 1, block, stride, part,
+            WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, columns, width, 1, block, width, part,
                            columns, b == 0 ? 0 : 1, f, columns));
     }
 done:
-    wt_release(block);
+    wt_release(made);
     return status;
 }
 

@@ -19,14 +19,16 @@ void wt_model_free(wt_model *model);
 wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_sets *sets, double *k,
                         size_t stride);
 /* The same in float throughout: twice as fast, off by about 1e-6 of the diagonal. Random features
- * only. */
+ * only. Where `kept` (n * f) is not NULL, the features go there in double, block after block, each
+ * (n, its columns) without gaps. */
 wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
-                                 const wt_sets *sets, float *k, size_t stride);
+                                 const wt_sets *sets, float *k, size_t stride, double *kept);
 
 /* V (f, columns) = Phi^T A / units and, where F is not NULL, F (n, columns) = Phi V: one walk over
- * the features. */
+ * the features, which are made again where `kept` is NULL. */
 wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              size_t columns, const double *a, double *v, double *f);
+                              const double *kept, size_t columns, const double *a, double *v,
+                              double *f);
 /* F (n, columns) = Phi V. */
 wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
                             size_t columns, const double *v, double *f);
