@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "linalg/backend.h"
+#include "linalg/thin.h"
 #include "model/kernel.h"
 
 wt_status wt_model_draw(wt_context *context, const wt_model_spec *spec, wt_model *out) {
@@ -107,11 +108,9 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
         const double *block = kept != NULL ? kept + n * first * features->width : made;
         if (kept == NULL)
             WT_TRY(wt_features_block(context, features, sets, first, count, made, width));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, columns, n, scale, block, width, a,
-                       columns, 0, part, columns));
-        if (f != NULL)
-            WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, columns, width, 1, block, width, part,
-                           columns, b == 0 ? 0 : 1, f, columns));
+        if (f != NULL && b == 0)
+            memset(f, 0, n * columns * sizeof *f);
+        WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, a, part, f));
     }
 done:
     wt_release(made);
