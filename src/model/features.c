@@ -41,18 +41,18 @@ wt_status wt_features_shape(wt_context *context, const wt_model_spec *spec, wt_f
     wt_status status = wt_model_spec_check(context, spec);
     if (status != WT_OK)
         return status;
-    size_t side = spec->dim + 1, total;
-    bool fits;
+    size_t side, tokens, total;
+    bool fits = wt_add(spec->dim, 1, &side);
     if (spec->kind == WT_RFMLP) {
         out->width = 1;
-        fits = wt_multiply(spec->heads, side, &out->units) &&
-               wt_multiply(spec->keys + 1, spec->dim, &out->inputs);
-        out->units = spec->width > 0 ? spec->width : out->units;
-        out->inputs++;
+        out->units = spec->width;
+        fits = fits && (spec->width > 0 || wt_multiply(spec->heads, side, &out->units)) &&
+               wt_add(spec->keys, 1, &tokens) && wt_multiply(tokens, spec->dim, &out->inputs) &&
+               wt_add(out->inputs, 1, &out->inputs);
     } else {
         out->width = side;
         out->units = spec->heads;
-        fits = wt_multiply(side, side, &out->inputs);
+        fits = fits && wt_multiply(side, side, &out->inputs);
     }
     if (!fits || !wt_multiply(out->units, out->inputs, &total) ||
         !wt_multiply(out->units, out->width, &total))
