@@ -1,0 +1,486 @@
+/* Ridge fits, seen from outside: golden values, a plain solver over many shapes, the gradient of
+ * the objective, leave-one-out by refits, rules that choose lambda, minimum norm. */
+#include "learn/plain.h"
+#include "wattle/learn.h"
+#include "wattle/linalg.h"
+
+static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
+enum { SOLVERS = sizeof solvers / sizeof *solvers };
+
+/* v of the model through the dual or the primal, in the order of files. */
+static double *solve_with(wt_context *context, const wt_model *model, const wt_sets *sets,
+                          wt_solver solver, const wt_ridge *ridge) {
+    size_t q = sets->outputs, n = sets->samples, f = wt_features_count(&model->features);
+    double *v = doubles(context, f * q);
+    double *shift = doubles(context, q), *scale = doubles(context, q);
+    for (size_t o = 0; o < q; o++)
+        scale[o] = 1;
+    if (solver == WT_SOLVER_DUAL) {
+        wt_dual dual = {.model = model,
+                        .train = sets,
+                        .y = sets->y,
+                        .columns = q,
+                        .targets = 1,
+                        .sizes = &n,
+                        .count = 1,
+                        .exact = true};
+        wt_dual_answer answer;
+        CHECK_OK(context, wt_dual_solve(context, &dual, ridge, &answer));
+        wt_features_to_file_order(&model->features, answer.v, q, v);
+        wt_dual_free(&answer);
+    } else {
+        wt_samples source = wt_samples_of_sets(sets);
+        wt_primal primal = {.features = &model->features,
+                            .source = &source,
+                            .outputs = q,
+                            .shift = shift,
+                            .scale = scale};
+        wt_primal_answer answer;
+        CHECK_OK(context, wt_primal_solve(context, &primal, ridge, &answer));
+        wt_features_to_file_order(&model->features, answer.v, q, v);
+        wt_primal_free(&answer);
+    }
+    wt_release(shift);
+    wt_release(scale);
+    return v;
+}
+
+static void golden_solutions(void **state) {
+    wt_context *context = *state;
+    wt_sets sets = golden_sets(context, false);
+    double *lambda = stored(context, GOLDEN, "lam", 1);
+    const struct {
+        const char *weights, *v;
+        wt_model_spec spec;
+        size_t f, inputs;
+    } cases[] = {
+        {"W", "v_relu", {.kind = WT_RFA, .heads = 7, .dim = 5, .keys = 4}, 42, 252},
+        {"mlp_w", "v_mlp", {.kind = WT_RFMLP, .heads = 1, .width = 9, .dim = 5, .keys = 4}, 9, 234},
+    };
+    for (size_t c = 0; c < 2; c++)
+        for (size_t s = 0; s < SOLVERS; s++) {
+            double *weights = stored(context, GOLDEN, cases[c].weights, cases[c].inputs);
+            double *wanted = stored(context, GOLDEN, cases[c].v, cases[c].f * sets.outputs);
+            wt_model model = {.spec = cases[c].spec,
+                              .features = features_with(context, &cases[c].spec, weights)};
+            double *v = solve_with(context, &model, &sets, solvers[s],
+                                   &(wt_ridge){.rule = WT_LAMBDA_FIXED, .lambda = *lambda});
+            /* Condition numbers are below 1000 here, so that two double solvers agree to 1e-12. */
+            CHECK_BELOW(relative_difference(cases[c].f * sets.outputs, v, wanted), 1e-12,
+                        "%s, solver %zu", cases[c].v, s);
+            wt_release(weights);
+            wt_release(wanted);
+            wt_release(v);
+            wt_model_free(&model);
+        }
+    wt_release(lambda);
+    wt_sets_free(&sets);
+}
+
+/* One in every place, n below, at and above the number of features, several outputs, masks. */
+static const struct {
+    size_t n, outputs;
+    bool masked;
+    wt_model_spec spec;
+} cases[] = {
+    {1, 1, false, {.kind = WT_RFA, .heads = 1, .dim = 1, .keys = 1, .seed = 2}},
+    {5, 1, false, {.kind = WT_RFA, .heads = 3, .dim = 1, .keys = 2, .seed = 1}},
+    {9, 2, true, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+    {20, 1, false, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+    {40, 3, true, {.kind = WT_BRFA, .heads = 4, .dim = 3, .keys = 4, .bias = 4, .seed = 1}},
+    {12,
+     1,
+     true,
+     {.kind = WT_RFA, .activation = WT_SOFTMAX, .heads = 6, .dim = 2, .keys = 5, .seed = 1}},
+    {15, 2, true, {.kind = WT_RFMLP, .heads = 4, .dim = 3, .keys = 3, .seed = 1}},
+    {30, 1, false, {.kind = WT_RFMLP, .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
+    {11, 1, false, {.kind = WT_RFMLP, .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static wt_sets sets_of(wt_context *context, size_t c) {
+    return draw_sets(context, 20 + c, cases[c].n, cases[c].spec.keys, cases[c].spec.dim,
+                     cases[c].outputs, cases[c].masked);
+}
+
+static void fits_solve_the_stated_problem(void **state) {
+    wt_context *context = *state;
+    static const double lambdas[] = {1, 1e-3, 1e-6};
+    for (size_t c = 0; c < CASES; c++) {
+        wt_sets sets = sets_of(context, c);
+        size_t f, q = sets.outputs, n = sets.samples;
+        double *phi = phi_of(context, &cases[c].spec, &sets, &f);
+        for (size_t l = 0; l < sizeof lambdas / sizeof *lambdas; l++) {
+            double penalty = lambdas[l] * units_of(&cases[c].spec);
+            double *wanted = plain_ridge(context, n, f, q, phi, sets.y, penalty, n);
+            for (size_t s = 0; s < SOLVERS; s++) {
+                wt_fitted *fitted;
+                wt_fit_report report;
+                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+                CHECK_OK(context, wt_fit_ridge(context, &cases[c].spec, &sets, NULL, &ridge,
+                                               &fitted, &report));
+                double *v = fitted_values(context, fitted);
+                /* K has eigenvalues up to about n: its condition, up to n / lambda, multiplies
+                 * the rounding of the entries, 1e-16. */
+                double tolerance = 1e-14 * (10 + (double)n / lambdas[l]);
+                CHECK_BELOW(relative_difference(f * q, v, wanted), tolerance,
+                            "case %zu, lambda %g, solver %zu", c, lambdas[l], s);
+                CHECK_BELOW(gradient_ratio(n, f, q, phi, sets.y, penalty, v), 1e-9,
+                            "gradient: case %zu, lambda %g, solver %zu", c, lambdas[l], s);
+                assert_true(report.lambda == lambdas[l]);
+                assert_int_equal(report.features, f);
+                assert_int_equal(report.samples, n);
+                assert_int_equal(report.outputs, q);
+                assert_string_equal(report.path, s == 0 ? "dual" : "primal");
+                wt_release(v);
+                wt_fitted_free(fitted);
+            }
+            wt_release(wanted);
+        }
+        wt_release(phi);
+        wt_sets_free(&sets);
+    }
+}
+
+/* Every number of the report, recomputed from Phi and v. */
+static void the_report_is_true(void **state) {
+    wt_context *context = *state;
+    static const double lambdas[] = {1, 1e-3};
+    for (size_t c = 1; c < CASES; c++) {
+        wt_sets sets = sets_of(context, c);
+        wt_sets test = draw_sets(context, 99, 17, sets.keys, sets.dim, sets.outputs, true);
+        const wt_model_spec *spec = &cases[c].spec;
+        size_t f, q = sets.outputs, n = sets.samples;
+        double *phi = phi_of(context, spec, &sets, &f), units = units_of(spec);
+        double *test_phi = phi_of(context, spec, &test, &f);
+        for (size_t l = 0; l < 2; l++)
+            for (size_t s = 0; s < SOLVERS; s++) {
+                wt_fitted *fitted;
+                wt_fit_report report;
+                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+                CHECK_OK(context,
+                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &fitted, &report));
+                double *v = fitted_values(context, fitted), train = 0, tested = 0, squares = 0;
+                double sum = 0, penalty = lambdas[l] * units;
+                for (size_t i = 0; i < n * q; i++)
+                    train += pow(sets.y[i] - plain_predict(f, q, phi, v, i / q, i % q), 2) /
+                             (double)(n * q);
+                for (size_t i = 0; i < 17 * q; i++)
+                    tested += pow(test.y[i] - plain_predict(f, q, test_phi, v, i / q, i % q), 2) /
+                              (double)(17 * q);
+                size_t width = f / (size_t)units;
+                for (size_t u = 0; u < (size_t)units; u++) {
+                    double square = 0;
+                    for (size_t j = 0; j < width * q; j++)
+                        square += pow(v[u * width * q + j], 2);
+                    squares += square;
+                    sum += sqrt(square);
+                }
+                double loo = plain_leave_one_out(context, n, f, q, phi, sets.y, penalty);
+                /* Condition numbers up to 1e5 leave 1e-10 of double precision. */
+                double variance = plain_variance(n, q, sets.y);
+                CHECK_NEAR(report.train_error, train / variance, 1e-9);
+                CHECK_NEAR(report.test_error, tested / plain_variance(17, q, test.y), 1e-9);
+                CHECK_NEAR(report.loo_error / (loo / variance), 1, 1e-8);
+                CHECK_NEAR(report.sum_norms, sum, 1e-9);
+                CHECK_NEAR(report.m_sum_squares, units * squares, 1e-9);
+                CHECK_NEAR(report.freedom, plain_freedom(context, n, f, phi, penalty), 1e-8);
+                wt_release(v);
+                wt_fitted_free(fitted);
+            }
+        wt_release(phi);
+        wt_release(test_phi);
+        wt_sets_free(&sets);
+        wt_sets_free(&test);
+    }
+}
+
+/* The condition number against all eigenvalues; "right to a few per cent" it says. */
+static void the_condition_number_is_right(void **state) {
+    wt_context *context = *state;
+    for (size_t c = 1; c < CASES; c++) {
+        wt_sets sets = sets_of(context, c);
+        size_t f, n = sets.samples;
+        double *phi = phi_of(context, &cases[c].spec, &sets, &f);
+        double lambda = 1e-2, units = units_of(&cases[c].spec);
+        for (size_t s = 0; s < SOLVERS; s++) {
+            size_t m = s == 0 ? n : f;
+            double *a = doubles(context, m * m), *values = doubles(context, m);
+            CHECK_OK(context,
+                     wt_gram(context, s == 0 ? WT_PLAIN : WT_TURNED, n, f, phi, f, 0, a, m));
+            for (size_t i = 0; i < m * m; i++)
+                a[i] = a[i] / units + (i % (m + 1) == 0 ? lambda : 0);
+            CHECK_OK(context, wt_eigen_symmetric(context, m, a, m, false, values));
+            wt_fitted *fitted;
+            wt_fit_report report;
+            wt_ridge ridge = {.lambda = lambda, .solver = solvers[s]};
+            CHECK_OK(context,
+                     wt_fit_ridge(context, &cases[c].spec, &sets, NULL, &ridge, &fitted, &report));
+            CHECK_NEAR(report.condition / (values[m - 1] / values[0]), 1, 0.05);
+            wt_fitted_free(fitted);
+            wt_release(a);
+            wt_release(values);
+        }
+        wt_release(phi);
+        wt_sets_free(&sets);
+    }
+}
+
+/* Scores of every lambda of a path from plain solves; the fit must have the least. */
+static void rules_choose_the_best_of_the_path(void **state) {
+    wt_context *context = *state;
+    static const double path[] = {1e-4, 1e-3, 1e-2, 0.1, 1, 10};
+    enum { PATH = sizeof path / sizeof *path };
+    static const wt_lambda_rule rules[] = {WT_LAMBDA_LOO, WT_LAMBDA_GCV, WT_LAMBDA_ORACLE};
+    bool inside = false;
+    for (size_t c = 2; c < CASES; c++) {
+        wt_sets sets = sets_of(context, c);
+        wt_sets test = draw_sets(context, 98, 15, sets.keys, sets.dim, sets.outputs, false);
+        const wt_model_spec *spec = &cases[c].spec;
+        size_t f, q = sets.outputs, n = sets.samples;
+        double *phi = phi_of(context, spec, &sets, &f);
+        double *test_phi = phi_of(context, spec, &test, &f);
+        /* Labels with something to learn: the first features, and noise. */
+        for (size_t i = 0; i < n * q; i++)
+            sets.y[i] = 3 * phi[i / q * f + i % q] + 0.3 * sets.y[i];
+        for (size_t i = 0; i < 15 * q; i++)
+            test.y[i] = 3 * test_phi[i / q * f + i % q] + 0.3 * test.y[i];
+        for (size_t r = 0; r < 3; r++) {
+            double best = INFINITY, lambda = 0;
+            for (size_t l = 0; l < PATH; l++) {
+                double penalty = path[l] * units_of(spec), score = 0;
+                double *v = plain_ridge(context, n, f, q, phi, sets.y, penalty, n);
+                if (rules[r] == WT_LAMBDA_LOO) {
+                    score = plain_leave_one_out(context, n, f, q, phi, sets.y, penalty);
+                } else if (rules[r] == WT_LAMBDA_GCV) {
+                    for (size_t i = 0; i < n * q; i++)
+                        score += pow(sets.y[i] - plain_predict(f, q, phi, v, i / q, i % q), 2);
+                    double freedom = plain_freedom(context, n, f, phi, penalty);
+                    score /= pow(1 - freedom / (double)n, 2);
+                } else {
+                    for (size_t i = 0; i < 15 * q; i++)
+                        score += pow(test.y[i] - plain_predict(f, q, test_phi, v, i / q, i % q), 2);
+                }
+                wt_release(v);
+                if (score < best) {
+                    best = score;
+                    lambda = path[l];
+                }
+            }
+            inside = inside || (lambda > path[0] && lambda < path[PATH - 1]);
+            for (size_t s = 0; s < SOLVERS; s++) {
+                wt_fitted *fitted, *again;
+                wt_fit_report report, fixed;
+                wt_ridge ridge = {
+                    .rule = rules[r], .path = path, .path_count = PATH, .solver = solvers[s]};
+                CHECK_OK(context,
+                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &fitted, &report));
+                if (report.lambda != lambda)
+                    fail_msg("case %zu, rule %zu, solver %zu: lambda %g, not %g", c, r, s,
+                             report.lambda, lambda);
+                /* And everything else as if that lambda had been given. */
+                ridge.rule = WT_LAMBDA_FIXED;
+                ridge.lambda = lambda;
+                CHECK_OK(context,
+                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &again, &fixed));
+                assert_memory_equal(fitted->v, again->v, f * q * sizeof *again->v);
+                assert_true(report.train_error == fixed.train_error);
+                assert_true(report.loo_error == fixed.loo_error);
+                assert_true(report.test_error == fixed.test_error);
+                assert_true(report.freedom == fixed.freedom);
+                assert_true(report.condition == fixed.condition);
+                wt_fitted_free(fitted);
+                wt_fitted_free(again);
+            }
+        }
+        wt_release(phi);
+        wt_release(test_phi);
+        wt_sets_free(&sets);
+        wt_sets_free(&test);
+    }
+    assert_true(inside); /* else the rules were never put to the test */
+}
+
+/* Copies of samples: the matrix loses rank. */
+static void repeat(wt_sets *sets, size_t from) {
+    size_t tokens = sets->keys * sets->dim;
+    for (size_t i = from; i < sets->samples; i++) {
+        memcpy(sets->query + i * sets->dim, sets->query + (i - from) * sets->dim,
+               sets->dim * sizeof *sets->query);
+        memcpy(sets->key + i * tokens, sets->key + (i - from) * tokens, tokens * sizeof *sets->key);
+        if (sets->mask != NULL)
+            memcpy(sets->mask + i * sets->keys, sets->mask + (i - from) * sets->keys, sets->keys);
+    }
+}
+
+/* lambda = 0 and the rule min-norm, against least squares on Phi itself. */
+static void check_minimum_norm(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
+                               const char *what) {
+    size_t f, q = sets->outputs, n = sets->samples, rank;
+    double *phi = phi_of(context, spec, sets, &f), *wanted = doubles(context, f * q);
+    /* Both solvers see squared singular values: below 1e-7 of the largest they are nought. */
+    CHECK_OK(context,
+             wt_least_squares(context, n, f, q, phi, f, sets->y, q, 1e-7, wanted, q, &rank));
+    for (int rule = 0; rule < 2; rule++)
+        for (size_t s = 0; s < SOLVERS; s++) {
+            wt_fitted *fitted;
+            wt_fit_report report;
+            wt_ridge ridge = {.rule = rule == 0 ? WT_LAMBDA_MIN_NORM : WT_LAMBDA_FIXED,
+                              .solver = solvers[s]};
+            CHECK_OK(context, wt_fit_ridge(context, spec, sets, NULL, &ridge, &fitted, &report));
+            double *v = fitted_values(context, fitted);
+            /* The squared condition, 1e8 or less in these cases, times 1e-16. */
+            CHECK_BELOW(relative_difference(f * q, v, wanted), 1e-7, "%s, rule %d, solver %zu",
+                        what, rule, s);
+            if (report.rank != rank)
+                fail_msg("%s, rule %d, solver %zu: rank %zu, not %zu", what, rule, s, report.rank,
+                         rank);
+            double train = 0;
+            for (size_t i = 0; i < n * q; i++)
+                train += pow(sets->y[i] - plain_predict(f, q, phi, wanted, i / q, i % q), 2);
+            CHECK_NEAR(report.train_error, train / (double)(n * q) / plain_variance(n, q, sets->y),
+                       1e-7);
+            CHECK_NEAR(report.freedom, (double)rank, 1e-6);
+            wt_release(v);
+            wt_fitted_free(fitted);
+        }
+    wt_release(phi);
+    wt_release(wanted);
+}
+
+static void minimum_norm_whatever_the_rank(void **state) {
+    wt_context *context = *state;
+    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    static const struct {
+        size_t n, from; /* samples from `from` on repeat those before */
+        const char *what;
+    } ranks[] = {{12, 12, "n < f"},          {30, 30, "n near f"},        {60, 60, "n > f"},
+                 {2, 1, "one sample twice"}, {3, 1, "one sample thrice"}, {24, 12, "all twice"},
+                 {90, 30, "thrice, n > f"}};
+    for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++)
+        for (int masked = 0; masked < 2; masked++) {
+            wt_sets sets = draw_sets(context, 40 + r, ranks[r].n, 4, 3, 2, masked);
+            repeat(&sets, ranks[r].from);
+            check_minimum_norm(context, &spec, &sets, ranks[r].what);
+            wt_sets_free(&sets);
+        }
+    /* Many features and few samples, one of them twice: rounding grows with the features. */
+    wt_model_spec wide = {.kind = WT_RFA, .heads = 300, .dim = 8, .keys = 4, .seed = 3};
+    wt_sets sets = draw_sets(context, 50, 3, 4, 8, 1, false);
+    repeat(&sets, 2);
+    check_minimum_norm(context, &wide, &sets, "one of three twice, wide");
+    wt_sets_free(&sets);
+}
+
+/* No unit is on: K = 0, rank 0, v = 0, and everything still has an answer. */
+static void no_unit_on(void **state) {
+    wt_context *context = *state;
+    wt_model_spec spec = {.kind = WT_RFMLP, .heads = 1, .width = 1, .dim = 1, .keys = 1, .seed = 1};
+    wt_features features;
+    CHECK_OK(context, wt_features_draw(context, &spec, &features));
+    wt_sets sets = draw_sets(context, 60, 6, 1, 1, 1, false);
+    for (size_t i = 0; i < 6; i++) { /* far on the side where the one neuron is off */
+        sets.query[i] = features.weights[0] > 0 ? -100 : 100;
+        sets.key[i] = features.weights[1] > 0 ? -100 : 100;
+    }
+    for (size_t s = 0; s < SOLVERS; s++)
+        for (int l = 0; l < 3; l++) {
+            wt_fitted *fitted;
+            wt_fit_report report;
+            wt_ridge ridge = {.solver = solvers[s], .lambda = l == 0 ? 0 : 0.1};
+            ridge.rule = l == 2 ? WT_LAMBDA_LOO : WT_LAMBDA_FIXED;
+            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            assert_true(fitted->v[0] == 0);
+            double train = 0;
+            for (size_t i = 0; i < 6; i++)
+                train += sets.y[i] * sets.y[i] / 6;
+            CHECK_NEAR(report.train_error, train / plain_variance(6, 1, sets.y), 1e-12);
+            CHECK_NEAR(report.freedom, 0, 1e-12);
+            assert_int_equal(report.rank, 0);
+            wt_fitted_free(fitted);
+        }
+    wt_features_free(&features);
+    wt_sets_free(&sets);
+}
+
+/* Leave-one-out of the minimum norm is that of a vanishing penalty, and equals refits. */
+static void leave_one_out_of_minimum_norm(void **state) {
+    wt_context *context = *state;
+    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    static const struct { size_t n, from; } ranks[] = {{12, 12}, {50, 50}, {16, 8}, {9, 8}};
+    for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+        size_t f, n = ranks[r].n, rank;
+        wt_sets sets = draw_sets(context, 70 + r, n, 4, 3, 1, false);
+        repeat(&sets, ranks[r].from);
+        double *phi = phi_of(context, &spec, &sets, &f), sum = 0;
+        double *rows = doubles(context, n * f), *y = doubles(context, n), *v = doubles(context, f);
+        for (size_t out = 0; out < n; out++) {
+            for (size_t i = 0, k = 0; i < n; i++) {
+                if (i == out)
+                    continue;
+                memcpy(rows + k * f, phi + i * f, f * sizeof *rows);
+                y[k++] = sets.y[i];
+            }
+            CHECK_OK(context,
+                     wt_least_squares(context, n - 1, f, 1, rows, f, y, 1, 1e-7, v, 1, &rank));
+            sum += pow(sets.y[out] - plain_predict(f, 1, phi, v, out, 0), 2);
+        }
+        double wanted = sum / (double)n / plain_variance(n, 1, sets.y);
+        for (size_t s = 0; s < SOLVERS; s++) {
+            wt_fitted *fitted;
+            wt_fit_report report;
+            wt_ridge ridge = {.rule = WT_LAMBDA_MIN_NORM, .solver = solvers[s]};
+            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            if (!(fabs(report.loo_error / wanted - 1) <= 1e-6))
+                fail_msg("case %zu, solver %zu: leave-one-out %g, not %g", r, s, report.loo_error,
+                         wanted);
+            wt_fitted_free(fitted);
+        }
+        wt_release(phi);
+        wt_release(rows);
+        wt_release(y);
+        wt_release(v);
+        wt_sets_free(&sets);
+    }
+}
+
+/* Same tokens, other labels: the kernel matrix is singular and the labels lie outside its range.
+ * Small penalties must still give the ridge answer. */
+static void contradicting_copies(void **state) {
+    wt_context *context = *state;
+    wt_model_spec spec = {.kind = WT_RFA, .heads = 40, .dim = 3, .keys = 4, .seed = 3};
+    static const double lambdas[] = {1e-2, 1e-4, 1e-6, 1e-8};
+    wt_sets sets = draw_sets(context, 80, 40, 4, 3, 1, false);
+    repeat(&sets, 20);
+    size_t f;
+    double *phi = phi_of(context, &spec, &sets, &f);
+    for (size_t l = 0; l < sizeof lambdas / sizeof *lambdas; l++)
+        for (size_t s = 0; s < SOLVERS; s++) {
+            wt_fitted *fitted;
+            wt_fit_report report;
+            wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            double *v = fitted_values(context, fitted), penalty = lambdas[l] * 40;
+            CHECK_BELOW(gradient_ratio(40, f, 1, phi, sets.y, penalty, v), 1e-9,
+                        "lambda %g, solver %zu", lambdas[l], s);
+            wt_release(v);
+            wt_fitted_free(fitted);
+        }
+    wt_release(phi);
+    wt_sets_free(&sets);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_solutions),
+        cmocka_unit_test(fits_solve_the_stated_problem),
+        cmocka_unit_test(the_report_is_true),
+        cmocka_unit_test(the_condition_number_is_right),
+        cmocka_unit_test(rules_choose_the_best_of_the_path),
+        cmocka_unit_test(minimum_norm_whatever_the_rank),
+        cmocka_unit_test(no_unit_on),
+        cmocka_unit_test(leave_one_out_of_minimum_norm),
+        cmocka_unit_test(contradicting_copies),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
