@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "learn/eigen_dual.h"
 #include "learn/mixed.h"
+#include "learn/polish.h"
 #include "model/kernel.h"
 #include "wattle/linalg.h"
 
@@ -152,19 +153,15 @@ done:
     return status;
 }
 
-/* Weights and inverse diagonals for every size; *fine is false when lambda is too small for a
- * factor in double precision. */
-static wt_status solve_lambda(search *run, double lambda, bool *fine) {
+/* Weights and inverse diagonals for the first *usable sizes: lambda is too small for a factor of
+ * the larger ones in double precision. */
+static wt_status solve_lambda(search *run, double lambda, size_t *usable) {
     const wt_dual *dual = run->dual;
-    size_t failed_at;
     wt_status status;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &failed_at));
-    *fine = failed_at == 0;
-    if (!*fine)
-        goto done;
-    WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, dual->count,
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes, dual->count, usable));
+    WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
                                        run->inverse));
-    for (size_t s = 0; s < dual->count; s++)
+    for (size_t s = 0; s < *usable; s++)
         WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
                                run->alpha + s * dual->columns, run->all));
 done:
@@ -174,14 +171,12 @@ done:
 /* Tries one lambda of a path on every size and target. */
 static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda) {
     const wt_dual *dual = run->dual;
-    bool fine;
+    size_t usable;
     wt_status status;
-    WT_TRY(solve_lambda(run, lambda, &fine));
-    if (!fine)
-        goto done;
-    if (ridge->rule == WT_LAMBDA_ORACLE)
+    WT_TRY(solve_lambda(run, lambda, &usable));
+    if (usable > 0 && ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(score_on_test(run));
-    for (size_t s = 0; s < dual->count; s++)
+    for (size_t s = 0; s < usable; s++)
         for (size_t t = 0; t < dual->targets; t++) {
             size_t point = s * dual->targets + t;
             double score = ridge->rule == WT_LAMBDA_ORACLE ? run->test[point]
@@ -221,12 +216,11 @@ done:
 /* One lambda by a double factor, or by eigenvalues where there is no factor. */
 static wt_status solve_fixed(search *run, double lambda) {
     const wt_dual *dual = run->dual;
-    bool fine;
+    size_t usable;
     wt_status status;
-    WT_TRY(solve_lambda(run, lambda, &fine));
-    if (!fine)
-        WT_TRY(wt_eigen_solve(run->context, dual, &run->system, lambda, run->answer));
-    for (size_t s = 0; fine && s < dual->count; s++)
+    WT_TRY(solve_lambda(run, lambda, &usable));
+    WT_TRY(wt_eigen_solve(run->context, dual, &run->system, usable, lambda, run->answer));
+    for (size_t s = 0; s < usable; s++)
         for (size_t t = 0; t < dual->targets; t++)
             keep(run, s, t, lambda);
 done:
@@ -254,13 +248,13 @@ done:
 /* The condition of the largest block, factored anew where a path has left another factor. */
 static wt_status measure_condition(search *run) {
     const wt_dual *dual = run->dual;
-    double lambda = run->answer->lambda[(dual->count - 1) * dual->targets];
-    size_t failed_at;
+    size_t last = dual->count - 1, usable;
+    double lambda = run->answer->lambda[last * dual->targets];
     wt_status status;
-    if (run->answer->rank[0] != 0)
+    if (run->answer->rank[last * dual->targets] != 0)
         return WT_OK; /* the eigenvalues have told it */
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &failed_at));
-    if (failed_at == 0)
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes + last, 1, &usable));
+    if (usable == 1)
         WT_TRY(wt_system_condition(run->context, &run->system, lambda, &run->answer->condition));
 done:
     return status;
@@ -278,11 +272,13 @@ static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
     if (ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(prepare_oracle(run));
     if (ridge->rule == WT_LAMBDA_MIN_NORM)
-        WT_TRY(wt_eigen_solve(context, dual, &run->system, 0, run->answer));
+        WT_TRY(wt_eigen_solve(context, dual, &run->system, 0, 0, run->answer));
     else if (ridge->rule == WT_LAMBDA_FIXED)
         WT_TRY(solve_fixed(run, ridge->lambda));
     else
         WT_TRY(search_path(run, ridge));
+    if (run->answer->v != NULL)
+        WT_TRY(wt_dual_polish(context, dual, &run->system, run->answer));
     if (dual->exact)
         WT_TRY(measure_condition(run));
 done:
@@ -318,9 +314,6 @@ wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge
     if (!solved) {
         memset(out->alpha, 0, dual->train->samples * all * sizeof *out->alpha);
         WT_TRY(solve_exactly(&run, ridge));
-        if (finite)
-            WT_TRY(wt_features_project(context, &dual->model->features, dual->train, NULL, all,
-                                       out->alpha, out->v, NULL));
     }
 done:
     if (status != WT_OK)

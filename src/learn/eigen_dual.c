@@ -134,9 +134,9 @@ static void keep(const wt_dual *dual, size_t s, const spectrum *found, double la
 }
 
 wt_status wt_eigen_solve(wt_context *context, const wt_dual *dual, const wt_system *system,
-                         double lambda, wt_dual_answer *answer) {
+                         size_t first, double lambda, wt_dual_answer *answer) {
     wt_status status = WT_OK;
-    for (size_t s = 0; status == WT_OK && s < dual->count; s++) {
+    for (size_t s = first; status == WT_OK && s < dual->count; s++) {
         spectrum found = {0};
         status = take(context, dual, system, dual->sizes[s], lambda, &found);
         if (status == WT_OK)

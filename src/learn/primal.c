@@ -199,10 +199,10 @@ done:
 }
 
 static wt_status solve_fixed(solver *run, double lambda, wt_primal_answer *out) {
-    size_t failed_at;
+    size_t usable;
     wt_status status;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &failed_at));
-    if (failed_at != 0) {
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    if (usable == 0) {
         WT_TRY(solve_by_eigen(run, lambda, out));
         goto done;
     }
@@ -235,11 +235,11 @@ done:
 static wt_status score_lambda(solver *run, const wt_ridge *ridge, double lambda, double *v,
                               double *score) {
     double train, loo, freedom, n = (double)run->primal->source->samples;
-    size_t failed_at;
+    size_t usable;
     wt_status status;
     *score = INFINITY;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &failed_at));
-    if (failed_at != 0)
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    if (usable == 0)
         goto done;
     WT_TRY(wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, v, run->q));
     if (ridge->rule == WT_LAMBDA_ORACLE) {

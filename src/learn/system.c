@@ -1,5 +1,6 @@
 #include "learn/system.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,13 +65,37 @@ static wt_status restore_tiles(void *argument, size_t begin, size_t end, int wor
     return WT_OK;
 }
 
+/* Lambdas up to this are lost in the rounding of the leading block of the order. */
+static double lost_below(const wt_system *system, size_t order) {
+    double trace = 0;
+    for (size_t i = 0; i < order; i++)
+        trace += system->diagonal[i];
+    return 10 * DBL_EPSILON * trace;
+}
+
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
-                           size_t *failed_at) {
+                           const size_t *sizes, size_t count, size_t *usable) {
     restoring work = {.system = system, .lambda = lambda};
-    size_t tiles = wt_triangle_count(wt_tile_count(system->n, WT_TILE));
-    wt_status status = wt_parallel_for(context, tiles, 1, restore_tiles, &work);
-    if (status == WT_OK)
-        status = wt_cholesky(context, system->n, system->k, system->n, failed_at);
+    size_t tiles = wt_triangle_count(wt_tile_count(system->n, WT_TILE)), failed_at;
+    wt_status status = WT_OK;
+    *usable = count;
+    while (*usable > 0 && lambda <= lost_below(system, sizes[*usable - 1]))
+        --*usable;
+    if (*usable > 0 && system->order == sizes[*usable - 1] && system->lambda == lambda)
+        goto done; /* at hand */
+    system->order = 0;
+    system->lambda = lambda;
+    while (*usable > 0) {
+        WT_TRY(wt_parallel_for(context, tiles, 1, restore_tiles, &work));
+        WT_TRY(wt_cholesky(context, sizes[*usable - 1], system->k, system->n, &failed_at));
+        if (failed_at == 0) {
+            system->order = sizes[*usable - 1];
+            break;
+        }
+        while (*usable > 0 && sizes[*usable - 1] >= failed_at)
+            --*usable;
+    }
+done:
     return status;
 }
 
@@ -113,13 +138,14 @@ static void add_rows(const inverting *work, const double *x, size_t first, size_
 /* Tile columns of L^-1, from the diagonal down: X_i = L_ii^-1 (E_i - sum_k L_ik X_k). */
 static wt_status invert_columns(void *argument, size_t begin, size_t end, int worker) {
     const inverting *work = argument;
-    size_t n = work->system->n, tiles = wt_tile_count(n, WT_TILE);
+    size_t n = work->system->n, order = work->sizes[work->count - 1];
+    size_t tiles = wt_tile_count(order, WT_TILE);
     double *x = work->scratch + (size_t)worker * n * WT_TILE;
     for (size_t t = begin; t < end; t++) {
-        size_t column = t * WT_TILE, columns = wt_tile_length(n, WT_TILE, t);
+        size_t column = t * WT_TILE, columns = wt_tile_length(order, WT_TILE, t);
         double sums[WT_TILE] = {0};
         for (size_t i = t; i < tiles; i++) {
-            size_t row = i * WT_TILE, rows = wt_tile_length(n, WT_TILE, i);
+            size_t row = i * WT_TILE, rows = wt_tile_length(order, WT_TILE, i);
             const double *l = work->system->k + row * n;
             double *here = x + row * WT_TILE;
             memset(here, 0, rows * WT_TILE * sizeof *here);
@@ -145,7 +171,9 @@ wt_status wt_system_inverse_diagonals(wt_context *context, const wt_system *syst
     work.blas = &backend->real64;
     WT_TRY(WT_NEW(context, &work.scratch, workers * system->n * WT_TILE, "leave-one-out"));
     memset(out, 0, count * system->n * sizeof *out);
-    WT_TRY(wt_parallel_for(context, wt_tile_count(system->n, WT_TILE), 1, invert_columns, &work));
+    if (count > 0)
+        WT_TRY(wt_parallel_for(context, wt_tile_count(sizes[count - 1], WT_TILE), 1, invert_columns,
+                               &work));
 done:
     wt_release(work.scratch);
     return status;

@@ -12,23 +12,27 @@ typedef struct wt_system {
     size_t n;
     double *k;        /* (n, n) as above */
     double *diagonal; /* (n) of K */
+    double lambda;    /* of the factor at hand */
+    size_t order;     /* of the leading block it is good for; 0 = none */
 } wt_system;
 
 wt_status wt_system_open(wt_context *context, const wt_model *model, const wt_sets *sets,
                          wt_system *out);
 void wt_system_free(wt_system *system);
 
-/* Factors K + lambda I. *failed_at is the order of the first leading block that is not positive
- * definite to working precision, 0 when all are. */
+/* Factors K + lambda I up to the largest of `count` increasing orders for which double precision
+ * allows it: *usable tells how many of them, from the first on, can be solved with now. A lambda
+ * within the rounding of K, 10 epsilon times its trace, is no better than 0 and is not tried: a
+ * factor that rounding lets through would be noise. */
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
-                           size_t *failed_at);
+                           const size_t *sizes, size_t count, size_t *usable);
 
 /* alpha (s, columns) = (K_s + lambda I)^-1 y for the leading block of order s. */
 wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s, size_t columns,
                           const double *y, double *alpha, size_t alpha_stride);
 
-/* ((K_s + lambda I)^-1)_ii for each of `count` increasing orders s into out (count, n), zero from
- * i = s on: with L the factor, the sum over i <= j < s of (L^-1)_ji^2. */
+/* ((K_s + lambda I)^-1)_ii for each of `count` increasing orders s that are factored, into
+ * out (count, n), zero from i = s on: with L the factor, the sum over i <= j < s of (L^-1)_ji^2. */
 wt_status wt_system_inverse_diagonals(wt_context *context, const wt_system *system,
                                       const size_t *sizes, size_t count, double *out);
 
