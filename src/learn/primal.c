@@ -5,60 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
+#include "learn/primal_pass.h"
 #include "wattle/linalg.h"
 
-typedef struct {
-    wt_context *context;
-    const wt_primal *primal;
-    size_t f, q;
-    wt_system system; /* Phi^T Phi / M and its factors */
-    double *moment;   /* (f, q): Phi^T y / M */
-    double *slab;     /* (WT_PRIMAL_SLAB, f) features */
-    double *turned;   /* (f, WT_PRIMAL_SLAB) the same, transposed, for leave-one-out */
-    double *y;        /* (WT_PRIMAL_SLAB, q) */
-    wt_meter meter;
-    double done; /* samples read in all passes */
-} solver;
-
-/* Features and labels of samples begin .. end-1 into the slab. */
-static wt_status read_slab(solver *run, size_t begin, size_t end) {
-    const wt_primal *primal = run->primal;
-    const wt_features *features = primal->features;
-    wt_sets part;
-    wt_status status;
-    WT_TRY(wt_samples_read(run->context, primal->source, begin, end, &part));
-    for (size_t b = 0; b < wt_features_blocks(features); b++) {
-        size_t first, count;
-        wt_features_block_at(features, b, &first, &count);
-        WT_TRY(wt_features_block(run->context, features, &part, first, count,
-                                 run->slab + first * features->width, run->f));
-    }
-    for (size_t i = 0; i < part.samples; i++)
-        for (size_t o = 0; o < run->q; o++)
-            run->y[i * run->q + o] = (part.y[i * run->q + o] - primal->shift[o]) / primal->scale[o];
-    run->done += (double)part.samples;
-    wt_meter_set(&run->meter, run->done);
-done:
-    return status;
-}
-
-/* A pass over all samples: the body sees one slab of `rows` samples at a time. */
-typedef wt_status (*slab_fn)(solver *run, size_t rows, void *argument);
-static wt_status pass(solver *run, slab_fn body, void *argument) {
-    size_t n = run->primal->source->samples;
-    wt_status status = WT_OK;
-    for (size_t begin = 0; begin < n; begin += WT_PRIMAL_SLAB) {
-        size_t end = n - begin < WT_PRIMAL_SLAB ? n : begin + WT_PRIMAL_SLAB;
-        WT_TRY(wt_check_cancelled(run->context));
-        WT_TRY(read_slab(run, begin, end));
-        WT_TRY(body(run, end - begin, argument));
-    }
-done:
-    return status;
-}
-
-static wt_status add_moments(solver *run, size_t rows, void *argument) {
+static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument) {
     bool *first = argument;
     double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
     wt_status status;
@@ -72,12 +22,12 @@ done:
 }
 
 /* System and moment from one pass. */
-static wt_status collect(solver *run) {
+static wt_status collect(wt_primal_solver *run) {
     size_t f = run->f;
     double scale = 1 / wt_features_norm(run->primal->features);
     bool first = true;
     wt_status status;
-    WT_TRY(pass(run, add_moments, &first));
+    WT_TRY(wt_primal_pass(run, add_moments, &first));
     for (size_t i = 0; i < f; i++) {
         for (size_t j = 0; j <= i; j++)
             run->system.k[i * f + j] *= scale;
@@ -88,71 +38,8 @@ done:
     return status;
 }
 
-/* Sums of squares of a candidate v: residuals, and leave-one-out where the factor serves. */
-typedef struct {
-    const double *v;
-    bool leave_one_out;
-    double train, loo;
-    double *fitted; /* (WT_PRIMAL_SLAB, q) */
-} judging;
-
-/* h_i = phi_i^T (Phi^T Phi + lambda M)^-1 phi_i for the slab, into the first row of turned. */
-static wt_status leverages(solver *run, size_t rows) {
-    size_t f = run->f;
-    double scale = 1 / wt_features_norm(run->primal->features);
-    wt_status status;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < f; k++)
-            run->turned[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
-    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k, f, run->turned,
-                          WT_PRIMAL_SLAB));
-    for (size_t i = 0; i < rows; i++)
-        run->turned[i] *= run->turned[i];
-    for (size_t k = 1; k < f; k++)
-        for (size_t i = 0; i < rows; i++)
-            run->turned[i] += pow(run->turned[k * WT_PRIMAL_SLAB + i], 2);
-    for (size_t i = 0; i < rows; i++)
-        run->turned[i] *= scale;
-done:
-    return status;
-}
-
-static wt_status judge_slab(solver *run, size_t rows, void *argument) {
-    judging *judge = argument;
-    wt_status status;
-    WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, run->q, run->f, 1, run->slab, run->f,
-                   judge->v, run->q, 0, judge->fitted, run->q));
-    if (judge->leave_one_out)
-        WT_TRY(leverages(run, rows));
-    for (size_t i = 0; i < rows; i++)
-        for (size_t o = 0; o < run->q; o++) {
-            double error = run->y[i * run->q + o] - judge->fitted[i * run->q + o];
-            judge->train += error * error;
-            if (judge->leave_one_out)
-                judge->loo += pow(error / (1 - run->turned[i]), 2);
-        }
-done:
-    return status;
-}
-
-/* Mean squares of v over all samples. The factor of the lambda of v must be in the system when
- * leave-one-out errors are asked for. */
-static wt_status judge(solver *run, const double *v, bool leave_one_out, double *train,
-                       double *loo) {
-    judging work = {.v = v, .leave_one_out = leave_one_out};
-    double numbers = (double)run->primal->source->samples * (double)run->q;
-    wt_status status;
-    WT_TRY(WT_NEW(run->context, &work.fitted, WT_PRIMAL_SLAB * run->q, "fitted values"));
-    WT_TRY(pass(run, judge_slab, &work));
-    *train = work.train / numbers;
-    *loo = leave_one_out ? work.loo / numbers : NAN;
-done:
-    wt_release(work.fitted);
-    return status;
-}
-
 /* f - lambda trace((A + lambda)^-1): the trace of A (A + lambda)^-1. */
-static wt_status freedom_of(solver *run, double lambda, double *out) {
+static wt_status freedom_of(wt_primal_solver *run, double lambda, double *out) {
     double *inverse = NULL, trace = 0;
     wt_status status;
     WT_TRY(WT_NEW(run->context, &inverse, run->f, "degrees of freedom"));
@@ -166,18 +53,20 @@ done:
 }
 
 /* v by eigenvalues, those below f * epsilon * the largest left out. */
-static wt_status solve_by_eigen(solver *run, double lambda, wt_primal_answer *out) {
+static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t f = run->f, q = run->q;
-    double *u = NULL, *e = NULL, *turned = NULL;
+    double *u = NULL, *e = NULL, *turned = NULL, *moment = NULL;
     wt_status status;
     WT_TRY(WT_NEW(run->context, &u, f * f, "eigenvectors"));
     WT_TRY(WT_NEW(run->context, &e, f, "eigenvalues"));
     WT_TRY(WT_NEW(run->context, &turned, f * q, "eigenvalues"));
+    WT_TRY(WT_NEW(run->context, &moment, f * q, "eigenvalues"));
     wt_system_copy(&run->system, f, u);
     WT_TRY(wt_eigen_symmetric(run->context, f, u, f, true, e));
     WT_TRY(
         wt_gemm(run->context, WT_PLAIN, WT_PLAIN, f, q, f, 1, u, f, run->moment, q, 0, turned, q));
     double cut = (double)f * DBL_EPSILON * fmax(e[f - 1], 0);
+    memcpy(moment, turned, f * q * sizeof *moment);
     out->freedom = 0;
     for (size_t k = 0; k < f; k++) {
         bool live = e[k] > cut;
@@ -190,15 +79,18 @@ static wt_status solve_by_eigen(solver *run, double lambda, wt_primal_answer *ou
     out->lambda = lambda;
     if (out->rank > 0)
         out->condition = (e[f - 1] + lambda) / (e[f - out->rank] + lambda);
-    WT_TRY(judge(run, out->v, false, &out->train, &out->loo));
+    wt_primal_spectrum spectrum = {
+        .u = u, .e = e, .moment = moment, .first = f - out->rank, .lambda = lambda};
+    WT_TRY(wt_primal_judge_spectrum(run, out->v, &spectrum, &out->train, &out->loo));
 done:
     wt_release(u);
     wt_release(e);
     wt_release(turned);
+    wt_release(moment);
     return status;
 }
 
-static wt_status solve_fixed(solver *run, double lambda, wt_primal_answer *out) {
+static wt_status solve_fixed(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t usable;
     wt_status status;
     WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
@@ -211,12 +103,12 @@ static wt_status solve_fixed(solver *run, double lambda, wt_primal_answer *out) 
         wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, out->v, run->q));
     WT_TRY(freedom_of(run, lambda, &out->freedom));
     WT_TRY(wt_system_condition(run->context, &run->system, lambda, &out->condition));
-    WT_TRY(judge(run, out->v, run->primal->leave_one_out, &out->train, &out->loo));
+    WT_TRY(wt_primal_judge(run, out->v, run->primal->leave_one_out, &out->train, &out->loo));
 done:
     return status;
 }
 
-static wt_status test_score(solver *run, const double *v, double *score) {
+static wt_status test_score(wt_primal_solver *run, const double *v, double *score) {
     const wt_primal *primal = run->primal;
     double *predicted = NULL;
     size_t numbers = primal->test->samples * run->q;
@@ -232,8 +124,8 @@ done:
 }
 
 /* The rule's score of one lambda; infinite where there is no factor. */
-static wt_status score_lambda(solver *run, const wt_ridge *ridge, double lambda, double *v,
-                              double *score) {
+static wt_status score_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+                              double *v, double *score) {
     double train, loo, freedom, n = (double)run->primal->source->samples;
     size_t usable;
     wt_status status;
@@ -246,7 +138,7 @@ static wt_status score_lambda(solver *run, const wt_ridge *ridge, double lambda,
         WT_TRY(test_score(run, v, score));
         goto done;
     }
-    WT_TRY(judge(run, v, ridge->rule == WT_LAMBDA_LOO, &train, &loo));
+    WT_TRY(wt_primal_judge(run, v, ridge->rule == WT_LAMBDA_LOO, &train, &loo));
     *score = loo;
     if (ridge->rule == WT_LAMBDA_GCV) {
         WT_TRY(freedom_of(run, lambda, &freedom));
@@ -256,7 +148,7 @@ done:
     return status;
 }
 
-static wt_status search_path(solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
     const double *path;
     size_t count;
     double best = INFINITY, lambda = 0;
@@ -282,7 +174,7 @@ done:
     return status;
 }
 
-static wt_status prepare(solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
     wt_context *context = run->context;
     size_t f = run->f;
     wt_status status;
@@ -300,11 +192,11 @@ done:
 
 wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
                           wt_primal_answer *out) {
-    solver run = {.context = context,
-                  .primal = primal,
-                  .f = wt_features_count(primal->features),
-                  .q = primal->outputs,
-                  .meter = wt_meter_start(context, "samples", 0)};
+    wt_primal_solver run = {.context = context,
+                            .primal = primal,
+                            .f = wt_features_count(primal->features),
+                            .q = primal->outputs,
+                            .meter = wt_meter_start(context, "samples", 0)};
     *out = (wt_primal_answer){.train = NAN, .loo = NAN, .freedom = NAN, .condition = NAN};
     wt_status status;
     run.system.n = run.f;

@@ -365,7 +365,7 @@ static void minimum_norm_whatever_the_rank(void **state) {
             wt_sets_free(&sets);
         }
     /* Many features and few samples, one of them twice: rounding grows with the features. */
-    wt_model_spec wide = {.kind = WT_RFA, .heads = 300, .dim = 8, .keys = 4, .seed = 3};
+    wt_model_spec wide = {.kind = WT_RFA, .heads = 60, .dim = 8, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 50, 3, 4, 8, 1, false);
     repeat(&sets, 2);
     check_minimum_norm(context, &wide, &sets, "one of three twice, wide");
