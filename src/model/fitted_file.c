@@ -140,10 +140,27 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
     WT_TRY(read_number(context, file, "keys", &spec->keys));
     if (bias == NULL || !wt_parse_real(bias, &spec->bias))
         return wt_fail(context, WT_DATA, "%s: the metadata has no bias", path);
-    if (activation != NULL && strcmp(activation, "softmax") == 0)
-        spec->activation = WT_SOFTMAX;
+    if (activation == NULL ||
+        (strcmp(activation, "relu") != 0 && strcmp(activation, "softmax") != 0))
+        return wt_fail(context, WT_DATA, "%s: the activation is '%s', not relu or softmax", path,
+                       activation == NULL ? "" : activation);
+    spec->activation = strcmp(activation, "softmax") == 0 ? WT_SOFTMAX : WT_RELU;
 done:
     return status;
+}
+
+/* The sentence of a check, as one about the file: what would be bad usage elsewhere is bad data
+ * there. */
+static wt_status blame(wt_context *context, const wt_file *file, wt_status status) {
+    char reason[WT_MESSAGE_BYTES];
+    if (status == WT_OK)
+        return WT_OK;
+    strcpy(reason, wt_context_message(context));
+    return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+}
+
+static wt_status misfit(wt_context *context, const wt_file *file) {
+    return wt_fail(context, WT_DATA, "%s: its tensors do not fit its metadata", wt_file_path(file));
 }
 
 /* The tensor of the name, which must have this shape; finite values into out. */
@@ -157,7 +174,7 @@ static wt_status read_tensor(wt_context *context, const wt_file *file, const cha
         return wt_fail(context, WT_DATA, "%s: tensor '%s' has not the shape its metadata asks for",
                        wt_file_path(file), name);
     WT_TRY(wt_file_read(context, file, array, out));
-    WT_TRY(wt_check_finite(context, name, out, rank, shape));
+    WT_TRY(blame(context, file, wt_check_finite(context, name, out, rank, shape)));
 done:
     return status;
 }
@@ -172,23 +189,22 @@ static wt_status read_features(wt_context *context, const wt_file *file, wt_fitt
     wt_model_spec *spec = &fitted->model.spec;
     wt_features *features = &fitted->model.features;
     bool neurons = spec->kind == WT_RFMLP;
-    size_t side = spec->dim + 1;
     double *copy = NULL;
     wt_status status;
     if (neurons)
         spec->width = size_of(file, "w", 0);
-    else
-        spec->heads = size_of(file, "W", 0);
     fitted->outputs = size_of(file, "v", neurons ? 1 : 2);
-    WT_TRY(wt_features_shape(context, spec, features));
-    /* The file must hold as many weights as its metadata says before room is made for them. */
-    const wt_array *weights = wt_file_find(file, neurons ? "w" : "W");
-    if (weights == NULL || weights->count != features->units * features->inputs ||
-        fitted->outputs == 0)
-        return wt_fail(context, WT_DATA, "%s: its tensors do not fit its metadata",
-                       wt_file_path(file));
+    WT_TRY(blame(context, file, wt_features_shape(context, spec, features)));
+    /* The file must hold as many numbers as its metadata says before room is made for them. */
+    const wt_array *weights = wt_file_find(file, neurons ? "w" : "W"), *v = wt_file_find(file, "v");
+    size_t units = features->units, side = features->width, q = fitted->outputs, values;
+    if (!neurons && weights != NULL && size_of(file, "W", 0) != units)
+        return wt_fail(context, WT_DATA, "%s: 'W' holds %zu heads, the metadata says %zu",
+                       wt_file_path(file), size_of(file, "W", 0), units);
+    if (weights == NULL || weights->count != units * features->inputs || v == NULL || q == 0 ||
+        !wt_multiply(wt_features_count(features), q, &values) || v->count != values)
+        return misfit(context, file);
     WT_TRY(wt_features_new(context, spec, features));
-    size_t units = features->units, q = fitted->outputs;
     WT_TRY(
         read_tensor(context, file, weights->name, neurons ? 2 : 3,
                     neurons ? (size_t[]){units, features->inputs} : (size_t[]){units, side, side},
@@ -211,11 +227,10 @@ static wt_status read_kernel(wt_context *context, const wt_file *file, wt_fitted
     double *mask = NULL;
     wt_status status;
     fitted->outputs = size_of(file, "alpha", 1);
+    WT_TRY(blame(context, file, wt_model_spec_check(context, spec)));
     if (size_of(file, "keys", 0) != n || size_of(file, "keys", 2) != spec->dim || n == 0 ||
-        fitted->outputs == 0)
-        return wt_fail(context, WT_DATA, "%s: its tensors do not fit its metadata",
-                       wt_file_path(file));
-    WT_TRY(wt_model_spec_check(context, spec));
+        slots == 0 || size_of(file, "alpha", 0) != n || fitted->outputs == 0)
+        return misfit(context, file);
     WT_TRY(wt_sets_new(context, n, slots, spec->dim, 0, masked, train));
     WT_TRY(read_tensor(context, file, "query", 2, (size_t[]){n, spec->dim}, train->query));
     WT_TRY(read_tensor(context, file, "keys", 3, (size_t[]){n, slots, spec->dim}, train->key));
@@ -234,6 +249,22 @@ done:
     return status;
 }
 
+/* y_mean and y_scale, both or none. */
+static wt_status read_scale(wt_context *context, const wt_file *file, wt_fitted *fitted) {
+    size_t shape[] = {fitted->outputs};
+    wt_status status = WT_OK;
+    if (wt_file_find(file, "y_mean") == NULL && wt_file_find(file, "y_scale") == NULL)
+        return WT_OK;
+    WT_TRY(read_tensor(context, file, "y_mean", 1, shape, fitted->shift));
+    WT_TRY(read_tensor(context, file, "y_scale", 1, shape, fitted->scale));
+    for (size_t o = 0; o < fitted->outputs; o++)
+        if (!(fitted->scale[o] > 0))
+            return wt_fail(context, WT_DATA, "%s: y_scale[%zu] is %g, not above 0",
+                           wt_file_path(file), o, fitted->scale[o]);
+done:
+    return status;
+}
+
 wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out) {
     wt_file *file = NULL;
     wt_fitted *fitted = NULL;
@@ -247,11 +278,7 @@ wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out)
     else
         WT_TRY(read_features(context, file, fitted));
     WT_TRY(wt_fitted_standardize(context, NULL, false, fitted));
-    size_t shape[] = {fitted->outputs};
-    if (wt_file_find(file, "y_mean") != NULL) {
-        WT_TRY(read_tensor(context, file, "y_mean", 1, shape, fitted->shift));
-        WT_TRY(read_tensor(context, file, "y_scale", 1, shape, fitted->scale));
-    }
+    WT_TRY(read_scale(context, file, fitted));
     *out = fitted;
     fitted = NULL;
 done:
