@@ -30,6 +30,12 @@ static wt_status read_mask(wt_context *context, const wt_file *file, const wt_ar
     wt_status status;
     WT_TRY(WT_NEW(context, &values, array->count, "mask"));
     WT_TRY(wt_file_read(context, file, array, values));
+    if (wt_check_finite(context, "mask", values, array->rank, array->shape) != WT_OK) {
+        char reason[WT_MESSAGE_BYTES];
+        strcpy(reason, wt_context_message(context));
+        status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+        goto done;
+    }
     for (size_t i = 0; i < array->count; i++)
         mask[i] = values[i] != 0;
 done:
@@ -58,6 +64,9 @@ static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets *ou
     if (y != NULL && y->shape[0] != samples)
         return disagree(context, file, query, y, "samples");
     size_t outputs = y == NULL ? 0 : y->rank == 1 ? 1 : y->shape[1];
+    /* Empty ones are told before room is made: a shape with a nought in it may be any size. */
+    WT_TRY(wt_sets_check(context, wt_file_path(file),
+                         &(wt_sets){.samples = samples, .keys = slots, .dim = dim}));
     WT_TRY(wt_sets_new(context, samples, slots, dim, outputs, mask != NULL, out));
     WT_TRY(wt_file_read(context, file, query, out->query));
     WT_TRY(wt_file_read(context, file, keys, out->key));
