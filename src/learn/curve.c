@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "learn/dual.h"
+#include "linalg/tiles.h"
 #include "model/fitted.h"
 
 static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
@@ -13,9 +14,13 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
     WT_TRY(wt_model_check_sets(context, spec, "the training data", train));
     WT_TRY(wt_sets_check(context, "the test data", test));
     WT_TRY(wt_model_check_sets(context, spec, "the test data", test));
-    if (targets == 0 || columns % targets != 0) {
+    if (targets == 0 || columns == 0 || columns % targets != 0) {
         status = wt_fail(context, WT_USAGE, "%zu label columns cannot be shared by %zu targets",
                          columns, targets);
+        goto done;
+    }
+    if (count == 0) {
+        status = wt_fail(context, WT_USAGE, "a learning curve needs one size or more");
         goto done;
     }
     for (size_t s = 0; s < count; s++)
@@ -61,6 +66,10 @@ wt_status wt_learning_curve(wt_context *context, const wt_model_spec *spec, cons
     wt_status status;
     WT_TRY(check(context, spec, train, test, columns, targets, sizes, size_count));
     WT_TRY(wt_ridge_check(context, ridge, true));
+    WT_TRY(wt_check_matrix(context, "the training labels", WT_WHOLE, train->samples, columns,
+                           train_y, columns));
+    WT_TRY(wt_check_matrix(context, "the test labels", WT_WHOLE, test->samples, columns, test_y,
+                           columns));
     WT_TRY(wt_model_draw(context, spec, &model));
     WT_TRY(wt_dual_solve(context, &dual, ridge, &answer));
     WT_TRY(WT_NEW(context, &predicted, test->samples * all, "predictions"));

@@ -23,6 +23,7 @@ typedef struct {
     float *factor;              /* (n, n), lower */
     double *kept;               /* (n * f) features; NULL = made again each time */
     float *small;               /* (n, columns) */
+    double *scale;              /* (columns) */
     double *residual, *product; /* (n, all) */
 } mixed;
 
@@ -32,16 +33,33 @@ static wt_status factor(mixed *work, wt_mixed_result *result, bool *fine) {
     size_t n = work->sets->samples, failed_at;
     double began = wt_clock();
     wt_status status;
+    *fine = false;
     WT_TRY(
         wt_features_gram_float(context, work->features, work->sets, work->factor, n, work->kept));
     for (size_t i = 0; i < n; i++)
         work->factor[i * n + i] += (float)work->lambda;
     result->seconds_gram = wt_clock() - began;
-    WT_TRY(wt_cholesky_float(context, n, work->factor, n, &failed_at));
+    status = wt_cholesky_float(context, n, work->factor, n, &failed_at);
+    if (status == WT_DATA) { /* the tokens are finite: features have left the range of float */
+        status = WT_OK;
+        goto done;
+    }
+    WT_TRY(status);
     *fine = failed_at == 0;
     result->seconds_factor = wt_clock() - began - result->seconds_gram;
 done:
     return status;
+}
+
+/* The power of two next to the largest residual of column j: divided by it, residuals of any size
+ * are safe in float, and lose no bit by it. */
+static double scale_of(const mixed *work, size_t j) {
+    double largest = 0;
+    int exponent;
+    for (size_t i = 0; i < work->sizes[j / work->columns]; i++)
+        largest = fmax(largest, fabs(work->residual[i * work->all + j]));
+    frexp(largest, &exponent);
+    return ldexp(1, exponent);
 }
 
 /* alpha += (L L^T)^-1 residual, order by order. */
@@ -50,16 +68,20 @@ static wt_status correct(mixed *work, double *alpha) {
     wt_status status = WT_OK;
     for (size_t s = 0; s < work->count; s++) {
         size_t size = work->sizes[s];
-        for (size_t i = 0; i < size; i++)
-            for (size_t c = 0; c < columns; c++)
-                work->small[i * columns + c] = (float)work->residual[i * all + s * columns + c];
+        for (size_t c = 0; c < columns; c++) {
+            double scale = work->scale[c] = scale_of(work, s * columns + c);
+            for (size_t i = 0; i < size; i++)
+                work->small[i * columns + c] =
+                    (float)(work->residual[i * all + s * columns + c] / scale);
+        }
         WT_TRY(wt_solve_lower_float(work->context, WT_PLAIN, size, columns, work->factor, n,
                                     work->small, columns));
         WT_TRY(wt_solve_lower_float(work->context, WT_TURNED, size, columns, work->factor, n,
                                     work->small, columns));
         for (size_t i = 0; i < size; i++)
             for (size_t c = 0; c < columns; c++)
-                alpha[i * all + s * columns + c] += (double)work->small[i * columns + c];
+                alpha[i * all + s * columns + c] +=
+                    work->scale[c] * (double)work->small[i * columns + c];
     }
 done:
     return status;
@@ -142,6 +164,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     *result = (wt_mixed_result){0};
     WT_TRY(WT_NEW(context, &work.factor, n * n, "the float factor"));
     WT_TRY(WT_NEW(context, &work.small, n * columns, "corrections"));
+    WT_TRY(WT_NEW(context, &work.scale, columns, "corrections"));
     WT_TRY(WT_NEW(context, &work.residual, n * work.all, "residuals"));
     WT_TRY(WT_NEW(context, &work.product, n * work.all, "residuals"));
     if (worth_keeping(context, n, wt_features_count(features)))
@@ -155,6 +178,7 @@ done:
     wt_release(work.factor);
     wt_release(work.kept);
     wt_release(work.small);
+    wt_release(work.scale);
     wt_release(work.residual);
     wt_release(work.product);
     return status;
