@@ -53,7 +53,8 @@ WT_API wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted,
                                    const wt_sets *sets, double *out);
 WT_API size_t wt_fitted_outputs(const wt_fitted *fitted);
 WT_API const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted);
-/* Mean squared error and the same over the variance of y, all outputs together. */
+/* Mean squared error and the same over the variance of y, all outputs together; each output in
+ * units of its training deviation, for the second, where labels were standardised. */
 WT_API wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
                                  double *mean_square, double *error);
 /* Writes or reads a .safetensors file, as docs/formats.md describes. A file of another kind or a

@@ -82,11 +82,12 @@ wt_status wt_learning_curve(wt_context *context, const wt_model_spec *spec, cons
             points[t * size_count + s] = (wt_curve_point){
                 .n = sizes[s],
                 .lambda = answer.lambda[at],
-                .test_error = mean_square(predicted, all, s * columns + t * q, test_y, columns,
-                                          t * q, q, test->samples) /
-                              test_variance,
-                .train_error = answer.train[at] / variance,
-                .loo_error = answer.loo[at] / variance,
+                .test_error =
+                    wt_over_variance(mean_square(predicted, all, s * columns + t * q, test_y,
+                                                 columns, t * q, q, test->samples),
+                                     test_variance),
+                .train_error = wt_over_variance(answer.train[at], variance),
+                .loo_error = wt_over_variance(answer.loo[at], variance),
             };
         }
     }

@@ -87,8 +87,8 @@ static wt_status fit_dual(fit *run) {
     WT_TRY(wt_dual_solve(run->context, &dual, run->ridge, &answer));
     double variance = wt_variance(y, n, q, q);
     report->lambda = answer.lambda[0];
-    report->train_error = answer.train[0] / variance;
-    report->loo_error = answer.loo[0] / variance;
+    report->train_error = wt_over_variance(answer.train[0], variance);
+    report->loo_error = wt_over_variance(answer.loo[0], variance);
     report->freedom = answer.freedom[0];
     report->rank = answer.rank[0];
     report->condition = answer.condition;
@@ -106,11 +106,13 @@ done:
     return status;
 }
 
-/* Variance of the labels in the units of the fit, in one pass over the source. */
+/* Variance of the labels in the units of the fit, in one pass over the source: moments from the
+ * first label on, so that a mean far from 0 takes no digits. */
 static wt_status source_variance(fit *run, double *out) {
     size_t q = run->fitted->outputs;
-    double *sums = NULL, *squares = NULL, n = (double)run->source.samples;
+    double *first = NULL, *sums = NULL, *squares = NULL, n = (double)run->source.samples;
     wt_status status;
+    WT_TRY(WT_NEW(run->context, &first, q, "labels"));
     WT_TRY(WT_NEW_ZERO(run->context, &sums, q, "labels"));
     WT_TRY(WT_NEW_ZERO(run->context, &squares, q, "labels"));
     for (size_t begin = 0; begin < run->source.samples; begin += WT_PRIMAL_SLAB) {
@@ -118,8 +120,10 @@ static wt_status source_variance(fit *run, double *out) {
         wt_sets part;
         WT_TRY(wt_samples_read(run->context, &run->source, begin,
                                end < run->source.samples ? end : run->source.samples, &part));
+        if (begin == 0)
+            memcpy(first, part.y, q * sizeof *first);
         for (size_t i = 0; i < part.samples * q; i++) {
-            double y = (part.y[i] - run->fitted->shift[i % q]) / run->fitted->scale[i % q];
+            double y = (part.y[i] - first[i % q]) / run->fitted->scale[i % q];
             sums[i % q] += y;
             squares[i % q] += y * y;
         }
@@ -128,6 +132,7 @@ static wt_status source_variance(fit *run, double *out) {
     for (size_t o = 0; o < q; o++)
         *out += (squares[o] - sums[o] * sums[o] / n) / n / (double)q;
 done:
+    wt_release(first);
     wt_release(sums);
     wt_release(squares);
     return status;
@@ -150,8 +155,8 @@ static wt_status fit_primal(fit *run) {
     WT_TRY(source_variance(run, &variance));
     WT_TRY(wt_primal_solve(run->context, &primal, run->ridge, &answer));
     report->lambda = answer.lambda;
-    report->train_error = answer.train / variance;
-    report->loo_error = answer.loo / variance;
+    report->train_error = wt_over_variance(answer.train, variance);
+    report->loo_error = wt_over_variance(answer.loo, variance);
     report->freedom = answer.freedom;
     report->condition = answer.condition;
     report->rank = answer.rank;
@@ -260,6 +265,20 @@ static wt_status fit_drawn(wt_context *context, const wt_model_spec *spec,
     return status;
 }
 
+static wt_status check_problem(wt_context *context, const wt_model_spec *spec,
+                               const wt_problem *problem, size_t samples) {
+    const wt_problem_spec *drawn = wt_problem_get_spec(problem);
+    if (samples == 0)
+        return wt_fail(context, WT_USAGE, "a fit needs 1 sample or more");
+    if (drawn->dim != spec->dim || drawn->keys != spec->keys)
+        return wt_fail(
+            context, WT_USAGE,
+            "a problem of %zu keys in %zu dimensions does not fit a model of %zu keys in "
+            "%zu dimensions",
+            drawn->keys, drawn->dim, spec->keys, spec->dim);
+    return WT_OK;
+}
+
 wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
                                const wt_problem *problem, size_t samples, const wt_sets *test,
                                const wt_ridge *ridge, wt_fitted **out, wt_fit_report *report) {
@@ -271,6 +290,7 @@ wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
     clear_report(report);
     WT_TRY(wt_model_spec_check(context, spec));
     WT_TRY(wt_ridge_check(context, ridge, test != NULL));
+    WT_TRY(check_problem(context, spec, problem, samples));
     WT_TRY(choose_path(context, spec, samples, 1, true, ridge, &plan, &primal));
     /* Standardising needs the labels beforehand, and the dual all samples. */
     if (!primal || ridge->standardize)

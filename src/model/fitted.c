@@ -25,16 +25,17 @@ const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted) {
     return &fitted->model.spec;
 }
 
-/* Mean of column o of y (rows, q) and its deviation, in two passes. */
+/* Mean of column o of y (rows, q) and its variance, in two passes. Both are taken from the first
+ * label on: a constant has a variance of 0 then, not one of rounding. */
 static void moments(const double *y, size_t rows, size_t q, size_t o, double *mean,
                     double *variance) {
-    *mean = *variance = 0;
+    double first = y[o], rest = 0;
+    *variance = 0;
     for (size_t i = 0; i < rows; i++)
-        *mean += y[i * q + o];
-    *mean /= (double)rows;
+        rest += (y[i * q + o] - first) / (double)rows;
     for (size_t i = 0; i < rows; i++)
-        *variance += pow(y[i * q + o] - *mean, 2);
-    *variance /= (double)rows;
+        *variance += pow(y[i * q + o] - first - rest, 2) / (double)rows;
+    *mean = first + rest;
 }
 
 double wt_variance(const double *y, size_t rows, size_t columns, size_t stride) {
@@ -44,6 +45,10 @@ double wt_variance(const double *y, size_t rows, size_t columns, size_t stride) 
         sum += variance;
     }
     return sum / (double)columns;
+}
+
+double wt_over_variance(double mean_square, double variance) {
+    return variance > 0 ? mean_square / variance : NAN;
 }
 
 wt_status wt_fitted_standardize(wt_context *context, const wt_sets *sets, bool standardize,
@@ -108,7 +113,7 @@ wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt
     }
     double numbers = (double)(sets->samples * q);
     *mean_square = square / numbers;
-    *error = scaled / numbers / wt_variance(wanted, sets->samples, q, q);
+    *error = wt_over_variance(scaled / numbers, wt_variance(wanted, sets->samples, q, q));
 done:
     wt_release(predicted);
     wt_release(wanted);

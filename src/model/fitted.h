@@ -20,7 +20,9 @@ wt_status wt_fitted_standardize(wt_context *context, const wt_sets *sets, bool s
 /* (y - shift) / scale of all labels into out (n, q). */
 void wt_fitted_scale_labels(const wt_fitted *fitted, const wt_sets *sets, double *out);
 
-/* Mean square over the variance about each column's mean, for `columns` columns at `stride`. */
+/* The variance about each column's mean, averaged over `columns` columns at `stride`. */
 double wt_variance(const double *y, size_t rows, size_t columns, size_t stride);
+/* The quotient; NaN where labels do not vary. */
+double wt_over_variance(double mean_square, double variance);
 
 #endif
