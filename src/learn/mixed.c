@@ -7,7 +7,9 @@
 #include "base/progress.h"
 #include "linalg/backend.h"
 
-#define GOOD_RESIDUAL 1e-9              /* what a double solve of a well-scaled system leaves */
+/* Residuals against labels. Predictions on the samples are off by no more than that, so that errors
+ * of a curve keep eight digits; whoever wants v itself takes the exact way. */
+#define GOOD_RESIDUAL 1e-9
 #define FAIR_RESIDUAL 1e-8              /* accepted when corrections stop helping */
 #define MOST_KEPT     ((size_t)2 << 30) /* bytes */
 #define MOST_STEPS    12

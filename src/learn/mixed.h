@@ -1,5 +1,5 @@
 /* Float factor, double answer: the Cholesky factor of a float Gram matrix corrects residuals that
- * are taken in double, until the answer is as good as a double solve. */
+ * are taken in double, until they are 1e-9 of the labels. */
 #ifndef WT_LEARN_MIXED_H
 #define WT_LEARN_MIXED_H
 

@@ -10,4 +10,8 @@ wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const w
                          size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
                          wt_fit_plan *out, bool *primal);
 
+/* WT_MEMORY with the bytes needed when the plan does not fit what is left of the budget. */
+wt_status wt_plan_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_plan *plan,
+                         size_t outputs, bool drawn);
+
 #endif

@@ -178,7 +178,7 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
     wt_context *context = run->context;
     size_t f = run->f;
     wt_status status;
-    WT_TRY(WT_NEW(context, &run->system.k, f * f, "the normal matrix"));
+    WT_TRY(wt_allocate(context, &run->system.k, f, f * sizeof(double), "the normal matrix"));
     WT_TRY(WT_NEW(context, &run->system.diagonal, f, "the normal matrix"));
     WT_TRY(WT_NEW(context, &run->moment, f * run->q, "moments"));
     WT_TRY(WT_NEW(context, &run->slab, WT_PRIMAL_SLAB * f, "a slab of features"));

@@ -219,6 +219,7 @@ static wt_status choose_path(wt_context *context, const wt_model_spec *spec, siz
     if (!wt_model_kind_infinite(spec->kind))
         WT_TRY(wt_features_shape(context, spec, &shape));
     WT_TRY(wt_plan_choose(context, spec, &shape, samples, outputs, drawn, ridge, plan, primal));
+    WT_TRY(wt_plan_refuse(context, spec, plan, outputs, drawn));
 done:
     return status;
 }

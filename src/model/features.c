@@ -25,6 +25,11 @@ size_t wt_features_block_units(const wt_features *features) {
     return units == 0 ? 1 : units;
 }
 
+size_t wt_features_block_columns(const wt_features *features) {
+    size_t units = wt_features_block_units(features);
+    return (units < features->units ? units : features->units) * features->width;
+}
+
 size_t wt_features_blocks(const wt_features *features) {
     size_t most = wt_features_block_units(features);
     return (features->units - 1) / most + 1;

@@ -34,6 +34,8 @@ double wt_features_norm(const wt_features *features);
 
 /* Units a block in the loops over all features: about a thousand columns. */
 size_t wt_features_block_units(const wt_features *features);
+/* Columns of the widest of them. */
+size_t wt_features_block_columns(const wt_features *features);
 /* Blocks over all units, and the units of block b. */
 size_t wt_features_blocks(const wt_features *features);
 void wt_features_block_at(const wt_features *features, size_t b, size_t *first, size_t *count);
@@ -46,6 +48,10 @@ wt_status wt_features_block(wt_context *context, const wt_features *features, co
 wt_status wt_features_block_float(wt_context *context, const wt_features *features,
                                   const wt_sets *sets, size_t first, size_t count, float *out,
                                   size_t stride, double *exact);
+
+/* Bytes that making a block of `count` units of sets of `keys` keys holds beside its output. */
+double wt_features_scratch_bytes(const wt_context *context, const wt_features *features,
+                                 size_t keys, size_t count);
 
 /* Rows of a (units * width, columns) matrix from block order to file order. */
 void wt_features_to_file_order(const wt_features *features, const double *in, size_t columns,

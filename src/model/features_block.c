@@ -161,6 +161,22 @@ static void pack_weights(const job *work) {
     }
 }
 
+/* Doubles a worker needs. */
+static size_t scratch_numbers(const wt_features *features, size_t keys, size_t count) {
+    size_t columns = count * features->width;
+    if (features->spec.kind == WT_RFMLP)
+        return SAMPLES_A_CHUNK * (features->inputs + columns);
+    return (SAMPLES_A_CHUNK + 2 * keys) * features->width + (SAMPLES_A_CHUNK + 1) * columns +
+           (keys + 1) * count;
+}
+
+double wt_features_scratch_bytes(const wt_context *context, const wt_features *features,
+                                 size_t keys, size_t count) {
+    double workers = (double)wt_context_threads(context);
+    double packed = features->spec.kind == WT_RFMLP ? 0 : (double)count * (double)features->inputs;
+    return sizeof(double) * (workers * (double)scratch_numbers(features, keys, count) + packed);
+}
+
 static wt_status make_block(wt_context *context, job *work) {
     const wt_features *features = work->features;
     const wt_sets *sets = work->sets;
@@ -171,11 +187,7 @@ static wt_status make_block(wt_context *context, job *work) {
     WT_TRY(wt_backend_open(context, &backend));
     work->blas = &backend->real64;
     work->columns = work->count * features->width;
-    if (neurons)
-        work->scratch_each = SAMPLES_A_CHUNK * (features->inputs + work->columns);
-    else
-        work->scratch_each = (SAMPLES_A_CHUNK + 2 * sets->keys) * features->width +
-                             (SAMPLES_A_CHUNK + 1) * work->columns + (sets->keys + 1) * work->count;
+    work->scratch_each = scratch_numbers(features, sets->keys, work->count);
     size_t workers = (size_t)wt_context_threads(context);
     WT_TRY(WT_NEW(context, &work->scratch, workers * work->scratch_each, "features"));
     if (!neurons) {

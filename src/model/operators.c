@@ -29,16 +29,11 @@ static void normalise(const wt_features *features, size_t n, double *k, size_t s
             k[i * stride + j] *= scale;
 }
 
-static size_t block_columns(const wt_features *features) {
-    size_t units = wt_features_block_units(features);
-    return (units < features->units ? units : features->units) * features->width;
-}
-
 static wt_status features_gram(wt_context *context, const wt_features *features,
                                const wt_sets *sets, double *k, size_t stride) {
     double *block = NULL;
     wt_status status;
-    size_t n = sets->samples, columns = block_columns(features);
+    size_t n = sets->samples, columns = wt_features_block_columns(features);
     WT_TRY(WT_NEW(context, &block, n * columns, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
@@ -61,7 +56,7 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
                                  const wt_sets *sets, float *k, size_t stride, double *kept) {
     float *slab = NULL;
     wt_status status;
-    size_t n = sets->samples, columns = FLOAT_BLOCKS * block_columns(features);
+    size_t n = sets->samples, columns = FLOAT_BLOCKS * wt_features_block_columns(features);
     size_t blocks = wt_features_blocks(features);
     WT_TRY(WT_NEW(context, &slab, n * columns, "blocks of features"));
     for (size_t b = 0; b < blocks; b += FLOAT_BLOCKS) {
@@ -99,7 +94,8 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
     wt_status status = WT_OK;
     size_t n = sets->samples;
     if (kept == NULL)
-        WT_TRY(WT_NEW(context, &made, n * block_columns(features), "a block of features"));
+        WT_TRY(
+            WT_NEW(context, &made, n * wt_features_block_columns(features), "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
@@ -121,7 +117,7 @@ wt_status wt_features_apply(wt_context *context, const wt_features *features, co
                             size_t columns, const double *v, double *f) {
     double *block = NULL;
     wt_status status;
-    size_t n = sets->samples, stride = block_columns(features);
+    size_t n = sets->samples, stride = wt_features_block_columns(features);
     WT_TRY(WT_NEW(context, &block, n * stride, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;

@@ -203,8 +203,9 @@ static void the_mixed_solver_is_exact(void **state) {
             double *wanted = plain_ridge(context, two[s], f, 2, phi, y, lambdas[l] * 100, two[s]);
             for (size_t i = 0; i < f * 2; i++)
                 column[i] = got[i / 2 * 4 + s * 2 + i % 2];
-            /* A residual of 1e-12 times the condition, up to 1e6 / ... of the range of v. */
-            CHECK_BELOW(relative_difference(f * 2, column, wanted), 1e-9, "lambda %g, n = %zu",
+            /* Residuals of 1e-9 of the labels: small eigenvalues multiply them in v, not in the
+             * gradient, which is their product with Phi. */
+            CHECK_BELOW(relative_difference(f * 2, column, wanted), 1e-8, "lambda %g, n = %zu",
                         lambdas[l], two[s]);
             CHECK_BELOW(gradient_ratio(two[s], f, 2, phi, y, lambdas[l] * 100, column), 1e-9,
                         "gradient: lambda %g, n = %zu", lambdas[l], two[s]);
