@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-#define GOOD_RESIDUAL 1e-13 /* of a column, against its labels */
+#define GOOD_RESIDUAL 1e-12 /* of a column, against its labels */
 #define MOST_STEPS    4
 
 typedef struct {

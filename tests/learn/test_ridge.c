@@ -470,6 +470,33 @@ static void contradicting_copies(void **state) {
     wt_sets_free(&sets);
 }
 
+/* More samples than one slab of the primal holds: both ways and the plain one agree. */
+static void many_slabs(void **state) {
+    wt_context *context = *state;
+    enum { N = WT_PRIMAL_SLAB + 77 };
+    wt_model_spec spec = {.kind = WT_BRFA, .heads = 8, .bias = 4, .dim = 3, .keys = 4, .seed = 3};
+    wt_sets sets = draw_sets(context, 90, N, 4, 3, 2, true);
+    size_t f;
+    double *phi = phi_of(context, &spec, &sets, &f), lambda = 1e-2;
+    double *wanted = plain_ridge(context, N, f, 2, phi, sets.y, lambda * 8, N), loo[SOLVERS];
+    for (size_t s = 0; s < SOLVERS; s++) {
+        wt_fitted *fitted;
+        wt_fit_report report;
+        wt_ridge ridge = {.lambda = lambda, .solver = solvers[s]};
+        CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+        double *v = fitted_values(context, fitted);
+        /* Conditions of up to 1e6. */
+        CHECK_BELOW(relative_difference(f * 2, v, wanted), 1e-9, "solver %zu", s);
+        loo[s] = report.loo_error;
+        wt_release(v);
+        wt_fitted_free(fitted);
+    }
+    CHECK_NEAR(loo[1] / loo[0], 1, 1e-10);
+    wt_release(phi);
+    wt_release(wanted);
+    wt_sets_free(&sets);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_solutions),
@@ -481,6 +508,7 @@ int main(void) {
         cmocka_unit_test(no_unit_on),
         cmocka_unit_test(leave_one_out_of_minimum_norm),
         cmocka_unit_test(contradicting_copies),
+        cmocka_unit_test(many_slabs),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }
