@@ -131,15 +131,18 @@ static void float_features_are_rounded_double_ones(void **state) {
         wt_features features;
         CHECK_OK(context, wt_features_draw(context, &spec, &features));
         size_t first = 3, count = 11, width = count * features.width, stride = width + 2;
-        double *block = doubles(context, 70 * stride);
+        double *block = doubles(context, 70 * stride), *exact = doubles(context, 70 * width);
         float *rounded;
         CHECK_OK(context, WT_NEW_ZERO(context, &rounded, 70 * stride, "floats"));
         CHECK_OK(context,
                  wt_features_block(context, &features, &sets, first, count, block, stride));
-        CHECK_OK(context,
-                 wt_features_block_float(context, &features, &sets, first, count, rounded, stride));
+        CHECK_OK(context, wt_features_block_float(context, &features, &sets, first, count, rounded,
+                                                  stride, exact));
         for (size_t i = 0; i < 70 * stride; i++)
             assert_true(rounded[i] == (float)block[i]);
+        for (size_t i = 0; i < 70 * width; i++)
+            assert_true(exact[i] == block[i / width * stride + i % width]);
+        wt_release(exact);
         wt_release(block);
         wt_release(rounded);
         wt_features_free(&features);
