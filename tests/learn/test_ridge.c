@@ -470,6 +470,39 @@ static void contradicting_copies(void **state) {
     wt_sets_free(&sets);
 }
 
+/* Far below the rounding of K a penalty is as good as none: the minimum norm, not noise. */
+static void vanishing_penalties(void **state) {
+    wt_context *context = *state;
+    static const double lambdas[] = {1e-14, 1e-16, 1e-30};
+    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    static const size_t samples[] = {24, 90}; /* in copies, f = 32 */
+    for (size_t n = 0; n < 2; n++) {
+        wt_sets sets = draw_sets(context, 85, samples[n], 4, 3, 1, false);
+        repeat(&sets, samples[n] / 2);
+        size_t f, rank;
+        double *phi = phi_of(context, &spec, &sets, &f), *wanted = doubles(context, f);
+        CHECK_OK(context, wt_least_squares(context, samples[n], f, 1, phi, f, sets.y, 1, 1e-7,
+                                           wanted, 1, &rank));
+        for (size_t l = 0; l < 3; l++)
+            for (size_t s = 0; s < SOLVERS; s++) {
+                wt_fitted *fitted;
+                wt_fit_report report;
+                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+                CHECK_OK(context,
+                         wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+                double *v = fitted_values(context, fitted);
+                CHECK_BELOW(relative_difference(f, v, wanted), 1e-7, "n = %zu, lambda %g, %zu",
+                            samples[n], lambdas[l], s);
+                assert_int_equal(report.rank, rank);
+                wt_release(v);
+                wt_fitted_free(fitted);
+            }
+        wt_release(phi);
+        wt_release(wanted);
+        wt_sets_free(&sets);
+    }
+}
+
 /* More samples than one slab of the primal holds: both ways and the plain one agree. */
 static void many_slabs(void **state) {
     wt_context *context = *state;
@@ -508,6 +541,7 @@ int main(void) {
         cmocka_unit_test(no_unit_on),
         cmocka_unit_test(leave_one_out_of_minimum_norm),
         cmocka_unit_test(contradicting_copies),
+        cmocka_unit_test(vanishing_penalties),
         cmocka_unit_test(many_slabs),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
