@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,16 @@ static void remark_cost(const cli_call *call, double began) {
               wt_format_bytes((size_t)usage.ru_maxrss * 1024, process));
 }
 
+/* Memory that was given back is kept for the next repetition: to touch a fresh page costs more than
+ * to fill it. Under --mem it goes back to the system instead. */
+static void keep_memory(void) {
+    (void)mallopt(M_MMAP_MAX, 0);
+    (void)mallopt(M_TRIM_THRESHOLD, -1);
+}
+
 static wt_status apply_common(cli_call *call) {
+    if (call->common.memory == 0)
+        keep_memory();
     wt_context_set_memory(call->context, call->common.memory);
     if (call->common.threads == 0)
         return WT_OK;

@@ -54,11 +54,12 @@ WT_API wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t 
 WT_API wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t columns,
                                const float *a, size_t a_stride, double beta, double *k,
                                size_t k_stride);
-/* The lower triangle of K = A A^T + beta K, rows x rows, summed in float too: the fastest of the
- * three, off by about 1e-6 of the diagonal, for use where a refinement in double follows. Not
+/* The lower triangle of K = alpha A A^T + beta K, rows x rows, summed in float too: the fastest of
+ * the three, off by about 1e-6 of the diagonal, for use where a refinement in double follows. Not
  * checked for NaN and Inf, which it carries through. */
-WT_API wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, const float *a,
-                                size_t a_stride, float beta, float *k, size_t k_stride);
+WT_API wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float alpha,
+                                const float *a, size_t a_stride, float beta, float *k,
+                                size_t k_stride);
 /* Copies the lower triangle of an n x n matrix onto the upper one. */
 WT_API wt_status wt_mirror_lower(wt_context *context, size_t n, double *a, size_t stride);
 

@@ -10,8 +10,7 @@
 /* Residuals against labels. Predictions on the samples are off by no more than that, so that errors
  * of a curve keep eight digits; whoever wants v itself takes the exact way. */
 #define GOOD_RESIDUAL 1e-9
-#define FAIR_RESIDUAL 1e-8              /* accepted when corrections stop helping */
-#define MOST_KEPT     ((size_t)2 << 30) /* bytes */
+#define FAIR_RESIDUAL 1e-8 /* accepted when corrections stop helping */
 #define MOST_STEPS    12
 
 typedef struct {
@@ -22,8 +21,8 @@ typedef struct {
     const size_t *sizes;
     size_t count, columns, all; /* all = count * columns */
     const double *y;
-    float *factor;              /* (n, n), lower */
-    double *kept;               /* (n * f) features; NULL = made again each time */
+    float *factor; /* (n, n), lower */
+    wt_feature_room room;
     float *small;               /* (n, columns) */
     double *scale;              /* (columns) */
     double *residual, *product; /* (n, all) */
@@ -37,7 +36,7 @@ static wt_status factor(mixed *work, wt_mixed_result *result, bool *fine) {
     wt_status status;
     *fine = false;
     WT_TRY(
-        wt_features_gram_float(context, work->features, work->sets, work->factor, n, work->kept));
+        wt_features_gram_float(context, work->features, work->sets, &work->room, work->factor, n));
     for (size_t i = 0; i < n; i++)
         work->factor[i * n + i] += (float)work->lambda;
     result->seconds_gram = wt_clock() - began;
@@ -94,8 +93,8 @@ done:
 static wt_status measure(mixed *work, const double *alpha, double *v, double *worst) {
     size_t n = work->sets->samples, all = work->all;
     wt_status status;
-    WT_TRY(wt_features_project(work->context, work->features, work->sets, work->kept, all, alpha, v,
-                               work->product));
+    WT_TRY(wt_features_project(work->context, work->features, work->sets, &work->room, all, alpha,
+                               v, work->product));
     *worst = 0;
     for (size_t j = 0; j < all; j++) {
         size_t size = work->sizes[j / work->columns], c = j % work->columns;
@@ -139,15 +138,6 @@ done:
     return status;
 }
 
-/* Features are kept where they fit half of what the budget leaves, or MOST_KEPT without one. */
-static bool worth_keeping(wt_context *context, size_t samples, size_t features) {
-    size_t numbers, bytes, budget = wt_context_memory(context);
-    size_t used = wt_context_memory_used(context);
-    size_t room = budget == 0 ? MOST_KEPT : budget > used ? (budget - used) / 2 : 0;
-    return wt_multiply(samples, features, &numbers) &&
-           wt_multiply(numbers, sizeof(double), &bytes) && bytes <= room;
-}
-
 wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const wt_sets *sets,
                          double lambda, const size_t *sizes, size_t count, size_t columns,
                          const double *y, double *alpha, double *v, wt_mixed_result *result) {
@@ -169,8 +159,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     WT_TRY(WT_NEW(context, &work.scale, columns, "corrections"));
     WT_TRY(WT_NEW(context, &work.residual, n * work.all, "residuals"));
     WT_TRY(WT_NEW(context, &work.product, n * work.all, "residuals"));
-    if (worth_keeping(context, n, wt_features_count(features)))
-        WT_TRY(WT_NEW(context, &work.kept, n * wt_features_count(features), "features"));
+    WT_TRY(wt_feature_room_open(context, features, n, &work.room));
     WT_TRY(factor(&work, result, &fine));
     double began = wt_clock();
     if (fine)
@@ -178,7 +167,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     result->seconds_correct = wt_clock() - began;
 done:
     wt_release(work.factor);
-    wt_release(work.kept);
+    wt_feature_room_free(&work.room);
     wt_release(work.small);
     wt_release(work.scale);
     wt_release(work.residual);

@@ -1,5 +1,5 @@
-/* K = A A^T + beta K, all in float: bands of rows times bands of columns, each one product over all
- * terms, large enough that packing them costs little. */
+/* K = alpha A A^T + beta K, all in float: bands of rows times bands of columns, each one product
+ * over all terms, large enough that packing them costs little. */
 #include "base/parallel.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
@@ -10,7 +10,7 @@ typedef struct {
     const wt_kernels *kernels;
     size_t n, depth, a_stride, k_stride;
     const float *a;
-    float beta, *k;
+    float alpha, beta, *k;
 } gram;
 
 /* Products left of the diagonal in a band of rows; the diagonal block is one more. */
@@ -22,13 +22,13 @@ static void one_product(const gram *job, size_t band, size_t part) {
     size_t i = band * BAND_ROWS, rows = wt_tile_length(job->n, BAND_ROWS, band);
     const float *left = job->a + i * job->a_stride;
     if (part == left_of(band)) {
-        job->kernels->syrk(WT_PLAIN, rows, job->depth, 1, left, job->a_stride, (double)job->beta,
-                           job->k + i * job->k_stride + i, job->k_stride);
+        job->kernels->syrk(WT_PLAIN, rows, job->depth, (double)job->alpha, left, job->a_stride,
+                           (double)job->beta, job->k + i * job->k_stride + i, job->k_stride);
         return;
     }
     size_t j = part * BAND_COLUMNS, columns = wt_tile_length(i, BAND_COLUMNS, part);
-    job->kernels->gemm(WT_PLAIN, WT_TURNED, rows, columns, job->depth, 1, left, job->a_stride,
-                       job->a + j * job->a_stride, job->a_stride, (double)job->beta,
+    job->kernels->gemm(WT_PLAIN, WT_TURNED, rows, columns, job->depth, (double)job->alpha, left,
+                       job->a_stride, job->a + j * job->a_stride, job->a_stride, (double)job->beta,
                        job->k + i * job->k_stride + j, job->k_stride);
 }
 
@@ -47,8 +47,8 @@ static wt_status some_products(void *argument, size_t begin, size_t end, int wor
     return WT_OK;
 }
 
-wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, const float *a,
-                         size_t a_stride, float beta, float *k, size_t k_stride) {
+wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float alpha,
+                         const float *a, size_t a_stride, float beta, float *k, size_t k_stride) {
     const wt_backend *backend;
     size_t products = 0;
     wt_status status;
@@ -61,6 +61,7 @@ wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, const
                 .a_stride = a_stride,
                 .k_stride = k_stride,
                 .a = a,
+                .alpha = alpha,
                 .beta = beta,
                 .k = k};
     for (size_t band = 0; band < wt_tile_count(rows, BAND_ROWS); band++)

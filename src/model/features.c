@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "wattle/random.h"
 
-#define BLOCK_COLUMNS   1088
+#define BLOCK_COLUMNS   544
 #define WEIGHTS_A_CHUNK 4096
 #define HEAD_DEVIATION                                                                             \
     0.5 /* of entries of W: tokens of norm 1 give pre-activations of variance 1 */

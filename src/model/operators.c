@@ -50,33 +50,58 @@ done:
 
 /* Blocks of features that enter a float Gram matrix side by side: every entry of K is read and
  * written once for all of them. */
-#define FLOAT_BLOCKS 4
+#define FLOAT_BLOCKS 8
+#define MOST_KEPT    ((size_t)2 << 30) /* bytes of features when there is no budget */
+
+static bool worth_keeping(wt_context *context, size_t samples, size_t features) {
+    size_t bytes, budget = wt_context_memory(context), used = wt_context_memory_used(context);
+    size_t room = budget == 0 ? MOST_KEPT : budget > used ? (budget - used) / 2 : 0;
+    return wt_multiply(samples, features, &bytes) && wt_multiply(bytes, sizeof(double), &bytes) &&
+           bytes <= room;
+}
+
+wt_status wt_feature_room_open(wt_context *context, const wt_features *features, size_t samples,
+                               wt_feature_room *out) {
+    size_t all = wt_features_count(features);
+    wt_status status;
+    *out = (wt_feature_room){0};
+    WT_TRY(WT_NEW(context, &out->block,
+                  samples * wt_features_block_columns(features) * FLOAT_BLOCKS / 2,
+                  "blocks of features"));
+    if (worth_keeping(context, samples, all))
+        WT_TRY(WT_NEW(context, &out->kept, samples * all, "features"));
+done:
+    return status;
+}
+
+void wt_feature_room_free(wt_feature_room *room) {
+    wt_release(room->block);
+    wt_release(room->kept);
+    *room = (wt_feature_room){0};
+}
 
 wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
-                                 const wt_sets *sets, float *k, size_t stride, double *kept) {
-    float *slab = NULL;
-    wt_status status;
+                                 const wt_sets *sets, wt_feature_room *room, float *k,
+                                 size_t stride) {
+    float *slab = (float *)room->block;
+    wt_status status = WT_OK;
     size_t n = sets->samples, columns = FLOAT_BLOCKS * wt_features_block_columns(features);
     size_t blocks = wt_features_blocks(features);
-    WT_TRY(WT_NEW(context, &slab, n * columns, "blocks of features"));
     for (size_t b = 0; b < blocks; b += FLOAT_BLOCKS) {
         size_t filled = 0;
         for (size_t i = b; i < b + FLOAT_BLOCKS && i < blocks; i++) {
             size_t first, count;
             wt_features_block_at(features, i, &first, &count);
-            WT_TRY(wt_features_block_float(
-                context, features, sets, first, count, slab + filled, columns,
-                kept == NULL ? NULL : kept + n * first * features->width));
+            double *kept = room->kept == NULL ? NULL : room->kept + n * first * features->width;
+            WT_TRY(wt_features_block_float(context, features, sets, first, count, slab + filled,
+                                           columns, kept));
             filled += count * features->width;
         }
-        WT_TRY(wt_gram_single(context, n, filled, slab, columns, b == 0 ? 0 : 1, k, stride));
+        WT_TRY(wt_gram_single(context, n, filled, 1 / (float)wt_features_norm(features), slab,
+                              columns, b == 0 ? 0 : 1, k, stride));
     }
-    float scale = (float)(1 / wt_features_norm(features));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++)
-            k[i * stride + j] *= scale;
+    room->filled = room->kept != NULL;
 done:
-    wt_release(slab);
     return status;
 }
 
@@ -88,28 +113,30 @@ wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_set
 }
 
 wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              const double *kept, size_t columns, const double *a, double *v,
+                              wt_feature_room *room, size_t columns, const double *a, double *v,
                               double *f) {
-    double *made = NULL, scale = 1 / wt_features_norm(features);
-    wt_status status = WT_OK;
+    double *own = NULL, scale = 1 / wt_features_norm(features);
     size_t n = sets->samples;
-    if (kept == NULL)
+    wt_status status = WT_OK;
+    if (room == NULL)
         WT_TRY(
-            WT_NEW(context, &made, n * wt_features_block_columns(features), "a block of features"));
+            WT_NEW(context, &own, n * wt_features_block_columns(features), "a block of features"));
+    if (f != NULL)
+        memset(f, 0, n * columns * sizeof *f);
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
         size_t width = count * features->width;
-        double *part = v + first * features->width * columns;
-        const double *block = kept != NULL ? kept + n * first * features->width : made;
-        if (kept == NULL)
-            WT_TRY(wt_features_block(context, features, sets, first, count, made, width));
-        if (f != NULL && b == 0)
-            memset(f, 0, n * columns * sizeof *f);
-        WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, a, part, f));
+        double *block = own != NULL ? own : room->block;
+        if (room != NULL && room->filled)
+            block = room->kept + n * first * features->width;
+        else
+            WT_TRY(wt_features_block(context, features, sets, first, count, block, width));
+        WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, a,
+                               v + first * features->width * columns, f));
     }
 done:
-    wt_release(made);
+    wt_release(own);
     return status;
 }
 

@@ -18,16 +18,29 @@ void wt_model_free(wt_model *model);
 /* Lower triangle of K (n x n), in double. */
 wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_sets *sets, double *k,
                         size_t stride);
-/* The same in float throughout: twice as fast, off by about 1e-6 of the diagonal. Random features
- * only. Where `kept` (n * f) is not NULL, the features go there in double, block after block, each
- * (n, its columns) without gaps. */
+/* Room for features that several of the calls below share: fresh memory costs more than the
+ * features that go into it. */
+typedef struct wt_feature_room {
+    double *block; /* some blocks in double, or twice as many in float */
+    double *kept;  /* all features in double, block after block, each (n, its columns); NULL where
+                      they do not fit, and are made again */
+    bool filled;   /* `kept` holds the features */
+} wt_feature_room;
+/* Features are kept where they fit half of what the memory budget leaves, or 2 GiB without one. */
+wt_status wt_feature_room_open(wt_context *context, const wt_features *features, size_t samples,
+                               wt_feature_room *out);
+void wt_feature_room_free(wt_feature_room *room);
+
+/* The lower triangle of K in float throughout: twice as fast, off by about 1e-6 of the diagonal.
+ * Random features only. Fills what the room keeps. */
 wt_status wt_features_gram_float(wt_context *context, const wt_features *features,
-                                 const wt_sets *sets, float *k, size_t stride, double *kept);
+                                 const wt_sets *sets, wt_feature_room *room, float *k,
+                                 size_t stride);
 
 /* V (f, columns) = Phi^T A / units and, where F is not NULL, F (n, columns) = Phi V: one walk over
- * the features, which are made again where `kept` is NULL. */
+ * the features. `room` may be NULL. */
 wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              const double *kept, size_t columns, const double *a, double *v,
+                              wt_feature_room *room, size_t columns, const double *a, double *v,
                               double *f);
 /* F (n, columns) = Phi V. */
 wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
