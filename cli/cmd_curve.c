@@ -334,8 +334,9 @@ const cli_command cli_curve = {
     .most = 1,
     .description =
         "Test error against the number of samples, for every model and target, with repetitions: "
-        "mean and 95% interval (Student's t), and the exponent of a power law in n fitted to each "
-        "repetition.\n\n"
+        "mean and 95% interval (Student's t), the error over that of the first model on the same "
+        "draws "
+        "(paired log ratios), and the exponent of a power law in n fitted to each repetition.\n\n"
         "A repetition redraws beta, data, test set and weights. Tokens are keyed by seed, "
         "repetition and sample, beta and noise by the target too: models are compared on the same "
         "draws, and the samples of a smaller n are the first of a larger one. A whole curve comes "
