@@ -1,6 +1,7 @@
 /* Learning curves as a picture: a panel a target, a series a model; against n, or against the one
  * size that varies when n does not. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -61,7 +62,7 @@ static wt_series *series_of(canvas *sheet, const curve_table *table, size_t p, c
             return &series[i];
     size_t slot = p * table->line_count + panel->series_count;
     double *numbers = sheet->numbers + slot * 4 * sheet->most;
-    strcpy(sheet->names[slot], name);
+    snprintf(sheet->names[slot], CURVE_NAME, "%s", name);
     series[panel->series_count] = (wt_series){.name = sheet->names[slot],
                                               .look = panel->series_count % WT_LOOKS,
                                               .x = numbers,

@@ -144,7 +144,7 @@ wt_status wt_target_parse(wt_context *context, const char *text, wt_target *out)
     char words[128];
     if (strlen(text) >= sizeof words)
         return wt_fail(context, WT_USAGE, "'%.40s...' is too long for a target", text);
-    strcpy(words, text);
+    snprintf(words, sizeof words, "%s", text);
     char *parameters = strchr(words, ':');
     if (parameters != NULL)
         *parameters++ = '\0';
