@@ -134,10 +134,12 @@ wt_status curve_write_csv(cli_call *call, const curve_table *table, const char *
     WT_TRY(wt_output_open(call->context, path, &out));
     wt_output_print(out, "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,n,lambda,"
                          "train_error,loo_error,test_error\n");
-    for (size_t i = 0; i < table->line_count; i++)
-        for (size_t p = 0; p < table->reps * table->size_count; p++)
-            csv_row(out, table, &table->lines[i], p / table->size_count,
-                    &table->lines[i].points[p]);
+    for (size_t i = 0; i < table->line_count; i++) {
+        const wt_curve_point *points = table->lines[i].points;
+        for (size_t p = 0; points != NULL && p < table->reps * table->size_count; p++)
+            if (points[p].n > 0) /* an interrupted table has gaps */
+                csv_row(out, table, &table->lines[i], p / table->size_count, &points[p]);
+    }
     WT_TRY(wt_output_commit(out));
 done:
     wt_output_free(out);
