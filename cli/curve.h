@@ -41,8 +41,9 @@ wt_status curve_print(cli_call *call, const curve_table *table);
 wt_status curve_emit_json(cli_call *call, const curve_table *table);
 wt_status curve_draw(cli_call *call, const curve_table *table, const char *path);
 
-/* "rfa", or "rfa M=100" where heads and the like vary over the table; into out[96]. */
+/* "rfa", or "rfa M=100" where heads and the like vary over the table; into out[96]. The size with
+ * the letter `apart` (M, d or N) is left out, 0 = none. */
 #define CURVE_NAME 96
-const char *curve_name(const curve_table *table, const curve_line *line, char *out);
+const char *curve_name(const curve_table *table, const curve_line *line, char apart, char *out);
 
 #endif

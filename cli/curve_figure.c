@@ -11,10 +11,11 @@
 /* What runs along the x axis. */
 static const struct {
     const char *label;
+    char letter;
     size_t offset;
-} axes[] = {{"heads M", offsetof(curve_line, heads)},
-            {"dimension d", offsetof(curve_line, dim)},
-            {"keys N", offsetof(curve_line, keys)}};
+} axes[] = {{"heads M", 'M', offsetof(curve_line, heads)},
+            {"dimension d", 'd', offsetof(curve_line, dim)},
+            {"keys N", 'N', offsetof(curve_line, keys)}};
 
 typedef struct {
     wt_panel *panels;
@@ -77,7 +78,8 @@ static wt_status add_line(cli_call *call, canvas *sheet, const curve_table *tabl
     bool by_n = table->size_count > 1;
     size_t p = panel_of(sheet, table, line, by_n ? "samples n" : axes[axis].label);
     char name[CURVE_NAME];
-    wt_series *series = series_of(sheet, table, p, curve_name(table, line, name));
+    wt_series *series =
+        series_of(sheet, table, p, curve_name(table, line, by_n ? 0 : axes[axis].letter, name));
     wt_status status = WT_OK;
     for (size_t s = 0; s < table->size_count; s++) {
         wt_interval error;

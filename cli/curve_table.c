@@ -84,7 +84,7 @@ static bool varies(const curve_table *table, const curve_line *line, size_t offs
     return false;
 }
 
-const char *curve_name(const curve_table *table, const curve_line *line, char *out) {
+const char *curve_name(const curve_table *table, const curve_line *line, char apart, char *out) {
     size_t at = (size_t)snprintf(out, CURVE_NAME, "%s", line->model);
     static const struct {
         const char *letter;
@@ -92,8 +92,8 @@ const char *curve_name(const curve_table *table, const curve_line *line, char *o
     } sizes[] = {{"d", offsetof(curve_line, dim)},
                  {"N", offsetof(curve_line, keys)},
                  {"M", offsetof(curve_line, heads)}};
-    for (size_t i = 0; i < 3 && table->size_count > 1; i++)
-        if (varies(table, line, sizes[i].offset))
+    for (size_t i = 0; i < 3; i++)
+        if (*sizes[i].letter != apart && varies(table, line, sizes[i].offset))
             at += (size_t)snprintf(
                 out + at, CURVE_NAME - at, " %s=%zu", sizes[i].letter,
                 *(const size_t *)(const void *)((const char *)line + sizes[i].offset));
@@ -166,7 +166,7 @@ static wt_status print_line(cli_call *call, const curve_table *table, const curv
         WT_TRY(curve_summary(call->context, table, line, s, &error));
         WT_TRY(curve_ratio(call->context, table, line, s, &ratio));
         bool last = s + 1 == table->size_count;
-        printf("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(table, line, name), line->target,
+        printf("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(table, line, 0, name), line->target,
                table->sizes[s], spell(error, errors), spell(ratio, ratios),
                last ? spell(rate, rates) : "");
     }
