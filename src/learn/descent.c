@@ -10,7 +10,7 @@
 #include "wattle/linalg.h"
 
 /* Unknowns up to which the normal matrix is formed. */
-#define DENSE_MOST 1200
+#define DENSE_MOST 150
 /* Relative errors this small are rounding. */
 #define ROUNDING 1e-14
 /* A floor: the squared error falls by less than this part in a step. */

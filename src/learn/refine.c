@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "learn/descent.h"
 #include "learn/recover.h"
@@ -16,6 +17,7 @@ enum { SKETCH_ABOVE = 160, SKETCH = 96 };
 /* Errors of starts that ended at the same floor agree to this part. */
 #define SAME_FLOOR 1e-5
 enum { FLOOR_STARTS = 3 };
+#define FEW_FLOPS 5e7
 
 typedef struct {
     wt_context *context;
@@ -220,16 +222,51 @@ done:
     return status;
 }
 
+typedef struct {
+    wt_context *context;
+    const wt_sequences *data;
+    const wt_recover_options *options;
+    wt_layer *out;
+    wt_recover_report *report;
+} whole;
+
+static wt_status run_whole(void *argument, size_t begin, size_t end, int worker) {
+    const whole *work = argument;
+    wt_context *context = work->context;
+    const wt_sequences *data = work->data;
+    const wt_recover_options *options = work->options;
+    wt_recover_report *report = work->report;
+    size_t heads = options->heads;
+    wt_status status = WT_OK;
+    (void)begin;
+    (void)end;
+    (void)worker;
+    if (heads == 0)
+        WT_TRY(find_heads(context, data, options, &heads, report));
+    WT_TRY(wt_refine_heads(context, data, options, heads, work->out, report));
+done:
+    return status;
+}
+
+/* Flops of a pass over the rows, about: below FEW_FLOPS its parts are too short to share. */
+static double pass_flops(const wt_sequences *data, const wt_recover_options *options) {
+    double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
+    return 4 * (double)wt_recover_train_rows(data, options) * heads * d *
+           (d + 2 * (double)data->outputs);
+}
+
 wt_status wt_refine(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
     double began = wt_clock();
-    size_t heads = options->heads;
+    whole work = {context, data, options, out, report};
     wt_status status;
     *out = (wt_layer){0};
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
-    if (heads == 0)
-        WT_TRY(find_heads(context, data, options, &heads, report));
-    WT_TRY(wt_refine_heads(context, data, options, heads, out, report));
+    /* inside a loop of one item all further loops stay on this thread */
+    if (pass_flops(data, options) < FEW_FLOPS)
+        WT_TRY(wt_parallel_for(context, 1, 1, run_whole, &work));
+    else
+        WT_TRY(run_whole(&work, 0, 1, 0));
     wt_recover_end(context, data, options, out, report);
     report->seconds = wt_clock() - began;
 done:
