@@ -36,11 +36,12 @@ typedef struct wt_query_report {
     size_t start_queries;  /* for the first estimate; all there are for one head */
     size_t polish_queries; /* random ones */
     size_t check_queries;
-    double start_residual; /* of the first estimate on the queries of the polish; NaN for one head */
-    double residual;       /* after the polish; NaN for one head */
-    double check_error;    /* on the fresh queries; NaN without them */
-    size_t starts, steps;  /* starts tried (0 for one head), Gauss-Newton steps in all */
-    bool reached;          /* residual and check error are within the tolerance */
+    double
+        start_residual;   /* of the first estimate on the queries of the polish; NaN for one head */
+    double residual;      /* after the polish; NaN for one head */
+    double check_error;   /* on the fresh queries; NaN without them */
+    size_t starts, steps; /* starts tried (0 for one head), Gauss-Newton steps in all */
+    bool reached;         /* residual and check error are within the tolerance */
 } wt_query_report;
 
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum

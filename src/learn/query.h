@@ -8,8 +8,8 @@
 /* A question with its answer. Tokens that are equal are kept once, with how often they came; the
  * last one asks. */
 typedef struct wt_asked {
-    size_t tokens;        /* different ones, n */
-    size_t first;         /* of its tokens in the store */
+    size_t tokens; /* different ones, n */
+    size_t first;  /* of its tokens in the store */
 } wt_asked;
 
 /* All questions so far that the polish may use. */
@@ -33,40 +33,35 @@ void wt_asker_free(wt_asker *asker);
 wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double *times, double *y);
 /* Asks without keeping. */
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y);
-/* Random question `index` of a purpose: 2 to 4 Gaussian tokens times `scale` into x (4, d); how many
- * tokens. */
+/* Random question `index` of a purpose: 2 to 4 Gaussian tokens times `scale` into x (4, d); how
+ * many tokens. */
 size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose, uint64_t index,
                        double scale, double *x);
 
-/* Heads in the making: theta (m, d, d), w (m, d, p). */
-typedef struct wt_heads {
-    size_t m;
-    double *theta, *w;
-} wt_heads;
-
 /* One head from d^2 + d questions. WT_MISSED when its answers do not show theta. */
-wt_status wt_query_single(wt_asker *asker, wt_heads *out);
+wt_status wt_query_single(wt_asker *asker, wt_layer *out);
 
 /* One cell of the start: tokens u + b and b asked in 2m proportions. */
 typedef struct wt_cell {
-    double *logits;  /* (m): b^T Theta_h u */
-    double *values;  /* (m, p): u^T W_h */
-    double quality;  /* 0 = useless */
+    double *logits; /* (m): b^T Theta_h u */
+    double *values; /* (m, p): u^T W_h */
+    double quality; /* 0 = useless */
 } wt_cell;
 
-/* Asks about b and b + u and takes the heads apart, in no order; base (p) is the answer to b alone. */
+/* Asks about b and b + u and takes the heads apart, in no order; base (p) is the answer to b alone.
+ */
 wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double *u,
                         const double *base, wt_cell *out);
 
 /* A rough estimate of m heads, and the scale of Gaussian tokens whose logits are about 2. */
-wt_status wt_query_start(wt_asker *asker, size_t m, uint64_t seed, wt_heads *out, double *scale);
+wt_status wt_query_start(wt_asker *asker, size_t m, uint64_t seed, wt_layer *out, double *scale);
 
 typedef struct wt_polish_result {
     double before, after; /* relative residuals */
     size_t steps;
 } wt_polish_result;
 /* Damped Gauss-Newton on theta with w eliminated, on all kept questions; in place. */
-wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_heads *heads,
+wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_layer *heads,
                           wt_polish_result *out);
 
 #endif

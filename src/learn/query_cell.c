@@ -1,9 +1,9 @@
 /* Taking heads apart: with token b + u coming r times as often as b, and b asking last,
  *     f(r) = y - F([b]) = sum_h A_h r g_h / (1 + r g_h),  g_h = exp(b^T Theta_h u),  A_h = u^T W_h.
- * f = P / Q with Q(r) = prod_h (1 + r g_h) = 1 + q_1 r + .. + q_m r^m, the same for all outputs, and
- * P(r) = p_1 r + .. + p_m r^m. Values at 2m proportions r give the linear system
- *     sum_i p_i r^i - f(r) sum_i q_i r^i = f(r),
- * and the g_h are the roots of t^m - q_1 t^(m-1) + q_2 t^(m-2) - .. . */
+ * f = P / Q with Q(r) = prod_h (1 + r g_h) = 1 + q_1 r + .. + q_m r^m, the same for all outputs,
+ * and P(r) = p_1 r + .. + p_m r^m. Values at 2m proportions r give the linear system sum_i p_i r^i
+ * - f(r) sum_i q_i r^i = f(r), and the g_h are the roots of t^m - q_1 t^(m-1) + q_2 t^(m-2) - .. .
+ */
 #include <complex.h>
 #include <math.h>
 
@@ -86,8 +86,8 @@ static wt_status denominator(wt_asker *asker, size_t m, const double *r, const d
                 row[m + o * m + i] = weight * power;
             }
         }
-    WT_TRY(wt_least_squares(asker->context, rows, columns, 1, a, columns, side, 1, -1, x, 1,
-                            &rank));
+    WT_TRY(
+        wt_least_squares(asker->context, rows, columns, 1, a, columns, side, 1, -1, x, 1, &rank));
     e[0] = 1;
     for (size_t i = 0; i < m; i++)
         e[i + 1] = x[i];

@@ -1,8 +1,8 @@
 /* Least squares on questions and last rows. For question n with tokens x_b (the last one, x, asks),
  *     P_b = t_b exp(x^T Theta_i x_b) / sum,  t_b how often x_b came,  h_i = sum_b P_b x_b,
- *     y = sum_i W_i^T h_i,   dy^T = x^T dTheta_i C_i W_i,   C_i = sum_b P_b (x_b - h_i)(x_b - h_i)^T.
- * W is eliminated: with Phi = [h_1 .. h_m] (N, m d) = U S V^T, W = V S^-1 U^T Y, and a step in Theta
- * solves (J^T (I - U U^T) J + damping) step = J^T R, output by output. */
+ *     y = sum_i W_i^T h_i,   dy^T = x^T dTheta_i C_i W_i,   C_i = sum_b P_b (x_b - h_i)(x_b -
+ * h_i)^T. W is eliminated: with Phi = [h_1 .. h_m] (N, m d) = U S V^T, W = V S^-1 U^T Y, and a step
+ * in Theta solves (J^T (I - U U^T) J + damping) step = J^T R, output by output. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -141,8 +141,7 @@ static wt_status evaluate(polish *work, const double *theta, double *w, double *
     WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, columns, p, n, 1, work->u, columns, work->asker->y,
                    p, 0, work->coefficients, p));
     work->rank = 0;
-    while (work->rank < columns &&
-           work->s[work->rank] > (double)n * DBL_EPSILON * work->s[0])
+    while (work->rank < columns && work->s[work->rank] > (double)n * DBL_EPSILON * work->s[0])
         work->rank++;
     for (size_t r = 0; r < work->rank; r++)
         for (size_t o = 0; o < p; o++)
@@ -207,7 +206,7 @@ done:
 }
 
 /* Tries dampings, growing, until a step helps. *value is unchanged when none does. */
-static wt_status improve(polish *work, wt_heads *heads, double *damping, double *value) {
+static wt_status improve(polish *work, wt_layer *heads, double *damping, double *value) {
     wt_status status;
     WT_TRY(linearise(work, heads->theta, heads->w));
     for (; *damping < MOST_DAMPING; *damping *= BAD_STEP) {
@@ -231,7 +230,7 @@ done:
     return status;
 }
 
-static wt_status descend(polish *work, double tolerance, wt_heads *heads, wt_polish_result *out) {
+static wt_status descend(polish *work, double tolerance, wt_layer *heads, wt_polish_result *out) {
     double scale = 0, value, damping = FIRST_DAMPING;
     size_t past = 0;
     wt_status status;
@@ -275,20 +274,21 @@ static wt_status make_room(polish *work) {
     WT_TRY(WT_NEW(context, &work->trial, all, "a step"));
     WT_TRY(WT_NEW(context, &work->trial_w, columns * p, "a step"));
     WT_TRY(WT_NEW(context, &work->scratch,
-                  (size_t)wt_context_threads(context) * (work->widest + p + work->d), "a question"));
+                  (size_t)wt_context_threads(context) * (work->widest + p + work->d),
+                  "a question"));
 done:
     return status;
 }
 
-wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_heads *heads,
+wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_layer *heads,
                           wt_polish_result *out) {
     polish work = {.asker = asker,
-                   .m = heads->m,
+                   .m = heads->heads,
                    .d = asker->d,
                    .p = asker->p,
                    .rows = asker->rows,
-                   .columns = heads->m * asker->d,
-                   .unknowns = heads->m * asker->d * asker->d};
+                   .columns = heads->heads * asker->d,
+                   .unknowns = heads->heads * asker->d * asker->d};
     wt_status status;
     WT_TRY(make_room(&work));
     WT_TRY(descend(&work, tolerance, heads, out));

@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-wt_status wt_query_single(wt_asker *asker, wt_heads *out) {
+wt_status wt_query_single(wt_asker *asker, wt_layer *out) {
     size_t d = asker->d, p = asker->p;
     wt_context *context = asker->context;
     single work = {.asker = asker, .w = out->w};
