@@ -23,7 +23,7 @@ typedef wt_status (*wt_ask_fn)(void *user, size_t k, const double *x, double *y)
 typedef struct wt_query_options {
     size_t heads;     /* 1 to WT_QUERY_MOST_HEADS; 0 = the least number that explains the answers */
     size_t checks;    /* fresh random queries that judge the result; 0 = none, for one head only */
-    size_t restarts;  /* random starts of the polish when the first start fails */
+    size_t restarts;  /* random starts of the polish when the rational ones fail */
     double tolerance; /* relative error of the answers that counts as reached, above 0 */
     uint64_t seed;
 } wt_query_options;

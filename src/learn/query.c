@@ -6,9 +6,10 @@
 #include "learn/query.h"
 #include "wattle/random.h"
 
-#define FIRST_SHARE 1.0 /* random questions of the first polish, against unknowns over outputs */
-#define LATER_SHARE 4.0 /* of those from random starts, which need more to end at the layer */
-#define SPARE       16
+#define FIRST_SHARE     1.0 /* random questions of the first polish, against unknowns over outputs */
+#define LATER_SHARE     4.0 /* of those from random starts, which need more to end at the layer */
+#define SPARE           16
+#define RATIONAL_STARTS 4 /* each in a basis of its own */
 
 wt_query_options wt_query_options_default(void) {
     return (wt_query_options){.checks = 8, .restarts = 20, .tolerance = 1e-11};
@@ -62,44 +63,41 @@ static size_t share_of(const wt_layer *layer, double share) {
     return (size_t)ceil(share * (double)unknowns / (double)layer->outputs) + SPARE;
 }
 
-/* Polishes the start; while that misses, random starts on more questions. The best is kept. */
-static wt_status polish(wt_asker *asker, const wt_query_options *options, double scale,
-                        wt_layer *layer, wt_query_report *report) {
-    wt_layer trial = {0};
-    wt_polish_result result;
-    wt_status status;
-    WT_TRY(
-        ask_random(asker, options, scale, share_of(layer, FIRST_SHARE), &report->polish_queries));
-    WT_TRY(wt_query_polish(asker, options->tolerance, layer, &result));
-    *report = (wt_query_report){.heads = report->heads,
-                                .dim = report->dim,
-                                .outputs = report->outputs,
-                                .start_queries = report->start_queries,
-                                .polish_queries = report->polish_queries,
-                                .start_residual = result.before,
-                                .residual = result.after,
-                                .check_error = NAN,
-                                .starts = 1,
-                                .steps = result.steps};
-    while (report->residual > options->tolerance && report->starts <= options->restarts) {
-        WT_TRY(ask_random(asker, options, scale, share_of(layer, LATER_SHARE),
+/* A start of the kind that is due: the first ones by rational cells, then random ones. */
+static wt_status make_start(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                            double *scale, wt_query_report *report) {
+    size_t before = asker->count;
+    wt_status status = WT_OK;
+    if (report->starts < RATIONAL_STARTS) {
+        WT_TRY(wt_query_start(asker, options->seed, report->starts, layer, scale));
+        report->start_queries += asker->count - before;
+        WT_TRY(ask_random(asker, options, *scale, share_of(layer, FIRST_SHARE),
                           &report->polish_queries));
-        wt_layer_free(&trial);
-        WT_TRY(wt_layer_copy(asker->context, layer, &trial));
-        if (report->starts > 1)
-            draw_start(options, report->starts, scale, &trial);
-        WT_TRY(wt_query_polish(asker, options->tolerance, &trial, &result));
-        report->starts++;
-        report->steps += result.steps;
-        if (result.after < report->residual || report->starts == 2) {
-            wt_layer held = *layer;
-            *layer = trial;
-            trial = held;
-            report->residual = result.after;
-        }
+    } else {
+        WT_TRY(ask_random(asker, options, *scale, share_of(layer, LATER_SHARE),
+                          &report->polish_queries));
+        draw_start(options, report->starts, *scale, layer);
     }
 done:
-    wt_layer_free(&trial);
+    return status;
+}
+
+/* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
+ * all questions so far; the last one is the result. */
+static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                               double *scale, wt_query_report *report) {
+    wt_polish_result result;
+    wt_status status;
+    do {
+        WT_TRY(make_start(asker, options, layer, scale, report));
+        WT_TRY(wt_query_polish(asker, options->tolerance, layer, &result));
+        report->start_residual = result.before;
+        report->residual = result.after;
+        report->steps += result.steps;
+        report->starts++;
+    } while (report->residual > options->tolerance &&
+             report->starts < RATIONAL_STARTS + options->restarts);
+done:
     return status;
 }
 
@@ -150,9 +148,7 @@ static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_laye
         WT_TRY(status);
         scale = scale_for(layer);
     } else {
-        WT_TRY(wt_query_start(asker, layer->heads, options->seed, layer, &scale));
-        report->start_queries = asker->count;
-        WT_TRY(polish(asker, options, scale, layer, report));
+        WT_TRY(learn_several(asker, options, layer, &scale, report));
     }
     WT_TRY(check(asker, options, scale, layer, report));
     bool fits = isnan(report->residual) || report->residual <= options->tolerance;

@@ -53,8 +53,10 @@ typedef struct wt_cell {
 wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double *u,
                         const double *base, wt_cell *out);
 
-/* A rough estimate of m heads, and the scale of Gaussian tokens whose logits are about 2. */
-wt_status wt_query_start(wt_asker *asker, size_t m, uint64_t seed, wt_layer *out, double *scale);
+/* A rough estimate of out->heads heads, and the scale of Gaussian tokens whose logits are about 2.
+ * Attempts 0, 1, 2.. use different questions. */
+wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_layer *out,
+                         double *scale);
 
 typedef struct wt_polish_result {
     double before, after; /* relative residuals */

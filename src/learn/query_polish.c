@@ -12,7 +12,7 @@
 #include "learn/query.h"
 #include "wattle/linalg.h"
 
-#define MOST_STEPS    120
+#define MOST_STEPS    60
 #define FIRST_DAMPING 1e-2
 #define MOST_DAMPING  1e8
 #define GOOD_STEP     0.2 /* of the damping after a step that helped */

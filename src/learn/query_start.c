@@ -1,5 +1,5 @@
-/* The start: a cell for every pair of a b (scaled unit vector e_j) and a u (scaled e_i) gives the
- * numbers e_j^T Theta_h e_i of all heads, in no order. Heads are matched in two rounds:
+/* The start: a cell for every pair of a b and a u, members of an orthogonal basis, gives the
+ * numbers b^T Theta_h u of all heads, in no order. Heads are matched in two rounds:
  *   1. cells of the same u have the same values u^T W_h, whatever b is;
  *   2. for two different u, logits and values of the cell of their sum are the sums of theirs. */
 #include <math.h>
@@ -9,14 +9,16 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "learn/query.h"
+#include "wattle/linalg.h"
 #include "wattle/random.h"
 
-enum { MOST = WT_QUERY_MOST_HEADS, SCALES = 7, PILOTS = 3 };
+enum { MOST = WT_QUERY_MOST_HEADS, SCALES = 7, PILOTS = 3, REFLECTIONS = 3 };
 
 typedef struct {
     wt_asker *asker;
     size_t m, d, p;
     double length;        /* of the b and the u */
+    double *basis;        /* (d, d), orthonormal rows */
     double *unit, *other; /* (d) */
     double *base;         /* (p): the answer to b alone */
     double *sums;         /* (d, p): the sum of all W_h, from questions of one token */
@@ -118,13 +120,33 @@ done:
     return status;
 }
 
-/* The cell of b = e_j and u = e_i, plus e_second when that is another. */
+/* The unit vectors at the first try; later, where those had a head that hardly answers to one of
+ * them, a rotated basis: a product of random reflections. */
+static void choose_basis(start *work, uint64_t seed, size_t attempt) {
+    size_t d = work->d;
+    memset(work->basis, 0, d * d * sizeof *work->basis);
+    for (size_t i = 0; i < d; i++)
+        work->basis[i * d + i] = 1;
+    for (uint64_t turn = 0; attempt > 0 && turn < REFLECTIONS; turn++) {
+        wt_random_sphere(wt_stream_for(seed, "query basis", attempt), turn, 1, d, work->unit);
+        for (size_t i = 0; i < d; i++) {
+            double along = 0, *row = work->basis + i * d;
+            for (size_t a = 0; a < d; a++)
+                along += 2 * row[a] * work->unit[a];
+            for (size_t a = 0; a < d; a++)
+                row[a] -= along * work->unit[a];
+        }
+    }
+}
+
+/* The cell of b = basis j and u = basis i, plus basis `second` when that is another. */
 static wt_status ask_cell(start *work, size_t j, size_t i, size_t second, wt_cell *cell) {
-    memset(work->unit, 0, work->d * sizeof *work->unit);
-    memset(work->other, 0, work->d * sizeof *work->other);
-    work->unit[j] = work->length;
-    work->other[i] = work->length;
-    work->other[second] = work->length;
+    size_t d = work->d;
+    for (size_t a = 0; a < d; a++) {
+        work->unit[a] = work->length * work->basis[j * d + a];
+        work->other[a] = work->length *
+                         (work->basis[i * d + a] + (second == i ? 0 : work->basis[second * d + a]));
+    }
     set_base(work, work->unit);
     return wt_query_cell(work->asker, work->m, work->unit, work->other, work->base, cell);
 }
@@ -285,16 +307,34 @@ done:
     return status;
 }
 
-static void read_heads(const start *work, wt_layer *out) {
+/* From the basis back to coordinates: with B its rows, Theta = B^T (logits) B and W = B^T (values).
+ */
+static wt_status read_heads(const start *work, wt_layer *out) {
+    wt_context *context = work->asker->context;
     size_t m = work->m, d = work->d, p = work->p;
-    double area = work->length * work->length;
-    for (size_t h = 0; h < m; h++)
+    double area = work->length * work->length, *rows = NULL, *half = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &rows, d * (d + p), "a head"));
+    WT_TRY(WT_NEW(context, &half, d * d, "a head"));
+    for (size_t h = 0; h < m; h++) {
+        double *values = rows + d * d;
         for (size_t u = 0; u < d; u++) {
             for (size_t b = 0; b < d; b++)
-                out->theta[(h * d + b) * d + u] = logits_at(work, u, b)[h] / area;
+                rows[b * d + u] = logits_at(work, u, b)[h] / area;
             for (size_t o = 0; o < p; o++)
-                out->w[(h * d + u) * p + o] = work->lead[(u * m + h) * p + o] / work->length;
+                values[u * p + o] = work->lead[(u * m + h) * p + o] / work->length;
         }
+        WT_TRY(
+            wt_gemm(context, WT_PLAIN, WT_PLAIN, d, d, d, 1, rows, d, work->basis, d, 0, half, d));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, d, d, 1, work->basis, d, half, d, 0,
+                       out->theta + h * d * d, d));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, d, 1, work->basis, d, values, p, 0,
+                       out->w + h * d * p, p));
+    }
+done:
+    wt_release(rows);
+    wt_release(half);
+    return status;
 }
 
 /* Gaussian tokens of this scale have logits of deviation scale^2 |Theta|_F; the norm is judged by
@@ -310,11 +350,13 @@ static double token_scale(start *work, const wt_layer *heads) {
     return most > 0 ? fmin(16, fmax(1.0 / 16, sqrt(2 / most))) : 1;
 }
 
-wt_status wt_query_start(wt_asker *asker, size_t m, uint64_t seed, wt_layer *out, double *scale) {
-    size_t d = asker->d, p = asker->p;
+wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_layer *out,
+                         double *scale) {
+    size_t d = asker->d, p = asker->p, m = out->heads;
     wt_context *context = asker->context;
     start work = {.asker = asker, .m = m, .d = d, .p = p};
     wt_status status;
+    WT_TRY(WT_NEW(context, &work.basis, d * d, "a basis"));
     WT_TRY(WT_NEW(context, &work.unit, d, "a token"));
     WT_TRY(WT_NEW(context, &work.other, d, "a token"));
     WT_TRY(WT_NEW(context, &work.base, p, "an answer"));
@@ -326,12 +368,14 @@ wt_status wt_query_start(wt_asker *asker, size_t m, uint64_t seed, wt_layer *out
     WT_TRY(WT_NEW(context, &work.sorted, d * d, "cells"));
     WT_TRY(WT_NEW(context, &work.cell_values, m * p, "cells"));
     WT_TRY(ask_sums(&work));
-    WT_TRY(choose_length(&work, seed));
+    WT_TRY(choose_length(&work, wt_seed_for(seed, "query pilot", attempt)));
+    choose_basis(&work, seed, attempt);
     WT_TRY(ask_cells(&work));
     WT_TRY(match(&work));
-    read_heads(&work, out);
+    WT_TRY(read_heads(&work, out));
     *scale = token_scale(&work, out);
 done:
+    wt_release(work.basis);
     wt_release(work.unit);
     wt_release(work.other);
     wt_release(work.base);
