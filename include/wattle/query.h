@@ -41,7 +41,8 @@ typedef struct wt_query_report {
     double residual;      /* after the polish; NaN for one head */
     double check_error;   /* on the fresh queries; NaN without them */
     size_t starts, steps; /* starts tried (0 for one head), Gauss-Newton steps in all */
-    bool reached;         /* residual and check error are within the tolerance */
+    bool reached;         /* residual and check error are within the tolerance; without
+                              checks, not known to be otherwise */
 } wt_query_report;
 
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum

@@ -121,7 +121,8 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
         }
         report->check_queries++;
     }
-    report->check_error = whole > 0 ? sqrt(left / whole) : sqrt(left);
+    if (options->checks > 0)
+        report->check_error = whole > 0 ? sqrt(left / whole) : sqrt(left);
 done:
     wt_release(x);
     wt_release(y);

@@ -17,7 +17,7 @@
 #define MOST_DAMPING  1e8
 #define GOOD_STEP     0.2 /* of the damping after a step that helped */
 #define BAD_STEP      4.0
-#define AT_ROUNDING   4 /* steps past the tolerance, to reach rounding */
+#define AT_ROUNDING   0.25 /* past the tolerance, a step that leaves more than this is the last */
 #define ROW_GRAIN     16
 
 typedef struct {
@@ -231,20 +231,21 @@ done:
 }
 
 static wt_status descend(polish *work, double tolerance, wt_layer *heads, wt_polish_result *out) {
-    double scale = 0, value, damping = FIRST_DAMPING;
-    size_t past = 0;
+    double scale = 0, value;
     wt_status status;
     for (size_t i = 0; i < work->rows * work->p; i++)
         scale += work->asker->y[i] * work->asker->y[i];
     scale = scale > 0 ? scale : 1;
     WT_TRY(evaluate(work, heads->theta, heads->w, &value));
     out->before = sqrt(value / scale);
-    for (out->steps = 0; out->steps < MOST_STEPS && past < AT_ROUNDING; out->steps++) {
+    /* A good start needs no damping. */
+    double damping = FIRST_DAMPING * fmin(1, out->before);
+    for (out->steps = 0; out->steps < MOST_STEPS; out->steps++) {
         double before = value;
         WT_TRY(improve(work, heads, &damping, &value));
-        if (value == before)
+        bool reached = sqrt(value / scale) <= tolerance;
+        if (value == before || (reached && value > AT_ROUNDING * before))
             break;
-        past += sqrt(value / scale) <= tolerance;
     }
     out->after = sqrt(value / scale);
 done:
