@@ -116,17 +116,18 @@ static wt_status died(cli_oracle *oracle) {
     if (gone)
         kill(-group, SIGKILL); /* what it started and left */
     const char *words = complaint(oracle, shown, sizeof shown);
+    const char *plural = oracle->answers == 1 ? "" : "s";
     if (!gone)
         return wt_fail(oracle->context, WT_UNAVAILABLE,
-                       "the oracle closed its output after %zu answers: %s", oracle->answers,
-                       words);
+                       "the oracle closed its output after %zu answer%s: %s", oracle->answers,
+                       plural, words);
     if (WIFSIGNALED(how))
         return wt_fail(oracle->context, WT_UNAVAILABLE,
-                       "the oracle died of signal %d after %zu answers: %s", WTERMSIG(how),
-                       oracle->answers, words);
+                       "the oracle died of signal %d after %zu answer%s: %s", WTERMSIG(how),
+                       oracle->answers, plural, words);
     return wt_fail(oracle->context, WT_UNAVAILABLE,
-                   "the oracle ended with exit code %d after %zu answers: %s", WEXITSTATUS(how),
-                   oracle->answers, words);
+                   "the oracle ended with exit code %d after %zu answer%s: %s", WEXITSTATUS(how),
+                   oracle->answers, plural, words);
 }
 
 /* Sends what is left of the question; false when the other end is gone. */
@@ -167,7 +168,7 @@ static wt_status talk(cli_oracle *oracle, size_t length, const char **line, size
             return died(oracle);
         if (wt_clock() > end)
             return wt_fail(oracle->context, WT_UNAVAILABLE,
-                           "the oracle hangs: no answer to question %zu after %g seconds",
+                           "the oracle hangs: no answer to question %zu within %g s",
                            oracle->answers + 1, oracle->seconds);
     }
     return WT_OK;
@@ -288,9 +289,10 @@ wt_status cli_oracle_ask(void *user, size_t k, const double *x, double *y) {
     } else {
         WT_TRY(exchange(oracle, k, x, &count, &answer));
         if (count != oracle->outputs) {
-            status = wt_fail(oracle->context, WT_UNAVAILABLE,
-                             "the oracle's answer %zu has %zu numbers, not %zu as the first",
-                             oracle->answers, count, oracle->outputs);
+            status =
+                wt_fail(oracle->context, WT_UNAVAILABLE,
+                        "the oracle's answer %zu has %zu %s, not %zu as the first", oracle->answers,
+                        count, count == 1 ? "number" : "numbers", oracle->outputs);
             goto done;
         }
     }

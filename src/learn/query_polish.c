@@ -18,6 +18,8 @@
 #define GOOD_STEP     0.2 /* of the damping after a step that helped */
 #define BAD_STEP      4.0
 #define AT_ROUNDING   0.25 /* past the tolerance, a step that leaves more than this is the last */
+#define SLOW_STEP     0.99 /* a step that leaves more of the squares is slow */
+#define MOST_SLOW     6    /* slow steps in a row */
 #define ROW_GRAIN     16
 
 typedef struct {
@@ -238,11 +240,13 @@ static wt_status descend(polish *work, double tolerance, wt_layer *heads, wt_pol
     scale = scale > 0 ? scale : 1;
     WT_TRY(evaluate(work, heads->theta, heads->w, &value));
     out->before = sqrt(value / scale);
-    /* A good start needs no damping. */
-    double damping = FIRST_DAMPING * fmin(1, out->before);
-    for (out->steps = 0; out->steps < MOST_STEPS; out->steps++) {
+    /* A good start needs hardly any damping. */
+    double damping = FIRST_DAMPING * fmin(1, fmax(DBL_EPSILON, out->before));
+    size_t slow = 0;
+    for (out->steps = 0; value > 0 && out->steps < MOST_STEPS && slow < MOST_SLOW; out->steps++) {
         double before = value;
         WT_TRY(improve(work, heads, &damping, &value));
+        slow = value > SLOW_STEP * before ? slow + 1 : 0;
         bool reached = sqrt(value / scale) <= tolerance;
         if (value == before || (reached && value > AT_ROUNDING * before))
             break;
