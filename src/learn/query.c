@@ -82,6 +82,16 @@ done:
     return status;
 }
 
+/* A layer that never answers has nothing to learn from. */
+static wt_status check_answers(const wt_asker *asker) {
+    for (size_t i = 0; i < asker->rows * asker->p; i++)
+        if (asker->y[i] != 0)
+            return WT_OK;
+    return wt_fail(asker->context, WT_MISSED,
+                   "the oracle answers zero to all %zu questions, so that theta cannot be seen",
+                   asker->count);
+}
+
 /* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
  * all questions so far; the last one is the result. */
 static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
@@ -90,6 +100,7 @@ static wt_status learn_several(wt_asker *asker, const wt_query_options *options,
     wt_status status;
     do {
         WT_TRY(make_start(asker, options, layer, scale, report));
+        WT_TRY(check_answers(asker));
         WT_TRY(wt_query_polish(asker, options->tolerance, layer, &result));
         report->start_residual = result.before;
         report->residual = result.after;

@@ -20,6 +20,7 @@
 #define AT_ROUNDING   0.25 /* past the tolerance, a step that leaves more than this is the last */
 #define SLOW_STEP     0.99 /* a step that leaves more of the squares is slow */
 #define MOST_SLOW     6    /* slow steps in a row */
+#define FEW_FLOPS     3e8  /* a step below is over before threads have met */
 #define ROW_GRAIN     16
 
 typedef struct {
@@ -256,6 +257,19 @@ done:
     return status;
 }
 
+typedef struct {
+    polish *work;
+    double tolerance;
+    wt_layer *heads;
+    wt_polish_result *out;
+} descent;
+
+static wt_status descend_alone(void *argument, size_t begin, size_t end, int worker) {
+    (void)begin, (void)end, (void)worker;
+    const descent *job = argument;
+    return descend(job->work, job->tolerance, job->heads, job->out);
+}
+
 static wt_status make_room(polish *work) {
     wt_context *context = work->asker->context;
     size_t n = work->rows, columns = work->columns, p = work->p, all = work->unknowns;
@@ -296,7 +310,12 @@ wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_layer *hea
                    .unknowns = heads->heads * asker->d * asker->d};
     wt_status status;
     WT_TRY(make_room(&work));
-    WT_TRY(descend(&work, tolerance, heads, out));
+    double flops = (double)work.rows * (double)work.p * pow((double)work.unknowns, 2);
+    descent job = {&work, tolerance, heads, out};
+    if (flops < FEW_FLOPS) /* as one item of a loop, all of it runs on one thread */
+        WT_TRY(wt_parallel_for(asker->context, 1, 1, descend_alone, &job));
+    else
+        WT_TRY(descend(&work, tolerance, heads, out));
 done:
     wt_release(work.features);
     wt_release(work.u);
