@@ -209,6 +209,7 @@ static wt_status exchange(cli_oracle *oracle, size_t k, const double *x, size_t 
     WT_TRY(status);
     oracle->answers++;
 done:
+    oracle->broken = status != WT_OK;
     return status;
 }
 
@@ -258,8 +259,7 @@ void cli_oracle_close(cli_oracle *oracle) {
     close_end(&oracle->errors);
     pid_t group = oracle->process;
     if (group > 0) {
-        /* One that hangs is not given more time. */
-        bool gone = reap(oracle, LEAVE < oracle->seconds ? LEAVE : oracle->seconds, &how);
+        bool gone = !oracle->broken && reap(oracle, LEAVE, &how);
         kill(-group, SIGKILL);
         if (!gone)
             waitpid(group, &how, 0);

@@ -13,6 +13,7 @@ typedef struct cli_oracle {
     double seconds; /* for one answer */
     size_t dim, outputs;
     size_t answers; /* so far */
+    bool broken;    /* it failed once, and is owed no time to leave */
     pid_t process;  /* -1 = none */
     int input, errors;
     cli_lines lines; /* of its output */
