@@ -24,7 +24,6 @@ static wt_status make_room(wt_context *context, cli_lines *lines) {
         return WT_OK;
     if (left > LINE_MOST)
         return wt_fail(context, WT_DATA, "a line of more than %zu bytes", LINE_MOST);
-    char *from = lines->text + lines->begin;
     if (lines->room < left + READ_ROOM) {
         char *larger;
         size_t room = 2 * left + 2 * READ_ROOM;
@@ -32,12 +31,12 @@ static wt_status make_room(wt_context *context, cli_lines *lines) {
         if (status != WT_OK)
             return status;
         if (left > 0)
-            memcpy(larger, from, left);
+            memcpy(larger, lines->text + lines->begin, left);
         wt_release(lines->text);
         lines->text = larger;
         lines->room = room;
     } else if (left > 0)
-        memmove(lines->text, from, left);
+        memmove(lines->text, lines->text + lines->begin, left);
     lines->begin = 0;
     lines->end = left;
     return WT_OK;
