@@ -152,7 +152,7 @@ static double scale_for(const wt_layer *layer) {
 
 static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
                        wt_query_report *report) {
-    double scale;
+    double scale = 1;
     wt_status status;
     if (layer->heads == 1) {
         status = wt_query_single(asker, layer);

@@ -32,7 +32,7 @@ typedef struct {
 
 /* The next order of 0 .. m-1 in the alphabet of orders; false after the last. */
 static bool next_order(size_t m, size_t *order) {
-    size_t i = m - 1, j = m - 1;
+    size_t i = m - 1, j = i;
     while (i > 0 && order[i - 1] > order[i])
         i--;
     if (i == 0)
