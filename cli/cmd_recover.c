@@ -138,9 +138,10 @@ static wt_status run(cli_call *call) {
     else
         print(written, &report);
     if (!report.recovered)
-        status = wt_fail(call->context, WT_MISSED,
-                         "the layer was not recovered: held-out error %.3g after %zu starts",
-                         report.holdout_error, report.starts);
+        status = wt_fail(
+            call->context, WT_MISSED, "the layer was not recovered: %s error %.3g after %zu starts",
+            isnan(report.holdout_error) ? "train" : "held-out",
+            isnan(report.holdout_error) ? report.train_error : report.holdout_error, report.starts);
 done:
     wt_sequences_free(&data);
     wt_layer_free(&layer);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "learn/normal.h"
 #include "wattle/linalg.h"
 
 /* Unknowns up to which the normal matrix is formed. */
 #define DENSE_MOST 150
-/* Relative errors this small are rounding. */
-#define ROUNDING 1e-14
+/* Relative errors this small are rounding; below the second a step that fails says so too. */
+#define ROUNDING      1e-14
+#define NEAR_ROUNDING 1e-11
 /* A floor: the squared error falls by less than this part in a step. */
 #define STILL 1e-9
 /* No progress: the error falls by less than this part in SLOW_STEPS steps. */
@@ -125,16 +125,19 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
             *moved = descent->trial.error < descent->now.error;
         }
         *damping *= *moved ? 0.2 : 4;
+        if (!*moved && descent->now.error < NEAR_ROUNDING)
+            break;
     }
 done:
     return status;
 }
 
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps) {
-    wt_meter meter = wt_meter_start(context, "steps", 0);
     double damping = FIRST_DAMPING, checked = INFINITY;
     bool moved = true;
     wt_status status;
+    descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
+    descent->products_before = descent->products;
     WT_TRY(wt_projection_evaluate(context, &descent->now));
     for (size_t step = 0; step < most_steps && descent->now.error > ROUNDING; step++) {
         double before = descent->now.error;
@@ -148,7 +151,8 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_s
         descent->now = descent->trial;
         descent->trial = swap;
         descent->steps++;
-        wt_meter_set(&meter, (double)descent->steps);
+        if (!descent->matrix_free)
+            wt_meter_set(&descent->meter, (double)(step + 1));
         double after = descent->now.error;
         if (before * before - after * after < STILL * before * before)
             break;

@@ -7,6 +7,7 @@
 #ifndef WT_LEARN_DESCENT_H
 #define WT_LEARN_DESCENT_H
 
+#include "base/progress.h"
 #include "learn/jacobian.h"
 
 typedef struct wt_descent {
@@ -22,7 +23,9 @@ typedef struct wt_descent {
     double scale;                           /* s */
     size_t side;                            /* m d^2 */
     size_t steps, products;                 /* made so far, over all runs */
+    size_t products_before;                 /* this run */
     double flops;
+    wt_meter meter; /* of a run: steps, or products where they are matrix-free */
 } wt_descent;
 
 /* Room for runs on these rows; above a few thousand unknowns, or when asked, matrix-free. */

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "learn/descent.h"
 #include "wattle/random.h"
 
@@ -43,7 +42,6 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
                                 double tolerance) {
     size_t side = descent->side;
     double *r = descent->residual, *d = descent->direction, *x = descent->step;
-    wt_meter meter = wt_meter_start(context, "products", 0);
     wt_status status = WT_OK;
     memset(x, 0, side * sizeof *x);
     memcpy(r, descent->gradient, side * sizeof *r);
@@ -65,7 +63,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
         square = dot(side, r, r);
         for (size_t j = 0; j < side; j++)
             d[j] = r[j] + square / before * d[j];
-        wt_meter_set(&meter, (double)descent->products);
+        wt_meter_set(&descent->meter, (double)(descent->products - descent->products_before));
     }
 done:
     return status;

@@ -72,26 +72,49 @@ static void turn(size_t rows, size_t columns, const double *a, double *out) {
                     out[c * rows + r] = a[r * columns + c];
 }
 
-/* Q^T = L^-1 Q^T with L L^T its Gram matrix. Where heads are equal to working precision the matrix
- * is not definite, and the least shift that makes it so is put on its diagonal. */
-static wt_status orthonormalise(wt_context *context, wt_projection *at, double *factor) {
-    size_t n = at->columns, R = at->rows->rows, failed = 1;
-    wt_status status = WT_OK;
-    for (double shift = 0; failed != 0;
-         shift = shift == 0 ? (double)n * DBL_EPSILON : shift * 100) {
-        double trace = 0;
-        WT_TRY(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, factor, n));
-        for (size_t i = 0; i < n; i++)
-            trace += factor[i * n + i];
-        for (size_t i = 0; i < n; i++)
-            factor[i * n + i] += shift * (trace > 0 ? trace / (double)n : 1);
-        if (!(shift < 1)) {
-            status = wt_fail(context, WT_INTERNAL, "a Gram matrix of attended tokens is unusable");
-            goto done;
-        }
-        WT_TRY(wt_cholesky(context, n, factor, n, &failed));
+/* The first Gram matrix is shifted by rounding, so that heads that are equal to working precision
+ * do not break its factor. */
+static void shift_diagonal(size_t n, double *gram) {
+    double trace = 0;
+    for (size_t i = 0; i < n; i++)
+        trace += gram[i * n + i];
+    for (size_t i = 0; i < n; i++)
+        gram[i * n + i] += DBL_EPSILON * (trace > 0 ? trace : 1);
+}
+
+/* After the first pass rows of Q^T have length 1, unless they are made of the shift: those stand
+ * for no direction of H and are dropped. */
+static void drop_directions(wt_projection *at, double *gram) {
+    size_t n = at->columns, R = at->rows->rows;
+    for (size_t i = 0; i < n; i++) {
+        if (gram[i * n + i] >= 0.5)
+            continue;
+        memset(at->qt + i * R, 0, R * sizeof *at->qt);
+        for (size_t j = 0; j < i; j++)
+            gram[i * n + j] = 0;
+        for (size_t j = i + 1; j < n; j++)
+            gram[j * n + i] = 0;
+        gram[i * n + i] = 1;
     }
-    WT_TRY(wt_solve_lower(context, WT_PLAIN, n, R, factor, n, at->qt, R));
+}
+
+/* Q^T = L^-1 Q^T with L L^T its Gram matrix. */
+static wt_status orthonormalise(wt_context *context, wt_projection *at, bool first,
+                                double *factor) {
+    size_t n = at->columns, R = at->rows->rows, failed;
+    wt_status status;
+    WT_TRY(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, factor, n));
+    if (first)
+        shift_diagonal(n, factor);
+    else
+        drop_directions(at, factor);
+    WT_TRY(wt_cholesky(context, n, factor, n, &failed));
+    if (failed != 0)
+        status = wt_fail(context, WT_INTERNAL,
+                         "the Gram matrix of attended tokens has no factor at order %zu of %zu",
+                         failed, n);
+    else
+        status = wt_solve_lower(context, WT_PLAIN, n, R, factor, n, at->qt, R);
 done:
     return status;
 }
@@ -118,8 +141,8 @@ wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
     wt_theta_unpack(at->heads, at->rows->in.dim, at->theta, at->plain);
     WT_TRY(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
     turn(R, n, at->h, at->qt);
-    WT_TRY(orthonormalise(context, at, at->first));
-    WT_TRY(orthonormalise(context, at, at->again));
+    WT_TRY(orthonormalise(context, at, true, at->first));
+    WT_TRY(orthonormalise(context, at, false, at->again));
     memset(at->w, 0, n * p * sizeof *at->w);
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
     WT_TRY(correct(context, at));

@@ -17,7 +17,7 @@ enum { SKETCH_ABOVE = 160, SKETCH = 96 };
 /* Errors of starts that ended at the same floor agree to this part. */
 #define SAME_FLOOR 1e-5
 enum { FLOOR_STARTS = 3 };
-#define FEW_FLOPS 5e7
+#define FEW_FLOPS 3e8
 
 typedef struct {
     wt_context *context;
@@ -122,26 +122,35 @@ done:
     return status;
 }
 
-/* The best Theta again on all sequences, then W on all outputs. */
+/* The best Theta again, on all sequences: with noise every one of them counts. */
+static wt_status polish(job *work) {
+    size_t steps = work->descent.steps, products = work->descent.products;
+    double flops = work->descent.flops;
+    wt_status status;
+    wt_descent_free(&work->descent);
+    wt_rows_free(&work->train);
+    WT_TRY(make_rows(work, 0, work->data->samples, false, &work->train));
+    WT_TRY(wt_descent_new(work->context, &work->train, work->heads, work->options->matrix_free,
+                          &work->descent));
+    work->descent.steps = steps;
+    work->descent.products = products;
+    work->descent.flops = flops;
+    memcpy(work->descent.now.theta, work->best, work->descent.side * sizeof *work->best);
+    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+done:
+    return status;
+}
+
+/* Condition, counts, and W on all sequences and all outputs. */
 static wt_status finish(job *work) {
     wt_recover_report *report = work->report;
     wt_rows all = {0};
     wt_status status;
     report->holdout_error = work->best_held;
-    if (work->held.rows > 0 && (work->exact || at_floor(work))) {
-        size_t steps = work->descent.steps, products = work->descent.products;
-        double flops = work->descent.flops;
-        wt_descent_free(&work->descent);
-        wt_rows_free(&work->train);
-        WT_TRY(make_rows(work, 0, work->data->samples, false, &work->train));
-        WT_TRY(wt_descent_new(work->context, &work->train, work->heads, work->options->matrix_free,
-                              &work->descent));
-        work->descent.steps = steps;
-        work->descent.products = products;
-        work->descent.flops = flops;
-    }
     memcpy(work->descent.now.theta, work->best, work->descent.side * sizeof *work->best);
-    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+    if (!work->exact && work->held.rows > 0 && at_floor(work))
+        WT_TRY(polish(work));
+    WT_TRY(wt_projection_evaluate(work->context, &work->descent.now));
     memcpy(work->best, work->descent.now.theta, work->descent.side * sizeof *work->best);
     WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
     report->steps += work->descent.steps;
