@@ -9,6 +9,7 @@
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
 #include "wattle/model.h"
+#include "wattle/query.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"

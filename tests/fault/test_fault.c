@@ -46,6 +46,8 @@ static const char *fill(const char *line, const char *tmp) {
             value = tmp, length = 5;
         else if (strncmp(line, "{data}", 6) == 0)
             value = TEST_DATA, length = 6;
+        else if (strncmp(line, "{wattle}", 8) == 0)
+            value = WATTLE_COMMAND, length = 8;
         used +=
             (size_t)snprintf(filled + used, sizeof filled - used, "%.*s",
                              value == NULL ? 1 : (int)strlen(value), value == NULL ? line : value);

@@ -1,0 +1,143 @@
+/* `wattle query`: a layer learned from a program that answers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "commands.h"
+#include "oracle.h"
+#include "set_options.h"
+#include "wattle/query.h"
+
+typedef struct {
+    const char *oracle, *heads, *output;
+    size_t dim;
+    uint64_t checks, restarts;
+    double tolerance, timeout;
+} values;
+
+static const cli_option options[] = {
+    {"oracle", 0, CLI_TEXT, offsetof(values, oracle), "CMD", NULL,
+     "Program that answers, run by sh -c: a line with a JSON matrix (k rows of d numbers) comes "
+     "in, a line with the p numbers of the last row of F(X) goes out."},
+    {"dim", 'd', CLI_COUNT, offsetof(values, dim), "D", NULL, "Dimension of the tokens."},
+    {"heads", 'm', CLI_TEXT, offsetof(values, heads), "H", "auto",
+     "Heads of the layer, 1 to 4; auto tries 1, 2.. until the answers are explained."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the layer goes (.safetensors); not written when the goal is missed."},
+    {"check", 0, CLI_NATURAL, offsetof(values, checks), "N", "8",
+     "Fresh random questions that judge the result; 0 for one head only."},
+    {"restarts", 0, CLI_NATURAL, offsetof(values, restarts), "N", "20",
+     "Random starts of the polish after the rational ones."},
+    {"tolerance", 0, CLI_REAL, offsetof(values, tolerance), "E", "1e-11",
+     "Relative error of the answers that counts as explained."},
+    {"timeout", 0, CLI_REAL, offsetof(values, timeout), "SECONDS", "30",
+     "How long one answer may take."},
+};
+
+static wt_status read_options(cli_call *call, wt_query_options *out) {
+    const values *given = call->values;
+    uint64_t heads = 0;
+    if (given->oracle == NULL)
+        return wt_fail(call->context, WT_USAGE, "query needs --oracle, a command that answers");
+    if (given->dim == 0)
+        return wt_fail(call->context, WT_USAGE, "query needs --dim, the dimension of the tokens");
+    if (!(given->timeout > 0))
+        return wt_fail(call->context, WT_USAGE, "--timeout must be above 0, not %g",
+                       given->timeout);
+    if (strcmp(given->heads, "auto") != 0 &&
+        (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > WT_QUERY_MOST_HEADS))
+        return wt_fail(call->context, WT_USAGE, "--heads: '%s' is neither auto nor 1 to %d",
+                       given->heads, WT_QUERY_MOST_HEADS);
+    *out = (wt_query_options){.heads = (size_t)heads,
+                              .checks = (size_t)given->checks,
+                              .restarts = (size_t)given->restarts,
+                              .tolerance = given->tolerance,
+                              .seed = call->common.seed};
+    return WT_OK;
+}
+
+static wt_status print(cli_call *call, const wt_query_report *report) {
+    const values *given = call->values;
+    size_t all = report->start_queries + report->polish_queries + report->check_queries;
+    const char *written = report->reached ? given->output : NULL;
+    /* Without fresh questions nobody knows. */
+    bool known = report->check_queries > 0 || !report->reached;
+    json_t *verdict = known ? json_boolean(report->reached) : json_null();
+    if (call->common.json)
+        return cli_emit_json(
+            call,
+            json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:s?}",
+                      "heads", (json_int_t)report->heads, "dim", (json_int_t)report->dim, "outputs",
+                      (json_int_t)report->outputs, "recovered", verdict, "queries", (json_int_t)all,
+                      "start_queries", (json_int_t)report->start_queries, "polish_queries",
+                      (json_int_t)report->polish_queries, "check_queries",
+                      (json_int_t)report->check_queries, "start_residual",
+                      cli_json_real(report->start_residual), "residual",
+                      cli_json_real(report->residual), "check_error",
+                      cli_json_real(report->check_error), "starts", (json_int_t)report->starts,
+                      "steps", (json_int_t)report->steps, "output", written));
+    cli_print_row("layer", "%zu %s, d = %zu, p = %zu", report->heads,
+                  report->heads == 1 ? "head" : "heads", report->dim, report->outputs);
+    cli_print_row("recovered", "%s", !known ? "not checked" : report->reached ? "yes" : "no");
+    cli_print_row("queries", "%zu: %zu to start, %zu to polish, %zu to check", all,
+                  report->start_queries, report->polish_queries, report->check_queries);
+    if (report->starts > 0) {
+        cli_print_number("residual at the start", report->start_residual);
+        cli_print_number("residual", report->residual);
+        cli_print_row("polish", "%zu %s, %zu steps", report->starts,
+                      report->starts == 1 ? "start" : "starts", report->steps);
+    }
+    cli_print_number("error on fresh ones", report->check_error);
+    return WT_OK;
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_query_options wanted;
+    wt_query_report report;
+    cli_oracle oracle = {0};
+    wt_layer layer = {0};
+    wt_status status;
+    WT_TRY(read_options(call, &wanted));
+    WT_TRY(cli_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
+    status = wt_query_layer(call->context, cli_oracle_ask, &oracle, given->dim, oracle.outputs,
+                            &wanted, &layer, &report);
+    if (status == WT_MISSED)
+        (void)print(call, &report); /* the sentence on the context says why */
+    WT_TRY(status);
+    if (report.reached && given->output != NULL)
+        WT_TRY(wt_layer_save(call->context, given->output, &layer));
+    WT_TRY(print(call, &report));
+    if (!report.reached)
+        status = wt_fail(call->context, WT_MISSED,
+                         "%zu %s not explain the answers: relative error %.3g, not %g; no layer "
+                         "is written",
+                         report.heads, report.heads == 1 ? "head does" : "heads do",
+                         fmax(report.check_error, report.residual), wanted.tolerance);
+done:
+    cli_oracle_close(&oracle);
+    wt_layer_free(&layer);
+    return status;
+}
+
+const cli_command cli_query = {
+    .name = "query",
+    .summary = "learn an attention layer from a program that answers",
+    .operands = "",
+    .least = 0,
+    .most = 0,
+    .description =
+        "Learns F(X) = sum_h softmax(X theta_h X^T) X w_h from a black box that gives the last row "
+        "of F(X) for any X asked. One head takes d^2 + d questions and is exact to rounding. "
+        "Several heads are taken apart by repeated tokens, which is a rough start, and polished "
+        "by least squares on all answers and on random questions until what is left is rounding. "
+        "Fresh questions judge the result.\n\n"
+        "Exit code 1 and no file when the answers are not explained; 69 when the oracle dies, "
+        "hangs or answers rubbish.",
+    .examples = "wattle query --oracle 'wattle serve-layer teacher.safetensors' --dim 8 -o "
+                "layer.safetensors\n"
+                "wattle query --oracle ./black-box --dim 16 --heads 3 --timeout 5 --json",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

@@ -1,0 +1,288 @@
+/* Learning by asking. The oracle is the layer itself, so that answers are exact to rounding; the
+ * parameter error asked for, 1e-9, leaves five digits and more for the conditioning of a layer. */
+#include "check.h"
+#include "wattle/query.h"
+
+#define EXACT 1e-9
+
+enum { MOST_HEADS = 3, MOST_ANSWER = 64 * 64 };
+
+typedef struct {
+    wt_context *context;
+    wt_layer layer;
+    size_t asked;
+    size_t fail_at; /* the question that fails; 0 = none */
+    double twist;   /* times the square of the first answer, added: no layer does that */
+} oracle;
+
+static wt_status ask(void *user, size_t k, const double *x, double *y) {
+    static double all[MOST_ANSWER];
+    oracle *one = user;
+    size_t p = one->layer.outputs;
+    assert_true(k * p <= MOST_ANSWER);
+    if (++one->asked == one->fail_at)
+        return wt_fail(one->context, WT_UNAVAILABLE, "the line is dead");
+    wt_status status = wt_layer_forward(one->context, &one->layer, 1, k, x, all);
+    memcpy(y, all + (k - 1) * p, p * sizeof *y);
+    y[0] += one->twist * y[0] * y[0];
+    return status;
+}
+
+static oracle make(wt_context *context, size_t heads, size_t d, size_t p, uint64_t seed) {
+    oracle one = {.context = context};
+    CHECK_OK(context, wt_layer_teacher(context, heads, d, p, 2, 0, seed, &one.layer));
+    return one;
+}
+
+static double relative(size_t count, const double *a, const double *b) {
+    double apart = 0, whole = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += (a[i] - b[i]) * (a[i] - b[i]);
+        whole += a[i] * a[i];
+    }
+    return sqrt(apart / whole);
+}
+
+/* The largest relative error of a head's theta or w, head h of `a` against order[h] of `b`. */
+static double error_in_order(const wt_layer *a, const wt_layer *b, const size_t *order) {
+    size_t square = a->dim * a->dim, tall = a->dim * a->outputs;
+    double worst = 0;
+    for (size_t h = 0; h < a->heads; h++) {
+        size_t g = order[h];
+        worst = fmax(worst, relative(square, a->theta + h * square, b->theta + g * square));
+        worst = fmax(worst, relative(tall, a->w + h * tall, b->w + g * tall));
+    }
+    return worst;
+}
+
+/* The same in the best order of heads, up to three. */
+static double error_of(const wt_layer *a, const wt_layer *b) {
+    double best = INFINITY;
+    size_t m = a->heads;
+    assert_true(m == b->heads && m <= MOST_HEADS);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 0; k < m; k++) {
+                size_t order[MOST_HEADS] = {i, j, k};
+                if ((m > 1 && i == j) || (m > 2 && (i == k || j == k)))
+                    continue;
+                best = fmin(best, error_in_order(a, b, order));
+            }
+    return best;
+}
+
+static void learn_and_compare(wt_context *context, size_t heads, size_t d, size_t p, uint64_t seed,
+                              wt_query_report *report) {
+    oracle one = make(context, heads, d, p, seed);
+    wt_query_options options = wt_query_options_default();
+    wt_layer found;
+    options.heads = heads;
+    options.seed = seed + 1000;
+    CHECK_OK(context, wt_query_layer(context, ask, &one, d, p, &options, &found, report));
+    double error = error_of(&one.layer, &found);
+    if (!report->reached || !(error <= EXACT))
+        fail_msg("%zu heads, d = %zu, p = %zu, seed %zu: error %g, residual %g, fresh %g", heads, d,
+                 p, (size_t)seed, error, report->residual, report->check_error);
+    assert_int_equal(one.asked,
+                     report->start_queries + report->polish_queries + report->check_queries);
+    wt_layer_free(&found);
+    wt_layer_free(&one.layer);
+}
+
+static void one_head_takes_d_squared_and_d_questions(void **state) {
+    wt_query_report report;
+    for (size_t d = 2; d <= 16; d++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            learn_and_compare(*state, 1, d, 1, seed, &report);
+            assert_int_equal(report.start_queries, d * d + d);
+            assert_int_equal(report.polish_queries, 0);
+            learn_and_compare(*state, 1, d, 3, seed, &report);
+            assert_int_equal(report.start_queries, d * d + d);
+        }
+}
+
+/* Logits beyond what rounding lets through need shorter vectors, and more questions. */
+static void a_sharp_head_is_asked_again(void **state) {
+    oracle one = {.context = *state};
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found;
+    options.heads = 1;
+    CHECK_OK(*state, wt_layer_teacher(*state, 1, 6, 1, 300, 0, 5, &one.layer));
+    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 6, 1, &options, &found, &report));
+    assert_true(report.start_queries > 6 * 6 + 6);
+    assert_true(error_of(&one.layer, &found) <= EXACT);
+    wt_layer_free(&found);
+    wt_layer_free(&one.layer);
+}
+
+static void several_heads_are_exact_after_the_polish(void **state) {
+    static const struct {
+        size_t heads, d, p, seeds;
+    } cases[] = {{2, 4, 1, 10}, {3, 4, 1, 10}, {2, 8, 1, 5}, {3, 8, 1, 5},
+                 {2, 4, 3, 3},  {3, 8, 4, 2},  {2, 3, 1, 3}, {3, 16, 1, 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (uint64_t seed = 1; seed <= cases[c].seeds; seed++) {
+            wt_query_report report;
+            learn_and_compare(*state, cases[c].heads, cases[c].d, cases[c].p, seed, &report);
+            assert_true(report.starts >= 1 && report.polish_queries > 0);
+        }
+}
+
+static void the_number_of_heads_is_found(void **state) {
+    for (size_t heads = 1; heads <= 3; heads++) {
+        oracle one = make(*state, heads, 4, 2, 7);
+        wt_query_options options = wt_query_options_default();
+        wt_query_report report;
+        wt_layer found;
+        CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 2, &options, &found, &report));
+        assert_int_equal(report.heads, heads);
+        assert_true(report.reached);
+        assert_true(error_of(&one.layer, &found) <= EXACT);
+        assert_int_equal(one.asked,
+                         report.start_queries + report.polish_queries + report.check_queries);
+        wt_layer_free(&found);
+        wt_layer_free(&one.layer);
+    }
+}
+
+/* Sum W_h = 0 answers nothing to single tokens, and is learned all the same. */
+static void heads_may_cancel(void **state) {
+    oracle one = make(*state, 2, 4, 1, 3);
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found;
+    options.heads = 2;
+    for (size_t i = 0; i < 4; i++)
+        one.layer.w[4 + i] = -one.layer.w[i];
+    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 1, &options, &found, &report));
+    assert_true(report.reached);
+    assert_true(error_of(&one.layer, &found) <= EXACT);
+    wt_layer_free(&found);
+    wt_layer_free(&one.layer);
+}
+
+static void threads_change_no_bit(void **state) {
+    enum { D = 16 }; /* large enough for the polish to use them */
+    oracle one = make(*state, 2, D, 1, 2);
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found[2];
+    int before = wt_context_threads(*state);
+    options.heads = 2;
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(*state, wt_context_set_threads(*state, 1 + i));
+        CHECK_OK(*state, wt_query_layer(*state, ask, &one, D, 1, &options, &found[i], &report));
+    }
+    assert_memory_equal(found[0].theta, found[1].theta, 2 * D * D * sizeof(double));
+    assert_memory_equal(found[0].w, found[1].w, 2 * D * sizeof(double));
+    wt_layer_free(&found[0]);
+    wt_layer_free(&found[1]);
+    wt_layer_free(&one.layer);
+    CHECK_OK(*state, wt_context_set_threads(*state, before));
+}
+
+/* Too few heads, and answers that no layer gives, are a miss and not a layer. */
+static void what_does_not_fit_is_not_reached(void **state) {
+    oracle one = make(*state, 3, 3, 2, 4);
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found;
+    options.restarts = 1;
+    for (options.heads = 1; options.heads <= 2; options.heads++) {
+        CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 2, &options, &found, &report));
+        assert_false(report.reached);
+        assert_true(report.check_error > 1e-6);
+        wt_layer_free(&found);
+    }
+    wt_layer_free(&one.layer);
+    one = make(*state, 2, 3, 1, 4);
+    one.twist = 0.1;
+    options.heads = 2;
+    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report));
+    assert_false(report.reached);
+    wt_layer_free(&found);
+    wt_layer_free(&one.layer);
+}
+
+static void silence_is_a_miss(void **state) {
+    oracle one = make(*state, 1, 3, 1, 4);
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found = {0};
+    memset(one.layer.w, 0, 3 * sizeof(double));
+    for (options.heads = 1; options.heads <= 2; options.heads++)
+        CHECK_FAILS(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report),
+                    WT_MISSED, "cannot be seen");
+    wt_layer_free(&one.layer);
+}
+
+static void bad_options_are_refused(void **state) {
+    oracle one = make(*state, 1, 3, 1, 4);
+    wt_query_report report;
+    wt_layer found = {0};
+    static const struct {
+        size_t dim, outputs;
+        wt_query_options options;
+        const char *words;
+    } cases[] = {
+        {0, 1, {1, 8, 1, 1e-9, 0}, "dimension"}, {65, 1, {1, 8, 1, 1e-9, 0}, "dimension"},
+        {3, 0, {1, 8, 1, 1e-9, 0}, "output"},    {3, 1, {5, 8, 1, 1e-9, 0}, "1 to 4, not 5"},
+        {3, 1, {1, 8, 1, 0, 0}, "tolerance"},    {3, 1, {1, 8, 1, NAN, 0}, "tolerance"},
+        {3, 1, {2, 0, 1, 1e-9, 0}, "checks"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_FAILS(*state,
+                    wt_query_layer(*state, ask, &one, cases[i].dim, cases[i].outputs,
+                                   &cases[i].options, &found, &report),
+                    WT_USAGE, cases[i].words);
+    assert_int_equal(one.asked, 0);
+    wt_layer_free(&one.layer);
+}
+
+/* Whatever fails, an answer or an allocation, ends it with its own status and without a leak. */
+static void failures_come_through(void **state) {
+    wt_context *context = *state;
+    oracle one = make(context, 2, 2, 1, 4);
+    wt_query_options options = wt_query_options_default();
+    wt_query_report report;
+    wt_layer found = {0};
+    options.heads = 2;
+    CHECK_OK(context, wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report));
+    wt_layer_free(&found);
+    size_t last = one.asked;
+    for (one.fail_at = 1; one.fail_at <= last; one.fail_at += 7) {
+        one.asked = 0;
+        CHECK_FAILS(context, wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report),
+                    WT_UNAVAILABLE, "dead");
+    }
+    one.fail_at = 0;
+    long fault = 1;
+    for (;; fault += 1 + fault / 16) {
+        atomic_store(&context->allocation_to_fail, fault);
+        wt_status status = wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report);
+        atomic_store(&context->allocation_to_fail, 0);
+        if (status == WT_OK)
+            break;
+        assert_int_equal(status, WT_MEMORY);
+    }
+    assert_true(fault > 100);
+    wt_layer_free(&found);
+    wt_layer_free(&one.layer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_head_takes_d_squared_and_d_questions),
+        cmocka_unit_test(a_sharp_head_is_asked_again),
+        cmocka_unit_test(several_heads_are_exact_after_the_polish),
+        cmocka_unit_test(the_number_of_heads_is_found),
+        cmocka_unit_test(heads_may_cancel),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(what_does_not_fit_is_not_reached),
+        cmocka_unit_test(silence_is_a_miss),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(failures_come_through),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
