@@ -1,0 +1,152 @@
+#include "learn/sculpt_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "linalg/hull.h"
+#include "wattle/linalg.h"
+
+enum { ROWS_A_CHUNK = 512 };
+
+wt_status wt_patterns_open(wt_context *context, const wt_rows *rows, wt_patterns *out) {
+    wt_status status;
+    *out = (wt_patterns){.rows = rows->examples * rows->k, .k = rows->k};
+    WT_TRY(WT_NEW(context, &out->weights, out->rows * out->k, "patterns of attention"));
+    WT_TRY(WT_NEW(context, &out->order, out->rows, "rows in order"));
+done:
+    return status;
+}
+
+void wt_patterns_close(wt_patterns *patterns) {
+    wt_release(patterns->weights);
+    wt_release(patterns->order);
+    *patterns = (wt_patterns){0};
+}
+
+typedef struct {
+    const wt_rows *rows;
+    const double *values; /* X W (examples, k, p) */
+    wt_patterns *patterns;
+} finder;
+
+static wt_status find_rows(void *argument, size_t begin, size_t end, int worker) {
+    finder *job = argument;
+    const wt_rows *rows = job->rows;
+    size_t k = rows->k, p = rows->p;
+    (void)worker;
+    for (size_t row = begin; row < end; row++) {
+        wt_row_fit *fit = &job->patterns->order[row];
+        fit->row = row;
+        if (!wt_hull_nearest(k, p, job->values + row / k * k * p, rows->y + row * p,
+                             job->patterns->weights + row * k, &fit->residual))
+            fit->residual = INFINITY;
+    }
+    return WT_OK;
+}
+
+static int by_residual(const void *left, const void *right) {
+    const wt_row_fit *a = left, *b = right;
+    if (a->residual != b->residual)
+        return a->residual < b->residual ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+wt_status wt_patterns_find(wt_context *context, const wt_rows *rows, const double *w,
+                           wt_patterns *patterns) {
+    double *values = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &values, patterns->rows * rows->p, "values of tokens"));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, patterns->rows, rows->p, rows->d, 1, rows->x,
+                   rows->d, w, rows->p, 0, values, rows->p));
+    finder job = {.rows = rows, .values = values, .patterns = patterns};
+    WT_TRY(wt_parallel_for(context, patterns->rows, ROWS_A_CHUNK, find_rows, &job));
+    qsort(patterns->order, patterns->rows, sizeof *patterns->order, by_residual);
+    patterns->usable = patterns->rows;
+    while (patterns->usable > 0 && isinf(patterns->order[patterns->usable - 1].residual))
+        patterns->usable--;
+done:
+    wt_release(values);
+    return status;
+}
+
+/* W = (A^T A)^-1 A^T B by the eigenvalues of A^T A, those below 1e-12 of the largest left out: the
+ * rows are far more than d, and W is but an estimate. A (count, d), B (count, p). */
+static wt_status regress(wt_context *context, size_t count, size_t d, size_t p, const double *a,
+                         const double *b, double *w) {
+    double *gram = NULL, *side = NULL;
+    size_t rank;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &gram, d * d, "a Gram matrix"));
+    WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
+    WT_TRY(wt_gram(context, WT_TURNED, count, d, a, d, 0, gram, d));
+    WT_TRY(wt_mirror_lower(context, d, gram, d));
+    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, count, 1, a, d, b, p, 0, side, p));
+    WT_TRY(wt_least_squares(context, d, d, p, gram, d, side, p, 1e-12, w, p, &rank));
+done:
+    wt_release(gram);
+    wt_release(side);
+    return status;
+}
+
+static double sum_of_squares(size_t count, const double *values) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] * values[i];
+    return sum;
+}
+
+/* to (examples, width) = sums over the k tokens of from (examples, k, width). */
+static void sum_tokens(const wt_rows *rows, size_t width, const double *from, double *to) {
+    memset(to, 0, rows->examples * width * sizeof *to);
+    for (size_t row = 0; row < rows->examples * rows->k; row++)
+        for (size_t j = 0; j < width; j++)
+            to[row / rows->k * width + j] += from[row * width + j];
+}
+
+wt_status wt_crude_sum(wt_context *context, const wt_rows *rows, double *w, double *explained) {
+    size_t n = rows->examples, d = rows->d, p = rows->p;
+    double *x = NULL, *y = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &x, n * d, "sums of tokens"));
+    WT_TRY(WT_NEW(context, &y, n * p, "sums of outputs"));
+    sum_tokens(rows, d, rows->x, x);
+    sum_tokens(rows, p, rows->y, y);
+    WT_TRY(regress(context, n, d, p, x, y, w));
+    double whole = sum_of_squares(n * p, y);
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, d, -1, x, d, w, p, 1, y, p));
+    *explained = whole > 0 ? 1 - sum_of_squares(n * p, y) / whole : 0;
+done:
+    wt_release(x);
+    wt_release(y);
+    return status;
+}
+
+wt_status wt_refit_sum(wt_context *context, const wt_rows *rows, const wt_patterns *patterns,
+                       size_t accepted, double *w) {
+    size_t k = rows->k, d = rows->d, p = rows->p;
+    double *mixed = NULL, *y = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(context, &mixed, accepted * d, "mixed tokens"));
+    WT_TRY(WT_NEW(context, &y, accepted * p, "accepted outputs"));
+    for (size_t i = 0; i < accepted; i++) {
+        size_t row = patterns->order[i].row;
+        const double *tokens = rows->x + row / k * k * d;
+        for (size_t b = 0; b < k; b++)
+            for (size_t j = 0; j < d; j++)
+                mixed[i * d + j] += patterns->weights[row * k + b] * tokens[b * d + j];
+        memcpy(y + i * p, rows->y + row * p, p * sizeof *y);
+    }
+    WT_TRY(regress(context, accepted, d, p, mixed, y, w));
+done:
+    wt_release(mixed);
+    wt_release(y);
+    return status;
+}
+
+double wt_rows_size(const wt_rows *rows) {
+    size_t count = rows->examples * rows->k;
+    return count > 0 ? sqrt(sum_of_squares(count * rows->p, rows->y) / (double)count) : 0;
+}

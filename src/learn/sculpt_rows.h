@@ -1,0 +1,48 @@
+/* Rows of examples seen through an estimate of the sum of the heads' W.
+ *
+ * Row (n, a) of the examples is query token a of sequence n and its output y_na. Where all heads
+ * share one pattern P of attention, y_na = W_S^T X_n^T P with W_S = sum_i W_i: the row is a mixture
+ * of the k points W_S^T x_b, and its weights are the pattern. */
+#ifndef WT_LEARN_SCULPT_ROWS_H
+#define WT_LEARN_SCULPT_ROWS_H
+
+#include "base/context.h"
+
+/* Sequences x (examples, k, d) with outputs y (examples, k, p), borrowed. */
+typedef struct wt_rows {
+    size_t examples, k, d, p;
+    const double *x, *y;
+} wt_rows;
+
+/* One row's nearest mixture. */
+typedef struct wt_row_fit {
+    size_t row;      /* n k + a */
+    double residual; /* |y - W^T X^T pattern|; INFINITY where the pattern is not unique */
+} wt_row_fit;
+
+typedef struct wt_patterns {
+    size_t rows, k;
+    double *weights;   /* (rows, k) by row */
+    wt_row_fit *order; /* all rows by increasing residual, then by row */
+    size_t usable;     /* rows whose pattern is unique */
+} wt_patterns;
+
+wt_status wt_patterns_open(wt_context *context, const wt_rows *rows, wt_patterns *out);
+/* Accepts a cleared struct. */
+void wt_patterns_close(wt_patterns *patterns);
+/* The nearest mixture of every row with W = w (d, p), and the rows in order. */
+wt_status wt_patterns_find(wt_context *context, const wt_rows *rows, const double *w,
+                           wt_patterns *patterns);
+
+/* The least squares W (d, p) of sum_a y_a on sum_a x_a over the sequences: the crude sum. It is
+ * (1/Nk) sum X^T J Y / sigma^2 with the covariance of the tokens measured instead of known.
+ * *explained is the part of the squares of the left side that W explains. */
+wt_status wt_crude_sum(wt_context *context, const wt_rows *rows, double *w, double *explained);
+/* The least squares W of y on the mixed tokens X^T pattern over the first `accepted` rows. */
+wt_status wt_refit_sum(wt_context *context, const wt_rows *rows, const wt_patterns *patterns,
+                       size_t accepted, double *w);
+
+/* The root of the mean of |y_na|^2. */
+double wt_rows_size(const wt_rows *rows);
+
+#endif
