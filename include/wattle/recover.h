@@ -1,0 +1,90 @@
+/* Recovering a layer from sequences and its outputs, and comparing two layers.
+ *
+ * Heads are recovered up to their order; heads with equal Theta only through the sum of their W,
+ * heads with W = 0 not at all, and sequences of one token show the sum of all W alone. */
+#ifndef WATTLE_RECOVER_H
+#define WATTLE_RECOVER_H
+
+#include "wattle/layer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wt_recover_options {
+    size_t heads;          /* m; 0 = find it */
+    size_t restarts;       /* random starts at most */
+    double holdout;        /* part of the sequences kept for judging, 0 <= holdout < 1 */
+    uint64_t seed;         /* of the starts */
+    size_t most_steps;     /* of one start */
+    double goal;           /* relative error that counts as exact */
+    const wt_layer *start; /* tried before the random ones, its theta alone; NULL = none */
+    const size_t *lengths; /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
+    bool last_row;         /* outputs are known for the last token of each sequence alone */
+    bool matrix_free;      /* never form the normal matrix, however small it is */
+} wt_recover_options;
+
+/* heads 0, 20 starts, holdout 0.2, seed 0, 200 steps, goal 1e-9, all else none. */
+WT_API wt_recover_options wt_recover_options_default(void);
+
+#define WT_RECOVER_WARNINGS 8
+#define WT_WARNING_BYTES    256
+
+/* What a recovery found; NaN where a number was not computed. Errors are |y - F(x)| / |y|. */
+typedef struct wt_recover_report {
+    const char *method;
+    bool recovered;       /* exact, or at a floor that several starts and the held-out part share */
+    bool exact;           /* train and held-out errors reached the goal */
+    size_t heads;         /* of the layer given back */
+    size_t start, starts; /* which start won, from 0; how many were made */
+    size_t steps;         /* Gauss-Newton (or Adam) steps over all starts */
+    size_t products;      /* products with the Jacobian or its transpose */
+    double flops;         /* of the products and factorisations, about */
+    double train_error, holdout_error;
+    double condition;      /* of the projected Jacobian at the solution */
+    double least_examples; /* N_min = max(m d (d + p) / (k p), d^2 / (k (k - 1))) */
+    size_t examples;       /* sequences given */
+    double seconds;
+    size_t warnings;
+    char warning[WT_RECOVER_WARNINGS][WT_WARNING_BYTES]; /* sentences on what is identifiable */
+} wt_recover_report;
+
+/* N_min of the information limit; k = 1 gives infinity. */
+WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length);
+
+/* Learner `refine`: variable projection and Levenberg-Marquardt from small random starts. A run to
+ * the end without success is WT_OK with `recovered` false, and the best layer found in *out. */
+WT_API wt_status wt_refine(wt_context *context, const wt_sequences *data,
+                           const wt_recover_options *options, wt_layer *out,
+                           wt_recover_report *report);
+/* The baseline `adam`: Theta and W by Adam's method on the same data, its step chosen from a short
+ * trial of several. most_steps counts its steps. */
+WT_API wt_status wt_adam(wt_context *context, const wt_sequences *data,
+                         const wt_recover_options *options, wt_layer *out,
+                         wt_recover_report *report);
+
+#define WT_COMPARE_UNMATCHED ((size_t)-1)
+/* A head of layer a and the one of layer b it is matched with. */
+typedef struct wt_head_match {
+    size_t a, b;                 /* first of the merged heads; WT_COMPARE_UNMATCHED = none */
+    double theta_error, w_error; /* Frobenius, over the norm in a; NaN for an unmatched head */
+} wt_head_match;
+#define WT_COMPARE_LENGTHS 3
+typedef struct wt_comparison {
+    size_t heads_a, heads_b; /* after duplicates are merged and zero heads dropped */
+    size_t matches;          /* rows of `match` */
+    wt_head_match *match;
+    double theta_error, w_error; /* the largest; infinite when a head is left over */
+    size_t length[WT_COMPARE_LENGTHS];
+    double distance[WT_COMPARE_LENGTHS]; /* |F_a - F_b| / |F_a| on fresh sequences */
+} wt_comparison;
+/* Heads matched by the Hungarian method on the squared distances of Theta and W; fresh Gaussian
+ * sequences times token_scale. */
+WT_API wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
+                            double token_scale, uint64_t seed, wt_comparison *out);
+WT_API void wt_comparison_free(wt_comparison *comparison);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* Layers in .safetensors files: theta (m,d,d), w (m,d,p). */
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/io.h"
+#include "wattle/layer.h"
+
+static wt_status find(wt_context *context, const wt_file *file, const char *name,
+                      const wt_array **out) {
+    *out = wt_file_find(file, name);
+    if (*out == NULL)
+        return wt_fail(context, WT_DATA, "%s is no layer: it has no array '%s'", wt_file_path(file),
+                       name);
+    if ((*out)->rank != 3)
+        return wt_fail(context, WT_DATA, "%s: '%s' has %zu dimensions, not 3", wt_file_path(file),
+                       name, (*out)->rank);
+    return WT_OK;
+}
+
+static wt_status check_shapes(wt_context *context, const wt_file *file, const wt_array *theta,
+                              const wt_array *w) {
+    const char *path = wt_file_path(file);
+    if (theta->count == 0 || w->count == 0)
+        return wt_fail(context, WT_DATA, "%s: 'theta' or 'w' has no numbers", path);
+    if (theta->shape[1] != theta->shape[2])
+        return wt_fail(context, WT_DATA, "%s: the matrices of 'theta' are %zu x %zu, not square",
+                       path, theta->shape[1], theta->shape[2]);
+    if (w->shape[0] != theta->shape[0] || w->shape[1] != theta->shape[1])
+        return wt_fail(context, WT_DATA,
+                       "%s: 'theta' has %zu heads in %zu dimensions, 'w' %zu in %zu", path,
+                       theta->shape[0], theta->shape[1], w->shape[0], w->shape[1]);
+    return WT_OK;
+}
+
+static wt_status read_finite(wt_context *context, const wt_file *file, const wt_array *array,
+                             double *out) {
+    wt_status status;
+    WT_TRY(wt_file_read(context, file, array, out));
+    if (wt_check_finite(context, array->name, out, array->rank, array->shape) != WT_OK) {
+        char reason[WT_MESSAGE_BYTES];
+        strcpy(reason, wt_context_message(context));
+        status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+    }
+done:
+    return status;
+}
+
+wt_status wt_layer_load(wt_context *context, const char *path, wt_layer *out) {
+    wt_file *file = NULL;
+    const wt_array *theta, *w;
+    wt_status status;
+    *out = (wt_layer){0};
+    WT_TRY(wt_file_open(context, path, &file));
+    WT_TRY(find(context, file, "theta", &theta));
+    WT_TRY(find(context, file, "w", &w));
+    WT_TRY(check_shapes(context, file, theta, w));
+    WT_TRY(wt_layer_new(context, theta->shape[0], theta->shape[1], w->shape[2], out));
+    WT_TRY(read_finite(context, file, theta, out->theta));
+    WT_TRY(read_finite(context, file, w, out->w));
+done:
+    wt_file_free(file);
+    if (status != WT_OK)
+        wt_layer_free(out);
+    return status;
+}
+
+wt_status wt_layer_save(wt_context *context, const char *path, const wt_layer *layer) {
+    size_t m = layer->heads, d = layer->dim;
+    const wt_tensor tensors[] = {
+        {.name = "theta", .rank = 3, .shape = {m, d, d}, .values = layer->theta},
+        {.name = "w", .rank = 3, .shape = {m, d, layer->outputs}, .values = layer->w}};
+    const wt_metadata metadata[] = {{"wattle", "1"}, {"kind", "layer"}};
+    return wt_safetensors_write(context, path, tensors, 2, metadata, 2);
+}
