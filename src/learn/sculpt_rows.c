@@ -11,9 +11,9 @@
 
 enum { ROWS_A_CHUNK = 512 };
 
-wt_status wt_patterns_open(wt_context *context, const wt_rows *rows, wt_patterns *out) {
+wt_status wt_patterns_open(wt_context *context, const wt_sequences *rows, wt_patterns *out) {
     wt_status status;
-    *out = (wt_patterns){.rows = rows->examples * rows->k, .k = rows->k};
+    *out = (wt_patterns){.rows = rows->samples * rows->length, .k = rows->length};
     WT_TRY(WT_NEW(context, &out->weights, out->rows * out->k, "patterns of attention"));
     WT_TRY(WT_NEW(context, &out->order, out->rows, "rows in order"));
 done:
@@ -27,15 +27,15 @@ void wt_patterns_close(wt_patterns *patterns) {
 }
 
 typedef struct {
-    const wt_rows *rows;
-    const double *values; /* X W (examples, k, p) */
+    const wt_sequences *rows;
+    const double *values; /* X W (samples, k, p) */
     wt_patterns *patterns;
 } finder;
 
 static wt_status find_rows(void *argument, size_t begin, size_t end, int worker) {
     finder *job = argument;
-    const wt_rows *rows = job->rows;
-    size_t k = rows->k, p = rows->p;
+    const wt_sequences *rows = job->rows;
+    size_t k = rows->length, p = rows->outputs;
     (void)worker;
     for (size_t row = begin; row < end; row++) {
         wt_row_fit *fit = &job->patterns->order[row];
@@ -54,13 +54,13 @@ static int by_residual(const void *left, const void *right) {
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-wt_status wt_patterns_find(wt_context *context, const wt_rows *rows, const double *w,
+wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const double *w,
                            wt_patterns *patterns) {
     double *values = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(context, &values, patterns->rows * rows->p, "values of tokens"));
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, patterns->rows, rows->p, rows->d, 1, rows->x,
-                   rows->d, w, rows->p, 0, values, rows->p));
+    WT_TRY(WT_NEW(context, &values, patterns->rows * rows->outputs, "values of tokens"));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, patterns->rows, rows->outputs, rows->dim, 1,
+                   rows->x, rows->dim, w, rows->outputs, 0, values, rows->outputs));
     finder job = {.rows = rows, .values = values, .patterns = patterns};
     WT_TRY(wt_parallel_for(context, patterns->rows, ROWS_A_CHUNK, find_rows, &job));
     qsort(patterns->order, patterns->rows, sizeof *patterns->order, by_residual);
@@ -98,16 +98,17 @@ static double sum_of_squares(size_t count, const double *values) {
     return sum;
 }
 
-/* to (examples, width) = sums over the k tokens of from (examples, k, width). */
-static void sum_tokens(const wt_rows *rows, size_t width, const double *from, double *to) {
-    memset(to, 0, rows->examples * width * sizeof *to);
-    for (size_t row = 0; row < rows->examples * rows->k; row++)
+/* to (samples, width) = sums over the k tokens of from (samples, k, width). */
+static void sum_tokens(const wt_sequences *rows, size_t width, const double *from, double *to) {
+    memset(to, 0, rows->samples * width * sizeof *to);
+    for (size_t row = 0; row < rows->samples * rows->length; row++)
         for (size_t j = 0; j < width; j++)
-            to[row / rows->k * width + j] += from[row * width + j];
+            to[row / rows->length * width + j] += from[row * width + j];
 }
 
-wt_status wt_crude_sum(wt_context *context, const wt_rows *rows, double *w, double *explained) {
-    size_t n = rows->examples, d = rows->d, p = rows->p;
+wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w,
+                       double *explained) {
+    size_t n = rows->samples, d = rows->dim, p = rows->outputs;
     double *x = NULL, *y = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &x, n * d, "sums of tokens"));
@@ -124,9 +125,9 @@ done:
     return status;
 }
 
-wt_status wt_refit_sum(wt_context *context, const wt_rows *rows, const wt_patterns *patterns,
+wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_patterns *patterns,
                        size_t accepted, double *w) {
-    size_t k = rows->k, d = rows->d, p = rows->p;
+    size_t k = rows->length, d = rows->dim, p = rows->outputs;
     double *mixed = NULL, *y = NULL;
     wt_status status;
     WT_TRY(WT_NEW_ZERO(context, &mixed, accepted * d, "mixed tokens"));
@@ -146,7 +147,7 @@ done:
     return status;
 }
 
-double wt_rows_size(const wt_rows *rows) {
-    size_t count = rows->examples * rows->k;
-    return count > 0 ? sqrt(sum_of_squares(count * rows->p, rows->y) / (double)count) : 0;
+double wt_rows_size(const wt_sequences *rows) {
+    size_t count = rows->samples * rows->length;
+    return count > 0 ? sqrt(sum_of_squares(count * rows->outputs, rows->y) / (double)count) : 0;
 }

@@ -7,12 +7,7 @@
 #define WT_LEARN_SCULPT_ROWS_H
 
 #include "base/context.h"
-
-/* Sequences x (examples, k, d) with outputs y (examples, k, p), borrowed. */
-typedef struct wt_rows {
-    size_t examples, k, d, p;
-    const double *x, *y;
-} wt_rows;
+#include "wattle/layer.h"
 
 /* One row's nearest mixture. */
 typedef struct wt_row_fit {
@@ -27,22 +22,22 @@ typedef struct wt_patterns {
     size_t usable;     /* rows whose pattern is unique */
 } wt_patterns;
 
-wt_status wt_patterns_open(wt_context *context, const wt_rows *rows, wt_patterns *out);
+wt_status wt_patterns_open(wt_context *context, const wt_sequences *rows, wt_patterns *out);
 /* Accepts a cleared struct. */
 void wt_patterns_close(wt_patterns *patterns);
 /* The nearest mixture of every row with W = w (d, p), and the rows in order. */
-wt_status wt_patterns_find(wt_context *context, const wt_rows *rows, const double *w,
+wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const double *w,
                            wt_patterns *patterns);
 
 /* The least squares W (d, p) of sum_a y_a on sum_a x_a over the sequences: the crude sum. It is
  * (1/Nk) sum X^T J Y / sigma^2 with the covariance of the tokens measured instead of known.
  * *explained is the part of the squares of the left side that W explains. */
-wt_status wt_crude_sum(wt_context *context, const wt_rows *rows, double *w, double *explained);
+wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w, double *explained);
 /* The least squares W of y on the mixed tokens X^T pattern over the first `accepted` rows. */
-wt_status wt_refit_sum(wt_context *context, const wt_rows *rows, const wt_patterns *patterns,
+wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_patterns *patterns,
                        size_t accepted, double *w);
 
 /* The root of the mean of |y_na|^2. */
-double wt_rows_size(const wt_rows *rows);
+double wt_rows_size(const wt_sequences *rows);
 
 #endif
