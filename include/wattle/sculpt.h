@@ -115,8 +115,8 @@ WT_API wt_status wt_certificate(wt_context *context, const wt_sequences *data,
 /* Whether a Theta (d, d) is in the body of that certificate: the same rows, the same slabs. */
 WT_API wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                          const wt_layer *layer,
-                                         const wt_certificate_options *options,
-                                         const double *theta, bool *out);
+                                         const wt_certificate_options *options, const double *theta,
+                                         bool *out);
 
 WT_API size_t wt_certificate_text(const wt_certificate_result *result, char *buffer, size_t bytes);
 WT_API size_t wt_certificate_json(const wt_certificate_result *result, char *buffer, size_t bytes);
