@@ -13,12 +13,14 @@ struct wt_body {
 
 /* What Clp_status says. */
 enum { OPTIMAL = 0, NO_POINT = 1, NO_END = 2 };
+/* Of a row or column in CLP's basis. */
+enum { FREE = 0, BASIC = 1 };
 
-/* Column by column, every entry kept: the matrix is dense. */
+/* Column by column; zeros, half of the entries for Boolean tokens, are left out. */
 static wt_status load(wt_context *context, wt_body *body, const double *a, const double *low,
                       const double *high) {
     size_t rows = body->rows, columns = body->columns;
-    CoinBigIndex *start = NULL;
+    CoinBigIndex *start = NULL, kept = 0;
     int *index = NULL;
     double *value = NULL, *bounds = NULL;
     wt_status status;
@@ -27,15 +29,16 @@ static wt_status load(wt_context *context, wt_body *body, const double *a, const
     WT_TRY(WT_NEW(context, &value, rows * columns, "a linear program"));
     WT_TRY(WT_NEW(context, &bounds, 2 * columns, "a linear program"));
     for (size_t j = 0; j < columns; j++) {
-        start[j] = (CoinBigIndex)(j * rows);
-        for (size_t i = 0; i < rows; i++) {
-            index[j * rows + i] = (int)i;
-            value[j * rows + i] = a[i * columns + j];
-        }
+        start[j] = kept;
+        for (size_t i = 0; i < rows; i++)
+            if (a[i * columns + j] != 0) {
+                index[kept] = (int)i;
+                value[kept++] = a[i * columns + j];
+            }
         bounds[j] = -INFINITY;
         bounds[columns + j] = INFINITY;
     }
-    start[columns] = (CoinBigIndex)(rows * columns);
+    start[columns] = kept;
     Clp_loadProblem(body->model, (int)columns, (int)rows, start, index, value, bounds,
                     bounds + columns, NULL, low, high);
 done:
@@ -81,11 +84,23 @@ void wt_body_close(wt_body *body) {
     wt_release(body);
 }
 
+/* Back to the origin with all planes out of the basis. From the end of an unrelated direction CLP
+ * takes twice the steps, and so the answer does not hang on the calls before. */
+static void start_over(wt_body *body) {
+    double *at = Clp_primalColumnSolution(body->model);
+    for (size_t i = 0; i < body->rows; i++)
+        Clp_setRowStatus(body->model, (int)i, BASIC);
+    for (size_t j = 0; j < body->columns; j++) {
+        Clp_setColumnStatus(body->model, (int)j, FREE);
+        at[j] = 0;
+    }
+}
+
 wt_status wt_body_reach(wt_context *context, wt_body *body, const double *direction, double *out) {
     wt_status status;
     WT_TRY(wt_check_cancelled(context));
+    start_over(body);
     Clp_chgObjCoefficients(body->model, direction);
-    /* The point of the call before is still inside: only the direction has changed. */
     Clp_primal(body->model, 0);
     switch (Clp_status(body->model)) {
     case OPTIMAL:

@@ -16,7 +16,7 @@ void wt_body_close(wt_body *body);
 
 /* The largest direction . x over the body, to CLP's tolerance of 1e-7 in the rows; INFINITY when
  * the body is not bounded that way. An empty body, or a program that CLP gives up, is WT_INTERNAL.
- * Starts from where the call before ended, so that a sequence of calls has always the same end. */
+ * The search starts at the origin, and is shortest when that is inside. */
 wt_status wt_body_reach(wt_context *context, wt_body *body, const double *direction, double *out);
 
 #endif
