@@ -54,7 +54,7 @@ typedef struct wt_sculpt_report {
     /* 2 to 4 */
     size_t rows, accepted;   /* query rows in all, and accepted in the end */
     size_t rounds;           /* of refitting */
-    double median_residual;  /* of all rows, over the root mean square of |y| */
+    double median_residual;  /* of all rows, over the spread of the tokens' values */
     double largest_residual; /* of an accepted row, the same */
     double sum_error;        /* of W_S after refitting */
     /* 5 */

@@ -24,8 +24,7 @@ typedef struct {
     const wt_sequences *data;
     const wt_sculpt_options *options;
     wt_sculpt_report *report;
-    double size; /* root mean square of |y| */
-    double *w;   /* (d, p): the sum of the heads' W */
+    double *w; /* (d, p): the sum of the heads' W */
     wt_patterns patterns;
     wt_slabs slabs;
     wt_span span;
@@ -139,7 +138,7 @@ static wt_status refine_sum(sculptor *job) {
         WT_TRY(refit_twice(job, accepted));
     }
     report->rows = job->patterns.rows;
-    report->median_residual = job->patterns.order[job->patterns.rows / 2].residual / job->size;
+    report->median_residual = job->patterns.order[job->patterns.rows / 2].residual;
     report->sum_error = sum_error(job);
     report->stage = WT_SCULPT_PATTERNS;
 done:
@@ -221,7 +220,7 @@ static wt_status find_span(sculptor *job) {
                          job->patterns.rows, job->slabs.count, u);
         goto done;
     }
-    report->largest_residual = job->patterns.order[job->slabs.rows - 1].residual / job->size;
+    report->largest_residual = job->patterns.order[job->slabs.rows - 1].residual;
     WT_TRY(wt_span_find(job->context, &job->slabs, &job->span));
     report_values(job);
     count_heads(job);
@@ -275,11 +274,6 @@ wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_scul
                                  .hull_error = NAN,
                                  .start_error = NAN};
     WT_TRY(check(context, data, options));
-    job.size = wt_rows_size(data);
-    if (!(job.size > 0)) {
-        status = wt_fail(context, WT_MISSED, "all outputs are 0: they show no head");
-        goto done;
-    }
     WT_TRY(WT_NEW(context, &job.w, data->dim * data->outputs, "the sum of W"));
     WT_TRY(crude(&job));
     WT_TRY(refine_sum(&job));

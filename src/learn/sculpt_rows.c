@@ -32,6 +32,19 @@ typedef struct {
     wt_patterns *patterns;
 } finder;
 
+/* Root mean square distance of the k points (k, p) from their mean. */
+static double spread_of(size_t k, size_t p, const double *points) {
+    double sum = 0;
+    for (size_t o = 0; o < p; o++) {
+        double mean = 0;
+        for (size_t b = 0; b < k; b++)
+            mean += points[b * p + o] / (double)k;
+        for (size_t b = 0; b < k; b++)
+            sum += (points[b * p + o] - mean) * (points[b * p + o] - mean);
+    }
+    return sqrt(sum / (double)k);
+}
+
 static wt_status find_rows(void *argument, size_t begin, size_t end, int worker) {
     finder *job = argument;
     const wt_sequences *rows = job->rows;
@@ -39,10 +52,11 @@ static wt_status find_rows(void *argument, size_t begin, size_t end, int worker)
     (void)worker;
     for (size_t row = begin; row < end; row++) {
         wt_row_fit *fit = &job->patterns->order[row];
+        const double *points = job->values + row / k * k * p;
         fit->row = row;
-        if (!wt_hull_nearest(k, p, job->values + row / k * k * p, rows->y + row * p,
-                             job->patterns->weights + row * k, &fit->residual))
-            fit->residual = INFINITY;
+        bool unique = wt_hull_nearest(k, p, points, rows->y + row * p,
+                                      job->patterns->weights + row * k, &fit->residual);
+        fit->residual = unique ? fit->residual / spread_of(k, p, points) : INFINITY;
     }
     return WT_OK;
 }
@@ -123,31 +137,4 @@ done:
     wt_release(x);
     wt_release(y);
     return status;
-}
-
-wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_patterns *patterns,
-                       size_t accepted, double *w) {
-    size_t k = rows->length, d = rows->dim, p = rows->outputs;
-    double *mixed = NULL, *y = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &mixed, accepted * d, "mixed tokens"));
-    WT_TRY(WT_NEW(context, &y, accepted * p, "accepted outputs"));
-    for (size_t i = 0; i < accepted; i++) {
-        size_t row = patterns->order[i].row;
-        const double *tokens = rows->x + row / k * k * d;
-        for (size_t b = 0; b < k; b++)
-            for (size_t j = 0; j < d; j++)
-                mixed[i * d + j] += patterns->weights[row * k + b] * tokens[b * d + j];
-        memcpy(y + i * p, rows->y + row * p, p * sizeof *y);
-    }
-    WT_TRY(regress(context, accepted, d, p, mixed, y, w));
-done:
-    wt_release(mixed);
-    wt_release(y);
-    return status;
-}
-
-double wt_rows_size(const wt_sequences *rows) {
-    size_t count = rows->samples * rows->length;
-    return count > 0 ? sqrt(sum_of_squares(count * rows->outputs, rows->y) / (double)count) : 0;
 }

@@ -12,7 +12,9 @@
 /* One row's nearest mixture. */
 typedef struct wt_row_fit {
     size_t row;      /* n k + a */
-    double residual; /* |y - W^T X^T pattern|; INFINITY where the pattern is not unique */
+    double residual; /* |y - W^T X^T pattern| over the spread of the points W^T x_b (the root mean
+                        square distance from their mean): tokens that lie close together are close
+                        to any mixture. INFINITY where the pattern is not unique. */
 } wt_row_fit;
 
 typedef struct wt_patterns {
@@ -33,11 +35,10 @@ wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const 
  * (1/Nk) sum X^T J Y / sigma^2 with the covariance of the tokens measured instead of known.
  * *explained is the part of the squares of the left side that W explains. */
 wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w, double *explained);
-/* The least squares W of y on the mixed tokens X^T pattern over the first `accepted` rows. */
+/* One Gauss-Newton step, in place, of W towards the least sum of squares over the first `accepted`
+ * rows of y - W^T X^T pattern, with the patterns following W (variable projection): what a pattern
+ * can take up, a change of W need not. Of many rows some thousand, evenly spread, are used. */
 wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_patterns *patterns,
                        size_t accepted, double *w);
-
-/* The root of the mean of |y_na|^2. */
-double wt_rows_size(const wt_sequences *rows);
 
 #endif
