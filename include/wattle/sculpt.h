@@ -112,7 +112,7 @@ typedef struct wt_certificate_result {
 WT_API wt_status wt_certificate(wt_context *context, const wt_sequences *data,
                                 const wt_layer *layer, const wt_certificate_options *options,
                                 wt_certificate_result *result);
-/* Whether a Theta (d, d) is in the body of that certificate: the same rows, the same slabs. */
+/* Whether a Theta (d, d) is in the body of that certificate: the same rows, slabs and refusals. */
 WT_API wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                          const wt_layer *layer,
                                          const wt_certificate_options *options, const double *theta,

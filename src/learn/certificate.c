@@ -66,11 +66,19 @@ done:
     return status;
 }
 
-static double eta_of(const wt_slabs *slabs, const wt_layer *layer) {
+/* MARGIN times the largest violation; WT_MISSED when that certifies nothing. */
+static wt_status eta_of(wt_context *context, const wt_slabs *slabs, const wt_layer *layer,
+                        double *eta) {
     double most = 0;
     for (size_t head = 0; head < layer->heads; head++)
         most = fmax(most, wt_slabs_violation(slabs, layer->theta + head * slabs->unknowns));
-    return MARGIN * most;
+    *eta = MARGIN * most;
+    if (!(*eta <= LARGEST_ETA))
+        return wt_fail(context, WT_MISSED,
+                       "the reported heads leave slabs by %.3g: with eta above %d the body is as "
+                       "large as Theta itself and certifies nothing",
+                       most, LARGEST_ETA);
+    return WT_OK;
 }
 
 /* The body moved so that the first head is its origin: directions are orthogonal to that head, so
@@ -209,14 +217,7 @@ wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt
     WT_TRY(collect(context, data, layer, options, &slabs));
     result->slabs = slabs.count;
     result->rows = slabs.count / (data->length * (data->length - 1) / 2);
-    result->eta = eta_of(&slabs, layer);
-    if (!(result->eta <= LARGEST_ETA)) {
-        status = wt_fail(context, WT_MISSED,
-                         "the reported heads leave slabs by %.3g: with eta above %d the body is as "
-                         "large as Theta itself and certifies nothing",
-                         result->eta / MARGIN, LARGEST_ETA);
-        goto done;
-    }
+    WT_TRY(eta_of(context, &slabs, layer, &result->eta));
     WT_TRY(widths_of(context, &slabs, layer, options, result));
 done:
     result->seconds = wt_clock() - began;
@@ -228,10 +229,12 @@ wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                   const wt_layer *layer, const wt_certificate_options *options,
                                   const double *theta, bool *out) {
     wt_slabs slabs = {0};
+    double eta;
     wt_status status;
     WT_TRY(check(context, data, layer, options));
     WT_TRY(collect(context, data, layer, options, &slabs));
-    *out = wt_slabs_violation(&slabs, theta) <= eta_of(&slabs, layer);
+    WT_TRY(eta_of(context, &slabs, layer, &eta));
+    *out = wt_slabs_violation(&slabs, theta) <= eta;
 done:
     wt_slabs_close(&slabs);
     return status;
