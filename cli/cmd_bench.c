@@ -9,6 +9,7 @@ static const struct {
 } benches[] = {
     {"linalg", cli_bench_linalg},
     {"curve", cli_bench_curve},
+    {"recover", cli_bench_recover},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -32,7 +33,8 @@ static wt_status run(cli_call *call) {
 
 static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(cli_bench_values, n), "N", "4096",
-     "Size of the problem: the order of the matrices, the largest sample size."},
+     "Size of the problem: the order of the matrices, the largest sample size, the largest "
+     "dimension of bench recover."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
      "How often each measurement is made; the best counts."},
     {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
@@ -55,9 +57,11 @@ const cli_command cli_bench = {
         "read once, outputs written once) at the measured rate of copying memory.\n\n"
         "WHAT is curve: one repetition of the published learning curve, step by step, beside the "
         "GEMM rate, and the Gram matrix of infinitely many heads. bench/curve runs it beside a "
-        "NumPy script on the same data.",
+        "NumPy script on the same data.\n\n"
+        "WHAT is recover: refine on random teachers of growing dimension, its rate beside GEMM, "
+        "the examples used beside the information limit N_min, and Adam on the same data.",
     .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
-                "wattle bench curve",
+                "wattle bench curve\nwattle bench recover --repeats 1",
     CLI_OPTIONS(options, cli_bench_values),
     .run = run,
 };

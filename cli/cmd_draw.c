@@ -2,28 +2,73 @@
 
 #include "commands.h"
 #include "set_options.h"
+#include "wattle/layer.h"
 
 typedef struct {
     cli_problem problem;
-    const char *output;
+    const char *layer, *output;
+    size_t length;
 } values;
 
 static const cli_option options[] = {
     CLI_PROBLEM_OPTIONS(values, problem),
     CLI_PROBLEM_SIZES(values, problem),
+    {"layer", 0, CLI_INPUT, offsetof(values, layer), "FILE", NULL,
+     "Draw sequences and the outputs of this layer (.safetensors) instead of a target's sets."},
+    {"length", 'k', CLI_COUNT, offsetof(values, length), "K", "4",
+     "Tokens a sequence, with --layer."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the data goes (.npz): query, keys, y and the target's beta."},
+     "Where the data goes (.npz): query, keys, y and the target's beta; x and y with --layer."},
 };
 
-static wt_status run(cli_call *call) {
+/* Tokens of sequences are not scaled unless asked for: boolean ones are signs. */
+static wt_status draw_sequences(cli_call *call) {
+    const values *given = call->values;
+    const cli_problem *problem = &given->problem;
+    double scale = problem->token_scale == 0 ? 1 : problem->token_scale;
+    wt_layer layer = {0};
+    wt_sequences data = {0};
+    wt_law law;
+    wt_status status;
+    WT_TRY(wt_law_parse(call->context, problem->tokens, &law));
+    WT_TRY(wt_layer_load(call->context, given->layer, &layer));
+    WT_TRY(wt_sequences_new(call->context, problem->n, given->length, layer.dim, layer.outputs,
+                            &data));
+    WT_TRY(wt_layer_draw(call->context, &layer, law, scale, problem->noise, call->common.seed, 0,
+                         &data));
+    WT_TRY(wt_sequences_save(call->context, given->output, &data));
+    if (call->common.json)
+        WT_TRY(cli_emit_json(call,
+                             json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "output", given->output,
+                                       "layer", given->layer, "samples", (json_int_t)data.samples,
+                                       "length", (json_int_t)data.length, "dim",
+                                       (json_int_t)data.dim, "outputs", (json_int_t)data.outputs)));
+    else
+        printf("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
+               data.samples, data.length, data.dim, data.outputs);
+done:
+    wt_layer_free(&layer);
+    wt_sequences_free(&data);
+    return status;
+}
+
+static wt_status check_exclusive(cli_call *call) {
+    const values *given = call->values;
+    static const char *const of_targets[] = {"target", "dim", "keys"};
+    for (size_t i = 0; given->layer != NULL && i < sizeof of_targets / sizeof *of_targets; i++)
+        if (cli_given(call, of_targets[i]))
+            return wt_fail(call->context, WT_USAGE, "--layer and --%s exclude each other",
+                           of_targets[i]);
+    if (given->layer == NULL && cli_given(call, "length"))
+        return wt_fail(call->context, WT_USAGE, "--length needs --layer");
+    return WT_OK;
+}
+
+static wt_status draw_sets(cli_call *call) {
     const values *given = call->values;
     wt_problem *problem = NULL;
     wt_sets sets = {0};
     wt_status status;
-    if (given->problem.target == NULL || given->output == NULL) {
-        status = wt_fail(call->context, WT_USAGE, "wattle draw needs --target and --output");
-        goto done;
-    }
     WT_TRY(cli_problem_open(call, &given->problem, &problem));
     WT_TRY(cli_problem_draw(call, problem, 0, given->problem.n, &sets));
     WT_TRY(wt_sets_save(call->context, given->output, &sets, wt_problem_beta(problem)));
@@ -41,9 +86,20 @@ done:
     return status;
 }
 
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_status status = check_exclusive(call);
+    if (status != WT_OK)
+        return status;
+    if ((given->problem.target == NULL && given->layer == NULL) || given->output == NULL)
+        return wt_fail(call->context, WT_USAGE,
+                       "wattle draw needs --target or --layer, and --output");
+    return given->layer != NULL ? draw_sequences(call) : draw_sets(call);
+}
+
 const cli_command cli_draw = {
     .name = "draw",
-    .summary = "draw sets of tokens and the labels of a target",
+    .summary = "draw sets of tokens with the labels of a target, or sequences through a layer",
     .operands = "",
     .least = 0,
     .most = 0,
@@ -53,9 +109,12 @@ const cli_command cli_draw = {
         "query-power:p is <beta,x0>^p; mean-power:p is (1/N) sum <beta,xi>^p; corr-power:q is "
         "(1/N) sum <x0,xi>^q <beta,xi>; corr:p is (1/N) sum <x0,xi>^p; corr-cos:p is "
         "(1/N) sum cos(<x0,xi>) <beta,xi>^p; mix:g:p:q is (1-g) mean-power:p + g corr-power:q.\n\n"
+        "With --layer it draws n sequences of K tokens and the layer's outputs for every token; "
+        "tokens are then not scaled unless --token-scale is given.\n\n"
         "Sample i is the same whatever n is.",
     .examples =
-        "wattle draw --target mean-power:2 --dim 16 --keys 16 --n 5000 --seed 1 -o data.npz",
+        "wattle draw --target mean-power:2 --dim 16 --keys 16 --n 5000 --seed 1 -o data.npz\n"
+        "wattle draw --layer teacher.safetensors --tokens boolean --length 4 --n 200 -o data.npz",
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -5,6 +5,7 @@
 
 extern const cli_command cli_bench;
 extern const cli_command cli_bound;
+extern const cli_command cli_compare;
 extern const cli_command cli_curve;
 extern const cli_command cli_draw;
 extern const cli_command cli_fit;
@@ -12,7 +13,9 @@ extern const cli_command cli_help;
 extern const cli_command cli_info;
 extern const cli_command cli_inspect;
 extern const cli_command cli_predict;
+extern const cli_command cli_recover;
 extern const cli_command cli_score;
 extern const cli_command cli_selfcheck;
+extern const cli_command cli_teacher;
 
 #endif

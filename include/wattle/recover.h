@@ -66,7 +66,7 @@ WT_API wt_status wt_adam(wt_context *context, const wt_sequences *data,
 #define WT_COMPARE_UNMATCHED ((size_t)-1)
 /* A head of layer a and the one of layer b it is matched with. */
 typedef struct wt_head_match {
-    size_t a, b;                 /* first of the merged heads; WT_COMPARE_UNMATCHED = none */
+    size_t a, b;                 /* from 0, after merging; WT_COMPARE_UNMATCHED = none */
     double theta_error, w_error; /* Frobenius, over the norm in a; NaN for an unmatched head */
 } wt_head_match;
 #define WT_COMPARE_LENGTHS 3

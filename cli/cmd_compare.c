@@ -1,0 +1,96 @@
+#include <stdio.h>
+
+#include "commands.h"
+#include "wattle/recover.h"
+
+typedef struct {
+    double token_scale;
+} values;
+
+static const cli_option options[] = {
+    {"token-scale", 0, CLI_REAL, offsetof(values, token_scale), "A", "1",
+     "Fresh Gaussian tokens are multiplied by this."},
+};
+
+static json_t *head_number(size_t head) {
+    return head == WT_COMPARE_UNMATCHED ? json_null() : json_integer((json_int_t)head);
+}
+
+static wt_status emit(cli_call *call, const wt_comparison *all) {
+    json_t *heads = json_array(), *distances = json_array();
+    for (size_t i = 0; i < all->matches; i++)
+        json_array_append_new(heads,
+                              json_pack("{s:o, s:o, s:o, s:o}", "a", head_number(all->match[i].a),
+                                        "b", head_number(all->match[i].b), "theta_error",
+                                        cli_json_real(all->match[i].theta_error), "w_error",
+                                        cli_json_real(all->match[i].w_error)));
+    for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++)
+        json_array_append_new(distances,
+                              json_pack("{s:I, s:o}", "length", (json_int_t)all->length[i],
+                                        "distance", cli_json_real(all->distance[i])));
+    return cli_emit_json(
+        call,
+        json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "heads_a", (json_int_t)all->heads_a, "heads_b",
+                  (json_int_t)all->heads_b, "theta_error", cli_json_real(all->theta_error),
+                  "w_error", cli_json_real(all->w_error), "heads", heads, "function", distances));
+}
+
+static void print_head(size_t head) {
+    if (head == WT_COMPARE_UNMATCHED)
+        printf("%6s", "-");
+    else
+        printf("%6zu", head);
+}
+
+static void print(const cli_call *call, const wt_comparison *all) {
+    printf("%s: %zu heads, %s: %zu heads, duplicates merged and zero heads dropped\n\n",
+           call->operands[0], all->heads_a, call->operands[1], all->heads_b);
+    printf("%6s%6s %12s %12s\n", "a", "b", "theta error", "w error");
+    for (size_t i = 0; i < all->matches; i++) {
+        print_head(all->match[i].a);
+        print_head(all->match[i].b);
+        if (all->match[i].a == WT_COMPARE_UNMATCHED || all->match[i].b == WT_COMPARE_UNMATCHED)
+            printf(" %12s %12s\n", "-", "-");
+        else
+            printf(" %12.3e %12.3e\n", all->match[i].theta_error, all->match[i].w_error);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++)
+        printf("function distance, %2zu tokens: %.3e\n", all->length[i], all->distance[i]);
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_layer a = {0}, b = {0};
+    wt_comparison all = {0};
+    wt_status status;
+    WT_TRY(wt_layer_load(call->context, call->operands[0], &a));
+    WT_TRY(wt_layer_load(call->context, call->operands[1], &b));
+    WT_TRY(wt_compare(call->context, &a, &b, given->token_scale, call->common.seed, &all));
+    if (call->common.json)
+        WT_TRY(emit(call, &all));
+    else
+        print(call, &all);
+done:
+    wt_layer_free(&a);
+    wt_layer_free(&b);
+    wt_comparison_free(&all);
+    return status;
+}
+
+const cli_command cli_compare = {
+    .name = "compare",
+    .summary = "compare the heads and outputs of two attention layers",
+    .operands = "A.safetensors B.safetensors",
+    .least = 2,
+    .most = 2,
+    .description =
+        "Heads of equal Theta are merged and heads with W = 0 dropped; the rest are matched so "
+        "that the sum of squared distances is least (the Hungarian method). Errors are Frobenius "
+        "norms over the norm in A. The function distance is |F_A - F_B| / |F_A| on fresh Gaussian "
+        "sequences of several lengths.",
+    .examples = "wattle compare teacher.safetensors layer.safetensors\n"
+                "wattle compare teacher.safetensors layer.safetensors --json",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* Draws sequences through a layer, recovers the layer from them, and compares the two.
+ * cc recover.c $(pkg-config --cflags --libs wattle) -o recover && ./recover */
+#include <stdio.h>
+#include <stdlib.h>
+#include <wattle/wattle.h>
+
+static void must(wt_context *context, wt_status status) {
+    if (status == WT_OK)
+        return;
+    fprintf(stderr, "recover: %s\n", wt_context_message(context));
+    exit(wt_status_exit_code(status));
+}
+
+int main(void) {
+    wt_context *context;
+    if (wt_context_new(&context) != WT_OK)
+        return 1;
+
+    /* Two heads in 8 dimensions, and what they make of 40 sequences of 4 Boolean tokens. */
+    wt_layer teacher, layer;
+    wt_sequences data;
+    must(context, wt_layer_teacher(context, 2, 8, 8, 2, 0, 1, &teacher));
+    must(context, wt_sequences_new(context, 40, 4, 8, 8, &data));
+    must(context, wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, 2, 0, &data));
+
+    /* heads = 0: the number of heads is found too. */
+    wt_recover_options options = wt_recover_options_default();
+    wt_recover_report report;
+    must(context, wt_refine(context, &data, &options, &layer, &report));
+    printf("%zu heads, recovered: %s, held-out error %.1e, condition %.1f\n", report.heads,
+           report.recovered ? "yes" : "no", report.holdout_error, report.condition);
+
+    wt_comparison comparison;
+    must(context, wt_compare(context, &teacher, &layer, 1, 0, &comparison));
+    for (size_t i = 0; i < comparison.matches; i++)
+        printf("head %zu: Theta error %.1e, W error %.1e\n", i, comparison.match[i].theta_error,
+               comparison.match[i].w_error);
+
+    wt_comparison_free(&comparison);
+    wt_layer_free(&teacher);
+    wt_layer_free(&layer);
+    wt_sequences_free(&data);
+    wt_context_free(context);
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* One start of `refine`: damped Gauss-Newton steps in Theta with W eliminated.
+ *
+ * A step solves (J^T P J + mu s I) D = J^T E, s the mean of the diagonal; mu shrinks by 0.2 after a
+ * step that lowers the error and grows by 4 after one that does not. Small problems form and factor
+ * the matrix, large ones use conjugate gradients with products in float: the gradient and the error
+ * are double, so that the steps end at double rounding all the same. */
+#ifndef WT_LEARN_DESCENT_H
+#define WT_LEARN_DESCENT_H
+
+#include "base/progress.h"
+#include "learn/jacobian.h"
+
+typedef struct wt_descent {
+    const wt_rows *rows;
+    wt_projection now, trial; /* `now` is the best so far */
+    wt_jacobian jacobian;
+    wt_jacobian_float narrow; /* of the matrix-free way */
+    bool matrix_free;
+    double *normal, *factor;                /* (side, side), of the dense way */
+    double *gradient, *step;                /* (side) */
+    double *residual, *direction, *product; /* (side), of the conjugate gradients */
+    float *narrow_in, *narrow_out;          /* (side) */
+    double scale;                           /* s */
+    size_t side;                            /* m d^2 */
+    size_t steps, products;                 /* made so far, over all runs */
+    size_t products_before;                 /* this run */
+    double flops;
+    wt_meter meter; /* of a run: steps, or products where they are matrix-free */
+} wt_descent;
+
+/* Room for runs on these rows; above a few thousand unknowns, or when asked, matrix-free. */
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
+                         wt_descent *out);
+void wt_descent_free(wt_descent *descent);
+/* From the Theta in now.theta to where the error no longer falls, or most_steps. */
+wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps);
+/* The condition number of P J at `now`; NaN where the matrix is too large to form. */
+wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out);
+
+/* The conjugate gradients: step = (J^T P J + damping I)^-1 gradient, to the relative tolerance. */
+wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double damping,
+                                double tolerance);
+/* scale by the Rayleigh quotient of a vector of signs. */
+wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent);
+
+#endif

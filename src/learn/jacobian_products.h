@@ -1,0 +1,107 @@
+/* The products of jacobian.h for one element type; included by the file of that type, which defines
+ *   REAL      double or float
+ *   GEMM      wt_gemm or wt_gemm_float
+ *   KERNELS   real64 or real32 of the backend
+ *   JACOBIAN  the struct, NAME(x) the name of a function of it
+ *
+ * Both products move every row by its covariance, C_ri u = X^T (A .* (X u - <A, X u>)):
+ *   apply:   U = X D (R, m d),     moved, then dY = U W and P dY
+ *   turned:  U = E W^T (R, m d),   moved, then g = X^T U */
+
+typedef struct {
+    const wt_kernels *blas;
+    JACOBIAN *jacobian;
+} moving;
+
+static void move_rows(const moving *work, size_t s, size_t head, REAL *scratch) {
+    const JACOBIAN *jacobian = work->jacobian;
+    const wt_projection *at = jacobian->at;
+    const wt_attention *in = &at->rows->in;
+    size_t d = in->dim, columns = at->columns;
+    size_t row = wt_attention_row(in, s), rows = wt_attention_row(in, s + 1) - row;
+    size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
+    const REAL *x = jacobian->key + key * d;
+    const REAL *a = jacobian->weights + at->heads * at->starts[s] + head * rows * keys;
+    REAL *u = jacobian->moved + row * columns + head * d;
+    if (rows == 0)
+        return;
+    work->blas->gemm(WT_PLAIN, WT_TURNED, rows, keys, d, 1, u, columns, x, d, 0, scratch, keys);
+    for (size_t r = 0; r < rows; r++) {
+        REAL mean = 0, *logits = scratch + r * keys;
+        const REAL *weights = a + r * keys;
+        for (size_t b = 0; b < keys; b++)
+            mean += weights[b] * logits[b];
+        for (size_t b = 0; b < keys; b++)
+            logits[b] = weights[b] * (logits[b] - mean);
+    }
+    work->blas->gemm(WT_PLAIN, WT_PLAIN, rows, d, keys, 1, scratch, keys, x, d, 0, u, columns);
+}
+
+static wt_status move_some(void *argument, size_t begin, size_t end, int worker) {
+    const moving *work = argument;
+    REAL *scratch = work->jacobian->scratch + (size_t)worker * work->jacobian->scratch_each;
+    for (size_t s = begin; s < end; s++)
+        for (size_t head = 0; head < work->jacobian->at->heads; head++)
+            move_rows(work, s, head, scratch);
+    return WT_OK;
+}
+
+static wt_status move_all(wt_context *context, JACOBIAN *jacobian) {
+    const wt_attention *in = &jacobian->at->rows->in;
+    const wt_backend *backend;
+    moving work = {.jacobian = jacobian};
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    work.blas = &backend->KERNELS;
+    WT_TRY(wt_parallel_for(context, in->sequences, wt_attention_grain(in), move_some, &work));
+done:
+    return status;
+}
+
+/* Room for the buffers; what is borrowed or copied is the caller's. */
+static wt_status make_room(wt_context *context, const wt_projection *at, JACOBIAN *out) {
+    const wt_rows *rows = at->rows;
+    size_t R = rows->rows, p = rows->outputs, workers = (size_t)wt_context_threads(context);
+    wt_status status;
+    out->at = at;
+    for (size_t s = 0; s < rows->in.sequences; s++) {
+        size_t one = at->starts[s + 1] - at->starts[s];
+        out->scratch_each = one > out->scratch_each ? one : out->scratch_each;
+    }
+    WT_TRY(WT_NEW(context, &out->moved, R * at->columns, "moved rows"));
+    WT_TRY(WT_NEW(context, &out->span, at->columns * p, "projections"));
+    WT_TRY(WT_NEW(context, &out->out, R * p, "products"));
+    WT_TRY(WT_NEW(context, &out->scratch, workers * out->scratch_each, "logits"));
+done:
+    return status;
+}
+
+wt_status NAME(apply)(wt_context *context, JACOBIAN *jacobian, const REAL *direction) {
+    const wt_projection *at = jacobian->at;
+    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
+    wt_status status;
+    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, n, d, 1, jacobian->query, d, direction, n, 0,
+                jacobian->moved, n));
+    WT_TRY(move_all(context, jacobian));
+    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, p, n, 1, jacobian->moved, n, jacobian->w, p, 0,
+                jacobian->out, p));
+    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, jacobian->qt, R, jacobian->out, p, 0,
+                jacobian->span, p));
+    WT_TRY(GEMM(context, WT_TURNED, WT_PLAIN, R, p, n, -1, jacobian->qt, R, jacobian->span, p, 1,
+                jacobian->out, p));
+done:
+    return status;
+}
+
+wt_status NAME(turned)(wt_context *context, JACOBIAN *jacobian, const REAL *e, REAL *g) {
+    const wt_projection *at = jacobian->at;
+    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
+    wt_status status;
+    WT_TRY(GEMM(context, WT_PLAIN, WT_TURNED, R, n, p, 1, e, p, jacobian->w, p, 0, jacobian->moved,
+                n));
+    WT_TRY(move_all(context, jacobian));
+    WT_TRY(GEMM(context, WT_TURNED, WT_PLAIN, d, n, R, 1, jacobian->query, d, jacobian->moved, n, 0,
+                g, n));
+done:
+    return status;
+}

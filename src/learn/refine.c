@@ -1,0 +1,285 @@
+/* Learner `refine`: starts, held-out judgement, and what is said of the result. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "learn/descent.h"
+#include "learn/recover.h"
+#include "wattle/linalg.h"
+#include "wattle/random.h"
+
+/* Outputs above which Theta is fitted to Y S, S (p, SKETCH), and W alone to Y. */
+enum { SKETCH_ABOVE = 160, SKETCH = 96 };
+/* A start is small: |x^T Theta x'| of about this. */
+#define START 0.1
+/* Errors of starts that ended at the same floor agree to this part. */
+#define SAME_FLOOR 1e-5
+enum { FLOOR_STARTS = 3 };
+#define FEW_FLOPS 3e8
+
+typedef struct {
+    wt_context *context;
+    const wt_sequences *data;
+    const wt_recover_options *options;
+    size_t heads, train_samples;
+    double square; /* mean square of the tokens' entries */
+    wt_rows train, held;
+    wt_descent descent;
+    double *best;      /* packed Theta */
+    double best_error; /* on the train rows */
+    double best_held;  /* on the held-out ones; NaN when there are none */
+    size_t best_start, same, starts;
+    bool exact;
+    wt_layer *out;
+    wt_recover_report *report;
+} job;
+
+/* Theta in best, W by least squares on the rows, into out. */
+static wt_status fit_w(job *work, const wt_rows *rows, double *error) {
+    wt_projection at = {0};
+    wt_status status;
+    WT_TRY(wt_projection_new(work->context, rows, work->heads, &at));
+    memcpy(at.theta, work->best, work->descent.side * sizeof *at.theta);
+    WT_TRY(wt_projection_evaluate(work->context, &at));
+    memcpy(work->out->theta, at.plain, work->descent.side * sizeof *at.plain);
+    memcpy(work->out->w, at.w, at.columns * rows->outputs * sizeof *at.w);
+    *error = at.error;
+done:
+    wt_projection_free(&at);
+    return status;
+}
+
+/* The error on the held-out rows of the descent's Theta and W. */
+static wt_status judge(job *work, double *out) {
+    const wt_projection *now = &work->descent.now;
+    wt_layer layer = {.heads = work->heads,
+                      .dim = work->data->dim,
+                      .outputs = work->held.outputs,
+                      .theta = now->plain,
+                      .w = now->w};
+    *out = NAN;
+    return work->held.rows == 0 ? WT_OK : wt_recover_error(work->context, &layer, &work->held, out);
+}
+
+static void first_theta(job *work, size_t start) {
+    size_t side = work->descent.side, d = work->data->dim;
+    const wt_layer *given = work->options->start;
+    double *theta = work->descent.now.theta;
+    if (given != NULL && start == 0) {
+        wt_theta_pack(work->heads, d, given->theta, theta);
+        return;
+    }
+    wt_random_normal(wt_stream_for(work->options->seed, "start", start), 0, side, theta);
+    double scale = START / ((double)d * work->square);
+    for (size_t i = 0; i < side; i++)
+        theta[i] *= scale;
+}
+
+/* Keeps the result of a start when it is the best; counts those at the same floor. */
+static void keep(job *work, size_t start, double held) {
+    const wt_projection *now = &work->descent.now;
+    if (fabs(now->error - work->best_error) <= SAME_FLOOR * work->best_error)
+        work->same++;
+    else if (now->error < work->best_error)
+        work->same = 1;
+    if (now->error >= work->best_error)
+        return;
+    work->best_error = now->error;
+    work->best_held = held;
+    work->best_start = start;
+    work->exact = now->error <= work->options->goal && !(held > 10 * work->options->goal);
+    memcpy(work->best, now->theta, work->descent.side * sizeof *work->best);
+}
+
+static bool at_floor(const job *work) {
+    return work->same >= FLOOR_STARTS && work->best_error < 0.5 &&
+           !(work->best_held > 2 * work->best_error);
+}
+
+static wt_status try_starts(job *work) {
+    size_t most = work->options->restarts + (work->options->start != NULL);
+    wt_status status = WT_OK;
+    for (; work->starts < most && !work->exact && !at_floor(work); work->starts++) {
+        double held;
+        first_theta(work, work->starts);
+        WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+        WT_TRY(judge(work, &held));
+        keep(work, work->starts, held);
+    }
+done:
+    return status;
+}
+
+/* Rows of sequences begin .. end-1, sketched where there are many outputs. */
+static wt_status make_rows(job *work, size_t begin, size_t end, bool whole, wt_rows *out) {
+    wt_status status;
+    WT_TRY(wt_rows_make(work->context, work->data, work->options, begin, end, out));
+    if (!whole && out->outputs > SKETCH_ABOVE)
+        WT_TRY(wt_rows_sketch(work->context, out, SKETCH, work->options->seed));
+done:
+    return status;
+}
+
+/* The best Theta again, on all sequences: with noise every one of them counts. */
+static wt_status polish(job *work) {
+    size_t steps = work->descent.steps, products = work->descent.products;
+    double flops = work->descent.flops;
+    wt_status status;
+    wt_descent_free(&work->descent);
+    wt_rows_free(&work->train);
+    WT_TRY(make_rows(work, 0, work->data->samples, false, &work->train));
+    WT_TRY(wt_descent_new(work->context, &work->train, work->heads, work->options->matrix_free,
+                          &work->descent));
+    work->descent.steps = steps;
+    work->descent.products = products;
+    work->descent.flops = flops;
+    memcpy(work->descent.now.theta, work->best, work->descent.side * sizeof *work->best);
+    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+done:
+    return status;
+}
+
+/* Condition, counts, and W on all sequences and all outputs. */
+static wt_status finish(job *work) {
+    wt_recover_report *report = work->report;
+    wt_rows all = {0};
+    wt_status status;
+    report->holdout_error = work->best_held;
+    memcpy(work->descent.now.theta, work->best, work->descent.side * sizeof *work->best);
+    if (!work->exact && work->held.rows > 0 && at_floor(work))
+        WT_TRY(polish(work));
+    WT_TRY(wt_projection_evaluate(work->context, &work->descent.now));
+    memcpy(work->best, work->descent.now.theta, work->descent.side * sizeof *work->best);
+    WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
+    report->steps += work->descent.steps;
+    report->products += work->descent.products;
+    report->flops += work->descent.flops;
+    WT_TRY(make_rows(work, 0, work->data->samples, true, &all));
+    WT_TRY(fit_w(work, &all, &report->train_error));
+done:
+    wt_rows_free(&all);
+    return status;
+}
+
+wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, size_t heads, wt_layer *out,
+                          wt_recover_report *report) {
+    job work = {.context = context,
+                .data = data,
+                .options = options,
+                .heads = heads,
+                .best_error = INFINITY,
+                .best_held = NAN,
+                .out = out,
+                .report = report};
+    wt_status status;
+    work.square = wt_recover_mean_square(data);
+    work.train_samples = wt_recover_train_samples(data, options);
+    WT_TRY(wt_layer_new(context, heads, data->dim, data->outputs, out));
+    WT_TRY(make_rows(&work, 0, work.train_samples, false, &work.train));
+    WT_TRY(make_rows(&work, work.train_samples, data->samples, false, &work.held));
+    WT_TRY(wt_descent_new(context, &work.train, heads, options->matrix_free, &work.descent));
+    WT_TRY(WT_NEW(context, &work.best, work.descent.side, "Theta"));
+    WT_TRY(try_starts(&work));
+    WT_TRY(finish(&work));
+    report->heads = heads;
+    report->start = work.best_start;
+    report->starts += work.starts;
+    report->exact = work.exact;
+    report->recovered = work.exact || at_floor(&work);
+done:
+    wt_descent_free(&work.descent);
+    wt_rows_free(&work.train);
+    wt_rows_free(&work.held);
+    wt_release(work.best);
+    if (status != WT_OK)
+        wt_layer_free(out);
+    return status;
+}
+
+/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling. */
+static wt_status find_heads(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, size_t *out,
+                            wt_recover_report *report) {
+    enum { MOST_HEADS = 16, FEW_STARTS = 4, PATIENCE = 2 };
+    wt_recover_options few = *options;
+    double best = INFINITY;
+    size_t since = 0;
+    wt_status status = WT_OK;
+    few.restarts = options->restarts < FEW_STARTS ? options->restarts : FEW_STARTS;
+    few.start = NULL;
+    *out = 1;
+    for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
+        wt_layer layer = {0};
+        if (wt_recover_train_rows(data, options) <= heads * data->dim)
+            break;
+        WT_TRY(wt_refine_heads(context, data, &few, heads, &layer, report));
+        wt_layer_free(&layer);
+        double error = isnan(report->holdout_error) ? report->train_error : report->holdout_error;
+        since++;
+        if (error < 0.9 * best) {
+            best = error;
+            *out = heads;
+            since = 0;
+        }
+        if (report->exact)
+            break;
+    }
+done:
+    return status;
+}
+
+typedef struct {
+    wt_context *context;
+    const wt_sequences *data;
+    const wt_recover_options *options;
+    wt_layer *out;
+    wt_recover_report *report;
+} whole;
+
+static wt_status run_whole(void *argument, size_t begin, size_t end, int worker) {
+    const whole *work = argument;
+    wt_context *context = work->context;
+    const wt_sequences *data = work->data;
+    const wt_recover_options *options = work->options;
+    wt_recover_report *report = work->report;
+    size_t heads = options->heads;
+    wt_status status = WT_OK;
+    (void)begin;
+    (void)end;
+    (void)worker;
+    if (heads == 0)
+        WT_TRY(find_heads(context, data, options, &heads, report));
+    WT_TRY(wt_refine_heads(context, data, options, heads, work->out, report));
+done:
+    return status;
+}
+
+/* Flops of a pass over the rows, about: below FEW_FLOPS its parts are too short to share. */
+static double pass_flops(const wt_sequences *data, const wt_recover_options *options) {
+    double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
+    return 4 * (double)wt_recover_train_rows(data, options) * heads * d *
+           (d + 2 * (double)data->outputs);
+}
+
+wt_status wt_refine(wt_context *context, const wt_sequences *data,
+                    const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
+    double began = wt_clock();
+    whole work = {context, data, options, out, report};
+    wt_status status;
+    *out = (wt_layer){0};
+    WT_TRY(wt_recover_begin(context, "refine", data, options, report));
+    /* inside a loop of one item all further loops stay on this thread */
+    if (pass_flops(data, options) < FEW_FLOPS)
+        WT_TRY(wt_parallel_for(context, 1, 1, run_whole, &work));
+    else
+        WT_TRY(run_whole(&work, 0, 1, 0));
+    wt_recover_end(context, data, options, out, report);
+    report->seconds = wt_clock() - began;
+done:
+    if (status != WT_OK)
+        wt_layer_free(out);
+    return status;
+}
