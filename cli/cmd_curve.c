@@ -128,7 +128,7 @@ static wt_status run_model(job *work, const char *activation) {
                                 .heads = infinite ? 0 : setting->model.heads,
                                 .bias = biased ? setting->model.bias : NAN};
         table->line_count++; /* so that its points are freed whatever happens */
-        WT_TRY(WT_NEW(context, &lines[t].points, table->reps * sizes, "points"));
+        WT_TRY(WT_NEW_ZERO(context, &lines[t].points, table->reps * sizes, "points"));
     }
     for (work->setting.rep = 0; work->setting.rep < table->reps; work->setting.rep++) {
         WT_TRY(wt_check_cancelled(context));
@@ -299,13 +299,30 @@ static wt_status open_table(job *work) {
     return WT_NEW_ZERO(call->context, &work->table.lines, settings * work->targets.count, "curves");
 }
 
+/* After Ctrl-C: what is finished goes to the file all the same. */
+static wt_status keep_finished(job *work) {
+    cli_call *call = work->call;
+    const char *path = work->given->output;
+    if (path == NULL || work->cells_done == 0)
+        return wt_fail(call->context, WT_INTERRUPTED, "interrupted after %zu cells",
+                       work->cells_done);
+    atomic_store(&call->context->cancelled, false);
+    wt_status status = curve_write_csv(call, &work->table, path);
+    if (status != WT_OK)
+        return status;
+    return wt_fail(call->context, WT_INTERRUPTED,
+                   "interrupted; the %zu cells that were finished are in %s", work->cells_done,
+                   path);
+}
+
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     job work = {.call = call, .given = given};
     wt_status status;
     WT_TRY(prepare(&work));
     WT_TRY(open_table(&work));
-    WT_TRY(run_grid(&work));
+    status = run_grid(&work);
+    WT_TRY(status == WT_INTERRUPTED ? keep_finished(&work) : status);
     if (given->output != NULL)
         WT_TRY(curve_write_csv(call, &work.table, given->output));
     if (given->plot != NULL)
@@ -334,8 +351,9 @@ const cli_command cli_curve = {
     .most = 1,
     .description =
         "Test error against the number of samples, for every model and target, with repetitions: "
-        "mean and 95% interval (Student's t), and the exponent of a power law in n fitted to each "
-        "repetition.\n\n"
+        "mean and 95% interval (Student's t), the error over that of the first model on the same "
+        "draws "
+        "(paired log ratios), and the exponent of a power law in n fitted to each repetition.\n\n"
         "A repetition redraws beta, data, test set and weights. Tokens are keyed by seed, "
         "repetition and sample, beta and noise by the target too: models are compared on the same "
         "draws, and the samples of a smaller n are the first of a larger one. A whole curve comes "

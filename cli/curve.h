@@ -31,13 +31,19 @@ wt_status curve_summary(wt_context *context, const curve_table *table, const cur
 wt_status curve_rate(wt_context *context, const curve_table *table, const curve_line *line,
                      wt_interval *out);
 
+/* Error over that of the first model of the table on the same draws at size s: the exponential of
+ * the mean and interval of the paired log ratios. NaN for the first model itself. */
+wt_status curve_ratio(wt_context *context, const curve_table *table, const curve_line *line,
+                      size_t s, wt_interval *out);
+
 wt_status curve_write_csv(cli_call *call, const curve_table *table, const char *path);
 wt_status curve_print(cli_call *call, const curve_table *table);
 wt_status curve_emit_json(cli_call *call, const curve_table *table);
 wt_status curve_draw(cli_call *call, const curve_table *table, const char *path);
 
-/* "rfa", or "rfa M=100" where heads and the like vary over the table; into out[96]. */
+/* "rfa", or "rfa M=100" where heads and the like vary over the table; into out[96]. The size with
+ * the letter `apart` (M, d or N) is left out, 0 = none. */
 #define CURVE_NAME 96
-const char *curve_name(const curve_table *table, const curve_line *line, char *out);
+const char *curve_name(const curve_table *table, const curve_line *line, char apart, char *out);
 
 #endif

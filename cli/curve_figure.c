@@ -1,6 +1,7 @@
 /* Learning curves as a picture: a panel a target, a series a model; against n, or against the one
  * size that varies when n does not. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -10,10 +11,11 @@
 /* What runs along the x axis. */
 static const struct {
     const char *label;
+    char letter;
     size_t offset;
-} axes[] = {{"heads M", offsetof(curve_line, heads)},
-            {"dimension d", offsetof(curve_line, dim)},
-            {"keys N", offsetof(curve_line, keys)}};
+} axes[] = {{"heads M", 'M', offsetof(curve_line, heads)},
+            {"dimension d", 'd', offsetof(curve_line, dim)},
+            {"keys N", 'N', offsetof(curve_line, keys)}};
 
 typedef struct {
     wt_panel *panels;
@@ -61,7 +63,7 @@ static wt_series *series_of(canvas *sheet, const curve_table *table, size_t p, c
             return &series[i];
     size_t slot = p * table->line_count + panel->series_count;
     double *numbers = sheet->numbers + slot * 4 * sheet->most;
-    strcpy(sheet->names[slot], name);
+    snprintf(sheet->names[slot], CURVE_NAME, "%s", name);
     series[panel->series_count] = (wt_series){.name = sheet->names[slot],
                                               .look = panel->series_count % WT_LOOKS,
                                               .x = numbers,
@@ -76,7 +78,8 @@ static wt_status add_line(cli_call *call, canvas *sheet, const curve_table *tabl
     bool by_n = table->size_count > 1;
     size_t p = panel_of(sheet, table, line, by_n ? "samples n" : axes[axis].label);
     char name[CURVE_NAME];
-    wt_series *series = series_of(sheet, table, p, curve_name(table, line, name));
+    wt_series *series =
+        series_of(sheet, table, p, curve_name(table, line, by_n ? 0 : axes[axis].letter, name));
     wt_status status = WT_OK;
     for (size_t s = 0; s < table->size_count; s++) {
         wt_interval error;

@@ -42,6 +42,36 @@ done:
     return status;
 }
 
+/* The line of the first model on the same draws, with as many heads where both have any. */
+static const curve_line *first_model(const curve_table *table, const curve_line *line) {
+    for (size_t i = 0; i < table->line_count; i++) {
+        const curve_line *other = &table->lines[i];
+        if (strcmp(other->model, table->lines[0].model) == 0 &&
+            strcmp(other->target, line->target) == 0 && other->dim == line->dim &&
+            other->keys == line->keys &&
+            (other->heads == line->heads || other->heads == 0 || line->heads == 0))
+            return other;
+    }
+    return line;
+}
+
+wt_status curve_ratio(wt_context *context, const curve_table *table, const curve_line *line,
+                      size_t s, wt_interval *out) {
+    const curve_line *first = first_model(table, line);
+    double *logs = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &logs, table->reps, "ratios"));
+    for (size_t r = 0; r < table->reps; r++)
+        logs[r] = log(line->points[r * table->size_count + s].test_error /
+                      first->points[r * table->size_count + s].test_error);
+    *out = wt_mean_interval(logs, table->reps);
+    *out = first == line ? (wt_interval){NAN, NAN, NAN}
+                         : (wt_interval){exp(out->value), exp(out->low), exp(out->high)};
+done:
+    wt_release(logs);
+    return status;
+}
+
 /* Whether a size of the model varies over the table. */
 static bool varies(const curve_table *table, const curve_line *line, size_t offset) {
     const char *here = (const char *)line + offset;
@@ -54,7 +84,7 @@ static bool varies(const curve_table *table, const curve_line *line, size_t offs
     return false;
 }
 
-const char *curve_name(const curve_table *table, const curve_line *line, char *out) {
+const char *curve_name(const curve_table *table, const curve_line *line, char apart, char *out) {
     size_t at = (size_t)snprintf(out, CURVE_NAME, "%s", line->model);
     static const struct {
         const char *letter;
@@ -62,8 +92,8 @@ const char *curve_name(const curve_table *table, const curve_line *line, char *o
     } sizes[] = {{"d", offsetof(curve_line, dim)},
                  {"N", offsetof(curve_line, keys)},
                  {"M", offsetof(curve_line, heads)}};
-    for (size_t i = 0; i < 3 && table->size_count > 1; i++)
-        if (varies(table, line, sizes[i].offset))
+    for (size_t i = 0; i < 3; i++)
+        if (*sizes[i].letter != apart && varies(table, line, sizes[i].offset))
             at += (size_t)snprintf(
                 out + at, CURVE_NAME - at, " %s=%zu", sizes[i].letter,
                 *(const size_t *)(const void *)((const char *)line + sizes[i].offset));
@@ -104,40 +134,54 @@ wt_status curve_write_csv(cli_call *call, const curve_table *table, const char *
     WT_TRY(wt_output_open(call->context, path, &out));
     wt_output_print(out, "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,n,lambda,"
                          "train_error,loo_error,test_error\n");
-    for (size_t i = 0; i < table->line_count; i++)
-        for (size_t p = 0; p < table->reps * table->size_count; p++)
-            csv_row(out, table, &table->lines[i], p / table->size_count,
-                    &table->lines[i].points[p]);
+    for (size_t i = 0; i < table->line_count; i++) {
+        const wt_curve_point *points = table->lines[i].points;
+        for (size_t p = 0; points != NULL && p < table->reps * table->size_count; p++)
+            if (points[p].n > 0) /* an interrupted table has gaps */
+                csv_row(out, table, &table->lines[i], p / table->size_count, &points[p]);
+    }
     WT_TRY(wt_output_commit(out));
 done:
     wt_output_free(out);
     return status;
 }
 
-wt_status curve_print(cli_call *call, const curve_table *table) {
-    wt_status status = WT_OK;
-    char name[CURVE_NAME];
-    printf("%-24s %-16s %8s  %-34s %s\n", "model", "target", "n", "test error (95% interval)",
-           "rate in n");
-    for (size_t i = 0; i < table->line_count; i++) {
-        const curve_line *line = &table->lines[i];
-        wt_interval rate;
-        WT_TRY(curve_rate(call->context, table, line, &rate));
-        for (size_t s = 0; s < table->size_count; s++) {
-            wt_interval error;
-            char interval[64] = "", power[64] = "";
-            WT_TRY(curve_summary(call->context, table, line, s, &error));
-            if (!isnan(error.low))
-                snprintf(interval, sizeof interval, "(%.4g, %.4g)", error.low, error.high);
-            if (s + 1 == table->size_count && !isnan(rate.value) && isnan(rate.low))
-                snprintf(power, sizeof power, "  %.3f", rate.value);
-            else if (s + 1 == table->size_count && !isnan(rate.value))
-                snprintf(power, sizeof power, "  %.3f (%.3f, %.3f)", rate.value, rate.low,
-                         rate.high);
-            printf("%-24s %-16s %8zu  %-10.4g %-23s%s\n", curve_name(table, line, name),
-                   line->target, table->sizes[s], error.value, interval, power);
-        }
+/* "0.31 (0.28, 0.34)", without the interval where there is none, or nothing. */
+static const char *spell(wt_interval value, char out[64]) {
+    if (isnan(value.value))
+        out[0] = '\0';
+    else if (isnan(value.low))
+        snprintf(out, 64, "%.4g", value.value);
+    else
+        snprintf(out, 64, "%.4g (%.4g, %.4g)", value.value, value.low, value.high);
+    return out;
+}
+
+static wt_status print_line(cli_call *call, const curve_table *table, const curve_line *line) {
+    wt_interval rate, error, ratio;
+    char name[CURVE_NAME], errors[64], ratios[64], rates[64];
+    wt_status status;
+    WT_TRY(curve_rate(call->context, table, line, &rate));
+    for (size_t s = 0; s < table->size_count; s++) {
+        WT_TRY(curve_summary(call->context, table, line, s, &error));
+        WT_TRY(curve_ratio(call->context, table, line, s, &ratio));
+        bool last = s + 1 == table->size_count;
+        printf("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(table, line, 0, name), line->target,
+               table->sizes[s], spell(error, errors), spell(ratio, ratios),
+               last ? spell(rate, rates) : "");
     }
+done:
+    return status;
+}
+
+wt_status curve_print(cli_call *call, const curve_table *table) {
+    char heading[64];
+    wt_status status = WT_OK;
+    snprintf(heading, sizeof heading, "over %s, paired", table->lines[0].model);
+    printf("%-18s %-14s %7s  %-28s %-26s %s\n", "model", "target", "n", "test error (95% interval)",
+           heading, "exponent of n");
+    for (size_t i = 0; i < table->line_count; i++)
+        WT_TRY(print_line(call, table, &table->lines[i]));
 done:
     return status;
 }
@@ -166,6 +210,8 @@ static wt_status json_line(cli_call *call, const curve_table *table, const curve
         WT_TRY(curve_summary(call->context, table, line, s, &value));
         json_t *at = json_interval(value);
         json_object_set_new(at, "n", json_integer((json_int_t)table->sizes[s]));
+        WT_TRY(curve_ratio(call->context, table, line, s, &value));
+        json_object_set_new(at, "over_first", json_interval(value));
         json_array_append_new(summary, at);
     }
     WT_TRY(curve_rate(call->context, table, line, &value));

@@ -117,7 +117,7 @@ done:
 
 static wt_status iterate(mixed *work, double *alpha, double *v, wt_mixed_result *result) {
     size_t n = work->sets->samples, all = work->all;
-    wt_status status;
+    wt_status status = WT_OK;
     memset(alpha, 0, n * all * sizeof *alpha);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < all; j++)

@@ -42,7 +42,9 @@ static double eigen_numbers(double order) {
 
 /* Scratch of making one block of features. */
 static double block_scratch(const question *ask) {
-    size_t units = wt_features_block_columns(ask->shape) / ask->shape->width;
+    size_t units = wt_features_block_units(ask->shape);
+    if (units > ask->shape->units)
+        units = ask->shape->units;
     return wt_features_scratch_bytes(ask->context, ask->shape, ask->spec->keys, units) /
            sizeof(double);
 }

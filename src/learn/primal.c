@@ -190,13 +190,25 @@ done:
     return status;
 }
 
+/* Times the samples are read: to collect, for every lambda that is judged on them, and to judge the
+ * answer. */
+static double passes(const wt_ridge *ridge) {
+    const double *path;
+    size_t count;
+    wt_ridge_path(ridge, &path, &count);
+    bool judged = ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV;
+    return 2 + (judged ? (double)count : 0);
+}
+
 wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
                           wt_primal_answer *out) {
-    wt_primal_solver run = {.context = context,
-                            .primal = primal,
-                            .f = wt_features_count(primal->features),
-                            .q = primal->outputs,
-                            .meter = wt_meter_start(context, "samples", 0)};
+    wt_primal_solver run = {
+        .context = context,
+        .primal = primal,
+        .f = wt_features_count(primal->features),
+        .q = primal->outputs,
+        .meter =
+            wt_meter_start(context, "samples", passes(ridge) * (double)primal->source->samples)};
     *out = (wt_primal_answer){.train = NAN, .loo = NAN, .freedom = NAN, .condition = NAN};
     wt_status status;
     run.system.n = run.f;

@@ -92,7 +92,8 @@ static void transpose_strip(product *job) {
 wt_status wt_thin_project(wt_context *context, size_t rows, size_t width, size_t columns,
                           double scale, const double *p, size_t p_stride, const double *a,
                           double *v, double *f) {
-    const wt_thin_kernels *able[3];
+    const wt_thin_kernels *able[3] = {NULL};
+    size_t versions = wt_thin_able(able, 3);
     product job = {.rows = rows,
                    .width = width,
                    .columns = columns,
@@ -103,7 +104,7 @@ wt_status wt_thin_project(wt_context *context, size_t rows, size_t width, size_t
                    .v = v,
                    .f = f};
     wt_status status;
-    job.kernels = able[wt_thin_able(able, 3) - 1];
+    job.kernels = able[versions - 1];
     WT_TRY(wt_check_shape(context, "P", rows, width, p_stride));
     WT_TRY(WT_NEW(context, &job.vt, columns * STRIP, "thin products"));
     for (job.first = 0; job.first < width; job.first += STRIP) {

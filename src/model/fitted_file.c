@@ -152,11 +152,9 @@ done:
 /* The sentence of a check, as one about the file: what would be bad usage elsewhere is bad data
  * there. */
 static wt_status blame(wt_context *context, const wt_file *file, wt_status status) {
-    char reason[WT_MESSAGE_BYTES];
     if (status == WT_OK)
         return WT_OK;
-    strcpy(reason, wt_context_message(context));
-    return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+    return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
 }
 
 static wt_status misfit(wt_context *context, const wt_file *file) {

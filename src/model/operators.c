@@ -68,8 +68,9 @@ wt_status wt_feature_room_open(wt_context *context, const wt_features *features,
     WT_TRY(WT_NEW(context, &out->block,
                   samples * wt_features_block_columns(features) * FLOAT_BLOCKS / 2,
                   "blocks of features"));
+    /* Keeping them only saves time: without the memory the work goes on. */
     if (worth_keeping(context, samples, all))
-        WT_TRY(WT_NEW(context, &out->kept, samples * all, "features"));
+        (void)WT_NEW(context, &out->kept, samples * all, "features");
 done:
     return status;
 }
@@ -127,10 +128,11 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
         size_t width = count * features->width;
-        double *block = own != NULL ? own : room->block;
-        if (room != NULL && room->filled)
-            block = room->kept + n * first * features->width;
-        else
+        double *block = own;
+        bool kept = room != NULL && room->filled;
+        if (room != NULL)
+            block = kept ? room->kept + n * first * features->width : room->block;
+        if (!kept)
             WT_TRY(wt_features_block(context, features, sets, first, count, block, width));
         WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, a,
                                v + first * features->width * columns, f));

@@ -7,7 +7,7 @@
 
 struct wt_problem {
     wt_problem_spec spec;
-    char *target_text;
+    char target_text[WT_TARGET_TEXT]; /* spelled in one way: it keys beta and the noise */
     wt_target target;
     double *beta;
 };
@@ -38,7 +38,7 @@ wt_status wt_problem_open(wt_context *context, const wt_problem_spec *spec, wt_p
     if (spec->token_scale == 0)
         problem->spec.token_scale = wt_law_set_scale(spec->law, spec->dim);
     WT_TRY(wt_target_parse(context, spec->target, &problem->target));
-    WT_TRY(wt_copy_text(context, &problem->target_text, spec->target, "target"));
+    wt_target_spell(&problem->target, problem->target_text);
     problem->spec.target = problem->target_text;
     WT_TRY(WT_NEW(context, &problem->beta, spec->dim, "beta"));
     wt_random_sphere(wt_stream_for(spec->seed, problem->target_text, 0), 0, 1, spec->dim,
@@ -53,7 +53,6 @@ done:
 void wt_problem_free(wt_problem *problem) {
     if (problem == NULL)
         return;
-    wt_release(problem->target_text);
     wt_release(problem->beta);
     wt_release(problem);
 }

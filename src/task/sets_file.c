@@ -31,9 +31,8 @@ static wt_status read_mask(wt_context *context, const wt_file *file, const wt_ar
     WT_TRY(WT_NEW(context, &values, array->count, "mask"));
     WT_TRY(wt_file_read(context, file, array, values));
     if (wt_check_finite(context, "mask", values, array->rank, array->shape) != WT_OK) {
-        char reason[WT_MESSAGE_BYTES];
-        strcpy(reason, wt_context_message(context));
-        status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+        status =
+            wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
         goto done;
     }
     for (size_t i = 0; i < array->count; i++)

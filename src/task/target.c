@@ -1,6 +1,7 @@
 #include "task/target.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -143,7 +144,7 @@ wt_status wt_target_parse(wt_context *context, const char *text, wt_target *out)
     char words[128];
     if (strlen(text) >= sizeof words)
         return wt_fail(context, WT_USAGE, "'%.40s...' is too long for a target", text);
-    strcpy(words, text);
+    snprintf(words, sizeof words, "%s", text);
     char *parameters = strchr(words, ':');
     if (parameters != NULL)
         *parameters++ = '\0';
@@ -155,4 +156,10 @@ wt_status wt_target_parse(wt_context *context, const char *text, wt_target *out)
                                 out);
     }
     return unknown(context, words);
+}
+
+void wt_target_spell(const wt_target *target, char *out) {
+    size_t at = (size_t)snprintf(out, WT_TARGET_TEXT, "%s", target->family);
+    for (size_t i = 0; i < target->count; i++)
+        at += (size_t)snprintf(out + at, WT_TARGET_TEXT - at, ":%.17g", target->parameters[i]);
 }

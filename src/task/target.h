@@ -28,4 +28,8 @@ typedef struct wt_target {
 /* "mix:0.5:2:3" into a target; WT_USAGE with the nearest name or what a parameter must be. */
 wt_status wt_target_parse(wt_context *context, const char *text, wt_target *out);
 
+/* The one spelling of a target ("mean-power:2", not "mean-power:2.0") into out[WT_TARGET_TEXT]. */
+#define WT_TARGET_TEXT 128
+void wt_target_spell(const wt_target *target, char *out);
+
 #endif

@@ -28,16 +28,17 @@ static void restore(factor *of, double shift) {
 }
 
 static wt_status factorise(wt_context *context, factor *of) {
-    size_t n = of->n, failed_at;
+    size_t n = of->n, failed_at = 0;
     for (size_t i = 0; i < n; i++)
         of->about.diagonal += of->diagonal[i] / (double)n;
-    for (double jitter = 0; jitter <= JITTER_MOST * 1.5;
-         jitter = jitter == 0 ? JITTER_LEAST : 10 * jitter) {
+    double jitter = 0;
+    while (jitter <= JITTER_MOST * 1.5) {
         restore(of, jitter * of->about.diagonal);
         of->about.jitter = jitter;
         wt_status status = wt_cholesky(context, n, of->kernel, n, &failed_at);
         if (status != WT_OK || failed_at == 0)
             return status;
+        jitter = jitter == 0 ? JITTER_LEAST : 10 * jitter;
     }
     return wt_fail(context, WT_DATA,
                    "the kernel matrix of %zu samples is not positive (leading minor %zu), even "

@@ -191,6 +191,23 @@ static void draws_do_not_depend_on_what_runs_beside(void **state) {
 #undef SETTING
 }
 
+/* Ctrl-C after the first cells: exit 75, and the file holds them. */
+static void interrupted_curves_keep_their_cells(void **state) {
+    (void)state;
+    char output[96], line[512];
+    snprintf(output, sizeof output, "%s/part.csv", folder);
+    snprintf(line, sizeof line,
+             "exec timeout --preserve-status -s INT 2 " WATTLE_COMMAND
+             " curve --model rfa --target corr:1 --dim 4 --keys 3 --heads 5 --n 8:32:x2 "
+             "--reps 1000000 --test-n 20 -q -o %s >/dev/null 2>%s/said",
+             output, folder);
+    int status = system(line);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 75);
+    assert_true(count_lines("part.csv") > 3);
+    assert_int_equal((count_lines("part.csv") - 1) % 3, 0);
+}
+
 static void bad_input_is_refused(void **state) {
     (void)state;
     refuses("draw --target mean-powr:2 -o no", 64, "did you mean mean-power:p?");
@@ -232,6 +249,7 @@ int main(void) {
         cmocka_unit_test(balls_are_certified),
         cmocka_unit_test(curves_are_tables_and_pictures),
         cmocka_unit_test(draws_do_not_depend_on_what_runs_beside),
+        cmocka_unit_test(interrupted_curves_keep_their_cells),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

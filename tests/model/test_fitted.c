@@ -259,9 +259,9 @@ static void write_changed(wt_context *context, const char *path, const change *c
     for (size_t i = 0; i < 7; i++) {
         bool same =
             changed == NULL || changed->key == NULL || strcmp(changed->key, pairs[i][0]) != 0;
-        if (same || changed->value != NULL)
-            metadata[pair_count++] =
-                (wt_metadata){pairs[i][0], same ? pairs[i][1] : changed->value};
+        const char *value = same ? pairs[i][1] : changed->value;
+        if (value != NULL)
+            metadata[pair_count++] = (wt_metadata){pairs[i][0], value};
     }
     for (size_t i = 0; i < 4; i++) {
         wt_tensor tensor = tensors[i];
