@@ -11,7 +11,8 @@ static const cli_option options[] = {
     {"heads", 'm', CLI_TEXT, offsetof(cli_recover_values, heads), "M", "auto",
      "Heads of the layer, or auto: as many as the held-out error asks for."},
     {"method", 0, CLI_TEXT, offsetof(cli_recover_values, method), "METHOD", "auto",
-     "auto (refine), refine (variable projection and Gauss-Newton) or adam (the baseline)."},
+     "auto (refine), refine (variable projection and Gauss-Newton), sculpt (rows where all heads "
+     "attend alike, then refine) or adam (the baseline)."},
     {"restarts", 0, CLI_COUNT, offsetof(cli_recover_values, restarts), "R", "20",
      "Random starts at most."},
     {"holdout", 0, CLI_REAL, offsetof(cli_recover_values, holdout), "PART", "0.2",
@@ -23,6 +24,10 @@ static const cli_option options[] = {
      "Relative error that counts as exact."},
     {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, matrix_free), NULL, NULL,
      "Conjugate gradients however small the problem is."},
+    {"certificate", 0, CLI_FLAG, offsetof(cli_recover_values, certificate), NULL, NULL,
+     "With sculpt: how wide the body of all Theta that agree with the rows is around the heads."},
+    {"directions", 0, CLI_TEXT, offsetof(cli_recover_values, directions), "N", "64",
+     "Directions of the certificate, or all: a basis of those orthogonal to the heads."},
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE", NULL,
      "Where the layer goes (.safetensors); nothing is written when it was not recovered."},
 };
@@ -35,6 +40,7 @@ static const struct {
 } methods[] = {
     {"auto", cli_recover_refine},
     {"refine", cli_recover_refine},
+    {"sculpt", cli_recover_sculpt},
     {"adam", cli_recover_adam},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -77,20 +83,19 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
     json_t *warnings = json_array();
     for (size_t i = 0; i < report->warnings; i++)
         json_array_append_new(warnings, json_string(report->warning[i]));
-    return cli_emit_json(
-        call,
-        json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
-                  "s:o, s:o}",
-                  "method", report->method, "recovered", report->recovered, "exact", report->exact,
-                  "heads", (json_int_t)report->heads, "start", (json_int_t)report->start, "starts",
-                  (json_int_t)report->starts, "steps", (json_int_t)report->steps, "products",
-                  (json_int_t)report->products, "flops", cli_json_real(report->flops),
-                  "train_error", cli_json_real(report->train_error), "holdout_error",
-                  cli_json_real(report->holdout_error), "condition",
-                  cli_json_real(report->condition), "examples", (json_int_t)report->examples,
-                  "least_examples", cli_json_real(report->least_examples), "seconds",
-                  report->seconds, "warnings", warnings, "output",
-                  output == NULL ? json_null() : json_string(output)));
+    json_t *object = json_pack(
+        "{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
+        "s:o, s:o}",
+        "method", report->method, "recovered", report->recovered, "exact", report->exact, "heads",
+        (json_int_t)report->heads, "start", (json_int_t)report->start, "starts",
+        (json_int_t)report->starts, "steps", (json_int_t)report->steps, "products",
+        (json_int_t)report->products, "flops", cli_json_real(report->flops), "train_error",
+        cli_json_real(report->train_error), "holdout_error", cli_json_real(report->holdout_error),
+        "condition", cli_json_real(report->condition), "examples", (json_int_t)report->examples,
+        "least_examples", cli_json_real(report->least_examples), "seconds", report->seconds,
+        "warnings", warnings, "output", output == NULL ? json_null() : json_string(output));
+    const cli_recover_values *given = call->values;
+    return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 
 static void print(const char *output, const wt_recover_report *report) {
@@ -135,8 +140,10 @@ static wt_status run(cli_call *call) {
         WT_TRY(wt_layer_save(call->context, written, &layer));
     if (call->common.json)
         WT_TRY(emit(call, written, &report));
-    else
+    else {
+        cli_recover_stages_print(&given->stages);
         print(written, &report);
+    }
     if (!report.recovered)
         status = wt_fail(
             call->context, WT_MISSED, "the layer was not recovered: %s error %.3g after %zu starts",
@@ -157,13 +164,16 @@ const cli_command cli_recover = {
     .description =
         "Finds F(X) = sum_i softmax(X Theta_i X^T) X W_i from sequences x (n,k,d) and outputs y "
         "(n,k,p). refine eliminates W by least squares and takes damped Gauss-Newton steps in "
-        "Theta from small random starts; adam is the plain baseline.\n\n"
+        "Theta from small random starts; sculpt finds its start from the rows where all heads "
+        "attend "
+        "alike, stage by stage, and can certify the heads; adam is the plain baseline.\n\n"
         "A layer counts as recovered when the relative error on the fitted and the held-out "
         "sequences reaches the goal, or when three starts end at the same floor and the held-out "
         "error is no more than twice the train error (noisy outputs). Otherwise the exit code is 1 "
         "and no file is written. What cannot be identified is said in warnings.",
     .examples = "wattle recover data.npz --heads 2 -o layer.safetensors\n"
-                "wattle recover data.npz --heads auto --json",
+                "wattle recover data.npz --heads auto --json\n"
+                "wattle recover data.npz --method sculpt --certificate",
     CLI_OPTIONS(options, cli_recover_values),
     .run = run,
 };

@@ -13,6 +13,7 @@
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"
+#include "wattle/sculpt.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
 

@@ -1,0 +1,95 @@
+/* `wattle recover --method sculpt`: stages one by one, refining from the start they give, and the
+ * certificate of what was found. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "recover.h"
+
+enum { TEXT_BYTES = 4096 };
+
+static wt_status read_directions(cli_call *call, const char *text, size_t *out) {
+    uint64_t count = 0;
+    if (strcmp(text, "all") != 0 &&
+        (!wt_parse_unsigned(text, &count) || count == 0 || count > 1000000))
+        return wt_fail(call->context, WT_USAGE,
+                       "--directions must be all or a number of 1 to 1000000, not '%s'", text);
+    *out = (size_t)count;
+    return WT_OK;
+}
+
+json_t *cli_recover_stages_json(const cli_recover_stages *stages, json_t *object) {
+    char text[TEXT_BYTES];
+    if (stages->sculpted) {
+        wt_sculpt_json(&stages->sculpt, text, sizeof text);
+        json_object_set_new(object, "sculpt", json_loads(text, 0, NULL));
+    }
+    if (stages->certified) {
+        wt_certificate_json(&stages->certificate, text, sizeof text);
+        json_object_set_new(object, "certificate", json_loads(text, 0, NULL));
+    }
+    return object;
+}
+
+void cli_recover_stages_print(const cli_recover_stages *stages) {
+    char text[TEXT_BYTES];
+    if (stages->sculpted) {
+        wt_sculpt_text(&stages->sculpt, text, sizeof text);
+        fputs(text, stdout);
+    }
+    if (stages->certified) {
+        wt_certificate_text(&stages->certificate, text, sizeof text);
+        fputs(text, stdout);
+    }
+}
+
+/* What there is to show of a run that stops here with the status and sentence it has. */
+static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages, wt_status status) {
+    char sentence[WT_MESSAGE_BYTES];
+    snprintf(sentence, sizeof sentence, "%s", wt_context_message(call->context));
+    if (status != WT_MISSED)
+        return status;
+    if (!call->common.json) {
+        cli_recover_stages_print(stages);
+        return status;
+    }
+    json_t *object =
+        json_pack("{s:s, s:b, s:s}", "method", "sculpt", "recovered", 0, "reason", sentence);
+    wt_status written = cli_emit_json(call, cli_recover_stages_json(stages, object));
+    return written != WT_OK ? written : wt_fail(call->context, status, "%s", sentence);
+}
+
+wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
+                             const wt_recover_options *given, wt_layer *out,
+                             wt_recover_report *report) {
+    cli_recover_values *values = call->values;
+    cli_recover_stages *stages = &values->stages;
+    wt_sculpt_options options = wt_sculpt_options_default();
+    wt_certificate_options certify = wt_certificate_options_default();
+    wt_recover_options refine = *given;
+    wt_layer start = {0};
+    wt_status status;
+    WT_TRY(read_directions(call, values->directions, &certify.directions));
+    certify.seed = given->seed;
+    options.heads = given->heads;
+    status = wt_sculpt(call->context, data, &options, &start, &stages->sculpt);
+    stages->sculpted = stages->sculpt.stage != WT_SCULPT_NONE;
+    if (status != WT_OK) {
+        status = show_and_stop(call, stages, status);
+        goto done;
+    }
+    refine.heads = start.heads;
+    refine.start = &start;
+    WT_TRY(wt_refine(call->context, data, &refine, out, report));
+    report->method = "sculpt";
+    if (values->certificate && report->recovered) {
+        status = wt_certificate(call->context, data, out, &certify, &stages->certificate);
+        stages->certified = status == WT_OK;
+        if (status != WT_OK)
+            status = show_and_stop(call, stages, status);
+    }
+done:
+    wt_layer_free(&start);
+    return status;
+}
