@@ -37,11 +37,14 @@ static wt_status time_gemm(job *work) {
     wt_status status;
     WT_TRY(WT_NEW_ZERO(context, &a, side * side, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &c, side * side, "matrices to measure with"));
-    double start = wt_clock();
-    WT_TRY(wt_gemm_float(context, WT_PLAIN, WT_PLAIN, side, side, side, 1, a, side, a, side, 0, c,
-                         side));
-    work->gemm_float =
-        fmax(work->gemm_float, 2.0 * GEMM_SIDE * GEMM_SIDE * GEMM_SIDE / (wt_clock() - start));
+    /* the first touches the memory */
+    for (int turn = 0; turn < 4; turn++) {
+        double start = wt_clock();
+        WT_TRY(wt_gemm_float(context, WT_PLAIN, WT_PLAIN, side, side, side, 1, a, side, a, side, 0,
+                             c, side));
+        work->gemm_float =
+            fmax(work->gemm_float, 2.0 * GEMM_SIDE * GEMM_SIDE * GEMM_SIDE / (wt_clock() - start));
+    }
 done:
     wt_release(a);
     wt_release(c);

@@ -41,7 +41,7 @@ typedef struct wt_recover_report {
     size_t products;      /* products with the Jacobian or its transpose */
     double flops;         /* of the products and factorisations, about */
     double train_error, holdout_error;
-    double condition;      /* of the projected Jacobian at the solution */
+    double condition;      /* of the projected Jacobian; from below for many unknowns */
     double least_examples; /* N_min = max(m d (d + p) / (k p), d^2 / (k (k - 1))) */
     size_t examples;       /* sequences given */
     double seconds;

@@ -24,6 +24,9 @@ typedef struct {
     size_t thetas, count;
     double theta_unit, w_unit; /* natural sizes of the two, which the rate multiplies */
     size_t steps;
+    const wt_rows *held;
+    wt_layer *out;
+    wt_recover_report *report;
 } job;
 
 static wt_status make_room(job *work, size_t heads) {
@@ -125,10 +128,16 @@ done:
     return status;
 }
 
-static wt_status run_starts(job *work, const wt_rows *held, wt_layer *out,
-                            wt_recover_report *report) {
+static wt_status run_starts(void *argument, size_t first, size_t last, int worker) {
+    job *work = argument;
+    const wt_rows *held = work->held;
+    wt_layer *out = work->out;
+    wt_recover_report *report = work->report;
     double rate = trial_rates[0], best = INFINITY;
     wt_status status;
+    (void)first;
+    (void)last;
+    (void)worker;
     WT_TRY(tune(work, &rate));
     for (size_t start = 0; start < work->options->restarts && !report->exact; start++) {
         double judged = NAN;
@@ -158,7 +167,12 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
                   wt_layer *out, wt_recover_report *report) {
     double began = wt_clock();
     wt_rows train = {0}, held = {0};
-    job work = {.context = context, .options = options, .rows = &train};
+    job work = {.context = context,
+                .options = options,
+                .rows = &train,
+                .held = &held,
+                .out = out,
+                .report = report};
     wt_status status;
     *out = (wt_layer){0};
     if (options->heads == 0) {
@@ -174,7 +188,7 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     work.theta_unit = 0.1 / (d * square);
     work.w_unit = train.norm / sqrt((double)(train.rows * train.outputs) * d * square);
     WT_TRY(make_room(&work, options->heads));
-    WT_TRY(run_starts(&work, &held, out, report));
+    WT_TRY(wt_recover_run(context, data, options, run_starts, &work));
     report->heads = options->heads;
     report->recovered = report->exact;
     report->steps = work.steps;

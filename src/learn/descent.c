@@ -8,8 +8,10 @@
 #include "learn/normal.h"
 #include "wattle/linalg.h"
 
-/* Unknowns up to which the normal matrix is formed. */
-#define DENSE_MOST 150
+/* Unknowns up to which the normal matrix is formed at every step: above, conjugate gradients take
+ * less time. Once, for the condition number, it is formed up to CONDITION_MOST. */
+#define DENSE_MOST     150
+#define CONDITION_MOST 600
 /* Relative errors this small are rounding; below the second a step that fails says so too. */
 #define ROUNDING      1e-14
 #define NEAR_ROUNDING 1e-11
@@ -168,14 +170,16 @@ done:
 
 wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out) {
     size_t side = descent->side;
-    wt_status status = WT_OK;
-    *out = NAN;
-    if (descent->matrix_free)
-        return WT_OK;
-    WT_TRY(wt_normal_form(context, &descent->now, descent->normal));
-    WT_TRY(wt_eigen_symmetric(context, side, descent->normal, side, false, descent->step));
+    double *normal = NULL;
+    wt_status status;
+    if (side > CONDITION_MOST)
+        return wt_descent_condition_free(context, descent, out);
+    WT_TRY(WT_NEW(context, &normal, side * side, "a normal matrix"));
+    WT_TRY(wt_normal_form(context, &descent->now, normal));
+    WT_TRY(wt_eigen_symmetric(context, side, normal, side, false, descent->step));
     double least = fmax(descent->step[0], DBL_EPSILON * descent->step[side - 1]);
     *out = sqrt(descent->step[side - 1] / least);
 done:
+    wt_release(normal);
     return status;
 }

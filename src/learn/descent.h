@@ -10,6 +10,9 @@
 #include "base/progress.h"
 #include "learn/jacobian.h"
 
+/* Iterations of the conjugate gradients of one step at most. */
+enum { WT_DESCENT_ITERATIONS = 600 };
+
 typedef struct wt_descent {
     const wt_rows *rows;
     wt_projection now, trial; /* `now` is the best so far */
@@ -20,10 +23,14 @@ typedef struct wt_descent {
     double *gradient, *step;                /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
     float *narrow_in, *narrow_out;          /* (side) */
-    double scale;                           /* s */
-    size_t side;                            /* m d^2 */
-    size_t steps, products;                 /* made so far, over all runs */
-    size_t products_before;                 /* this run */
+    double lengths[WT_DESCENT_ITERATIONS];  /* alpha and beta of the last conjugate gradients */
+    double ratios[WT_DESCENT_ITERATIONS];   /* (their Lanczos matrix tells the condition) */
+    size_t iterations;
+    double damping;         /* they were made with */
+    double scale;           /* s */
+    size_t side;            /* m d^2 */
+    size_t steps, products; /* made so far, over all runs */
+    size_t products_before; /* this run */
     double flops;
     wt_meter meter; /* of a run: steps, or products where they are matrix-free */
 } wt_descent;
@@ -34,12 +41,15 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
 void wt_descent_free(wt_descent *descent);
 /* From the Theta in now.theta to where the error no longer falls, or most_steps. */
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps);
-/* The condition number of P J at `now`; NaN where the matrix is too large to form. */
+/* The condition number of P J at `now`: of the matrix where it can be formed, else as the last
+ * conjugate gradients saw it, which is an estimate from below; NaN where there were none. */
 wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out);
 
 /* The conjugate gradients: step = (J^T P J + damping I)^-1 gradient, to the relative tolerance. */
 wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double damping,
                                 double tolerance);
+/* The condition number as the Lanczos matrix of the last of them has it. */
+wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out);
 /* scale by the Rayleigh quotient of a vector of signs. */
 wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent);
 

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "learn/descent.h"
+#include "wattle/linalg.h"
 #include "wattle/random.h"
-
-enum { MOST_ITERATIONS = 600 };
 
 static double dot(size_t count, const double *a, const double *b) {
     double sum = 0;
@@ -43,11 +43,13 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
     size_t side = descent->side;
     double *r = descent->residual, *d = descent->direction, *x = descent->step;
     wt_status status = WT_OK;
+    descent->iterations = 0;
+    descent->damping = damping;
     memset(x, 0, side * sizeof *x);
     memcpy(r, descent->gradient, side * sizeof *r);
     memcpy(d, descent->gradient, side * sizeof *d);
     double square = dot(side, r, r), wanted = tolerance * tolerance * square;
-    for (size_t i = 0; i < MOST_ITERATIONS && square > wanted; i++) {
+    for (size_t i = 0; i < WT_DESCENT_ITERATIONS && square > wanted; i++) {
         WT_TRY(multiply(context, descent));
         for (size_t j = 0; j < side; j++)
             descent->product[j] += damping * d[j];
@@ -63,8 +65,38 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
         square = dot(side, r, r);
         for (size_t j = 0; j < side; j++)
             d[j] = r[j] + square / before * d[j];
+        descent->lengths[i] = length;
+        descent->ratios[i] = square / before;
+        descent->iterations = i + 1;
         wt_meter_set(&descent->meter, (double)(descent->products - descent->products_before));
     }
 done:
+    return status;
+}
+
+wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out) {
+    size_t n = descent->iterations;
+    double *lanczos = NULL, *values = NULL;
+    wt_status status = WT_OK;
+    *out = NAN;
+    if (n == 0)
+        return WT_OK;
+    WT_TRY(WT_NEW_ZERO(context, &lanczos, n * n, "a Lanczos matrix"));
+    WT_TRY(WT_NEW(context, &values, n, "a Lanczos matrix"));
+    for (size_t i = 0; i < n; i++) {
+        lanczos[i * n + i] = 1 / descent->lengths[i];
+        if (i == 0)
+            continue;
+        lanczos[i * n + i] += descent->ratios[i - 1] / descent->lengths[i - 1];
+        lanczos[i * n + i - 1] = sqrt(descent->ratios[i - 1]) / descent->lengths[i - 1];
+    }
+    WT_TRY(wt_eigen_symmetric(context, n, lanczos, n, false, values));
+    double most = values[n - 1] - descent->damping;
+    /* float products tell no smaller part from 0 */
+    double least = fmax(values[0] - descent->damping, 1e-7 * most);
+    *out = sqrt(most / least);
+done:
+    wt_release(lanczos);
+    wt_release(values);
     return status;
 }

@@ -57,6 +57,19 @@ done:
     return status;
 }
 
+/* A pass over the rows of fewer flops, about, is too short to share. */
+#define FEW_FLOPS 3e8
+
+wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
+                         const wt_recover_options *options, wt_body_fn body, void *argument) {
+    double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
+    double flops = 4 * (double)wt_recover_train_rows(data, options) * heads * d *
+                   (d + 2 * (double)data->outputs);
+    /* inside a loop of one item all further loops stay on this thread */
+    return flops < FEW_FLOPS ? wt_parallel_for(context, 1, 1, body, argument)
+                             : body(argument, 0, 1, 0);
+}
+
 void wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...) {
     if (report->warnings == WT_RECOVER_WARNINGS)
         return;

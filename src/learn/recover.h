@@ -2,6 +2,7 @@
 #ifndef WT_LEARN_RECOVER_H
 #define WT_LEARN_RECOVER_H
 
+#include "base/parallel.h"
 #include "learn/rows.h"
 
 /* Sequences that are fitted; the rest, at the end, are held out. */
@@ -12,6 +13,10 @@ double wt_recover_mean_square(const wt_sequences *data);
 /* |y - F(x)| / |y| of a layer over rows. */
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out);
+
+/* Runs the body once (items 0 .. 1), on one thread where its loops are too short to be shared. */
+wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
+                         const wt_recover_options *options, wt_body_fn body, void *argument);
 
 /* Checks data and options, clears the report, and warns of what can be seen beforehand. */
 wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "learn/descent.h"
 #include "learn/recover.h"
@@ -17,7 +16,6 @@ enum { SKETCH_ABOVE = 160, SKETCH = 96 };
 /* Errors of starts that ended at the same floor agree to this part. */
 #define SAME_FLOOR 1e-5
 enum { FLOOR_STARTS = 3 };
-#define FEW_FLOPS 3e8
 
 typedef struct {
     wt_context *context;
@@ -257,13 +255,6 @@ done:
     return status;
 }
 
-/* Flops of a pass over the rows, about: below FEW_FLOPS its parts are too short to share. */
-static double pass_flops(const wt_sequences *data, const wt_recover_options *options) {
-    double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
-    return 4 * (double)wt_recover_train_rows(data, options) * heads * d *
-           (d + 2 * (double)data->outputs);
-}
-
 wt_status wt_refine(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
     double began = wt_clock();
@@ -271,11 +262,7 @@ wt_status wt_refine(wt_context *context, const wt_sequences *data,
     wt_status status;
     *out = (wt_layer){0};
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
-    /* inside a loop of one item all further loops stay on this thread */
-    if (pass_flops(data, options) < FEW_FLOPS)
-        WT_TRY(wt_parallel_for(context, 1, 1, run_whole, &work));
-    else
-        WT_TRY(run_whole(&work, 0, 1, 0));
+    WT_TRY(wt_recover_run(context, data, options, run_whole, &work));
     wt_recover_end(context, data, options, out, report);
     report->seconds = wt_clock() - began;
 done:

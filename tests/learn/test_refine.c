@@ -89,10 +89,10 @@ static void threads_do_not_matter(void **state) {
     wt_sequences data;
     int threads = wt_context_threads(context);
     CHECK_OK(context, wt_layer_teacher(context, 2, 24, 200, 2, 0, 1, &teacher));
-    draw(context, &teacher, WT_GAUSSIAN, 6, 260, 0, 1, &data);
+    draw(context, &teacher, WT_GAUSSIAN, 6, 1000, 0, 1, &data);
     options.heads = 2;
     options.restarts = 1;
-    options.most_steps = 3;
+    options.most_steps = 1;
     CHECK_OK(context, wt_context_set_threads(context, 1));
     CHECK_OK(context, wt_refine(context, &data, &options, &one, &report));
     CHECK_OK(context, wt_context_set_threads(context, 3));
