@@ -8,9 +8,12 @@
 #include "learn/normal.h"
 #include "wattle/linalg.h"
 
-/* Unknowns up to which the normal matrix is formed at every step: above, conjugate gradients take
- * less time. Once, for the condition number, it is formed up to CONDITION_MOST. */
-#define DENSE_MOST     150
+/* Unknowns up to which the normal matrix is always formed, and may be: between the two it is where
+ * that takes less than USUAL_PRODUCTS of the products of conjugate gradients. Once, for the
+ * condition number, it is formed up to CONDITION_MOST. */
+#define DENSE_ALWAYS   150
+#define DENSE_MOST     2000
+#define USUAL_PRODUCTS 60
 #define CONDITION_MOST 600
 /* Relative errors this small are rounding; below the second a step that fails says so too. */
 #define ROUNDING      1e-14
@@ -23,13 +26,18 @@
 #define FIRST_DAMPING 1e-2
 #define MOST_TRIES    16
 
+static bool dense_is_cheaper(const wt_projection *at, size_t side) {
+    return side <= DENSE_ALWAYS ||
+           (side <= DENSE_MOST && wt_normal_flops(at) < USUAL_PRODUCTS * wt_jacobian_flops(at));
+}
+
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
                          wt_descent *out) {
     size_t side = heads * rows->in.dim * rows->in.dim;
     wt_status status;
     *out = (wt_descent){.rows = rows, .side = side};
-    out->matrix_free = matrix_free || side > DENSE_MOST;
     WT_TRY(wt_projection_new(context, rows, heads, &out->now));
+    out->matrix_free = matrix_free || !dense_is_cheaper(&out->now, side);
     WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
     WT_TRY(WT_NEW(context, &out->gradient, side, "a gradient"));

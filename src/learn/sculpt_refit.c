@@ -89,10 +89,12 @@ static wt_status some_rows(void *argument, size_t begin, size_t end, int worker)
         double *pi = job->pi + i * p * p;
         mix(job, row, h, e, values);
         size_t kept = orthonormal(k, p, job->patterns->weights + row * k, values);
-        for (size_t r = 0; r < d * d; r++)
-            hh[r] = h[r / d] * h[r % d];
-        for (size_t r = 0; r < p * p; r++)
-            pi[r] = r / p == r % p;
+        for (size_t r = 0; r < d; r++)
+            for (size_t s = 0; s < d; s++)
+                hh[r * d + s] = h[r] * h[s];
+        for (size_t r = 0; r < p; r++)
+            for (size_t s = 0; s < p; s++)
+                pi[r * p + s] = r == s;
         for (size_t j = 1; j <= kept; j++) {
             const double *q = values + j * p;
             double along = 0;
@@ -100,8 +102,9 @@ static wt_status some_rows(void *argument, size_t begin, size_t end, int worker)
                 along += q[o] * e[o];
             for (size_t o = 0; o < p; o++)
                 e[o] -= along * q[o];
-            for (size_t r = 0; r < p * p; r++)
-                pi[r] -= q[r / p] * q[r % p];
+            for (size_t r = 0; r < p; r++)
+                for (size_t s = 0; s < p; s++)
+                    pi[r * p + s] -= q[r] * q[s];
         }
     }
     return WT_OK;

@@ -37,9 +37,8 @@ static wt_status read_finite(wt_context *context, const wt_file *file, const wt_
     wt_status status;
     WT_TRY(wt_file_read(context, file, array, out));
     if (wt_check_finite(context, array->name, out, array->rank, array->shape) != WT_OK) {
-        char reason[WT_MESSAGE_BYTES];
-        strcpy(reason, wt_context_message(context));
-        status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), reason);
+        status =
+            wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
     }
 done:
     return status;

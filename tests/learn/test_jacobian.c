@@ -76,7 +76,7 @@ static void products_are_derivatives(void **state) {
         setting all;
         wt_jacobian jacobian;
         double direction[SIDE], theta[SIDE];
-        double up[SAMPLES * LENGTH * OUTPUTS], down[SAMPLES * LENGTH * OUTPUTS];
+        double up[SAMPLES * LENGTH * OUTPUTS] = {0}, down[SAMPLES * LENGTH * OUTPUTS] = {0};
         open_setting(context, picked == 1, &all);
         CHECK_OK(context, wt_jacobian_new(context, &all.at, &jacobian));
         wt_random_normal(wt_stream_for(4, "direction", 0), 0, SIDE, direction);
