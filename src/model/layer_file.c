@@ -1,5 +1,4 @@
 /* Layers in .safetensors files: theta (m,d,d), w (m,d,p). */
-#include <string.h>
 
 #include "base/memory.h"
 #include "wattle/io.h"
