@@ -191,13 +191,14 @@ static void draws_do_not_depend_on_what_runs_beside(void **state) {
 #undef SETTING
 }
 
-/* Ctrl-C after the first cells: exit 75, and the file holds them. */
+/* Ctrl-C after the first cells: exit 75, and the file holds them. In the foreground timeout signals
+ * its program once; else twice, and the second Ctrl-C ends a program at once. */
 static void interrupted_curves_keep_their_cells(void **state) {
     (void)state;
     char output[96], line[512];
     snprintf(output, sizeof output, "%s/part.csv", folder);
     snprintf(line, sizeof line,
-             "exec timeout --preserve-status -s INT 2 " WATTLE_COMMAND
+             "exec timeout --foreground --preserve-status -s INT 2 " WATTLE_COMMAND
              " curve --model rfa --target corr:1 --dim 4 --keys 3 --heads 5 --n 8:32:x2 "
              "--reps 1000000 --test-n 20 -q -o %s >/dev/null 2>%s/said",
              output, folder);
