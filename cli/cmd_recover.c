@@ -16,8 +16,8 @@ static const cli_option options[] = {
     {"restarts", 0, CLI_COUNT, offsetof(cli_recover_values, restarts), "R", "20",
      "Random starts at most."},
     {"holdout", 0, CLI_REAL, offsetof(cli_recover_values, holdout), "PART", "0.2",
-     "Part of the sequences, at the end of the file, that judges the fit; the layer is then "
-     "polished on all of them."},
+     "Part of the sequences, drawn by the seed, that judges the fit; the layer is then polished "
+     "on all of them."},
     {"steps", 0, CLI_COUNT, offsetof(cli_recover_values, steps), "S", NULL,
      "Steps of a start at most: 200 unless given, 20000 for adam."},
     {"goal", 0, CLI_REAL, offsetof(cli_recover_values, goal), "E", "1e-9",

@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "learn/rows.h"
 
-/* Sequences that are fitted; the rest, at the end, are held out. */
+/* How many sequences are fitted; wt_holdout_split chooses the rest. */
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
 /* Output rows of those. */
 size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "learn/descent.h"
+#include "learn/holdout.h"
 #include "learn/recover.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
@@ -258,14 +259,17 @@ done:
 wt_status wt_refine(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
     double began = wt_clock();
-    whole work = {context, data, options, out, report};
+    wt_holdout split = {0};
+    whole work = {context, &split.data, &split.options, out, report};
     wt_status status;
     *out = (wt_layer){0};
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
-    WT_TRY(wt_recover_run(context, data, options, run_whole, &work));
+    WT_TRY(wt_holdout_split(context, data, options, &split));
+    WT_TRY(wt_recover_run(context, &split.data, &split.options, run_whole, &work));
     wt_recover_end(context, data, options, out, report);
     report->seconds = wt_clock() - began;
 done:
+    wt_holdout_free(&split);
     if (status != WT_OK)
         wt_layer_free(out);
     return status;
