@@ -90,20 +90,22 @@ typedef struct wt_certificate_options {
                           p_b in [0.1, 0.9] */
     size_t directions; /* random ones; 0 = a basis of the d^2 - m orthogonal to the span */
     uint64_t seed;     /* of the directions */
+    const wt_layer *teacher; /* where known: its heads in the body are counted; NULL = not known */
 } wt_certificate_options;
 
-/* 2% of the rows, 64 directions, seed 0. */
+/* 2% of the rows, 64 directions, seed 0, no teacher. */
 WT_API wt_certificate_options wt_certificate_options_default(void);
 
 typedef struct wt_certificate_result {
     size_t rows, slabs;
-    double eta; /* 1.1 times the largest violation of a slab by a reported head */
+    double eta; /* 1.1 times the largest violation of a slab by a reported head; 1e-9 at least */
     size_t directions;
     double theta_size; /* root mean square of |Theta_i|_F */
     /* Half-widths over theta_size, INFINITY where the body has no end. Per direction: in Frobenius
      * norm, over all directions at once, up to sqrt(d^2 - m) times larger. */
     double median, largest;
-    double frobenius_factor; /* sqrt(d^2 - m) */
+    double frobenius_factor;              /* sqrt(d^2 - m) */
+    size_t teacher_heads, teacher_inside; /* 0 and 0 without a teacher */
     double seconds;
 } wt_certificate_result;
 
