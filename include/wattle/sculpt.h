@@ -15,7 +15,7 @@
 #ifndef WATTLE_SCULPT_H
 #define WATTLE_SCULPT_H
 
-#include "wattle/layer.h"
+#include "wattle/recover.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,6 +76,14 @@ typedef struct wt_sculpt_report {
 WT_API wt_status wt_sculpt(wt_context *context, const wt_sequences *data,
                            const wt_sculpt_options *options, wt_layer *out,
                            wt_sculpt_report *report);
+
+/* The method `auto`: refine; where its first random starts fail and the data is such that sculpt
+ * may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a start
+ * from the sequences that are not held out. report->method is the one that won, `stages` what
+ * sculpt did; its stage is WT_SCULPT_NONE where it was not asked, or refused at once. */
+WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, wt_layer *out,
+                            wt_recover_report *report, wt_sculpt_report *stages);
 
 /* The stages one a line, for reading; and as an object of JSON, null for NaN. Cut to `bytes`;
  * return the length of the whole text, as snprintf does. */

@@ -14,8 +14,8 @@
 #include "wattle/linalg.h"
 
 enum { MOST_STEPS = 100 };
-#define CLOSE      1e-8  /* of the gap over the value */
-#define SOLVED     1e-9  /* of |r| over |c| */
+#define CLOSE      1e-7  /* of the gap over the value */
+#define SOLVED     1e-8  /* of |r| over |c| */
 #define DEPENDENT  1e-13 /* of a column that is a mixture of others, to rounding */
 #define TO_THE_END 0.995 /* of the way to the nearest plane */
 
@@ -228,7 +228,8 @@ static wt_status step(program *job, bool *fine) {
     move_of(job, &job->down, 1, &primal, &dual);
     double after =
         product_after(job, &job->up, primal, dual) + product_after(job, &job->down, primal, dual);
-    double part = pow(after / job->gap, 3);
+    /* a gap far smaller than r spoils the factor: it waits for r then */
+    double part = job->gap <= CLOSE * job->value ? 1 : pow(after / job->gap, 3);
     aim(job, &job->up, part * mean, true);
     aim(job, &job->down, part * mean, true);
     WT_TRY(solve(job));
