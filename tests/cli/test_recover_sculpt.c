@@ -5,21 +5,8 @@
 
 #include "cli/run.h"
 
-static char folder[] = "/tmp/wattle-sculpt-XXXXXX";
-static const run_setting in_folder = {.directory = folder};
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
-static int close_folder(void **state) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line) == 0 ? check_close(state) : -1;
-}
-
 static const run_result *run_to(const char *line, int code) {
-    const run_result *result = run_with(line, &in_folder);
+    const run_result *result = run_here(line);
     if (result->code != code)
         fail_msg("wattle %s: exit %d, not %d: %s", line, result->code, code, result->err);
     return result;
@@ -68,7 +55,7 @@ static void says_when_it_cannot(void **state) {
     assert_non_null(strstr(result->err, "eigen-gap"));
     json_decref(all);
     char path[96];
-    snprintf(path, sizeof path, "%s/no", folder);
+    snprintf(path, sizeof path, "%s/no", run_folder);
     assert_int_equal(access(path, F_OK), -1);
     run_to("recover d.npz --method sculpt --directions none", 64);
 }
@@ -78,5 +65,5 @@ int main(void) {
         cmocka_unit_test(stages_and_certificate),
         cmocka_unit_test(says_when_it_cannot),
     };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }
