@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "io/output.h"
 #include "recover.h"
 #include "set_options.h"
 
@@ -29,7 +30,9 @@ static const cli_option options[] = {
      "How wide the body of all Theta that agree with the rows is around the heads found."},
     {"directions", 0, CLI_TEXT, offsetof(cli_recover_values, directions), "N", "64",
      "Directions of the certificate, or all: a basis of those orthogonal to the heads."},
-    {"teacher", 0, CLI_TEXT, offsetof(cli_recover_values, teacher), "FILE", NULL,
+    {"part", 0, CLI_REAL, offsetof(cli_recover_values, part), "PART", "0.02",
+     "Part of the rows that the certificate takes: those where heads seem to attend alike most."},
+    {"teacher", 0, CLI_INPUT, offsetof(cli_recover_values, teacher), "FILE", NULL,
      "The true layer, where it is known: sculpt tells its errors, the certificate whether it holds "
      "the true heads. The recovery itself does not look at it."},
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE", NULL,
@@ -172,6 +175,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(read_options(call, &settings));
     WT_TRY(choose_method(call, &method));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));

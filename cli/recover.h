@@ -16,7 +16,7 @@ typedef struct cli_recover_stages {
 typedef struct cli_recover_values {
     const char *heads, *method, *output, *teacher;
     size_t restarts, steps;
-    double holdout, goal;
+    double holdout, goal, part;
     bool matrix_free, certificate;
     const char *directions;
     /* no options: filled by the run */

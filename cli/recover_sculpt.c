@@ -106,6 +106,7 @@ wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt
     wt_certificate_options options = wt_certificate_options_default();
     wt_status status;
     options.directions = values->direction_count;
+    options.part = values->part;
     options.seed = call->common.seed;
     options.teacher = truth_of(values);
     WT_TRY(wt_certificate(call->context, data, layer, &options, &values->stages.certificate));

@@ -63,6 +63,11 @@ static void bad_input_is_refused(void **state) {
     run_refuses("recover missing.npz --heads 2 -o no", 66, "missing.npz");
     run_refuses("recover " TEST_DATA "/fixtures/sets.npz --heads 2 -o no", 65, "'x'");
     run_refuses("recover d.npz --heads 2 --mem 1K -o no", 70, "memory budget");
+    run_refuses("recover d.npz --heads 2 -o missing/no", 73, "cannot be created");
+    run_refuses("recover d.npz --heads 2 --teacher other.safetensors --method sculpt -o no", 64,
+                "dimension 5");
+    run_refuses("teacher --heads 1 --zero-sum -o no", 64, "--zero-sum");
+    run_refuses("teacher --parity 2 --zero-sum -o no", 64, "exclude");
     run_refuses("compare teacher.safetensors other.safetensors", 65, "compared");
     run_refuses("compare teacher.safetensors d.npz", 65, "theta");
 }
