@@ -14,6 +14,13 @@ static void a_layer_is_made_drawn_and_recovered(void **state) {
     /* noise-free: rounding times a condition number of some tens */
     assert_true(run_number("compare teacher.safetensors layer.safetensors --json", "theta_error") <
                 1e-9);
+    /* the same on given sequences: outputs of size one, apart by rounding */
+    const char *data = "compare teacher.safetensors layer.safetensors --data d.npz --json";
+    assert_true(run_number(data, "data_output") > 0.1);
+    assert_true(run_number(data, "data_difference") < 1e-9);
+    assert_non_null(
+        strstr(run_here("compare teacher.safetensors teacher.safetensors --data d.npz")->out,
+               "apart by 0"));
     run_must("recover d.npz -o found.safetensors --json");
     assert_int_equal((int)run_number("recover d.npz --heads auto --json", "heads"), 2);
     assert_true(run_number("recover d.npz --heads 2 --json", "holdout_error") < 1e-9);
@@ -70,6 +77,7 @@ static void bad_input_is_refused(void **state) {
     run_refuses("teacher --parity 2 --zero-sum -o no", 64, "exclude");
     run_refuses("compare teacher.safetensors other.safetensors", 65, "compared");
     run_refuses("compare teacher.safetensors d.npz", 65, "theta");
+    run_refuses("compare other.safetensors other.safetensors --data d.npz", 65, "5");
 }
 
 int main(void) {
