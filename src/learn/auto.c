@@ -15,7 +15,8 @@ static bool may_work(const wt_sequences *data, size_t heads) {
     size_t m = heads == 0 ? 2 : heads, k = data->length;
     if (k < 2 || k > WT_SCULPT_TOKENS || m > WT_SCULPT_HEADS)
         return false;
-    double pairs = (double)data->samples * (double)(k * k * (k - 1) / 2);
+    size_t pairs_a_sequence = k * (k * (k - 1) / 2);
+    double pairs = (double)data->samples * (double)pairs_a_sequence;
     return (m - 1) * (k - 1) <= MOST_FREEDOM &&
            pairs >= LEAST_PAIRS * (double)data->dim * (double)data->dim;
 }
