@@ -3,12 +3,14 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/boolean.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/layer.h"
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
 #include "wattle/model.h"
+#include "wattle/network.h"
 #include "wattle/query.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
