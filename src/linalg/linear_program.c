@@ -14,7 +14,9 @@
 #include "wattle/linalg.h"
 
 enum { MOST_STEPS = 100 };
-#define CLOSE      1e-7  /* of the gap over the value */
+/* Of the parts, 1e-14 to 1e-6, by which a diagonal is made larger. */
+enum { MOST_DIGITS = 14, LEAST_DIGITS = 6 };
+#define CLOSE      1e-6  /* of the gap over the value */
 #define SOLVED     1e-8  /* of |r| over |c| */
 #define DEPENDENT  1e-13 /* of a column that is a mixture of others, to rounding */
 #define TO_THE_END 0.995 /* of the way to the nearest plane */
@@ -34,7 +36,7 @@ typedef struct {
     double *memory, *along;          /* (rows): A dx */
     double *weight;                  /* (rows) */
     double *piece;                   /* (WT_GRAM_DEPTH, columns): rows of A by roots of weights */
-    double *factor;                  /* (columns, columns) */
+    double *gram, *factor;           /* (columns, columns) */
     double *dx, *residual;           /* (columns) */
     double unit;                     /* the largest slack at the origin: slacks are in this unit */
     double gap, value, left, length; /* s y + t z; of the dual point; |r|; |c| */
@@ -53,6 +55,8 @@ static wt_status make_room(program *job) {
         *parts[i] = job->memory + i * rows;
     WT_TRY(wt_allocate(job->context, &job->piece, WT_GRAM_DEPTH, columns * sizeof *job->piece,
                        "a linear program"));
+    WT_TRY(wt_allocate(job->context, &job->gram, columns, columns * sizeof *job->gram,
+                       "a linear program"));
     WT_TRY(wt_allocate(job->context, &job->factor, columns, columns * sizeof *job->factor,
                        "a linear program"));
     WT_TRY(WT_NEW(job->context, &job->dx, columns, "a linear program"));
@@ -64,15 +68,16 @@ done:
 static void free_room(program *job) {
     wt_release(job->memory);
     wt_release(job->piece);
+    wt_release(job->gram);
     wt_release(job->factor);
     wt_release(job->dx);
     wt_release(job->residual);
 }
 
-/* The Cholesky factor of A^T D A; *fine is false when that is singular to working precision. */
-static wt_status factor(program *job, bool *fine) {
-    size_t rows = job->body->rows, n = job->body->columns, failed_at;
-    wt_status status;
+/* gram = A^T D A, its lower triangle. */
+static wt_status weigh(program *job) {
+    size_t rows = job->body->rows, n = job->body->columns;
+    wt_status status = WT_OK;
     for (size_t begin = 0; begin < rows; begin += WT_GRAM_DEPTH) {
         size_t count = rows - begin < WT_GRAM_DEPTH ? rows - begin : WT_GRAM_DEPTH;
         for (size_t i = 0; i < count; i++) {
@@ -81,11 +86,34 @@ static wt_status factor(program *job, bool *fine) {
             for (size_t j = 0; j < n; j++)
                 job->piece[i * n + j] = root * from[j];
         }
-        WT_TRY(
-            wt_gram(job->context, WT_TURNED, count, n, job->piece, n, begin > 0, job->factor, n));
+        WT_TRY(wt_gram(job->context, WT_TURNED, count, n, job->piece, n, begin > 0, job->gram, n));
     }
+done:
+    return status;
+}
+
+/* Factors the Gram matrix with its diagonal made larger by `more`; *fine is false when that is not
+ * positive to working precision. */
+static wt_status factor(program *job, double more, bool *fine) {
+    size_t n = job->body->columns, failed_at;
+    wt_status status;
+    memcpy(job->factor, job->gram, n * n * sizeof *job->factor);
+    for (size_t j = 0; j < n; j++)
+        job->factor[j * n + j] *= 1 + more;
     WT_TRY(wt_cholesky(job->context, n, job->factor, n, &failed_at));
     *fine = failed_at == 0;
+done:
+    return status;
+}
+
+/* Near the end weights differ by many orders, and the matrix is positive no more to rounding. A
+ * larger diagonal makes the step a little shorter in directions that hardly matter. */
+static wt_status factor_surely(program *job, bool *fine) {
+    wt_status status;
+    WT_TRY(weigh(job));
+    WT_TRY(factor(job, 0, fine));
+    for (int digits = MOST_DIGITS; !*fine && digits >= LEAST_DIGITS; digits--)
+        WT_TRY(factor(job, pow(10, -digits), fine));
 done:
     return status;
 }
@@ -195,7 +223,8 @@ static wt_status begin(program *job, bool *fine) {
     }
     aim(job, &job->up, 0, false);
     aim(job, &job->down, 0, false);
-    WT_TRY(factor(job, fine));
+    WT_TRY(weigh(job));
+    WT_TRY(factor(job, 0, fine));
     *fine = *fine && has_end(job);
     if (!*fine)
         goto done;
@@ -218,7 +247,7 @@ static wt_status step(program *job, bool *fine) {
     for (size_t i = 0; i < job->body->rows; i++)
         job->weight[i] =
             job->up.multiplier[i] / job->up.slack[i] + job->down.multiplier[i] / job->down.slack[i];
-    WT_TRY(factor(job, fine));
+    WT_TRY(factor_surely(job, fine));
     if (!*fine)
         goto done;
     aim(job, &job->up, 0, false);

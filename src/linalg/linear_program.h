@@ -12,7 +12,7 @@ typedef struct wt_body {
 } wt_body;
 
 /* The largest direction . x over the body, from above: the value of a dual point, which is feasible
- * to 1e-8 of the direction's length and no more than 1e-7 of itself over the best. INFINITY when
+ * to 1e-8 of the direction's length and no more than 1e-6 of itself over the best. INFINITY when
  * the columns of A depend on each other to working precision, for then the body has no end.
  * WT_USAGE when the origin is not inside. */
 wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *direction,

@@ -8,8 +8,8 @@
 #include "check.h"
 #include "wattle/random.h"
 
-/* 1e-7 of gap, and 1e-8 of the direction on points that lie up to some units away. */
-#define CLOSE 3e-7
+/* 1e-6 of gap, and 1e-8 of the direction on points that lie up to some units away. */
+#define CLOSE 1.1e-6
 
 /* The square |x + y| <= 1, |x - y| <= 1 moved by (0.5, 0). */
 static void test_square(void **state) {
