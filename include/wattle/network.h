@@ -35,6 +35,7 @@ typedef struct wt_network_tensor {
     size_t rows, columns;
     bool vector;   /* a vector of `columns` numbers, rows = 1 */
     size_t offset; /* in the block of parameters */
+    bool fixed;    /* stays as drawn: its gradient is 0, and training must leave it alone */
 } wt_network_tensor;
 
 /* A network's shapes and its working memory. One thread of calls at a time. */
