@@ -26,7 +26,7 @@ WT_INLINE void philox_some(uint64_t key, wide_words x[4]) {
 }
 
 TARGET static void words(uint64_t key, const uint32_t counter[3], size_t batches, uint32_t *out) {
-    wide_words lane, zero = {0};
+    wide_words lane = {0}, zero = {0};
     for (size_t i = 0; i < HALF; i++)
         lane[i] = i;
     for (size_t first = 0; first < 16 * batches; first += HALF) {
