@@ -16,6 +16,7 @@ extern const cli_command cli_predict;
 extern const cli_command cli_query;
 extern const cli_command cli_recover;
 extern const cli_command cli_score;
+extern const cli_command cli_search;
 extern const cli_command cli_selfcheck;
 extern const cli_command cli_serve_layer;
 extern const cli_command cli_teacher;
