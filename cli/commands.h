@@ -6,6 +6,7 @@
 extern const cli_command cli_bench;
 extern const cli_command cli_bound;
 extern const cli_command cli_compare;
+extern const cli_command cli_construct;
 extern const cli_command cli_curve;
 extern const cli_command cli_draw;
 extern const cli_command cli_fit;
