@@ -55,7 +55,7 @@ static const wt_parameter parameters[PARAMETERS] = {
                "steps of a start at most; 0 = 200, and 20000 for adam"},
     [HOLDOUT] = {"holdout", WT_PARAMETER_REAL, "0.2", "part of the sequences kept for judging"},
     [GOAL] = {"goal", WT_PARAMETER_REAL, "1e-9", "relative error that counts as exact"},
-    [SUCCESS] = {"success", WT_PARAMETER_REAL, "1e-7",
+    [SUCCESS] = {"success-error", WT_PARAMETER_REAL, "1e-7",
                  "largest error of the parameters that counts as success"},
     [TEST_N] = {"test-n", WT_PARAMETER_COUNT, "200", "fresh sequences for the test error"},
 };
