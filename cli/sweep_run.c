@@ -178,8 +178,8 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     sum->differs += report.differs;
     if (report.differs > 0)
         wt_remark(call->context,
-                  "%s: %zu cells have other numbers than those of %s, made by another program or "
-                  "machine; the first are kept",
+                  "%s: %zu cells have other numbers than those of %s, by rounding, or by another "
+                  "program or machine; the first are kept",
                   path, report.differs, wt_store_shown(into));
 done:
     wt_store_free(from);

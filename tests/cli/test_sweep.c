@@ -176,6 +176,24 @@ static void another_meaning_is_refused(void **state) {
     check_table(*state, "meaning.db", &before);
 }
 
+static void a_merge_looks_at_the_numbers(void **state) {
+    static table before;
+    check_runs("sweep run spec.ini --store first.db --set n=32,64");
+    check_runs("sweep run spec.ini --store second.db --set n=32,128"); /* 32 beside another n */
+    read_table(*state, "first.db", &before);
+    const run_result *result = sweep("sweep merge second.db --store first.db");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "cells added            8\n"));
+    execute("second.db", "UPDATE cell SET metrics = json_set(metrics, '$.test_error', 0.75)");
+    CHECK_SAYS(sweep("sweep merge second.db --store first.db"), 65, "by the same program");
+    execute("second.db", "UPDATE cell SET machine = 'another'");
+    result = sweep("sweep merge second.db --store first.db");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->err, "16 cells have other numbers"));
+    execute("first.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":128,%'");
+    check_table(*state, "first.db", &before);
+}
+
 /* ---- what ends a run --------------------------------------------------------------------- */
 
 /* The command in a child of its own, its words dropped. */
@@ -263,13 +281,13 @@ static void a_second_process_is_told(void **state) {
 }
 
 static void a_full_disk_keeps_what_is_stored(void **state) {
-    const run_result *result =
-        run_with("sweep run spec.ini --store full.db --workers 1 --set reps=12",
-                 &(run_setting){.directory = folder, .file_limit = 49152});
-    CHECK_SAYS(result, 74, "full.db");
     static table some;
+    check_runs("sweep run spec.ini --store full.db --set reps=1");
+    const run_result *result = run_with("sweep run spec.ini --store full.db --set reps=40",
+                                        &(run_setting){.directory = folder, .file_limit = 49152});
+    CHECK_SAYS(result, 74, "full.db");
     read_table(*state, "full.db", &some);
-    assert_true(some.rows > 0 && some.rows < 144);
+    assert_true(some.rows >= 12 && some.rows < 480);
     check_runs("sweep run spec.ini --store full.db");
     execute("full.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
     check_table(*state, "full.db", whole(*state));
@@ -421,6 +439,7 @@ int main(void) {
         cmocka_unit_test(a_missing_n_comes_back_with_the_same_bits),
         cmocka_unit_test(a_widened_grid_adds_cells),
         cmocka_unit_test(another_meaning_is_refused),
+        cmocka_unit_test(a_merge_looks_at_the_numbers),
         cmocka_unit_test(kills_lose_nothing_that_is_stored),
         cmocka_unit_test(ctrl_c_keeps_everything),
         cmocka_unit_test(a_second_process_is_told),
