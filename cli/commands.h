@@ -20,6 +20,7 @@ extern const cli_command cli_score;
 extern const cli_command cli_search;
 extern const cli_command cli_selfcheck;
 extern const cli_command cli_serve_layer;
+extern const cli_command cli_sweep;
 extern const cli_command cli_teacher;
 
 #endif

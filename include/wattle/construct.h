@@ -67,6 +67,10 @@ typedef struct wt_construction {
 WT_API wt_status wt_construct(wt_context *context, const wt_construct_spec *spec,
                               wt_construction *out);
 WT_API void wt_construction_free(wt_construction *construction);
+/* The usual dimension of random positions. */
+WT_API size_t wt_construct_random_dim(size_t bits, size_t length);
+/* What can be told before anything is built; overlaps are not known then. */
+WT_API wt_status wt_construct_spec_check(wt_context *context, const wt_construct_spec *spec);
 
 /* What head h should answer for row r of the truth table. */
 WT_API double wt_construction_ideal(const wt_construction *construction, size_t head, size_t row);

@@ -29,7 +29,7 @@ static size_t symbols(const builder *of) {
 
 static wt_status choose_dim(builder *of) {
     const wt_construct_spec *spec = of->spec;
-    size_t s = of->out->function.bits, fewest = of->anchors;
+    size_t fewest = of->anchors;
     if (spec->positions == WT_POSITIONS_BASIS)
         of->out->dim = spec->length + symbols(of) + 1;
     else if (spec->positions == WT_POSITIONS_TRAINED)
@@ -37,7 +37,7 @@ static wt_status choose_dim(builder *of) {
     else if (spec->position_dim > 0)
         of->out->dim = spec->position_dim;
     else
-        of->out->dim = (size_t)fmax(64, ceil(8 * (double)(s + 1) * log((double)spec->length)));
+        of->out->dim = wt_construct_random_dim(of->out->function.bits, spec->length);
     if (of->out->dim < fewest)
         return wt_fail(of->context, WT_USAGE,
                        "%zu dimensions cannot hold the %zu vectors of the relevant positions, the "
@@ -227,18 +227,40 @@ static wt_status take_task(builder *of) {
     return WT_OK;
 }
 
+size_t wt_construct_random_dim(size_t bits, size_t length) {
+    return (size_t)fmax(64, ceil(8 * (double)(bits + 1) * log((double)length)));
+}
+
+/* All sizes, before any room is made but for the function. */
+static wt_status choose_sizes(builder *of) {
+    const wt_construct_spec *spec = of->spec;
+    wt_construction *out = of->out;
+    wt_status status;
+    *out = (wt_construction){.length = spec->length, .bag = spec->bag};
+    WT_TRY(take_task(of));
+    size_t s = out->function.bits;
+    out->heads = spec->one_head ? 1 : s;
+    of->places = spec->positions == WT_POSITIONS_TRAINED && spec->one_head ? 1 : s;
+    of->anchors = of->places + symbols(of) + 1;
+    out->gap = (spec->bag ? 1.0 : 2.0) / (double)(spec->one_head ? s : 1);
+    WT_TRY(choose_dim(of));
+    wt_readout_widths(out);
+done:
+    return status;
+}
+
+wt_status wt_construct_spec_check(wt_context *context, const wt_construct_spec *spec) {
+    wt_construction sizes;
+    builder of = {.context = context, .spec = spec, .out = &sizes};
+    wt_status status = choose_sizes(&of);
+    wt_construction_free(&sizes);
+    return status;
+}
+
 wt_status wt_construct(wt_context *context, const wt_construct_spec *spec, wt_construction *out) {
     builder of = {.context = context, .spec = spec, .out = out};
     wt_status status;
-    *out = (wt_construction){.length = spec->length, .bag = spec->bag};
-    WT_TRY(take_task(&of));
-    size_t s = out->function.bits;
-    out->heads = spec->one_head ? 1 : s;
-    of.places = spec->positions == WT_POSITIONS_TRAINED && spec->one_head ? 1 : s;
-    of.anchors = of.places + symbols(&of) + 1;
-    out->gap = (spec->bag ? 1.0 : 2.0) / (double)(spec->one_head ? s : 1);
-    WT_TRY(choose_dim(&of));
-    wt_readout_widths(out);
+    WT_TRY(choose_sizes(&of));
     WT_TRY(wt_construction_room(context, out));
     WT_TRY(make_vectors(&of));
     for (size_t h = 0; h < out->heads; h++)
