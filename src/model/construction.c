@@ -63,25 +63,26 @@ double wt_construction_dot(const wt_construction *construction, size_t position,
                : dot(construction->dim, construction->position + position * construction->dim, w);
 }
 
-/* <w, x_t> for both bits: v_t + e_b, or b v_t. */
-static void token_dots(const wt_construction *of, size_t position, const double *w, double out[2]) {
-    double own = wt_construction_dot(of, position, w);
-    for (size_t b = 0; b < 2; b++)
-        out[b] = of->bag ? (double)b * own : own + dot(of->dim, of->symbol + b * of->dim, w);
+/* <w, x_t> for both bits at every position, then twice <w, x_cls>: out (T + 1, 2). */
+static void token_dots(const wt_construction *of, const double *w, double *out) {
+    double symbol[2] = {0, 0};
+    for (size_t b = 0; b < 2 && !of->bag; b++)
+        symbol[b] = dot(of->dim, of->symbol + b * of->dim, w);
+    for (size_t t = 0; t < of->length; t++) {
+        double own = wt_construction_dot(of, t, w);
+        for (size_t b = 0; b < 2; b++)
+            out[2 * t + b] = of->bag ? (double)b * own : own + symbol[b];
+    }
+    out[2 * of->length] = out[2 * of->length + 1] = dot(of->dim, w, of->cls);
 }
 
 /* Scores into `weight` and values into `moved`, then both as the table keeps them. */
 static void fill_head(const wt_construction *of, size_t head, wt_token_table *table) {
-    const double *w_k = of->w_k + head * of->dim, *w_v = of->w_v + head * of->dim;
-    double query = dot(of->dim, of->w_q + head * of->dim, of->cls);
+    double query = dot(of->dim, of->w_q + head * of->dim, of->cls), most = -INFINITY;
     size_t first = wt_token_at(table, head, 0), count = 2 * (of->length + 1);
-    double *weight = table->weight + first, *moved = table->moved + first, most = -INFINITY;
-    for (size_t t = 0; t < of->length; t++) {
-        token_dots(of, t, w_k, weight + 2 * t);
-        token_dots(of, t, w_v, moved + 2 * t);
-    }
-    weight[count - 1] = weight[count - 2] = dot(of->dim, w_k, of->cls);
-    moved[count - 1] = moved[count - 2] = dot(of->dim, w_v, of->cls);
+    double *weight = table->weight + first, *moved = table->moved + first;
+    token_dots(of, of->w_k + head * of->dim, weight);
+    token_dots(of, of->w_v + head * of->dim, moved);
     for (size_t i = 0; i < count; i++)
         most = fmax(most, query * weight[i]);
     for (size_t i = 0; i < count; i++) {
