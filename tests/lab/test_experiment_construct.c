@@ -18,9 +18,9 @@ static void fill(const wt_experiment *experiment, const char *name, const char *
                  wt_value *values) {
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const wt_parameter *parameter = &experiment->parameters[i];
-        bool words = parameter->kind == WT_PARAMETER_WORD;
-        values[i] = words ? (wt_value){.text = parameter->fallback}
-                          : (wt_value){.number = strtod(parameter->fallback, NULL)};
+        values[i] = (wt_value){.text = parameter->fallback};
+        if (parameter->kind != WT_PARAMETER_WORD)
+            values[i] = (wt_value){.number = strtod(parameter->fallback, NULL)};
     }
     size_t at = wt_experiment_parameter(experiment, name);
     assert_true(at < experiment->parameter_count);
