@@ -10,21 +10,21 @@ typedef enum { OF_HEAD, OF_LAYER, OF_MODEL } owner;
 
 static const struct {
     const char *name;
-    owner owner;
     size_t offset;
+    owner owner;
     bool deep, lone; /* for which kinds it means something */
 } keys[] = {
-    {"qk21", OF_HEAD, offsetof(wt_head_norms, qk21), true, true},
-    {"qk", OF_HEAD, offsetof(wt_head_norms, qk), true, false},
-    {"v21", OF_HEAD, offsetof(wt_head_norms, v21), true, true},
-    {"v", OF_HEAD, offsetof(wt_head_norms, v), true, true},
-    {"c21", OF_HEAD, offsetof(wt_head_norms, c21), true, false},
-    {"c", OF_HEAD, offsetof(wt_head_norms, c), true, false},
-    {"sigma", OF_LAYER, offsetof(wt_layer_norms, sigma), true, true},
-    {"x", OF_MODEL, offsetof(wt_model_norms, x), true, true},
-    {"p", OF_MODEL, offsetof(wt_model_norms, p), true, true},
-    {"cls", OF_MODEL, offsetof(wt_model_norms, cls), true, true},
-    {"w", OF_MODEL, offsetof(wt_model_norms, w), true, true},
+    {"qk21", offsetof(wt_head_norms, qk21), OF_HEAD, true, true},
+    {"qk", offsetof(wt_head_norms, qk), OF_HEAD, true, false},
+    {"v21", offsetof(wt_head_norms, v21), OF_HEAD, true, true},
+    {"v", offsetof(wt_head_norms, v), OF_HEAD, true, true},
+    {"c21", offsetof(wt_head_norms, c21), OF_HEAD, true, false},
+    {"c", offsetof(wt_head_norms, c), OF_HEAD, true, false},
+    {"sigma", offsetof(wt_layer_norms, sigma), OF_LAYER, true, true},
+    {"x", offsetof(wt_model_norms, x), OF_MODEL, true, true},
+    {"p", offsetof(wt_model_norms, p), OF_MODEL, true, true},
+    {"cls", offsetof(wt_model_norms, cls), OF_MODEL, true, true},
+    {"w", offsetof(wt_model_norms, w), OF_MODEL, true, true},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -63,7 +63,7 @@ static wt_status build(cli_call *call, wt_construction *out) {
     wt_status status;
     if (given->function == NULL)
         return wt_fail(call->context, WT_USAGE, "wattle construct needs --function or --check");
-    while (strcmp(given->positions, kinds[kind]) != 0)
+    while (kind < 2 && strcmp(given->positions, kinds[kind]) != 0)
         kind++;
     spec.positions = (wt_positions)kind;
     if (cli_given(call, "position-dim") && spec.positions != WT_POSITIONS_RANDOM)
