@@ -188,6 +188,11 @@ double wt_construction_ideal(const wt_construction *construction, size_t head, s
     return ((double)count - 2 * (double)ones) / (double)count;
 }
 
+double wt_construction_gap(const wt_construction *construction) {
+    size_t count = construction->heads == 1 ? construction->function.bits : 1;
+    return (construction->bag ? 1.0 : 2.0) / (double)count;
+}
+
 static double length_of(size_t count, const double *a) {
     return sqrt(dot(count, a, a));
 }

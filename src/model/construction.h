@@ -25,6 +25,9 @@ static inline size_t wt_token_at(const wt_token_table *table, size_t head, size_
 wt_status wt_construction_read(wt_context *context, const wt_construction *construction,
                                size_t rows, const double *y, double *out);
 
+/* gamma: the smallest gap between two ideal answers of a head. Heads and function are set. */
+double wt_construction_gap(const wt_construction *construction);
+
 /* <w, v_t> */
 double wt_construction_dot(const wt_construction *construction, size_t position, const double *w);
 

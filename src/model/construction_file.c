@@ -219,7 +219,7 @@ static wt_status read_words(wt_context *context, const wt_file *file, wt_constru
     if (out->heads != out->function.bits && !(out->heads == 1 && out->function.symmetric))
         return no_construction(context, file, "its heads do not fit its function");
     WT_TRY(read_relevant(context, file, out));
-    WT_TRY(read_real(context, file, "gap", &out->gap));
+    out->gap = wt_construction_gap(out); /* the promise is not the file's to make */
     WT_TRY(read_real(context, file, "strength", &out->strength));
     WT_TRY(read_real(context, file, "overlap", &out->overlap));
 done:

@@ -242,7 +242,7 @@ static wt_status choose_sizes(builder *of) {
     out->heads = spec->one_head ? 1 : s;
     of->places = spec->positions == WT_POSITIONS_TRAINED && spec->one_head ? 1 : s;
     of->anchors = of->places + symbols(of) + 1;
-    out->gap = (spec->bag ? 1.0 : 2.0) / (double)(spec->one_head ? s : 1);
+    out->gap = wt_construction_gap(out);
     WT_TRY(choose_dim(of));
     wt_readout_widths(out);
 done:

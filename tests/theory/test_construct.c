@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "wattle/construct.h"
+#include "wattle/io.h"
 #include "wattle/random.h"
 
 static const char *const symmetric[] = {NULL,         "and:1",           "symmetric:010",
@@ -274,6 +275,65 @@ static void files_come_back(void **state) {
     }
 }
 
+/* Files that say one thing and hold another. */
+static void bad_files_are_refused(void **state) {
+    wt_context *context = *state;
+    char path[] = "/tmp/wattle-construct-XXXXXX";
+    static const char *const words[] = {"function", "relevant", "tokens", "strength", "kind"};
+    static const struct {
+        const char *value[5], *says;
+    } cases[] = {
+        {{"and:2", "0,1", "sum", "1", "head"}, NULL},
+        {{"and", "0,1", "sum", "1", "head"}, "no function"},
+        {{"and:3", "0,1", "sum", "1", "head"}, "no s relevant positions"},
+        {{"and:2", "0,9", "sum", "1", "head"}, "not different ones of its length"},
+        {{"and:2", "1,1", "sum", "1", "head"}, "not different ones of its length"},
+        {{"and:2", "x", "sum", "1", "head"}, "no s relevant positions"},
+        {{"and:2", "0,1", "heap", "1", "head"}, "neither 'sum' nor 'bag'"},
+        {{"and:2", "0,1", "sum", "nan", "head"}, "no number 'strength'"},
+        {{"and:2", "0,1", "sum", "1", "layer"}, "kind is not 'head'"},
+        {{"table:0010", "0,1", "sum", "1", "head"}, "heads do not fit"},
+    };
+    double numbers[64] = {0};
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    for (size_t c = 0; c <= sizeof cases / sizeof *cases; c++) {
+        bool last = c == sizeof cases / sizeof *cases; /* a number that is none */
+        const wt_tensor tensors[] = {
+            {.name = "w_q", .rank = 3, .shape = {1, 3, 1}, .values = numbers},
+            {.name = "w_k", .rank = 3, .shape = {1, 3, 1}, .values = numbers},
+            {.name = "w_v", .rank = 3, .shape = {1, 3, 1}, .values = numbers},
+            {.name = "positions", .rank = 2, .shape = {4, 3}, .values = numbers},
+            {.name = "symbols", .rank = 2, .shape = {2, 3}, .values = numbers},
+            {.name = "cls", .rank = 1, .shape = {3}, .values = numbers},
+            {.name = "w1", .rank = 2, .shape = {1, 5}, .values = numbers},
+            {.name = "b1", .rank = 1, .shape = {5}, .values = numbers},
+            {.name = "w2", .rank = 2, .shape = {5, 2}, .values = numbers},
+            {.name = "b2", .rank = 1, .shape = {2}, .values = numbers},
+            {.name = "w3", .rank = 2, .shape = {2, 1}, .values = numbers},
+            {.name = "b3", .rank = 1, .shape = {1}, .values = numbers}};
+        wt_metadata metadata[6] = {{"overlap", "0"}};
+        wt_construction loaded;
+        for (size_t i = 0; i < 5; i++)
+            metadata[i + 1] = (wt_metadata){words[i], cases[last ? 0 : c].value[i]};
+        numbers[0] = last ? NAN : 0;
+        CHECK_OK(context, wt_safetensors_write(context, path, tensors, 12, metadata, 6));
+        const char *says = last ? "is nan" : cases[c].says;
+        if (says != NULL) {
+            CHECK_FAILS(context, wt_construction_load(context, path, &loaded), WT_DATA, says);
+            continue;
+        }
+        CHECK_OK(context, wt_construction_load(context, path, &loaded));
+        CHECK_NEAR(loaded.gap, 1, 1e-15);
+        wt_construction_free(&loaded);
+        CHECK_OK(context, wt_safetensors_write(context, path, tensors, 11, metadata, 6));
+        CHECK_FAILS(context, wt_construction_load(context, path, &loaded), WT_DATA,
+                    "array 'b3' is missing");
+    }
+    unlink(path);
+}
+
 static void what_makes_no_sense_is_refused(void **state) {
     wt_context *context = *state;
     wt_construction built;
@@ -324,6 +384,7 @@ int main(void) {
         cmocka_unit_test(a_broken_promise_is_seen),
         cmocka_unit_test(sizes_are_those_of_the_notes),
         cmocka_unit_test(files_come_back),
+        cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(threads_do_not_change_the_report),
     };
