@@ -133,6 +133,10 @@ static void shards_merge_to_the_whole(void **state) {
     CHECK_PRINTS(sweep("sweep merge part-2.db --store all.db"), "cells added            0\n");
     check_table(*state, "all.db", whole(*state));
     CHECK_SAYS(sweep("sweep merge all.db --store all.db"), 64, "into itself");
+    CHECK_SAYS(sweep("sweep merge all.db"), 64, "nothing to merge");
+    CHECK_PRINTS(sweep("sweep merge part-1.db part-2.db part-3.db"),
+                 "store                  part-1.db\n");
+    CHECK_SAYS(sweep("sweep retry all part-1.db"), 64, "retry failed");
     CHECK_SAYS(sweep("sweep run spec.ini --store x.db --shard 4/3"), 64, "from 1 to N");
 }
 
@@ -333,7 +337,7 @@ static void failures_are_kept_and_retried(void **state) {
     CHECK_PRINTS(sweep("sweep list failed.db --failed"), "a memory budget of");
     result = sweep("sweep run spec.ini --store failed.db"); /* does not try again by itself */
     assert_int_equal(result->code, 1);
-    CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               24\n");
+    CHECK_PRINTS(sweep("sweep retry failed failed.db"), "done now               24\n");
     check_table(*state, "failed.db", whole(*state));
     CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               0\n");
 }
