@@ -33,7 +33,7 @@ static const cli_option options[] = {
     {"norms", 0, CLI_TEXT, FIELD(norms), "LIST", NULL,
      "head: qk21=,v21=,v= and, 1 unless given, x=,cls=,sigma=,w=, and p=, 0; several heads with / "
      "between them. transformer: qk21=,qk=,v21=,v=,c21=,c=; several layers with / between them."},
-    {"length", 'T', CLI_COUNT, FIELD(length), "T", NULL,
+    {"length", 0, CLI_COUNT, FIELD(length), "T", NULL,
      "Tokens of an input (head, transformer); that of the file with --model."},
     {"samples", 0, CLI_COUNT, FIELD(inputs), "M", "1000", "Samples (head, transformer)."},
     {"depth", 'L', CLI_COUNT, FIELD(depth), "L", "1", "Layers alike (transformer)."},
