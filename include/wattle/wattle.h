@@ -4,8 +4,11 @@
 
 #include "wattle/base.h"
 #include "wattle/boolean.h"
+#include "wattle/capacity.h"
+#include "wattle/construct.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
+#include "wattle/lab.h"
 #include "wattle/layer.h"
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
@@ -16,6 +19,7 @@
 #include "wattle/recover.h"
 #include "wattle/report.h"
 #include "wattle/sculpt.h"
+#include "wattle/search.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
 
