@@ -5,6 +5,7 @@
 #include "wattle/base.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
+#include "wattle/lab.h"
 #include "wattle/layer.h"
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
