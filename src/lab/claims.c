@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Where a bound has no dependence on a size and the obvious rival has its square root, the boundary
  * is half way between the exponents 0 and 1/2. */
 #define HALF_WAY 0.25
@@ -272,4 +274,34 @@ wt_verdict wt_claim_verdict(const wt_verdict *verdicts, size_t count) {
     if (seen[WT_NOT_REPRODUCED] > 0)
         return WT_NOT_REPRODUCED;
     return seen[WT_REPRODUCED] == count ? WT_REPRODUCED : WT_UNDECIDED;
+}
+
+wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out) {
+    wt_status status;
+    *out = (wt_findings){.claim_count = COUNT(claims), .part_count = COUNT(parts)};
+    WT_TRY(WT_NEW_ZERO(context, &out->claims, COUNT(claims), "claims"));
+    WT_TRY(WT_NEW_ZERO(context, &out->parts, COUNT(parts), "claims"));
+    WT_TRY(WT_NEW_ZERO(context, &out->part_verdicts, COUNT(parts), "claims"));
+    for (size_t p = 0; p < COUNT(parts); p++) {
+        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(parts[p].measure(context, results, &parts[p], &out->parts[p]));
+        out->part_verdicts[p] = wt_part_verdict(&parts[p], &out->parts[p]);
+    }
+    for (size_t c = 0, p = 0; c < COUNT(claims); c++) {
+        wt_finding *finding = &out->claims[c];
+        *finding = (wt_finding){.claim = &claims[c], .first_part = p};
+        for (; p < COUNT(parts) && strcmp(parts[p].claim, claims[c].id) == 0; p++)
+            finding->part_count++;
+        finding->verdict =
+            wt_claim_verdict(out->part_verdicts + finding->first_part, finding->part_count);
+    }
+done:
+    return status;
+}
+
+void wt_findings_free(wt_findings *findings) {
+    wt_release(findings->claims);
+    wt_release(findings->parts);
+    wt_release(findings->part_verdicts);
+    *findings = (wt_findings){0};
 }

@@ -73,6 +73,22 @@ wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidenc
 /* Of a claim from those of its parts. */
 wt_verdict wt_claim_verdict(const wt_verdict *parts, size_t count);
 
+/* All claims, measured on one store. */
+typedef struct wt_finding {
+    const wt_claim *claim;
+    size_t first_part, part_count; /* in the table of parts */
+    wt_verdict verdict;
+} wt_finding;
+typedef struct wt_findings {
+    size_t claim_count, part_count;
+    wt_finding *claims;
+    wt_evidence *parts;
+    wt_verdict *part_verdicts;
+} wt_findings;
+/* To be freed in any case. */
+wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
+void wt_findings_free(wt_findings *findings);
+
 /* The effects of the table, in claims_effects.c:
  * the mean over lines and repetitions of the slope of log y against log x; */
 wt_status wt_effect_exponent(wt_context *context, const wt_results *results,

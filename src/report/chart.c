@@ -76,13 +76,13 @@ static void name_series(const wt_lines *lines, size_t index, const wt_chart_spec
     json_t *parameters = lines->lines[index].parameters;
     if (spec->panel != NULL)
         wt_result_words(parameters, spec->panel, series->panel, sizeof series->panel);
-    if (spec->name != NULL)
-        wt_result_words(parameters, spec->name, series->name, sizeof series->name);
-    double number;
-    char words[WT_VALUE_TEXT];
-    if (spec->name != NULL && wt_parse_real(series->name, &number)) {
-        snprintf(words, sizeof words, "%s", series->name);
-        snprintf(series->name, sizeof series->name, "%s=%s", spec->name, words);
+    if (spec->name != NULL) {
+        char words[WT_VALUE_TEXT];
+        double number;
+        wt_result_words(parameters, spec->name, words, sizeof words);
+        bool bare = wt_parse_real(words, &number); /* a number alone says nothing */
+        snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
+                 bare ? "=" : "", words);
     }
     add_differences(lines, index, spec, series);
 }
@@ -117,8 +117,8 @@ static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t 
         size_t k = series->count++;
         series->x[k] = points[begin].x;
         series->y[k] = at.value;
-        series->low[k] = at.low;
-        series->high[k] = at.high;
+        series->low[k] = isnan(at.low) ? at.value : at.low; /* drawn without a bar */
+        series->high[k] = isnan(at.high) ? at.value : at.high;
         series->cells[k] = end - begin;
     }
 done:
@@ -240,8 +240,8 @@ void wt_chart_csv(wt_script *out, const wt_chart *chart) {
             csv_words(out, series->name);
             csv_number(out, series->x[k]);
             csv_number(out, series->y[k]);
-            csv_number(out, series->line ? NAN : series->low[k]);
-            csv_number(out, series->line ? NAN : series->high[k]);
+            csv_number(out, series->cells[k] > 1 ? series->low[k] : NAN);
+            csv_number(out, series->cells[k] > 1 ? series->high[k] : NAN);
             wt_script_add(out, ",%zu\n", series->cells[k]);
         }
     }
