@@ -56,8 +56,9 @@ typedef wt_status (*wt_record_fn)(void *user, const wt_record *record);
 WT_API wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experiment,
                                wt_record_fn take, void *user);
 
-/* Facts about the store itself, in the order they were written: kind "command" (a command line
- * that wrote to it, with its date), "experiment" (a meaning: name, result version, parameters). */
+/* Facts about the store itself, in the order they were written: kind "format" (its number),
+ * "experiment" (a meaning: name, result version, parameters), "command" (a command line that wrote
+ * to it) and "sweep" (the keys and grids of a specification that was run). */
 typedef wt_status (*wt_about_fn)(void *user, const char *kind, const char *text);
 WT_API wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user);
 

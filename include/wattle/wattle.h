@@ -3,6 +3,7 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/boolean.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/lab.h"
@@ -10,6 +11,7 @@
 #include "wattle/learn.h"
 #include "wattle/linalg.h"
 #include "wattle/model.h"
+#include "wattle/network.h"
 #include "wattle/query.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"

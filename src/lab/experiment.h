@@ -42,7 +42,8 @@ typedef struct wt_trial {
     size_t count;           /* 1 where no parameter is grouped, and sizes is not to be read */
 } wt_trial;
 
-/* What a trial takes, about, on one thread. */
+/* What a trial takes, about: flops of a large product of matrices that last as long on one thread,
+ * and memory. */
 typedef struct wt_cost {
     double flops, bytes;
 } wt_cost;

@@ -37,8 +37,11 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
  * the store holds another meaning of the name (invariant 4). */
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
                            const char *meaning);
-/* Notes a command line that writes, once; to be committed. */
-wt_status wt_store_note(wt_context *context, wt_store *store, const char *command);
+/* Drops what was put since the last commit. */
+void wt_store_drop(wt_store *store);
+
+/* Notes a fact of a kind ("command", "sweep"), unless it is there; to be committed. */
+wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text);
 
 /* The path as sentences show it. */
 const char *wt_store_shown(const wt_store *store);

@@ -183,12 +183,14 @@ done:
     return status;
 }
 
-static wt_status add_about(wt_context *context, wt_store *store, const char *kind,
-                           const char *text) {
+wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text) {
     sqlite3_stmt *statement = NULL;
     wt_status status;
     WT_TRY(wt_store_begin(context, store));
-    WT_TRY(wt_store_prepare(context, store, "INSERT INTO about VALUES (?1, ?2)", &statement));
+    WT_TRY(wt_store_prepare(context, store,
+                            "INSERT INTO about SELECT ?1, ?2 WHERE NOT EXISTS"
+                            " (SELECT 1 FROM about WHERE kind = ?1 AND text = ?2)",
+                            &statement));
     WT_TRY(wt_store_bind(context, store, statement, 1, kind));
     WT_TRY(wt_store_bind(context, store, statement, 2, text));
     if (sqlite3_step(statement) != SQLITE_DONE)
@@ -198,10 +200,6 @@ done:
     if (status != WT_OK)
         wt_store_drop(store);
     return status;
-}
-
-wt_status wt_store_note(wt_context *context, wt_store *store, const char *command) {
-    return add_about(context, store, "command", command);
 }
 
 typedef struct {
@@ -234,7 +232,7 @@ wt_status wt_store_declare(wt_context *context, wt_store *store, const char *exp
     wt_status status = wt_store_about(context, store, check_meaning, &wanted);
     if (status != WT_OK || wanted.known)
         return status;
-    return add_about(context, store, "experiment", meaning);
+    return wt_store_note(context, store, "experiment", meaning);
 }
 
 wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out) {

@@ -27,7 +27,5 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
                         const char *text);
 /* Begins a transaction unless one is open. */
 wt_status wt_store_begin(wt_context *context, wt_store *store);
-/* Drops what was put since the last commit. */
-void wt_store_drop(wt_store *store);
 
 #endif

@@ -1,0 +1,86 @@
+/* Networks on sequences of bits: the transformer block of the published recipe, the theorem's
+ * single head, and a multi-layer perceptron. Loss, derivatives and what attention looks at.
+ *
+ * A network is read at one place, a trainable token [CLS] behind the T bits, and answers two logits
+ * (label 0, label 1); the loss is the mean cross-entropy. All parameters lie in one block of
+ * `wt_network_size` numbers, tensor after tensor, row-major; matrices act on the right: q = h wq.
+ */
+#ifndef WATTLE_NETWORK_H
+#define WATTLE_NETWORK_H
+
+#include "wattle/boolean.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wt_network_spec {
+    const char *kind;       /* "transformer", "head", "mlp" */
+    size_t length;          /* T, without [CLS] */
+    size_t dim;             /* d: width of a token (mlp: not read) */
+    size_t heads;           /* divides dim (transformer) */
+    size_t hidden;          /* width of the MLP; 0 = 4 dim */
+    double embedding_drop;  /* dropout probabilities, 0 <= p < 1: of token vectors, */
+    double attention_drop;  /* of attention weights, */
+    double block_drop;      /* of what a block adds */
+    bool fixed_positions;   /* the positional table stays as drawn */
+    const char *activation; /* head: "relu", "gelu", "tanh", "identity"; NULL = the kind's own */
+} wt_network_spec;
+
+/* The published recipe: transformer, d = 64, 16 heads, all dropouts 0.1. */
+WT_API wt_network_spec wt_network_spec_default(void);
+
+typedef struct wt_network_tensor {
+    const char *name; /* as in model files: "tok_emb", "wq" .. */
+    size_t rows, columns;
+    bool vector;   /* a vector of `columns` numbers, rows = 1 */
+    size_t offset; /* in the block of parameters */
+} wt_network_tensor;
+
+/* A network's shapes and its working memory. One thread of calls at a time. */
+typedef struct wt_network wt_network;
+
+WT_API wt_status wt_network_open(wt_context *context, const wt_network_spec *spec,
+                                 wt_network **out);
+WT_API void wt_network_free(wt_network *network);
+WT_API const wt_network_spec *wt_network_spec_of(const wt_network *network);
+WT_API size_t wt_network_size(const wt_network *network);
+WT_API const wt_network_tensor *wt_network_tensors(const wt_network *network, size_t *count);
+
+/* Parameters as the recipe draws them, by the seed. */
+WT_API void wt_network_draw(const wt_network *network, uint64_t seed, float *parameters);
+
+typedef struct wt_network_result {
+    double loss;    /* mean over the samples judged */
+    size_t correct; /* of them */
+    size_t samples; /* judged */
+} wt_network_result;
+
+/* Mean loss of the batch and its gradient at the parameters, with dropout masks keyed by (seed,
+ * step): the same for every number of threads. */
+WT_API wt_status wt_network_gradient(wt_context *context, wt_network *network,
+                                     const float *parameters, const wt_bits *batch, uint64_t seed,
+                                     uint64_t step, float *gradient, wt_network_result *result);
+
+/* The same without dropout and derivatives. Judging may stop once more than `most_errors` samples
+ * are wrong (SIZE_MAX: judge all). */
+WT_API wt_status wt_network_evaluate(wt_context *context, wt_network *network,
+                                     const float *parameters, const wt_bits *batch,
+                                     size_t most_errors, wt_network_result *result);
+
+/* Attention weights of the [CLS] row without dropout: out (samples, heads, T + 1). WT_USAGE for a
+ * kind that has none. */
+WT_API wt_status wt_network_attention(wt_context *context, wt_network *network,
+                                      const float *parameters, const wt_bits *batch, float *out);
+
+/* The plain version in double, dropout off, every quantity by its formula: what the fast paths are
+ * held against. Any of logits (samples, 2), gradient (size) and attention (samples, heads, T + 1)
+ * may be NULL. */
+WT_API wt_status wt_network_plain(wt_context *context, const wt_network *network,
+                                  const double *parameters, const wt_bits *batch, double *logits,
+                                  double *loss, double *gradient, double *attention);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

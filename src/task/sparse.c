@@ -1,0 +1,151 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "wattle/boolean.h"
+#include "wattle/random.h"
+
+enum {
+    GRAIN = 64,   /* samples a chunk */
+    PIECE = 1024, /* random words taken at a time */
+};
+
+wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits *out) {
+    wt_status status;
+    size_t cells = 0;
+    *out = (wt_bits){.samples = samples, .length = length};
+    if (!wt_multiply(samples, length, &cells))
+        return wt_fail(context, WT_MEMORY, "%zu samples of %zu bits do not fit in memory", samples,
+                       length);
+    WT_TRY(WT_NEW(context, &out->bit, cells, "bits"));
+    WT_TRY(WT_NEW(context, &out->label, samples, "labels"));
+done:
+    if (status != WT_OK)
+        wt_bits_free(out);
+    return status;
+}
+
+void wt_bits_free(wt_bits *bits) {
+    if (bits == NULL)
+        return;
+    wt_release(bits->bit);
+    wt_release(bits->label);
+    *bits = (wt_bits){0};
+}
+
+static wt_status check_spec(wt_context *context, const wt_sparse_spec *spec, size_t s) {
+    if (spec->length < s)
+        return wt_fail(context, WT_USAGE, "%zu bits cannot hold the %zu relevant ones of %s",
+                       spec->length, s, spec->function);
+    if (!(spec->noise >= 0 && spec->noise < 0.5))
+        return wt_fail(context, WT_USAGE, "label noise must be at least 0 and below 1/2, not %g",
+                       spec->noise);
+    if (!isnan(spec->probability) && !(spec->probability >= 0 && spec->probability <= 1))
+        return wt_fail(context, WT_USAGE, "the probability of a one must be in [0, 1], not %g",
+                       spec->probability);
+    if (spec->relevant != NULL && spec->relevant_count != s)
+        return wt_fail(context, WT_USAGE, "%s has %zu relevant bits, but %zu positions are given",
+                       spec->function, s, spec->relevant_count);
+    return WT_OK;
+}
+
+static wt_status set_relevant(wt_context *context, const wt_sparse_spec *spec,
+                              wt_sparse_task *task) {
+    size_t s = task->function.bits;
+    if (spec->relevant == NULL)
+        return wt_random_subset(context, wt_stream_for(spec->seed, "relevant", 0), spec->length, s,
+                                task->relevant);
+    for (size_t i = 0; i < s; i++) {
+        task->relevant[i] = spec->relevant[i];
+        if (spec->relevant[i] >= spec->length)
+            return wt_fail(context, WT_USAGE, "relevant position %zu is not below the length %zu",
+                           spec->relevant[i], spec->length);
+        for (size_t j = 0; j < i; j++)
+            if (spec->relevant[j] == spec->relevant[i])
+                return wt_fail(context, WT_USAGE, "relevant position %zu is given twice",
+                               spec->relevant[i]);
+    }
+    return WT_OK;
+}
+
+wt_status wt_sparse_open(wt_context *context, const wt_sparse_spec *spec, wt_sparse_task *out) {
+    wt_status status;
+    *out = (wt_sparse_task){.length = spec->length, .noise = spec->noise, .seed = spec->seed};
+    WT_TRY(wt_boolean_open(context, spec->function, &out->function));
+    WT_TRY(check_spec(context, spec, out->function.bits));
+    WT_TRY(WT_NEW(context, &out->relevant, out->function.bits, "relevant positions"));
+    WT_TRY(set_relevant(context, spec, out));
+    out->probability =
+        isnan(spec->probability) ? wt_boolean_balance(&out->function) : spec->probability;
+done:
+    if (status != WT_OK)
+        wt_sparse_free(out);
+    return status;
+}
+
+void wt_sparse_free(wt_sparse_task *task) {
+    if (task == NULL)
+        return;
+    wt_boolean_free(&task->function);
+    wt_release(task->relevant);
+    *task = (wt_sparse_task){0};
+}
+
+uint8_t wt_sparse_label(const wt_sparse_task *task, const uint8_t *bit) {
+    size_t row = 0;
+    for (size_t i = 0; i < task->function.bits; i++)
+        row = 2 * row + bit[task->relevant[i]];
+    return task->function.value[row];
+}
+
+/* Bit t of sample i is 1 when half-word t of the sample's words is below probability 2^32. */
+typedef struct {
+    const wt_sparse_task *task;
+    wt_bits *out;
+    wt_stream inputs, turns;
+    uint64_t first;
+    bool noisy;
+} draw_job;
+
+static void draw_inputs(const draw_job *job, size_t begin, size_t end) {
+    size_t length = job->out->length, words = (length + 1) / 2;
+    uint64_t threshold = (uint64_t)llround(ldexp(job->task->probability, 32)), word[PIECE];
+    for (size_t i = begin; i < end; i++) {
+        uint8_t *bit = job->out->bit + i * length;
+        for (size_t at = 0; at < words; at += PIECE) {
+            size_t count = words - at < PIECE ? words - at : PIECE;
+            wt_random_words(job->inputs, (job->first + i) * words + at, count, word);
+            for (size_t w = 0; w < count; w++) {
+                size_t t = 2 * (at + w);
+                bit[t] = (word[w] & UINT32_MAX) < threshold;
+                if (t + 1 < length)
+                    bit[t + 1] = word[w] >> 32 < threshold;
+            }
+        }
+    }
+}
+
+static wt_status draw_chunk(void *argument, size_t begin, size_t end, int worker) {
+    const draw_job *job = argument;
+    (void)worker;
+    draw_inputs(job, begin, end);
+    uint8_t turn[GRAIN] = {0};
+    if (job->noisy && job->task->noise > 0)
+        wt_random_bernoulli(job->turns, job->first + begin, end - begin, job->task->noise, turn);
+    for (size_t i = begin; i < end; i++)
+        job->out->label[i] =
+            wt_sparse_label(job->task, job->out->bit + i * job->out->length) ^ turn[i - begin];
+    return WT_OK;
+}
+
+wt_status wt_sparse_draw(wt_context *context, const wt_sparse_task *task, const char *purpose,
+                         uint64_t first, bool noisy, wt_bits *out) {
+    if (out->length != task->length)
+        return wt_fail(context, WT_USAGE, "samples of %zu bits asked of a task of %zu", out->length,
+                       task->length);
+    draw_job job = {.task = task, .out = out, .first = first, .noisy = noisy};
+    job.inputs = wt_stream_for(task->seed, purpose, 0);
+    job.turns = wt_stream_for(task->seed, purpose, 1);
+    return wt_parallel_for(context, out->samples, GRAIN, draw_chunk, &job);
+}
