@@ -27,7 +27,7 @@ const cli_command cli_report = {
         "Measures every claim of the three papers on the cells of the store and writes one "
         "self-contained HTML page: verdicts, figures, tables, what was run. It opens offline and "
         "prints. Figures are also written as .svg and .pdf, with their numbers as .csv and the "
-        "sweep that makes their cells as .ini, into a folder beside the page.\n\n"
+        "sweeps that make the cells as .ini, into a folder beside the page.\n\n"
         "For every claim an effect and its claimed side are fixed beforehand. A 95% interval "
         "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. The "
         "same store gives the same bytes. Without gnuplot the page has tables alone.",

@@ -21,35 +21,41 @@ static const wt_paper papers[] = {
 };
 
 static const wt_claim claims[] = {
-    {"1.1",
+    {"1.1", "averages at rate sqrt(B/n), without N",
      "Random-feature attention learns averages of functions of (query, key) pairs with excess "
      "risk of order sqrt(B/n): there is no number of keys N in the bound.",
      "stated by the paper's abstract"},
-    {"1.2",
+    {"1.2", "fewer samples than an MLP",
      "It needs fewer samples than the random-feature MLP on targets that do not depend on the "
      "order of the keys.",
      "stated by the paper's abstract"},
-    {"1.3",
+    {"1.3", "a bias helps on correlations only",
      "A query-key law with non-zero mean (BRFA) needs fewer samples than the zero-mean one (RFA) "
      "on correlation targets; on plain averages it is no better.",
      "first half stated by the abstract, second reconstructed from memory"},
-    {"1.4", "Samples trade against the complexity of the target: its degree p, the dimension d.",
+    {"1.4", "samples against complexity",
+     "Samples trade against the complexity of the target: its degree p, the dimension d.",
      "stated by the paper's abstract"},
-    {"2.1", "A non-degenerate multi-head layer is learned from random Boolean examples.",
+    {"2.1", "layers learned, Boolean tokens",
+     "A non-degenerate multi-head layer is learned from random Boolean examples.",
      "stated by the paper's abstract; our learner, `refine`, is another one than the paper's"},
-    {"2.2", "The same for Gaussian inputs.",
+    {"2.2", "layers learned, Gaussian tokens", "The same for Gaussian inputs.",
      "stated by public summaries; our learner, `refine`, is another one than the paper's"},
-    {"2.3", "On hard instances (parities) the cost grows exponentially with the number of heads.",
+    {"2.3", "hard instances cost exponentially",
+     "On hard instances (parities) the cost grows exponentially with the number of heads.",
      "stated by the paper's abstract as a lower bound; the instances are ours"},
-    {"3.1",
+    {"3.1", "a head represents sparse functions",
      "One attention head of bounded norm represents an s-sparse function with the promised "
      "error.",
      "stated by the paper"},
-    {"3.2", "At fixed norms the generalisation gap grows like sqrt(log T / m).",
+    {"3.2", "gap like sqrt(log T / m)",
+     "At fixed norms the generalisation gap grows like sqrt(log T / m).",
      "stated by the paper as an upper bound"},
-    {"3.3", "The samples m(T) needed to learn a sparse AND grow like log T.",
+    {"3.3", "samples for AND like log T",
+     "The samples m(T) needed to learn a sparse AND grow like log T.",
      "stated by the paper, which plots 18 points"},
-    {"3.4", "Trained on parity, the loss stays on a plateau and then falls abruptly.",
+    {"3.4", "parity: a plateau, then a fall",
+     "Trained on parity, the loss stays on a plateau and then falls abruptly.",
      "stated by the paper"},
 };
 

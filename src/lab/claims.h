@@ -53,6 +53,7 @@ struct wt_claim_part {
 
 typedef struct wt_claim {
     const char *id;       /* "1.1": line and number */
+    const char *title;    /* in a few words */
     const char *sentence; /* what the paper claims */
     const char *source;   /* how we know: stated, or reconstructed from memory */
 } wt_claim;

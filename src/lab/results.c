@@ -78,19 +78,26 @@ static wt_status take_record(void *user, const wt_record *record) {
     return wt_results_add(load->context, load->results, record);
 }
 
+static wt_status add_text(wt_context *context, char ***texts, size_t *count, size_t *room,
+                          const char *text) {
+    wt_status status;
+    WT_TRY(make_room(context, texts, *count, room, sizeof **texts, "commands"));
+    WT_TRY(wt_copy_text(context, &(*texts)[*count], text, "a command"));
+    ++*count;
+done:
+    return status;
+}
+
 static wt_status take_about(void *user, const char *kind, const char *text) {
     loader *load = user;
     wt_results *results = load->results;
-    wt_status status;
-    if (strcmp(kind, "command") != 0)
-        return WT_OK;
-    WT_TRY(make_room(load->context, &results->commands, results->command_count,
-                     &results->command_room, sizeof *results->commands, "commands"));
-    WT_TRY(
-        wt_copy_text(load->context, &results->commands[results->command_count], text, "a command"));
-    results->command_count++;
-done:
-    return status;
+    if (strcmp(kind, "command") == 0)
+        return add_text(load->context, &results->commands, &results->command_count,
+                        &results->command_room, text);
+    if (strcmp(kind, "sweep") == 0)
+        return add_text(load->context, &results->sweeps, &results->sweep_count,
+                        &results->sweep_room, text);
+    return WT_OK;
 }
 
 wt_status wt_results_load(wt_context *context, const char *path, wt_results *out) {
@@ -111,6 +118,9 @@ void wt_results_free(wt_results *results) {
         result_free(&results->cells[i]);
     for (size_t i = 0; i < results->command_count; i++)
         wt_release(results->commands[i]);
+    for (size_t i = 0; i < results->sweep_count; i++)
+        wt_release(results->sweeps[i]);
+    wt_release(results->sweeps);
     wt_release(results->cells);
     wt_release(results->commands);
     *results = (wt_results){0};

@@ -20,6 +20,8 @@ typedef struct wt_results {
     wt_result *cells; /* in the order of their hashes */
     size_t command_count, command_room;
     char **commands; /* the command lines that wrote to the store */
+    size_t sweep_count, sweep_room;
+    char **sweeps; /* what they ran: "experiment=curve n=16:512:x2 .." */
 } wt_results;
 
 /* All of a store. To be freed in any case. */

@@ -131,14 +131,22 @@ static int by_place(const void *left, const void *right) {
     return order != 0 ? order : compare_words(a->name, b->name);
 }
 
-/* Series of one name look alike in all panels. */
+/* The usual names look alike in all charts, any other in all panels of one. */
 static void choose_looks(wt_chart *chart) {
+    static const struct {
+        const char *name;
+        size_t look;
+    } usual[] = {{"rfa", 0},       {"brfa", 1},   {"rfmlp", 2}, {"rfa-inf", 3}, {"brfa-inf", 4},
+                 {"rfmlp-inf", 5}, {"refine", 0}, {"adam", 1},  {"sculpt", 2}};
     size_t next = 0;
     for (size_t i = 0; i < chart->series_count; i++) {
         size_t before = 0;
         while (before < i && strcmp(chart->series[before].name, chart->series[i].name) != 0)
             before++;
         chart->series[i].look = before < i ? chart->series[before].look : next++ % WT_LOOKS;
+        for (size_t u = 0; u < sizeof usual / sizeof *usual; u++)
+            if (strcmp(usual[u].name, chart->series[i].name) == 0)
+                chart->series[i].look = usual[u].look;
     }
 }
 

@@ -71,9 +71,13 @@ static void add_head(wt_page *page) {
                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<meta name=\"generator\" content=\"wattle %s\">\n<title>Wattle report</title>\n"
-                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n%s</style>\n</head>\n<body>\n"
-                  "<main>\n<h1>What attention learns</h1>\n<p>%zu cells of ",
-                  wt_version(), wt_page_style, page->results->count);
+                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+                  wt_version());
+    for (const char *const *piece = wt_page_style; *piece != NULL; piece++)
+        wt_script_add(html, "%s", *piece);
+    wt_script_add(
+        html, "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%zu cells of ",
+        page->results->count);
     wt_html_code(html, page->store);
     wt_script_add(html, ", %zu of them failed", failed);
     add_dates(page);
@@ -160,6 +164,7 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     }
     WT_TRY(name_folder(&page));
     WT_TRY(make_folder(&page));
+    WT_TRY(wt_page_sweeps(&page));
     wt_page_summary(&page);
     WT_TRY(add_papers(&page));
     WT_TRY(wt_page_runs(&page));

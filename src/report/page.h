@@ -17,13 +17,15 @@ typedef struct wt_page {
     size_t figures;           /* put on the page so far */
 } wt_page;
 
-/* The page's style, light and dark, screen and paper. */
-extern const char wt_page_style[];
+/* The page's style, light and dark, screen and paper: pieces, ended by NULL. */
+extern const char *const wt_page_style[];
 
 /* The table of all claims and verdicts. */
 void wt_page_summary(wt_page *page);
 /* The boxes of a paper's claims. */
 void wt_page_claims(wt_page *page, const wt_paper *paper);
+/* The sweeps that were run, each as sweep-N.ini in the folder, from 1. */
+wt_status wt_page_sweeps(wt_page *page);
 /* The charts of a paper: drawings, numbers, files beside the page. */
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
 /* What was run: experiments, versions, machines, seeds, commands, failures. */

@@ -1,5 +1,4 @@
-/* Charts on the page, and beside it as .svg, .pdf, .csv and the .ini that makes their cells again.
- */
+/* Charts on the page, and beside it as .svg, .pdf and .csv; sweeps that make the cells as .ini. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,10 +90,10 @@ done:
     return status;
 }
 
-/* id.csv and id.ini, and the pictures where they can be drawn. */
+/* id.csv, and the pictures where they can be drawn. */
 static wt_status write_files(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
     wt_context *context = page->context;
-    wt_script csv = {.context = context}, spec = {.context = context};
+    wt_script csv = {.context = context};
     char path[4096];
     wt_status status;
     static const char *const pictures[] = {"svg", "pdf"};
@@ -105,30 +104,49 @@ static wt_status write_files(wt_page *page, const wt_chart *chart, const wt_figu
     wt_chart_csv(&csv, chart);
     snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
     WT_TRY(write_text(context, path, &csv));
-    wt_rerun_spec(&spec, page->results, chart->spec);
-    snprintf(path, sizeof path, "%s/%s.ini", page->folder, chart->spec->id);
-    WT_TRY(write_text(context, path, &spec));
 done:
     wt_script_free(&csv);
+    return status;
+}
+
+wt_status wt_page_sweeps(wt_page *page) {
+    wt_script spec = {.context = page->context};
+    char path[4096];
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < page->results->sweep_count; i++) {
+        wt_rerun_spec(&spec, page->results->sweeps[i]);
+        snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
+        WT_TRY(write_text(page->context, path, &spec));
+        wt_script_free(&spec);
+    }
+done:
     wt_script_free(&spec);
     return status;
 }
 
+/* Links to the files, and the commands that make the cells and the figure again. */
 static void add_links(wt_page *page, const wt_chart *chart) {
-    static const char *const kinds[] = {"svg", "pdf", "csv", "ini"};
+    static const char *const kinds[] = {"svg", "pdf", "csv"};
+    const wt_results *results = page->results;
     wt_script *html = &page->html;
     wt_script_add(html, "<p class=\"soft\">Files:");
-    for (size_t i = page->drawing ? 0 : 2; i < 4; i++) {
-        wt_script_add(html, " <a href=\"");
+    for (size_t i = page->drawing ? 0 : 2; i < 3; i++) {
+        wt_script_add(html, "%s <a href=\"", i == 0 || !page->drawing ? "" : ",");
         wt_html_text(html, page->folder_name);
         wt_script_add(html, "/%s.%s\">%s.%s</a>", chart->spec->id, kinds[i], chart->spec->id,
                       kinds[i]);
     }
-    wt_script_add(html, ". From %zu cells, by</p>\n<pre>wattle sweep run ", chart->cells);
-    wt_html_text(html, page->folder_name);
-    wt_script_add(html, "/%s.ini --store ", chart->spec->id);
-    wt_html_text(html, page->store);
-    wt_script_add(html, "\nwattle report ");
+    wt_script_add(html, ". From %zu cells. Made by</p>\n<pre>", chart->cells);
+    for (size_t i = 0; i < results->sweep_count; i++) {
+        if (!wt_rerun_is(results->sweeps[i], chart->spec->experiment))
+            continue;
+        wt_script_add(html, "wattle sweep run ");
+        wt_html_text(html, page->folder_name);
+        wt_script_add(html, "/sweep-%zu.ini --store ", i + 1);
+        wt_html_text(html, page->store);
+        wt_script_add(html, "\n");
+    }
+    wt_script_add(html, "wattle report ");
     wt_html_text(html, page->store);
     wt_script_add(html, " -o ");
     wt_html_text(html, page->name);
@@ -144,21 +162,22 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
     WT_TRY(WT_NEW_ZERO(page->context, &series, chart->series_count, "a figure"));
     wt_figure figure = wt_chart_figure(chart, panels, series);
     WT_TRY(write_files(page, chart, &figure));
-    wt_script_add(html, "<figure id=\"%s\"><h4>", chart->spec->id);
+    wt_script_add(html, "<figure id=\"%s\"%s><h4>", chart->spec->id,
+                  figure.panel_count > 1 ? " class=\"wide\"" : "");
     wt_html_text(html, chart->spec->title);
     wt_script_add(html, "</h4>\n<figcaption>");
     wt_html_text(html, chart->spec->caption);
     wt_script_add(html, "</figcaption>\n");
     if (page->drawing)
         WT_TRY(add_drawings(page, chart, &figure));
-    wt_script_add(html, "</figure>\n<details%s><summary>Numbers and files</summary>\n",
+    wt_script_add(html, "<details%s><summary>Numbers, files, commands</summary>\n",
                   page->drawing ? "" : " open");
     for (size_t first = 0, count; first < chart->series_count; first += count) {
         count = wt_chart_panel(chart, first);
         add_table(html, chart, first, count);
     }
     add_links(page, chart);
-    wt_script_add(html, "</details>\n");
+    wt_script_add(html, "</details></figure>\n");
     page->figures++;
 done:
     wt_release(panels);
@@ -169,6 +188,7 @@ done:
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper) {
     const wt_chart_spec *spec;
     wt_status status = WT_OK;
+    wt_script_add(&page->html, "<div class=\"charts\">\n");
     for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++) {
         wt_chart chart;
         if (strcmp(spec->paper, paper->number) != 0)
@@ -179,6 +199,7 @@ wt_status wt_page_charts(wt_page *page, const wt_paper *paper) {
         wt_chart_free(&chart);
         WT_TRY(status);
     }
+    wt_script_add(&page->html, "</div>\n");
 done:
     return status;
 }

@@ -28,13 +28,15 @@ static void add_side(wt_script *html, const wt_claim_part *part) {
 void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
-    wt_script_add(html,
-                  "<div class=\"scroll\"><table>\n<thead><tr><th>claim</th><th>verdict</th>"
-                  "<th>measured (95%% interval)</th><th>claimed</th></tr></thead>\n<tbody>\n");
+    wt_script_add(
+        html, "<div class=\"scroll\"><table>\n<thead><tr><th>claim</th><th>verdict</th>"
+              "<th>effect, measured (95%% interval)</th><th>claimed</th></tr></thead>\n<tbody>\n");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
-        wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a></td><td>", finding->claim->id,
+        wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> ", finding->claim->id,
                       finding->claim->id);
+        wt_html_text(html, finding->claim->title);
+        wt_script_add(html, "</td><td>");
         add_verdict(html, finding->verdict);
         wt_script_add(html, "</td><td class=\"number\">");
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
@@ -68,10 +70,12 @@ static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval ef
     double edge = left + (part->boundary - low) * scale;
     double from = left + ((isfinite(effect.low) ? effect.low : effect.value) - low) * scale;
     double to = left + ((isfinite(effect.high) ? effect.high : effect.value) - low) * scale;
-    bool right = edge > left + width / 2; /* where the boundary's number has room */
+    /* The boundary's number stands on the other side, where that has room for it. */
+    double side = part->above ? left + width - edge : edge - left;
+    const char *anchor = width - side < 40 ? "middle" : part->above ? "end" : "start";
     wt_script_add(html, "<svg class=\"strip\" viewBox=\"0 0 320 36\" aria-hidden=\"true\">");
     wt_script_add(html, "<rect class=\"side\" x=\"%.1f\" y=\"2\" width=\"%.1f\" height=\"20\"/>",
-                  part->above ? edge : left, part->above ? left + width - edge : edge - left);
+                  part->above ? edge : left, side);
     wt_script_add(html, "<line class=\"axis\" x1=\"%.0f\" y1=\"12\" x2=\"%.0f\" y2=\"12\"/>", left,
                   left + width);
     wt_script_add(html, "<line class=\"edge\" x1=\"%.1f\" y1=\"2\" x2=\"%.1f\" y2=\"22\"/>", edge,
@@ -81,11 +85,12 @@ static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval ef
                       from, to);
     wt_script_add(html, "<circle class=\"dot\" cx=\"%.1f\" cy=\"12\" r=\"4.5\"/>",
                   left + (effect.value - low) * scale);
-    wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">", edge,
-                  right ? "end" : "start");
+    wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">", edge, anchor);
     wt_html_number(html, part->boundary);
-    wt_script_add(html, "</text><text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">claimed side</text>",
-                  part->above ? left + width : left, part->above ? "end" : "start");
+    wt_script_add(html, "</text>");
+    if (side > 110)
+        wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">claimed side</text>",
+                      part->above ? left + width : left, part->above ? "end" : "start");
     wt_script_add(html, "</svg>\n");
 }
 
@@ -93,7 +98,7 @@ static void add_part(wt_page *page, size_t index) {
     wt_script *html = &page->html;
     const wt_claim_part *part = wt_claim_part_at(index);
     const wt_evidence *evidence = &page->findings->parts[index];
-    wt_script_add(html, "<div class=\"part\"><p>");
+    wt_script_add(html, "<div class=\"part\"><p>Effect: ");
     wt_html_text(html, part->effect);
     wt_script_add(html, ".</p>\n");
     if (evidence->cells == 0 || isnan(evidence->effect.value)) {
@@ -120,8 +125,10 @@ static void add_part(wt_page *page, size_t index) {
 
 static void add_claim(wt_page *page, const wt_finding *finding) {
     wt_script *html = &page->html;
-    wt_script_add(html, "<article class=\"claim\" id=\"claim-%s\"><header><h3>Claim %s</h3>",
+    wt_script_add(html, "<article class=\"claim\" id=\"claim-%s\"><header><h3>%s ",
                   finding->claim->id, finding->claim->id);
+    wt_html_text(html, finding->claim->title);
+    wt_script_add(html, "</h3>");
     add_verdict(html, finding->verdict);
     wt_script_add(html, "</header>\n<p>");
     wt_html_text(html, finding->claim->sentence);

@@ -48,7 +48,7 @@ static void add_settings(wt_page *page, const wt_result *first) {
         json_object_foreach(first->parameters, key, value) {
             wt_script values = {.context = page->context};
             size_t count =
-                wt_rerun_values(&values, page->results, first->experiment, NULL, key, VALUES_SHOWN);
+                wt_rerun_values(&values, page->results, first->experiment, key, VALUES_SHOWN);
             if (count > 0 && (count > 1) == (varied == 1)) {
                 wt_script_add(html, "%s", any ? "; " : "");
                 wt_html_text(html, key);
@@ -79,7 +79,7 @@ static void add_experiment(wt_page *page, const wt_result *first) {
     wt_script_add(html, "</h4>\n<p>%zu cells done, %zu failed, ", done, failed);
     wt_html_number(html, seconds);
     wt_script_add(html, " seconds of computing in all. Seeds: ");
-    wt_rerun_values(html, page->results, first->experiment, NULL, "seed", VALUES_SHOWN);
+    wt_rerun_values(html, page->results, first->experiment, "seed", VALUES_SHOWN);
     wt_script_add(html, ". Version: ");
     add_texts(page, first->experiment, offsetof(wt_result, version));
     wt_script_add(html, ", results version %lld. Machine: ", (long long)first->result_version);

@@ -5,10 +5,6 @@
 
 #include "base/text.h"
 
-static bool counts(const wt_result *cell, const char *experiment, const char *where) {
-    return strcmp(cell->experiment, experiment) == 0 && wt_result_fits(cell, where);
-}
-
 static const char *value_of(const wt_result *cell, const char *name, char *out) {
     if (strcmp(name, "seed") == 0)
         snprintf(out, WT_VALUE_TEXT, "%lld", (long long)cell->seed);
@@ -25,14 +21,14 @@ static int compare(const char *a, const char *b) {
 }
 
 size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *experiment,
-                       const char *where, const char *name, size_t most) {
+                       const char *name, size_t most) {
     char last[WT_VALUE_TEXT] = "", next[WT_VALUE_TEXT], here[WT_VALUE_TEXT];
     size_t found = 0;
     /* The least value above the last one, until there is none: no list is kept. */
     while (true) {
         next[0] = '\0';
         for (size_t i = 0; i < results->count; i++) {
-            if (!counts(&results->cells[i], experiment, where))
+            if (strcmp(results->cells[i].experiment, experiment) != 0)
                 continue;
             value_of(&results->cells[i], name, here);
             bool above = here[0] != '\0' && (found == 0 || compare(here, last) > 0);
@@ -41,7 +37,7 @@ size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *ex
         }
         if (next[0] == '\0')
             return found;
-        if (most == 0 || found < most)
+        if (found < most)
             wt_script_add(out, "%s%s", found > 0 ? "," : "", next);
         else if (found == most)
             wt_script_add(out, ",...");
@@ -50,30 +46,23 @@ size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *ex
     }
 }
 
-void wt_rerun_spec(wt_script *out, const wt_results *results, const wt_chart_spec *chart) {
-    const wt_result *first = NULL;
-    for (size_t i = 0; i < results->count && first == NULL; i++)
-        if (counts(&results->cells[i], chart->experiment, chart->where))
-            first = &results->cells[i];
-    if (first == NULL)
-        return;
-    double reps = 0;
-    for (size_t i = 0; i < results->count; i++)
-        if (counts(&results->cells[i], chart->experiment, chart->where)) {
-            double rep = wt_result_number(&results->cells[i], "rep");
-            reps = rep + 1 > reps ? rep + 1 : reps;
-        }
-    wt_script_add(out, "[sweep]\nexperiment = %s\n", chart->experiment);
-    const char *key;
-    json_t *value;
-    json_object_foreach(first->parameters, key, value) {
-        if (strcmp(key, "rep") == 0)
-            continue;
-        wt_script_add(out, "%s = ", key);
-        wt_rerun_values(out, results, chart->experiment, chart->where, key, 0);
-        wt_script_add(out, "\n");
+bool wt_rerun_is(const char *sweep, const char *experiment) {
+    static const char key[] = "experiment=";
+    const char *found = strstr(sweep, key);
+    size_t length = strlen(experiment);
+    if (found == NULL || strncmp(found + sizeof key - 1, experiment, length) != 0)
+        return false;
+    char after = found[sizeof key - 1 + length];
+    return after == '\0' || after == ' ';
+}
+
+void wt_rerun_spec(wt_script *out, const char *sweep) {
+    wt_script_add(out, "[sweep]\n");
+    while (*sweep != '\0') {
+        size_t whole = strcspn(sweep, " "), left = strcspn(sweep, "=");
+        if (left < whole)
+            wt_script_add(out, "%.*s = %.*s\n", (int)left, sweep, (int)(whole - left - 1),
+                          sweep + left + 1);
+        sweep += whole + (sweep[whole] == ' ');
     }
-    wt_script_add(out, "reps = %.0f\nseed = ", reps);
-    wt_rerun_values(out, results, chart->experiment, chart->where, "seed", 0);
-    wt_script_add(out, "\n");
 }
