@@ -359,8 +359,8 @@ static void bad_stores_are_told(void **state) {
 static void bad_specifications_are_told(void **state) {
     (void)state;
     static char long_line[400];
-    memset(long_line, '1', sizeof long_line - 1);
-    memcpy(long_line, "[sweep]\nn = ", 12);
+    int head = snprintf(long_line, sizeof long_line, "[sweep]\nn = ");
+    memset(long_line + head, '1', sizeof long_line - 1 - (size_t)head);
     static const struct {
         const char *text, *words;
     } bad[] = {
