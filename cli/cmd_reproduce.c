@@ -19,8 +19,9 @@ typedef struct {
 } values;
 
 static const cli_option options[] = {
-    {"scale", 0, CLI_CHOICE, offsetof(values, scale), "quick|paper", "quick",
-     "quick: minutes, every claim measured on small problems. paper: published settings and grids, "
+    {"scale", 0, CLI_CHOICE, offsetof(values, scale), "tiny|quick|paper", "quick",
+     "tiny: seconds, to see that everything works. quick: minutes, every claim measured on small "
+     "problems. paper: published settings and grids, "
      "for hours or days."},
     {"only", 0, CLI_TEXT, offsetof(values, only), "LINES", "rfa,recover,sparse",
      "Lines of work, parted by commas: rfa (random-feature attention), recover (multi-head "
@@ -42,6 +43,7 @@ typedef struct {
     cli_call *call;
     const values *given;
     bool wanted[LINES];
+    json_t *listed; /* of a dry run */
     char *store, *page;
     cli_sweep_identity self;
     size_t done, before, failed; /* cells */
@@ -124,6 +126,18 @@ done:
     return status;
 }
 
+static wt_status list(job *work, const wt_reproduction *one, size_t cells) {
+    if (!work->call->common.json) {
+        printf("%-8s %-24s %6zu cells  %s\n", one->line, one->what, cells, one->sweep);
+        return WT_OK;
+    }
+    if (json_array_append_new(work->listed, json_pack("{s:s, s:s, s:I, s:s}", "line", one->line,
+                                                      "what", one->what, "cells", (json_int_t)cells,
+                                                      "sweep", one->sweep)) != 0)
+        return wt_fail(work->call->context, WT_MEMORY, "no memory for the JSON result");
+    return WT_OK;
+}
+
 static wt_status run_one(job *work, const wt_reproduction *one) {
     wt_context *context = work->call->context;
     wt_spec spec = {0};
@@ -132,7 +146,7 @@ static wt_status run_one(job *work, const wt_reproduction *one) {
     WT_TRY(wt_reproduction_spec(context, one, &spec));
     WT_TRY(wt_plan_make(context, &spec, (wt_shard){0, 1}, &plan));
     if (work->given->dry_run)
-        printf("%-8s %-24s %6zu cells  %s\n", one->line, one->what, plan.cell_count, one->sweep);
+        WT_TRY(list(work, one, plan.cell_count));
     else
         WT_TRY(run_plan(work, one, &plan, &spec));
 done:
@@ -165,7 +179,7 @@ static wt_status conclude(job *work) {
 }
 
 static wt_status run(cli_call *call) {
-    job work = {.call = call, .given = call->values, .began = wt_clock()};
+    job work = {.call = call, .given = call->values, .listed = json_array(), .began = wt_clock()};
     const wt_reproduction *one;
     wt_status status;
     WT_TRY(read_lines(&work));
@@ -183,7 +197,11 @@ static wt_status run(cli_call *call) {
     }
     if (!work.given->dry_run)
         WT_TRY(conclude(&work));
+    else if (call->common.json)
+        WT_TRY(cli_emit_json(
+            call, json_pack("{s:s, s:O}", "scale", work.given->scale, "sweeps", work.listed)));
 done:
+    json_decref(work.listed);
     wt_release(work.store);
     wt_release(work.page);
     return status;

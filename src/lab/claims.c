@@ -62,7 +62,8 @@ static const wt_claim claims[] = {
 static const wt_claim_part parts[] = {
     {.claim = "1.1",
      .name = "in n",
-     .effect = "exponent of n in the test error of rfa on averages of degree 2",
+     .effect = "exponent of n in the test error of rfa on averages of degree 2, from where half of "
+               "the variance is learned: above it the bound says nothing",
      .unit = "exponent",
      .boundary = -0.5,
      .reason = "the bound falls like n^-1/2",
@@ -70,7 +71,8 @@ static const wt_claim_part parts[] = {
      .experiment = "curve",
      .where = "model=rfa target=mean-power:2",
      .x = "n",
-     .y = "test_error"},
+     .y = "test_error",
+     .ceiling = 0.5},
     {.claim = "1.1",
      .name = "in N",
      .effect = "exponent of N in the test error of rfa on averages of degree 2, at equal n",

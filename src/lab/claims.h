@@ -49,6 +49,7 @@ struct wt_claim_part {
     const char *x, *y;      /* parameter along x, metric */
     const char *apart;      /* parameters that go with x and part no lines: "heads" */
     const char *size;       /* the m of a threshold */
+    double ceiling;         /* points with a larger y are left out of an exponent; 0 = none */
 };
 
 typedef struct wt_claim {

@@ -33,7 +33,7 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
     wt_lines lines;
     wt_lines_query query = query_of(part, part->where, part->apart);
     double *x = NULL, *y = NULL, *slopes = NULL;
-    size_t units = 0;
+    size_t units = 0, used = 0;
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
     WT_TRY(wt_lines_find(context, results, &query, &lines));
@@ -46,14 +46,18 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
         if (!opens_draw(&lines, i))
             continue;
         for (size_t k = line->first; k < line->first + line->count; k++)
-            if (same_draw(&lines.points[k], &lines.points[i])) {
+            if (same_draw(&lines.points[k], &lines.points[i]) &&
+                (part->ceiling == 0 || lines.points[k].y <= part->ceiling)) {
                 x[count] = lines.points[k].x;
                 y[count++] = lines.points[k].y;
             }
         slopes[units] = wt_log_slope(x, y, count);
-        units += isnan(slopes[units]) ? 0 : 1;
+        if (!isnan(slopes[units])) {
+            units++;
+            used += count;
+        }
     }
-    *out = (wt_evidence){wt_mean_interval(slopes, units), units > 0 ? lines.point_count : 0};
+    *out = (wt_evidence){wt_mean_interval(slopes, units), used};
 done:
     wt_lines_free(&lines);
     wt_release(x);

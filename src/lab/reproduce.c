@@ -4,13 +4,25 @@
 
 #include "base/memory.h"
 
-/* quick is the smallest that measures every claim: five minutes on two cores. paper has the
- * published settings and grids, reconstructed where the text was not at hand
- * (docs/reproduction.md). */
+/* tiny runs everything in seconds, to see that it works. quick is the smallest that measures every
+ * claim: five minutes on two cores. paper has the published settings and grids, reconstructed where
+ * the text was not at hand (docs/reproduction.md). */
 static const wt_reproduction table[] = {
+    {"rfa", "tiny", "learning curves",
+     "experiment=curve model=rfa,brfa,rfmlp target=mean-power:2,corr-power:3 dim=4 keys=3,6 "
+     "heads=10 n=16,32,64 lambda=1e-3 test-n=100 reps=3 seed=1"},
+    {"recover", "tiny", "random layers",
+     "experiment=recover tokens=boolean,gaussian dim=4 length=4 heads=1 samples-ratio=3,5 reps=3 "
+     "seed=1"},
+    {"recover", "tiny", "hard instances",
+     "experiment=recover parity=1,2 dim=3 length=2 goal=1e-6 restarts=3 steps=30 reps=2 seed=1"},
+
     {"rfa", "quick", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp target=mean-power:2,mean-power:4,corr-power:3 dim=16 "
      "keys=16 heads=300 n=16:1024:x2 lambda=loo test-n=1000 reps=5 seed=1"},
+    {"rfa", "quick", "rate in n",
+     "experiment=curve model=rfa target=mean-power:2 dim=8 keys=8 heads=300 n=32:1024:x2 "
+     "lambda=loo test-n=1000 reps=5 seed=1"},
     {"rfa", "quick", "error against keys",
      "experiment=curve model=rfa,rfmlp target=mean-power:2 dim=16 keys=4,8,16,32 heads=300 n=512 "
      "lambda=loo test-n=1000 reps=5 seed=1"},

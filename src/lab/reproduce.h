@@ -6,7 +6,7 @@
 
 typedef struct wt_reproduction {
     const char *line;  /* "rfa", "recover", "sparse" */
-    const char *scale; /* "quick", "paper" */
+    const char *scale; /* "tiny", "quick", "paper" */
     const char *what;  /* "learning curves", for the progress line */
     const char *sweep; /* "experiment=curve n=16:512:x2 .." */
 } wt_reproduction;

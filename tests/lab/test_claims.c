@@ -120,19 +120,20 @@ static void cells_make_lines(void **state) {
     wt_lines_free(&lines);
 }
 
-/* error = (1 + rep) n^-0.7 N^0.1: both exponents, whatever the factor. */
+/* error = (1 + rep)/4 n^-0.7 N^0.1: both exponents, whatever the factor. A first point above half of
+ * the variance, off the line, is left out. */
 static void exponents_are_found(void **state) {
     for (int rep = 0; rep < 3; rep++)
         for (int n = 16; n <= 256; n *= 2)
             for (int keys = 2; keys <= 8; keys *= 2)
                 add_curve(*state, "rfa", "mean-power:2", keys, n, rep,
-                          (1 + rep) * pow(n, -0.7) * pow(keys, 0.1));
+                          n == 16 ? 1 : 0.25 * (1 + rep) * pow(n, -0.7) * pow(keys, 0.1));
     wt_evidence evidence = measure(*state, "1.1", "in n");
     CHECK_NEAR(evidence.effect.value, -0.7, 1e-13);
     CHECK_NEAR(evidence.effect.high, -0.7, 1e-12);
-    assert_int_equal(evidence.cells, 45);
+    assert_int_equal(evidence.cells, 36);
     evidence = measure(*state, "1.1", "in N");
-    CHECK_NEAR(evidence.effect.value, 0.1, 1e-13);
+    CHECK_NEAR(evidence.effect.value, 0.1 * 4 / 5, 1e-13); /* of five n one has no N in it */
     assert_int_equal(wt_part_verdict(part_of("1.1", "in N"), &evidence), WT_REPRODUCED);
     assert_int_equal(measure(*state, "1.4", "dimension").cells, 0);
 }
