@@ -119,7 +119,8 @@ wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
  * released with wt_release; *draws too, (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
 typedef struct wt_critical {
     double x;
-    wt_interval m; /* ends infinite where the grid of m does not hold them */
+    wt_interval m;      /* ends infinite where the grid of m does not hold them */
+    double least, most; /* that grid */
     size_t trials;
 } wt_critical;
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,

@@ -75,8 +75,10 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
         if (!same_setting(&lines, i, part->x))
             continue;
         size_t sizes = trials_of(&lines, &lines.lines[i], trials);
-        *one =
-            (wt_critical){.x = parameter(&lines.lines[i], part->x), .trials = lines.lines[i].count};
+        *one = (wt_critical){.x = parameter(&lines.lines[i], part->x),
+                             .trials = lines.lines[i].count,
+                             .least = trials[0].m,
+                             .most = trials[sizes - 1].m};
         uint64_t seed = wt_seed_for(WT_CLAIM_SEED, "critical", (uint64_t)one->x);
         WT_TRY(wt_threshold_fit(context, trials, sizes, SUCCESS_RATE, seed, &one->m,
                                 all + *count * WT_BOOTSTRAP_DRAWS));

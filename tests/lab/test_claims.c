@@ -2,6 +2,7 @@
  * answers, and the rule of verdicts. */
 #include "lab/claims.h"
 
+#include "base/memory.h"
 #include "check.h"
 
 static wt_results results;
@@ -120,8 +121,8 @@ static void cells_make_lines(void **state) {
     wt_lines_free(&lines);
 }
 
-/* error = (1 + rep)/4 n^-0.7 N^0.1: both exponents, whatever the factor. A first point above half of
- * the variance, off the line, is left out. */
+/* error = (1 + rep)/4 n^-0.7 N^0.1: both exponents, whatever the factor. A first point above half
+ * of the variance, off the line, is left out. */
 static void exponents_are_found(void **state) {
     for (int rep = 0; rep < 3; rep++)
         for (int n = 16; n <= 256; n *= 2)
@@ -212,6 +213,54 @@ static void growth_is_told_from_a_power_law(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
+/* Trials at m = 10, 20 .. 120 for five T: none succeed below m(T), all from there on, 40 each. */
+static void add_trials(wt_context *context, double (*critical)(double)) {
+    static const int lengths[] = {100, 200, 400, 800, 1600};
+    for (size_t i = 0; i < 5; i++)
+        for (int m = 10; m <= 120; m += 10)
+            for (int rep = 0; rep < 40; rep++) {
+                char parameters[256], metrics[64];
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"samples\":%d,"
+                         "\"task\":\"and:3\"}",
+                         lengths[i], rep, m);
+                snprintf(metrics, sizeof metrics, "{\"success\":%d}", m >= critical(lengths[i]));
+                add(context, "threshold", parameters, metrics);
+            }
+}
+
+static double critical_log(double length) {
+    return 20 + 25 * log2(length / 100);
+}
+
+static double critical_linear(double length) {
+    return length / 16;
+}
+
+/* The critical m is known to a step of the grid, 10, which is what the tolerance allows for. */
+static void thresholds_grow(void **state) {
+    wt_critical *sizes;
+    size_t count;
+    add_trials(*state, critical_log);
+    CHECK_OK(*state,
+             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(fabs(sizes[i].m.value - critical_log(sizes[i].x)) <= 10);
+        assert_true(sizes[i].m.low <= sizes[i].m.value && sizes[i].m.value <= sizes[i].m.high);
+        assert_int_equal(sizes[i].trials, 12 * 40);
+    }
+    wt_release(sizes);
+    wt_evidence evidence = measure(*state, "3.3", NULL);
+    assert_true(fabs(evidence.effect.value) < 0.2);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_REPRODUCED);
+    start_fresh(state);
+    add_trials(*state, critical_linear);
+    evidence = measure(*state, "3.3", NULL);
+    assert_true(evidence.effect.low > 0.5 && evidence.effect.value < 1.5);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
+}
+
 static void verdicts_follow_the_rule(void **state) {
     (void)state;
     wt_claim_part above = {.boundary = 1, .above = true}, below = {.boundary = 1};
@@ -272,6 +321,7 @@ int main(void) {
         cmocka_unit_test_setup(degrees_are_compared, start_fresh),
         cmocka_unit_test_setup(rates_are_counted, start_fresh),
         cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
+        cmocka_unit_test_setup(thresholds_grow, start_fresh),
         cmocka_unit_test(verdicts_follow_the_rule),
         cmocka_unit_test_setup(the_table_holds_together, start_fresh),
     };

@@ -215,6 +215,43 @@ static void lines_of_one_model_are_told_apart(void **state) {
     wt_chart_free(&chart);
 }
 
+/* Measured points, the published ones and three laws through ours. */
+static void critical_sizes_have_laws(void **state) {
+    for (int length = 100; length <= 800; length *= 2)
+        for (int m = 16; m <= 128; m *= 2)
+            for (int rep = 0; rep < 4; rep++) {
+                char hash[WT_HASH_TEXT], parameters[160];
+                snprintf(hash, sizeof hash, "%064zx", serial++);
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"samples\":%d,"
+                         "\"task\":\"and:3\"}",
+                         length, rep, m);
+                wt_record record = {.hash = hash,
+                                    .experiment = "threshold",
+                                    .parameters = parameters,
+                                    .message = "",
+                                    .metrics =
+                                        m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}",
+                                    .version = "",
+                                    .machine = "",
+                                    .finished_date = ""};
+                CHECK_OK(*state, wt_results_add(*state, &results, &record));
+            }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
+    assert_int_equal(chart.series_count, 5);
+    assert_string_equal(chart.series[0].name, "measured");
+    assert_int_equal(chart.series[0].count, 3); /* at T = 100 the least m succeeds already */
+    for (size_t k = 0; k < 3; k++) {
+        const wt_chart_series *ours = &chart.series[0];
+        /* between the last m that fails and the first that succeeds, in the cut bar too */
+        assert_true(ours->y[k] <= ours->x[k] / 8 * 1.3 && ours->y[k] >= ours->x[k] / 16);
+        assert_true(ours->low[k] >= 16 && ours->high[k] <= 128);
+    }
+    assert_true(chart.series[4].line && !chart.series[1].line);
+    wt_chart_free(&chart);
+}
+
 static void write_page(wt_context *context, const char *path, wt_report_summary *summary) {
     wt_findings findings;
     CHECK_OK(context, wt_findings_measure(context, &results, &findings));
@@ -320,6 +357,7 @@ int main(void) {
         cmocka_unit_test(drawings_keep_their_names_apart),
         cmocka_unit_test_setup(cells_become_series, start_fresh),
         cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
+        cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(the_page_is_whole_and_the_same_again, start_fresh),
         cmocka_unit_test_setup(an_empty_store_has_a_page, start_fresh),
         cmocka_unit_test_setup(without_gnuplot_there_are_tables, start_fresh),
