@@ -12,28 +12,44 @@
 #define VALUES_SHOWN   12
 #define COMMANDS_SHOWN 50
 
-/* The different texts at an offset in the cells of an experiment (NULL = all), with ", " between.
- */
-static void add_texts(wt_page *page, const char *experiment, size_t offset) {
-    const wt_results *results = page->results;
-    const char *last = NULL;
-    size_t shown = 0;
-    while (shown < VALUES_SHOWN) {
-        const char *next = NULL;
-        for (size_t i = 0; i < results->count; i++) {
-            const wt_result *cell = &results->cells[i];
-            const char *text = *(char *const *)(const void *)((const char *)cell + offset);
-            if ((experiment == NULL || strcmp(cell->experiment, experiment) == 0) &&
-                (last == NULL || strcmp(text, last) > 0) &&
-                (next == NULL || strcmp(text, next) < 0))
-                next = text;
-        }
-        if (next == NULL)
+typedef const char *(*text_fn)(const wt_result *cell);
+
+static const char *version_of(const wt_result *cell) {
+    return cell->version;
+}
+
+static const char *machine_of(const wt_result *cell) {
+    return cell->machine;
+}
+
+static const char *experiment_of(const wt_result *cell) {
+    return cell->experiment;
+}
+
+/* The cell whose text comes next after that of `last` (NULL = the first of all), of one experiment
+ * or of all (NULL); NULL past the end. */
+static const wt_result *next_text(const wt_results *results, const char *experiment,
+                                  const wt_result *last, text_fn text) {
+    const wt_result *next = NULL;
+    for (size_t i = 0; i < results->count; i++) {
+        const wt_result *cell = &results->cells[i];
+        if ((experiment == NULL || strcmp(cell->experiment, experiment) == 0) &&
+            (last == NULL || strcmp(text(cell), text(last)) > 0) &&
+            (next == NULL || strcmp(text(cell), text(next)) < 0))
+            next = cell;
+    }
+    return next;
+}
+
+/* The different texts of an experiment's cells, with ", " between. */
+static void add_texts(wt_page *page, const char *experiment, text_fn text) {
+    const wt_result *last = NULL;
+    for (size_t shown = 0; shown < VALUES_SHOWN; shown++) {
+        last = next_text(page->results, experiment, last, text);
+        if (last == NULL)
             return;
         wt_script_add(&page->html, "%s", shown > 0 ? ", " : "");
-        wt_html_text(&page->html, next);
-        last = next;
-        shown++;
+        wt_html_text(&page->html, text(last));
     }
 }
 
@@ -81,9 +97,9 @@ static void add_experiment(wt_page *page, const wt_result *first) {
     wt_script_add(html, " seconds of computing in all. Seeds: ");
     wt_rerun_values(html, page->results, first->experiment, "seed", VALUES_SHOWN);
     wt_script_add(html, ". Version: ");
-    add_texts(page, first->experiment, offsetof(wt_result, version));
+    add_texts(page, first->experiment, version_of);
     wt_script_add(html, ", results version %lld. Machine: ", (long long)first->result_version);
-    add_texts(page, first->experiment, offsetof(wt_result, machine));
+    add_texts(page, first->experiment, machine_of);
     wt_script_add(html, ".</p>\n");
     add_settings(page, first);
 }
@@ -127,23 +143,10 @@ static void add_failures(wt_page *page) {
 }
 
 wt_status wt_page_runs(wt_page *page) {
-    const wt_results *results = page->results;
+    const wt_result *cell = NULL;
     wt_script_add(&page->html, "<h2 id=\"runs\">What was run</h2>\n");
-    /* Experiments by their first cell: hashes part them in no order worth keeping, names do. */
-    const char *last = NULL;
-    while (true) {
-        const wt_result *next = NULL;
-        for (size_t i = 0; i < results->count; i++) {
-            const wt_result *cell = &results->cells[i];
-            if ((last == NULL || strcmp(cell->experiment, last) > 0) &&
-                (next == NULL || strcmp(cell->experiment, next->experiment) < 0))
-                next = cell;
-        }
-        if (next == NULL)
-            break;
-        add_experiment(page, next);
-        last = next->experiment;
-    }
+    while ((cell = next_text(page->results, NULL, cell, experiment_of)) != NULL)
+        add_experiment(page, cell);
     add_commands(page);
     add_failures(page);
     return page->html.status;

@@ -128,8 +128,9 @@ static void every_scale_can_be_planned(void **state) {
         json_t *object = json_of(run_here(line)), *sweep;
         size_t i;
         assert_true(json_array_size(json_object_get(object, "sweeps")) >= 3);
-        json_array_foreach(json_object_get(object, "sweeps"), i, sweep)
+        json_array_foreach(json_object_get(object, "sweeps"), i, sweep) {
             assert_true(json_integer_value(json_object_get(sweep, "cells")) > 0);
+        }
         json_decref(object);
     }
     CHECK_PRINTS(run_here("reproduce --dry-run --only rfa"), "learning curves");
