@@ -4,6 +4,8 @@
 
 #include "wattle/base.h"
 #include "wattle/boolean.h"
+#include "wattle/capacity.h"
+#include "wattle/construct.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/lab.h"
@@ -17,6 +19,7 @@
 #include "wattle/recover.h"
 #include "wattle/report.h"
 #include "wattle/sculpt.h"
+#include "wattle/search.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
 

@@ -26,30 +26,32 @@ static const char *experiment_of(const wt_result *cell) {
     return cell->experiment;
 }
 
-/* The cell whose text comes next after that of `last` (NULL = the first of all), of one experiment
- * or of all (NULL); NULL past the end. */
-static const wt_result *next_text(const wt_results *results, const char *experiment,
-                                  const wt_result *last, text_fn text) {
-    const wt_result *next = NULL;
+#define NO_CELL ((size_t)-1)
+
+/* The cell whose text comes next after that of cell `last` (NO_CELL = the first of all), of one
+ * experiment or of all (NULL); NO_CELL past the end. */
+static size_t next_text(const wt_results *results, const char *experiment, size_t last,
+                        text_fn text) {
+    size_t next = NO_CELL;
     for (size_t i = 0; i < results->count; i++) {
         const wt_result *cell = &results->cells[i];
         if ((experiment == NULL || strcmp(cell->experiment, experiment) == 0) &&
-            (last == NULL || strcmp(text(cell), text(last)) > 0) &&
-            (next == NULL || strcmp(text(cell), text(next)) < 0))
-            next = cell;
+            (last == NO_CELL || strcmp(text(cell), text(&results->cells[last])) > 0) &&
+            (next == NO_CELL || strcmp(text(cell), text(&results->cells[next])) < 0))
+            next = i;
     }
     return next;
 }
 
 /* The different texts of an experiment's cells, with ", " between. */
 static void add_texts(wt_page *page, const char *experiment, text_fn text) {
-    const wt_result *last = NULL;
+    size_t last = NO_CELL;
     for (size_t shown = 0; shown < VALUES_SHOWN; shown++) {
         last = next_text(page->results, experiment, last, text);
-        if (last == NULL)
+        if (last == NO_CELL)
             return;
         wt_script_add(&page->html, "%s", shown > 0 ? ", " : "");
-        wt_html_text(&page->html, text(last));
+        wt_html_text(&page->html, text(&page->results->cells[last]));
     }
 }
 
@@ -143,10 +145,10 @@ static void add_failures(wt_page *page) {
 }
 
 wt_status wt_page_runs(wt_page *page) {
-    const wt_result *cell = NULL;
+    size_t cell = NO_CELL;
     wt_script_add(&page->html, "<h2 id=\"runs\">What was run</h2>\n");
-    while ((cell = next_text(page->results, NULL, cell, experiment_of)) != NULL)
-        add_experiment(page, cell);
+    while ((cell = next_text(page->results, NULL, cell, experiment_of)) != NO_CELL)
+        add_experiment(page, &page->results->cells[cell]);
     add_commands(page);
     add_failures(page);
     return page->html.status;
