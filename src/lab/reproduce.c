@@ -16,6 +16,9 @@ static const wt_reproduction table[] = {
      "seed=1"},
     {"recover", "tiny", "hard instances",
      "experiment=recover parity=1,2 dim=3 length=2 goal=1e-6 restarts=3 steps=30 reps=2 seed=1"},
+    {"sparse", "tiny", "constructions",
+     "experiment=construct function=and:3 length=16,64 positions=basis,random draws=10 reps=3 "
+     "seed=1"},
 
     {"rfa", "quick", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp target=mean-power:2,mean-power:4,corr-power:3 dim=16 "
@@ -37,6 +40,9 @@ static const wt_reproduction table[] = {
      "restarts=5 reps=10 seed=1"},
     {"recover", "quick", "hard instances",
      "experiment=recover parity=1,2,3,4 dim=6 length=2 goal=1e-6 reps=6 seed=1"},
+    {"sparse", "quick", "constructions",
+     "experiment=construct function=and:3,majority:5,parity:4 length=64,256,1024,4096 "
+     "positions=basis,random,trained reps=5 seed=1"},
 
     {"rfa", "paper", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp,rfa-inf,brfa-inf "
@@ -59,6 +65,9 @@ static const wt_reproduction table[] = {
      "samples-ratio=1,1.5,2,2.5,3,4,5,10 method=refine,adam reps=20 seed=1"},
     {"recover", "paper", "hard instances",
      "experiment=recover parity=1,2,3,4,5 dim=8 length=2 goal=1e-6 reps=20 seed=1"},
+    {"sparse", "paper", "constructions",
+     "experiment=construct function=and:1,and:3,and:5,majority:5,parity:4,table:01101000 "
+     "length=64:16384:x4 positions=basis,random,trained tokens=sum reps=20 seed=1"},
 };
 
 const wt_reproduction *wt_reproduction_at(size_t index) {
