@@ -34,9 +34,12 @@ wt_status wt_chart_build(wt_context *context, const wt_results *results, const w
     return spec->build(context, results, spec, out);
 }
 
-/* Numbers by size, words by letters, numbers first. */
+/* Numbers by size, words by letters, numbers first; "length=50" by what follows the same word. */
 static int compare_words(const char *a, const char *b) {
     double left, right;
+    size_t shared = strcspn(a, "=");
+    if (a[shared] == '=' && strncmp(a, b, shared + 1) == 0)
+        return compare_words(a + shared + 1, b + shared + 1);
     bool a_number = wt_parse_real(a, &left), b_number = wt_parse_real(b, &right);
     if (a_number && b_number)
         return (left > right) - (left < right);

@@ -29,8 +29,9 @@ void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
     wt_script_add(
-        html, "<div class=\"scroll\"><table>\n<thead><tr><th>claim</th><th>verdict</th>"
-              "<th>effect, measured (95%% interval)</th><th>claimed</th></tr></thead>\n<tbody>\n");
+        html,
+        "<div class=\"scroll\"><table class=\"summary\">\n<thead><tr><th>claim</th><th>verdict</th>"
+        "<th>effect, measured (95%% interval)</th><th>claimed</th></tr></thead>\n<tbody>\n");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
         wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> ", finding->claim->id,

@@ -97,7 +97,7 @@ static void add_experiment(wt_page *page, const wt_result *first) {
     wt_script_add(html, "</h4>\n<p>%zu cells done, %zu failed, ", done, failed);
     wt_html_number(html, seconds);
     wt_script_add(html, " seconds of computing in all. Seeds: ");
-    wt_rerun_values(html, page->results, first->experiment, "seed", VALUES_SHOWN);
+    wt_rerun_seeds(html, page->results, first->experiment, VALUES_SHOWN);
     wt_script_add(html, ". Version: ");
     add_texts(page, first->experiment, version_of);
     wt_script_add(html, ", results version %lld. Machine: ", (long long)first->result_version);

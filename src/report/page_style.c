@@ -65,7 +65,8 @@ const char *const wt_page_style[] = {
     ".plot [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
     ".plot [color='rgb(  0,   0,   0)']{color:var(--ink)}}\n",
     "@media (max-width:40rem){body{font-size:15px}h1{font-size:1.6rem}main{padding:1rem .8rem 2rem}"
-    "th,td{padding-right:.6rem}}\n",
+    "th,td{padding-right:.6rem}.summary th:nth-child(n+3),.summary td:nth-child(n+3){display:none}}"
+    "\n",
     "@page{margin:16mm 14mm}\n",
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--box:#fff;--link:#000;--good:#12724a;--bad:#b3400a;--open:#6a5400;--none:#444;"

@@ -1,48 +1,74 @@
 #include "report/rerun.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
-
-static const char *value_of(const wt_result *cell, const char *name, char *out) {
-    if (strcmp(name, "seed") == 0)
-        snprintf(out, WT_VALUE_TEXT, "%lld", (long long)cell->seed);
-    else
-        wt_result_words(cell->parameters, name, out, WT_VALUE_TEXT);
-    return out;
+/* Numbers by size and before words, words by letters. */
+static int compare(const json_t *a, const json_t *b) {
+    if (json_is_number(a) && json_is_number(b)) {
+        double left = json_number_value(a), right = json_number_value(b);
+        return (left > right) - (left < right);
+    }
+    if (json_is_string(a) && json_is_string(b))
+        return strcmp(json_string_value(a), json_string_value(b));
+    return json_is_number(b) - json_is_number(a);
 }
 
-static int compare(const char *a, const char *b) {
-    double left, right;
-    if (wt_parse_real(a, &left) && wt_parse_real(b, &right) && left != right)
-        return left > right ? 1 : -1;
-    return strcmp(a, b);
+/* The least value above `last` (NULL = the least of all) over the cells of an experiment; NULL when
+ * there is none. */
+static const json_t *next_value(const wt_results *results, const char *experiment, const char *name,
+                                const json_t *last) {
+    const json_t *next = NULL;
+    for (size_t i = 0; i < results->count; i++) {
+        const wt_result *cell = &results->cells[i];
+        if (strcmp(cell->experiment, experiment) != 0)
+            continue;
+        const json_t *here = json_object_get(cell->parameters, name);
+        if (here != NULL && (last == NULL || compare(here, last) > 0) &&
+            (next == NULL || compare(here, next) < 0))
+            next = here;
+    }
+    return next;
 }
 
 size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *experiment,
                        const char *name, size_t most) {
-    char last[WT_VALUE_TEXT] = "", next[WT_VALUE_TEXT], here[WT_VALUE_TEXT];
     size_t found = 0;
-    /* The least value above the last one, until there is none: no list is kept. */
-    while (true) {
-        next[0] = '\0';
-        for (size_t i = 0; i < results->count; i++) {
-            if (strcmp(results->cells[i].experiment, experiment) != 0)
-                continue;
-            value_of(&results->cells[i], name, here);
-            bool above = here[0] != '\0' && (found == 0 || compare(here, last) > 0);
-            if (above && (next[0] == '\0' || compare(here, next) < 0))
-                snprintf(next, sizeof next, "%s", here);
-        }
-        if (next[0] == '\0')
-            return found;
-        if (found < most)
-            wt_script_add(out, "%s%s", found > 0 ? "," : "", next);
-        else if (found == most)
-            wt_script_add(out, ",...");
-        snprintf(last, sizeof last, "%s", next);
+    const json_t *value = NULL;
+    while (found <= most && (value = next_value(results, experiment, name, value)) != NULL) {
+        if (found == most)
+            wt_script_add(out, ", ...");
+        else if (json_is_string(value))
+            wt_script_add(out, "%s%s", found > 0 ? ", " : "", json_string_value(value));
+        else if (json_is_boolean(value))
+            wt_script_add(out, "%s%s", found > 0 ? ", " : "", json_is_true(value) ? "yes" : "no");
+        else
+            wt_script_add(out, "%s%.10g", found > 0 ? ", " : "", json_number_value(value));
         found++;
+    }
+    return found;
+}
+
+void wt_rerun_seeds(wt_script *out, const wt_results *results, const char *experiment,
+                    size_t most) {
+    bool any = false, more = true;
+    int64_t last = 0;
+    for (size_t found = 0; more && found <= most; found++) {
+        int64_t next = 0;
+        more = false;
+        for (size_t i = 0; i < results->count; i++) {
+            const wt_result *cell = &results->cells[i];
+            if (strcmp(cell->experiment, experiment) == 0 && (!any || cell->seed > last) &&
+                (!more || cell->seed < next)) {
+                next = cell->seed;
+                more = true;
+            }
+        }
+        if (more && found < most)
+            wt_script_add(out, "%s%lld", any ? ", " : "", (long long)next);
+        else if (more)
+            wt_script_add(out, ", ...");
+        any = any || more;
+        last = next;
     }
 }
 

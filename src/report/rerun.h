@@ -9,9 +9,11 @@ bool wt_rerun_is(const char *sweep, const char *experiment);
 /* The sweep as the INI file `wattle sweep run` reads. */
 void wt_rerun_spec(wt_script *out, const char *sweep);
 
-/* The different values of a parameter ("seed" too) over the cells of an experiment, "a,b,c" in
- * rising order, cut short with "..." after `most` of them. Returns how many there are. */
+/* The different values of a parameter over the cells of an experiment, "a, b, c" in rising order,
+ * cut short with "..." after `most` of them. Returns how many there are, most + 1 for more. */
 size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *experiment,
                        const char *name, size_t most);
+/* The same of their seeds. */
+void wt_rerun_seeds(wt_script *out, const wt_results *results, const char *experiment, size_t most);
 
 #endif
