@@ -105,8 +105,9 @@ wt_status wt_effect_mean(wt_context *context, const wt_results *results, const w
 /* the share of cells with y = 1, by Clopper and Pearson; */
 wt_status wt_effect_rate(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          wt_evidence *out);
-/* the p at which mean log y = a + b x^p fits best over the x, p = 0 standing for log x: 1 is
- * exponential growth, 0 a power law. Seeds and repetitions are resampled at every x; */
+/* the p at which mean log y = a + b x^p fits best over the x of the line with most cells, p = 0
+ * standing for log x: 1 is exponential growth, 0 a power law. Seeds and repetitions are resampled
+ * at every x; */
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out);
 /* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at

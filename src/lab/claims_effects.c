@@ -203,8 +203,10 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     if (lines.line_count == 0)
         goto done;
-    /* The first line is the setting of the claim; others would be other costs. */
+    /* One setting: costs of others are not to be mixed in. */
     const wt_line *line = &lines.lines[0];
+    for (size_t i = 1; i < lines.line_count; i++)
+        line = lines.lines[i].count > line->count ? &lines.lines[i] : line;
     const wt_line_point *points = lines.points + line->first;
     WT_TRY(WT_NEW(context, &x, line->count, "growth"));
     WT_TRY(WT_NEW(context, &y, line->count, "growth"));

@@ -26,16 +26,29 @@ static double parameter(const wt_line *line, const char *name) {
     return json_number_value(json_object_get(line->parameters, name));
 }
 
-/* Whether the line is of the same setting as the first one, but for T. */
-static bool same_setting(const wt_lines *lines, size_t index, const char *x) {
-    json_t *a = json_copy(lines->lines[0].parameters),
-           *b = json_copy(lines->lines[index].parameters);
+/* Whether two lines are of the same setting, but for T. */
+static bool same_setting(const wt_lines *lines, size_t one, size_t other, const char *x) {
+    json_t *a = json_copy(lines->lines[one].parameters),
+           *b = json_copy(lines->lines[other].parameters);
     json_object_del(a, x);
     json_object_del(b, x);
     bool same = json_equal(a, b);
     json_decref(a);
     json_decref(b);
     return same;
+}
+
+/* A line of the setting that has the most trials. */
+static size_t largest_setting(const wt_lines *lines, const char *x) {
+    size_t best = 0, most = 0;
+    for (size_t i = 0; i < lines->line_count; i++) {
+        size_t trials = 0;
+        for (size_t k = 0; k < lines->line_count; k++)
+            trials += same_setting(lines, i, k, x) ? lines->lines[k].count : 0;
+        best = trials > most ? i : best;
+        most = trials > most ? trials : most;
+    }
+    return best;
 }
 
 static void sort_by_x(wt_critical *sizes, double *draws, size_t count) {
@@ -70,9 +83,10 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
     WT_TRY(WT_NEW(context, &trials, lines.point_count, "trials"));
     WT_TRY(WT_NEW_ZERO(context, out, lines.line_count, "critical sizes"));
     WT_TRY(WT_NEW(context, &all, lines.line_count * WT_BOOTSTRAP_DRAWS, "critical sizes"));
+    size_t setting = largest_setting(&lines, part->x);
     for (size_t i = 0; i < lines.line_count; i++) {
         wt_critical *one = *out + *count;
-        if (!same_setting(&lines, i, part->x))
+        if (!same_setting(&lines, setting, i, part->x))
             continue;
         size_t sizes = trials_of(&lines, &lines.lines[i], trials);
         *one = (wt_critical){.x = parameter(&lines.lines[i], part->x),

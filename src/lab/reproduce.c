@@ -39,7 +39,7 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2 samples-ratio=1.5,2,3 "
      "restarts=5 reps=10 seed=1"},
     {"recover", "quick", "hard instances",
-     "experiment=recover parity=1,2,3,4 dim=6 length=2 goal=1e-6 reps=6 seed=1"},
+     "experiment=recover parity=1,2,3,4 dim=6 length=2 goal=1e-6 reps=10 seed=1"},
     {"sparse", "quick", "constructions",
      "experiment=construct function=and:3,majority:5,parity:4 length=64,256,1024,4096 "
      "positions=basis,random,trained reps=5 seed=1"},
