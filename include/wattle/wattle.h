@@ -16,6 +16,7 @@
 #include "wattle/recover.h"
 #include "wattle/report.h"
 #include "wattle/sculpt.h"
+#include "wattle/search.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
 

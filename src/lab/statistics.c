@@ -31,8 +31,7 @@ static double beta_fraction(double x, double a, double b) {
     return value;
 }
 
-/* I_x(a, b), for 0 <= x <= 1. */
-static double incomplete_beta(double x, double a, double b) {
+double wt_beta_cdf(double x, double a, double b) {
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
@@ -42,7 +41,7 @@ static double incomplete_beta(double x, double a, double b) {
 }
 
 double wt_student_cdf(double t, double freedom) {
-    double tail = incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2;
+    double tail = wt_beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5) / 2;
     return t > 0 ? 1 - tail : tail;
 }
 
@@ -59,17 +58,51 @@ double wt_student_quantile(double p, double freedom) {
     return low + (high - low) / 2;
 }
 
+/* From the mean of the values and the sum of the squares about it. */
+static wt_interval student_interval(double mean, double square, size_t count) {
+    if (count < 2)
+        return (wt_interval){count == 1 ? mean : NAN, NAN, NAN};
+    double n = (double)count;
+    double half = wt_student_quantile(0.975, n - 1) * sqrt(square / (n - 1) / n);
+    return (wt_interval){mean, mean - half, mean + half};
+}
+
+double wt_beta_quantile(double p, double a, double b) {
+    double low = 0, high = 1;
+    for (int i = 0; i < BISECTIONS && high - low > DBL_EPSILON * high; i++) {
+        double middle = low + (high - low) / 2;
+        *(wt_beta_cdf(middle, a, b) < p ? &low : &high) = middle;
+    }
+    return low + (high - low) / 2;
+}
+
+wt_interval wt_rate_interval(size_t successes, size_t trials) {
+    if (trials == 0)
+        return (wt_interval){NAN, NAN, NAN};
+    double s = (double)successes, f = (double)(trials - successes);
+    return (wt_interval){s / (s + f), s > 0 ? wt_beta_quantile(0.025, s, f + 1) : 0,
+                         f > 0 ? wt_beta_quantile(0.975, s + 1, f) : 1};
+}
+
+wt_interval wt_log_ratio_interval(const double *a, const double *b, size_t count) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(a[i] > 0) || !(b[i] > 0) || !isfinite(a[i]) || !isfinite(b[i]))
+            return (wt_interval){NAN, NAN, NAN};
+        mean += log(a[i] / b[i]) / (double)count;
+    }
+    for (size_t i = 0; i < count; i++)
+        square += (log(a[i] / b[i]) - mean) * (log(a[i] / b[i]) - mean);
+    return student_interval(mean, square, count);
+}
+
 wt_interval wt_mean_interval(const double *values, size_t count) {
     double mean = 0, square = 0;
     for (size_t i = 0; i < count; i++)
         mean += values[i] / (double)count;
     for (size_t i = 0; i < count; i++)
         square += (values[i] - mean) * (values[i] - mean);
-    if (count < 2)
-        return (wt_interval){count == 1 ? mean : NAN, NAN, NAN};
-    double n = (double)count;
-    double half = wt_student_quantile(0.975, n - 1) * sqrt(square / (n - 1) / n);
-    return (wt_interval){mean, mean - half, mean + half};
+    return student_interval(mean, square, count);
 }
 
 double wt_log_slope(const double *x, const double *y, size_t count) {

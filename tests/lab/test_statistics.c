@@ -50,12 +50,83 @@ static void slopes_are_exponents(void **state) {
     assert_true(isnan(wt_log_slope(x, y, 1)));
 }
 
+/* Table values of the exact interval, printed to four decimals. */
+static void rates_agree_with_tables(void **state) {
+    (void)state;
+    static const struct {
+        size_t successes, trials;
+        double low, high;
+    } table[] = {{0, 10, 0, 0.3085},      {1, 10, 0.0025, 0.4450},  {5, 10, 0.1871, 0.8129},
+                 {8, 10, 0.4439, 0.9748}, {10, 10, 0.6915, 1},      {1, 20, 0.0013, 0.2487},
+                 {0, 1, 0, 0.975},        {50, 100, 0.3983, 0.6017}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        wt_interval rate = wt_rate_interval(table[i].successes, table[i].trials);
+        CHECK_NEAR(rate.low, table[i].low, 5.1e-5);
+        CHECK_NEAR(rate.high, table[i].high, 5.1e-5);
+        CHECK_NEAR(rate.value, (double)table[i].successes / (double)table[i].trials, 1e-15);
+    }
+    assert_true(isnan(wt_rate_interval(0, 0).value));
+}
+
+/* The chance that the interval holds the true rate, summed over all outcomes: never below 95%. */
+static void rates_are_covered_at_every_rate(void **state) {
+    (void)state;
+    enum { TRIALS = 12 };
+    for (int step = 1; step < 100; step++) {
+        double p = step / 100.0, covered = 0;
+        for (size_t s = 0; s <= TRIALS; s++) {
+            wt_interval rate = wt_rate_interval(s, TRIALS);
+            double ways =
+                exp(lgamma(TRIALS + 1) - lgamma((double)s + 1) - lgamma(TRIALS - (double)s + 1));
+            if (rate.low <= p && p <= rate.high)
+                covered += ways * pow(p, (double)s) * pow(1 - p, TRIALS - (double)s);
+        }
+        if (covered < 0.95 - 1e-12)
+            fail_msg("a rate of %g is covered with %g only", p, covered);
+    }
+}
+
+/* I_x(1, b) = 1 - (1 - x)^b and I_x(a, 1) = x^a; the median of a symmetric law is 1/2. */
+static void beta_laws_agree_with_closed_forms(void **state) {
+    (void)state;
+    for (int step = 1; step < 20; step++) {
+        double x = step / 20.0;
+        CHECK_NEAR(wt_beta_cdf(x, 1, 7), 1 - pow(1 - x, 7), 1e-13);
+        CHECK_NEAR(wt_beta_cdf(x, 4.5, 1), pow(x, 4.5), 1e-13);
+        CHECK_NEAR(wt_beta_quantile(x, 4.5, 1), pow(x, 1 / 4.5), 1e-12);
+    }
+    CHECK_NEAR(wt_beta_quantile(0.5, 3, 3), 0.5, 1e-13);
+}
+
+/* Both models twice as bad on a hard draw: the ratio does not see it. */
+static void paired_ratios_drop_what_is_shared(void **state) {
+    (void)state;
+    const double hard[] = {1, 2, 4, 8}, off[] = {-0.1, 0.1, 0.2, -0.2};
+    double a[4], b[4], logs[4];
+    for (int i = 0; i < 4; i++) {
+        a[i] = hard[i] * exp(0.5 + off[i]);
+        b[i] = hard[i];
+        logs[i] = 0.5 + off[i];
+    }
+    wt_interval ratio = wt_log_ratio_interval(a, b, 4), plain = wt_mean_interval(logs, 4);
+    CHECK_NEAR(ratio.value, 0.5, 1e-15);
+    CHECK_NEAR(ratio.low, plain.low, 1e-14);
+    CHECK_NEAR(ratio.high, plain.high, 1e-14);
+    b[1] = 0;
+    assert_true(isnan(wt_log_ratio_interval(a, b, 4).value));
+    assert_true(isnan(wt_log_ratio_interval(a, b, 1).low));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_agree_with_tables),
         cmocka_unit_test(distributions_agree_with_closed_forms),
         cmocka_unit_test(means_have_student_intervals),
         cmocka_unit_test(slopes_are_exponents),
+        cmocka_unit_test(rates_agree_with_tables),
+        cmocka_unit_test(rates_are_covered_at_every_rate),
+        cmocka_unit_test(beta_laws_agree_with_closed_forms),
+        cmocka_unit_test(paired_ratios_drop_what_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,282 @@
+#include "lab/statistics_fit.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "wattle/random.h"
+
+#define LOW_EXPONENT  (-2.0)
+#define HIGH_EXPONENT 3.0
+#define GRID          50 /* steps over the exponents, to start from the lowest valley */
+
+static const char *const growth_names[] = {"log", "sqrt", "linear"};
+
+const char *wt_growth_name(wt_growth growth) {
+    return growth_names[growth];
+}
+
+static int ascending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The quantile at share p of sorted values: between two of them by a straight line, or the nearer
+ * one where either is infinite. */
+static double quantile(const double *sorted, size_t count, double p) {
+    double place = p * (double)(count - 1);
+    size_t below = (size_t)place;
+    if (below + 1 >= count || sorted[below] == sorted[below + 1])
+        return sorted[below];
+    double share = place - (double)below;
+    if (isinf(sorted[below]) || isinf(sorted[below + 1]))
+        return sorted[share < 0.5 ? below : below + 1];
+    return (1 - share) * sorted[below] + share * sorted[below + 1];
+}
+
+wt_interval wt_draws_interval(double value, double *draws, size_t count) {
+    if (count == 0)
+        return (wt_interval){value, NAN, NAN};
+    qsort(draws, count, sizeof *draws, ascending);
+    return (wt_interval){value, quantile(draws, count, 0.025), quantile(draws, count, 0.975)};
+}
+
+/* y = mean_y + b (u - mean_u), and what its errors are made of. */
+typedef struct {
+    double mean_u, mean_y, slope, spread; /* spread: sum of (u - mean_u)^2 */
+    double squares, total;                /* sums of squares about the line and about mean_y */
+} line;
+
+static line line_through(const double *u, const double *y, size_t count) {
+    line fit = {0};
+    double product = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        fit.mean_u += u[i] / n;
+        fit.mean_y += y[i] / n;
+    }
+    for (size_t i = 0; i < count; i++) {
+        fit.spread += (u[i] - fit.mean_u) * (u[i] - fit.mean_u);
+        fit.total += (y[i] - fit.mean_y) * (y[i] - fit.mean_y);
+        product += (u[i] - fit.mean_u) * (y[i] - fit.mean_y);
+    }
+    fit.slope = fit.spread > 0 ? product / fit.spread : NAN;
+    for (size_t i = 0; i < count; i++) {
+        double residual = y[i] - fit.mean_y - fit.slope * (u[i] - fit.mean_u);
+        fit.squares += residual * residual;
+    }
+    return fit;
+}
+
+static double intercept_of(const line *fit) {
+    return fit->mean_y - fit->slope * fit->mean_u;
+}
+
+/* Standard errors of slope and intercept. */
+static void errors_of(const line *fit, size_t count, double *slope, double *intercept) {
+    double n = (double)count, variance = fit->squares / (n - 2);
+    *slope = sqrt(variance / fit->spread);
+    *intercept = sqrt(variance * (1 / n + fit->mean_u * fit->mean_u / fit->spread));
+}
+
+/* Room for one fit: resampled y, residuals, random numbers (count), and the draws. */
+typedef struct {
+    double *y, *residuals, *uniform, *slopes, *intercepts;
+} scratch;
+
+static wt_status scratch_open(wt_context *context, size_t count, scratch *room) {
+    wt_status status;
+    WT_TRY(WT_NEW(context, &room->y, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->residuals, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->uniform, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->slopes, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->intercepts, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
+done:
+    return status;
+}
+
+static void scratch_close(scratch *room) {
+    wt_release(room->y);
+    wt_release(room->residuals);
+    wt_release(room->uniform);
+    wt_release(room->slopes);
+    wt_release(room->intercepts);
+}
+
+/* Residuals of equal variance, centred. */
+static void spread_residuals(const line *fit, const double *u, const double *y, size_t count,
+                             double *out) {
+    double mean = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double away = u[i] - fit->mean_u;
+        double leverage = 1 / n + away * away / fit->spread;
+        double residual = y[i] - fit->mean_y - fit->slope * away;
+        out[i] = leverage < 1 ? residual / sqrt(1 - leverage) : 0;
+        mean += out[i] / n;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] -= mean;
+}
+
+/* The interval of an estimate with its standard error from draws of Student's ratio. */
+static wt_interval turned(double value, double error, double *ratios) {
+    wt_interval ratio = wt_draws_interval(0, ratios, WT_BOOTSTRAP_DRAWS);
+    return (wt_interval){value, value - ratio.high * error, value - ratio.low * error};
+}
+
+static void bootstrap(const line *fit, const double *u, size_t count, uint64_t seed, scratch *room,
+                      wt_affine_fit *out) {
+    double slope_error, intercept_error, slope_again, intercept_again;
+    errors_of(fit, count, &slope_error, &intercept_error);
+    for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
+        wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
+        for (size_t i = 0; i < count; i++)
+            room->y[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +
+                         room->residuals[(size_t)(room->uniform[i] * (double)count)];
+        line again = line_through(u, room->y, count);
+        errors_of(&again, count, &slope_again, &intercept_again);
+        /* A resample on a line says nothing about its error: it is counted as agreeing. */
+        bool exact = !(again.squares > 0);
+        room->slopes[draw] = exact ? 0 : (again.slope - fit->slope) / slope_again;
+        room->intercepts[draw] =
+            exact ? 0 : (intercept_of(&again) - intercept_of(fit)) / intercept_again;
+    }
+    out->slope = turned(fit->slope, slope_error, room->slopes);
+    out->intercept = turned(intercept_of(fit), intercept_error, room->intercepts);
+}
+
+static wt_status fit_line(wt_context *context, const double *u, const double *y, size_t count,
+                          uint64_t seed, wt_affine_fit *out) {
+    scratch room = {0};
+    wt_status status;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(u[i]) || !isfinite(y[i]))
+            return wt_fail(context, WT_USAGE, "point %zu of a fit is not finite", i);
+    line fit = line_through(u, y, count);
+    if (count < 3 || !(fit.spread > 0))
+        return wt_fail(context, WT_USAGE,
+                       "a line needs three points at two different x, not %zu points", count);
+    WT_TRY(scratch_open(context, count, &room));
+    spread_residuals(&fit, u, y, count, room.residuals);
+    bootstrap(&fit, u, count, seed, &room, out);
+    double n = (double)count;
+    out->squares = fit.squares;
+    out->r_squared = fit.total > 0 ? 1 - fit.squares / fit.total : NAN;
+    out->aic = n * log(fit.squares / n) + 2 * 3;
+    out->bic = n * log(fit.squares / n) + log(n) * 3;
+done:
+    scratch_close(&room);
+    return status;
+}
+
+static double grown(wt_growth growth, double x) {
+    return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
+}
+
+wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x, const double *y,
+                           size_t count, uint64_t seed, wt_affine_fit *out) {
+    double *u = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &u, count, "a fit"));
+    for (size_t i = 0; i < count; i++)
+        u[i] = grown(growth, x[i]);
+    WT_TRY(fit_line(context, u, y, count, seed, out));
+done:
+    wt_release(u);
+    return status;
+}
+
+wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
+                          uint64_t seed, wt_power_fit *out) {
+    double *logs = NULL;
+    wt_affine_fit fit;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &logs, 2 * count, "a fit"));
+    for (size_t i = 0; i < count; i++) {
+        logs[i] = log(x[i]);
+        logs[count + i] = log(y[i]);
+    }
+    WT_TRY(fit_line(context, logs, logs + count, count, seed, &fit));
+    *out = (wt_power_fit){
+        .factor = {exp(fit.intercept.value), exp(fit.intercept.low), exp(fit.intercept.high)},
+        .exponent = fit.slope,
+        .r_squared = fit.r_squared};
+done:
+    wt_release(logs);
+    return status;
+}
+
+/* The share of the variance of y that a + b (x^p - 1)/p leaves, in one pass over centred sums. */
+static double left_over(const double *x, const double *y, size_t count, double p) {
+    double n = (double)count, mean_u = 0, mean_y = 0, uu = 0, uy = 0, yy = 0;
+    for (size_t i = 0; i < count; i++) {
+        mean_u += (fabs(p) < 1e-9 ? log(x[i]) : expm1(p * log(x[i])) / p) / n;
+        mean_y += y[i] / n;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double u = (fabs(p) < 1e-9 ? log(x[i]) : expm1(p * log(x[i])) / p) - mean_u;
+        uu += u * u;
+        uy += u * (y[i] - mean_y);
+        yy += (y[i] - mean_y) * (y[i] - mean_y);
+    }
+    /* below rounding y is constant, and every exponent as good as any other */
+    double least = DBL_EPSILON * mean_y;
+    return yy > n * least * least ? 1 - uy * uy / (uu * yy) : NAN;
+}
+
+/* Golden section on low .. high, where there is one valley. */
+static double lowest(const double *x, const double *y, size_t count, double low, double high) {
+    const double golden = (sqrt(5) - 1) / 2;
+    double a = high - golden * (high - low), b = low + golden * (high - low);
+    double at_a = left_over(x, y, count, a), at_b = left_over(x, y, count, b);
+    while (high - low > 1e-7) {
+        if (at_a < at_b) {
+            high = b;
+            b = a;
+            at_b = at_a;
+            a = high - golden * (high - low);
+            at_a = left_over(x, y, count, a);
+        } else {
+            low = a;
+            a = b;
+            at_a = at_b;
+            b = low + golden * (high - low);
+            at_b = left_over(x, y, count, b);
+        }
+    }
+    return low + (high - low) / 2;
+}
+
+static size_t different(const double *x, size_t count) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0;
+        while (before < i && x[before] != x[i])
+            before++;
+        found += before == i;
+    }
+    return found;
+}
+
+double wt_growth_exponent(const double *x, const double *y, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!(x[i] > 0) || !isfinite(x[i]) || !isfinite(y[i]))
+            return NAN;
+    if (different(x, count) < 3)
+        return NAN;
+    const double step = (HIGH_EXPONENT - LOW_EXPONENT) / GRID;
+    int best = 0;
+    double least = INFINITY;
+    for (int i = 0; i <= GRID; i++) {
+        double left = left_over(x, y, count, LOW_EXPONENT + i * step);
+        if (isnan(left))
+            return NAN;
+        if (left < least) {
+            least = left;
+            best = i;
+        }
+    }
+    double middle = LOW_EXPONENT + best * step;
+    return lowest(x, y, count, fmax(LOW_EXPONENT, middle - step),
+                  fmin(HIGH_EXPONENT, middle + step));
+}

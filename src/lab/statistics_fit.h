@@ -1,0 +1,47 @@
+/* Curves through measured points, with intervals by a deterministic bootstrap. */
+#ifndef WT_LAB_STATISTICS_FIT_H
+#define WT_LAB_STATISTICS_FIT_H
+
+#include "lab/statistics.h"
+
+#define WT_BOOTSTRAP_DRAWS 1000
+
+/* The 95% interval of sorted or unsorted draws, by their quantiles 2.5% and 97.5%; the draws are
+ * left sorted. Infinite draws count as what they are. */
+wt_interval wt_draws_interval(double value, double *draws, size_t count);
+
+/* What runs along x in y = a + b f(x). */
+typedef enum wt_growth { WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR } wt_growth;
+/* "log", "sqrt", "linear". */
+const char *wt_growth_name(wt_growth growth);
+
+typedef struct wt_affine_fit {
+    wt_interval intercept, slope; /* a and b */
+    double r_squared;             /* share of the variance of y explained; NaN for constant y */
+    double squares;               /* sum of the squared residuals */
+    double aic, bic;              /* of Gaussian errors: a, b and their variance are fitted */
+} wt_affine_fit;
+
+/* Least squares with the x taken as chosen, not drawn: the bootstrap resamples residuals, each over
+ * sqrt(1 - leverage), and takes the quantiles of Student's ratio (b* - b)/se*, which cover 95% with
+ * a handful of points too, where quantiles of b* itself would not. WT_USAGE with fewer than three
+ * points, two different f(x), or values that are not finite; x above 0 for log, not below for
+ * sqrt. */
+wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x, const double *y,
+                           size_t count, uint64_t seed, wt_affine_fit *out);
+
+typedef struct wt_power_fit {
+    wt_interval factor, exponent; /* y = factor x^exponent */
+    double r_squared;             /* of the logs */
+} wt_power_fit;
+
+/* The same through (log x, log y); all above 0. */
+wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
+                          uint64_t seed, wt_power_fit *out);
+
+/* The p at which y = a + b (x^p - 1)/p fits the points best, within -2 .. 3, where p = 0 stands for
+ * log x: 0, 1/2 and 1 are the three growths, and what is between tells which one is nearest. NaN
+ * with fewer than three different x, an x that is not above 0 or a y that is not finite. */
+double wt_growth_exponent(const double *x, const double *y, size_t count);
+
+#endif
