@@ -31,6 +31,7 @@ static void resumed_trials_give_the_same_bits(void **state) {
         setting.validate = 5;
         setting.restarts = 2;
         setting.success = 1;
+        setting.validation_samples = 50;
         setting.rate = 1e-4; /* no success: all runs are taken */
         if (k == 0)
             setting.network.block_drop = setting.network.attention_drop = 0.1;
@@ -39,7 +40,7 @@ static void resumed_trials_give_the_same_bits(void **state) {
         if (k == 2)
             setting.online = 16;
         run_small(*state, &setting, SIZE_MAX, &whole);
-        for (size_t stop = 0; stop <= 24; stop += k == 0 ? 1 : 4) {
+        for (size_t stop = 0; stop <= 24; stop += k == 2 ? 1 : 4) {
             run_small(*state, &setting, stop, &part);
             CHECK_OK(*state, wt_trainer_save(*state, part, path));
             wt_trainer_free(part);
