@@ -1,5 +1,5 @@
 /* Rounds of trials: at every length the next block of its next m, all in one parallel loop. */
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -124,7 +124,7 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold, const c
                   .threshold = threshold,
                   .path = path,
                   .meter = wt_meter_start(context, "trials", 0),
-                  .saved = wt_clock()};
+                  .saved = -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;
     if (!wt_multiply(room, trials, &room)) {
         status = wt_fail(context, WT_MEMORY, "%zu trials at %zu lengths are too many", trials,
