@@ -20,7 +20,15 @@ typedef enum {
     CLI_BYTES,    /* size_t, "4G" */
     CLI_GRID,     /* wt_grid of numbers */
     CLI_INTEGERS, /* wt_grid of integers */
+    CLI_TEXTS,    /* cli_texts: may be given several times */
 } cli_kind;
+
+/* The values of an option that was given several times, in their order. */
+#define CLI_TEXTS_MOST 64
+typedef struct cli_texts {
+    size_t count;
+    const char *items[CLI_TEXTS_MOST];
+} cli_texts;
 
 typedef struct cli_option {
     const char *name;     /* without the dashes */

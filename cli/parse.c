@@ -67,6 +67,17 @@ static wt_status parse_grid(wt_context *context, const cli_option *option, const
     return wt_fail(context, WT_USAGE, "--%s: %s", option->name, why);
 }
 
+static wt_status add_text(wt_context *context, const cli_option *option, cli_texts *out,
+                          const char *text) {
+    if (*text == '\0')
+        return wt_fail(context, WT_USAGE, "--%s: the value is empty", option->name);
+    if (out->count == CLI_TEXTS_MOST)
+        return wt_fail(context, WT_USAGE, "--%s: given more than %d times", option->name,
+                       CLI_TEXTS_MOST);
+    out->items[out->count++] = text;
+    return WT_OK;
+}
+
 /* Parses the text into the field, whose type the option's kind tells. */
 static wt_status set_value(wt_context *context, const cli_option *option, void *field,
                            const char *text) {
@@ -104,6 +115,8 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
         return wt_parse_bytes(text, (size_t *)field)
                    ? WT_OK
                    : refuse(context, option, text, "a size (write 500M or 4G)");
+    case CLI_TEXTS:
+        return add_text(context, option, (cli_texts *)field, text);
     case CLI_GRID:
     case CLI_INTEGERS:
         return parse_grid(context, option, text, (wt_grid *)field);

@@ -122,14 +122,16 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     const wt_train_measure *measure = &trial->measure;
     const wt_train_setting *setting = trial->setting;
     json_t *object = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I}", "task",
-        setting->task.function, "model", setting->network.kind, "length",
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
+        "s:I}",
+        "task", setting->task.function, "model", setting->network.kind, "length",
         (json_int_t)setting->task.length, "samples",
         (json_int_t)(setting->online > 0 ? 0 : setting->samples), "online",
         (json_int_t)setting->online, "seed", (json_int_t)setting->seed, "relevant",
         json_relevant(wt_trainer_task(trial->trainer)), "success", result->success, "runs",
         (json_int_t)result->runs, "success_step", (json_int_t)result->success_step, "mark_step",
-        (json_int_t)result->mark_step, "steps", (json_int_t)result->steps, "best_accuracy",
+        (json_int_t)result->mark_step, "leave_step", (json_int_t)result->leave_step, "low_step",
+        (json_int_t)result->low_step, "steps", (json_int_t)result->steps, "best_accuracy",
         cli_json_real(result->best_accuracy), "loss", cli_json_real(result->loss), "batch_accuracy",
         cli_json_real(result->train_accuracy), "redrawn", (json_int_t)result->redrawn);
     json_t *more = json_pack(

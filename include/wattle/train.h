@@ -82,7 +82,9 @@ typedef struct wt_train_result {
     bool success;
     size_t runs;          /* begun; 0 when there was no training set without ambiguity */
     size_t success_step;  /* of the first success, 0 = none */
-    size_t mark_step;     /* of the last run: the first whose loss was below loss_mark, 0 = none */
+    size_t mark_step;     /* of the last run: the first whose loss was below loss_mark, 0 = none; */
+    size_t leave_step;    /* below 90% of ln 2, where a plateau ends; */
+    size_t low_step;      /* below 10% of ln 2 */
     size_t steps;         /* of the last run */
     double best_accuracy; /* of all validations; NaN before any */
     double loss, train_accuracy; /* of the last step */

@@ -6,6 +6,7 @@
 #include "wattle/boolean.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
+#include "wattle/lab.h"
 #include "wattle/layer.h"
 #include "wattle/learn.h"
 #include "wattle/linalg.h"

@@ -43,7 +43,9 @@ static void run_chunk(loop *run, size_t chunk, int worker) {
 
 /* On the calling thread, as the inside of another loop: the outer chunk owns the message. */
 static wt_status run_inline(loop *run) {
-    int worker = omp_get_thread_num();
+    /* a context of the chunk's own may have fewer threads than the outer loop, and serves it alone
+     */
+    int worker = omp_get_thread_num() % run->context->threads;
     for (size_t begin = 0; begin < run->count; begin += run->grain) {
         size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
         wt_status status = wt_check_cancelled(run->context);

@@ -13,7 +13,7 @@
 #define CHECKPOINT         "checkpoint" /* metadata: the version of this format */
 #define CHECKPOINT_VERSION "1"
 
-enum { STATES = 6, COLUMNS = 5 };
+enum { STATES = 8, COLUMNS = 5 };
 
 /* Tensors of a checkpoint. */
 static const char *const blocks[] = {"parameters", "first_moments", "second_moments"};
@@ -43,8 +43,9 @@ static void fill_history(const wt_trainer *trainer, double *out) {
 
 wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const char *path) {
     const double state[STATES] = {
-        (double)trainer->run, (double)trainer->step,      trainer->loss,
-        trainer->accuracy,    (double)trainer->mark_step, (double)trainer->ended};
+        (double)trainer->run,      (double)trainer->step,    trainer->loss,
+        trainer->accuracy,         (double)trainer->ended,   (double)trainer->marks[0],
+        (double)trainer->marks[1], (double)trainer->marks[2]};
     wt_tensor tensors[BLOCKS + 2];
     wt_metadata *about = NULL;
     double *wide = NULL, *history = NULL;
@@ -145,8 +146,8 @@ static bool is_count(double value, double most) {
 static bool state_makes_sense(const wt_trainer *trainer, const double *state) {
     double steps = (double)trainer->setting.steps, step = state[1];
     return is_count(state[0], (double)trainer->setting.restarts - 1) && is_count(step, steps) &&
-           is_count(state[4], step) && is_count(state[5], 1) &&
-           (isfinite(state[2]) || (state[0] == 0 && step == 0));
+           is_count(state[4], 1) && is_count(state[5], step) && is_count(state[6], step) &&
+           is_count(state[7], step) && (isfinite(state[2]) || (state[0] == 0 && step == 0));
 }
 
 static bool point_makes_sense(const double *row, const double *state, double steps) {
@@ -207,8 +208,9 @@ static void take(wt_trainer *trainer, const double *state, const double *wide,
     trainer->step = (size_t)state[1];
     trainer->loss = state[2];
     trainer->accuracy = state[3];
-    trainer->mark_step = (size_t)state[4];
-    trainer->ended = state[5] != 0;
+    trainer->ended = state[4] != 0;
+    for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
+        trainer->marks[i] = (size_t)state[5 + i];
     wt_release(trainer->history);
     trainer->history = history;
     trainer->points = trainer->room = points;

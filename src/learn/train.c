@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "wattle/random.h"
 
+#define LOG_2 0.69314718055994530942
+
 enum { PIECE = 512 }; /* samples of a validation drawn at a time */
 
 wt_train_setting wt_train_setting_default(void) {
@@ -153,7 +155,8 @@ wt_status wt_train_begin_run(wt_context *context, wt_trainer *trainer) {
     }
     memset(trainer->first, 0, trainer->size * sizeof *trainer->first);
     memset(trainer->second, 0, trainer->size * sizeof *trainer->second);
-    trainer->step = trainer->mark_step = 0;
+    memset(trainer->marks, 0, sizeof trainer->marks);
+    trainer->step = 0;
     return wt_train_project(context, trainer);
 }
 
@@ -186,6 +189,13 @@ done:
     return status;
 }
 
+static void note_marks(wt_trainer *trainer, double loss) {
+    const double marks[WT_TRAIN_MARKS] = {0.9 * LOG_2, trainer->setting.loss_mark, 0.1 * LOG_2};
+    for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
+        if (trainer->marks[i] == 0 && loss < marks[i])
+            trainer->marks[i] = trainer->step;
+}
+
 wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->run);
@@ -202,8 +212,7 @@ wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     trainer->step++;
     trainer->loss = result.loss;
     trainer->accuracy = (double)result.correct / (double)result.samples;
-    if (trainer->mark_step == 0 && result.loss < setting->loss_mark)
-        trainer->mark_step = trainer->step;
+    note_marks(trainer, result.loss);
 done:
     return status;
 }
@@ -380,7 +389,9 @@ const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer) {
 
 wt_train_result wt_trainer_result(const wt_trainer *trainer) {
     wt_train_result out = {.runs = trainer->run + 1,
-                           .mark_step = trainer->mark_step,
+                           .leave_step = trainer->marks[0],
+                           .mark_step = trainer->marks[1],
+                           .low_step = trainer->marks[2],
                            .steps = trainer->step,
                            .best_accuracy = NAN,
                            .loss = trainer->loss,

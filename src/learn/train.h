@@ -11,6 +11,9 @@ typedef struct wt_train_range {
     size_t begin, end;
 } wt_train_range;
 
+/* Marks of the training loss: 90% of ln 2, the setting's, 10% of ln 2. */
+enum { WT_TRAIN_MARKS = 3 };
+
 typedef struct wt_train_group wt_train_group;
 
 struct wt_trainer {
@@ -31,9 +34,9 @@ struct wt_trainer {
     size_t redrawn;
 
     /* What a checkpoint holds, beside parameters and moments. */
-    size_t run, step;      /* step: updates done in this run */
-    double loss, accuracy; /* of the last step */
-    size_t mark_step;      /* of this run */
+    size_t run, step;             /* step: updates done in this run */
+    double loss, accuracy;        /* of the last step */
+    size_t marks[WT_TRAIN_MARKS]; /* of this run: first steps below the marks, 0 = none */
     wt_train_point *history;
     size_t points, room;
 

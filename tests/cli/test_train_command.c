@@ -153,7 +153,7 @@ static void wait_a_moment(void) {
 /* Steps the checkpoint has come to; -1 while there is none. */
 static double step_of(wt_context *context, const char *name) {
     wt_file *file;
-    double state[6] = {0};
+    double state[8] = {0};
     if (!exists(name))
         return -1;
     CHECK_OK(context, wt_file_open(context, path_of(name), &file));

@@ -84,7 +84,7 @@ static void other_settings_are_refused(void **state) {
 /* A checkpoint with one thing changed, written by the same writer. */
 static void save_spoilt(wt_context *context, const wt_trainer *trainer, size_t what) {
     size_t n = trainer->size - (what == 0);
-    double *zero, state[6] = {0, 3, 0.5, 0.5, 0, 0}, history[5] = {0, 3, 0.5, 0.5, 0.5};
+    double *zero, state[8] = {0, 3, 0.5, 0.5}, history[5] = {0, 3, 0.5, 0.5, 0.5};
     wt_metadata about[64];
     assert_true(trainer->about_count < 64);
     CHECK_OK(context, WT_NEW_ZERO(context, &zero, trainer->size, "a test"));
@@ -102,7 +102,7 @@ static void save_spoilt(wt_context *context, const wt_trainer *trainer, size_t w
         {.name = "parameters", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
         {.name = "first_moments", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
         {.name = "second_moments", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
-        {.name = "state", .type = WT_F64, .rank = 1, .shape = {6}, .values = state},
+        {.name = "state", .type = WT_F64, .rank = 1, .shape = {8}, .values = state},
         {.name = "history", .type = WT_F64, .rank = 2, .shape = {1, 5}, .values = history}};
     CHECK_OK(context, wt_safetensors_write(context, path, tensors, what == 6 ? 4 : 5, about,
                                            trainer->about_count + (what != 7)));

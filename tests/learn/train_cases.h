@@ -36,7 +36,7 @@ static inline void check_same(const wt_trainer *a, const wt_trainer *b) {
     assert_int_equal(a->size, b->size);
     assert_int_equal(a->run, b->run);
     assert_int_equal(a->step, b->step);
-    assert_int_equal(a->mark_step, b->mark_step);
+    assert_memory_equal(a->marks, b->marks, sizeof a->marks);
     assert_int_equal(a->ended, b->ended);
     assert_memory_equal(a->parameters, b->parameters, a->size * sizeof(float));
     assert_memory_equal(a->first, b->first, a->size * sizeof(float));

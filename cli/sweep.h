@@ -1,0 +1,34 @@
+/* What `wattle sweep` can do: a row of the table in cmd_sweep.c and a function each. */
+#ifndef CLI_SWEEP_H
+#define CLI_SWEEP_H
+
+#include "command.h"
+#include "lab/sweep.h"
+
+typedef struct cli_sweep_values {
+    const char *store, *shard, *experiment, *output;
+    size_t workers;
+    cli_texts set;
+    bool dry_run, csv, failed;
+} cli_sweep_values;
+
+wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given);
+
+/* What the wanted cells of a plan take: printed instead of running them. */
+wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
+                         size_t workers);
+
+/* "3/8", or what the job array of SLURM says where the option is not given; all in one otherwise.
+ */
+wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out);
+
+/* Whether both paths lead to one file. */
+bool cli_same_file(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,123 @@
+/* What a sweep will take, and which part of it is ours. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "set_options.h"
+#include "sweep.h"
+#include "wattle/linalg.h"
+
+enum { ORDER = 384 };
+
+static wt_status parse_shard(wt_context *context, const char *text, wt_shard *out) {
+    char copy[64];
+    uint64_t index = 0, count = 0;
+    snprintf(copy, sizeof copy, "%s", text);
+    char *slash = strchr(copy, '/');
+    if (slash != NULL)
+        *slash++ = '\0';
+    if (slash == NULL || !wt_parse_unsigned(copy, &index) || !wt_parse_unsigned(slash, &count) ||
+        index == 0 || index > count)
+        return wt_fail(context, WT_USAGE, "--shard: '%s' is not I/N with I from 1 to N", text);
+    *out = (wt_shard){(size_t)index - 1, (size_t)count};
+    return WT_OK;
+}
+
+static bool read_variable(const char *name, uint64_t *out) {
+    const char *text = getenv(name);
+    return text != NULL && wt_parse_unsigned(text, out);
+}
+
+/* Tasks of an array count from any number in any steps. */
+static wt_status shard_of_job(cli_call *call, wt_shard *out) {
+    uint64_t task = 0, count = 0, first = 0, step = 1;
+    *out = (wt_shard){0, 1};
+    if (getenv("SLURM_ARRAY_TASK_ID") == NULL || getenv("SLURM_ARRAY_TASK_COUNT") == NULL)
+        return WT_OK;
+    bool sound = read_variable("SLURM_ARRAY_TASK_ID", &task) &&
+                 read_variable("SLURM_ARRAY_TASK_COUNT", &count);
+    if (getenv("SLURM_ARRAY_TASK_MIN") != NULL)
+        sound = sound && read_variable("SLURM_ARRAY_TASK_MIN", &first);
+    if (getenv("SLURM_ARRAY_TASK_STEP") != NULL)
+        sound = sound && read_variable("SLURM_ARRAY_TASK_STEP", &step);
+    if (!sound || step == 0 || task < first || (task - first) / step >= count)
+        return wt_fail(call->context, WT_USAGE,
+                       "the variables SLURM_ARRAY_TASK_... do not tell which part of the sweep "
+                       "this is; give --shard I/N, or 1/1 for all of it");
+    *out = (wt_shard){(size_t)((task - first) / step), (size_t)count};
+    wt_remark(call->context, "shard %zu/%zu, by the job array of SLURM", out->index + 1,
+              out->count);
+    return WT_OK;
+}
+
+wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out) {
+    return text != NULL ? parse_shard(call->context, text, out) : shard_of_job(call, out);
+}
+
+bool cli_same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Flops a second of one product on one thread; the better of three. */
+static wt_status measure_rate(wt_context *context, double *out) {
+    double *a = NULL, best = INFINITY;
+    size_t order = ORDER, square = order * order;
+    int threads = wt_context_threads(context);
+    wt_status status;
+    WT_TRY(WT_NEW(context, &a, 3 * square, "a product to measure"));
+    for (size_t i = 0; i < 2 * square; i++)
+        a[i] = 1;
+    WT_TRY(wt_context_set_threads(context, 1));
+    for (int i = 0; i < 3; i++) {
+        double began = wt_clock();
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, order, order, order, 1, a, order, a + square,
+                       order, 0, a + 2 * square, order));
+        best = fmin(best, wt_clock() - began);
+    }
+    *out = 2.0 * ORDER * ORDER * ORDER / best;
+done:
+    (void)wt_context_set_threads(context, threads);
+    wt_release(a);
+    return status;
+}
+
+wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
+                         size_t workers) {
+    wt_cost cost;
+    double rate;
+    char bytes[WT_BYTES_TEXT] = "not known";
+    wt_status status;
+    WT_TRY(wt_plan_cost(call->context, plan, &cost));
+    WT_TRY(measure_rate(call->context, &rate));
+    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
+    double seconds = cost.flops / rate / used, memory = cost.bytes * used;
+    if (call->common.json) {
+        WT_TRY(cli_emit_json(
+            call,
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "cells", (json_int_t)count->cells,
+                      "groups", (json_int_t)plan->group_count, "done_before",
+                      (json_int_t)count->done, "failed_before", (json_int_t)count->failed, "to_do",
+                      (json_int_t)count->wanted, "workers", (json_int_t)workers, "seconds",
+                      cli_json_real(seconds), "bytes", cli_json_real(memory))));
+        goto done;
+    }
+    if (memory < 1e18)
+        wt_format_bytes((size_t)memory, bytes);
+    cli_print_row("cells", "%zu in %zu groups", count->cells, plan->group_count);
+    cli_print_row("done before", "%zu", count->done);
+    cli_print_row("failed before", "%zu", count->failed);
+    cli_print_row("to do", "%zu", count->wanted);
+    cli_print_row("time, about", isnan(seconds) ? "not known" : "%.2g s on %zu workers", seconds,
+                  workers);
+    cli_print_row("memory, about", "%s", bytes);
+done:
+    return status;
+}

@@ -1,0 +1,226 @@
+/* Actions of `wattle sweep` that write: run, retry, merge. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commit.h"
+#include "machine.h"
+#include "set_options.h"
+#include "sweep.h"
+
+enum { COMMAND_BYTES = 4096, MACHINE_BYTES = CLI_CPU_TEXT + 32, VERSION_BYTES = 96 };
+
+/* What goes into every record of this run. */
+typedef struct {
+    char command[COMMAND_BYTES], machine[MACHINE_BYTES], version[VERSION_BYTES];
+} identity;
+
+static wt_sweep_options describe(identity *self, const cli_sweep_values *given) {
+    char processor[CLI_CPU_TEXT];
+    snprintf(self->machine, sizeof self->machine, "%s, %zu processors", cli_cpu_model(processor),
+             cli_processors());
+    snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
+    return (wt_sweep_options){.workers = given->workers,
+                              .command = self->command,
+                              .version = self->version,
+                              .machine = self->machine};
+}
+
+/* The line that does the same again. */
+static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shard shard,
+                          char out[COMMAND_BYTES]) {
+    size_t used = (size_t)snprintf(out, COMMAND_BYTES, "wattle sweep run %s", call->operands[1]);
+    for (size_t i = 0; i < given->set.count && used < COMMAND_BYTES; i++)
+        used +=
+            (size_t)snprintf(out + used, COMMAND_BYTES - used, " --set %s", given->set.items[i]);
+    if (cli_given(call, "seed") && used < COMMAND_BYTES)
+        used += (size_t)snprintf(out + used, COMMAND_BYTES - used, " --seed %" PRIu64,
+                                 call->common.seed);
+    if (shard.count > 1 && used < COMMAND_BYTES)
+        used += (size_t)snprintf(out + used, COMMAND_BYTES - used, " --shard %zu/%zu",
+                                 shard.index + 1, shard.count);
+    if (used < COMMAND_BYTES)
+        snprintf(out + used, COMMAND_BYTES - used, " --store %s", given->store);
+}
+
+static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec *out) {
+    char seed[32];
+    wt_status status;
+    WT_TRY(wt_spec_read(call->context, call->operands[1], out));
+    for (size_t i = 0; i < given->set.count; i++)
+        WT_TRY(wt_spec_set(call->context, out, given->set.items[i]));
+    if (cli_given(call, "seed")) {
+        snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
+        WT_TRY(wt_spec_set(call->context, out, seed));
+    }
+done:
+    return status;
+}
+
+static wt_status show(cli_call *call, const char *store, const wt_plan_count *before,
+                      const wt_sweep_report *report) {
+    if (call->common.json)
+        return cli_emit_json(
+            call,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "store", store, "cells",
+                      (json_int_t)before->cells, "done_before", (json_int_t)before->done,
+                      "failed_before", (json_int_t)before->failed, "done", (json_int_t)report->done,
+                      "failed", (json_int_t)report->failed, "seconds", report->seconds));
+    cli_print_row("store", "%s", store);
+    cli_print_row("cells", "%zu", before->cells);
+    cli_print_row("done before", "%zu", before->done);
+    cli_print_row("done now", "%zu", report->done);
+    cli_print_row("failed", "%zu", before->failed + report->failed);
+    cli_print_row("seconds", "%.3g", report->seconds);
+    return WT_OK;
+}
+
+/* Failed cells are a goal missed; the result is printed all the same. */
+static wt_status judge(cli_call *call, const char *store, size_t failed) {
+    if (failed == 0)
+        return WT_OK;
+    return wt_fail(call->context, WT_MISSED,
+                   "%zu cells failed; 'wattle sweep list %s --failed' says why, and 'wattle sweep "
+                   "retry %s' tries again",
+                   failed, store, store);
+}
+
+/* Looks at the store, if there is one, and changes nothing. */
+static wt_status dry_run(cli_call *call, const cli_sweep_values *given, wt_plan *plan) {
+    wt_store *store = NULL;
+    wt_plan_count count = wt_plan_all(plan);
+    size_t workers =
+        given->workers == 0 ? (size_t)wt_context_threads(call->context) : given->workers;
+    wt_status status = WT_OK;
+    if (given->store != NULL) {
+        status = wt_store_open(call->context, given->store, WT_STORE_READ, &store);
+        if (status != WT_NO_INPUT)
+            WT_TRY(status);
+        if (store != NULL)
+            WT_TRY(wt_plan_compare(call->context, plan, store, &count));
+    }
+    WT_TRY(cli_sweep_plan(call, plan, &count, workers));
+done:
+    wt_store_free(store);
+    return status;
+}
+
+wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
+    identity self;
+    wt_sweep_options options = describe(&self, given);
+    wt_sweep_report report;
+    wt_plan_count before;
+    wt_spec spec = {0};
+    wt_plan plan = {0};
+    wt_store *store = NULL;
+    wt_shard shard;
+    char *line = NULL;
+    wt_status status;
+    WT_TRY(cli_sweep_shard(call, given->shard, &shard));
+    if (given->store == NULL && !given->dry_run) {
+        status = wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store");
+        goto done;
+    }
+    WT_TRY(read_spec(call, given, &spec));
+    WT_TRY(wt_plan_make(call->context, &spec, shard, &plan));
+    if (given->dry_run) {
+        WT_TRY(dry_run(call, given, &plan));
+        goto done;
+    }
+    spell_command(call, given, shard, self.command);
+    WT_TRY(wt_spec_line(call->context, &spec, &line));
+    options.sweep = line;
+    WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &store));
+    WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
+    WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
+    WT_TRY(show(call, given->store, &before, &report));
+    WT_TRY(judge(call, given->store, before.failed + report.failed));
+done:
+    wt_store_free(store);
+    wt_plan_free(&plan);
+    wt_spec_free(&spec);
+    wt_release(line);
+    return status;
+}
+
+wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
+    identity self;
+    wt_sweep_options options = describe(&self, given);
+    wt_sweep_report report;
+    wt_store_count held;
+    wt_store *store = NULL;
+    wt_plan plan = {0};
+    const char *path = call->operands[1];
+    wt_status status;
+    snprintf(self.command, sizeof self.command, "wattle sweep retry %s", path);
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_WRITE, &store));
+    WT_TRY(wt_store_counts(call->context, store, &held));
+    WT_TRY(wt_plan_failed(call->context, store, &plan));
+    WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
+    wt_plan_count before = {.cells = held.done + held.failed, .done = held.done};
+    WT_TRY(show(call, path, &before, &report));
+    WT_TRY(judge(call, path, report.failed));
+done:
+    wt_store_free(store);
+    wt_plan_free(&plan);
+    return status;
+}
+
+static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_merge_report *sum) {
+    wt_store *from = NULL;
+    wt_merge_report report;
+    wt_status status;
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_READ, &from));
+    WT_TRY(wt_sweep_merge(call->context, into, from, &report));
+    sum->added += report.added;
+    sum->known += report.known;
+    sum->differs += report.differs;
+    if (report.differs > 0)
+        wt_remark(call->context,
+                  "%s: %zu cells have other numbers than those of %s, made by another program or "
+                  "machine; the first are kept",
+                  path, report.differs, wt_store_shown(into));
+done:
+    wt_store_free(from);
+    return status;
+}
+
+/* To read the store that is being written would drop its locks. */
+static wt_status check_apart(cli_call *call, const char *into, const char *path) {
+    return cli_same_file(into, path)
+               ? wt_fail(call->context, WT_USAGE, "%s cannot be merged into itself", path)
+               : WT_OK;
+}
+
+wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
+    wt_store *into = NULL;
+    wt_merge_report sum = {0};
+    wt_store_count held;
+    wt_status status;
+    if (given->store == NULL) {
+        status = wt_fail(call->context, WT_USAGE, "wattle sweep merge needs --store");
+        goto done;
+    }
+    for (int i = 1; i < call->operand_count; i++)
+        WT_TRY(check_apart(call, given->store, call->operands[i]));
+    WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &into));
+    for (int i = 1; i < call->operand_count; i++)
+        WT_TRY(merge_one(call, into, call->operands[i], &sum));
+    WT_TRY(wt_store_counts(call->context, into, &held));
+    if (call->common.json) {
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "store",
+                                             given->store, "added", (json_int_t)sum.added, "known",
+                                             (json_int_t)sum.known, "differing",
+                                             (json_int_t)sum.differs, "done", (json_int_t)held.done,
+                                             "failed", (json_int_t)held.failed)));
+        goto done;
+    }
+    cli_print_row("store", "%s", given->store);
+    cli_print_row("cells added", "%zu", sum.added);
+    cli_print_row("cells known before", "%zu", sum.known);
+    cli_print_row("cells in all", "%zu done, %zu failed", held.done, held.failed);
+done:
+    wt_store_free(into);
+    return status;
+}

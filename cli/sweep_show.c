@@ -1,0 +1,183 @@
+/* Actions of `wattle sweep` that show: status, list, experiments. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "set_options.h"
+#include "sweep.h"
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+typedef struct {
+    json_t *experiments; /* an object by name */
+    json_t *facts;       /* {"command": [..], "sweep": [..]} */
+} summary;
+
+static void count_up(json_t *object, const char *key, double by) {
+    json_t *number = json_object_get(object, key);
+    if (json_is_real(number))
+        json_real_set(number, json_real_value(number) + by);
+    else
+        json_integer_set(number, json_integer_value(number) + (json_int_t)by);
+}
+
+static wt_status add_cell(void *user, const wt_record *record) {
+    summary *all = user;
+    json_t *one = json_object_get(all->experiments, record->experiment);
+    if (one == NULL) {
+        one = json_pack("{s:i, s:i, s:f}", "done", 0, "failed", 0, "wall_seconds", 0.0);
+        json_object_set_new(all->experiments, record->experiment, one);
+    }
+    count_up(one, record->failed ? "failed" : "done", 1);
+    count_up(one, "wall_seconds", record->wall_seconds);
+    return WT_OK;
+}
+
+static wt_status add_fact(void *user, const char *kind, const char *text) {
+    summary *all = user;
+    json_array_append_new(json_object_get(all->facts, kind), json_string(text));
+    return WT_OK;
+}
+
+static void print_summary(const char *path, const summary *all) {
+    const char *name;
+    json_t *one;
+    size_t i;
+    cli_print_row("store", "%s", path);
+    json_object_foreach(all->experiments, name, one)
+        cli_print_row(name, "%lld done, %lld failed, %.3g s of computing",
+                      (long long)json_integer_value(json_object_get(one, "done")),
+                      (long long)json_integer_value(json_object_get(one, "failed")),
+                      json_real_value(json_object_get(one, "wall_seconds")));
+    json_array_foreach(json_object_get(all->facts, "command"), i, one)
+        cli_print_row(i == 0 ? "commands" : "", "%s", json_string_value(one));
+}
+
+wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
+    (void)given;
+    const char *path = call->operands[1];
+    summary all = {json_object(), json_pack("{s:[], s:[]}", "command", "sweep")};
+    wt_store *store = NULL;
+    wt_status status;
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_READ, &store));
+    WT_TRY(wt_store_walk(call->context, store, NULL, add_cell, &all));
+    WT_TRY(wt_store_about(call->context, store, add_fact, &all));
+    if (call->common.json)
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:O, s:O, s:O}", "store", path, "experiments",
+                                             all.experiments, "commands",
+                                             json_object_get(all.facts, "command"), "sweeps",
+                                             json_object_get(all.facts, "sweep"))));
+    else
+        print_summary(path, &all);
+done:
+    wt_store_free(store);
+    json_decref(all.experiments);
+    json_decref(all.facts);
+    return status;
+}
+
+/* ---- list -------------------------------------------------------------------------------- */
+
+typedef struct {
+    bool failed_only;
+    json_t *cells; /* NULL = print at once */
+} listing;
+
+static wt_status list_cell(void *user, const wt_record *record) {
+    listing *all = user;
+    if (all->failed_only && !record->failed)
+        return WT_OK;
+    const char *state = record->failed ? "failed" : "done";
+    if (all->cells == NULL)
+        printf("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment, state,
+               (long long)record->seed, record->parameters, record->failed ? "  " : "",
+               record->message);
+    else
+        json_array_append_new(all->cells,
+                              json_pack("{s:s, s:s, s:s, s:I, s:o, s:s}", "hash", record->hash,
+                                        "experiment", record->experiment, "state", state, "seed",
+                                        (json_int_t)record->seed, "parameters",
+                                        json_loads(record->parameters, 0, NULL), "message",
+                                        record->message));
+    return WT_OK;
+}
+
+wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
+    listing all = {given->failed, call->common.json ? json_array() : NULL};
+    wt_store *store = NULL;
+    wt_status status;
+    WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_READ, &store));
+    WT_TRY(wt_store_walk(call->context, store, given->experiment, list_cell, &all));
+    if (all.cells != NULL)
+        WT_TRY(cli_emit_json(call, json_pack("{s:O}", "cells", all.cells)));
+done:
+    wt_store_free(store);
+    json_decref(all.cells);
+    return status;
+}
+
+/* ---- experiments ------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {
+    [WT_PARAMETER_WORD] = "words",    [WT_PARAMETER_TEXT] = "text",
+    [WT_PARAMETER_COUNT] = "counts",  [WT_PARAMETER_NATURAL] = "whole",
+    [WT_PARAMETER_REAL] = "reals",    [WT_PARAMETER_CHOICE] = "reals or words",
+    [WT_PARAMETER_FLAG] = "yes or no"};
+
+static json_t *describe(const wt_experiment *experiment) {
+    json_t *parameters = json_array(), *metrics = json_array();
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        const wt_parameter *one = &experiment->parameters[i];
+        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", one->name,
+                                                    "kind", kinds[one->kind], "default",
+                                                    one->fallback, "help", one->help));
+    }
+    for (size_t i = 0; i < experiment->metric_count; i++)
+        json_array_append_new(metrics, json_string(experiment->metrics[i]));
+    return json_pack("{s:s, s:s, s:I, s:s?, s:I, s:o, s:o}", "name", experiment->name, "summary",
+                     experiment->summary, "result_version", (json_int_t)experiment->result_version,
+                     "group", experiment->group, "reps", (json_int_t)experiment->reps, "parameters",
+                     parameters, "metrics", metrics);
+}
+
+static void print_experiment(const wt_experiment *experiment) {
+    printf("%s: %s\n", experiment->name, experiment->summary);
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        const wt_parameter *one = &experiment->parameters[i];
+        printf("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
+               one->fallback == NULL ? "-" : one->fallback, one->help);
+    }
+    printf("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0", "seeds, a grid");
+    printf("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
+           "repetitions, each with draws of its own");
+    printf("  metrics:");
+    for (size_t i = 0; i < experiment->metric_count; i++)
+        printf(" %s", experiment->metrics[i]);
+    putchar('\n');
+}
+
+wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given) {
+    (void)given;
+    const char *wanted = call->operand_count > 1 ? call->operands[1] : NULL;
+    json_t *all = json_array();
+    const wt_experiment *one;
+    wt_status status = WT_OK;
+    if (wanted != NULL && wt_experiment_find(wanted) == NULL) {
+        status = wt_fail(call->context, WT_USAGE,
+                         "no experiment '%s'; 'wattle sweep experiments' lists them", wanted);
+        goto done;
+    }
+    for (size_t i = 0; (one = wt_experiment_at(i)) != NULL; i++) {
+        if (wanted != NULL && strcmp(one->name, wanted) != 0)
+            continue;
+        if (call->common.json)
+            json_array_append_new(all, describe(one));
+        else
+            print_experiment(one);
+    }
+    if (call->common.json)
+        WT_TRY(cli_emit_json(call, json_pack("{s:O}", "experiments", all)));
+done:
+    json_decref(all);
+    return status;
+}

@@ -1,0 +1,237 @@
+#include "lab/axes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grid.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define MOST_REPS 1000000
+
+static const wt_parameter seed_parameter = {"seed", WT_PARAMETER_NATURAL, "0", ""};
+
+/* Reals of a grid to 12 digits: 0.1:0.5:0.1 and 0.1,0.2,0.3 must name the same cells. */
+static double tidy(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.12g", value);
+    return strtod(text, NULL);
+}
+
+/* Room for `more` values after those there are. */
+static wt_status grow(wt_context *context, wt_axis_values *axis, size_t more) {
+    wt_value *larger = NULL;
+    wt_status status = WT_NEW(context, &larger, axis->count + more, "values");
+    if (status != WT_OK)
+        return status;
+    if (axis->count > 0)
+        memcpy(larger, axis->values, axis->count * sizeof *larger);
+    wt_release(axis->values);
+    axis->values = larger;
+    return WT_OK;
+}
+
+static wt_status add_grid(wt_context *context, const wt_parameter *parameter, const char *text,
+                          wt_axis_values *out) {
+    bool whole = parameter->kind == WT_PARAMETER_COUNT || parameter->kind == WT_PARAMETER_NATURAL;
+    double least = parameter->kind == WT_PARAMETER_COUNT ? 1 : 0;
+    wt_grid grid = {0};
+    wt_status status;
+    WT_TRY(whole ? wt_grid_parse_integers(context, text, &grid)
+                 : wt_grid_parse(context, text, &grid));
+    WT_TRY(grow(context, out, grid.count));
+    for (size_t i = 0; i < grid.count; i++) {
+        if (whole && grid.values[i] < least) {
+            status = wt_fail(context, WT_USAGE, "must be a whole number of %g or more, not %g",
+                             least, grid.values[i]);
+            goto done;
+        }
+        out->values[out->count++] =
+            (wt_value){.number = whole ? grid.values[i] : tidy(grid.values[i])};
+    }
+done:
+    wt_grid_free(&grid);
+    return status;
+}
+
+static wt_status add_word(wt_context *context, const wt_parameter *parameter, const char *word,
+                          wt_axis_values *out) {
+    wt_value value = {.text = word};
+    if (parameter->kind == WT_PARAMETER_CHOICE && strchr("0123456789+-.", word[0]) != NULL)
+        return add_grid(context, parameter, word, out);
+    if (parameter->kind == WT_PARAMETER_FLAG) {
+        bool yes = strcmp(word, "yes") == 0;
+        if (!yes && strcmp(word, "no") != 0)
+            return wt_fail(context, WT_USAGE, "'%s' is neither yes nor no", word);
+        value = (wt_value){.number = yes};
+    }
+    wt_status status = grow(context, out, 1);
+    if (status == WT_OK)
+        out->values[out->count++] = value;
+    return status;
+}
+
+/* Words with commas between them, blanks around them dropped; cuts out->text into pieces. */
+static wt_status add_words(wt_context *context, const wt_parameter *parameter,
+                           wt_axis_values *out) {
+    for (char *at = out->text; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL)
+            *comma++ = '\0';
+        at += strspn(at, " \t");
+        for (size_t length = strlen(at); length > 0 && strchr(" \t", at[length - 1]) != NULL;)
+            at[--length] = '\0';
+        if (*at == '\0')
+            return wt_fail(context, WT_USAGE, "a value between commas is empty");
+        wt_status status = add_word(context, parameter, at, out);
+        if (status != WT_OK)
+            return status;
+        at = comma;
+    }
+    return WT_OK;
+}
+
+static wt_status parse(wt_context *context, const wt_parameter *parameter, const char *text,
+                       wt_axis_values *out) {
+    wt_status status;
+    WT_TRY(wt_copy_text(context, &out->text, text, "values"));
+    switch (parameter->kind) {
+    case WT_PARAMETER_TEXT:
+        WT_TRY(grow(context, out, 1));
+        out->values[out->count++] = (wt_value){.text = out->text};
+        break;
+    case WT_PARAMETER_WORD:
+    case WT_PARAMETER_CHOICE:
+    case WT_PARAMETER_FLAG:
+        WT_TRY(add_words(context, parameter, out));
+        break;
+    case WT_PARAMETER_COUNT:
+    case WT_PARAMETER_NATURAL:
+    case WT_PARAMETER_REAL:
+        WT_TRY(add_grid(context, parameter, text, out));
+        break;
+    }
+done:
+    return status;
+}
+
+static int by_number(const void *a, const void *b) {
+    double x = ((const wt_value *)a)->number, y = ((const wt_value *)b)->number;
+    return (x > y) - (x < y);
+}
+
+static void sort_once(wt_axis_values *axis) {
+    size_t kept = 0;
+    qsort(axis->values, axis->count, sizeof *axis->values, by_number);
+    for (size_t i = 0; i < axis->count; i++)
+        if (kept == 0 || axis->values[i].number > axis->values[kept - 1].number)
+            axis->values[kept++] = axis->values[i];
+    axis->count = kept;
+}
+
+/* The values the specification gives, or the usual ones. */
+static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_parameter *parameter,
+                           wt_axis_values *out) {
+    const wt_spec_entry *entry = wt_spec_find(spec, parameter->name);
+    const char *text = entry != NULL ? entry->text : parameter->fallback;
+    if (text == NULL)
+        return wt_spec_fail(context, spec, NULL, "'%s' must be given: %s", parameter->name,
+                            parameter->help);
+    wt_status status = parse(context, parameter, text, out);
+    if (status != WT_USAGE)
+        return status;
+    char reason[WT_MESSAGE_BYTES];
+    snprintf(reason, sizeof reason, "%s", wt_context_message(context));
+    return wt_spec_fail(context, spec, entry, "%s", reason);
+}
+
+static wt_status read_reps(wt_context *context, const wt_spec *spec, wt_axes *out) {
+    const wt_spec_entry *entry = wt_spec_find(spec, "reps");
+    uint64_t reps = out->experiment->reps;
+    if (entry != NULL && (!wt_parse_unsigned(entry->text, &reps) || reps == 0 || reps > MOST_REPS))
+        return wt_spec_fail(context, spec, entry, "'%s' is not a whole number of 1 to %d",
+                            entry->text, MOST_REPS);
+    out->reps = (size_t)reps;
+    return WT_OK;
+}
+
+/* Names of keys in turn: the parameters, then what every sweep has. */
+static const char *key_at(const wt_experiment *experiment, size_t index) {
+    static const char *const common[] = {"experiment", "seed", "reps"};
+    size_t own = experiment->parameter_count;
+    if (index < own)
+        return experiment->parameters[index].name;
+    return index - own < sizeof common / sizeof *common ? common[index - own] : NULL;
+}
+
+static wt_status check_key(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
+                           const wt_experiment *experiment) {
+    const char *nearest = NULL, *name;
+    size_t least = strlen(entry->key) / 3 + 2; /* more slips than that make another word */
+    for (size_t i = 0; (name = key_at(experiment, i)) != NULL; i++) {
+        size_t slips = wt_edit_distance(entry->key, name);
+        if (slips == 0)
+            return WT_OK;
+        if (slips < least) {
+            least = slips;
+            nearest = name;
+        }
+    }
+    if (nearest != NULL)
+        return wt_spec_fail(context, spec, entry, "'%s' has no such parameter; did you mean '%s'?",
+                            experiment->name, nearest);
+    return wt_spec_fail(context, spec, entry,
+                        "'%s' has no such parameter; 'wattle sweep experiments' lists them",
+                        experiment->name);
+}
+
+static wt_status find_experiment(wt_context *context, const wt_spec *spec,
+                                 const wt_experiment **out) {
+    const wt_spec_entry *entry = wt_spec_find(spec, "experiment");
+    char names[512] = "";
+    size_t used = 0;
+    const wt_experiment *one;
+    for (size_t i = 0; (one = wt_experiment_at(i)) != NULL && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                                 one->name);
+    if (entry == NULL)
+        return wt_spec_fail(context, spec, NULL, "'experiment' must be given: one of %s", names);
+    *out = wt_experiment_find(entry->text);
+    if (*out == NULL)
+        return wt_spec_fail(context, spec, entry, "'%s' is none of %s", entry->text, names);
+    return WT_OK;
+}
+
+wt_status wt_axes_read(wt_context *context, const wt_spec *spec, wt_axes *out) {
+    wt_status status;
+    *out = (wt_axes){0};
+    WT_TRY(find_experiment(context, spec, &out->experiment));
+    const wt_experiment *experiment = out->experiment;
+    for (size_t i = 0; i < spec->count; i++)
+        WT_TRY(check_key(context, spec, &spec->entries[i], experiment));
+    WT_TRY(WT_NEW_ZERO(context, &out->parameters, experiment->parameter_count, "values"));
+    for (size_t i = 0; i < experiment->parameter_count; i++)
+        WT_TRY(read_axis(context, spec, &experiment->parameters[i], &out->parameters[i]));
+    WT_TRY(read_axis(context, spec, &seed_parameter, &out->seeds));
+    WT_TRY(read_reps(context, spec, out));
+    sort_once(&out->seeds);
+    if (experiment->group != NULL)
+        sort_once(&out->parameters[wt_experiment_parameter(experiment, experiment->group)]);
+done:
+    return status;
+}
+
+static void axis_free(wt_axis_values *axis) {
+    wt_release(axis->values);
+    wt_release(axis->text);
+}
+
+void wt_axes_free(wt_axes *axes) {
+    for (size_t i = 0; axes->parameters != NULL && i < axes->experiment->parameter_count; i++)
+        axis_free(&axes->parameters[i]);
+    wt_release(axes->parameters);
+    axis_free(&axes->seeds);
+    *axes = (wt_axes){0};
+}

@@ -1,0 +1,26 @@
+/* The values a sweep gives to each parameter: the grids of a specification, parsed. */
+#ifndef WT_LAB_AXES_H
+#define WT_LAB_AXES_H
+
+#include "lab/experiment.h"
+#include "lab/spec.h"
+
+typedef struct wt_axis_values {
+    size_t count;
+    wt_value *values; /* texts point into `text` */
+    char *text;
+} wt_axis_values;
+
+typedef struct wt_axes {
+    const wt_experiment *experiment;
+    wt_axis_values *parameters; /* one a parameter; the grouped one increasing, each value once */
+    wt_axis_values seeds;
+    size_t reps;
+} wt_axes;
+
+/* Every key must be known (else the sentence offers the nearest one) and every value make sense.
+ * To be freed in any case. */
+wt_status wt_axes_read(wt_context *context, const wt_spec *spec, wt_axes *out);
+void wt_axes_free(wt_axes *axes);
+
+#endif

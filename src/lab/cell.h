@@ -1,0 +1,34 @@
+/* A cell's parameters and metrics as text, and its name.
+ *
+ * Text is JSON with sorted keys, no spaces and 17 significant digits: equal values give equal
+ * bytes. The name is the SHA-256 of the experiment, the parameters with the repetition, the seed
+ * and the result version, a line each. */
+#ifndef WT_LAB_CELL_H
+#define WT_LAB_CELL_H
+
+#include <jansson.h>
+
+#include "lab/experiment.h"
+#include "wattle/lab.h"
+
+/* A group is named by the same text without the grouped parameter. */
+typedef enum wt_cell_part { WT_CELL_WHOLE, WT_CELL_GROUP } wt_cell_part;
+
+/* {"dim":8, .., "rep":0} of a trial, `size` in the place of the grouped parameter. To be released.
+ */
+wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experiment,
+                             const wt_trial *trial, double size, wt_cell_part part, char **out);
+wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, const char *parameters,
+                       uint64_t seed, char out[WT_HASH_TEXT]);
+/* {"test_error":0.25, ..}; what is not finite is null. To be released. */
+wt_status wt_cell_metrics(wt_context *context, const wt_experiment *experiment,
+                          const double *metrics, char **out);
+
+/* What the store declares: "curve 1 activation,bias,..". To be released. */
+wt_status wt_cell_meaning(wt_context *context, const wt_experiment *experiment, char **out);
+
+/* Back from the text of a store: values, texts borrowed from `object`, and the repetition. */
+wt_status wt_cell_read(wt_context *context, const wt_experiment *experiment, const json_t *object,
+                       wt_value *values, uint64_t *rep);
+
+#endif

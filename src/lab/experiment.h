@@ -1,0 +1,86 @@
+/* Experiments: what a cell can be.
+ *
+ * To add one: write experiment_NAME.c with its parameters (an enum of their places, a table by
+ * designated initialisers), its metrics and its functions, and end it with
+ * `const wt_experiment wt_experiment_NAME`; declare that here and add its row in experiments.c.
+ * The sweep, the store, the reports and docs need no change. */
+#ifndef WT_LAB_EXPERIMENT_H
+#define WT_LAB_EXPERIMENT_H
+
+#include "base/context.h"
+
+typedef enum wt_parameter_kind {
+    WT_PARAMETER_WORD,    /* text; "rfa,brfa" in a sweep is two of them */
+    WT_PARAMETER_TEXT,    /* text in which commas mean nothing to the sweep */
+    WT_PARAMETER_COUNT,   /* whole, 1 or more; grids */
+    WT_PARAMETER_NATURAL, /* whole, 0 or more; grids */
+    WT_PARAMETER_REAL,    /* grids */
+    WT_PARAMETER_CHOICE,  /* numbers and words with commas between them: "1e-3,1e-2,loo" */
+    WT_PARAMETER_FLAG     /* yes or no, or yes,no */
+} wt_parameter_kind;
+
+/* Named like the long option of the command that does the same. */
+typedef struct wt_parameter {
+    const char *name;
+    wt_parameter_kind kind;
+    const char *fallback; /* as it would be written; NULL = must be given */
+    const char *help;
+} wt_parameter;
+
+/* The value of a parameter: text for words and texts, else NULL and the number (a flag is 0 or 1).
+ * The text is borrowed from the sweep, or static. */
+typedef struct wt_value {
+    double number;
+    const char *text;
+} wt_value;
+
+/* What one call computes: cells that differ in the grouped parameter alone. */
+typedef struct wt_trial {
+    const wt_value *values; /* in the order of the parameters; the grouped one is not to be read */
+    uint64_t seed, rep;     /* wt_trial_seed mixes them */
+    const double *sizes;    /* (count) values of the grouped parameter, increasing */
+    size_t count;           /* 1 where no parameter is grouped, and sizes is not to be read */
+} wt_trial;
+
+/* What a trial takes, about: flops of a large product of matrices that last as long on one thread,
+ * and memory. */
+typedef struct wt_cost {
+    double flops, bytes;
+} wt_cost;
+
+typedef struct wt_experiment {
+    const char *name;
+    const char *summary;
+    /* Counted up whenever the same parameters and seed would give other metrics than before. */
+    int64_t result_version;
+    const wt_parameter *parameters;
+    size_t parameter_count;
+    const char *group; /* name of the grouped parameter; NULL = none */
+    size_t reps;       /* unless the sweep says otherwise */
+    const char *const *metrics;
+    size_t metric_count;
+    /* Checks the values and makes them canonical: what means nothing for the others is set to one
+     * value, so that equal cells have equal names, and "0 = the usual" becomes the usual. May be
+     * NULL. */
+    wt_status (*settle)(wt_context *context, wt_value *values);
+    /* May be NULL: not known. */
+    wt_status (*estimate)(wt_context *context, const wt_trial *trial, wt_cost *out);
+    /* metrics (count, metric_count); NaN = not computed. A pure function of the trial: no clock, no
+     * files but those the parameters name. A goal that is missed is a metric, not a failure. */
+    wt_status (*run)(wt_context *context, const wt_trial *trial, double *metrics);
+} wt_experiment;
+
+extern const wt_experiment wt_experiment_curve, wt_experiment_recover;
+extern const wt_experiment wt_experiment_train, wt_experiment_threshold;
+
+/* The table; NULL past its end. */
+const wt_experiment *wt_experiment_at(size_t index);
+/* NULL when there is none of that name. */
+const wt_experiment *wt_experiment_find(const char *name);
+/* The place of a parameter; parameter_count when there is none of that name. */
+size_t wt_experiment_parameter(const wt_experiment *experiment, const char *name);
+
+/* One seed for everything a repetition draws. */
+uint64_t wt_trial_seed(const wt_trial *trial);
+
+#endif

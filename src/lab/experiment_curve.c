@@ -1,0 +1,223 @@
+/* Points of a learning curve: all n of one model, target and repetition from one factorisation.
+ * Models and targets of the same seed and repetition see the same draws (curve_cell.h). */
+#include <math.h>
+#include <string.h>
+
+#include "base/grid.h"
+#include "base/memory.h"
+#include "lab/curve_cell.h"
+#include "lab/experiment.h"
+
+enum {
+    MODEL,
+    TARGET,
+    TOKENS,
+    TOKEN_SCALE,
+    NOISE,
+    DIM,
+    KEYS,
+    HEADS,
+    WIDTH,
+    BIAS,
+    ACTIVATION,
+    SIZE,
+    TEST_N,
+    LAMBDA,
+    LAMBDA_PATH,
+    PARAMETERS
+};
+
+static const wt_parameter parameters[PARAMETERS] = {
+    [MODEL] = {"model", WT_PARAMETER_WORD, "rfa",
+               "rfa, brfa, rfmlp, rfa-inf, brfa-inf or rfmlp-inf"},
+    [TARGET] = {"target", WT_PARAMETER_WORD, NULL, "mean-power:2 and so on, as for wattle draw"},
+    [TOKENS] = {"tokens", WT_PARAMETER_WORD, "sphere", "sphere, gaussian or boolean"},
+    [TOKEN_SCALE] = {"token-scale", WT_PARAMETER_REAL, "0",
+                     "tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) otherwise"},
+    [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "standard deviation of the label noise"},
+    [DIM] = {"dim", WT_PARAMETER_COUNT, "16", "dimension of the tokens"},
+    [KEYS] = {"keys", WT_PARAMETER_COUNT, "16", "keys a sample"},
+    [HEADS] = {"heads", WT_PARAMETER_COUNT, "1000", "heads with frozen weights"},
+    [WIDTH] = {"width", WT_PARAMETER_NATURAL, "0", "neurons of rfmlp; 0 = heads (dim + 1)"},
+    [BIAS] = {"bias", WT_PARAMETER_REAL, "4", "multiple of the identity of brfa"},
+    [ACTIVATION] = {"activation", WT_PARAMETER_WORD, "relu", "relu or softmax"},
+    [SIZE] = {"n", WT_PARAMETER_COUNT, "16:1024:x2", "training samples"},
+    [TEST_N] = {"test-n", WT_PARAMETER_COUNT, "1000", "test samples"},
+    [LAMBDA] = {"lambda", WT_PARAMETER_CHOICE, "1e-3",
+                "ridge penalty: a number, loo, gcv, min-norm or oracle"},
+    [LAMBDA_PATH] = {"lambda-path", WT_PARAMETER_TEXT, "1e-8:10:x10",
+                     "lambdas tried by loo, gcv and oracle"},
+};
+
+enum { TEST_ERROR, TRAIN_ERROR, LOO_ERROR, CHOSEN_LAMBDA, METRICS };
+static const char *const metrics[METRICS] = {[TEST_ERROR] = "test_error",
+                                             [TRAIN_ERROR] = "train_error",
+                                             [LOO_ERROR] = "loo_error",
+                                             [CHOSEN_LAMBDA] = "chosen_lambda"};
+
+static bool searches(const wt_ridge *ridge) {
+    return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV ||
+           ridge->rule == WT_LAMBDA_ORACLE;
+}
+
+/* The path is parsed into *path, to be freed, where the rule has one. */
+static wt_status read_ridge(wt_context *context, const wt_value *values, wt_ridge *out,
+                            wt_grid *path) {
+    wt_status status = WT_OK;
+    *out = (wt_ridge){.rule = WT_LAMBDA_FIXED, .lambda = values[LAMBDA].number};
+    if (values[LAMBDA].text != NULL)
+        WT_TRY(wt_lambda_parse(context, values[LAMBDA].text, out));
+    if (out->rule == WT_LAMBDA_FIXED && out->lambda < 0) {
+        status = wt_fail(context, WT_USAGE, "lambda must be 0 or more, not %g", out->lambda);
+        goto done;
+    }
+    if (searches(out)) {
+        WT_TRY(wt_grid_parse(context, values[LAMBDA_PATH].text, path));
+        out->path = path->values;
+        out->path_count = path->count;
+    }
+done:
+    return status;
+}
+
+static wt_status read_model(wt_context *context, const wt_value *values, wt_model_spec *out) {
+    *out = (wt_model_spec){
+        .activation = strcmp(values[ACTIVATION].text, "softmax") == 0 ? WT_SOFTMAX : WT_RELU,
+        .heads = (size_t)values[HEADS].number,
+        .width = (size_t)values[WIDTH].number,
+        .bias = values[BIAS].number,
+        .dim = (size_t)values[DIM].number,
+        .keys = (size_t)values[KEYS].number};
+    if (out->heads == 0)
+        out->heads = 1; /* not read, yet checked */
+    return wt_model_kind_parse(context, values[MODEL].text, &out->kind);
+}
+
+/* Sizes that mean nothing for a model become 0, so that it is computed once over a grid of them. */
+static void settle_sizes(wt_model_kind kind, wt_value *values) {
+    bool infinite = wt_model_kind_infinite(kind);
+    bool neurons = kind == WT_RFMLP || kind == WT_RFMLP_INF;
+    if (infinite || (neurons && values[WIDTH].number > 0))
+        values[HEADS].number = 0;
+    if (kind != WT_RFMLP)
+        values[WIDTH].number = 0;
+    else if (values[WIDTH].number == 0)
+        values[WIDTH].number = values[HEADS].number * (values[DIM].number + 1);
+    if (kind != WT_BRFA && kind != WT_BRFA_INF)
+        values[BIAS].number = 0;
+    if (neurons)
+        values[ACTIVATION].text = "relu";
+}
+
+static wt_status settle(wt_context *context, wt_value *values) {
+    wt_model_spec model;
+    wt_ridge ridge;
+    wt_grid path = {0};
+    wt_problem *problem = NULL;
+    wt_problem_spec spec = {.target = values[TARGET].text,
+                            .noise = values[NOISE].number,
+                            .dim = (size_t)values[DIM].number,
+                            .keys = (size_t)values[KEYS].number};
+    const char *activation = values[ACTIVATION].text;
+    wt_status status;
+    if (strcmp(activation, "relu") != 0 && strcmp(activation, "softmax") != 0) {
+        status =
+            wt_fail(context, WT_USAGE, "activation '%s' is neither relu nor softmax", activation);
+        goto done;
+    }
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &spec.law));
+    if (values[TOKEN_SCALE].number == 0)
+        values[TOKEN_SCALE].number = wt_law_set_scale(spec.law, spec.dim);
+    spec.token_scale = values[TOKEN_SCALE].number;
+    WT_TRY(wt_problem_open(context, &spec, &problem)); /* judges the target and the numbers */
+    WT_TRY(read_ridge(context, values, &ridge, &path));
+    if (!searches(&ridge))
+        values[LAMBDA_PATH].text = "";
+    WT_TRY(read_model(context, values, &model));
+    WT_TRY(wt_model_spec_check(context, &model));
+    settle_sizes(model.kind, values);
+done:
+    wt_problem_free(problem);
+    wt_grid_free(&path);
+    return status;
+}
+
+/* Of the rate of a large product, as measured on curves of 16 to 2048 samples. */
+#define PART_OF_GEMM 0.35
+
+static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
+    const wt_value *values = trial->values;
+    double largest = trial->sizes[trial->count - 1], test = values[TEST_N].number;
+    wt_model_spec model;
+    wt_fit_plan plan;
+    wt_ridge ridge;
+    wt_grid path = {0};
+    wt_status status;
+    WT_TRY(read_model(context, values, &model));
+    WT_TRY(read_ridge(context, values, &ridge, &path));
+    ridge.solver = WT_SOLVER_DUAL; /* as curves are solved */
+    WT_TRY(wt_fit_plan_make(context, &model, (size_t)largest, 1, false, &ridge, &plan));
+    double d = (double)model.dim + 1, N = (double)model.keys;
+    bool infinite = wt_model_kind_infinite(model.kind);
+    double rows = infinite ? 0 : test * (double)model.heads * d * (2 * d + 4 * N);
+    double flops = plan.flops * (infinite ? 1 + 2 * test / largest : 1) + rows;
+    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = plan.bytes + 8 * test * d * (N + 1)};
+done:
+    wt_grid_free(&path);
+    return status;
+}
+
+static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
+    const wt_value *values = trial->values;
+    size_t *sizes = NULL;
+    wt_curve_point *points = NULL;
+    wt_ridge ridge;
+    wt_grid path = {0};
+    wt_curve_setting setting = {.problem = {.token_scale = values[TOKEN_SCALE].number,
+                                            .noise = values[NOISE].number,
+                                            .dim = (size_t)values[DIM].number,
+                                            .keys = (size_t)values[KEYS].number},
+                                .target = &values[TARGET].text,
+                                .targets = 1,
+                                .test_n = (size_t)values[TEST_N].number,
+                                .size_count = trial->count,
+                                .ridge = &ridge,
+                                .seed = trial->seed,
+                                .rep = trial->rep};
+    wt_status status;
+    WT_TRY(read_model(context, values, &setting.model));
+    WT_TRY(read_ridge(context, values, &ridge, &path));
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &setting.problem.law));
+    WT_TRY(WT_NEW(context, &sizes, trial->count, "sizes"));
+    WT_TRY(WT_NEW(context, &points, trial->count, "points"));
+    for (size_t i = 0; i < trial->count; i++)
+        sizes[i] = (size_t)trial->sizes[i];
+    setting.sizes = sizes;
+    WT_TRY(wt_curve_cell(context, &setting, points));
+    for (size_t i = 0; i < trial->count; i++) {
+        out[i * METRICS + TEST_ERROR] = points[i].test_error;
+        out[i * METRICS + TRAIN_ERROR] = points[i].train_error;
+        out[i * METRICS + LOO_ERROR] = points[i].loo_error;
+        out[i * METRICS + CHOSEN_LAMBDA] = points[i].lambda;
+    }
+done:
+    wt_grid_free(&path);
+    wt_release(sizes);
+    wt_release(points);
+    return status;
+}
+
+const wt_experiment wt_experiment_curve = {
+    .name = "curve",
+    .summary = "learning curves of random-feature models: test error after n samples",
+    .result_version = 1,
+    .parameters = parameters,
+    .parameter_count = PARAMETERS,
+    .group = "n",
+    .reps = 5,
+    .metrics = metrics,
+    .metric_count = METRICS,
+    .settle = settle,
+    .estimate = estimate,
+    .run = run,
+};

@@ -1,0 +1,317 @@
+/* Recovering a random teacher: draw the layer, draw examples, run a method, compare. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "lab/experiment.h"
+#include "wattle/recover.h"
+#include "wattle/sculpt.h"
+
+/* Fresh sequences are those from here on: never among the examples. */
+#define FIRST_TEST ((uint64_t)1 << 40)
+
+enum {
+    HEADS,
+    DIM,
+    OUT_DIM,
+    SCALE,
+    RANK,
+    PARITY,
+    TOKENS,
+    TOKEN_SCALE,
+    LENGTH,
+    NOISE,
+    SAMPLES_RATIO,
+    METHOD,
+    KNOWN_HEADS,
+    RESTARTS,
+    STEPS,
+    HOLDOUT,
+    GOAL,
+    SUCCESS,
+    TEST_N,
+    PARAMETERS
+};
+
+static const wt_parameter parameters[PARAMETERS] = {
+    [HEADS] = {"heads", WT_PARAMETER_COUNT, "2", "heads of the teacher"},
+    [DIM] = {"dim", WT_PARAMETER_COUNT, "8", "dimension of the tokens"},
+    [OUT_DIM] = {"out-dim", WT_PARAMETER_NATURAL, "0", "outputs a token; 0 = dim"},
+    [SCALE] = {"scale", WT_PARAMETER_REAL, "2", "Frobenius norm of every Theta"},
+    [RANK] = {"rank", WT_PARAMETER_NATURAL, "0", "rank of every Theta; 0 = full"},
+    [PARITY] = {"parity", WT_PARAMETER_NATURAL, "0",
+                "the hard instance of so many bits instead; 0 = a random teacher"},
+    [TOKENS] = {"tokens", WT_PARAMETER_WORD, "boolean", "sphere, gaussian or boolean"},
+    [TOKEN_SCALE] = {"token-scale", WT_PARAMETER_REAL, "1", "tokens are multiplied by this"},
+    [LENGTH] = {"length", WT_PARAMETER_COUNT, "4", "tokens a sequence"},
+    [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "standard deviation of the noise on outputs"},
+    [SAMPLES_RATIO] = {"samples-ratio", WT_PARAMETER_REAL, "5",
+                       "sequences over N_min, the information limit"},
+    [METHOD] = {"method", WT_PARAMETER_WORD, "refine", "refine, sculpt or adam"},
+    [KNOWN_HEADS] = {"known-heads", WT_PARAMETER_FLAG, "yes",
+                     "whether the method is told the number of heads"},
+    [RESTARTS] = {"restarts", WT_PARAMETER_COUNT, "20", "random starts at most"},
+    [STEPS] = {"steps", WT_PARAMETER_NATURAL, "0",
+               "steps of a start at most; 0 = 200, and 20000 for adam"},
+    [HOLDOUT] = {"holdout", WT_PARAMETER_REAL, "0.2", "part of the sequences kept for judging"},
+    [GOAL] = {"goal", WT_PARAMETER_REAL, "1e-9", "relative error that counts as exact"},
+    [SUCCESS] = {"success-error", WT_PARAMETER_REAL, "1e-7",
+                 "largest error of the parameters that counts as success"},
+    [TEST_N] = {"test-n", WT_PARAMETER_COUNT, "200", "fresh sequences for the test error"},
+};
+
+enum {
+    M_SUCCESS,
+    M_RECOVERED,
+    M_HEADS,
+    M_THETA_ERROR,
+    M_W_ERROR,
+    M_TEST_ERROR,
+    M_HOLDOUT_ERROR,
+    M_TRAIN_ERROR,
+    M_STARTS,
+    M_ALL_STEPS,
+    M_SAMPLES,
+    M_LEAST_SAMPLES,
+    METRICS
+};
+static const char *const metrics[METRICS] = {[M_SUCCESS] = "success",
+                                             [M_RECOVERED] = "recovered",
+                                             [M_HEADS] = "found_heads",
+                                             [M_THETA_ERROR] = "theta_error",
+                                             [M_W_ERROR] = "w_error",
+                                             [M_TEST_ERROR] = "test_error",
+                                             [M_HOLDOUT_ERROR] = "holdout_error",
+                                             [M_TRAIN_ERROR] = "train_error",
+                                             [M_STARTS] = "starts",
+                                             [M_ALL_STEPS] = "all_steps",
+                                             [M_SAMPLES] = "samples",
+                                             [M_LEAST_SAMPLES] = "least_samples"};
+
+static wt_status sculpt(wt_context *context, const wt_sequences *data,
+                        const wt_recover_options *options, wt_layer *out,
+                        wt_recover_report *report) {
+    wt_sculpt_options stages = wt_sculpt_options_default();
+    wt_recover_options refine = *options;
+    wt_sculpt_report found;
+    wt_layer start = {0};
+    wt_status status;
+    stages.heads = options->heads;
+    WT_TRY(wt_sculpt(context, data, &stages, &start, &found));
+    refine.heads = start.heads;
+    refine.start = &start;
+    WT_TRY(wt_refine(context, data, &refine, out, report));
+done:
+    wt_layer_free(&start);
+    return status;
+}
+
+/* A new method is a row here. */
+static const struct {
+    const char *name;
+    wt_status (*run)(wt_context *context, const wt_sequences *data,
+                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report);
+    double steps; /* unless given */
+} methods[] = {
+    {"refine", wt_refine, 200},
+    {"sculpt", sculpt, 200},
+    {"adam", wt_adam, 20000},
+};
+enum { METHOD_COUNT = sizeof methods / sizeof *methods };
+
+static size_t method_of(const wt_value *values) {
+    size_t i = 0;
+    while (i < METHOD_COUNT && strcmp(methods[i].name, values[METHOD].text) != 0)
+        i++;
+    return i;
+}
+
+static size_t count_of(const wt_value *values, size_t parameter) {
+    return (size_t)values[parameter].number;
+}
+
+static double least_samples(const wt_value *values) {
+    return wt_recover_least_examples(count_of(values, HEADS), count_of(values, DIM),
+                                     count_of(values, OUT_DIM), count_of(values, LENGTH));
+}
+
+static wt_status check(wt_context *context, const wt_value *values) {
+    static const int above_zero[] = {TOKEN_SCALE, SAMPLES_RATIO, GOAL, SUCCESS};
+    for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++)
+        if (!(values[above_zero[i]].number > 0))
+            return wt_fail(context, WT_USAGE, "%s must be above 0, not %g",
+                           parameters[above_zero[i]].name, values[above_zero[i]].number);
+    if (values[LENGTH].number < 2)
+        return wt_fail(context, WT_USAGE, "length must be 2 or more: one token shows no attention");
+    if (!(values[HOLDOUT].number >= 0 && values[HOLDOUT].number < 1))
+        return wt_fail(context, WT_USAGE, "holdout must be from 0 to below 1, not %g",
+                       values[HOLDOUT].number);
+    if (values[NOISE].number < 0)
+        return wt_fail(context, WT_USAGE, "noise must be 0 or more, not %g", values[NOISE].number);
+    if (values[PARITY].number > 0 && values[DIM].number <= values[PARITY].number)
+        return wt_fail(context, WT_USAGE, "parity of %g bits needs dim %g or more, not %g",
+                       values[PARITY].number, values[PARITY].number + 1, values[DIM].number);
+    return WT_OK;
+}
+
+static wt_status settle(wt_context *context, wt_value *values) {
+    size_t method = method_of(values);
+    wt_law law;
+    wt_status status;
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
+    if (method == METHOD_COUNT) {
+        status = wt_fail(context, WT_USAGE, "method '%s' is none of refine, sculpt and adam",
+                         values[METHOD].text);
+        goto done;
+    }
+    WT_TRY(check(context, values));
+    if (values[PARITY].number > 0) {
+        values[HEADS].number = values[PARITY].number;
+        values[OUT_DIM].number = 1;
+        values[SCALE].number = values[RANK].number = 0;
+    }
+    if (values[OUT_DIM].number == 0)
+        values[OUT_DIM].number = values[DIM].number;
+    if (values[STEPS].number == 0)
+        values[STEPS].number = methods[method].steps;
+done:
+    return status;
+}
+
+static size_t samples_of(const wt_value *values) {
+    return (size_t)ceil(values[SAMPLES_RATIO].number * least_samples(values));
+}
+
+/* Measured on teachers of 8 and 16 dimensions: part of the rate of a large product; steps where one
+ * of the first starts wins; steps of a start that fails; examples over N_min below which most do.
+ */
+#define PART_OF_GEMM 0.1
+#define QUICK_STEPS  40
+#define FAILED_STEPS 100
+#define SCARCE       2
+
+/* Gauss-Newton steps on u = m d^2 unknowns and r = n k p residuals. */
+static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
+    (void)context;
+    const wt_value *values = trial->values;
+    double u = values[HEADS].number * values[DIM].number * values[DIM].number;
+    double r = (double)samples_of(values) * values[LENGTH].number * values[OUT_DIM].number;
+    bool adam = strcmp(values[METHOD].text, "adam") == 0;
+    bool scarce = values[SAMPLES_RATIO].number < SCARCE;
+    double steps = adam     ? values[STEPS].number
+                   : scarce ? FAILED_STEPS * values[RESTARTS].number
+                            : QUICK_STEPS;
+    double step = adam ? 6 * r * values[HEADS].number * values[DIM].number : r * u * u + u * u * u;
+    *out = (wt_cost){.flops = steps * step / PART_OF_GEMM, .bytes = 8 * (r * u + 2 * u * u)};
+    return WT_OK;
+}
+
+static wt_status draw_teacher(wt_context *context, const wt_value *values, uint64_t seed,
+                              wt_layer *out) {
+    if (values[PARITY].number > 0)
+        return wt_layer_parity(context, count_of(values, PARITY), count_of(values, DIM), out);
+    return wt_layer_teacher(context, count_of(values, HEADS), count_of(values, DIM),
+                            count_of(values, OUT_DIM), values[SCALE].number, count_of(values, RANK),
+                            seed, out);
+}
+
+/* |y - F(x)| / |y| on fresh sequences, y the teacher's outputs without noise. */
+static wt_status test_error(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
+                            const wt_layer *teacher, const wt_layer *layer, double *out) {
+    wt_sequences fresh = {0};
+    double *y = NULL, wrong = 0, norm = 0;
+    wt_status status;
+    WT_TRY(wt_sequences_new(context, count_of(values, TEST_N), count_of(values, LENGTH),
+                            teacher->dim, teacher->outputs, &fresh));
+    WT_TRY(wt_layer_draw(context, teacher, law, values[TOKEN_SCALE].number, 0, seed, FIRST_TEST,
+                         &fresh));
+    size_t count = fresh.samples * fresh.length * fresh.outputs;
+    WT_TRY(WT_NEW(context, &y, count, "outputs"));
+    WT_TRY(wt_layer_forward(context, layer, fresh.samples, fresh.length, fresh.x, y));
+    for (size_t i = 0; i < count; i++) {
+        wrong += (y[i] - fresh.y[i]) * (y[i] - fresh.y[i]);
+        norm += fresh.y[i] * fresh.y[i];
+    }
+    *out = sqrt(wrong / norm);
+done:
+    wt_sequences_free(&fresh);
+    wt_release(y);
+    return status;
+}
+
+/* What was found, beside the teacher. */
+static wt_status judge(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
+                       const wt_layer *teacher, const wt_layer *layer,
+                       const wt_recover_report *report, double *out) {
+    wt_comparison compared = {0};
+    wt_status status;
+    WT_TRY(wt_compare(context, teacher, layer, values[TOKEN_SCALE].number, seed, &compared));
+    WT_TRY(test_error(context, values, law, seed, teacher, layer, &out[M_TEST_ERROR]));
+    double worst = fmax(compared.theta_error, compared.w_error);
+    out[M_SUCCESS] = worst <= values[SUCCESS].number;
+    out[M_RECOVERED] = report->recovered;
+    out[M_HEADS] = (double)report->heads;
+    out[M_THETA_ERROR] = compared.theta_error;
+    out[M_W_ERROR] = compared.w_error;
+    out[M_HOLDOUT_ERROR] = report->holdout_error;
+    out[M_TRAIN_ERROR] = report->train_error;
+    out[M_STARTS] = (double)report->starts;
+    out[M_ALL_STEPS] = (double)report->steps;
+done:
+    wt_comparison_free(&compared);
+    return status;
+}
+
+static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
+    const wt_value *values = trial->values;
+    uint64_t seed = wt_trial_seed(trial);
+    wt_recover_options options = wt_recover_options_default();
+    wt_recover_report report;
+    wt_layer teacher = {0}, layer = {0};
+    wt_sequences data = {0};
+    wt_law law;
+    wt_status status;
+    for (size_t i = 0; i < METRICS; i++)
+        out[i] = NAN;
+    out[M_SAMPLES] = (double)samples_of(values);
+    out[M_LEAST_SAMPLES] = least_samples(values);
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
+    WT_TRY(draw_teacher(context, values, seed, &teacher));
+    WT_TRY(wt_sequences_new(context, samples_of(values), count_of(values, LENGTH), teacher.dim,
+                            teacher.outputs, &data));
+    WT_TRY(wt_layer_draw(context, &teacher, law, values[TOKEN_SCALE].number, values[NOISE].number,
+                         seed, 0, &data));
+    options.heads = values[KNOWN_HEADS].number != 0 ? teacher.heads : 0;
+    options.restarts = count_of(values, RESTARTS);
+    options.holdout = values[HOLDOUT].number;
+    options.goal = values[GOAL].number;
+    options.most_steps = count_of(values, STEPS);
+    options.seed = seed;
+    status = methods[method_of(values)].run(context, &data, &options, &layer, &report);
+    if (status == WT_MISSED) { /* the method says that it cannot: no success, no failure */
+        out[M_SUCCESS] = out[M_RECOVERED] = 0;
+        status = WT_OK;
+        goto done;
+    }
+    WT_TRY(status);
+    WT_TRY(judge(context, values, law, seed, &teacher, &layer, &report, out));
+done:
+    wt_layer_free(&teacher);
+    wt_layer_free(&layer);
+    wt_sequences_free(&data);
+    return status;
+}
+
+const wt_experiment wt_experiment_recover = {
+    .name = "recover",
+    .summary = "whether a random attention layer is recovered from examples",
+    .result_version = 1,
+    .parameters = parameters,
+    .parameter_count = PARAMETERS,
+    .reps = 20,
+    .metrics = metrics,
+    .metric_count = METRICS,
+    .settle = settle,
+    .estimate = estimate,
+    .run = run,
+};

@@ -1,0 +1,80 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "lab/sweep.h"
+
+typedef struct {
+    wt_context *context;
+    wt_store *store;
+    wt_merge_report *report;
+    const wt_record *record; /* of the other store */
+    bool put;
+} merging;
+
+/* The cell as the store has it, beside that of the other store. */
+static wt_status compare(void *user, const wt_record *here) {
+    merging *work = user;
+    const wt_record *there = work->record;
+    work->report->known++;
+    if (strcmp(here->parameters, there->parameters) != 0 || here->seed != there->seed ||
+        strcmp(here->experiment, there->experiment) != 0)
+        return wt_fail(work->context, WT_DATA, "%s: cell %.12s has the parameters %s, not %s",
+                       wt_store_shown(work->store), here->hash, here->parameters,
+                       there->parameters);
+    work->put = here->failed && !there->failed;
+    bool differs = !here->failed && !there->failed && strcmp(here->metrics, there->metrics) != 0;
+    if (differs && strcmp(here->version, there->version) == 0 &&
+        strcmp(here->machine, there->machine) == 0)
+        return wt_fail(work->context, WT_DATA,
+                       "%s: cell %.12s has the metrics %s here and %s there, by the same program "
+                       "on the same machine",
+                       wt_store_shown(work->store), here->hash, here->metrics, there->metrics);
+    work->report->differs += differs;
+    return WT_OK;
+}
+
+static wt_status add_cell(void *user, const wt_record *record) {
+    merging *work = user;
+    bool found;
+    wt_status status;
+    work->record = record;
+    WT_TRY(wt_store_get(work->context, work->store, record->hash, &found, compare, work));
+    if (found && !work->put)
+        goto done;
+    work->put = false;
+    work->report->known -= found;
+    work->report->added++;
+    WT_TRY(wt_store_put(work->context, work->store, record));
+done:
+    return status;
+}
+
+static wt_status add_fact(void *user, const char *kind, const char *text) {
+    merging *work = user;
+    char *name = NULL;
+    wt_status status = WT_OK;
+    if (strcmp(kind, "command") == 0 || strcmp(kind, "sweep") == 0)
+        WT_TRY(wt_store_note(work->context, work->store, kind, text));
+    if (strcmp(kind, "experiment") == 0) {
+        WT_TRY(wt_copy_text(work->context, &name, text, "the name of an experiment"));
+        name[strcspn(name, " ")] = '\0';
+        WT_TRY(wt_store_declare(work->context, work->store, name, text));
+    }
+done:
+    wt_release(name);
+    return status;
+}
+
+wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
+                         wt_merge_report *report) {
+    merging work = {.context = context, .store = store, .report = report};
+    wt_status status;
+    *report = (wt_merge_report){0};
+    WT_TRY(wt_store_about(context, from, add_fact, &work));
+    WT_TRY(wt_store_walk(context, from, NULL, add_cell, &work));
+    WT_TRY(wt_store_commit(context, store));
+done:
+    if (status != WT_OK)
+        wt_store_drop(store);
+    return status;
+}

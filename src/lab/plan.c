@@ -1,0 +1,273 @@
+#include "lab/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* The settings of a sweep: one value a parameter, made canonical; equal ones once. */
+typedef struct {
+    wt_context *context;
+    const wt_spec *spec;
+    const wt_axes *axes;
+    size_t grouped; /* place of the grouped parameter; the number of parameters = none */
+    wt_value *values;
+    size_t count;
+} settings;
+
+static size_t axis_count(const settings *all, size_t parameter) {
+    return parameter == all->grouped ? 1 : all->axes->parameters[parameter].count;
+}
+
+/* Setting `index` of the product of all axes, the last parameter running fastest. */
+static void pick(const settings *all, size_t index, wt_value *out) {
+    for (size_t i = all->axes->experiment->parameter_count; i-- > 0;) {
+        size_t count = axis_count(all, i);
+        out[i] = all->axes->parameters[i].values[index % count];
+        index /= count;
+    }
+}
+
+static wt_status settle(const settings *all, wt_value *values) {
+    const wt_experiment *experiment = all->axes->experiment;
+    wt_status status =
+        experiment->settle == NULL ? WT_OK : experiment->settle(all->context, values);
+    if (status != WT_USAGE && status != WT_DATA)
+        return status;
+    char reason[WT_MESSAGE_BYTES];
+    snprintf(reason, sizeof reason, "%s", wt_context_message(all->context));
+    return wt_spec_fail(all->context, all->spec, NULL, "%s", reason);
+}
+
+/* A name and where it came from, to find equal settings. */
+typedef struct {
+    char hash[WT_HASH_TEXT];
+    size_t index;
+} name;
+
+static int by_hash(const void *a, const void *b) {
+    const name *x = a, *y = b;
+    int order = strcmp(x->hash, y->hash);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+wt_status wt_plan_group_name(wt_context *context, const wt_experiment *experiment,
+                             const wt_trial *trial, char out[WT_HASH_TEXT]) {
+    char *text = NULL;
+    wt_status status;
+    WT_TRY(wt_cell_parameters(context, experiment, trial, 0, WT_CELL_GROUP, &text));
+    WT_TRY(wt_cell_hash(context, experiment, text, trial->seed, out));
+done:
+    wt_release(text);
+    return status;
+}
+
+/* Keeps the first of equal settings, in their order. */
+static wt_status drop_doubles(settings *all) {
+    size_t width = all->axes->experiment->parameter_count, kept = 0;
+    name *names = NULL;
+    bool *twice = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(all->context, &names, all->count, "names"));
+    WT_TRY(WT_NEW_ZERO(all->context, &twice, all->count, "names"));
+    for (size_t i = 0; i < all->count; i++) {
+        wt_trial trial = {.values = all->values + i * width};
+        names[i].index = i;
+        WT_TRY(wt_plan_group_name(all->context, all->axes->experiment, &trial, names[i].hash));
+    }
+    qsort(names, all->count, sizeof *names, by_hash);
+    for (size_t i = 1; i < all->count; i++)
+        twice[names[i].index] = strcmp(names[i].hash, names[i - 1].hash) == 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (!twice[i])
+            memmove(all->values + kept++ * width, all->values + i * width,
+                    width * sizeof *all->values);
+    all->count = kept;
+done:
+    wt_release(names);
+    wt_release(twice);
+    return status;
+}
+
+static wt_status make_settings(settings *all) {
+    const wt_experiment *experiment = all->axes->experiment;
+    size_t width = experiment->parameter_count;
+    wt_status status = WT_OK;
+    all->count = 1;
+    for (size_t i = 0; i < width; i++)
+        if (!wt_multiply(all->count, axis_count(all, i), &all->count) ||
+            all->count > WT_PLAN_MOST) {
+            status = wt_spec_fail(all->context, all->spec, NULL, "asks for more than %d cells",
+                                  WT_PLAN_MOST);
+            goto done;
+        }
+    WT_TRY(WT_NEW(all->context, &all->values, all->count * width, "settings"));
+    for (size_t i = 0; i < all->count; i++) {
+        pick(all, i, all->values + i * width);
+        WT_TRY(settle(all, all->values + i * width));
+    }
+    WT_TRY(drop_doubles(all));
+done:
+    return status;
+}
+
+/* The first 32 bits of the name, dealt out in turn. */
+static bool in_shard(const char *hash, wt_shard shard) {
+    char head[9];
+    memcpy(head, hash, 8);
+    head[8] = '\0';
+    return strtoul(head, NULL, 16) % shard.count == shard.index;
+}
+
+wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *experiment,
+                      wt_trial trial) {
+    wt_plan_group *group = &plan->groups[plan->group_count];
+    wt_status status = WT_OK;
+    *group = (wt_plan_group){experiment, trial, plan->cell_count};
+    group->trial.sizes = plan->sizes + plan->cell_count;
+    for (size_t i = 0; i < trial.count; i++) {
+        char *text = NULL;
+        wt_plan_cell *cell = &plan->cells[plan->cell_count + i];
+        cell->wanted = true;
+        plan->sizes[plan->cell_count + i] = trial.sizes == NULL ? 0 : trial.sizes[i];
+        status = wt_plan_parameters(context, plan, group, i, &text);
+        if (status == WT_OK)
+            status = wt_cell_hash(context, experiment, text, trial.seed, cell->hash);
+        wt_release(text);
+        WT_TRY(status);
+    }
+    plan->group_count++;
+    plan->cell_count += trial.count;
+done:
+    return status;
+}
+
+wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells) {
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(context, &plan->groups, groups, "groups"));
+    WT_TRY(WT_NEW_ZERO(context, &plan->cells, cells, "cells"));
+    WT_TRY(WT_NEW_ZERO(context, &plan->sizes, cells, "cells"));
+done:
+    return status;
+}
+
+static wt_status add_groups(wt_context *context, const settings *all, wt_shard shard,
+                            const double *sizes, size_t size_count, wt_plan *plan) {
+    const wt_axes *axes = all->axes;
+    size_t width = axes->experiment->parameter_count;
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < all->count * axes->seeds.count * axes->reps; i++) {
+        char hash[WT_HASH_TEXT];
+        wt_trial trial = {
+            .values = all->values + i / axes->reps / axes->seeds.count * width,
+            .seed = (uint64_t)axes->seeds.values[i / axes->reps % axes->seeds.count].number,
+            .rep = i % axes->reps,
+            .sizes = sizes,
+            .count = size_count};
+        WT_TRY(wt_plan_group_name(context, axes->experiment, &trial, hash));
+        if (in_shard(hash, shard))
+            WT_TRY(wt_plan_add(context, plan, axes->experiment, trial));
+    }
+done:
+    return status;
+}
+
+wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out) {
+    settings all = {.context = context, .spec = spec, .axes = &out->axes};
+    double *sizes = NULL;
+    wt_status status;
+    *out = (wt_plan){0};
+    WT_TRY(wt_axes_read(context, spec, &out->axes));
+    const wt_experiment *experiment = out->axes.experiment;
+    all.grouped = experiment->group == NULL
+                      ? experiment->parameter_count
+                      : wt_experiment_parameter(experiment, experiment->group);
+    status = make_settings(&all);
+    out->values = all.values;
+    WT_TRY(status);
+    bool grouped = all.grouped < experiment->parameter_count;
+    size_t size_count = grouped ? out->axes.parameters[all.grouped].count : 1, groups, cells;
+    if (!wt_multiply(all.count, out->axes.seeds.count, &groups) ||
+        !wt_multiply(groups, out->axes.reps, &groups) || !wt_multiply(groups, size_count, &cells) ||
+        cells > WT_PLAN_MOST) {
+        status = wt_spec_fail(context, spec, NULL, "asks for more than %d cells", WT_PLAN_MOST);
+        goto done;
+    }
+    WT_TRY(WT_NEW_ZERO(context, &sizes, size_count, "sizes"));
+    for (size_t i = 0; grouped && i < size_count; i++)
+        sizes[i] = out->axes.parameters[all.grouped].values[i].number;
+    WT_TRY(wt_plan_reserve(context, out, groups, cells));
+    WT_TRY(add_groups(context, &all, shard, sizes, size_count, out));
+done:
+    wt_release(sizes);
+    return status;
+}
+
+wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_plan_group *group,
+                             size_t cell, char **out) {
+    return wt_cell_parameters(context, group->experiment, &group->trial,
+                              plan->sizes[group->first + cell], WT_CELL_WHOLE, out);
+}
+
+void wt_plan_free(wt_plan *plan) {
+    wt_release(plan->groups);
+    wt_release(plan->cells);
+    wt_release(plan->sizes);
+    wt_release(plan->values);
+    wt_axes_free(&plan->axes);
+    json_decref(plan->objects);
+    *plan = (wt_plan){0};
+}
+
+wt_plan_count wt_plan_all(const wt_plan *plan) {
+    return (wt_plan_count){.cells = plan->cell_count, .wanted = plan->cell_count};
+}
+
+wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
+    wt_status status = WT_OK;
+    char *text = NULL;
+    *out = (wt_plan_count){.cells = plan->cell_count};
+    for (size_t g = 0; g < plan->group_count; g++) {
+        const wt_plan_group *group = &plan->groups[g];
+        for (size_t i = 0; i < group->trial.count; i++) {
+            wt_plan_cell *cell = &plan->cells[group->first + i];
+            wt_cell_state state;
+            wt_release(text);
+            WT_TRY(wt_plan_parameters(context, plan, group, i, &text));
+            WT_TRY(wt_store_find(context, store, cell->hash, text, &state));
+            out->done += state == WT_CELL_DONE;
+            out->failed += state == WT_CELL_FAILED;
+            cell->wanted = state == WT_CELL_MISSING;
+            out->wanted += cell->wanted;
+        }
+    }
+done:
+    wt_release(text);
+    return status;
+}
+
+static bool any_wanted(const wt_plan *plan, const wt_plan_group *group) {
+    for (size_t i = 0; i < group->trial.count; i++)
+        if (plan->cells[group->first + i].wanted)
+            return true;
+    return false;
+}
+
+wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out) {
+    wt_status status = WT_OK;
+    *out = (wt_cost){0};
+    for (size_t g = 0; g < plan->group_count; g++) {
+        const wt_plan_group *group = &plan->groups[g];
+        wt_cost cost = {NAN, NAN};
+        if (!any_wanted(plan, group))
+            continue;
+        if (group->experiment->estimate != NULL)
+            WT_TRY(group->experiment->estimate(context, &group->trial, &cost));
+        out->flops += cost.flops;
+        out->bytes = isnan(cost.bytes) || cost.bytes > out->bytes ? cost.bytes : out->bytes;
+    }
+done:
+    return status;
+}

@@ -1,0 +1,69 @@
+/* The cells of a sweep, and which of them are wanted: computed by groups, kept one by one. */
+#ifndef WT_LAB_PLAN_H
+#define WT_LAB_PLAN_H
+
+#include "lab/axes.h"
+#include "lab/cell.h"
+#include "lab/store.h"
+
+#define WT_PLAN_MOST 1000000 /* cells */
+
+/* One trial: cells first .. first + trial.count - 1 of the plan. */
+typedef struct wt_plan_group {
+    const wt_experiment *experiment;
+    wt_trial trial;
+    size_t first;
+} wt_plan_group;
+
+typedef struct wt_plan_cell {
+    char hash[WT_HASH_TEXT];
+    bool wanted;
+} wt_plan_cell;
+
+typedef struct wt_plan {
+    wt_plan_group *groups;
+    size_t group_count;
+    wt_plan_cell *cells;
+    double *sizes; /* one a cell */
+    size_t cell_count;
+    wt_value *values; /* the settings the groups point into */
+    wt_axes axes;
+    json_t *objects; /* what the values of a plan from a store point into */
+} wt_plan;
+
+/* Shard `index` of `count`, from 0: groups are dealt out by their names, so that a widened sweep
+ * deals those it had before to the same shard. */
+typedef struct wt_shard {
+    size_t index, count;
+} wt_shard;
+
+/* All cells the specification describes, every one wanted. To be freed in any case. */
+wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out);
+/* The cells of the store that failed, in the groups they were computed in. */
+wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out);
+void wt_plan_free(wt_plan *plan);
+
+/* How many cells the store has already; those are not wanted any more. */
+typedef struct wt_plan_count {
+    size_t cells, done, failed, wanted;
+} wt_plan_count;
+wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out);
+/* The same without a store. */
+wt_plan_count wt_plan_all(const wt_plan *plan);
+
+/* What the wanted cells take, about: flops of all, bytes of the largest group. */
+wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out);
+
+/* For those who make plans: room, and one group more, its sizes copied from the trial. */
+wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells);
+wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *experiment,
+                      wt_trial trial);
+/* The name of all cells that differ from the trial's in the grouped parameter alone. */
+wt_status wt_plan_group_name(wt_context *context, const wt_experiment *experiment,
+                             const wt_trial *trial, char out[WT_HASH_TEXT]);
+
+/* Parameters of a cell as the store keeps them; to be released. */
+wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_plan_group *group,
+                             size_t cell, char **out);
+
+#endif

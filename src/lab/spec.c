@@ -1,0 +1,215 @@
+#include "lab/spec.h"
+
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/quote.h"
+#include "io/source.h"
+
+#define MOST_BYTES ((uint64_t)1 << 20) /* of a file: no sweep needs as much */
+
+/* A file on its way through the parser, which asks for a line at a time. */
+typedef struct {
+    wt_context *context;
+    wt_spec *spec;
+    const char *text;
+    size_t at, bytes;
+    int line;
+    bool seen_section;
+    wt_status status; /* of the first failure; its sentence is on the context */
+} reading;
+
+const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key) {
+    for (size_t i = 0; i < spec->count; i++)
+        if (strcmp(spec->entries[i].key, key) == 0)
+            return &spec->entries[i];
+    return NULL;
+}
+
+wt_status wt_spec_fail(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
+                       const char *format, ...) {
+    char reason[WT_MESSAGE_BYTES], key[WT_QUOTED_BYTES] = "";
+    va_list values;
+    va_start(values, format);
+    vsnprintf(reason, sizeof reason, format, values);
+    va_end(values);
+    const char *file = spec->path == NULL ? "the sweep" : spec->path;
+    if (entry == NULL)
+        return wt_fail(context, spec->path == NULL ? WT_USAGE : WT_CONFIG, "%s: %s", file, reason);
+    wt_quote(entry->key, key, sizeof key);
+    if (entry->line == 0)
+        return wt_fail(context, WT_USAGE, "--set %s: %s", key, reason);
+    return wt_fail(context, WT_CONFIG, "%s: line %d: %s: %s", file, entry->line, key, reason);
+}
+
+static wt_status refuse_line(reading *file, const char *reason) {
+    return wt_fail(file->context, WT_CONFIG, "%s: line %d: %s", file->spec->path, file->line,
+                   reason);
+}
+
+/* The next line for the parser, as fgets would give it. The parser cuts lines that do not fit its
+ * buffer, so that they are refused here. */
+static char *next_line(char *out, int room, void *stream) {
+    reading *file = stream;
+    if (file->at >= file->bytes || file->status != WT_OK)
+        return NULL;
+    const char *begin = file->text + file->at;
+    const char *end = memchr(begin, '\n', file->bytes - file->at);
+    size_t length = end == NULL ? file->bytes - file->at : (size_t)(end - begin) + 1;
+    file->line++;
+    if (length >= (size_t)room) {
+        char reason[96];
+        snprintf(reason, sizeof reason, "is longer than %d characters", room - 2);
+        file->status = refuse_line(file, reason);
+        return NULL;
+    }
+    memcpy(out, begin, length);
+    out[length] = '\0';
+    if (strlen(out) != length || !wt_utf8_valid(out)) {
+        file->status = refuse_line(file, "is not UTF-8 text");
+        return NULL;
+    }
+    file->at += length;
+    return out;
+}
+
+static wt_status add(wt_context *context, wt_spec *spec, const char *key, const char *text,
+                     int line) {
+    wt_status status;
+    if (spec->count == WT_SPEC_MOST)
+        return wt_fail(context, WT_CONFIG, "a sweep of more than %d keys", WT_SPEC_MOST);
+    wt_spec_entry *entry = &spec->entries[spec->count];
+    *entry = (wt_spec_entry){.line = line};
+    WT_TRY(wt_copy_text(context, &entry->key, key, "a key"));
+    WT_TRY(wt_copy_text(context, &entry->text, text, "a value"));
+    spec->count++;
+done:
+    if (status != WT_OK)
+        wt_release(entry->key);
+    return status;
+}
+
+static wt_status take_pair(reading *file, const char *section, const char *key, const char *text) {
+    char reason[WT_MESSAGE_BYTES], shown[WT_QUOTED_BYTES];
+    if (strcmp(section, "sweep") != 0) {
+        wt_quote(section, shown, sizeof shown);
+        snprintf(reason, sizeof reason,
+                 section[0] == '\0' ? "'%s' stands before any section; "
+                                      "begin with [sweep]"
+                                    : "unknown section [%s]; there is "
+                                      "[sweep] alone",
+                 section[0] == '\0' ? key : shown);
+        return refuse_line(file, reason);
+    }
+    file->seen_section = true;
+    wt_quote(key, shown, sizeof shown);
+    const wt_spec_entry *before = wt_spec_find(file->spec, key);
+    if (before != NULL) { /* an indented line too: the parser reads it as more of the last key */
+        snprintf(reason, sizeof reason, "'%s' is given again, after line %d", shown, before->line);
+        return refuse_line(file, reason);
+    }
+    if (text == NULL || text[0] == '\0') {
+        snprintf(reason, sizeof reason, "'%s' has no value", shown);
+        return refuse_line(file, reason);
+    }
+    return add(file->context, file->spec, key, text, file->line);
+}
+
+/* inih's: 0 is an error, after which it goes on all the same. */
+static int on_pair(void *user, const char *section, const char *key, const char *text) {
+    reading *file = user;
+    if (file->status == WT_OK)
+        file->status = take_pair(file, section, key, text);
+    return file->status == WT_OK;
+}
+
+static wt_status parse(reading *file) {
+    int bad_line = ini_parse_stream(next_line, file, on_pair, file);
+    if (file->status != WT_OK)
+        return file->status;
+    if (bad_line < 0)
+        return wt_fail(file->context, WT_MEMORY, "%s: no memory to read it", file->spec->path);
+    if (bad_line > 0) {
+        file->line = bad_line;
+        return refuse_line(file, "is neither a [section] nor 'key = value'");
+    }
+    if (!file->seen_section)
+        return wt_fail(file->context, WT_CONFIG, "%s: has no section [sweep] with keys in it",
+                       file->spec->path);
+    return WT_OK;
+}
+
+wt_status wt_spec_read(wt_context *context, const char *path, wt_spec *out) {
+    wt_source source = {.file = -1};
+    char *text = NULL;
+    wt_status status;
+    *out = (wt_spec){0};
+    WT_TRY(wt_source_open(context, path, &source));
+    WT_TRY(wt_copy_text(context, &out->path, source.shown, "the path of a sweep"));
+    if (source.bytes > MOST_BYTES) {
+        status = wt_fail(context, WT_CONFIG, "%s: is too large for the description of a sweep",
+                         out->path);
+        goto done;
+    }
+    WT_TRY(WT_NEW(context, &text, (size_t)source.bytes + 1, "the description of a sweep"));
+    int64_t got = wt_source_read(&source, 0, text, (size_t)source.bytes);
+    if (got < 0) {
+        status = wt_fail(context, WT_IO, "%s: cannot be read", out->path);
+        goto done;
+    }
+    reading file = {.context = context, .spec = out, .text = text, .bytes = (size_t)got};
+    WT_TRY(parse(&file));
+done:
+    wt_release(text);
+    wt_source_close(&source);
+    return status;
+}
+
+wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment) {
+    const char *equals = strchr(assignment, '=');
+    char *key = NULL;
+    wt_status status;
+    if (equals == NULL || equals == assignment || equals[1] == '\0' || !wt_utf8_valid(assignment))
+        return wt_fail(context, WT_USAGE, "--set: '%s' is not of the form key=grid", assignment);
+    WT_TRY(wt_copy_text(context, &key, assignment, "a key"));
+    key[equals - assignment] = '\0';
+    wt_spec_entry *entry = NULL;
+    for (size_t i = 0; i < spec->count; i++)
+        if (strcmp(spec->entries[i].key, key) == 0)
+            entry = &spec->entries[i];
+    if (entry == NULL) {
+        WT_TRY(add(context, spec, key, equals + 1, 0));
+        goto done;
+    }
+    char *text = NULL;
+    WT_TRY(wt_copy_text(context, &text, equals + 1, "a value"));
+    wt_release(entry->text);
+    entry->text = text;
+    entry->line = 0;
+done:
+    wt_release(key);
+    return status;
+}
+
+wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out) {
+    size_t bytes = 1, used = 0;
+    for (size_t i = 0; i < spec->count; i++)
+        bytes += strlen(spec->entries[i].key) + strlen(spec->entries[i].text) + 2;
+    wt_status status = WT_NEW_ZERO(context, out, bytes, "the keys of a sweep");
+    for (size_t i = 0; status == WT_OK && i < spec->count; i++)
+        used += (size_t)snprintf(*out + used, bytes - used, "%s%s=%s", i == 0 ? "" : " ",
+                                 spec->entries[i].key, spec->entries[i].text);
+    return status;
+}
+
+void wt_spec_free(wt_spec *spec) {
+    for (size_t i = 0; i < spec->count; i++) {
+        wt_release(spec->entries[i].key);
+        wt_release(spec->entries[i].text);
+    }
+    wt_release(spec->path);
+    *spec = (wt_spec){0};
+}

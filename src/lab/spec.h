@@ -1,0 +1,46 @@
+/* What a sweep is to do, as it is written: keys and grids, from an INI file and from options.
+ *
+ *     [sweep]
+ *     experiment = curve
+ *     n = 16:512:x2
+ *
+ * Keys are the parameters of the experiment, `seed` (a grid) and `reps` (a number). */
+#ifndef WT_LAB_SPEC_H
+#define WT_LAB_SPEC_H
+
+#include "base/context.h"
+
+enum { WT_SPEC_MOST = 64, WT_SPEC_PLACE = 320 };
+
+typedef struct wt_spec_entry {
+    char *key, *text;
+    int line; /* in the file; 0 = set by an option */
+} wt_spec_entry;
+
+typedef struct wt_spec {
+    char *path; /* as sentences show it; NULL = no file */
+    wt_spec_entry entries[WT_SPEC_MOST];
+    size_t count;
+} wt_spec;
+
+/* WT_CONFIG with file, line and reason when it makes no sense; WT_NO_INPUT when there is none. To
+ * be freed in any case. */
+wt_status wt_spec_read(wt_context *context, const char *path, wt_spec *out);
+/* "key=grid" in place of what the file says, or beside it. WT_USAGE when it is not of that form. */
+wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment);
+void wt_spec_free(wt_spec *spec);
+
+/* "experiment=curve n=16:512:x2 ..": all there is, in one line; to be released. */
+wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out);
+
+/* NULL when the key is not there. */
+const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key);
+
+/* WT_CONFIG or WT_USAGE, led in by where the entry stands: "spec.ini: line 3: n: ..". Without an
+ * entry, by the file alone. */
+__attribute__((format(printf, 4, 5))) wt_status wt_spec_fail(wt_context *context,
+                                                             const wt_spec *spec,
+                                                             const wt_spec_entry *entry,
+                                                             const char *format, ...);
+
+#endif

@@ -1,0 +1,297 @@
+/* The file: opening, the one writer, what is wrong with it. */
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "lab/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/quote.h"
+#include "lab/store_file.h"
+
+#define APPLICATION_ID 0x5754544c /* "WTTL", at byte 68 of the file */
+enum { HEADER = 72, APPLICATION_AT = 68 };
+/* SQLite locks bytes from 0x40000000 on. */
+#define WRITER_BYTE 0x7fff0000
+#define WAIT_MS     60000 /* for readers to let go, or the writer to end a commit */
+
+static const char schema[] =
+    "CREATE TABLE about (kind TEXT NOT NULL, text TEXT NOT NULL);"
+    "CREATE TABLE cell (hash TEXT PRIMARY KEY NOT NULL, experiment TEXT NOT NULL,"
+    " parameters TEXT NOT NULL, seed INTEGER NOT NULL, result_version INTEGER NOT NULL,"
+    " state TEXT NOT NULL CHECK (state IN ('done', 'failed')), message TEXT NOT NULL,"
+    " metrics TEXT NOT NULL, wall_seconds REAL NOT NULL, version TEXT NOT NULL,"
+    " machine TEXT NOT NULL, finished_date TEXT NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO about VALUES ('format', '1');";
+
+wt_status wt_store_fail(wt_context *context, const wt_store *store) {
+    int code = sqlite3_errcode(store->base);
+    const char *words = sqlite3_errmsg(store->base);
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return wt_fail(context, WT_MEMORY, "%s: no memory for SQLite", store->shown);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return wt_fail(context, WT_DATA, "%s: is damaged: %s", store->shown, words);
+    case SQLITE_ERROR:
+    case SQLITE_MISMATCH:
+        return wt_fail(context, WT_DATA, "%s: is no store of this format: %s", store->shown, words);
+    case SQLITE_FULL:
+        return wt_fail(context, WT_IO, "%s: the disk is full; what was stored before is kept",
+                       store->shown);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be written: %s", store->shown, words);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return wt_fail(context, WT_IO, "%s: another process has held it for %d s", store->shown,
+                       WAIT_MS / 1000);
+    default:
+        return wt_fail(context, WT_IO, "%s: %s (SQLite %d, %s)", store->shown, words,
+                       sqlite3_extended_errcode(store->base),
+                       strerror(sqlite3_system_errno(store->base)));
+    }
+}
+
+wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql) {
+    return sqlite3_exec(store->base, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? WT_OK
+               : wt_store_fail(context, store);
+}
+
+wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql,
+                           sqlite3_stmt **out) {
+    return sqlite3_prepare_v2(store->base, sql, -1, out, NULL) == SQLITE_OK
+               ? WT_OK
+               : wt_store_fail(context, store);
+}
+
+/* A pragma that answers with one number. */
+static wt_status ask_number(wt_context *context, wt_store *store, const char *sql, int64_t *out) {
+    sqlite3_stmt *statement = NULL;
+    wt_status status;
+    WT_TRY(wt_store_prepare(context, store, sql, &statement));
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    else
+        status = wt_store_fail(context, store);
+done:
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Invariant 3: the head of the file, before SQLite sees it. An empty file may become a store. */
+static wt_status check_head(wt_context *context, const wt_store *store, int file,
+                            bool may_be_empty) {
+    unsigned char head[HEADER] = {0};
+    ssize_t got = pread(file, head, sizeof head, 0);
+    if (got < 0)
+        return wt_fail(context, WT_DATA, "%s: cannot be read: %s", store->shown, strerror(errno));
+    if (got == 0 && may_be_empty)
+        return WT_OK;
+    if (got == 0)
+        return wt_fail(context, WT_DATA, "%s: is empty, no store of results", store->shown);
+    if (got < HEADER || memcmp(head, "SQLite format 3", 16) != 0)
+        return wt_fail(context, WT_DATA, "%s: is no store of results; it is left as it is",
+                       store->shown);
+    uint32_t id = (uint32_t)head[APPLICATION_AT] << 24 | (uint32_t)head[APPLICATION_AT + 1] << 16 |
+                  (uint32_t)head[APPLICATION_AT + 2] << 8 | head[APPLICATION_AT + 3];
+    if (id != APPLICATION_ID)
+        return wt_fail(context, WT_DATA,
+                       "%s: is a database of another program; it is left as it is", store->shown);
+    return WT_OK;
+}
+
+static wt_status check_regular(wt_context *context, const wt_store *store, int file,
+                               wt_status otherwise) {
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        return wt_fail(context, otherwise, "%s: is not a file", store->shown);
+    return WT_OK;
+}
+
+/* Invariant 2. */
+static wt_status become_writer(wt_context *context, wt_store *store, const char *path,
+                               wt_store_mode mode) {
+    bool create = mode == WT_STORE_CREATE;
+    wt_status status;
+    store->lock = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    if (store->lock < 0 && errno == ENOENT && !create)
+        return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", store->shown);
+    if (store->lock < 0)
+        return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be written: %s", store->shown,
+                       strerror(errno));
+    WT_TRY(check_regular(context, store, store->lock, WT_CANNOT_CREATE));
+    WT_TRY(check_head(context, store, store->lock, create));
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
+    if (fcntl(store->lock, F_OFD_SETLK, &lock) == 0)
+        return WT_OK;
+    status =
+        errno == EAGAIN || errno == EACCES
+            ? wt_fail(context, WT_CANNOT_CREATE,
+                      "%s: another process is writing to it; a store has one writer at a time",
+                      store->shown)
+            : wt_fail(context, WT_IO, "%s: cannot be locked: %s", store->shown, strerror(errno));
+done:
+    return status;
+}
+
+static wt_status check_reader(wt_context *context, wt_store *store, const char *path) {
+    wt_source source = {.file = -1};
+    wt_status status;
+    WT_TRY(wt_source_open(context, path, &source));
+    WT_TRY(check_head(context, store, source.file, false));
+done:
+    wt_source_close(&source);
+    return status;
+}
+
+/* SQLite takes some names for something else than a file. */
+static wt_status open_base(wt_context *context, wt_store *store, const char *path) {
+    char *name = NULL;
+    size_t bytes = strlen(path) + 3;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &name, bytes, "the path of a store"));
+    snprintf(name, bytes, "%s%s", path[0] == '/' ? "" : "./", path);
+    /* A reader too: after a kill in the midst of a commit the first to come must roll it back. */
+    if (sqlite3_open_v2(name, &store->base, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        status = store->base == NULL ? wt_fail(context, WT_MEMORY, "no memory for SQLite")
+                                     : wt_store_fail(context, store);
+        goto done;
+    }
+    sqlite3_extended_result_codes(store->base, 1);
+    sqlite3_busy_timeout(store->base, WAIT_MS);
+    WT_TRY(wt_store_execute(context, store,
+                            "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;"));
+done:
+    wt_release(name);
+    return status;
+}
+
+static wt_status create_tables(wt_context *context, wt_store *store) {
+    char numbers[128];
+    wt_status status;
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             APPLICATION_ID, WT_STORE_FORMAT);
+    WT_TRY(wt_store_begin(context, store));
+    WT_TRY(wt_store_execute(context, store, numbers));
+    WT_TRY(wt_store_execute(context, store, schema));
+    WT_TRY(wt_store_commit(context, store));
+done:
+    return status;
+}
+
+static wt_status check_whole(wt_context *context, wt_store *store) {
+    sqlite3_stmt *statement = NULL;
+    wt_status status;
+    WT_TRY(wt_store_prepare(context, store, "PRAGMA quick_check(1)", &statement));
+    if (sqlite3_step(statement) != SQLITE_ROW) {
+        status = wt_store_fail(context, store);
+        goto done;
+    }
+    const char *words = (const char *)sqlite3_column_text(statement, 0);
+    if (words == NULL || strcmp(words, "ok") != 0)
+        status = wt_fail(context, WT_DATA, "%s: is damaged: %s", store->shown,
+                         words == NULL ? "no answer of quick_check" : words);
+done:
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Tables and format; a writer checks every page first. */
+static wt_status check_content(wt_context *context, wt_store *store, wt_store_mode mode) {
+    int64_t pages = 0, format = 0;
+    wt_status status;
+    WT_TRY(ask_number(context, store, "PRAGMA page_count", &pages));
+    if (mode == WT_STORE_READ)
+        WT_TRY(wt_store_execute(context, store, "PRAGMA query_only = ON"));
+    else
+        WT_TRY(wt_store_execute(context, store,
+                                "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"));
+    if (pages == 0 && mode == WT_STORE_CREATE)
+        WT_TRY(create_tables(context, store));
+    WT_TRY(ask_number(context, store, "PRAGMA user_version", &format));
+    if (format != WT_STORE_FORMAT) {
+        status = wt_fail(context, WT_DATA, "%s: is of format %lld; this wattle knows format %d",
+                         store->shown, (long long)format, WT_STORE_FORMAT);
+        goto done;
+    }
+    if (mode != WT_STORE_READ)
+        WT_TRY(check_whole(context, store));
+done:
+    return status;
+}
+
+wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mode, wt_store **out) {
+    wt_store *store = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &store, 1, "a store"));
+    store->lock = -1;
+    wt_quote(path, store->shown, sizeof store->shown);
+    if (path[0] == '\0') {
+        status = wt_fail(context, WT_USAGE, "the path of a store is empty");
+        goto done;
+    }
+    if (mode == WT_STORE_READ)
+        WT_TRY(check_reader(context, store, path));
+    else
+        WT_TRY(become_writer(context, store, path, mode));
+    WT_TRY(open_base(context, store, path));
+    WT_TRY(check_content(context, store, mode));
+    *out = store;
+    store = NULL;
+done:
+    wt_store_free(store);
+    return status;
+}
+
+void wt_store_free(wt_store *store) {
+    if (store == NULL)
+        return;
+    wt_store_drop(store);
+    sqlite3_close(store->base);
+    /* After SQLite's: to close any file of the same inode drops the locks SQLite has on it. */
+    if (store->lock >= 0)
+        close(store->lock);
+    wt_release(store);
+}
+
+const char *wt_store_shown(const wt_store *store) {
+    return store->shown;
+}
+
+wt_status wt_store_begin(wt_context *context, wt_store *store) {
+    if (store->changing)
+        return WT_OK;
+    wt_status status = wt_store_execute(context, store, "BEGIN IMMEDIATE");
+    store->changing = status == WT_OK;
+    return status;
+}
+
+void wt_store_drop(wt_store *store) {
+    if (store->changing)
+        (void)sqlite3_exec(store->base, "ROLLBACK", NULL, NULL, NULL);
+    store->changing = false;
+}
+
+wt_status wt_store_commit(wt_context *context, wt_store *store) {
+    wt_status status = WT_OK;
+    if (!store->changing)
+        return status;
+    if (wt_fault_due(&context->write_to_fail))
+        status = wt_fail(context, WT_IO, "%s: could not be written; what was stored before is kept",
+                         store->shown);
+    else
+        status = wt_store_execute(context, store, "COMMIT");
+    if (status != WT_OK)
+        wt_store_drop(store);
+    store->changing = false;
+    return status;
+}

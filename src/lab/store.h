@@ -1,0 +1,49 @@
+/* Writing to a store.
+ *
+ * Invariants, cited by the tests:
+ *  1. a cell is in the file wholly or not at all, whatever ends the process: cells go in by
+ *     transactions of SQLite with a rollback journal (journal_mode DELETE, synchronous FULL). Not a
+ *     write-ahead log: that keeps results in a second file that a copy of the store would miss, and
+ *     needs shared memory that the file systems of clusters do not have;
+ *  2. there is one writer: it holds a lock on a byte of the file for as long as it is open, which
+ *     the kernel takes back when the process dies. The lock belongs to the open file
+ *     (F_OFD_SETLK), far from the bytes SQLite locks, so that readers are not held up;
+ *  3. a file that is not a store of ours is never written to: it is recognised by SQLite's header
+ *     and our application_id before anything else, and checked whole before the first write;
+ *  4. one meaning a store: cells of an experiment all have the same result version and the same
+ *     parameters, or the sweep is refused;
+ *  5. a failing write (each commit counts as one) leaves what was committed before. */
+#ifndef WT_LAB_STORE_H
+#define WT_LAB_STORE_H
+
+#include "base/context.h"
+#include "wattle/lab.h"
+
+typedef enum wt_cell_state { WT_CELL_MISSING, WT_CELL_DONE, WT_CELL_FAILED } wt_cell_state;
+
+/* Puts a cell, in place of one of the same hash that failed; to be committed. A cell that is done
+ * is never replaced: WT_INTERNAL. */
+wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record);
+wt_status wt_store_commit(wt_context *context, wt_store *store);
+
+/* What there is of a hash. WT_DATA when it is there with other parameters than these. */
+wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
+                        const char *parameters, wt_cell_state *out);
+/* Calls `take` with the record of a hash, if there is one, and says in *found whether. */
+wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
+                       wt_record_fn take, void *user);
+
+/* Writes down what an experiment means: "curve 1 activation,bias,..". WT_DATA with a sentence when
+ * the store holds another meaning of the name (invariant 4). */
+wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
+                           const char *meaning);
+/* Drops what was put since the last commit. */
+void wt_store_drop(wt_store *store);
+
+/* Notes a fact of a kind ("command", "sweep"), unless it is there; to be committed. */
+wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text);
+
+/* The path as sentences show it. */
+const char *wt_store_shown(const wt_store *store);
+
+#endif

@@ -1,0 +1,241 @@
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
+#include "lab/sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <threads.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+
+#define UNSAVED_SECONDS 0.1 /* of computing that may wait for a commit */
+
+typedef struct {
+    wt_context *context;
+    wt_plan *plan;
+    wt_store *store;
+    const wt_sweep_options *options;
+    wt_sweep_report *report;
+    wt_context **contexts;    /* one a worker */
+    size_t *todo, todo_count; /* groups with a wanted cell */
+    mtx_t storing;            /* held while the store, the report and the meter are touched */
+    bool broken;              /* the store failed: nothing more goes in */
+    double unsaved;           /* seconds of computing not committed yet */
+    wt_meter meter;
+    char what[64]; /* "cells" or "cells, 2 failed," */
+} job;
+
+static void spell_now(char out[32]) {
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+/* One cell of a group; metrics are NULL when the group failed. */
+static wt_status put_cell(job *work, wt_context *context, const wt_plan_group *group, size_t i,
+                          const double *metrics, const char *message, double seconds,
+                          const char *date) {
+    char *parameters = NULL, *numbers = NULL;
+    wt_status status;
+    WT_TRY(wt_plan_parameters(context, work->plan, group, i, &parameters));
+    if (metrics != NULL)
+        WT_TRY(wt_cell_metrics(context, group->experiment,
+                               metrics + i * group->experiment->metric_count, &numbers));
+    wt_record record = {.hash = work->plan->cells[group->first + i].hash,
+                        .experiment = group->experiment->name,
+                        .parameters = parameters,
+                        .seed = (int64_t)group->trial.seed,
+                        .result_version = group->experiment->result_version,
+                        .failed = metrics == NULL,
+                        .message = message,
+                        .metrics = metrics == NULL ? "{}" : numbers,
+                        .wall_seconds = seconds,
+                        .version = work->options->version,
+                        .machine = work->options->machine,
+                        .finished_date = date};
+    WT_TRY(wt_store_put(work->context, work->store, &record));
+done:
+    wt_release(parameters);
+    wt_release(numbers);
+    return status;
+}
+
+static size_t wanted_of(const job *work, const wt_plan_group *group) {
+    size_t count = 0;
+    for (size_t i = 0; i < group->trial.count; i++)
+        count += work->plan->cells[group->first + i].wanted;
+    return count;
+}
+
+static void tell(job *work) {
+    const wt_sweep_report *report = work->report;
+    if (report->failed > 0)
+        snprintf(work->what, sizeof work->what, "cells, %zu failed,", report->failed);
+    wt_meter_set(&work->meter, (double)(report->done + report->failed));
+}
+
+/* All wanted cells of a group, by one worker at a time. */
+static wt_status put_group(job *work, wt_context *context, const wt_plan_group *group,
+                           const double *metrics, const char *message, double seconds) {
+    size_t wanted = wanted_of(work, group);
+    char date[32];
+    wt_status status = WT_OK;
+    spell_now(date);
+    for (size_t i = 0; i < group->trial.count; i++)
+        if (work->plan->cells[group->first + i].wanted)
+            WT_TRY(put_cell(work, context, group, i, metrics, message, seconds / (double)wanted,
+                            date));
+    work->unsaved += seconds;
+    if (work->unsaved >= UNSAVED_SECONDS) {
+        WT_TRY(wt_store_commit(work->context, work->store));
+        work->unsaved = 0;
+    }
+    *(metrics == NULL ? &work->report->failed : &work->report->done) += wanted;
+    tell(work);
+done:
+    return status;
+}
+
+static wt_status run_group(job *work, const wt_plan_group *group, int worker) {
+    const wt_experiment *experiment = group->experiment;
+    wt_context *context = work->contexts[worker];
+    double *metrics = NULL, began = wt_clock();
+    char message[WT_MESSAGE_BYTES] = "";
+    wt_status status;
+    WT_TRY(WT_NEW(context, &metrics, group->trial.count * experiment->metric_count, "metrics"));
+    status = experiment->run(context, &group->trial, metrics);
+    if (status != WT_OK)
+        snprintf(message, sizeof message, "%s", wt_context_message(context));
+    double seconds = wt_clock() - began;
+    mtx_lock(&work->storing);
+    status = work->broken ? WT_OK
+                          : put_group(work, context, group, status == WT_OK ? metrics : NULL,
+                                      message, seconds);
+    work->broken |= status != WT_OK;
+    mtx_unlock(&work->storing);
+done:
+    wt_release(metrics);
+    return status;
+}
+
+static wt_status run_chunk(void *argument, size_t begin, size_t end, int worker) {
+    job *work = argument;
+    wt_status status = WT_OK;
+    for (size_t i = begin; status == WT_OK && i < end; i++)
+        status = run_group(work, &work->plan->groups[work->todo[i]], worker);
+    return status;
+}
+
+static wt_status declare(job *work) {
+    const wt_plan *plan = work->plan;
+    const wt_experiment *last = NULL;
+    char *meaning = NULL;
+    wt_status status = WT_OK;
+    for (size_t g = 0; g < plan->group_count; g++) {
+        if (plan->groups[g].experiment == last)
+            continue;
+        last = plan->groups[g].experiment;
+        wt_release(meaning);
+        WT_TRY(wt_cell_meaning(work->context, last, &meaning));
+        WT_TRY(wt_store_declare(work->context, work->store, last->name, meaning));
+    }
+    if (work->options->command != NULL)
+        WT_TRY(wt_store_note(work->context, work->store, "command", work->options->command));
+    if (work->options->sweep != NULL)
+        WT_TRY(wt_store_note(work->context, work->store, "sweep", work->options->sweep));
+    WT_TRY(wt_store_commit(work->context, work->store));
+done:
+    wt_release(meaning);
+    return status;
+}
+
+static wt_status list_groups(job *work, size_t *cells) {
+    wt_status status;
+    *cells = 0;
+    WT_TRY(WT_NEW(work->context, &work->todo, work->plan->group_count, "groups"));
+    for (size_t g = 0; g < work->plan->group_count; g++) {
+        size_t wanted = wanted_of(work, &work->plan->groups[g]);
+        if (wanted > 0)
+            work->todo[work->todo_count++] = g;
+        *cells += wanted;
+    }
+done:
+    return status;
+}
+
+/* Each worker's part of the budget is its own; faults for tests stay with the caller's context. */
+static wt_status open_contexts(job *work, size_t workers) {
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(work->context, &work->contexts, workers, "workers"));
+    for (size_t i = 0; i < workers; i++) {
+        if (wt_context_new(&work->contexts[i]) != WT_OK) {
+            status = wt_fail(work->context, WT_MEMORY, "no memory for %zu workers", workers);
+            goto done;
+        }
+        wt_context_set_memory(work->contexts[i], wt_context_memory(work->context) / workers);
+        WT_TRY(wt_context_set_threads(work->contexts[i], 1));
+    }
+done:
+    return status;
+}
+
+static void close_job(job *work, size_t workers) {
+    for (size_t i = 0; work->contexts != NULL && i < workers; i++)
+        wt_context_free(work->contexts[i]);
+    wt_release(work->contexts);
+    wt_release(work->todo);
+    mtx_destroy(&work->storing);
+}
+
+/* The loop over groups, then a commit of what is left whatever ended it. */
+static wt_status run_groups(job *work, size_t workers) {
+    int threads = wt_context_threads(work->context);
+    wt_status status, saved = WT_OK;
+    WT_TRY(wt_context_set_threads(work->context, (int)workers));
+    status = wt_parallel_for(work->context, work->todo_count, 1, run_chunk, work);
+    (void)wt_context_set_threads(work->context, threads);
+    if (!work->broken)
+        saved = wt_store_commit(work->context, work->store);
+    if (saved != WT_OK)
+        status = saved;
+done:
+    return status;
+}
+
+wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
+                       const wt_sweep_options *options, wt_sweep_report *report) {
+    size_t workers = options->workers == 0 ? (size_t)wt_context_threads(context) : options->workers;
+    size_t cells = 0;
+    double began = wt_clock();
+    job work = {.context = context,
+                .plan = plan,
+                .store = store,
+                .options = options,
+                .report = report,
+                .what = "cells"};
+    wt_status status;
+    *report = (wt_sweep_report){0};
+    if (workers > WT_MAX_THREADS)
+        return wt_fail(context, WT_USAGE, "at most %d workers, not %zu", WT_MAX_THREADS, workers);
+    if (mtx_init(&work.storing, mtx_plain) != thrd_success)
+        return wt_fail(context, WT_INTERNAL, "no lock for the workers");
+    WT_TRY(list_groups(&work, &cells));
+    WT_TRY(declare(&work));
+    if (cells == 0)
+        goto done;
+    workers = workers < work.todo_count ? workers : work.todo_count;
+    WT_TRY(open_contexts(&work, workers));
+    work.meter = wt_meter_start(context, work.what, (double)cells);
+    status = run_groups(&work, workers);
+    if (status == WT_INTERRUPTED)
+        status = wt_fail(context, WT_INTERRUPTED,
+                         "interrupted; %zu of %zu cells are in %s, and running again does the rest",
+                         report->done + report->failed, cells, wt_store_shown(store));
+done:
+    report->seconds = wt_clock() - began;
+    close_job(&work, workers);
+    return status;
+}

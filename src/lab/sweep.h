@@ -1,0 +1,43 @@
+/* Runs the wanted cells of a plan into a store, joins stores.
+ *
+ * Groups run in parallel, each on one thread with a context of its own; one at a time puts its
+ * cells into the store. Finished work is committed as soon as it has taken a tenth of a second of
+ * computing, so that no more than that, and what is in hand, is lost to a kill. A group that fails
+ * leaves cells with its sentence, and the others go on. When the context is cancelled the groups in
+ * hand are finished and kept. */
+#ifndef WT_LAB_SWEEP_H
+#define WT_LAB_SWEEP_H
+
+#include "lab/plan.h"
+
+typedef struct wt_sweep_options {
+    size_t workers;      /* 0 = the context's threads */
+    const char *command; /* noted in the store; NULL = none */
+    const char *sweep;   /* the same for the keys of the specification */
+    const char *version; /* of the program, for the cells */
+    const char *machine;
+} wt_sweep_options;
+
+typedef struct wt_sweep_report {
+    size_t done, failed; /* cells computed now */
+    double seconds;
+} wt_sweep_report;
+
+/* WT_OK also when cells failed: the report counts them. WT_INTERRUPTED after a cancel; WT_DATA when
+ * the store holds another meaning of the experiment; what the store fails with. The progress
+ * callback is called by any of the workers, one at a time. */
+wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
+                       const wt_sweep_options *options, wt_sweep_report *report);
+
+typedef struct wt_merge_report {
+    size_t added;   /* cells that were not there, or failed there and are done now */
+    size_t known;   /* cells that were there */
+    size_t differs; /* of them, done on both sides with other numbers: the first are kept */
+} wt_merge_report;
+
+/* Adds the cells of `from` to the store, all or none. WT_DATA when the stores mean different things
+ * by a name, or the same program on the same machine gave other numbers. */
+wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
+                         wt_merge_report *report);
+
+#endif

@@ -1,0 +1,436 @@
+/* `wattle sweep` as a user runs it: it stops, resumes, spreads and joins without changing a bit. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sqlite3.h>
+#include <time.h>
+
+#include "cli/run.h"
+#include "lab/store.h"
+#include "wattle/random.h"
+
+enum { TABLE_BYTES = 1 << 18, KILLS = 20 };
+
+static char folder[] = "/tmp/wattle-sweep-XXXXXX";
+
+/* Eight groups of three cells, each a few hundredths of a second. */
+static const char spec[] = "[sweep]\nexperiment = curve\nmodel = rfa,brfa\n"
+                           "target = mean-power:2,corr-power:3\ndim = 8\nkeys = 6\nheads = 60\n"
+                           "n = 32:128:x2\nreps = 2\ntest-n = 400\nseed = 9\n";
+
+static const char *path_of(const char *name) {
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state) {
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    write_file("spec.ini", spec);
+    return check_open(state);
+}
+
+static int remove_folder(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 ? check_close(state) : -1;
+}
+
+static const run_result *sweep(const char *line) {
+    return run_with(line, &(run_setting){.directory = folder});
+}
+
+static void check_runs(const char *line) {
+    const run_result *result = sweep(line);
+    if (result->code != 0)
+        fail_msg("'%s': exit %d: %s", line, result->code, result->err);
+}
+
+/* ---- tables ------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t used, rows;
+    char text[TABLE_BYTES];
+} table;
+
+/* Every column but wall_seconds, machine and finished_date. */
+static wt_status add_row(void *user, const wt_record *record) {
+    table *all = user;
+    int length =
+        snprintf(all->text + all->used, TABLE_BYTES - all->used, "%s|%s|%s|%lld|%lld|%d|%s|%s|%s\n",
+                 record->hash, record->experiment, record->parameters, (long long)record->seed,
+                 (long long)record->result_version, record->failed, record->message,
+                 record->metrics, record->version);
+    all->used += (size_t)length;
+    all->rows++;
+    assert_true(all->used < TABLE_BYTES);
+    return WT_OK;
+}
+
+static void read_table(wt_context *context, const char *name, table *out) {
+    wt_store *store;
+    *out = (table){0};
+    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_READ, &store));
+    CHECK_OK(context, wt_store_walk(context, store, NULL, add_row, out));
+    wt_store_free(store);
+}
+
+static void check_table(wt_context *context, const char *name, const table *wanted) {
+    static table got;
+    read_table(context, name, &got);
+    assert_int_equal(got.rows, wanted->rows);
+    assert_string_equal(got.text, wanted->text);
+}
+
+/* The spec run to its end at once, by one worker. */
+static const table *whole(wt_context *context) {
+    static table all;
+    if (all.rows == 0) {
+        check_runs("sweep run spec.ini --store whole.db --workers 1");
+        read_table(context, "whole.db", &all);
+        assert_int_equal(all.rows, 24);
+    }
+    return &all;
+}
+
+/* ---- what is missing is done ------------------------------------------------------------- */
+
+static void running_again_does_nothing(void **state) {
+    wt_context *context = *state;
+    whole(context);
+    CHECK_PRINTS(sweep("sweep run spec.ini --store whole.db"), "done now               0\n");
+    check_table(context, "whole.db", whole(context));
+    CHECK_PRINTS(sweep("sweep status whole.db"), "24 done, 0 failed");
+}
+
+static void workers_do_not_matter(void **state) {
+    check_runs("sweep run spec.ini --store four.db --workers 4");
+    check_table(*state, "four.db", whole(*state));
+}
+
+static void shards_merge_to_the_whole(void **state) {
+    check_runs("sweep run spec.ini --store part-1.db --shard 1/3");
+    const run_result *result =
+        run_with("sweep run spec.ini --store part-2.db",
+                 &(run_setting){.directory = folder,
+                                .variable = "SLURM_ARRAY_TASK_ID=1",
+                                .second_variable = "SLURM_ARRAY_TASK_COUNT=3"});
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->err, "shard 2/3"));
+    check_runs("sweep run spec.ini --store part-3.db --shard 3/3");
+    CHECK_PRINTS(sweep("sweep merge part-1.db part-2.db part-3.db --store all.db"),
+                 "cells added            24\n");
+    check_table(*state, "all.db", whole(*state));
+    CHECK_PRINTS(sweep("sweep merge part-2.db --store all.db"), "cells added            0\n");
+    check_table(*state, "all.db", whole(*state));
+    CHECK_SAYS(sweep("sweep merge all.db --store all.db"), 64, "into itself");
+    CHECK_SAYS(sweep("sweep run spec.ini --store x.db --shard 4/3"), 64, "from 1 to N");
+}
+
+static void execute(const char *name, const char *sql) {
+    sqlite3 *base;
+    assert_int_equal(sqlite3_open(path_of(name), &base), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(base, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(base);
+}
+
+static void a_missing_n_comes_back_with_the_same_bits(void **state) {
+    check_runs("sweep run spec.ini --store holes.db");
+    execute("holes.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":64,%'");
+    CHECK_PRINTS(sweep("sweep run spec.ini --store holes.db"), "done now               8\n");
+    check_table(*state, "holes.db", whole(*state));
+}
+
+static void a_widened_grid_adds_cells(void **state) {
+    static table before, after;
+    check_runs("sweep run spec.ini --store wide.db --set n=32,64");
+    read_table(*state, "wide.db", &before);
+    CHECK_PRINTS(sweep("sweep run spec.ini --store wide.db --set n=32:128:x2 --set reps=3"),
+                 "done before            16\n");
+    read_table(*state, "wide.db", &after);
+    assert_int_equal(after.rows, 36);
+    char *rest = NULL;
+    for (char *row = strtok_r(before.text, "\n", &rest); row != NULL;
+         row = strtok_r(NULL, "\n", &rest))
+        assert_non_null(strstr(after.text, row));
+}
+
+static void another_meaning_is_refused(void **state) {
+    static table before;
+    check_runs("sweep run spec.ini --store meaning.db --set n=32");
+    execute("meaning.db",
+            "UPDATE about SET text = replace(text, 'curve 1', 'curve 0') WHERE kind = "
+            "'experiment'");
+    read_table(*state, "meaning.db", &before);
+    CHECK_SAYS(sweep("sweep run spec.ini --store meaning.db"), 65, "another meaning of 'curve'");
+    CHECK_SAYS(sweep("sweep merge whole.db --store meaning.db"), 65, "another meaning of 'curve'");
+    check_table(*state, "meaning.db", &before);
+}
+
+/* ---- what ends a run --------------------------------------------------------------------- */
+
+/* The command in a child of its own, its words dropped. */
+static pid_t start(const char *line) {
+    static char copy[1024];
+    char *words[RUN_WORDS];
+    snprintf(copy, sizeof copy, "wattle %s", line);
+    run_split(copy, words);
+    int nowhere = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){.directory = folder}, nowhere, nowhere);
+    close(nowhere);
+    return child;
+}
+
+static void wait_seconds(double seconds) {
+    struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&span, NULL);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Moments are parts of how long a run takes here, so that they fall into all of its stages. */
+static void kills_lose_nothing_that_is_stored(void **state) {
+    wt_context *context = *state;
+    const table *wanted = whole(context);
+    double parts[KILLS], began = now();
+    check_runs("sweep run spec.ini --store timed.db --workers 2");
+    double takes = now() - began;
+    size_t killed = 0;
+    wt_random_uniform(wt_stream_for(6, "kills", 0), 0, KILLS, parts);
+    for (int i = 0; i < KILLS; i++) {
+        int status;
+        pid_t child = start("sweep run spec.ini --store killed.db --workers 2");
+        wait_seconds(parts[i] * takes / 3);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        killed += WIFSIGNALED(status);
+    }
+    assert_true(killed >= 5); /* the others were done before the signal came */
+    check_runs("sweep run spec.ini --store killed.db");
+    check_table(context, "killed.db", wanted);
+}
+
+static void ctrl_c_keeps_everything(void **state) {
+    int status = 0;
+    const table *wanted = whole(*state);
+    for (int tries = 0; tries < 50; tries++) { /* until the signal meets a run in its midst */
+        unlink(path_of("stopped.db"));
+        pid_t child = start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40");
+        for (int i = 0; i < 1000 && access(path_of("stopped.db"), R_OK) != 0; i++)
+            wait_seconds(0.002);
+        wait_seconds(0.01 * (tries + 1));
+        kill(child, SIGINT);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 75)
+            break;
+    }
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 75);
+    check_runs("sweep run spec.ini --store stopped.db");
+    execute("stopped.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
+    check_table(*state, "stopped.db", wanted);
+}
+
+static void a_second_process_is_told(void **state) {
+    int status;
+    wt_store *store;
+    wt_context *context = *state;
+    CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_CREATE, &store));
+    CHECK_SAYS(sweep("sweep run spec.ini --store busy.db"), 73, "another process is writing");
+    CHECK_SAYS(sweep("sweep retry busy.db"), 73, "another process is writing");
+    CHECK_PRINTS(sweep("sweep status busy.db"), "busy.db"); /* readers may */
+    wt_store_free(store);
+    pid_t child = start("sweep run spec.ini --store busy.db");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    check_table(context, "busy.db", whole(context));
+}
+
+static void a_full_disk_keeps_what_is_stored(void **state) {
+    const run_result *result =
+        run_with("sweep run spec.ini --store full.db --workers 1 --set reps=12",
+                 &(run_setting){.directory = folder, .file_limit = 49152});
+    CHECK_SAYS(result, 74, "full.db");
+    static table some;
+    read_table(*state, "full.db", &some);
+    check_runs("sweep run spec.ini --store full.db");
+    execute("full.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
+    check_table(*state, "full.db", whole(*state));
+}
+
+/* Every fault of the writer's own context: a sentence, and a run afterwards ends as ever. */
+static void faults_keep_what_is_stored(void **state) {
+    static const char *const variables[] = {"WATTLE_FAULT_ALLOCATION", "WATTLE_FAULT_WRITE"};
+    for (int v = 0; v < 2; v++) {
+        int felt = 0;
+        for (long k = 1;; k += 1 + (v == 0 ? k / 2 : 0)) {
+            char fault[64];
+            snprintf(fault, sizeof fault, "%s=%ld", variables[v], k);
+            const run_result *result =
+                run_with("sweep run spec.ini --store faulty.db",
+                         &(run_setting){.directory = folder, .variable = fault});
+            if (result->code == 0)
+                break;
+            felt++;
+            if (result->signal != 0 || result->code < 64 || !run_is_sentence(result->err))
+                fail_msg("%s: exit %d: %s", fault, result->code, result->err);
+        }
+        assert_true(felt >= 2);
+        check_table(*state, "faulty.db", whole(*state));
+        unlink(path_of("faulty.db"));
+    }
+}
+
+/* ---- cells that fail --------------------------------------------------------------------- */
+
+static void failures_are_kept_and_retried(void **state) {
+    const run_result *result = sweep("sweep run spec.ini --store failed.db --mem 400K");
+    assert_int_equal(result->code, 1);
+    assert_non_null(strstr(result->err, "24 cells failed"));
+    CHECK_PRINTS(sweep("sweep list failed.db --failed"), "a memory budget of");
+    result = sweep("sweep run spec.ini --store failed.db"); /* does not try again by itself */
+    assert_int_equal(result->code, 1);
+    CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               24\n");
+    check_table(*state, "failed.db", whole(*state));
+    CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               0\n");
+}
+
+static void the_rest_goes_on(void **state) {
+    (void)state;
+    /* one head has no kernel matrix of full rank, and the path no lambda to help */
+    const run_result *result =
+        sweep("sweep run spec.ini --store mixed.db --set lambda=1e-3,gcv --set heads=1 --set "
+              "lambda-path=1e-30,1e-29 --json");
+    assert_int_equal(result->code, 1);
+    assert_non_null(strstr(result->out, "\"done\": 24,"));
+    assert_non_null(strstr(result->out, "\"failed\": 24,"));
+    CHECK_PRINTS(sweep("sweep list mixed.db --failed --json"), "widen the path");
+}
+
+/* ---- bad input --------------------------------------------------------------------------- */
+
+static void bad_stores_are_told(void **state) {
+    (void)state;
+    write_file("notes.db", "These are my notes, and no results of anything; they should stay.\n");
+    CHECK_SAYS(sweep("sweep run spec.ini --store notes.db"), 65, "is no store of results");
+    CHECK_SAYS(sweep("sweep status notes.db"), 65, "is no store of results");
+    CHECK_SAYS(sweep("sweep status missing.db"), 66, "no such file");
+    CHECK_SAYS(sweep("sweep run spec.ini --store no/such/folder.db"), 73, "cannot be written");
+    check_runs("sweep run spec.ini --store cut.db --set n=32");
+    assert_int_equal(truncate(path_of("cut.db"), 5000), 0);
+    CHECK_SAYS(sweep("sweep run spec.ini --store cut.db"), 65, "is damaged");
+}
+
+static void bad_specifications_are_told(void **state) {
+    (void)state;
+    static char long_line[400];
+    memset(long_line, '1', sizeof long_line - 1);
+    memcpy(long_line, "[sweep]\nn = ", 12);
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"[sweep]\nexperiment = curve\nhads = 3\n", "line 3: hads: 'curve' has no such parameter; "
+                                                    "did you mean 'heads'?"},
+        {"[sweep]\nexperiment = curve\ntarget = corr:1\nn = 3:2:1\n",
+         "line 4: n: '3:2:1' is no grid"},
+        {"[sweep]\nexperiment = curve\ntarget = corr:1\nn = 4,,8\n",
+         "line 4: n: '4,,8' is no grid"},
+        {"[sweep]\nexperiment = curve\ntarget = corr:1\nn = 0\n",
+         "line 4: n: must be a whole number "
+         "of 1 or more"},
+        {long_line, "line 2: is longer than 198 characters"},
+        {"experiment = curve\n", "line 1: 'experiment' stands before any section"},
+        {"[swep]\nexperiment = curve\n", "line 2: unknown section [swep]"},
+        {"# nothing\n", "has no section [sweep]"},
+        {"[sweep]\nexperiment\n", "line 2: is neither a [section] nor 'key = value'"},
+        {"[sweep]\nn = 4\nn = 8\n", "line 3: 'n' is given again, after line 2"},
+        {"[sweep]\nn = 4\n  8\n", "line 3: 'n' is given again"},
+        {"[sweep]\nn =\n", "line 2: 'n' has no value"},
+        {"[sweep]\nn = 4\n", "'experiment' must be given: one of curve, recover"},
+        {"[sweep]\nexperiment = curv\n", "line 2: experiment: 'curv' is none of curve, recover"},
+        {"[sweep]\nexperiment = curve\n", "'target' must be given"},
+        {"[sweep]\nexperiment = curve\ntarget = corr:1\nmodel = rfb\n", "no model 'rfb'"},
+        {"[sweep]\nexperiment = recover\nknown-heads = maybe\n", "neither yes nor no"},
+        {"[sweep]\nexperiment = recover\nseed = 0:99999:1\nreps = 1000\n",
+         "more than 1000000 cells"},
+        {"[sweep]\nexperiment = curve\nt\xff = 1\n", "line 3: is not UTF-8 text"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file("bad.ini", bad[i].text);
+        CHECK_SAYS(sweep("sweep run bad.ini --store bad.db"), 78, bad[i].words);
+        assert_int_not_equal(access(path_of("bad.db"), F_OK), 0);
+    }
+    CHECK_SAYS(sweep("sweep run none.ini --store bad.db"), 66, "no such file");
+    CHECK_SAYS(sweep("sweep run spec.ini"), 64, "needs --store");
+    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n"), 64, "not of the form key=grid");
+    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n=x"), 64, "--set n: 'x' is no grid");
+    CHECK_SAYS(sweep("sweep rn spec.ini"), 64, "did you mean 'run'?");
+    CHECK_SAYS(sweep("sweep status"), 64, "write 'wattle sweep status STORE'");
+}
+
+/* ---- what is shown ----------------------------------------------------------------------- */
+
+static void a_dry_run_changes_nothing(void **state) {
+    (void)state;
+    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --store dry.db"),
+                 "cells                  24 in 8 groups\n");
+    assert_int_not_equal(access(path_of("dry.db"), F_OK), 0);
+    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --store whole.db --set reps=3"),
+                 "to do                  12\n");
+    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --json"), "\"bytes\": ");
+}
+
+static void tables_are_exported(void **state) {
+    whole(*state);
+    const run_result *result = sweep("sweep export whole.db --csv");
+    CHECK_PRINTS(result, "hash,experiment,result_version,seed,state,activation,");
+    size_t lines = 0;
+    for (const char *at = result->out; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 25);
+    CHECK_PRINTS(sweep("sweep export whole.db --json"), "\"test_error\": ");
+    CHECK_PRINTS(sweep("sweep export whole.db -o table.csv"), "");
+    assert_int_equal(access(path_of("table.csv"), R_OK), 0);
+    CHECK_SAYS(sweep("sweep export whole.db --csv --json"), 64, "exclude each other");
+    CHECK_PRINTS(sweep("sweep experiments"), "samples-ratio");
+    CHECK_SAYS(sweep("sweep experiments nothing"), 64, "no experiment 'nothing'");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(running_again_does_nothing),
+        cmocka_unit_test(workers_do_not_matter),
+        cmocka_unit_test(shards_merge_to_the_whole),
+        cmocka_unit_test(a_missing_n_comes_back_with_the_same_bits),
+        cmocka_unit_test(a_widened_grid_adds_cells),
+        cmocka_unit_test(another_meaning_is_refused),
+        cmocka_unit_test(kills_lose_nothing_that_is_stored),
+        cmocka_unit_test(ctrl_c_keeps_everything),
+        cmocka_unit_test(a_second_process_is_told),
+        cmocka_unit_test(a_full_disk_keeps_what_is_stored),
+        cmocka_unit_test(faults_keep_what_is_stored),
+        cmocka_unit_test(failures_are_kept_and_retried),
+        cmocka_unit_test(the_rest_goes_on),
+        cmocka_unit_test(bad_stores_are_told),
+        cmocka_unit_test(bad_specifications_are_told),
+        cmocka_unit_test(a_dry_run_changes_nothing),
+        cmocka_unit_test(tables_are_exported),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
