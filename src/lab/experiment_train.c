@@ -182,12 +182,16 @@ static void settle_network(wt_value *values) {
         values[HIDDEN].number = 4 * values[DIM].number;
 }
 
-/* Opening a trainer is the whole check: a wrong value is told before the sweep begins. */
+/* Opening a trainer is the whole check, and a wrong value is told before the sweep begins. A short
+ * task on one sample will do, as there may be many cells. */
 static wt_status settle_threshold(wt_context *context, wt_value *values) {
     wt_trainer *trainer = NULL;
     settle_network(values);
     wt_train_setting setting = recipe_of(values);
-    setting.keep_ambiguous = true; /* its search is for the cell itself */
+    setting.keep_ambiguous = true;
+    setting.samples = 1;
+    if (setting.task.length > 2 * WT_BOOLEAN_MOST_BITS)
+        setting.task.length = 2 * WT_BOOLEAN_MOST_BITS;
     wt_status status = wt_trainer_open(context, &setting, &trainer);
     wt_trainer_free(trainer);
     return status;
