@@ -7,7 +7,7 @@
 
 typedef struct {
     size_t T, d, n; /* n = T + 1 */
-    const wt_activation *activation;
+    const wt_nonlinearity *activation;
     const double *p[WT_HEAD_TENSORS];
     double *g[WT_HEAD_TENSORS];
     const uint8_t *bit;

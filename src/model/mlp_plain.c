@@ -7,7 +7,7 @@
 
 typedef struct {
     size_t T, hidden;
-    const wt_activation *activation;
+    const wt_nonlinearity *activation;
     const double *p[WT_MLP_B3 + 1];
     double *g[WT_MLP_B3 + 1];
     double *z, *d_z;                   /* (T) */

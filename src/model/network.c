@@ -39,7 +39,7 @@ static wt_status find_activation(wt_context *context, wt_network *network) {
         wanted = known[0];
     for (size_t i = 0; known[i] != NULL; i++)
         if (strcmp(wanted, known[i]) == 0) {
-            network->activation = wt_activation_find(known[i]);
+            network->activation = wt_nonlinearity_find(known[i]);
             network->spec.activation = known[i];
             return WT_OK;
         }

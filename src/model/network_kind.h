@@ -13,17 +13,17 @@ typedef struct wt_network_law {
 } wt_network_law;
 
 /* A nonlinearity in double; the float paths have their own code for the names they take. */
-typedef struct wt_activation {
+typedef struct wt_nonlinearity {
     const char *name;
     double (*value)(double x);
     double (*slope)(double x);
-} wt_activation;
+} wt_nonlinearity;
 
 typedef struct wt_network_kind wt_network_kind;
 
 struct wt_network {
     const wt_network_kind *kind;
-    const wt_activation *activation;
+    const wt_nonlinearity *activation;
     wt_network_spec spec; /* with all defaults filled in */
     size_t tensor_count, size;
     wt_network_tensor tensors[WT_NETWORK_TENSORS];
@@ -64,7 +64,7 @@ wt_status wt_network_add(wt_context *context, wt_network *network, const char *n
                          size_t columns, wt_network_law law, bool fixed);
 
 /* NULL when there is none of that name. */
-const wt_activation *wt_activation_find(const char *name);
+const wt_nonlinearity *wt_nonlinearity_find(const char *name);
 
 /* Cross-entropy of two logits against the label, and its slope by each of them. */
 double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);

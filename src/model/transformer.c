@@ -1,6 +1,4 @@
-#include "model/transformer.h"
-
-#include "model/network_simple.h"
+#include "model/transformer_fast.h"
 
 #define SPREAD 0.02 /* of all matrices at the start */
 
@@ -52,8 +50,8 @@ static const char *const activations[] = {"gelu", NULL};
 const wt_network_kind wt_kind_transformer = {.name = "transformer",
                                              .activations = activations,
                                              .layout = layout,
-                                             .gradient = wt_simple_gradient,
-                                             .evaluate = wt_simple_evaluate,
-                                             .attention = wt_simple_attention,
+                                             .gradient = wt_transformer_gradient,
+                                             .evaluate = wt_transformer_evaluate,
+                                             .attention = wt_transformer_attention,
                                              .plain = wt_transformer_plain,
-                                             .close = wt_simple_close};
+                                             .close = wt_transformer_work_free};

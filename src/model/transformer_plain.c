@@ -9,7 +9,7 @@
 
 typedef struct {
     size_t T, d, heads, hidden, n; /* n = T + 1 tokens */
-    const wt_activation *activation;
+    const wt_nonlinearity *activation;
     const double *p[WT_TRANSFORMER_TENSORS]; /* parameters and their derivatives, */
     double *g[WT_TRANSFORMER_TENSORS];       /* tensor by tensor */
     const uint8_t *bit;                      /* (T) of the sample */

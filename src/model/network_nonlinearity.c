@@ -30,12 +30,12 @@ static double one(double x) {
     return 1;
 }
 
-static const wt_activation activations[] = {{"relu", relu, relu_slope},
-                                            {"gelu", gelu, gelu_slope},
-                                            {"tanh", tanh, tanh_slope},
-                                            {"identity", identity, one}};
+static const wt_nonlinearity activations[] = {{"relu", relu, relu_slope},
+                                              {"gelu", gelu, gelu_slope},
+                                              {"tanh", tanh, tanh_slope},
+                                              {"identity", identity, one}};
 
-const wt_activation *wt_activation_find(const char *name) {
+const wt_nonlinearity *wt_nonlinearity_find(const char *name) {
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (strcmp(activations[i].name, name) == 0)
             return &activations[i];

@@ -1,0 +1,218 @@
+/* Without dropout of token vectors: scores and values of all 2 T + 1 vectors once a step. */
+#include <string.h>
+
+#include "base/parallel.h"
+#include "model/network_arena.h"
+#include "model/transformer_fast.h"
+
+enum { LEAST_ROWS = 64 }; /* of a chunk of the table; a multiple of 8 */
+
+/* What a chunk of the table sums up on the way back. */
+typedef struct {
+    float *u, *value, *value_bias; /* (lanes, stride), (width lanes, stride), (width lanes) */
+    float *g, *b;                  /* (stride) not used */
+} part;
+
+static part cut_part(const wt_transformer_work *work, float *block, size_t *floats) {
+    wt_arena arena = {.block = block};
+    size_t stride = work->shape.stride;
+    part out = {.u = wt_take(&arena, work->shape.lanes * stride),
+                .value = wt_take(&arena, work->values_width * stride)};
+    out.value_bias = wt_take(&arena, work->values_width);
+    out.g = wt_take(&arena, stride);
+    out.b = wt_take(&arena, stride);
+    *floats = arena.used;
+    return out;
+}
+
+size_t wt_transformer_part_floats(const wt_transformer_work *work) {
+    size_t floats;
+    cut_part(work, NULL, &floats);
+    return floats;
+}
+
+void wt_transformer_index(const wt_transformer_work *work, const uint8_t *bit, uint32_t *index) {
+    size_t last = work->shape.n - 1;
+    for (size_t t = 0; t < last; t++)
+        index[t] = (uint32_t)(2 * t + bit[t]);
+    index[last] = (uint32_t)(2 * last);
+}
+
+static size_t rows_a_chunk(const wt_transformer_work *work) {
+    size_t rows = (work->table_rows + WT_TABLE_CHUNKS - 1) / WT_TABLE_CHUNKS;
+    return rows < LEAST_ROWS ? LEAST_ROWS : (rows + 7) / 8 * 8;
+}
+
+/* q = h wq + bq and u = q key, the same for all samples. */
+static void set_query(wt_transformer_work *work) {
+    const wt_attention_shape *shape = &work->shape;
+    size_t d = shape->dim, cls = (work->table_rows - 1) * shape->stride;
+    work->common->norm(&work->row, 1, work->table + cls, work->norms[0], work->norms[1],
+                       work->hat + cls, work->h, work->hat_scale + work->table_rows - 1);
+    memcpy(work->q, wt_transformer_tensor(work, WT_BQ), d * sizeof *work->q);
+    work->blas->gemm(WT_PLAIN, WT_PLAIN, 1, d, d, 1, work->h, shape->stride,
+                     wt_transformer_tensor(work, WT_WQ), d, 1, work->q, shape->stride);
+    work->kernels->combine(shape, work->q, work->key, work->u);
+    for (size_t i = 0; i < shape->stride; i++)
+        for (size_t h = 0; h < shape->lanes; h++)
+            work->turned[i * shape->lanes + h] = work->u[h * shape->stride + i];
+}
+
+static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker) {
+    wt_transformer_work *work = argument;
+    wt_attention_shape shape = work->shape;
+    size_t count = end - begin, wide = work->values_width;
+    float *hat = work->hat + begin * shape.stride, *values = work->values + begin * wide;
+    (void)worker;
+    work->common->norm(&work->row, count, work->table + begin * shape.stride, NULL, NULL, hat, NULL,
+                       work->hat_scale + begin);
+    shape.rows = (count + 7) / 8 * 8;
+    work->kernels->project(&shape, hat, work->turned, work->scores + begin * shape.lanes);
+    for (size_t r = 0; r < count; r++)
+        memcpy(values + r * wide, work->value_bias, wide * sizeof *values);
+    work->blas->gemm(WT_PLAIN, WT_TURNED, count, wide, shape.dim, 1, hat, shape.stride, work->value,
+                     shape.stride, 1, values, wide);
+    return WT_OK;
+}
+
+wt_status wt_transformer_fill_tables(wt_context *context, wt_transformer_work *work) {
+    set_query(work);
+    return wt_parallel_for(context, work->table_rows, rows_a_chunk(work), fill_rows, work);
+}
+
+static void attend(const wt_transformer_work *work, wt_worker *worker, size_t at,
+                   const uint8_t *bit, uint64_t sample) {
+    const wt_attention_shape *shape = &work->shape;
+    wt_slot *slot = &worker->slots[at];
+    uint32_t keep = work->dropout.keep[WT_DROP_WEIGHTS];
+    float *b = keep < WT_KEEP_ALL ? slot->b : slot->a, *y = worker->tail.y + at * shape->stride;
+    wt_transformer_index(work, bit, slot->index);
+    work->kernels->pick(shape, work->scores, slot->index, slot->s);
+    if (keep < WT_KEEP_ALL)
+        wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_WEIGHTS,
+                        shape->rows * shape->lanes, slot->a_words);
+    work->kernels->softmax(shape, slot->s, keep < WT_KEEP_ALL ? slot->a_words : NULL, keep,
+                           work->dropout.scale[WT_DROP_WEIGHTS], slot->a, b, slot->total);
+    work->kernels->mix(shape, b, work->values, slot->index, slot->y);
+    for (size_t h = 0; h < shape->heads; h++)
+        for (size_t k = 0; k < shape->width; k++)
+            y[h * shape->width + k] = slot->y[k * shape->lanes + h];
+    memcpy(worker->tail.x + at * shape->stride,
+           work->table + (work->table_rows - 1) * shape->stride, shape->stride * sizeof *y);
+}
+
+static void attend_back(const wt_transformer_work *work, wt_worker *worker, size_t at,
+                        wt_sums *sums) {
+    const wt_attention_shape *shape = &work->shape;
+    wt_slot *slot = &worker->slots[at];
+    const float *b = work->dropout.keep[WT_DROP_WEIGHTS] < WT_KEEP_ALL ? slot->b : slot->a;
+    const float *d_y = worker->tail.d_y + at * shape->stride;
+    for (size_t h = 0; h < shape->heads; h++) {
+        worker->mean[h] = 0;
+        for (size_t k = 0; k < shape->width; k++) {
+            float slope = d_y[h * shape->width + k];
+            worker->d_y[k * shape->lanes + h] = slope;
+            worker->mean[h] += slope * slot->y[k * shape->lanes + h];
+        }
+    }
+    work->kernels->mix_back(shape, slot->a, b, work->values, worker->d_y, worker->mean, slot->index,
+                            sums->scores, sums->values);
+    for (size_t i = 0; i < shape->stride; i++)
+        sums->cls[i] += worker->tail.d_c[at * shape->stride + i];
+}
+
+void wt_transformer_by_tables(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,
+                              size_t begin, size_t end, size_t group) {
+    wt_sums *sums = &work->sums[group];
+    bool drop = work->dropout.keep[WT_DROP_BLOCKS] < WT_KEEP_ALL;
+    for (size_t first = begin; first < end; first += WT_SLOTS) {
+        size_t count = end - first < WT_SLOTS ? end - first : WT_SLOTS;
+        for (size_t at = 0; at < count; at++)
+            attend(work, worker, at, batch->bit + (first + at) * batch->length, first + at);
+        if (drop)
+            wt_tail_draw(work, &worker->tail, count, first);
+        wt_tail_forward(work, &worker->tail, count, drop);
+        work->loss[group] += wt_tail_judge(&worker->tail, count, batch->label + first,
+                                           batch->samples, &work->correct[group]);
+        wt_tail_back(work, &worker->tail, count, drop, sums);
+        for (size_t at = 0; at < count; at++)
+            attend_back(work, worker, at, sums);
+    }
+}
+
+typedef struct {
+    wt_transformer_work *work;
+    const wt_sums *sums;
+    float *d_table;
+    size_t each, part_floats;
+} back;
+
+/* scores = hat u, values = hat value + value_bias, hat = normalised table. */
+static wt_status rows_back(void *argument, size_t begin, size_t end, int worker) {
+    const back *run = argument;
+    const wt_transformer_work *work = run->work;
+    wt_attention_shape shape = work->shape;
+    size_t count = end - begin, stride = shape.stride, wide = work->values_width, floats;
+    part to = cut_part(work, work->parts + begin / run->each * run->part_floats, &floats);
+    const float *hat = work->hat + begin * stride;
+    const float *d_scores = run->sums->scores + begin * shape.lanes;
+    const float *d_values = run->sums->values + begin * wide;
+    float *d_hat = work->d_hat + begin * stride, *d_x = run->d_table + begin * stride;
+    (void)worker;
+    memset(to.u, 0, floats * sizeof *to.u);
+    work->blas->gemm(WT_PLAIN, WT_PLAIN, count, stride, shape.lanes, 1, d_scores, shape.lanes,
+                     work->u, stride, 0, d_hat, stride);
+    work->blas->gemm(WT_PLAIN, WT_PLAIN, count, stride, wide, 1, d_values, wide, work->value,
+                     stride, 1, d_hat, stride);
+    work->blas->gemm(WT_TURNED, WT_PLAIN, wide, stride, count, 1, d_values, wide, hat, stride, 0,
+                     to.value, stride);
+    work->blas->gemm(WT_TURNED, WT_PLAIN, shape.lanes, stride, count, 1, d_scores, shape.lanes, hat,
+                     stride, 0, to.u, stride);
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < wide; i++)
+            to.value_bias[i] += d_values[r * wide + i];
+    memset(d_x, 0, count * stride * sizeof *d_x);
+    work->common->norm_back(&work->row, count, hat, work->hat_scale + begin, work->live, d_hat, d_x,
+                            to.g, to.b);
+    return WT_OK;
+}
+
+/* u = q key, q = h wq + bq, h = LN1 x_T, and the residual. */
+static void query_back(wt_transformer_work *work, const float *d_u, wt_sums *sums, float *d_table) {
+    size_t d = work->shape.dim, stride = work->shape.stride, last = work->table_rows - 1;
+    float *d_q = work->worker[0].d_q, *d_h = work->worker[0].d_h, *row = d_table + last * stride;
+    work->kernels->outer(&work->shape, work->q, d_u, sums->key);
+    work->kernels->contract(&work->shape, work->key, d_u, d_q);
+    work->blas->gemm(WT_PLAIN, WT_TURNED, 1, d, d, 1, d_q, stride,
+                     wt_transformer_tensor(work, WT_WQ), d, 0, d_h, stride);
+    work->blas->gemm(WT_TURNED, WT_PLAIN, d, d, 1, 1, work->h, stride, d_q, stride, 1,
+                     wt_transformer_rest(work, sums->rest, WT_WQ), d);
+    memcpy(wt_transformer_rest(work, sums->rest, WT_BQ), d_q, d * sizeof *d_q);
+    work->common->norm_back(&work->row, 1, work->hat + last * stride, work->hat_scale + last,
+                            work->norms[0], d_h, row, sums->norms[0], sums->norms[1]);
+    for (size_t i = 0; i < stride; i++)
+        row[i] += sums->cls[i];
+}
+
+wt_status wt_transformer_tables_back(wt_context *context, wt_transformer_work *work, wt_sums *sums,
+                                     float *d_table) {
+    size_t square = work->values_width * work->shape.stride, floats;
+    back run = {.work = work, .sums = sums, .d_table = d_table, .each = rows_a_chunk(work)};
+    size_t chunks = (work->table_rows + run.each - 1) / run.each;
+    wt_status status;
+    run.part_floats = wt_transformer_part_floats(work);
+    WT_TRY(wt_parallel_for(context, work->table_rows, run.each, rows_back, &run));
+    part all = cut_part(work, work->parts, &floats);
+    for (size_t c = 0; c < chunks; c++) {
+        part one = cut_part(work, work->parts + c * run.part_floats, &floats);
+        for (size_t i = 0; i < square; i++)
+            sums->value[i] += one.value[i];
+        for (size_t i = 0; i < work->values_width; i++)
+            sums->value_bias[i] += one.value_bias[i];
+        for (size_t i = 0; i < work->shape.lanes * work->shape.stride && c > 0; i++)
+            all.u[i] += one.u[i];
+    }
+    query_back(work, all.u, sums, d_table);
+done:
+    return status;
+}
