@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/network_simple.h"
+#include "base/memory.h"
 
 #define HALF_RADIUS 0.5 /* of symbols and of positions: B_X is twice that */
 
@@ -37,8 +37,8 @@ static const char *const activations[] = {"relu", "gelu", "tanh", "identity", NU
 const wt_network_kind wt_kind_head = {.name = "head",
                                       .activations = activations,
                                       .layout = layout,
-                                      .gradient = wt_simple_gradient,
-                                      .evaluate = wt_simple_evaluate,
-                                      .attention = wt_simple_attention,
+                                      .gradient = wt_head_gradient,
+                                      .evaluate = wt_head_evaluate,
+                                      .attention = wt_head_attention,
                                       .plain = wt_head_plain,
-                                      .close = wt_simple_close};
+                                      .close = wt_release};

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/network_simple.h"
+#include "base/memory.h"
 
 static wt_status layout(wt_context *context, wt_network *network) {
     wt_network_spec *spec = &network->spec;
@@ -30,7 +30,7 @@ static const char *const activations[] = {"relu", "gelu", NULL};
 const wt_network_kind wt_kind_mlp = {.name = "mlp",
                                      .activations = activations,
                                      .layout = layout,
-                                     .gradient = wt_simple_gradient,
-                                     .evaluate = wt_simple_evaluate,
+                                     .gradient = wt_mlp_gradient,
+                                     .evaluate = wt_mlp_evaluate,
                                      .plain = wt_mlp_plain,
-                                     .close = wt_simple_close};
+                                     .close = wt_release};

@@ -35,6 +35,9 @@ typedef struct wt_network_kernels {
     void (*relu)(size_t count, float *f, float *u);
 } wt_network_kernels;
 
+extern const wt_network_kernels wt_network_kernels_plain, wt_network_kernels_avx2,
+    wt_network_kernels_avx512;
+
 /* Those this processor can run, the best last; fills at most `most` and returns how many. */
 size_t wt_network_able(const wt_network_kernels **out, size_t most);
 const wt_network_kernels *wt_network_best(void);

@@ -1,19 +1,20 @@
-/* Sixteen floats side by side, for files that compile their loops once for each kind of processor:
- * loads, sums, exp and GELU. Everything is inlined into the caller, and vectors go by address, so
- * that the code is right whatever registers the caller's processor has. */
-#ifndef WT_MODEL_NETWORK_LANES_H
-#define WT_MODEL_NETWORK_LANES_H
+/* LANES floats side by side: loads, sums, exp and GELU. For files that define LANES (16, 8 or 4, as
+ * wide as the registers of the processor they are for) and TARGET (the attribute that lets the
+ * compiler use them) and include this once. Everything is inlined into the caller, and vectors go
+ * by address, so that no calling convention matters. */
+#ifndef LANES
+#error "LANES must be defined"
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define WT_LANES  16
-#define WT_INLINE static inline __attribute__((always_inline))
+#define WT_INLINE static inline __attribute__((always_inline, unused))
 
-typedef float wt_lanes __attribute__((vector_size(4 * WT_LANES)));
-typedef int32_t wt_int_lanes __attribute__((vector_size(4 * WT_LANES)));
-typedef uint32_t wt_word_lanes __attribute__((vector_size(4 * WT_LANES)));
+typedef float wt_lanes __attribute__((vector_size(4 * LANES)));
+typedef int32_t wt_int_lanes __attribute__((vector_size(4 * LANES)));
+typedef uint32_t wt_word_lanes __attribute__((vector_size(4 * LANES)));
 
 /* a where the mask is set, b elsewhere */
 #define WT_SELECT(mask, a, b)                                                                      \
@@ -26,14 +27,22 @@ WT_INLINE void wt_store(float *to, const wt_lanes *in) {
     memcpy(to, in, sizeof *in);
 }
 
-/* Half of the lanes onto the other half, four times. */
+/* Half of the lanes onto the other half, until two are left. */
 WT_INLINE float wt_lanes_sum(const wt_lanes *x) {
-    typedef float eight __attribute__((vector_size(32)));
     typedef float four __attribute__((vector_size(16)));
-    eight a = __builtin_shufflevector(*x, *x, 0, 1, 2, 3, 4, 5, 6, 7) +
+#if LANES == 4
+    four c = *x;
+#else
+    typedef float eight __attribute__((vector_size(32)));
+#if LANES == 8
+    eight b = *x;
+#else
+    eight b = __builtin_shufflevector(*x, *x, 0, 1, 2, 3, 4, 5, 6, 7) +
               __builtin_shufflevector(*x, *x, 8, 9, 10, 11, 12, 13, 14, 15);
-    four b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
-    return (b[0] + b[2]) + (b[1] + b[3]);
+#endif
+    four c = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7);
+#endif
+    return (c[0] + c[2]) + (c[1] + c[3]);
 }
 
 WT_INLINE void wt_lanes_max(wt_lanes *x, const wt_lanes *y) {
@@ -81,5 +90,3 @@ WT_INLINE void wt_lanes_gelu(const wt_lanes *x, wt_lanes *u, wt_lanes *slope) {
     *u = *x * cdf;
     *slope = cdf + *x * e * 0.398942280F;
 }
-
-#endif

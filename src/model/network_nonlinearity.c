@@ -51,3 +51,17 @@ double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]) 
     slope[1 - label] = other;
     return (z > 0 ? z : 0) + log1p(small);
 }
+
+void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
+                      wt_network_result *result) {
+    for (size_t i = 0; i < count; i++) {
+        float *out = logits + 2 * i;
+        double slope[2];
+        const double pair[2] = {out[0], out[1]};
+        result->correct += (pair[1] > pair[0]) == (label[i] == 1);
+        result->loss += wt_cross_entropy(pair, label[i], slope);
+        for (int j = 0; j < 2; j++)
+            out[j] = (float)(slope[j] / (double)samples);
+    }
+    result->samples += count;
+}

@@ -135,8 +135,8 @@ void wt_transformer_absorbed(wt_transformer_work *work, wt_worker *worker, const
         if (drop)
             wt_tail_draw(work, &worker->tail, count, first);
         wt_tail_forward(work, &worker->tail, count, drop);
-        work->loss[group] += wt_tail_judge(&worker->tail, count, batch->label + first,
-                                           batch->samples, &work->correct[group]);
+        wt_network_judge(worker->tail.logits, batch->label + first, count, batch->samples,
+                         &work->results[group]);
         wt_tail_back(work, &worker->tail, count, drop, sums);
         for (size_t at = 0; at < count; at++)
             attend_back(work, worker, at, sums);

@@ -28,8 +28,7 @@ typedef struct {
     size_t first, columns; /* of the round; (width + 1) lanes */
     float *weights;        /* (2 T + 1, lanes) e up to a factor a head */
     float *attention;
-    double loss[MOST_CHUNKS];
-    size_t correct[MOST_CHUNKS];
+    wt_network_result results[MOST_CHUNKS];
 } job;
 
 static bool narrow(const wt_transformer_work *work) {
@@ -159,9 +158,9 @@ static wt_status judge(void *argument, size_t begin, size_t end, int number) {
                stride * sizeof(float));
     }
     wt_tail_forward(work, &worker->tail, end - begin, false);
-    run->correct[chunk] = 0;
-    run->loss[chunk] = wt_tail_judge(&worker->tail, end - begin, run->batch->label + first,
-                                     run->batch->samples, &run->correct[chunk]);
+    run->results[chunk] = (wt_network_result){0};
+    wt_network_judge(worker->tail.logits, run->batch->label + first, end - begin,
+                     run->batch->samples, &run->results[chunk]);
     return WT_OK;
 }
 
@@ -191,8 +190,8 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
         run.first = result->samples;
         WT_TRY(wt_parallel_for(context, count, WT_TAIL_SAMPLES, judge, &run));
         for (size_t c = 0; c * WT_TAIL_SAMPLES < count; c++) {
-            result->loss += run.loss[c];
-            result->correct += run.correct[c];
+            result->loss += run.results[c].loss;
+            result->correct += run.results[c].correct;
         }
         result->samples += count;
         round = round < MOST_ROUND ? 2 * round : MOST_ROUND;

@@ -105,8 +105,7 @@ typedef struct wt_transformer_work {
     bool groups_absorbed;
     float *group_block;
     wt_sums sums[WT_MOST_GROUPS];
-    double loss[WT_MOST_GROUPS];
-    size_t correct[WT_MOST_GROUPS];
+    wt_network_result results[WT_MOST_GROUPS];
     wt_worker *worker;
     bool nested; /* inside another parallel loop: all chunks run on this thread */
 } wt_transformer_work;
@@ -135,9 +134,6 @@ void wt_tail_forward(const wt_transformer_work *work, wt_tail *tail, size_t coun
 /* From the derivative by the logits to d_y and d_c = the one by x_T, parameters into the sums. */
 void wt_tail_back(const wt_transformer_work *work, wt_tail *tail, size_t count, bool drop,
                   wt_sums *sums);
-/* Loss and hits of the block; turns the logits into derivatives of the loss over `samples`. */
-double wt_tail_judge(wt_tail *tail, size_t count, const uint8_t *label, size_t samples,
-                     size_t *correct);
 
 /* ---- one group of samples, begin .. end-1 of the batch ---- */
 void wt_transformer_absorbed(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,

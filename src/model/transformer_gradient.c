@@ -31,8 +31,7 @@ static wt_status run_group(void *argument, size_t begin, size_t end, int worker)
         size_t last = run->batch->samples * (group + 1) / run->groups;
         memset(work->group_block + group * work->group_floats, 0,
                work->group_floats * sizeof *work->group_block);
-        work->loss[group] = 0;
-        work->correct[group] = 0;
+        work->results[group] = (wt_network_result){0};
         (work->absorbed ? wt_transformer_absorbed : wt_transformer_by_tables)(
             work, wt_transformer_worker(work, worker), run->batch, first, last, group);
     }
@@ -138,8 +137,8 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
     finish(work, &work->sums[0], absorbed ? work->sums[0].table : work->table, scale, gradient);
     *result = (wt_network_result){.samples = batch->samples};
     for (size_t group = 0; group < run.groups; group++) {
-        result->loss += work->loss[group] / (double)batch->samples;
-        result->correct += work->correct[group];
+        result->loss += work->results[group].loss / (double)batch->samples;
+        result->correct += work->results[group].correct;
     }
 done:
     return status;

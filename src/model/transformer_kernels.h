@@ -68,6 +68,9 @@ typedef struct wt_transformer_kernels {
                      const float *first, float *out);
 } wt_transformer_kernels;
 
+extern const wt_transformer_kernels wt_transformer_kernels_plain, wt_transformer_kernels_avx2,
+    wt_transformer_kernels_avx512;
+
 /* Those this processor can run, the best last; fills at most `most` and returns how many. */
 size_t wt_transformer_able(const wt_transformer_kernels **out, size_t most);
 const wt_transformer_kernels *wt_transformer_best(void);

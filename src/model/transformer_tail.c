@@ -125,18 +125,3 @@ void wt_tail_back(const wt_transformer_work *work, wt_tail *tail, size_t count, 
     times_back(at, d, d, tail->y, stride, wt_transformer_tensor(work, WT_WO), tail->d_e, stride,
                tail->d_y, wt_transformer_rest(work, sums->rest, WT_WO));
 }
-
-double wt_tail_judge(wt_tail *tail, size_t count, const uint8_t *label, size_t samples,
-                     size_t *correct) {
-    double loss = 0;
-    for (size_t i = 0; i < count; i++) {
-        float *out = tail->logits + 2 * i;
-        double slope[2];
-        const double logits[2] = {out[0], out[1]};
-        *correct += (logits[1] > logits[0]) == (label[i] == 1);
-        loss += wt_cross_entropy(logits, label[i], slope);
-        for (int j = 0; j < 2; j++)
-            out[j] = (float)(slope[j] / (double)samples);
-    }
-    return loss;
-}

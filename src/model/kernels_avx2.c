@@ -1,0 +1,18 @@
+/* The inner loops of networks for processors with AVX2 and FMA: see kernels_plain.c. */
+#if defined(__x86_64__)
+#define LANES             8
+#define TARGET            __attribute__((target("avx2,fma")))
+#define TEXT              "avx2"
+#define NETWORK_TABLE     wt_network_kernels_avx2
+#define TRANSFORMER_TABLE wt_transformer_kernels_avx2
+
+#include "model/network_kernels_body.h"
+#include "model/transformer_absorbed_body.h"
+#include "model/transformer_tables_body.h"
+
+const wt_transformer_kernels TRANSFORMER_TABLE = {TEXT,         embed,  project,  gather,   softmax,
+                                                  softmax_back, spread, combine,  contract, outer,
+                                                  pick,         mix,    mix_back, add_rows};
+#else
+typedef int wt_no_kernels; /* a file needs a declaration */
+#endif
