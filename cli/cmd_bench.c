@@ -10,6 +10,7 @@ static const struct {
     {"linalg", cli_bench_linalg},
     {"curve", cli_bench_curve},
     {"recover", cli_bench_recover},
+    {"train", cli_bench_train},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -34,11 +35,15 @@ static wt_status run(cli_call *call) {
 static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(cli_bench_values, n), "N", "4096",
      "Size of the problem: the order of the matrices, the largest sample size, the largest "
-     "dimension of bench recover."},
+     "dimension of bench recover, the bits of bench train (there 300 by default)."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
      "How often each measurement is made; the best counts."},
     {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
      "Data, weights and test errors of bench curve (.npz), for another program to repeat."},
+    {"samples", 0, CLI_COUNT, offsetof(cli_bench_values, samples), "M", "100",
+     "Samples a step of bench train."},
+    {"peer", 0, CLI_TEXT, offsetof(cli_bench_values, peer), "COMMAND", NULL,
+     "A shell command that trains the same and prints '... ms/step', run beside bench train."},
 };
 
 const cli_command cli_bench = {
@@ -59,9 +64,15 @@ const cli_command cli_bench = {
         "GEMM rate, and the Gram matrix of infinitely many heads. bench/curve runs it beside a "
         "NumPy script on the same data.\n\n"
         "WHAT is recover: refine on random teachers of growing dimension, its rate beside GEMM, "
-        "the examples used beside the information limit N_min, and Adam on the same data.",
+        "the examples used beside the information limit N_min, and Adam on the same data.\n\n"
+        "WHAT is train: a training step of the published sparse-AND recipe with all dropout and "
+        "without that of token vectors, and judging 10,000 samples, on one thread and on all, "
+        "beside the GEMM rate and the limits of arithmetic and traffic. bench/peers/and_train.py "
+        "is a peer for --peer, in PyTorch.",
     .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
-                "wattle bench curve\nwattle bench recover --repeats 1",
+                "wattle bench curve\nwattle bench recover --repeats 1\n"
+                "wattle bench train\n"
+                "wattle bench train --peer 'python3 bench/peers/and_train.py 300 100 20'",
     CLI_OPTIONS(options, cli_bench_values),
     .run = run,
 };

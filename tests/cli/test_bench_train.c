@@ -1,0 +1,68 @@
+/* `wattle bench train` as the shell sees it. No time is judged here. */
+#define _GNU_SOURCE
+#include <jansson.h>
+
+#include "cli/run.h"
+
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static void reports_every_piece_of_work(void **state) {
+    static const char *const works[] = {"step", "step_without_embedding_dropout", "evaluate",
+                                        "evaluate_stopped"};
+    (void)state;
+    const run_result *result = run("bench train --n 9 --samples 5 --repeats 1 --threads 2 --json "
+                                   "--peer echo${IFS}it${IFS}took${IFS}12.5${IFS}ms/step");
+    json_t *json = json_loads(result->out, 0, NULL), *runs, *one_run;
+    size_t i;
+    assert_int_equal(result->code, 0);
+    runs = json_object_get(json, "runs");
+    assert_int_equal(json_array_size(runs), 2);
+    CHECK_NEAR(number(json, "peer_ms"), 12.5, 0);
+    CHECK_NEAR(number(json, "length"), 9, 0);
+    assert_true(number(json, "trial_bytes") > 0);
+    assert_true(number(json, "trial_bytes") < 1e8); /* at T = 1100, m = 200 */
+    json_array_foreach(runs, i, one_run) {
+        CHECK_NEAR(number(one_run, "threads"), (double)i + 1, 0);
+        for (size_t w = 0; w < 4; w++) {
+            const json_t *one = json_object_get(one_run, works[w]);
+            assert_true(number(one, "best_ms") > 0);
+            assert_true(number(one, "median_ms") >= number(one, "best_ms"));
+            CHECK_NEAR(number(one, "gflops"), 1e-6 * number(one, "flops") / number(one, "best_ms"),
+                       1e-9);
+        }
+        CHECK_NEAR(number(json_object_get(one_run, "evaluate"), "judged"), 10000, 0);
+        CHECK_NEAR(number(json_object_get(one_run, "step"), "judged"), 5, 0);
+    }
+    json_decref(json);
+}
+
+static void prints_a_table(void **state) {
+    (void)state;
+    const run_result *result = run("bench train --n 5 --samples 2 --repeats 1 --threads 1");
+    CHECK_PRINTS(result, "all dropout");
+    CHECK_PRINTS(result, "143 ms");
+    assert_null(strstr(result->out, "peer"));
+}
+
+static void refuses_nonsense(void **state) {
+    (void)state;
+    CHECK_SAYS(run("bench train --n 2 --samples 2"), 64, "3 relevant");
+    CHECK_SAYS(run("bench train --n 5 --samples 0"), 64, "samples");
+    CHECK_SAYS(run("bench train --n 5 --samples 2 --repeats 1 --threads 1 --peer echo"), 69,
+               "ms/step");
+    CHECK_SAYS(run("bench train --n 5 --samples 2 --repeats 1 --threads 1 --peer false"), 69,
+               "failed");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_every_piece_of_work),
+        cmocka_unit_test(prints_a_table),
+        cmocka_unit_test(refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
