@@ -52,14 +52,15 @@ static wt_status read_text(wt_context *context, const wt_source *source, char **
 
 /* Cuts the line at its commas; false unless there are COLUMNS fields. */
 static bool split(char *line, char *fields[COLUMNS]) {
-    size_t count = 0;
-    for (char *at = line; at != NULL;) {
+    size_t count = 1;
+    fields[0] = line;
+    for (char *at = line; *at != '\0'; at++) {
+        if (*at != ',')
+            continue;
         if (count == COLUMNS)
             return false;
-        fields[count++] = at;
-        at = strchr(at, ',');
-        if (at != NULL)
-            *at++ = '\0';
+        *at = '\0';
+        fields[count++] = at + 1;
     }
     return count == COLUMNS;
 }

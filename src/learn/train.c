@@ -112,7 +112,7 @@ wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, 
     WT_TRY(wt_train_balls_open(context, trainer, setting->balls));
     WT_TRY(wt_train_about(context, trainer));
     WT_TRY(wt_train_set_open(context, trainer));
-    WT_TRY(wt_train_begin_run(context, trainer));
+    wt_train_begin_run(trainer);
     *out = trainer;
 done:
     if (status != WT_OK)
@@ -143,7 +143,7 @@ void wt_trainer_free(wt_trainer *trainer) {
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-wt_status wt_train_begin_run(wt_context *context, wt_trainer *trainer) {
+void wt_train_begin_run(wt_trainer *trainer) {
     size_t count;
     const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
     uint64_t seed = wt_seed_for(trainer->setting.seed, "start", trainer->run);
@@ -157,7 +157,6 @@ wt_status wt_train_begin_run(wt_context *context, wt_trainer *trainer) {
     memset(trainer->second, 0, trainer->size * sizeof *trainer->second);
     memset(trainer->marks, 0, sizeof trainer->marks);
     trainer->step = 0;
-    return wt_train_project(context, trainer);
 }
 
 /* Keeps (into `before`) or brings back parameters and moments. */
@@ -168,6 +167,14 @@ static void keep(wt_trainer *trainer, bool back) {
         float *kept = trainer->before + i * trainer->size;
         memcpy(back ? parts[i] : kept, back ? kept : parts[i], bytes);
     }
+}
+
+/* Back into the balls; a projection that is interrupted leaves what was kept. */
+static wt_status project(wt_context *context, wt_trainer *trainer) {
+    wt_status status = wt_train_project(context, trainer);
+    if (status != WT_OK)
+        keep(trainer, true);
+    return status;
 }
 
 static wt_status update(wt_context *context, wt_trainer *trainer) {
@@ -182,9 +189,7 @@ static wt_status update(wt_context *context, wt_trainer *trainer) {
         keep(trainer, false);
     WT_TRY(wt_adam_update(context, &rule, trainer->ranges, trainer->range_count, trainer->gradient,
                           trainer->parameters, trainer->first, trainer->second));
-    status = wt_train_project(context, trainer);
-    if (status != WT_OK) /* interrupted on the way: the step was not */
-        keep(trainer, true);
+    WT_TRY(project(context, trainer));
 done:
     return status;
 }
@@ -201,6 +206,10 @@ wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->run);
     wt_network_result result;
     wt_status status;
+    if (trainer->step == 0 && trainer->group_count > 0) { /* the start, too */
+        keep(trainer, false);
+        WT_TRY(project(context, trainer));
+    }
     if (setting->online > 0) { /* runs go on along the stream */
         uint64_t batch = (uint64_t)trainer->run * setting->steps + trainer->step;
         WT_TRY(wt_sparse_draw(context, &trainer->task, "train", batch * setting->online, true,
@@ -312,19 +321,16 @@ static bool run_has_success(const wt_trainer *trainer) {
 }
 
 /* After a validation: is the trial over, or a new run to begin? */
-static wt_status conclude(wt_context *context, wt_trainer *trainer) {
+static void conclude(wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
-    bool success = run_has_success(trainer);
-    bool last_step = trainer->step >= setting->steps;
-    if (success && (last_step || !setting->to_end)) {
-        trainer->ended = true;
-    } else if (last_step && trainer->run + 1 >= setting->restarts) {
+    bool success = run_has_success(trainer), last_step = trainer->step >= setting->steps;
+    bool last_run = trainer->run + 1 >= setting->restarts;
+    if (last_step ? success || last_run : success && !setting->to_end) {
         trainer->ended = true;
     } else if (last_step) {
         trainer->run++;
-        return wt_train_begin_run(context, trainer);
+        wt_train_begin_run(trainer);
     }
-    return WT_OK;
 }
 
 /* Only the thread that made the call may show progress. */
@@ -352,7 +358,7 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_s
         WT_TRY(wt_check_cancelled(context));
         if (validation_due(trainer)) {
             WT_TRY(validate(context, trainer));
-            WT_TRY(conclude(context, trainer));
+            conclude(trainer);
             continue;
         }
         if (done_steps == most_steps)

@@ -53,8 +53,8 @@ wt_status wt_train_about(wt_context *context, wt_trainer *trainer);
 /* The training set into trainer->batch, ambiguous ones redrawn; room for an online batch. */
 wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer);
 
-/* Parameters of this run's start, moments cleared. */
-wt_status wt_train_begin_run(wt_context *context, wt_trainer *trainer);
+/* Parameters of this run's start, moments cleared; its first step begins in the balls. */
+void wt_train_begin_run(wt_trainer *trainer);
 /* One update; a failure leaves the trainer as it was. */
 wt_status wt_train_step(wt_context *context, wt_trainer *trainer);
 

@@ -8,6 +8,9 @@
 #include "learn/train.h"
 
 enum { NORMS = 3, CYCLES = 1000 };
+#define SLACK                                                                                      \
+    1e-6            /* of the radius: what rounding to float may add, so that a matrix that was    \
+                     * projected counts as inside, and is not projected once more */
 #define CLOSE 1e-10 /* a cycle that moves the matrix by less of its size is the last */
 
 static const struct {
@@ -98,21 +101,21 @@ void wt_train_balls_free(wt_trainer *trainer) {
     wt_release(trainer->before);
 }
 
-/* Whether the norm is at most the radius. The spectral norm is below that of Frobenius, which costs
- * no singular values. */
+/* Whether the norm is at most the radius, but for the slack. The spectral norm is below that of
+ * Frobenius, which costs no singular values. */
 static wt_status is_inside(wt_context *context, wt_norm_kind kind, double radius,
                            const wt_train_matrix *matrix, const double *a, bool *out) {
-    double norm;
+    double norm, most = radius * (1 + SLACK);
     wt_status status;
     if (kind == WT_SPECTRAL) {
         WT_TRY(wt_norm(context, WT_FROBENIUS, matrix->rows, matrix->columns, a, matrix->columns,
                        &norm));
-        *out = norm <= radius;
+        *out = norm <= most;
         if (*out)
             goto done;
     }
     WT_TRY(wt_norm(context, kind, matrix->rows, matrix->columns, a, matrix->columns, &norm));
-    *out = norm <= radius;
+    *out = norm <= most;
 done:
     return status;
 }

@@ -341,6 +341,28 @@ static void several_balls_give_the_nearest_of_all(void **state) {
     wt_trainer_free(trainer);
 }
 
+/* Else a trial that is stopped between its start and its first step would resume with other bits.
+ */
+static void a_projected_matrix_stays(void **state) {
+    const char *balls[] = {"v.two-one=3,v.spectral=1", "v.spectral=0.7,w.frobenius=0.1",
+                           "qk.two-one=0.2"};
+    for (size_t i = 0; i < 3; i++) {
+        wt_train_setting setting = small_setting("head");
+        wt_trainer *trainer;
+        float *once;
+        setting.balls = balls[i];
+        run_small(*state, &setting, 0, &trainer);
+        enlarge(trainer);
+        CHECK_OK(*state, wt_train_project(*state, trainer));
+        CHECK_OK(*state, WT_NEW(*state, &once, trainer->size, "a test"));
+        memcpy(once, trainer->parameters, trainer->size * sizeof *once);
+        CHECK_OK(*state, wt_train_project(*state, trainer));
+        assert_memory_equal(once, trainer->parameters, trainer->size * sizeof *once);
+        wt_release(once);
+        wt_trainer_free(trainer);
+    }
+}
+
 static void bad_balls_are_refused(void **state) {
     const struct {
         const char *ball, *words;
@@ -461,6 +483,7 @@ int main(void) {
         cmocka_unit_test(the_transpose_is_meant),
         cmocka_unit_test(products_are_projected_exactly),
         cmocka_unit_test(several_balls_give_the_nearest_of_all),
+        cmocka_unit_test(a_projected_matrix_stays),
         cmocka_unit_test(bad_balls_are_refused),
         cmocka_unit_test(measures_are_those_of_the_formulas),
         cmocka_unit_test(bad_settings_are_refused),
