@@ -8,9 +8,9 @@
 #include "learn/train.h"
 
 enum { NORMS = 3, CYCLES = 1000 };
-#define SLACK                                                                                      \
-    1e-6            /* of the radius: what rounding to float may add, so that a matrix that was    \
-                     * projected counts as inside, and is not projected once more */
+/* Of the radius: what rounding to float may add. A matrix that was projected counts as inside, and
+ * is not projected once more. */
+#define SLACK 1e-6
 #define CLOSE 1e-10 /* a cycle that moves the matrix by less of its size is the last */
 
 static const struct {
