@@ -114,7 +114,10 @@ static wt_status choose_kernel(cli_call *call, const char *kind, report *out) {
     out->kernel = (wt_model_spec){.bias = values->bias, .dim = values->dim, .keys = values->keys};
     wt_status status = wt_model_kind_parse(
         call->context, values->model != NULL ? values->model : own, &out->kernel.kind);
-    return status == WT_OK ? wt_model_spec_check(call->context, &out->kernel) : status;
+    if (status != WT_OK || !wt_model_kind_infinite(out->kernel.kind))
+        return wt_fail(call->context, WT_USAGE,
+                       "--model: '%s' is none of rfa-inf, brfa-inf and rfmlp-inf", values->model);
+    return wt_model_spec_check(call->context, &out->kernel);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -19,8 +19,10 @@ static const cli_option options[] = {
      "Chance that the bound may fail, above 0 and below 1."},
     {"data", 0, CLI_INPUT, FIELD(data), "FILE", NULL,
      "Measure the complexity of these labels (.npz) in place of the target's own."},
-    {"model", 'm', CLI_CHOICE, FIELD(model), "rfa-inf|brfa-inf|rfmlp-inf", NULL,
-     "Kernel the complexity is measured with; that of the bound's own model by default."},
+    {"model", 'm', CLI_TEXT, FIELD(model), "MODEL", NULL,
+     "rfa, brfa, rfmlp: kernel the complexity is measured with (rfa-inf, brfa-inf or rfmlp-inf); "
+     "that of the bound's own model by default. head, transformer: a file (.safetensors) whose own "
+     "norms are taken."},
     {"bias", 'c', CLI_REAL, FIELD(bias), "C", "4", "Bias of brfa-inf."},
     {"measure", 0, CLI_NATURAL, FIELD(measure), "N", "2048",
      "Most samples the complexity is measured on, which takes N^2 numbers; 0 = do not."},
@@ -28,6 +30,18 @@ static const cli_option options[] = {
      "Law of the tokens the complexity of --target is measured on."},
     {"token-scale", 0, CLI_REAL, FIELD(token_scale), "A", "0",
      "What tokens are multiplied by: 1 on the sphere, else 1/sqrt(d), unless given."},
+    {"norms", 0, CLI_TEXT, FIELD(norms), "LIST", NULL,
+     "head: qk21=,v21=,v= and, 1 unless given, x=,cls=,sigma=,w=, and p=, 0; several heads with / "
+     "between them. transformer: qk21=,qk=,v21=,v=,c21=,c=; several layers with / between them."},
+    {"length", 0, CLI_COUNT, FIELD(length), "T", NULL,
+     "Tokens of an input (head, transformer); that of the file with --model."},
+    {"samples", 0, CLI_COUNT, FIELD(inputs), "M", "1000", "Samples (head, transformer)."},
+    {"depth", 'L', CLI_COUNT, FIELD(depth), "L", "1", "Layers alike (transformer)."},
+    {"residual", 0, CLI_FLAG, FIELD(residual), NULL, NULL,
+     "A layer adds to its input: its Lipschitz constant is 1 larger (transformer)."},
+    {"epsilon", 0, CLI_REAL, FIELD(epsilon), "E", "0.1", "Radius of the covering number."},
+    {"lipschitz", 0, CLI_REAL, FIELD(lipschitz), "L", "1", "Lipschitz constant of the loss."},
+    {"loss-most", 0, CLI_REAL, FIELD(loss_most), "B", "1", "Largest value of the loss."},
 };
 
 /* A new line of theory is a row here and a function in a file of its own. */
@@ -35,9 +49,9 @@ static const struct {
     const char *name;
     wt_status (*run)(cli_call *call, const char *kind);
 } kinds[] = {
-    {"rfa", cli_bound_features},
-    {"brfa", cli_bound_features},
-    {"rfmlp", cli_bound_features},
+    {"rfa", cli_bound_features},         {"brfa", cli_bound_features},
+    {"rfmlp", cli_bound_features},       {"head", cli_bound_capacity},
+    {"transformer", cli_bound_capacity},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -62,7 +76,7 @@ static wt_status run(cli_call *call) {
 const cli_command cli_bound = {
     .name = "bound",
     .summary = "compute what the theory promises, beside what can be measured",
-    .operands = "rfa|brfa|rfmlp",
+    .operands = "rfa|brfa|rfmlp|head|transformer",
     .least = 1,
     .most = 1,
     .description =
@@ -71,10 +85,17 @@ const cli_command cli_bound = {
         "not a prediction.\n\n"
         "Beside it stands a measured complexity that needs no constant: y^T K^-1 y by the kernel "
         "of infinitely many heads, which for labels without noise grows with the samples to the "
-        "squared norm of the target in the kernel's space.",
+        "squared norm of the target in the kernel's space.\n\n"
+        "head and transformer: the logarithm of the covering number of all heads, or transformers, "
+        "of bounded norms, and the shape of the generalisation gap that follows, from --norms or "
+        "from the weights of --model. |W|_{2,1} is the sum of the 2-norms of the columns, taken of "
+        "W_V and of W_QK^T.",
     .examples = "wattle bound rfa --target mean-power:2 --dim 16 --keys 16 --heads 1000 --n 4096\n"
                 "wattle bound brfa --target corr-power:3 --n 1024\n"
-                "wattle bound rfa --data data.npz --model brfa-inf --bias 1",
+                "wattle bound rfa --data data.npz --model brfa-inf --bias 1\n"
+                "wattle bound head --norms qk21=16.3,v21=1.42,v=1.42,x=1.42 --dim 1027 --length "
+                "1024\n"
+                "wattle bound transformer --model model.safetensors --samples 200",
     CLI_OPTIONS(options, cli_bound_values),
     .run = run,
 };

@@ -14,7 +14,7 @@ static const struct {
     {"list", 1, 1, "STORE", cli_sweep_list},
     {"export", 1, 1, "STORE", cli_sweep_export},
     {"merge", 1, -1, "STORE...", cli_sweep_merge},
-    {"retry", 1, 1, "STORE", cli_sweep_retry},
+    {"retry", 1, 2, "[failed] STORE", cli_sweep_retry},
     {"experiments", 0, 1, "[EXPERIMENT]", cli_sweep_experiments},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
@@ -81,8 +81,10 @@ const cli_command cli_sweep = {
         "finishes the cells in hand and keeps everything (exit code 75).\n\n"
         "status STORE: how many cells there are of each experiment, and the commands that ran. "
         "list STORE: a line a cell. export STORE: the whole table, rows ordered by cell hash.\n\n"
-        "merge STORE... --store ALL: adds all cells of the stores to ALL. retry STORE: computes "
-        "the failed cells again. experiments [NAME]: what can be swept, and the parameters.",
+        "merge STORE... --store ALL: adds all cells of the stores to ALL, or without --store to "
+        "the "
+        "first of them. retry failed STORE: computes the failed cells again. experiments [NAME]: "
+        "what can be swept, and the parameters.",
     .examples = "wattle sweep run curve.ini --store results.db\n"
                 "wattle sweep run curve.ini --store results.db --set n=16:4096:x2 --set reps=10\n"
                 "wattle sweep run curve.ini --dry-run\n"
@@ -90,6 +92,7 @@ const cli_command cli_sweep = {
                 "wattle sweep merge part-*.db --store results.db\n"
                 "wattle sweep export results.db --csv -o results.csv\n"
                 "wattle sweep list results.db --failed\n"
+                "wattle sweep retry failed results.db\n"
                 "wattle sweep experiments curve",
     CLI_OPTIONS(options, cli_sweep_values),
     .run = run,

@@ -6,6 +6,7 @@
 extern const cli_command cli_bench;
 extern const cli_command cli_bound;
 extern const cli_command cli_compare;
+extern const cli_command cli_construct;
 extern const cli_command cli_curve;
 extern const cli_command cli_draw;
 extern const cli_command cli_fit;
@@ -16,6 +17,7 @@ extern const cli_command cli_predict;
 extern const cli_command cli_query;
 extern const cli_command cli_recover;
 extern const cli_command cli_score;
+extern const cli_command cli_search;
 extern const cli_command cli_selfcheck;
 extern const cli_command cli_serve_layer;
 extern const cli_command cli_sweep;

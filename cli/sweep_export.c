@@ -90,13 +90,12 @@ static int by_name(const void *a, const void *b) {
 }
 
 static wt_status sorted_keys(wt_context *context, json_t *object, const char ***out) {
-    const char *key;
-    json_t *value;
     size_t count = 0;
     wt_status status = WT_NEW(context, out, json_object_size(object), "columns");
     if (status != WT_OK)
         return status;
-    json_object_foreach(object, key, value)(*out)[count++] = key;
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+        (*out)[count++] = json_object_iter_key(at);
     qsort(*out, count, sizeof **out, by_name);
     return WT_OK;
 }

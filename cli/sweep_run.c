@@ -151,9 +151,13 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     wt_store_count held;
     wt_store *store = NULL;
     wt_plan plan = {0};
-    const char *path = call->operands[1];
+    const char *path = call->operands[call->operand_count - 1];
     wt_status status;
-    snprintf(self.command, sizeof self.command, "wattle sweep retry %s", path);
+    if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0) {
+        status = wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path);
+        goto done;
+    }
+    snprintf(self.command, sizeof self.command, "wattle sweep retry failed %s", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
     WT_TRY(wt_plan_failed(call->context, store, &plan));
@@ -178,8 +182,8 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     sum->differs += report.differs;
     if (report.differs > 0)
         wt_remark(call->context,
-                  "%s: %zu cells have other numbers than those of %s, made by another program or "
-                  "machine; the first are kept",
+                  "%s: %zu cells have other numbers than those of %s, by rounding, or by another "
+                  "program or machine; the first are kept",
                   path, report.differs, wt_store_shown(into));
 done:
     wt_store_free(from);
@@ -197,26 +201,29 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     wt_store *into = NULL;
     wt_merge_report sum = {0};
     wt_store_count held;
+    const char *path = given->store != NULL ? given->store : call->operands[1];
+    int first = given->store != NULL ? 1 : 2;
     wt_status status;
-    if (given->store == NULL) {
-        status = wt_fail(call->context, WT_USAGE, "wattle sweep merge needs --store");
+    if (first == call->operand_count) {
+        status = wt_fail(call->context, WT_USAGE, "there is nothing to merge with %s", path);
         goto done;
     }
-    for (int i = 1; i < call->operand_count; i++)
-        WT_TRY(check_apart(call, given->store, call->operands[i]));
-    WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &into));
-    for (int i = 1; i < call->operand_count; i++)
+    for (int i = first; i < call->operand_count; i++)
+        WT_TRY(check_apart(call, path, call->operands[i]));
+    WT_TRY(wt_store_open(call->context, path,
+                         given->store != NULL ? WT_STORE_CREATE : WT_STORE_WRITE, &into));
+    for (int i = first; i < call->operand_count; i++)
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "store",
-                                             given->store, "added", (json_int_t)sum.added, "known",
-                                             (json_int_t)sum.known, "differing",
-                                             (json_int_t)sum.differs, "done", (json_int_t)held.done,
-                                             "failed", (json_int_t)held.failed)));
+        WT_TRY(cli_emit_json(call,
+                             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "store", path, "added",
+                                       (json_int_t)sum.added, "known", (json_int_t)sum.known,
+                                       "differing", (json_int_t)sum.differs, "done",
+                                       (json_int_t)held.done, "failed", (json_int_t)held.failed)));
         goto done;
     }
-    cli_print_row("store", "%s", given->store);
+    cli_print_row("store", "%s", path);
     cli_print_row("cells added", "%zu", sum.added);
     cli_print_row("cells known before", "%zu", sum.known);
     cli_print_row("cells in all", "%zu done, %zu failed", held.done, held.failed);

@@ -40,17 +40,20 @@ static wt_status add_fact(void *user, const char *kind, const char *text) {
 }
 
 static void print_summary(const char *path, const summary *all) {
-    const char *name;
-    json_t *one;
+    const json_t *one;
     size_t i;
     cli_print_row("store", "%s", path);
-    json_object_foreach(all->experiments, name, one)
-        cli_print_row(name, "%lld done, %lld failed, %.3g s of computing",
+    for (void *at = json_object_iter(all->experiments); at != NULL;
+         at = json_object_iter_next(all->experiments, at)) {
+        one = json_object_iter_value(at);
+        cli_print_row(json_object_iter_key(at), "%lld done, %lld failed, %.3g s of computing",
                       (long long)json_integer_value(json_object_get(one, "done")),
                       (long long)json_integer_value(json_object_get(one, "failed")),
                       json_real_value(json_object_get(one, "wall_seconds")));
-    json_array_foreach(json_object_get(all->facts, "command"), i, one)
+    }
+    json_array_foreach(json_object_get(all->facts, "command"), i, one) {
         cli_print_row(i == 0 ? "commands" : "", "%s", json_string_value(one));
+    }
 }
 
 wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {

@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 #include <jansson.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <zip.h>
 
@@ -16,15 +17,16 @@
 
 wt_status cli_write_version(wt_context *context, bool json) {
     if (!json) {
-        printf("wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s\n",
+        printf("wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s, SQLite "
+               "%s\n",
                wt_version(), WATTLE_COMMIT, COMPILER, openblas_get_config(), jansson_version_str(),
-               zip_libzip_version());
+               zip_libzip_version(), sqlite3_libversion());
         return WT_OK;
     }
-    json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s, s:s, s:s}}", "version", wt_version(),
+    json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s, s:s, s:s, s:s}}", "version", wt_version(),
                             "commit", WATTLE_COMMIT, "compiler", COMPILER, "built_in", "openmp", 1,
                             "blas", openblas_get_config(), "jansson", jansson_version_str(),
-                            "libzip", zip_libzip_version());
+                            "libzip", zip_libzip_version(), "sqlite", sqlite3_libversion());
     if (all == NULL)
         return wt_fail(context, WT_MEMORY, "no memory for the JSON result");
     json_dumpf(all, stdout, JSON_INDENT(2));

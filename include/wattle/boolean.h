@@ -38,6 +38,8 @@ typedef struct wt_bits {
 
 WT_API wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits *out);
 WT_API void wt_bits_free(wt_bits *bits);
+/* From a file (.npz) with `bits` (n, T) and `labels` (n), of any type, all 0 or 1. */
+WT_API wt_status wt_bits_load(wt_context *context, const char *path, wt_bits *out);
 
 /* A function, where its bits are, and the law of the inputs. */
 typedef struct wt_sparse_task {

@@ -48,7 +48,7 @@ typedef struct wt_parity_result {
                       * known, in one that is right. All 0 where there is none */
 } wt_parity_result;
 
-#define WT_PARITY_MOST_DIMENSION 24
+#define WT_PARITY_MOST_DIMENSION 20
 
 WT_API wt_status wt_parity_solve(wt_context *context, const wt_bits *data, wt_parity_result *out);
 WT_API void wt_parity_free(wt_parity_result *result);

@@ -4,6 +4,8 @@
 
 #include "wattle/base.h"
 #include "wattle/boolean.h"
+#include "wattle/capacity.h"
+#include "wattle/construct.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/lab.h"

@@ -48,9 +48,11 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const wt_parameter *parameter = &experiment->parameters[i];
         bool grouped = experiment->group != NULL && strcmp(parameter->name, experiment->group) == 0;
-        wt_value value = grouped ? (wt_value){.number = size} : trial->values[i];
+        wt_value value = trial->values[i];
         if (grouped && part == WT_CELL_GROUP)
             continue;
+        if (grouped)
+            value = (wt_value){.number = size};
         failed |= json_object_set_new(object, parameter->name, json_of(parameter, value)) != 0;
     }
     failed |= json_object_set_new(object, "rep", json_integer((json_int_t)trial->rep)) != 0;

@@ -1,7 +1,12 @@
+#include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "lab/sweep.h"
+
+/* A point of a curve that was solved together with other n agrees to rounding, about 1e-10. */
+#define SAME 1e-6
 
 typedef struct {
     wt_context *context;
@@ -10,6 +15,27 @@ typedef struct {
     const wt_record *record; /* of the other store */
     bool put;
 } merging;
+
+static bool same_number(const json_t *a, const json_t *b) {
+    double x = json_number_value(a), y = json_number_value(b);
+    return json_is_null(a) == json_is_null(b) && fabs(x - y) <= SAME * fmax(fabs(x), fabs(y));
+}
+
+/* Whether two objects of metrics agree to rounding. */
+static bool same_metrics(const char *here, const char *there) {
+    json_t *a = json_loads(here, 0, NULL), *b = json_loads(there, 0, NULL);
+    bool same =
+        json_is_object(a) && json_is_object(b) && json_object_size(a) == json_object_size(b);
+    const char *name;
+    json_t *value;
+    json_object_foreach(a, name, value) {
+        const json_t *other = json_object_get(b, name);
+        same = same && other != NULL && same_number(value, other);
+    }
+    json_decref(a);
+    json_decref(b);
+    return same;
+}
 
 /* The cell as the store has it, beside that of the other store. */
 static wt_status compare(void *user, const wt_record *here) {
@@ -24,7 +50,7 @@ static wt_status compare(void *user, const wt_record *here) {
     work->put = here->failed && !there->failed;
     bool differs = !here->failed && !there->failed && strcmp(here->metrics, there->metrics) != 0;
     if (differs && strcmp(here->version, there->version) == 0 &&
-        strcmp(here->machine, there->machine) == 0)
+        strcmp(here->machine, there->machine) == 0 && !same_metrics(here->metrics, there->metrics))
         return wt_fail(work->context, WT_DATA,
                        "%s: cell %.12s has the metrics %s here and %s there, by the same program "
                        "on the same machine",

@@ -226,9 +226,11 @@ wt_plan_count wt_plan_all(const wt_plan *plan) {
 }
 
 wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
-    wt_status status = WT_OK;
     char *text = NULL;
     *out = (wt_plan_count){.cells = plan->cell_count};
+    wt_status status = wt_store_hold(context, store);
+    if (status != WT_OK)
+        return status;
     for (size_t g = 0; g < plan->group_count; g++) {
         const wt_plan_group *group = &plan->groups[g];
         for (size_t i = 0; i < group->trial.count; i++) {
@@ -244,6 +246,7 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
         }
     }
 done:
+    wt_store_let_go(store);
     wt_release(text);
     return status;
 }

@@ -256,6 +256,7 @@ void wt_store_free(wt_store *store) {
     if (store == NULL)
         return;
     wt_store_drop(store);
+    sqlite3_finalize(store->get);
     sqlite3_close(store->base);
     /* After SQLite's: to close any file of the same inode drops the locks SQLite has on it. */
     if (store->lock >= 0)

@@ -81,17 +81,28 @@ done:
 
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user) {
-    sqlite3_stmt *statement = NULL;
     size_t rows;
-    wt_status status;
-    WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1",
-                            &statement));
-    WT_TRY(wt_store_bind(context, store, statement, 1, hash));
-    WT_TRY(walk(context, store, statement, take, user, &rows));
+    wt_status status = WT_OK;
+    if (store->get == NULL)
+        WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1",
+                                &store->get));
+    WT_TRY(wt_store_bind(context, store, store->get, 1, hash));
+    WT_TRY(walk(context, store, store->get, take, user, &rows));
     *found = rows > 0;
 done:
-    sqlite3_finalize(statement);
+    if (store->get != NULL) {
+        sqlite3_reset(store->get);
+        sqlite3_clear_bindings(store->get);
+    }
     return status;
+}
+
+wt_status wt_store_hold(wt_context *context, wt_store *store) {
+    return wt_store_execute(context, store, "BEGIN");
+}
+
+void wt_store_let_go(wt_store *store) {
+    (void)sqlite3_exec(store->base, "ROLLBACK", NULL, NULL, NULL); /* nothing was changed */
 }
 
 typedef struct {

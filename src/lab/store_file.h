@@ -11,8 +11,9 @@
 
 struct wt_store {
     sqlite3 *base;
-    int lock;      /* the writer's open file; -1 for readers */
-    bool changing; /* a transaction is open */
+    sqlite3_stmt *get; /* of wt_store_get, kept for the next time; NULL = not made yet */
+    int lock;          /* the writer's open file; -1 for readers */
+    bool changing;     /* a transaction is open */
     char shown[WT_SHOWN_BYTES];
 };
 

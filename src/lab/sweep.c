@@ -168,6 +168,8 @@ done:
 
 /* Each worker's part of the budget is its own; faults for tests stay with the caller's context. */
 static wt_status open_contexts(job *work, size_t workers) {
+    size_t budget = wt_context_memory(work->context);
+    size_t part = budget > 0 && budget < workers ? 1 : budget / workers; /* 0 would be no limit */
     wt_status status;
     WT_TRY(WT_NEW_ZERO(work->context, &work->contexts, workers, "workers"));
     for (size_t i = 0; i < workers; i++) {
@@ -175,7 +177,7 @@ static wt_status open_contexts(job *work, size_t workers) {
             status = wt_fail(work->context, WT_MEMORY, "no memory for %zu workers", workers);
             goto done;
         }
-        wt_context_set_memory(work->contexts[i], wt_context_memory(work->context) / workers);
+        wt_context_set_memory(work->contexts[i], part);
         WT_TRY(wt_context_set_threads(work->contexts[i], 1));
     }
 done:

@@ -36,7 +36,8 @@ typedef struct wt_merge_report {
 } wt_merge_report;
 
 /* Adds the cells of `from` to the store, all or none. WT_DATA when the stores mean different things
- * by a name, or the same program on the same machine gave other numbers. */
+ * by a name, or the same program on the same machine gave numbers that differ by more than
+ * rounding. */
 wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
                          wt_merge_report *report);
 

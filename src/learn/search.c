@@ -136,7 +136,7 @@ static void step(search *of, size_t depth, size_t position) {
     of->errors[depth + 1] = of->errors[depth];
     for (size_t i = 0; i < of->states.live[depth]; i++) {
         const uint64_t *from = of->cells[depth] + i * words;
-        const uint32_t *next = of->states.next[depth][i];
+        const uint32_t *next = of->states.next[depth] + 2 * i;
         of->errors[depth + 1] += move(of, from, column, UINT64_MAX, next[0], cells);
         of->errors[depth + 1] += move(of, from, column, 0, next[1], cells);
     }
@@ -152,7 +152,7 @@ static void find_need(search *of, size_t depth) {
     memset(of->need, 0, words * sizeof *of->need);
     for (size_t i = 0; i < of->states.live[depth]; i++) {
         const uint64_t *from = of->cells[depth] + i * words;
-        uint64_t turn = of->states.next[depth][i][1] == 1 ? 0 : UINT64_MAX;
+        uint64_t turn = of->states.next[depth][2 * i + 1] == 1 ? 0 : UINT64_MAX;
         for (size_t w = 0; w < words; w++) {
             of->mask[w] |= from[w];
             of->need[w] |= from[w] & (of->data.label[w] ^ turn);

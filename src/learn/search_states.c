@@ -4,13 +4,13 @@
 
 /* The number of the live state with these two successors, a new one if need be. */
 static uint32_t intern(wt_states *states, size_t depth, uint32_t zero, uint32_t one) {
-    uint32_t(*next)[2] = states->next[depth];
+    uint32_t *next = states->next[depth];
     size_t i = 0;
-    while (i < states->live[depth] && (next[i][0] != zero || next[i][1] != one))
+    while (i < states->live[depth] && (next[2 * i] != zero || next[2 * i + 1] != one))
         i++;
     if (i == states->live[depth]) {
-        next[i][0] = zero;
-        next[i][1] = one;
+        next[2 * i] = zero;
+        next[2 * i + 1] = one;
         states->live[depth]++;
     }
     return (uint32_t)(WT_STATE_LIVE + i);
@@ -26,7 +26,7 @@ static wt_status make_states(wt_context *context, const wt_boolean *function, wt
     for (size_t row = 0; row < (size_t)1 << s; row++)
         state[row] = function->value[row];
     for (size_t depth = s; depth-- > 0;) {
-        WT_TRY(WT_NEW(context, &states->next[depth], (size_t)1 << depth,
+        WT_TRY(WT_NEW(context, &states->next[depth], (size_t)2 << depth,
                       "states of a Boolean function"));
         for (size_t p = 0; p < (size_t)1 << depth; p++) {
             uint32_t zero = state[2 * p], one = state[2 * p + 1];

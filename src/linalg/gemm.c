@@ -55,14 +55,15 @@ done:
     return status;
 }
 
-wt_status wt_gemm(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k,
-                  double alpha, const double *a, size_t a_stride, const double *b, size_t b_stride,
-                  double beta, double *c, size_t c_stride) {
+/* Both faces: `single` says which type the pointers are of. */
+static wt_status run(wt_context *context, bool single, wt_turn turn_a, wt_turn turn_b, size_t m,
+                     size_t n, size_t k, double alpha, const void *a, size_t a_stride,
+                     const void *b, size_t b_stride, double beta, void *c, size_t c_stride) {
     const wt_backend *backend;
     wt_status status = wt_backend_open(context, &backend);
     if (status != WT_OK)
         return status;
-    product job = {.kernels = &backend->real64,
+    product job = {.kernels = single ? &backend->real32 : &backend->real64,
                    .turn_a = turn_a,
                    .turn_b = turn_b,
                    .m = m,
@@ -70,35 +71,25 @@ wt_status wt_gemm(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m,
                    .k = k,
                    .alpha = alpha,
                    .beta = beta,
-                   .a = (const char *)a,
-                   .b = (const char *)b,
-                   .c = (char *)c,
+                   .a = a,
+                   .b = b,
+                   .c = c,
                    .a_stride = a_stride,
                    .b_stride = b_stride,
                    .c_stride = c_stride};
     return multiply(context, &job);
 }
 
+wt_status wt_gemm(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k,
+                  double alpha, const double *a, size_t a_stride, const double *b, size_t b_stride,
+                  double beta, double *c, size_t c_stride) {
+    return run(context, false, turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+               c_stride);
+}
+
 wt_status wt_gemm_float(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n,
                         size_t k, float alpha, const float *a, size_t a_stride, const float *b,
                         size_t b_stride, float beta, float *c, size_t c_stride) {
-    const wt_backend *backend;
-    wt_status status = wt_backend_open(context, &backend);
-    if (status != WT_OK)
-        return status;
-    product job = {.kernels = &backend->real32,
-                   .turn_a = turn_a,
-                   .turn_b = turn_b,
-                   .m = m,
-                   .n = n,
-                   .k = k,
-                   .alpha = (double)alpha,
-                   .beta = (double)beta,
-                   .a = (const char *)a,
-                   .b = (const char *)b,
-                   .c = (char *)c,
-                   .a_stride = a_stride,
-                   .b_stride = b_stride,
-                   .c_stride = c_stride};
-    return multiply(context, &job);
+    return run(context, true, turn_a, turn_b, m, n, k, (double)alpha, a, a_stride, b, b_stride,
+               (double)beta, c, c_stride);
 }

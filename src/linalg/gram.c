@@ -87,7 +87,7 @@ static void scale_lower(const gram *job) {
         }
 }
 
-static wt_status run(gram *job) {
+static wt_status add_all(gram *job) {
     if (job->depth == 0) {
         scale_lower(job);
         return WT_OK;
@@ -96,33 +96,9 @@ static wt_status run(gram *job) {
                            some_tiles, job);
 }
 
-wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns, const double *a,
-                  size_t a_stride, double beta, double *k, size_t k_stride) {
-    const wt_backend *backend;
-    size_t n = turn == WT_TURNED ? columns : rows, tile = wt_product_tile(n);
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
-    WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
-    WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, rows, columns, a, a_stride));
-    gram job = {.context = context,
-                .kernels = &backend->real64,
-                .turn = turn,
-                .n = n,
-                .tile = tile,
-                .depth = turn == WT_TURNED ? rows : columns,
-                .a = (const char *)a,
-                .a_stride = a_stride,
-                .beta = beta,
-                .k = k,
-                .k_stride = k_stride};
-    WT_TRY(run(&job));
-done:
-    return status;
-}
-
-wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t columns,
-                        const float *a, size_t a_stride, double beta, double *k, size_t k_stride) {
+/* Both faces: `single` says which type A is of. */
+static wt_status run(wt_context *context, bool single, wt_turn turn, size_t rows, size_t columns,
+                     const void *a, size_t a_stride, double beta, double *k, size_t k_stride) {
     const wt_backend *backend;
     size_t n = turn == WT_TURNED ? columns : rows, tile = wt_product_tile(n);
     float *scratch = NULL;
@@ -130,25 +106,37 @@ wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t c
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
-    WT_TRY(wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride));
-    WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
-                  "tiles of the Gram matrix"));
+    WT_TRY(single ? wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride)
+                  : wt_check_matrix(context, "A", WT_WHOLE, rows, columns, a, a_stride));
+    if (single)
+        WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
+                      "tiles of the Gram matrix"));
     gram job = {.context = context,
-                .kernels = &backend->real32,
+                .kernels = single ? &backend->real32 : &backend->real64,
                 .turn = turn,
                 .n = n,
                 .tile = tile,
                 .depth = turn == WT_TURNED ? rows : columns,
-                .a = (const char *)a,
+                .a = a,
                 .a_stride = a_stride,
                 .beta = beta,
                 .k = k,
                 .k_stride = k_stride,
                 .scratch = scratch};
-    WT_TRY(run(&job));
+    WT_TRY(add_all(&job));
 done:
     wt_release(scratch);
     return status;
+}
+
+wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns, const double *a,
+                  size_t a_stride, double beta, double *k, size_t k_stride) {
+    return run(context, false, turn, rows, columns, a, a_stride, beta, k, k_stride);
+}
+
+wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t columns,
+                        const float *a, size_t a_stride, double beta, double *k, size_t k_stride) {
+    return run(context, true, turn, rows, columns, a, a_stride, beta, k, k_stride);
 }
 
 typedef struct {

@@ -72,7 +72,7 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
     return WT_OK;
 }
 
-static wt_status run(wt_context *context, solve *job) {
+static wt_status solve_all(wt_context *context, solve *job) {
     wt_status status = WT_OK;
     job->tile = job->columns < FEW_COLUMNS ? TALL_TILE : WT_TILE;
     job->tiles = wt_tile_count(job->n, job->tile);
@@ -87,55 +87,49 @@ done:
     return status;
 }
 
-static wt_status check_pivot(wt_context *context, size_t row, double pivot) {
-    if (pivot == 0 || !isfinite(pivot))
-        return wt_fail(context, WT_DATA,
-                       "L: the diagonal is %g in row %zu, and a solve divides by it", pivot, row);
+/* A zero or infinite pivot; `l` is of the type `single` says. */
+static wt_status check_pivots(wt_context *context, bool single, size_t n, const void *l,
+                              size_t stride) {
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i * stride + i;
+        double pivot = single ? (double)((const float *)l)[at] : ((const double *)l)[at];
+        if (pivot == 0 || !isfinite(pivot))
+            return wt_fail(context, WT_DATA,
+                           "L: the diagonal is %g in row %zu, and a solve divides by it", pivot, i);
+    }
     return WT_OK;
+}
+
+/* Both faces: `single` says which type the pointers are of. */
+static wt_status run(wt_context *context, bool single, wt_turn turn, size_t n, size_t columns,
+                     const void *l, size_t l_stride, void *b, size_t b_stride) {
+    const wt_backend *backend;
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
+    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
+    WT_TRY(check_pivots(context, single, n, l, l_stride));
+    WT_TRY(single ? wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride)
+                  : wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    solve job = {.kernels = single ? &backend->real32 : &backend->real64,
+                 .turn = turn,
+                 .n = n,
+                 .columns = columns,
+                 .l = l,
+                 .l_stride = l_stride,
+                 .b = b,
+                 .b_stride = b_stride};
+    WT_TRY(solve_all(context, &job));
+done:
+    return status;
 }
 
 wt_status wt_solve_lower(wt_context *context, wt_turn turn, size_t n, size_t columns,
                          const double *l, size_t l_stride, double *b, size_t b_stride) {
-    const wt_backend *backend;
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
-    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
-    for (size_t i = 0; i < n; i++)
-        WT_TRY(check_pivot(context, i, l[i * l_stride + i]));
-    WT_TRY(wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
-    solve job = {.kernels = &backend->real64,
-                 .turn = turn,
-                 .n = n,
-                 .columns = columns,
-                 .l = (const char *)l,
-                 .l_stride = l_stride,
-                 .b = (char *)b,
-                 .b_stride = b_stride};
-    WT_TRY(run(context, &job));
-done:
-    return status;
+    return run(context, false, turn, n, columns, l, l_stride, b, b_stride);
 }
 
 wt_status wt_solve_lower_float(wt_context *context, wt_turn turn, size_t n, size_t columns,
                                const float *l, size_t l_stride, float *b, size_t b_stride) {
-    const wt_backend *backend;
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
-    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
-    for (size_t i = 0; i < n; i++)
-        WT_TRY(check_pivot(context, i, (double)l[i * l_stride + i]));
-    WT_TRY(wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride));
-    solve job = {.kernels = &backend->real32,
-                 .turn = turn,
-                 .n = n,
-                 .columns = columns,
-                 .l = (const char *)l,
-                 .l_stride = l_stride,
-                 .b = (char *)b,
-                 .b_stride = b_stride};
-    WT_TRY(run(context, &job));
-done:
-    return status;
+    return run(context, true, turn, n, columns, l, l_stride, b, b_stride);
 }

@@ -174,6 +174,31 @@ static void a_cancelled_loop_stops(void **state) {
     }
 }
 
+/* A chunk may have a context of its own, with fewer threads than the outer loop. */
+static wt_status inner_worker(void *argument, size_t begin, size_t end, int worker) {
+    (void)begin, (void)end;
+    atomic_fetch_add((atomic_int *)argument, worker == 0 ? 0 : 1);
+    return WT_OK;
+}
+static wt_status own_context(void *argument, size_t begin, size_t end, int worker) {
+    (void)begin, (void)end, (void)worker;
+    wt_context *context;
+    wt_status status = wt_context_new(&context);
+    if (status != WT_OK)
+        return status;
+    status = wt_context_set_threads(context, 1);
+    if (status == WT_OK)
+        status = wt_parallel_for(context, 3, 1, inner_worker, argument);
+    wt_context_free(context);
+    return status;
+}
+static void workers_stay_below_the_threads_of_their_context(void **state) {
+    atomic_int wrong = 0;
+    CHECK_OK(*state, wt_context_set_threads(*state, 4));
+    CHECK_OK(*state, wt_parallel_for(*state, 200, 1, own_context, &wrong));
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_are_fixed_and_each_runs_once),
@@ -181,6 +206,7 @@ int main(void) {
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(the_first_failure_by_index_is_told),
         cmocka_unit_test(loops_may_be_nested),
+        cmocka_unit_test(workers_stay_below_the_threads_of_their_context),
         cmocka_unit_test(a_cancelled_loop_stops),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

@@ -1,0 +1,233 @@
+/* `wattle bound head|transformer`. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bound.h"
+
+typedef struct {
+    const cli_bound_values *values;
+    bool deep;
+    wt_model_norms norms;
+    wt_capacity_spec spec;
+    wt_capacity bound;
+    double *alpha; /* (layers) */
+} report;
+
+static const char *const unspecified[] = {
+    "the constant in front of the covering number",
+    "c in front of the generalisation gap, here 1",
+    "the base of the logarithm in the lower bound",
+};
+enum { UNSPECIFIED = sizeof unspecified / sizeof *unspecified };
+
+/* What a file holds that the theorem does not speak of. */
+static const char *const outside_head[] = {"a network on top of the heads, where the file has one"};
+static const char *const outside_block[] = {"the MLP and its layer norm",
+                                            "the residual connections", "the final layer norm",
+                                            "the biases of queries, keys and values"};
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+static wt_status take_size(cli_call *call, const char *option, size_t in_file, size_t *value) {
+    if (cli_given(call, option) && in_file > 0 && *value != in_file)
+        return wt_fail(call->context, WT_USAGE, "--%s is %zu, but the model has %zu", option,
+                       *value, in_file);
+    if (in_file > 0)
+        *value = in_file;
+    return WT_OK;
+}
+
+static wt_status take_norms(cli_call *call, report *out) {
+    const cli_bound_values *values = out->values;
+    size_t heads = cli_given(call, "heads") ? values->heads : 0, few = heads == 0 ? 1 : heads;
+    if ((values->norms == NULL) == (values->model == NULL))
+        return wt_fail(call->context, WT_USAGE, "a bound of %s needs --norms or --model",
+                       out->deep ? "transformers" : "heads");
+    if (!out->deep && (cli_given(call, "depth") || values->residual))
+        return wt_fail(call->context, WT_USAGE, "--depth and --residual are of transformers");
+    if (values->norms != NULL)
+        return out->deep
+                   ? cli_parse_norms(call->context, values->norms, true, values->depth, few,
+                                     &out->norms)
+                   : cli_parse_norms(call->context, values->norms, false, few, 1, &out->norms);
+    if (cli_given(call, "depth") || (!out->deep && heads > 0))
+        return wt_fail(call->context, WT_USAGE, "--model says its heads and layers itself");
+    return out->deep ? wt_transformer_norms_load(call->context, values->model, heads, &out->norms)
+                     : wt_head_norms_load(call->context, values->model, &out->norms);
+}
+
+static wt_status compute(cli_call *call, report *out) {
+    const cli_bound_values *values = out->values;
+    wt_capacity_spec *spec = &out->spec;
+    wt_status status;
+    WT_TRY(take_norms(call, out));
+    *spec = (wt_capacity_spec){.norms = &out->norms,
+                               .deep = out->deep,
+                               .residual = values->residual,
+                               .dim = values->dim,
+                               .length = values->length,
+                               .samples = values->inputs,
+                               .epsilon = values->epsilon,
+                               .delta = values->delta,
+                               .lipschitz = values->lipschitz,
+                               .loss_most = values->loss_most};
+    WT_TRY(take_size(call, "dim", out->norms.dim, &spec->dim));
+    WT_TRY(take_size(call, "length", out->norms.length, &spec->length));
+    if (spec->length == 0) {
+        status = wt_fail(call->context, WT_USAGE, "a bound from --norms needs --length");
+        goto done;
+    }
+    WT_TRY(WT_NEW(call->context, &out->alpha, out->norms.layers, "factors of layers"));
+    WT_TRY(wt_capacity_compute(call->context, spec, out->alpha, &out->bound));
+done:
+    return status;
+}
+
+static const char *const *outside_of(const report *of, size_t *count) {
+    *count = of->values->model == NULL ? 0
+             : of->deep                ? sizeof outside_block / sizeof *outside_block
+                                       : sizeof outside_head / sizeof *outside_head;
+    return of->deep ? outside_block : outside_head;
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static void print_head(const report *of, const wt_head_norms *head) {
+    printf("|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g", head->qk21, head->v21, head->v);
+    if (of->deep)
+        printf(", |W_C|_{2,1} %.5g, |W_C| %.5g", head->c21, head->c);
+    if (of->norms.layers > 1)
+        printf(", |W_QK| %.5g", head->qk);
+    putchar('\n');
+}
+
+static void print_norms(const report *of) {
+    const wt_model_norms *norms = &of->norms;
+    for (size_t i = 0; i < norms->layers; i++)
+        for (size_t h = 0; h < norms->layer[i].heads; h++) {
+            printf("norms     ");
+            if (norms->layers > 1)
+                printf("layer %zu (alpha %.5g), ", i, of->alpha[i]);
+            if (norms->layer[i].heads > 1)
+                printf("head %zu: ", h);
+            print_head(of, &norms->layer[i].head[h]);
+        }
+    printf("          tokens %.5g, positions added to them %.5g, [CLS] %.5g, read-out %.5g, "
+           "Lipschitz constant of the activation %.5g\n",
+           norms->x, norms->p, norms->cls, norms->w, norms->layer[0].sigma);
+}
+
+static void print_report(const report *of, const char *kind) {
+    const wt_capacity_spec *spec = &of->spec;
+    const wt_capacity *bound = &of->bound;
+    printf("%s: d = %zu, T = %zu, m = %zu, epsilon = %g, delta = %g\n\n", kind, spec->dim,
+           spec->length, spec->samples, spec->epsilon, spec->delta);
+    print_norms(of);
+    printf("capacity  C_F = log(d m T) (%s)^3 = %.5g, log(d m T) = %.5g "
+           "[published%s]\n",
+           of->deep ? "w^2/3 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3)"
+                    : "sum (s B v21)^2/3 + (2 s v B^2 cls qk21)^2/3",
+           bound->constant, bound->log_factor,
+           of->deep ? "; alpha over the layers above, not below: derived"
+                    : "; the factor 2 and B inside are its proof's: derived");
+    printf("covering  log N(%g) <= C_F / epsilon^2 = %.5g, up to a constant\n", spec->epsilon,
+           bound->covering);
+    printf("gap       4 c L sqrt(C_F/m) (1 + log(A sqrt(m/C_F))) = %.5g with c = 1, A = %.5g, plus "
+           "2 b sqrt(log(1/delta)/2m) = %.5g\n",
+           bound->capacity_term, bound->range, bound->confidence_term);
+    if (bound->vacuous)
+        printf("          (vacuous: C_F is above A^2 m, and the logarithm is taken as 0)\n");
+    printf("below     without bounds on norms, heads of d = 3 have a pseudo-dimension of at least "
+           "floor(log T) = %zu (%zu to base 2)\n",
+           bound->pseudo_natural, bound->pseudo_binary);
+    printf("\nnot specified by the theory: ");
+    for (size_t i = 0; i < UNSPECIFIED; i++)
+        printf("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+    size_t count;
+    const char *const *outside = outside_of(of, &count);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s%s", i == 0 ? "not in the theorem's class: " : "", outside[i],
+               i + 1 < count ? "; " : ".\n");
+    printf("A bound is a shape, not a prediction.\n");
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static json_t *json_words(const char *const *words, size_t count) {
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(out, json_string(words[i]));
+    return out;
+}
+
+static json_t *json_layers(const report *of) {
+    json_t *out = json_array();
+    for (size_t i = 0; i < of->norms.layers; i++) {
+        const wt_layer_norms *layer = &of->norms.layer[i];
+        json_t *heads = json_array();
+        for (size_t h = 0; h < layer->heads; h++) {
+            const wt_head_norms *head = &layer->head[h];
+            json_array_append_new(
+                heads, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "qk21",
+                                 cli_json_real(head->qk21), "qk", cli_json_real(head->qk), "v21",
+                                 cli_json_real(head->v21), "v", cli_json_real(head->v), "c21",
+                                 cli_json_real(head->c21), "c", cli_json_real(head->c)));
+        }
+        json_array_append_new(out,
+                              json_pack("{s:o, s:o, s:o}", "alpha", cli_json_real(of->alpha[i]),
+                                        "sigma", cli_json_real(layer->sigma), "heads", heads));
+    }
+    return out;
+}
+
+static wt_status emit(cli_call *call, const report *of, const char *kind) {
+    const wt_capacity_spec *spec = &of->spec;
+    const wt_capacity *bound = &of->bound;
+    const wt_model_norms *norms = &of->norms;
+    size_t count;
+    const char *const *outside = outside_of(of, &count);
+    json_t *gap =
+        json_pack("{s:o, s:o, s:o, s:b}", "capacity_term", cli_json_real(bound->capacity_term),
+                  "confidence_term", cli_json_real(bound->confidence_term), "sum",
+                  cli_json_real(bound->gap), "vacuous", bound->vacuous);
+    json_t *lower = json_pack("{s:I, s:I}", "natural", (json_int_t)bound->pseudo_natural, "binary",
+                              (json_int_t)bound->pseudo_binary);
+    return cli_emit_json(
+        call,
+        json_pack("{s:s, s:s?, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                  "s:o, s:o, s:o, s:o, s:o}",
+                  "kind", kind, "model", of->values->model, "dim", (json_int_t)spec->dim, "length",
+                  (json_int_t)spec->length, "samples", (json_int_t)spec->samples, "epsilon",
+                  spec->epsilon, "delta", spec->delta, "x", cli_json_real(norms->x), "p",
+                  cli_json_real(norms->p), "cls", cli_json_real(norms->cls), "w",
+                  cli_json_real(norms->w), "layers", json_layers(of), "log_factor",
+                  cli_json_real(bound->log_factor), "capacity", cli_json_real(bound->constant),
+                  "covering", cli_json_real(bound->covering), "range", cli_json_real(bound->range),
+                  "gap", gap, "pseudo_dimension", lower, "unspecified",
+                  json_words(unspecified, UNSPECIFIED), "outside", json_words(outside, count)));
+}
+
+wt_status cli_bound_capacity(cli_call *call, const char *kind) {
+    report out = {.values = call->values, .deep = strcmp(kind, "transformer") == 0};
+    static const char *const of_features[] = {"target", "data",   "keys",        "n",
+                                              "bias",   "tokens", "token-scale", "measure"};
+    wt_status status;
+    for (size_t i = 0; i < sizeof of_features / sizeof *of_features; i++)
+        if (cli_given(call, of_features[i]))
+            return wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
+                           of_features[i], kind);
+    WT_TRY(compute(call, &out));
+    if (call->common.json)
+        WT_TRY(emit(call, &out, kind));
+    else
+        print_report(&out, kind);
+done:
+    wt_release(out.alpha);
+    wt_model_norms_free(&out.norms);
+    return status;
+}

@@ -1,0 +1,198 @@
+/* `wattle construct`: attention heads with weights written down, and whether they keep their
+ * promise. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "set_options.h"
+#include "wattle/construct.h"
+
+typedef struct {
+    const char *function, *positions, *heads, *tokens, *check, *output;
+    wt_grid relevant;
+    size_t length, position_dim, draws;
+} values;
+
+static const cli_option options[] = {
+    {"function", 'f', CLI_TEXT, offsetof(values, function), "FUNCTION", NULL,
+     "symmetric:0001 (s + 1 values by the number of ones), table:01101001 (2^s values, the first "
+     "relevant bit most significant), and:s, or:s, majority:s or parity:s."},
+    {"length", 'T', CLI_COUNT, offsetof(values, length), "T", "1024", "Bits of an input."},
+    {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
+     "The s relevant positions, from 0; by default different ones by the seed."},
+    {"positions", 0, CLI_CHOICE, offsetof(values, positions), "basis|random|trained", "basis",
+     "Vectors of the positions: unit vectors, random ones, or one vector at all relevant positions "
+     "(one a head) and nothing elsewhere."},
+    {"position-dim", 0, CLI_COUNT, offsetof(values, position_dim), "D", NULL,
+     "Dimension of random positions; by default 8 (s + 1) log T, and 64 at least."},
+    {"heads", 0, CLI_CHOICE, offsetof(values, heads), "one|s", NULL,
+     "One head for symmetric functions, s for any; by default one where it will do."},
+    {"tokens", 0, CLI_CHOICE, offsetof(values, tokens), "sum|bag", "sum",
+     "sum: position plus the symbol of the bit; bag: the position where the bit is 1, nothing "
+     "where it is 0."},
+    {"draws", 0, CLI_COUNT, offsetof(values, draws), "N", "100",
+     "Random values of the irrelevant bits every pattern is run with."},
+    {"check", 0, CLI_INPUT, offsetof(values, check), "FILE", NULL,
+     "Check the construction in this file instead of building one."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the weights go (.safetensors); not written when the promise is missed."},
+};
+
+/* One head where the function allows it, unless --heads says otherwise. */
+static wt_status choose_heads(cli_call *call, bool *one_head) {
+    const values *given = call->values;
+    wt_boolean function = {0};
+    wt_status status = wt_boolean_open(call->context, given->function, &function);
+    if (status == WT_OK)
+        *one_head = given->heads == NULL ? function.symmetric : strcmp(given->heads, "one") == 0;
+    wt_boolean_free(&function);
+    return status;
+}
+
+static wt_status build(cli_call *call, wt_construction *out) {
+    const values *given = call->values;
+    static const char *const kinds[] = {"basis", "random", "trained"};
+    size_t kind = 0, *relevant = NULL;
+    wt_construct_spec spec = {.function = given->function,
+                              .length = given->length,
+                              .relevant_count = given->relevant.count,
+                              .position_dim = given->position_dim,
+                              .bag = strcmp(given->tokens, "bag") == 0,
+                              .seed = call->common.seed};
+    wt_status status;
+    if (given->function == NULL)
+        return wt_fail(call->context, WT_USAGE, "wattle construct needs --function or --check");
+    while (kind < 2 && strcmp(given->positions, kinds[kind]) != 0)
+        kind++;
+    spec.positions = (wt_positions)kind;
+    if (cli_given(call, "position-dim") && spec.positions != WT_POSITIONS_RANDOM)
+        return wt_fail(call->context, WT_USAGE, "--position-dim is of random positions, not of %s",
+                       given->positions);
+    WT_TRY(choose_heads(call, &spec.one_head));
+    if (cli_given(call, "relevant")) {
+        WT_TRY(WT_NEW(call->context, &relevant, given->relevant.count, "relevant positions"));
+        for (size_t j = 0; j < given->relevant.count; j++) /* below 0 is beyond any length */
+            relevant[j] =
+                given->relevant.values[j] < 0 ? SIZE_MAX : (size_t)given->relevant.values[j];
+        spec.relevant = relevant;
+    }
+    WT_TRY(wt_construct(call->context, &spec, out));
+done:
+    wt_release(relevant);
+    return status;
+}
+
+static wt_status load(cli_call *call, wt_construction *out) {
+    const values *given = call->values;
+    static const char *const of_building[] = {"function",     "length", "relevant", "positions",
+                                              "position-dim", "heads",  "tokens",   "output"};
+    for (size_t i = 0; i < sizeof of_building / sizeof *of_building; i++)
+        if (cli_given(call, of_building[i]))
+            return wt_fail(call->context, WT_USAGE, "--check and --%s exclude each other",
+                           of_building[i]);
+    return wt_construction_load(call->context, given->check, out);
+}
+
+static json_t *json_relevant(const wt_construction *built) {
+    json_t *out = json_array();
+    for (size_t j = 0; j < built->function.bits; j++)
+        json_array_append_new(out, json_integer((json_int_t)built->relevant[j]));
+    return out;
+}
+
+static wt_status emit(cli_call *call, const wt_construction *built,
+                      const wt_construct_report *report, const wt_construct_norms *norms,
+                      const char *written) {
+    const values *given = call->values;
+    json_t *sizes = json_pack("{s:o, s:o, s:o, s:o, s:o}", "qk21", cli_json_real(norms->qk21),
+                              "v21", cli_json_real(norms->v21), "v", cli_json_real(norms->v), "x",
+                              cli_json_real(norms->x), "cls", cli_json_real(norms->cls));
+    return cli_emit_json(
+        call,
+        json_pack("{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                  "s:b, s:[I,I], s:o, s:s?}",
+                  "function", given->function, "input", given->check, "length",
+                  (json_int_t)built->length, "bits", (json_int_t)built->function.bits, "relevant",
+                  json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
+                  (json_int_t)built->heads, "dim", (json_int_t)built->dim, "gap",
+                  cli_json_real(built->gap), "strength", cli_json_real(built->strength), "overlap",
+                  cli_json_real(built->overlap), "promise", cli_json_real(report->promise),
+                  "head_error", cli_json_real(report->head_error), "drawn_error",
+                  cli_json_real(report->drawn_error), "function_error",
+                  cli_json_real(report->function_error), "kept", report->kept, "widths",
+                  (json_int_t)built->width1, (json_int_t)built->width2, "norms", sizes, "output",
+                  written));
+}
+
+static void print(const wt_construction *built, const wt_construct_report *report,
+                  const wt_construct_norms *norms) {
+    char list[24 * WT_BOOLEAN_MOST_BITS] = "";
+    size_t used = 0;
+    for (size_t j = 0; j < built->function.bits; j++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", j > 0 ? "," : "",
+                                 built->relevant[j]);
+    cli_print_row("bits", "%zu relevant of %zu: %s", built->function.bits, built->length, list);
+    cli_print_row("heads", "%zu in %zu dimensions, tokens %s", built->heads, built->dim,
+                  built->bag ? "bag" : "sum");
+    cli_print_row("strength R", "%.5g, overlap rho %.4g", built->strength, built->overlap);
+    cli_print_row("network", "ReLU, widths %zu and %zu", built->width1, built->width2);
+    cli_print_row("norms",
+                  "|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g, tokens %.5g, [CLS] %.5g",
+                  norms->qk21, norms->v21, norms->v, norms->x, norms->cls);
+    cli_print_row("promise", "gamma / 4 = %.5g", report->promise);
+    cli_print_row("worst head error", "%.5g over all inputs, %.5g over random ones",
+                  report->head_error, report->drawn_error);
+    cli_print_row("worst final error", "%.3g", report->function_error);
+    cli_print_row("kept", "%s", report->kept ? "yes" : "no");
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_construction built = {0};
+    wt_construct_report report;
+    wt_construct_norms norms;
+    wt_status status;
+    WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
+    WT_TRY(wt_construct_check(call->context, &built, given->draws, call->common.seed, &report));
+    wt_construction_norms(&built, &norms);
+    const char *written = report.kept ? given->output : NULL;
+    if (written != NULL)
+        WT_TRY(wt_construction_save(call->context, written, &built));
+    if (call->common.json)
+        WT_TRY(emit(call, &built, &report, &norms, written));
+    else
+        print(&built, &report, &norms);
+    if (!report.kept)
+        status = wt_fail(call->context, WT_MISSED,
+                         "the promise is missed: a head is off by %.4g, not %.4g, and the function "
+                         "by %.3g",
+                         report.head_error, report.promise, report.function_error);
+done:
+    wt_construction_free(&built);
+    return status;
+}
+
+const cli_command cli_construct = {
+    .name = "construct",
+    .summary = "build attention heads that compute a sparse Boolean function, and check them",
+    .operands = "",
+    .least = 0,
+    .most = 0,
+    .description =
+        "Writes down the weights of attention heads with which the [CLS] token looks at the s "
+        "relevant bits among T and at hardly anything else, and of a ReLU network that reads them. "
+        "One head tells how many relevant bits are 1, which serves symmetric functions; s heads "
+        "tell each of them, which serves any.\n\n"
+        "Then all 2^s patterns of the relevant bits are run. The promise is that every head is "
+        "within gamma / 4 of its ideal answer, gamma the gap between two of them: the error is "
+        "the largest over all values of the irrelevant bits, found exactly, beside the largest "
+        "over random ones. The network's answer must be the function's, but for rounding.\n\n"
+        "Exit code 1 and no file when the promise is missed.",
+    .examples = "wattle construct --function symmetric:0001 --length 1024 --relevant 5,20,30 -o "
+                "head.safetensors\n"
+                "wattle construct --function table:01101001 --length 4096 --positions random\n"
+                "wattle construct --check head.safetensors",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

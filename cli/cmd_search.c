@@ -1,0 +1,306 @@
+/* `wattle search`: which bits explain the labels, and how many samples it takes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "commands.h"
+#include "search.h"
+#include "set_options.h"
+
+typedef struct {
+    const char *task, *method, *output;
+    wt_grid length, samples;
+    size_t trials, most;
+    double noise, probability, rate;
+    bool fewest;
+} values;
+
+static const cli_option options[] = {
+    {"task", 0, CLI_TEXT, offsetof(values, task), "TASK", NULL,
+     "Function of the relevant bits: and:s, or:s, majority:s, parity:s, symmetric:0110.., "
+     "table:0110.."},
+    {"length", 'T', CLI_INTEGERS, offsetof(values, length), "GRID", "100", "Bits of an input."},
+    {"samples", 'm', CLI_INTEGERS, offsetof(values, samples), "GRID", "10:60:5",
+     "Numbers of samples."},
+    {"trials", 0, CLI_COUNT, offsetof(values, trials), "N", "40",
+     "Draws of positions and samples at each length."},
+    {"noise", 0, CLI_REAL, offsetof(values, noise), "P", "0",
+     "Chance that a label is turned, below 1/2; above 0 the fewest errors are looked for."},
+    {"probability", 'p', CLI_REAL, offsetof(values, probability), "P", NULL,
+     "Chance of a one in the inputs; by default the one that makes half the labels 1."},
+    {"rate", 0, CLI_REAL, offsetof(values, rate), "P", "0.8",
+     "Part of the trials that must succeed for a number of samples to be enough."},
+    {"method", 0, CLI_CHOICE, offsetof(values, method), "search|elimination", "search",
+     "search knows how many bits are relevant; elimination over GF(2) finds parities of any number "
+     "of them."},
+    {"fewest", 0, CLI_FLAG, offsetof(values, fewest), NULL, NULL,
+     "With DATA.npz: the answers with the fewest errors, not those with none."},
+    {"most", 0, CLI_COUNT, offsetof(values, most), "N", "10", "With DATA.npz: most answers shown."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the trials go (.csv), one row a length, trial and number of samples."},
+};
+
+/* ---- samples of a file ------------------------------------------------------------------------
+ */
+
+static json_t *json_positions(const size_t *position, size_t count) {
+    json_t *out = json_array();
+    for (size_t j = 0; j < count; j++)
+        json_array_append_new(out, json_integer((json_int_t)position[j]));
+    return out;
+}
+
+static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_search_result *found) {
+    const values *given = call->values;
+    if (call->common.json) {
+        json_t *answers = json_array();
+        for (size_t i = 0; i < found->found; i++)
+            json_array_append_new(answers,
+                                  json_positions(found->position + i * found->bits, found->bits));
+        return cli_emit_json(
+            call,
+            json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:o}", "input", call->operands[0],
+                      "task", given->task, "samples", (json_int_t)bits->samples, "length",
+                      (json_int_t)bits->length, "errors", (json_int_t)found->errors, "complete",
+                      found->complete, "looked", (json_int_t)found->looked, "answers", answers));
+    }
+    cli_print_row("samples", "%zu of %zu bits", bits->samples, bits->length);
+    cli_print_row("answers", "%zu%s, each wrong on %zu samples", found->found,
+                  found->complete ? "" : " of more", found->errors);
+    cli_print_row("positions tried", "%llu", (unsigned long long)found->looked);
+    for (size_t i = 0; i < found->found; i++) {
+        for (size_t j = 0; j < found->bits; j++)
+            printf("%s%zu", j > 0 ? "," : "  ", found->position[i * found->bits + j]);
+        putchar('\n');
+    }
+    return WT_OK;
+}
+
+static wt_status search_file(cli_call *call, const wt_bits *bits) {
+    const values *given = call->values;
+    wt_boolean function = {0};
+    wt_search_result found = {0};
+    wt_status status;
+    WT_TRY(wt_boolean_open(call->context, given->task, &function));
+    WT_TRY(given->fewest ? wt_search_best(call->context, bits, &function, given->most, &found)
+                         : wt_search(call->context, bits, &function, given->most, &found));
+    WT_TRY(show_answers(call, bits, &found));
+    if (found.found == 0)
+        status = wt_fail(call->context, WT_MISSED, "no %zu positions explain all %zu labels as %s",
+                         function.bits, bits->samples, given->task);
+done:
+    wt_boolean_free(&function);
+    wt_search_free(&found);
+    return status;
+}
+
+static wt_status show_parity(cli_call *call, const wt_bits *bits, const wt_parity_result *found,
+                             const size_t *position, size_t count) {
+    if (call->common.json)
+        return cli_emit_json(
+            call,
+            json_pack(
+                "{s:s, s:I, s:I, s:b, s:I, s:I, s:o, s:o, s:o}", "input", call->operands[0],
+                "samples", (json_int_t)bits->samples, "length", (json_int_t)bits->length,
+                "consistent", found->consistent, "rank", (json_int_t)found->rank, "dimension",
+                (json_int_t)found->dimension, "least",
+                found->least_known ? json_integer((json_int_t)found->least) : json_null(),
+                "least_count",
+                found->least_known ? json_integer((json_int_t)found->least_count) : json_null(),
+                "positions", found->consistent ? json_positions(position, count) : json_null()));
+    cli_print_row("samples", "%zu of %zu bits, rank %zu", bits->samples, bits->length, found->rank);
+    if (!found->consistent)
+        return WT_OK;
+    cli_print_row("parities", "2^%zu are right on all samples", found->dimension);
+    if (found->least_known)
+        cli_print_row("fewest positions", "%zu, in %zu of them", found->least, found->least_count);
+    else
+        cli_print_row("fewest positions", "not looked for: too many parities are right");
+    for (size_t j = 0; j < count; j++)
+        printf("%s%zu", j > 0 ? "," : "  ", position[j]);
+    putchar('\n');
+    return WT_OK;
+}
+
+static wt_status eliminate_file(cli_call *call, const wt_bits *bits) {
+    wt_parity_result found = {0};
+    size_t *position = NULL, count = 0;
+    wt_status status;
+    WT_TRY(wt_parity_solve(call->context, bits, &found));
+    WT_TRY(WT_NEW(call->context, &position, bits->length, "positions"));
+    for (size_t t = 0; t < bits->length; t++)
+        if (found.member[t])
+            position[count++] = t;
+    WT_TRY(show_parity(call, bits, &found, position, count));
+    if (!found.consistent)
+        status =
+            wt_fail(call->context, WT_MISSED, "no parity explains all %zu labels", bits->samples);
+done:
+    wt_release(position);
+    wt_parity_free(&found);
+    return status;
+}
+
+static wt_status run_file(cli_call *call) {
+    const values *given = call->values;
+    static const char *const of_trials[] = {"length",      "samples", "trials", "noise",
+                                            "probability", "rate",    "output"};
+    bool elimination = strcmp(given->method, "elimination") == 0;
+    wt_bits bits = {0};
+    wt_status status;
+    for (size_t i = 0; i < sizeof of_trials / sizeof *of_trials; i++)
+        if (cli_given(call, of_trials[i]))
+            return wt_fail(call->context, WT_USAGE, "a data file and --%s exclude each other",
+                           of_trials[i]);
+    if (given->task == NULL && !elimination)
+        return wt_fail(call->context, WT_USAGE, "wattle search needs --task");
+    WT_TRY(wt_bits_load(call->context, call->operands[0], &bits));
+    WT_TRY(elimination ? eliminate_file(call, &bits) : search_file(call, &bits));
+done:
+    wt_bits_free(&bits);
+    return status;
+}
+
+/* ---- trials -----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    cli_call *call;
+    wt_search_setting setting;
+    search_table table;
+    size_t length; /* index in the grid */
+} job;
+
+static wt_status run_trials(void *argument, size_t begin, size_t end, int worker) {
+    const job *work = argument;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        wt_search_setting setting = work->setting;
+        setting.trial = i;
+        wt_status status = wt_search_cell(
+            work->call->context, &setting,
+            work->table.points + (work->length * work->table.trials + i) * work->table.size_count);
+        if (status != WT_OK)
+            return status;
+    }
+    return WT_OK;
+}
+
+static wt_status check(cli_call *call, job *work, size_t *sizes) {
+    const values *given = call->values;
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < given->samples.count; i++)
+        sizes[i] = given->samples.values[i] < 0 ? 0 : (size_t)given->samples.values[i];
+    for (size_t l = 0; l < given->length.count; l++) {
+        work->setting.length = given->length.values[l] < 0 ? 0 : (size_t)given->length.values[l];
+        WT_TRY(wt_search_setting_check(call->context, &work->setting));
+    }
+    if (!(given->rate > 0 && given->rate <= 1))
+        status = wt_fail(call->context, WT_USAGE, "--rate must be above 0 and at most 1, not %g",
+                         given->rate);
+done:
+    return status;
+}
+
+static wt_status run_lengths(job *work) {
+    const values *given = work->call->values;
+    wt_meter meter = wt_meter_start(work->call->context, "lengths", (double)given->length.count);
+    for (work->length = 0; work->length < given->length.count; work->length++) {
+        work->setting.length = (size_t)given->length.values[work->length];
+        wt_status status = wt_parallel_for(work->call->context, given->trials, 1, run_trials, work);
+        if (status != WT_OK)
+            return status;
+        wt_meter_set(&meter, (double)(work->length + 1));
+    }
+    return WT_OK;
+}
+
+/* After Ctrl-C: what is finished goes to the file all the same. */
+static wt_status keep_finished(job *work, const char *path) {
+    if (path == NULL)
+        return WT_INTERRUPTED;
+    atomic_store(&work->call->context->cancelled, false);
+    wt_status status = search_write_csv(work->call, &work->table, path);
+    return status != WT_OK ? status
+                           : wt_fail(work->call->context, WT_INTERRUPTED,
+                                     "interrupted; the trials that were finished are in %s", path);
+}
+
+static wt_status run_table(cli_call *call) {
+    const values *given = call->values;
+    size_t *sizes = NULL, cells;
+    job work = {.call = call};
+    wt_status status;
+    WT_TRY(WT_NEW(call->context, &sizes, given->samples.count, "sizes"));
+    work.setting = (wt_search_setting){
+        .function = given->task,
+        .probability = cli_given(call, "probability") ? given->probability : NAN,
+        .noise = given->noise,
+        .elimination = strcmp(given->method, "elimination") == 0,
+        .sizes = sizes,
+        .size_count = given->samples.count,
+        .seed = call->common.seed};
+    WT_TRY(check(call, &work, sizes));
+    work.table = (search_table){.task = given->task,
+                                .method = given->method,
+                                .noise = given->noise,
+                                .rate = given->rate,
+                                .lengths = &given->length,
+                                .size_count = given->samples.count,
+                                .trials = given->trials};
+    if (!wt_multiply(given->length.count * given->samples.count, given->trials, &cells)) {
+        status = wt_fail(call->context, WT_USAGE, "%zu trials are too many", given->trials);
+        goto done;
+    }
+    WT_TRY(WT_NEW_ZERO(call->context, &work.table.points, cells, "trials"));
+    status = run_lengths(&work);
+    WT_TRY(status == WT_INTERRUPTED ? keep_finished(&work, given->output) : status);
+    if (given->output != NULL)
+        WT_TRY(search_write_csv(call, &work.table, given->output));
+    if (call->common.json)
+        WT_TRY(search_emit_json(call, &work.table));
+    else
+        search_print(&work.table);
+done:
+    wt_release(sizes);
+    wt_release(work.table.points);
+    return status;
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    if (call->operand_count == 1)
+        return run_file(call);
+    if (given->task == NULL)
+        return wt_fail(call->context, WT_USAGE, "wattle search needs --task");
+    if (given->fewest || cli_given(call, "most"))
+        return wt_fail(call->context, WT_USAGE, "--fewest and --most need a data file");
+    return run_table(call);
+}
+
+const cli_command cli_search = {
+    .name = "search",
+    .summary = "find which bits explain labels, and how many samples that takes",
+    .operands = "[DATA.npz]",
+    .least = 0,
+    .most = 1,
+    .description =
+        "What information allows, whatever the learner: in how many of the trials do m samples of "
+        "a sparse Boolean function leave one choice of its s positions among T, and it is the "
+        "right one? The search is exhaustive, and exact: positions that a few samples rule out "
+        "are never tried again. With label noise the choice with the fewest errors must be the "
+        "only one, and right.\n\n"
+        "A trial redraws positions and inputs by the seed; samples of a smaller m are the first of "
+        "a larger one. With --method elimination a parity of unknown size is found by elimination "
+        "over GF(2), which takes about T samples.\n\n"
+        "With DATA.npz (bits (n,T), labels (n)) the answers themselves are shown; exit code 1 "
+        "when there is none. Positions count from 0.",
+    .examples = "wattle search --task and:3 --length 100,300,1100 --samples 10:60:5\n"
+                "wattle search --task parity:3 --length 30 --samples 5:60:5 --method elimination\n"
+                "wattle search data.npz --task majority:3 --fewest",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

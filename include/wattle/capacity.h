@@ -1,0 +1,91 @@
+/* How large a class of attention heads or transformers of bounded norms is: covering numbers, and
+ * the shape of the generalisation gap that follows.
+ *
+ * |W|_{2,1} is the sum of the 2-norms of a matrix's columns. Of query-key weights it is taken of
+ * W_QK^T, so it is the sum over the rows of W_QK, where a head is
+ *     sigma( W_V^T X^T softmax( X W_QK^T x_cls ) ). */
+#ifndef WATTLE_CAPACITY_H
+#define WATTLE_CAPACITY_H
+
+#include "wattle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Norms of one head. NaN = not known. */
+typedef struct wt_head_norms {
+    double qk21, qk; /* |W_QK^T|_{2,1} and |W_QK|; the second counts where layers lie above */
+    double v21, v;   /* |W_V|_{2,1} and |W_V| */
+    double c21, c;   /* of W_C, which takes the head's answer to the token; a lone head has none */
+} wt_head_norms;
+
+typedef struct wt_layer_norms {
+    size_t heads;
+    wt_head_norms *head; /* (heads), summed */
+    double sigma;        /* Lipschitz constant of the activation */
+} wt_layer_norms;
+
+typedef struct wt_model_norms {
+    size_t dim, length; /* d and T; 0 = not known */
+    size_t layers;
+    wt_layer_norms *layer; /* (layers), the lowest first */
+    double x;              /* largest |x_t|, without positions where these are added apart */
+    double p;              /* largest norm of a position's vector, 0 = in x already */
+    double cls;            /* |x_cls| */
+    double w;              /* of the read-out */
+} wt_model_norms;
+
+/* `heads` heads in each of `layers` layers, all norms NaN, sigma = x = cls = w = 1, p = 0. */
+WT_API wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
+                                    wt_model_norms *out);
+WT_API void wt_model_norms_free(wt_model_norms *norms);
+
+/* The norms of a file's own weights. Kind `head`: w_qk (d,d) or w_q, w_k (H,d,r), w_v, symbols,
+ * positions, cls; x is the largest |position + symbol|. */
+WT_API wt_status wt_head_norms_load(wt_context *context, const char *path, wt_model_norms *out);
+/* Kind `transformer`, one pre-LN block: per head W_QK = W_Q^h W_K^h^T / sqrt(width), W_V^h and
+ * W_C^h = the head's rows of wo; x = cls = sqrt(d) max|g| + |b| of the first layer norm; w is the
+ * norm of the difference of the two read-outs. `heads` = 0 takes them from the metadata. */
+WT_API wt_status wt_transformer_norms_load(wt_context *context, const char *path, size_t heads,
+                                           wt_model_norms *out);
+
+typedef struct wt_capacity_spec {
+    const wt_model_norms *norms;
+    bool deep;                   /* transformers: W_C, the read-out and layers; else heads alone */
+    bool residual;               /* a layer adds to its input: its Lipschitz constant is 1 larger */
+    size_t dim, length;          /* d, T */
+    size_t samples;              /* m */
+    double epsilon;              /* of the covering number, above 0 */
+    double delta;                /* chance that the bound on the gap fails */
+    double lipschitz, loss_most; /* of the loss: Lipschitz constant L and largest value b */
+} wt_capacity_spec;
+
+typedef struct wt_capacity {
+    double log_factor;      /* log(d m T) */
+    double constant;        /* C_F, log N_inf(epsilon) <= C_F / epsilon^2 up to a constant */
+    double covering;        /* C_F / epsilon^2 */
+    double range;           /* A: largest answer */
+    bool vacuous;           /* C_F > A^2 m: the logarithm in the gap is cut off at 0 */
+    double capacity_term;   /* 4 L sqrt(C_F / m) (1 + log(A sqrt(m / C_F))), with c = 1 */
+    double confidence_term; /* 2 b sqrt(log(1 / delta) / 2 m) */
+    double gap;             /* both */
+    size_t pseudo_natural, pseudo_binary; /* floor(log T), by the natural logarithm and to base 2 */
+} wt_capacity;
+
+/* With tokens in the unit ball, which scaling W_V by B = x + p and W_QK by B cls in the first layer
+ * makes of any,
+ *     C_F = log(d m T) ( w^(2/3) + sum_i alpha_i^(2/3) sum_h [ c21^(2/3) + (2 sigma c v qk21)^(2/3)
+ *                        + (sigma c v21)^(2/3) ] )^3,
+ *     alpha_i = prod_{j > i} sum_h sigma c v (1 + 4 qk)   (+ 1 with residual),
+ * and for heads alone without w, c21 and c. Published with prod_{j < i}; an error made in layer i
+ * is multiplied by the layers above it, which is what the argument gives. For the lone head the
+ * corollary prints no 2 and no B inside; its proof has them, and so has this.
+ * `alpha` (layers) may be NULL. */
+WT_API wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec,
+                                     double *alpha, wt_capacity *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,165 @@
+#include <math.h>
+
+#include "base/context.h"
+#include "wattle/capacity.h"
+
+static double two_thirds(double value) {
+    return cbrt(value * value);
+}
+
+/* ---- what makes no sense -----------------------------------------------------------------------
+ */
+
+static wt_status check_norm(wt_context *context, const char *name, double value) {
+    if (isnan(value))
+        return wt_fail(context, WT_USAGE, "the bound needs the norm %s", name);
+    if (!(value >= 0) || isinf(value))
+        return wt_fail(context, WT_USAGE, "the norm %s must be 0 or more, not %g", name, value);
+    return WT_OK;
+}
+
+/* No (2,1) norm is below the spectral one; 1e-9 leaves room for rounding. */
+static wt_status check_pair(wt_context *context, const char *name, double columns,
+                            double spectral) {
+    if (spectral > columns * (1 + 1e-9))
+        return wt_fail(context, WT_USAGE,
+                       "the norm %s = %g is above %s21 = %g, which no matrix has", name, spectral,
+                       name, columns);
+    return WT_OK;
+}
+
+static wt_status check_head(wt_context *context, const wt_capacity_spec *spec,
+                            const wt_head_norms *head) {
+    bool deep = spec->deep, stacked = spec->norms->layers > 1;
+    const struct {
+        const char *name;
+        double value;
+        bool needed;
+    } norms[] = {{"qk21", head->qk21, true}, {"v21", head->v21, true}, {"v", head->v, true},
+                 {"c21", head->c21, deep},   {"c", head->c, deep},     {"qk", head->qk, stacked}};
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+        if (norms[i].needed)
+            WT_TRY(check_norm(context, norms[i].name, norms[i].value));
+    WT_TRY(check_pair(context, "v", head->v21, head->v));
+    if (deep)
+        WT_TRY(check_pair(context, "c", head->c21, head->c));
+    if (stacked)
+        WT_TRY(check_pair(context, "qk", head->qk21, head->qk));
+done:
+    return status;
+}
+
+static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
+    const wt_model_norms *norms = spec->norms;
+    wt_status status = WT_OK;
+    if (spec->dim == 0 || spec->length == 0 || spec->samples == 0)
+        return wt_fail(context, WT_USAGE,
+                       "a bound needs dimension, length and samples of 1 or more, not %zu, %zu and "
+                       "%zu",
+                       spec->dim, spec->length, spec->samples);
+    if (!(spec->delta > 0 && spec->delta < 1))
+        return wt_fail(context, WT_USAGE, "delta must be above 0 and below 1, not %g", spec->delta);
+    if (!(spec->epsilon > 0 && spec->lipschitz > 0 && spec->loss_most > 0))
+        return wt_fail(context, WT_USAGE,
+                       "epsilon and the loss's Lipschitz constant and bound must be above 0, not "
+                       "%g, %g and %g",
+                       spec->epsilon, spec->lipschitz, spec->loss_most);
+    if (!spec->deep && norms->layers != 1)
+        return wt_fail(context, WT_USAGE, "a head has one layer, not %zu", norms->layers);
+    WT_TRY(check_norm(context, "x", norms->x));
+    WT_TRY(check_norm(context, "p", norms->p));
+    WT_TRY(check_norm(context, "cls", norms->cls));
+    WT_TRY(check_norm(context, "w", norms->w));
+    for (size_t i = 0; i < norms->layers; i++) {
+        WT_TRY(check_norm(context, "sigma", norms->layer[i].sigma));
+        for (size_t h = 0; h < norms->layer[i].heads; h++)
+            WT_TRY(check_head(context, spec, &norms->layer[i].head[h]));
+    }
+done:
+    return status;
+}
+
+/* ---- the formula -------------------------------------------------------------------------------
+ */
+
+/* A head with tokens in the unit ball: the first layer takes the tokens' size into its weights. */
+static wt_head_norms scaled(const wt_capacity_spec *spec, size_t layer, size_t head) {
+    const wt_model_norms *norms = spec->norms;
+    wt_head_norms out = norms->layer[layer].head[head];
+    double ball = layer == 0 ? norms->x + norms->p : 1, query = layer == 0 ? norms->cls : 1;
+    out.v *= ball;
+    out.v21 *= ball;
+    out.qk *= ball * query;
+    out.qk21 *= ball * query;
+    out.c = spec->deep ? out.c : 1;
+    out.c21 = spec->deep ? out.c21 : 0;
+    return out;
+}
+
+static double layer_sum(const wt_capacity_spec *spec, size_t layer) {
+    double sigma = spec->norms->layer[layer].sigma, sum = 0;
+    for (size_t h = 0; h < spec->norms->layer[layer].heads; h++) {
+        wt_head_norms head = scaled(spec, layer, h);
+        sum += two_thirds(head.c21) + two_thirds(2 * sigma * head.c * head.v * head.qk21) +
+               two_thirds(sigma * head.c * head.v21);
+    }
+    return sum;
+}
+
+/* How much larger an error in a layer's input can come out of it. */
+static double layer_lipschitz(const wt_capacity_spec *spec, size_t layer) {
+    double sum = spec->residual ? 1 : 0;
+    for (size_t h = 0; h < spec->norms->layer[layer].heads; h++) {
+        wt_head_norms head = scaled(spec, layer, h);
+        sum += spec->norms->layer[layer].sigma * head.c * head.v * (1 + 4 * head.qk);
+    }
+    return sum;
+}
+
+/* Tokens are projected to the unit ball above a layer; a lone head answers sigma v B at most. */
+static double range_of(const wt_capacity_spec *spec) {
+    double sum = 0;
+    if (spec->deep)
+        return spec->norms->w;
+    for (size_t h = 0; h < spec->norms->layer[0].heads; h++)
+        sum += spec->norms->layer[0].sigma * scaled(spec, 0, h).v;
+    return spec->norms->w * sum;
+}
+
+static void add_gap(const wt_capacity_spec *spec, wt_capacity *out) {
+    double m = (double)spec->samples, ratio = out->range * sqrt(m / out->constant);
+    out->vacuous = !(ratio >= 1);
+    out->capacity_term =
+        4 * spec->lipschitz * sqrt(out->constant / m) * (1 + (out->vacuous ? 0 : log(ratio)));
+    if (out->constant == 0) /* one function alone */
+        out->capacity_term = 0;
+    out->confidence_term = 2 * spec->loss_most * sqrt(-log(spec->delta) / (2 * m));
+    out->gap = out->capacity_term + out->confidence_term;
+}
+
+wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec, double *alpha,
+                              wt_capacity *out) {
+    wt_status status = check(context, spec);
+    *out = (wt_capacity){0};
+    if (status != WT_OK)
+        return status;
+    double above = 1, sum = spec->deep ? two_thirds(spec->norms->w) : 0;
+    for (size_t i = spec->norms->layers; i-- > 0;) {
+        if (alpha != NULL)
+            alpha[i] = above;
+        sum += two_thirds(above) * layer_sum(spec, i);
+        if (i > 0)
+            above *= layer_lipschitz(spec, i);
+    }
+    out->log_factor =
+        log((double)spec->dim) + log((double)spec->samples) + log((double)spec->length);
+    out->constant = out->log_factor * sum * sum * sum;
+    out->covering = out->constant / (spec->epsilon * spec->epsilon);
+    out->range = range_of(spec);
+    add_gap(spec, out);
+    out->pseudo_natural = (size_t)floor(log((double)spec->length));
+    for (size_t left = spec->length; left > 1; left /= 2)
+        out->pseudo_binary++;
+    return WT_OK;
+}

@@ -1,0 +1,89 @@
+/* The cell `construct` is what `wattle construct` computes. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "lab/experiment.h"
+#include "wattle/construct.h"
+
+static size_t metric(const wt_experiment *experiment, const char *name) {
+    size_t i = 0;
+    while (strcmp(experiment->metrics[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* Values from "name=text" and the defaults. */
+static void fill(const wt_experiment *experiment, const char *name, const char *text, double number,
+                 wt_value *values) {
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        const wt_parameter *parameter = &experiment->parameters[i];
+        values[i] = (wt_value){.text = parameter->fallback};
+        if (parameter->kind != WT_PARAMETER_WORD)
+            values[i] = (wt_value){.number = strtod(parameter->fallback, NULL)};
+    }
+    size_t at = wt_experiment_parameter(experiment, name);
+    assert_true(at < experiment->parameter_count);
+    values[at] = (wt_value){.text = text, .number = number};
+}
+
+static void a_cell_is_a_construction(void **state) {
+    wt_context *context = *state;
+    const wt_experiment *experiment = wt_experiment_find("construct");
+    wt_value values[16];
+    double metrics[16];
+    fill(experiment, "positions", "random", 0, values);
+    values[wt_experiment_parameter(experiment, "length")].number = 50;
+    CHECK_OK(context, experiment->settle(context, values));
+    assert_string_equal(values[wt_experiment_parameter(experiment, "heads")].text, "one");
+    assert_int_equal(values[wt_experiment_parameter(experiment, "position-dim")].number, 126);
+    wt_trial trial = {.values = values, .seed = 3, .rep = 2, .count = 1};
+    CHECK_OK(context, experiment->run(context, &trial, metrics));
+    wt_construct_spec spec = {.function = "and:3",
+                              .length = 50,
+                              .positions = WT_POSITIONS_RANDOM,
+                              .position_dim = 126,
+                              .one_head = true,
+                              .seed = wt_trial_seed(&trial)};
+    wt_construction built;
+    wt_construct_report report;
+    CHECK_OK(context, wt_construct(context, &spec, &built));
+    CHECK_OK(context, wt_construct_check(context, &built, 100, spec.seed, &report));
+    assert_true(metrics[metric(experiment, "head_error")] == report.head_error);
+    assert_true(metrics[metric(experiment, "drawn_error")] == report.drawn_error);
+    assert_true(metrics[metric(experiment, "error_over_promise")] ==
+                report.head_error / report.promise);
+    assert_true(metrics[metric(experiment, "kept")] == 1);
+    wt_construction_free(&built);
+    wt_cost cost;
+    CHECK_OK(context, experiment->estimate(context, &trial, &cost));
+    assert_true(cost.flops > 50 * 126 && cost.bytes >= 8.0 * 50 * 126);
+}
+
+static void values_are_settled_or_refused(void **state) {
+    wt_context *context = *state;
+    const wt_experiment *experiment = wt_experiment_find("construct");
+    size_t dim = wt_experiment_parameter(experiment, "position-dim");
+    wt_value values[16];
+    fill(experiment, "function", "table:0010", 0, values);
+    values[dim].number = 99; /* means nothing for unit vectors */
+    CHECK_OK(context, experiment->settle(context, values));
+    assert_string_equal(values[wt_experiment_parameter(experiment, "heads")].text, "s");
+    assert_int_equal(values[dim].number, 0);
+    values[wt_experiment_parameter(experiment, "heads")].text = "one";
+    CHECK_FAILS(context, experiment->settle(context, values), WT_USAGE, "not symmetric");
+    fill(experiment, "positions", "learned", 0, values);
+    CHECK_FAILS(context, experiment->settle(context, values), WT_USAGE, "'learned' is none of");
+    fill(experiment, "length", NULL, 2, values);
+    CHECK_FAILS(context, experiment->settle(context, values), WT_USAGE, "2 bits cannot hold");
+    fill(experiment, "function", "nand:2", 0, values);
+    CHECK_FAILS(context, experiment->settle(context, values), WT_USAGE, "nand:2");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_is_a_construction),
+        cmocka_unit_test(values_are_settled_or_refused),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}

@@ -1,0 +1,273 @@
+/* From grids to named cells, and what the experiments themselves compute. */
+#include "lab/plan.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "check.h"
+#include "lab/curve_cell.h"
+
+static void set_all(wt_context *context, wt_spec *spec, const char *const *keys) {
+    *spec = (wt_spec){0};
+    for (; *keys != NULL; keys++)
+        CHECK_OK(context, wt_spec_set(context, spec, *keys));
+}
+
+static void make(wt_context *context, const char *const *keys, wt_shard shard, wt_plan *out) {
+    wt_spec spec;
+    set_all(context, &spec, keys);
+    CHECK_OK(context, wt_plan_make(context, &spec, shard, out));
+    wt_spec_free(&spec);
+}
+
+static const wt_shard all_of_it = {0, 1};
+
+/* Names decide what a store has: were they to change, every store would be computed again. The
+ * text is SHA-256'd by another program: printf 'curve\n%s\n9\n1\n' PARAMETERS | sha256sum */
+static void names_stay_what_they_are(void **state) {
+    const char *keys[] = {"experiment=curve",
+                          "target=mean-power:2",
+                          "dim=8",
+                          "keys=6",
+                          "heads=60",
+                          "n=16",
+                          "reps=1",
+                          "seed=9",
+                          NULL};
+    wt_plan plan;
+    char *text;
+    make(*state, keys, all_of_it, &plan);
+    assert_int_equal(plan.cell_count, 1);
+    CHECK_OK(*state, wt_plan_parameters(*state, &plan, &plan.groups[0], 0, &text));
+    assert_string_equal(
+        text,
+        "{\"activation\":\"relu\",\"bias\":0.0,\"dim\":8,\"heads\":60,\"keys\":6,\"lambda\":0.001,"
+        "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
+        "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
+    assert_string_equal(plan.cells[0].hash,
+                        "6b26841d75c3f4dad0add8977c25b0cc933c463163006a13e35d98e4aa6b9524");
+    wt_release(text);
+    wt_plan_free(&plan);
+}
+
+static void grids_make_groups_and_cells(void **state) {
+    const char *keys[] = {"experiment=curve",
+                          "target=mean-power:2,corr:1",
+                          "model=rfa,brfa",
+                          "n=64,16,64:128:x2",
+                          "reps=3",
+                          "seed=4,2",
+                          NULL};
+    wt_plan plan;
+    make(*state, keys, all_of_it, &plan);
+    assert_int_equal(plan.group_count, 2 * 2 * 3 * 2);
+    assert_int_equal(plan.cell_count, 3 * plan.group_count);
+    double wanted[] = {16, 64, 128}; /* increasing, each once */
+    for (size_t g = 0; g < plan.group_count; g++)
+        assert_memory_equal(plan.groups[g].trial.sizes, wanted, sizeof wanted);
+    for (size_t i = 0; i < plan.cell_count; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(plan.cells[i].hash, plan.cells[j].hash);
+    wt_plan_free(&plan);
+}
+
+/* What means nothing for a model does not multiply its cells. */
+static void equal_cells_are_one(void **state) {
+    const char *keys[] = {"experiment=curve", "target=corr:1", "model=rfa-inf", "heads=10,20,40",
+                          "bias=1,2",         "n=16",          "reps=1",        NULL};
+    wt_plan plan;
+    make(*state, keys, all_of_it, &plan);
+    assert_int_equal(plan.cell_count, 1);
+    wt_plan_free(&plan);
+    keys[2] = "model=brfa";
+    make(*state, keys, all_of_it, &plan);
+    assert_int_equal(plan.cell_count, 6);
+    wt_plan_free(&plan);
+}
+
+static void the_same_number_has_one_name(void **state) {
+    const char *grid[] = {"experiment=recover", "noise=0.1:0.4:0.1", "reps=1", NULL};
+    const char *list[] = {"experiment=recover", "noise=0.1,.2,3e-1,0.40", "reps=1", NULL};
+    wt_plan one, two;
+    make(*state, grid, all_of_it, &one);
+    make(*state, list, all_of_it, &two);
+    assert_int_equal(one.cell_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(one.cells[i].hash, two.cells[i].hash);
+    wt_plan_free(&one);
+    wt_plan_free(&two);
+}
+
+static void shards_part_the_groups(void **state) {
+    const char *keys[] = {"experiment=curve", "target=corr:1", "n=16:64:x2", "reps=40", NULL};
+    wt_plan whole, part;
+    size_t found = 0;
+    make(*state, keys, all_of_it, &whole);
+    for (size_t i = 0; i < 3; i++) {
+        make(*state, keys, (wt_shard){i, 3}, &part);
+        /* 40 coins of three sides: 2 or fewer of one side has a chance of 3e-5, and the draw is
+         * fixed by the names */
+        assert_true(part.group_count > 2);
+        found += part.group_count;
+        for (size_t g = 0; g < part.group_count; g++) {
+            size_t same = 0;
+            for (size_t h = 0; h < whole.group_count; h++)
+                same += strcmp(part.cells[part.groups[g].first].hash,
+                               whole.cells[whole.groups[h].first].hash) == 0;
+            assert_int_equal(same, 1);
+        }
+        wt_plan_free(&part);
+    }
+    assert_int_equal(found, whole.group_count);
+    wt_plan_free(&whole);
+}
+
+/* Columns of a table are called by these names, and by those of the store. */
+static void parameters_and_metrics_share_no_name(void **state) {
+    (void)state;
+    static const char *const columns[] = {"hash",    "experiment", "result_version", "seed",
+                                          "state",   "rep",        "message",        "wall_seconds",
+                                          "version", "machine",    "finished_date"};
+    const wt_experiment *a, *b;
+    for (size_t i = 0; (a = wt_experiment_at(i)) != NULL; i++)
+        for (size_t m = 0; m < a->metric_count; m++) {
+            for (size_t j = 0; (b = wt_experiment_at(j)) != NULL; j++)
+                if (wt_experiment_parameter(b, a->metrics[m]) < b->parameter_count)
+                    fail_msg("'%s' is a metric of %s and a parameter of %s", a->metrics[m], a->name,
+                             b->name);
+            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+                assert_string_not_equal(a->metrics[m], columns[c]);
+                assert_int_equal(wt_experiment_parameter(a, columns[c]), a->parameter_count);
+            }
+        }
+}
+
+/* Values go to text and back: what retry relies on. */
+static void values_come_back(void **state) {
+    const char *keys[] = {"experiment=recover", "known-heads=no", "noise=0.125", "reps=1", NULL};
+    wt_plan plan;
+    wt_value values[64];
+    uint64_t rep;
+    char *text, *again;
+    make(*state, keys, all_of_it, &plan);
+    CHECK_OK(*state, wt_plan_parameters(*state, &plan, &plan.groups[0], 0, &text));
+    json_t *object = json_loads(text, 0, NULL);
+    CHECK_OK(*state, wt_cell_read(*state, plan.groups[0].experiment, object, values, &rep));
+    wt_trial trial = {.values = values, .rep = rep};
+    CHECK_OK(*state, wt_cell_parameters(*state, plan.groups[0].experiment, &trial, 0, WT_CELL_WHOLE,
+                                        &again));
+    assert_string_equal(text, again);
+    json_object_del(object, "noise");
+    CHECK_FAILS(*state, wt_cell_read(*state, plan.groups[0].experiment, object, values, &rep),
+                WT_DATA, "no sound value of 'noise'");
+    json_decref(object);
+    wt_release(text);
+    wt_release(again);
+    wt_plan_free(&plan);
+}
+
+/* The cell of a sweep is the repetition that `wattle curve` computes, to the bit. */
+static void a_curve_cell_is_a_curve(void **state) {
+    const char *keys[] = {"experiment=curve", "target=mean-power:2", "dim=4",  "keys=3", "heads=8",
+                          "n=8,16",           "test-n=20",           "reps=2", "seed=5", NULL};
+    const char *target = "mean-power:2";
+    const size_t sizes[] = {8, 16};
+    wt_ridge ridge = {.lambda = 1e-3};
+    wt_curve_point points[2];
+    double metrics[2 * 4];
+    wt_plan plan;
+    make(*state, keys, all_of_it, &plan);
+    const wt_plan_group *group = &plan.groups[1];
+    wt_curve_setting setting = {.model = {.kind = WT_RFA, .heads = 8},
+                                .problem = {.token_scale = 1, .dim = 4, .keys = 3},
+                                .target = &target,
+                                .targets = 1,
+                                .test_n = 20,
+                                .sizes = sizes,
+                                .size_count = 2,
+                                .ridge = &ridge,
+                                .seed = 5,
+                                .rep = 1};
+    assert_int_equal(group->experiment->metric_count, 4);
+    CHECK_OK(*state, group->experiment->run(*state, &group->trial, metrics));
+    CHECK_OK(*state, wt_curve_cell(*state, &setting, points));
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(metrics[4 * i] == points[i].test_error);
+        assert_true(metrics[4 * i + 1] == points[i].train_error);
+    }
+    wt_plan_free(&plan);
+}
+
+static double metric(const wt_experiment *experiment, const double *metrics, const char *name) {
+    for (size_t i = 0; i < experiment->metric_count; i++)
+        if (strcmp(experiment->metrics[i], name) == 0)
+            return metrics[i];
+    fail_msg("no metric '%s'", name);
+    return NAN;
+}
+
+/* Five times N_min examples: docs/recover.md finds every such teacher. */
+static void a_recover_cell_recovers(void **state) {
+    const char *keys[] = {"experiment=recover", "heads=1", "dim=4", "reps=1", NULL};
+    double metrics[32];
+    wt_plan plan;
+    wt_cost cost;
+    make(*state, keys, all_of_it, &plan);
+    const wt_experiment *experiment = plan.groups[0].experiment;
+    CHECK_OK(*state, experiment->run(*state, &plan.groups[0].trial, metrics));
+    assert_true(metric(experiment, metrics, "success") == 1);
+    assert_true(metric(experiment, metrics, "test_error") < 1e-7);
+    assert_true(metric(experiment, metrics, "samples") ==
+                ceil(5 * metric(experiment, metrics, "least_samples")));
+    CHECK_OK(*state, wt_plan_cost(*state, &plan, &cost));
+    assert_true(cost.flops > 0 && cost.bytes > 0);
+    wt_plan_free(&plan);
+    /* sculpt says that it cannot: a cell without success, not one that failed */
+    const char *hopeless[] = {"experiment=recover", "heads=4", "dim=4",
+                              "method=sculpt",      "reps=1",  NULL};
+    make(*state, hopeless, all_of_it, &plan);
+    CHECK_OK(*state, experiment->run(*state, &plan.groups[0].trial, metrics));
+    assert_true(metric(experiment, metrics, "success") == 0);
+    wt_plan_free(&plan);
+}
+
+static void bad_values_are_told(void **state) {
+    static const struct {
+        const char *keys[5], *words;
+    } bad[] = {
+        {{"experiment=recover", "method=magic", NULL}, "method 'magic' is none of refine"},
+        {{"experiment=recover", "length=1", NULL}, "length must be 2 or more"},
+        {{"experiment=recover", "parity=4", "dim=4", NULL}, "parity of 4 bits needs dim 5"},
+        {{"experiment=recover", "holdout=1", NULL}, "holdout must be from 0 to below 1"},
+        {{"experiment=recover", "noise=-1", NULL}, "noise must be 0 or more"},
+        {{"experiment=recover", "samples-ratio=0", NULL}, "samples-ratio must be above 0"},
+        {{"experiment=curve", "target=corr:1", "activation=tanh", NULL},
+         "neither relu nor softmax"},
+        {{"experiment=curve", "target=corr:1", "lambda=loud", NULL}, "loud"},
+        {{"experiment=curve", "target=corr:1", "n=16:2000000:1", NULL}, "more than"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        wt_spec spec;
+        wt_plan plan;
+        set_all(*state, &spec, bad[i].keys);
+        CHECK_FAILS(*state, wt_plan_make(*state, &spec, all_of_it, &plan), WT_USAGE, bad[i].words);
+        wt_plan_free(&plan);
+        wt_spec_free(&spec);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_stay_what_they_are),
+        cmocka_unit_test(grids_make_groups_and_cells),
+        cmocka_unit_test(equal_cells_are_one),
+        cmocka_unit_test(the_same_number_has_one_name),
+        cmocka_unit_test(shards_part_the_groups),
+        cmocka_unit_test(parameters_and_metrics_share_no_name),
+        cmocka_unit_test(values_come_back),
+        cmocka_unit_test(a_curve_cell_is_a_curve),
+        cmocka_unit_test(a_recover_cell_recovers),
+        cmocka_unit_test(bad_values_are_told),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
