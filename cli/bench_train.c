@@ -18,8 +18,9 @@ enum {
     SAMPLES = 100,
     STEPS = 20, /* a repetition */
     VALIDATION = 10000,
-    GEMM_SIDE = 1024,
-    COPIED = 1 << 23, /* floats */
+    GEMM_SIDE = 512, /* a few milliseconds, as a step: other programs disturb both alike */
+    GEMM_TURNS = 30,
+    COPIED = 1 << 22, /* floats */
     LARGE_LENGTH = 1100,
     LARGE_SAMPLES = 200,
     MOST_TIMES = 4096,
@@ -207,7 +208,7 @@ static wt_status time_machine(job *work, column *out) {
     wt_status status;
     WT_TRY(WT_NEW_ZERO(context, &a, COPIED, "memory to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &c, COPIED, "memory to measure with"));
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < GEMM_TURNS; turn++) {
         double start = wt_clock();
         WT_TRY(wt_gemm_float(context, WT_PLAIN, WT_PLAIN, side, side, side, 1, a, side, a, side, 0,
                              c, side));

@@ -15,16 +15,17 @@ extern "C" {
 #endif
 
 typedef struct wt_network_spec {
-    const char *kind;       /* "transformer", "head", "mlp" */
-    size_t length;          /* T, without [CLS] */
-    size_t dim;             /* d: width of a token (mlp: not read) */
-    size_t heads;           /* divides dim (transformer) */
-    size_t hidden;          /* width of the MLP; 0 = 4 dim */
-    double embedding_drop;  /* dropout probabilities, 0 <= p < 1: of token vectors, */
-    double attention_drop;  /* of attention weights, */
-    double block_drop;      /* of what a block adds */
-    bool fixed_positions;   /* the positional table stays as drawn */
-    const char *activation; /* head: "relu", "gelu", "tanh", "identity"; NULL = the kind's own */
+    const char *kind;      /* "transformer", "head", "mlp" */
+    size_t length;         /* T, without [CLS] */
+    size_t dim;            /* d: width of a token (mlp: read only for hidden = 0) */
+    size_t heads;          /* divides dim (transformer; head: always 1, mlp: none) */
+    size_t hidden;         /* width of the MLP, of both layers of an mlp; 0 = 4 dim; head: dim */
+    double embedding_drop; /* dropout probabilities, 0 <= p < 1: of token vectors (mlp: inputs), */
+    double attention_drop; /* of attention weights (mlp: not read), */
+    double block_drop;     /* of what a block adds (mlp: hidden units); a head takes none of them */
+    bool fixed_positions;  /* the positional table stays as drawn */
+    const char *activation; /* head: "relu", "gelu", "tanh", "identity"; mlp: "relu", "gelu";
+                             * transformer: "gelu"; NULL = the first of these */
 } wt_network_spec;
 
 /* The published recipe: transformer, d = 64, 16 heads, all dropouts 0.1. */
@@ -63,8 +64,9 @@ WT_API wt_status wt_network_gradient(wt_context *context, wt_network *network,
                                      const float *parameters, const wt_bits *batch, uint64_t seed,
                                      uint64_t step, float *gradient, wt_network_result *result);
 
-/* The same without dropout and derivatives. Judging may stop once more than `most_errors` samples
- * are wrong (SIZE_MAX: judge all). */
+/* The same without dropout and derivatives. Samples are judged in order, in rounds that do not
+ * depend on the threads; no further round begins once more than `most_errors` samples are wrong
+ * (SIZE_MAX: judge all). */
 WT_API wt_status wt_network_evaluate(wt_context *context, wt_network *network,
                                      const float *parameters, const wt_bits *batch,
                                      size_t most_errors, wt_network_result *result);

@@ -79,7 +79,8 @@ static void set_scores(const pass *at) {
         at->e[r] = exp(at->s[r] - most);
 }
 
-static wt_status open(pass *at, wt_context *context, wt_network *network, const float *parameters) {
+static wt_status start(pass *at, wt_context *context, wt_network *network,
+                       const float *parameters) {
     wt_status status = WT_OK;
     *at = (pass){.context = context, .network = network, .parameters = parameters};
     at->T = network->spec.length;
@@ -226,7 +227,7 @@ wt_status wt_head_gradient(wt_context *context, wt_network *network, const float
     wt_status status;
     (void)seed; /* nothing is dropped */
     (void)step;
-    WT_TRY(open(&at, context, network, parameters));
+    WT_TRY(start(&at, context, network, parameters));
     at.gradient = gradient;
     memset(gradient, 0, network->size * sizeof *gradient);
     memset(at.d_s, 0, at.rows * sizeof *at.d_s);
@@ -240,7 +241,7 @@ wt_status wt_head_evaluate(wt_context *context, wt_network *network, const float
                            const wt_bits *batch, size_t most_errors, wt_network_result *result) {
     pass at;
     wt_status status;
-    WT_TRY(open(&at, context, network, parameters));
+    WT_TRY(start(&at, context, network, parameters));
     WT_TRY(run(&at, batch, most_errors, result));
 done:
     return status;
@@ -250,7 +251,7 @@ wt_status wt_head_attention(wt_context *context, wt_network *network, const floa
                             const wt_bits *batch, float *out) {
     pass at;
     wt_status status;
-    WT_TRY(open(&at, context, network, parameters));
+    WT_TRY(start(&at, context, network, parameters));
     for (size_t i = 0; i < batch->samples; i++) {
         const uint8_t *bit = batch->bit + i * at.T;
         weigh(&at, bit, at.a);

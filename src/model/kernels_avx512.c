@@ -1,10 +1,11 @@
 /* The inner loops of networks for processors with AVX-512: see kernels_plain.c. */
 #if defined(__x86_64__)
-#define LANES             16
-#define TARGET            __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
-#define TEXT              "avx512"
-#define NETWORK_TABLE     wt_network_kernels_avx512
-#define TRANSFORMER_TABLE wt_transformer_kernels_avx512
+#define LANES              16
+#define TARGET             __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
+#define WIDE_PRODUCT(x, m) ((x) * (m))
+#define TEXT               "avx512"
+#define NETWORK_TABLE      wt_network_kernels_avx512
+#define TRANSFORMER_TABLE  wt_transformer_kernels_avx512
 
 #include "model/network_kernels_body.h"
 #include "model/transformer_absorbed_body.h"

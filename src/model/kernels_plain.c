@@ -3,9 +3,11 @@
  * -ffp-contract=fast: products and sums fuse where the processor can. Here: any processor. */
 #define LANES 4
 #define TARGET
-#define TEXT              "plain"
-#define NETWORK_TABLE     wt_network_kernels_plain
-#define TRANSFORMER_TABLE wt_transformer_kernels_plain
+/* Of the low halves of 64-bit numbers; the high halves are 0. */
+#define WIDE_PRODUCT(x, m) ((x) * (m))
+#define TEXT               "plain"
+#define NETWORK_TABLE      wt_network_kernels_plain
+#define TRANSFORMER_TABLE  wt_transformer_kernels_plain
 
 #include "model/network_kernels_body.h"
 #include "model/transformer_absorbed_body.h"

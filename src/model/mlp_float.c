@@ -35,7 +35,8 @@ static size_t cut(pass *at, float *block) {
 }
 
 /* The block stays with the network from call to call. */
-static wt_status open(pass *at, wt_context *context, wt_network *network, const float *parameters) {
+static wt_status start(pass *at, wt_context *context, wt_network *network,
+                       const float *parameters) {
     wt_status status = WT_OK;
     *at = (pass){.context = context, .network = network, .parameters = parameters};
     at->kernels = wt_network_best();
@@ -172,7 +173,7 @@ wt_status wt_mlp_gradient(wt_context *context, wt_network *network, const float 
                           wt_network_result *result) {
     pass at;
     wt_status status;
-    WT_TRY(open(&at, context, network, parameters));
+    WT_TRY(start(&at, context, network, parameters));
     at.dropout = wt_dropout_for(&network->spec, seed, step);
     at.gradient = gradient;
     memset(gradient, 0, network->size * sizeof *gradient);
@@ -185,7 +186,7 @@ wt_status wt_mlp_evaluate(wt_context *context, wt_network *network, const float 
                           const wt_bits *batch, size_t most_errors, wt_network_result *result) {
     pass at;
     wt_status status;
-    WT_TRY(open(&at, context, network, parameters));
+    WT_TRY(start(&at, context, network, parameters));
     WT_TRY(run(&at, batch, most_errors, result));
 done:
     return status;

@@ -15,7 +15,7 @@ enum { HALF = LANES / 2 }; /* words of 64 bits in a vector */
 WT_INLINE void philox_some(uint64_t key, wide_words x[4]) {
     uint64_t k0 = key & LOW, k1 = key >> 32;
     for (int round = 0; round < 10; round++) {
-        wide_words p0 = x[0] * 0xD2511F53U, p1 = x[2] * 0xCD9E8D57U;
+        wide_words p0 = WIDE_PRODUCT(x[0], 0xD2511F53U), p1 = WIDE_PRODUCT(x[2], 0xCD9E8D57U);
         x[0] = (p1 >> 32) ^ x[1] ^ k0;
         x[1] = p1 & LOW;
         x[2] = (p0 >> 32) ^ x[3] ^ k1;
@@ -26,7 +26,7 @@ WT_INLINE void philox_some(uint64_t key, wide_words x[4]) {
 }
 
 TARGET static void words(uint64_t key, const uint32_t counter[3], size_t batches, uint32_t *out) {
-    wide_words lane, zero = {0};
+    wide_words lane = {0}, zero = {0};
     for (size_t i = 0; i < HALF; i++)
         lane[i] = i;
     for (size_t first = 0; first < 16 * batches; first += HALF) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WT_INLINE static inline __attribute__((always_inline, unused))
+#define WT_INLINE TARGET static inline __attribute__((always_inline, unused))
 
 typedef float wt_lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t wt_int_lanes __attribute__((vector_size(4 * LANES)));

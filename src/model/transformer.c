@@ -37,7 +37,7 @@ static wt_status layout(wt_context *context, wt_network *network) {
         return wt_fail(context, WT_USAGE,
                        "a transformer needs heads that divide its dim, not %zu heads of %zu",
                        spec->heads, spec->dim);
-    if (spec->length > SIZE_MAX / 64 || spec->dim > SIZE_MAX / 64)
+    if (spec->length > UINT32_MAX / 4 || spec->dim > UINT32_MAX / 4) /* rows have 32-bit numbers */
         return wt_fail(context, WT_MEMORY, "%zu tokens of %zu numbers do not fit in memory",
                        spec->length, spec->dim);
     if (spec->hidden == 0)

@@ -164,7 +164,8 @@ static wt_status judge(void *argument, size_t begin, size_t end, int number) {
     return WT_OK;
 }
 
-static wt_status open(wt_context *context, wt_network *network, const float *parameters, job *run) {
+static wt_status start(wt_context *context, wt_network *network, const float *parameters,
+                       job *run) {
     wt_status status;
     WT_TRY(wt_transformer_work_open(context, network, &run->work));
     WT_TRY(wt_transformer_reserve(context, run->work, 0, run->work->groups_absorbed));
@@ -182,7 +183,7 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
     job run = {.batch = batch};
     size_t round = FIRST_ROUND;
     wt_status status;
-    WT_TRY(open(context, network, parameters, &run));
+    WT_TRY(start(context, network, parameters, &run));
     WT_TRY(set_codes(context, &run));
     *result = (wt_network_result){0};
     while (result->samples < batch->samples && result->samples - result->correct <= most_errors) {
@@ -219,7 +220,7 @@ wt_status wt_transformer_attention(wt_context *context, wt_network *network,
                                    const float *parameters, const wt_bits *batch, float *out) {
     job run = {.batch = batch, .attention = out};
     wt_status status;
-    WT_TRY(open(context, network, parameters, &run));
+    WT_TRY(start(context, network, parameters, &run));
     WT_TRY(wt_parallel_for(context, batch->samples, WT_TAIL_SAMPLES, look, &run));
 done:
     return status;

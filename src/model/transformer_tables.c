@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "model/network_arena.h"
 #include "model/transformer_fast.h"
 
 enum { LEAST_ROWS = 64 }; /* of a chunk of the table; a multiple of 8 */
@@ -13,22 +12,19 @@ typedef struct {
     float *g, *b;                  /* (stride) not used */
 } part;
 
-static part cut_part(const wt_transformer_work *work, float *block, size_t *floats) {
-    wt_arena arena = {.block = block};
+/* All counts are multiples of 16: the pieces are aligned as the block is. */
+static part cut_part(const wt_transformer_work *work, size_t chunk) {
     size_t stride = work->shape.stride;
-    part out = {.u = wt_take(&arena, work->shape.lanes * stride),
-                .value = wt_take(&arena, work->values_width * stride)};
-    out.value_bias = wt_take(&arena, work->values_width);
-    out.g = wt_take(&arena, stride);
-    out.b = wt_take(&arena, stride);
-    *floats = arena.used;
+    part out = {.u = work->parts + chunk * wt_transformer_part_floats(work)};
+    out.value = out.u + work->shape.lanes * stride;
+    out.value_bias = out.value + work->values_width * stride;
+    out.g = out.value_bias + work->values_width;
+    out.b = out.g + stride;
     return out;
 }
 
 size_t wt_transformer_part_floats(const wt_transformer_work *work) {
-    size_t floats;
-    cut_part(work, NULL, &floats);
-    return floats;
+    return (work->shape.lanes + work->values_width + 2) * work->shape.stride + work->values_width;
 }
 
 void wt_transformer_index(const wt_transformer_work *work, const uint8_t *bit, uint32_t *index) {
@@ -144,7 +140,7 @@ typedef struct {
     wt_transformer_work *work;
     const wt_sums *sums;
     float *d_table;
-    size_t each, part_floats;
+    size_t each;
 } back;
 
 /* scores = hat u, values = hat value + value_bias, hat = normalised table. */
@@ -152,14 +148,14 @@ static wt_status rows_back(void *argument, size_t begin, size_t end, int worker)
     const back *run = argument;
     const wt_transformer_work *work = run->work;
     wt_attention_shape shape = work->shape;
-    size_t count = end - begin, stride = shape.stride, wide = work->values_width, floats;
-    part to = cut_part(work, work->parts + begin / run->each * run->part_floats, &floats);
+    size_t count = end - begin, stride = shape.stride, wide = work->values_width;
+    part to = cut_part(work, begin / run->each);
     const float *hat = work->hat + begin * stride;
     const float *d_scores = run->sums->scores + begin * shape.lanes;
     const float *d_values = run->sums->values + begin * wide;
     float *d_hat = work->d_hat + begin * stride, *d_x = run->d_table + begin * stride;
     (void)worker;
-    memset(to.u, 0, floats * sizeof *to.u);
+    memset(to.u, 0, wt_transformer_part_floats(work) * sizeof *to.u);
     work->blas->gemm(WT_PLAIN, WT_PLAIN, count, stride, shape.lanes, 1, d_scores, shape.lanes,
                      work->u, stride, 0, d_hat, stride);
     work->blas->gemm(WT_PLAIN, WT_PLAIN, count, stride, wide, 1, d_values, wide, work->value,
@@ -196,15 +192,14 @@ static void query_back(wt_transformer_work *work, const float *d_u, wt_sums *sum
 
 wt_status wt_transformer_tables_back(wt_context *context, wt_transformer_work *work, wt_sums *sums,
                                      float *d_table) {
-    size_t square = work->values_width * work->shape.stride, floats;
+    size_t square = work->values_width * work->shape.stride;
     back run = {.work = work, .sums = sums, .d_table = d_table, .each = rows_a_chunk(work)};
     size_t chunks = (work->table_rows + run.each - 1) / run.each;
     wt_status status;
-    run.part_floats = wt_transformer_part_floats(work);
     WT_TRY(wt_parallel_for(context, work->table_rows, run.each, rows_back, &run));
-    part all = cut_part(work, work->parts, &floats);
+    part all = cut_part(work, 0);
     for (size_t c = 0; c < chunks; c++) {
-        part one = cut_part(work, work->parts + c * run.part_floats, &floats);
+        part one = cut_part(work, c);
         for (size_t i = 0; i < square; i++)
             sums->value[i] += one.value[i];
         for (size_t i = 0; i < work->values_width; i++)

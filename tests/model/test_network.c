@@ -81,7 +81,7 @@ static void check_differences(wt_context *context, const wt_network *network,
                               const wt_network_tensor *tensor, const wt_bits *batch,
                               double *parameters, const double *gradient) {
     double step = 1e-5, above, below;
-    size_t count = tensor->rows * tensor->columns, stride = count / 40 + 1;
+    size_t count = tensor->rows * tensor->columns, stride = count / 12 + 1;
     for (size_t i = tensor->offset; i < tensor->offset + count; i += stride) {
         double kept = parameters[i];
         parameters[i] = kept + step;

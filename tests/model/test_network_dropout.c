@@ -250,15 +250,15 @@ static void gelu_is_as_good_as_it_says(void **state) {
     const wt_network_kernels *able[3];
     size_t versions = wt_network_able(able, 3);
     const wt_nonlinearity *gelu = wt_nonlinearity_find("gelu");
-    enum { POINTS = 4096 };
+    enum { POINTS = 4096, MIDDLE = POINTS / 2 };
     static float f[POINTS], u[POINTS];
     (void)state;
     for (size_t v = 0; v < versions; v++) {
         for (int i = 0; i < POINTS; i++)
-            f[i] = (float)(i - POINTS / 2) * (30.0F / POINTS);
+            f[i] = (float)(i - MIDDLE) * (30.0F / POINTS);
         able[v]->gelu(POINTS, f, u);
         for (int i = 0; i < POINTS; i++) {
-            double x = (float)(i - POINTS / 2) * (30.0F / POINTS);
+            double x = (float)(i - MIDDLE) * (30.0F / POINTS);
             CHECK_NEAR(u[i], gelu->value(x), 4e-7 * (1 + fabs(x)));
             CHECK_NEAR(f[i], gelu->slope(x), 4e-7 * (1 + fabs(x)));
         }

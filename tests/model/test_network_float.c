@@ -275,6 +275,39 @@ static void trials_run_side_by_side(void **state) {
     close_trial(&at);
 }
 
+/* Every allocation that a call makes fails once; the next call is as good as any. */
+static void failed_calls_leave_a_network_whole(void **state) {
+    wt_context *context = *state;
+    for (size_t c = 0; c < DROPPED; c++) {
+        trial at;
+        float *wanted;
+        wt_network_result result;
+        open_trial(context, &dropped[c], 30, 0.3, &at);
+        CHECK_OK(context, WT_NEW(context, &wanted, at.size, "gradient"));
+        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 7, 3,
+                                              wanted, &result));
+        wt_status status = WT_MEMORY;
+        for (long k = 1; status == WT_MEMORY; k++) {
+            wt_network *fresh = open_network(context, &dropped[c]);
+            atomic_store(&context->allocation_to_fail, k);
+            status = wt_network_gradient(context, fresh, at.given, &at.batch, 7, 3, at.gradient,
+                                         &result);
+            if (status == WT_OK)
+                status =
+                    wt_network_evaluate(context, fresh, at.given, &at.batch, SIZE_MAX, &result);
+            atomic_store(&context->allocation_to_fail, 0);
+            assert_true(k > 1 || status == WT_MEMORY);
+            CHECK_OK(context, wt_network_gradient(context, fresh, at.given, &at.batch, 7, 3,
+                                                  at.gradient, &result));
+            assert_memory_equal(wanted, at.gradient, at.size * sizeof *wanted);
+            wt_network_free(fresh);
+        }
+        assert_int_equal(status, WT_OK);
+        wt_release(wanted);
+        close_trial(&at);
+    }
+}
+
 /* At the recipe's largest published size a trial holds far less than 100 MB. */
 static void memory_is_small(void **state) {
     wt_context *context = *state;
@@ -309,6 +342,7 @@ int main(void) {
         cmocka_unit_test(judging_stops_early),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(trials_run_side_by_side),
+        cmocka_unit_test(failed_calls_leave_a_network_whole),
         cmocka_unit_test(memory_is_small),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
