@@ -46,7 +46,7 @@ enum {
 #define RECIPE(restarts)                                                                           \
     [TASK] = {"task", WT_PARAMETER_WORD, "and:3", "the function, as for wattle train"},            \
     [LENGTH] = {"length", WT_PARAMETER_COUNT, "100", "bits of a sample"},                          \
-    [SAMPLES] = {"samples", WT_PARAMETER_COUNT, "100", "samples of the training set"},             \
+    [SAMPLES] = {"m", WT_PARAMETER_COUNT, "100", "samples of the training set: --samples"},        \
     [PROBABILITY] = {"probability", WT_PARAMETER_REAL, "0", "of a one; 0 = balanced labels"},      \
     [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "probability that a training label is turned"},    \
     [KEEP_AMBIGUOUS] = {"keep-ambiguous", WT_PARAMETER_FLAG, "no",                                 \
@@ -75,7 +75,7 @@ enum {
     [VALIDATE] = {"validate", WT_PARAMETER_COUNT, "10", "steps between validations"},              \
     [VALIDATION_SAMPLES] = {"validation-samples", WT_PARAMETER_COUNT, "10000",                     \
                             "fresh samples of a validation"},                                      \
-    [SUCCESS] = {"success", WT_PARAMETER_REAL, "0.99", "validation accuracy to pass"},             \
+    [SUCCESS] = {"success-accuracy", WT_PARAMETER_REAL, "0.99", "validation accuracy to pass"},    \
     [RESTARTS] = {"restarts", WT_PARAMETER_COUNT, restarts, "runs at most"}
 /* clang-format on */
 

@@ -40,13 +40,13 @@ static void fill(const wt_experiment *experiment, wt_value *values) {
     }
     set(experiment, values, "task", 0, "and:2");
     set(experiment, values, "length", 8, NULL);
-    set(experiment, values, "samples", 60, NULL);
+    set(experiment, values, "m", 60, NULL);
     set(experiment, values, "dim", 8, NULL);
     set(experiment, values, "heads", 2, NULL);
     set(experiment, values, "lr", 1e-2, NULL);
     set(experiment, values, "steps", 100, NULL);
     set(experiment, values, "validation-samples", 300, NULL);
-    set(experiment, values, "success", 0.95, NULL);
+    set(experiment, values, "success-accuracy", 0.95, NULL);
 }
 
 static wt_train_setting same_setting(void) {
@@ -124,7 +124,7 @@ static void wrong_values_are_told_before_the_sweep(void **state) {
         CHECK_FAILS(*state, experiment->settle(*state, values), WT_USAGE, words);                  \
     } while (0)
     REFUSED("length", 1, NULL, "1 bits cannot hold");
-    REFUSED("success", 2, NULL, "at most 1, not 2");
+    REFUSED("success-accuracy", 2, NULL, "at most 1, not 2");
     REFUSED("heads", 3, NULL, "heads that divide");
     REFUSED("task", 0, "xor", "no Boolean function");
     REFUSED("model", 0, "tree", "no network 'tree'");
