@@ -24,5 +24,7 @@ extern const cli_command cli_selfcheck;
 extern const cli_command cli_serve_layer;
 extern const cli_command cli_sweep;
 extern const cli_command cli_teacher;
+extern const cli_command cli_threshold;
+extern const cli_command cli_train;
 
 #endif

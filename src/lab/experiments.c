@@ -7,6 +7,8 @@
 static const wt_experiment *const experiments[] = {
     &wt_experiment_curve,
     &wt_experiment_recover,
+    &wt_experiment_train,
+    &wt_experiment_threshold,
     &wt_experiment_construct,
 };
 
