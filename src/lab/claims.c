@@ -208,7 +208,7 @@ static const wt_claim_part parts[] = {
      .measure = wt_effect_exponent,
      .experiment = "train",
      .where = "model=head ball!=none",
-     .x = "samples",
+     .x = "m",
      .y = "gap"},
     {.claim = "3.2",
      .name = "in T",
@@ -230,7 +230,7 @@ static const wt_claim_part parts[] = {
      .experiment = "threshold",
      .where = "model=transformer task=and:3",
      .x = "length",
-     .size = "samples",
+     .size = "m",
      .y = "success"},
     {.claim = "3.4",
      .effect = "log of the steps the loss takes to fall from 90% to 10% of ln 2 over the steps "

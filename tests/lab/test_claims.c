@@ -221,7 +221,7 @@ static void add_trials(wt_context *context, double (*critical)(double)) {
             for (int rep = 0; rep < 40; rep++) {
                 char parameters[256], metrics[64];
                 snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"samples\":%d,"
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
                          "\"task\":\"and:3\"}",
                          lengths[i], rep, m);
                 snprintf(metrics, sizeof metrics, "{\"success\":%d}", m >= critical(lengths[i]));

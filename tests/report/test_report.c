@@ -223,7 +223,7 @@ static void critical_sizes_have_laws(void **state) {
                 char hash[WT_HASH_TEXT], parameters[160];
                 snprintf(hash, sizeof hash, "%064zx", serial++);
                 snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"samples\":%d,"
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
                          "\"task\":\"and:3\"}",
                          length, rep, m);
                 wt_record record = {.hash = hash,
