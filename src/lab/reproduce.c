@@ -70,7 +70,7 @@ static const wt_reproduction table[] = {
      "experiment=threshold task=and:3 length=25,50,100,200 m=15,20,25,30,40,50,65,80 "
      "steps=300 restarts=2 validation-samples=2000 reps=10 seed=1"},
     {"sparse", "quick", "parity",
-     PARITY "task=parity:3 length=10,15 online=2048 steps=800 reps=4 seed=1"},
+     PARITY "task=parity:3 length=10,15 online=2048 steps=700 to-end=yes reps=4 seed=1"},
 
     {"rfa", "paper", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp,rfa-inf,brfa-inf "
@@ -104,7 +104,7 @@ static const wt_reproduction table[] = {
      "experiment=threshold task=and:3 length=100:800:50,900,1000,1100 m=20:200:10 reps=40 "
      "seed=1"},
     {"sparse", "paper", "parity",
-     PARITY "task=parity:3 length=10,15,20 online=2048 steps=3000 reps=10 seed=1"},
+     PARITY "task=parity:3 length=10,15,20 online=2048 steps=3000 to-end=yes reps=10 seed=1"},
 };
 
 const wt_reproduction *wt_reproduction_at(size_t index) {
