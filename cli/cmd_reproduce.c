@@ -102,7 +102,7 @@ done:
 static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, wt_spec *spec) {
     wt_context *context = work->call->context;
     wt_sweep_options sweep = cli_sweep_describe(&work->self, work->given->workers);
-    wt_sweep_report report;
+    wt_sweep_report report = {0};
     wt_plan_count count;
     wt_store *store = NULL;
     char *line = NULL;
@@ -118,9 +118,9 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
     if (!work->call->common.quiet && count.wanted > 0)
         wt_remark(context, "%s: %s, %zu cells to do", one->line, one->what, count.wanted);
     WT_TRY(wt_sweep_run(context, plan, store, &sweep, &report));
-    work->done += report.done;
-    work->failed += report.failed;
 done:
+    work->done += report.done; /* also of a run that was interrupted */
+    work->failed += report.failed;
     wt_store_free(store);
     wt_release(line);
     return status;
