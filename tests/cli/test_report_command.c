@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <jansson.h>
+#include <signal.h>
 
 #include "cli/run.h"
 
@@ -118,6 +119,37 @@ static void reproduce_runs_and_resumes(void **state) {
     json_decref(second);
 }
 
+/* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. */
+static void an_interrupted_reproduction_keeps_its_cells(void **state) {
+    (void)state;
+    char line[] = "wattle reproduce --scale quick --only recover -o stopped --quiet", path[256];
+    char *words[RUN_WORDS], said[RUN_BYTES];
+    run_split(line, words);
+    int out = run_open(NULL), err[2], how;
+    assert_int_equal(pipe(err), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){.directory = folder}, out, err[1]);
+    close(err[1]);
+    close(out);
+    snprintf(path, sizeof path, "%s/stopped/results.db", folder);
+    while (access(path, F_OK) != 0 && waitpid(child, &how, WNOHANG) == 0)
+        usleep(10000);
+    usleep(500000);
+    assert_int_equal(kill(child, SIGINT), 0);
+    run_read(err[0], said);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 75);
+    size_t cells = 0;
+    assert_int_equal(sscanf(said, "wattle: interrupted after %zu cells", &cells), 1);
+    json_t *status = json_of(run_here("sweep list stopped/results.db --json"));
+    assert_int_equal(json_array_size(json_object_get(status, "cells")), cells);
+    json_decref(status);
+}
+
 /* All sweeps of all scales are such that the laboratory takes them. */
 static void every_scale_can_be_planned(void **state) {
     (void)state;
@@ -146,8 +178,11 @@ static void wrong_words_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_becomes_a_page),     cmocka_unit_test(bad_stores_are_told),
-        cmocka_unit_test(reproduce_runs_and_resumes), cmocka_unit_test(every_scale_can_be_planned),
+        cmocka_unit_test(a_store_becomes_a_page),
+        cmocka_unit_test(bad_stores_are_told),
+        cmocka_unit_test(reproduce_runs_and_resumes),
+        cmocka_unit_test(an_interrupted_reproduction_keeps_its_cells),
+        cmocka_unit_test(every_scale_can_be_planned),
         cmocka_unit_test(wrong_words_are_told),
     };
     return cmocka_run_group_tests(tests, open_folder, remove_folder);
