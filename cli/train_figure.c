@@ -11,7 +11,9 @@ enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
 
 typedef struct {
     double *step, *value; /* (points), (KINDS, points) */
-    double *position, *relevant, *weight;
+    double *position;
+    wt_series *attention; /* (lines) */
+    size_t lines;
     char (*names)[NAME];
     wt_series *series; /* (KINDS, runs) */
     size_t points, runs;
@@ -36,67 +38,61 @@ static wt_status fill_history(wt_context *context, const wt_train_point *history
             end++;
         snprintf(out->names[run], NAME, "run %zu", run + 1);
         for (size_t k = 0; k < KINDS; k++)
-            out->series[k * out->runs + run] =
-                (wt_series){.name = out->runs > 1 && k == 0 ? out->names[run] : NULL,
-                            .mark = WT_MARK_LINE,
-                            .look = run % WT_LOOKS,
-                            .count = end - first,
-                            .x = out->step + first,
-                            .y = out->value + k * n + first};
+            out->series[k * out->runs + run] = (wt_series){.name = out->names[run],
+                                                           .mark = WT_MARK_LINE,
+                                                           .look = run % WT_LOOKS,
+                                                           .count = end - first,
+                                                           .x = out->step + first,
+                                                           .y = out->value + k * n + first};
         first = end;
     }
 done:
     return status;
 }
 
-/* All positions as a line, the relevant ones as points on it. */
-static wt_status fill_attention(wt_context *context, const cli_trial *trial, sheet *out,
-                                wt_series series[3]) {
+/* All positions as lines, each relevant one as a point of its own on that of the best head. */
+static wt_status fill_attention(wt_context *context, const cli_trial *trial, sheet *out) {
     const wt_train_measure *measure = &trial->measure;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
-    size_t s = task->function.bits;
+    const double *best = measure->attention + measure->positions;
+    size_t s = task->function.bits, positions = measure->positions;
     wt_status status;
-    WT_TRY(WT_NEW(context, &out->position, measure->positions, "a figure"));
-    WT_TRY(WT_NEW(context, &out->relevant, s, "a figure"));
-    WT_TRY(WT_NEW(context, &out->weight, s, "a figure"));
-    for (size_t t = 0; t < measure->positions; t++)
+    WT_TRY(WT_NEW(context, &out->position, positions, "a figure"));
+    WT_TRY(WT_NEW_ZERO(context, &out->attention, s + 2, "a figure"));
+    for (size_t t = 0; t < positions; t++)
         out->position[t] = (double)t;
-    for (size_t i = 0; i < s; i++) {
-        out->relevant[i] = (double)task->relevant[i];
-        out->weight[i] = measure->attention[measure->positions + task->relevant[i]];
-    }
-    series[0] = (wt_series){.name = "all heads",
-                            .mark = WT_MARK_LINE,
-                            .look = 0,
-                            .count = measure->positions,
-                            .x = out->position,
-                            .y = measure->attention};
-    series[1] = (wt_series){.name = "best head",
-                            .mark = WT_MARK_LINE,
-                            .look = 1,
-                            .count = measure->positions,
-                            .x = out->position,
-                            .y = measure->attention + measure->positions};
-    series[2] = (wt_series){.name = "relevant bits",
-                            .mark = WT_MARK_POINTS,
-                            .look = 2,
-                            .count = s,
-                            .x = out->relevant,
-                            .y = out->weight};
+    if (measure->heads > 1)
+        out->attention[out->lines++] = (wt_series){.name = "all heads",
+                                                   .mark = WT_MARK_LINE,
+                                                   .look = WT_LOOKS - 1,
+                                                   .count = positions,
+                                                   .x = out->position,
+                                                   .y = measure->attention};
+    out->attention[out->lines++] = (wt_series){.name = measure->heads > 1 ? "best head" : "head",
+                                               .mark = WT_MARK_LINE,
+                                               .look = WT_LOOKS - 2,
+                                               .count = positions,
+                                               .x = out->position,
+                                               .y = best};
+    for (size_t i = 0; i < s; i++)
+        out->attention[out->lines++] = (wt_series){.name = "relevant bits",
+                                                   .look = WT_LOOKS - 3,
+                                                   .count = 1,
+                                                   .x = out->position + task->relevant[i],
+                                                   .y = best + task->relevant[i]};
 done:
     return status;
 }
 
 wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *path) {
     wt_context *context = call->context;
-    wt_series attention[3];
     sheet out = {.runs = trial->result.runs};
     const wt_train_point *history = wt_trainer_history(trial->trainer, &out.points);
     bool attends = trial->measure.heads > 0;
     wt_status status;
     WT_TRY(fill_history(context, history, &out));
     if (attends)
-        WT_TRY(fill_attention(context, trial, &out, attention));
+        WT_TRY(fill_attention(context, trial, &out));
     wt_axis steps = {.label = "step"}, accuracy = {.label = "accuracy", .low = 0, .high = 1.02};
     const wt_panel panels[] = {
         {.title = "training loss",
@@ -117,8 +113,8 @@ wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *pat
         {.title = "attention of the [CLS] row",
          .x = {.label = "position"},
          .y = {.label = "mean weight"},
-         .series = attention,
-         .series_count = 3},
+         .series = out.attention,
+         .series_count = out.lines},
     };
     wt_figure figure = {.title = trial->setting->task.function,
                         .panels = panels,
@@ -131,7 +127,6 @@ done:
     wt_release(out.names);
     wt_release(out.series);
     wt_release(out.position);
-    wt_release(out.relevant);
-    wt_release(out.weight);
+    wt_release(out.attention);
     return status;
 }

@@ -13,6 +13,8 @@ typedef struct wt_train_range {
 
 /* Marks of the training loss: 90% of ln 2, the setting's, 10% of ln 2. */
 enum { WT_TRAIN_MARKS = 3 };
+/* Samples of a validation that are drawn at a time. */
+enum { WT_TRAIN_PIECE = 512 };
 
 typedef struct wt_train_group wt_train_group;
 
@@ -57,6 +59,8 @@ wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer);
 void wt_train_begin_run(wt_trainer *trainer);
 /* One update; a failure leaves the trainer as it was. */
 wt_status wt_train_step(wt_context *context, wt_trainer *trainer);
+/* One more point of the history; a failure leaves the trainer as it was. */
+wt_status wt_train_validate(wt_context *context, wt_trainer *trainer);
 
 /* Clips the gradient to the length (0 = any), then one step of Adam's method, number `step` from 1,
  * on parameters, first and second moments. */
