@@ -1,42 +1,9 @@
 /* `wattle report` and `wattle reproduce` as a user runs them. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <jansson.h>
 #include <signal.h>
 
 #include "cli/run.h"
-
-static char folder[] = "/tmp/wattle-reproduce-XXXXXX";
-
-static int open_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static void empty(const char *path) {
-    char name[512];
-    DIR *listing = opendir(path);
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        if (unlink(name) != 0)
-            empty(name);
-    }
-    if (listing != NULL)
-        closedir(listing);
-    rmdir(path);
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    empty(folder);
-    return 0;
-}
-
-static const run_result *run_here(const char *line) {
-    return run_with(line, &(run_setting){.directory = folder});
-}
 
 static json_t *json_of(const run_result *result) {
     json_error_t error;
@@ -49,7 +16,7 @@ static json_t *json_of(const run_result *result) {
 /* The file, whose length goes to *bytes; to be freed. */
 static char *slurp(const char *name, size_t *bytes) {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", run_folder, name);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     fseek(file, 0, SEEK_END);
@@ -131,10 +98,10 @@ static void an_interrupted_reproduction_keeps_its_cells(void **state) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        run_become(words, &(run_setting){.directory = folder}, out, err[1]);
+        run_become(words, &(run_setting){.directory = run_folder}, out, err[1]);
     close(err[1]);
     close(out);
-    snprintf(path, sizeof path, "%s/stopped/results.db", folder);
+    snprintf(path, sizeof path, "%s/stopped/results.db", run_folder);
     while (access(path, F_OK) != 0 && waitpid(child, &how, WNOHANG) == 0)
         usleep(10000);
     usleep(500000);
@@ -185,5 +152,5 @@ int main(void) {
         cmocka_unit_test(every_scale_can_be_planned),
         cmocka_unit_test(wrong_words_are_told),
     };
-    return cmocka_run_group_tests(tests, open_folder, remove_folder);
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }
