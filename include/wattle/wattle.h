@@ -22,5 +22,6 @@
 #include "wattle/search.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
+#include "wattle/train.h"
 
 #endif

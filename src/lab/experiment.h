@@ -70,6 +70,7 @@ typedef struct wt_experiment {
     wt_status (*run)(wt_context *context, const wt_trial *trial, double *metrics);
 } wt_experiment;
 
+extern const wt_experiment wt_experiment_train, wt_experiment_threshold;
 extern const wt_experiment wt_experiment_curve, wt_experiment_recover, wt_experiment_construct;
 
 /* The table; NULL past its end. */

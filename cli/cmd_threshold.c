@@ -1,0 +1,144 @@
+/* `wattle threshold`: how many samples a network needs, against the length. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "plot.h"
+#include "threshold.h"
+#include "train_options.h"
+
+typedef struct {
+    cli_recipe recipe;
+    wt_grid length;
+    const char *samples, *output, *plot;
+    size_t resolution, trials, restarts;
+    uint64_t around;
+    double rate;
+    bool all_trials;
+} values;
+
+static const cli_option options[] = {
+    CLI_TRAIN_OPTIONS(values, recipe),
+    {"length", 'T', CLI_INTEGERS, offsetof(values, length), "GRID", "100:400:100",
+     "Bits of a sample, in increasing order."},
+    {"samples", 'n', CLI_TEXT, offsetof(values, samples), "RANGE", "10:200",
+     "Where the critical number of samples is looked for, lo:hi."},
+    {"resolution", 0, CLI_COUNT, offsetof(values, resolution), "M", "5",
+     "Samples from one size that is tried to the next."},
+    {"trials", 0, CLI_COUNT, offsetof(values, trials), "K", "40", "Trials of a length and size."},
+    {"restarts", 'r', CLI_COUNT, offsetof(values, restarts), "R", "5", "Runs of a trial at most."},
+    {"rate", 0, CLI_REAL, offsetof(values, rate), "P", "0.8",
+     "Part of the trials that must succeed."},
+    {"all-trials", 0, CLI_FLAG, offsetof(values, all_trials), NULL, NULL,
+     "Run all trials of a size, though it is decided whether it meets the rate."},
+    {"around", 0, CLI_NATURAL, offsetof(values, around), "K", "2",
+     "Further sizes tried on each side of the threshold."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where all trials go (.csv), one row a trial; trials that are there are not run again."},
+    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
+     "Picture (.svg, .pdf, .png; - draws in the terminal)."},
+};
+
+static wt_status read_lengths(cli_call *call, size_t **out) {
+    const wt_grid *grid = &((const values *)call->values)->length;
+    wt_status status = WT_NEW(call->context, out, grid->count, "lengths");
+    for (size_t i = 0; status == WT_OK && i < grid->count; i++) {
+        if (grid->values[i] < 1)
+            return wt_fail(call->context, WT_USAGE, "--length must be 1 or more, not %g",
+                           grid->values[i]);
+        (*out)[i] = (size_t)grid->values[i];
+    }
+    return status;
+}
+
+static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshold_setting *out) {
+    const values *given = call->values;
+    double low, high;
+    wt_status status = wt_range_parse(call->context, given->samples, &low, &high);
+    if (status != WT_OK)
+        return status;
+    if (low < 1 || high > 1e9 || low != (double)(size_t)low || high != (double)(size_t)high)
+        return wt_fail(call->context, WT_USAGE,
+                       "--samples: '%s' is no range of whole numbers from 1 to 10^9",
+                       given->samples);
+    *out = (wt_threshold_setting){.train = cli_train_setting(call, &given->recipe, 0, 0),
+                                  .lengths = lengths,
+                                  .length_count = given->length.count,
+                                  .low = (size_t)low,
+                                  .high = (size_t)high,
+                                  .resolution = given->resolution,
+                                  .trials = given->trials,
+                                  .rate = given->rate,
+                                  .all_trials = given->all_trials,
+                                  .around = (size_t)given->around,
+                                  .seed = call->common.seed};
+    out->train.restarts = given->restarts;
+    return WT_OK;
+}
+
+static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
+    const values *given = call->values;
+    if (given->output == NULL)
+        return wt_fail(call->context, WT_INTERRUPTED, "interrupted after %zu trials",
+                       threshold->count);
+    return wt_fail(call->context, WT_INTERRUPTED,
+                   "interrupted; the %zu trials that were finished are in %s, and the same command "
+                   "goes on from them",
+                   threshold->count, given->output);
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_threshold_setting setting;
+    wt_threshold threshold = {0};
+    wt_threshold_summary summary = {0};
+    size_t *lengths = NULL;
+    wt_status status;
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(read_lengths(call, &lengths));
+    WT_TRY(read_setting(call, lengths, &setting));
+    WT_TRY(wt_threshold_open(call->context, &setting, &threshold));
+    if (given->output != NULL)
+        WT_TRY(wt_threshold_read(call->context, &threshold, given->output));
+    status = wt_threshold_run(call->context, &threshold, given->output);
+    WT_TRY(status == WT_INTERRUPTED ? interrupted(call, &threshold) : status);
+    WT_TRY(wt_threshold_summarise(call->context, &threshold, &summary));
+    if (given->plot != NULL)
+        WT_TRY(cli_threshold_draw(call, &summary, given->plot));
+    if (call->common.json)
+        WT_TRY(cli_threshold_emit(call, &threshold, &summary));
+    else
+        cli_threshold_print(&threshold, &summary);
+done:
+    wt_threshold_summary_free(&summary);
+    wt_threshold_free(&threshold);
+    wt_release(lengths);
+    return status;
+}
+
+const cli_command cli_threshold = {
+    .name = "threshold",
+    .summary = "find how many samples a network needs, against the length",
+    .operands = "",
+    .least = 0,
+    .most = 0,
+    .description =
+        "At each length T the smallest number of samples m, on the grid of --samples and "
+        "--resolution, at which --rate of the trials succeed is found by halving; then sizes "
+        "around it are tried. A trial is one of `wattle train`, with task, training set and starts "
+        "of its own. Trials run side by side, one a thread, and stop as soon as they succeed; an m "
+        "is left as soon as its verdict stands (--all-trials runs them all).\n\n"
+        "Told: successes at each m, the critical m of the grid, and one fitted between the grid "
+        "points (isotonic, with a bootstrap interval of 95%); where the range ends before the "
+        "threshold it says so. With three lengths or more, m = a + b log T, a + b sqrt T and a + b "
+        "T are fitted side by side, with intervals and information criteria.\n\n"
+        "With -o all trials are kept, also after Ctrl-C (exit code 75), and the same command goes "
+        "on from them; more lengths, trials or another range add to them.",
+    .examples = "wattle threshold --length 100:400:100 --samples 10:200 -o threshold.csv "
+                "--plot threshold.svg\n"
+                "wattle threshold --task parity:2 --length 8,16,32 --trials 10 --restarts 2\n"
+                "wattle threshold --embedding-dropout 0 --length 100:1100:100 -o fast.csv",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

@@ -1,0 +1,189 @@
+/* `wattle train`: one trial. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "plot.h"
+#include "train.h"
+#include "train_options.h"
+
+typedef struct {
+    cli_recipe train;
+    size_t length, samples, online, restarts, test_samples, checkpoint_every;
+    wt_grid relevant;
+    double loss_mark;
+    bool to_end, resume;
+    const char *checkpoint, *output, *plot;
+} values;
+
+static const cli_option options[] = {
+    CLI_TRAIN_OPTIONS(values, train),
+    {"length", 'T', CLI_COUNT, offsetof(values, length), "T", "300", "Bits of a sample."},
+    {"samples", 'n', CLI_COUNT, offsetof(values, samples), "M", "100",
+     "Samples of the training set, all of them in every step."},
+    {"online", 0, CLI_COUNT, offsetof(values, online), "B", NULL,
+     "Train on so many fresh samples every step instead."},
+    {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
+     "Positions of the bits that matter, from 0; drawn by default."},
+    {"restarts", 'r', CLI_COUNT, offsetof(values, restarts), "R", "1",
+     "Runs at most, each from a start of its own on the same training set."},
+    {"to-end", 0, CLI_FLAG, offsetof(values, to_end), NULL, NULL,
+     "Take all steps: success is told and is no goal."},
+    {"loss-mark", 0, CLI_REAL, offsetof(values, loss_mark), "L", "0.35",
+     "The first step with a smaller training loss is told."},
+    {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
+     "Fresh samples that the trained network is measured on."},
+    {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE", NULL,
+     "Where the state is kept (.safetensors), for --resume."},
+    {"checkpoint-every", 0, CLI_COUNT, offsetof(values, checkpoint_every), "S", "100",
+     "Steps from one checkpoint to the next; also at the end and at Ctrl-C."},
+    {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
+     "Go on from the checkpoint, with the bits of a trial that was never stopped."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+     "Where the network goes (.safetensors); nothing is written without success."},
+    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
+     "Picture (.svg, .pdf, .png; - draws in the terminal)."},
+};
+
+static wt_status check_options(cli_call *call) {
+    const values *given = call->values;
+    if (given->resume && given->checkpoint == NULL)
+        return wt_fail(call->context, WT_USAGE, "--resume needs --checkpoint FILE");
+    if (cli_given(call, "checkpoint-every") && given->checkpoint == NULL)
+        return wt_fail(call->context, WT_USAGE, "--checkpoint-every needs --checkpoint FILE");
+    if (given->online > 0 && cli_given(call, "samples"))
+        return wt_fail(call->context, WT_USAGE, "--samples and --online exclude each other");
+    if (given->test_samples < 2)
+        return wt_fail(call->context, WT_USAGE, "--test-samples must be 2 or more, not %zu",
+                       given->test_samples);
+    return cli_plot_check(call, given->plot);
+}
+
+static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {
+    const wt_grid *grid = &((const values *)call->values)->relevant;
+    if (!cli_given(call, "relevant"))
+        return WT_OK;
+    wt_status status = WT_NEW(call->context, out, grid->count, "positions");
+    for (size_t i = 0; status == WT_OK && i < grid->count; i++) {
+        if (grid->values[i] < 0)
+            return wt_fail(call->context, WT_USAGE, "--relevant: position %g is below 0",
+                           grid->values[i]);
+        (*out)[i] = (size_t)grid->values[i];
+    }
+    *count = grid->count;
+    return status;
+}
+
+/* After Ctrl-C the state is kept where the user asked for it. */
+static wt_status keep_state(cli_call *call, const wt_trainer *trainer) {
+    const values *given = call->values;
+    wt_train_result result = wt_trainer_result(trainer);
+    if (given->checkpoint == NULL)
+        return wt_fail(call->context, WT_INTERRUPTED, "interrupted at step %zu of run %zu",
+                       result.steps, result.runs);
+    atomic_store(&call->context->cancelled, false);
+    wt_status status = wt_trainer_save(call->context, trainer, given->checkpoint);
+    if (status != WT_OK)
+        return status;
+    return wt_fail(call->context, WT_INTERRUPTED,
+                   "interrupted at step %zu of run %zu; --resume goes on from %s", result.steps,
+                   result.runs, given->checkpoint);
+}
+
+static wt_status train(cli_call *call, wt_trainer *trainer) {
+    const values *given = call->values;
+    size_t most = given->checkpoint == NULL ? SIZE_MAX : given->checkpoint_every;
+    wt_status status = WT_OK;
+    while (status == WT_OK && !wt_trainer_ended(trainer)) {
+        status = wt_trainer_run(call->context, trainer, most);
+        if (status == WT_OK && given->checkpoint != NULL)
+            status = wt_trainer_save(call->context, trainer, given->checkpoint);
+    }
+    return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
+}
+
+static wt_status show(cli_call *call, cli_trial *trial) {
+    const values *given = call->values;
+    bool reached = trial->result.success || given->to_end;
+    wt_status status = WT_OK;
+    if (reached && given->output != NULL) {
+        WT_TRY(wt_trainer_save_model(call->context, trial->trainer, given->output));
+        trial->output = given->output;
+    }
+    if (given->plot != NULL)
+        WT_TRY(cli_train_draw(call, trial, given->plot));
+    if (call->common.json)
+        WT_TRY(cli_train_emit(call, trial));
+    else
+        cli_train_print(trial);
+    if (!reached)
+        status = wt_fail(call->context, WT_MISSED,
+                         "no validation passed %g: the best accuracy of %zu run%s was %.4f",
+                         trial->setting->success, trial->result.runs,
+                         trial->result.runs == 1 ? "" : "s", trial->result.best_accuracy);
+done:
+    return status;
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_train_setting setting =
+        cli_train_setting(call, &given->train, given->length, given->samples);
+    wt_trainer *trainer = NULL;
+    size_t *relevant = NULL;
+    cli_trial trial = {.setting = &setting};
+    wt_status status;
+    WT_TRY(check_options(call));
+    WT_TRY(read_relevant(call, &relevant, &setting.task.relevant_count));
+    setting.task.relevant = relevant;
+    setting.online = given->online;
+    setting.restarts = given->restarts;
+    setting.to_end = given->to_end;
+    setting.loss_mark = given->loss_mark;
+    WT_TRY(wt_trainer_open(call->context, &setting, &trainer));
+    if (given->resume)
+        WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
+    WT_TRY(train(call, trainer));
+    trial.trainer = trainer;
+    trial.result = wt_trainer_result(trainer);
+    WT_TRY(wt_trainer_measure(call->context, trainer, given->test_samples, &trial.measure));
+    WT_TRY(show(call, &trial));
+done:
+    wt_train_measure_free(&trial.measure);
+    wt_trainer_free(trainer);
+    wt_release(relevant);
+    return status;
+}
+
+const cli_command cli_train = {
+    .name = "train",
+    .summary = "train an attention network on a sparse Boolean function",
+    .operands = "",
+    .least = 0,
+    .most = 0,
+    .description =
+        "Learns a function of a few bits among --length, at positions that are drawn, from "
+        "--samples samples (full batch) or from fresh ones every step (--online). The defaults are "
+        "the published recipe: one pre-norm block of width 64 with 16 heads, read at a trainable "
+        "token [CLS], dropout 0.1, Adam at 1e-3. A run succeeds when a validation on fresh samples "
+        "passes --success; without success the exit code is 1 and no file is written.\n\n"
+        "Told at the end, without dropout: training and test loss and their difference with a 95% "
+        "interval by the test samples, how much of the attention lies on the bits that matter "
+        "(mean over samples and heads, and of the best head), and the norms of every matrix. "
+        "two-one is the sum of the 2-norms of the columns; that of W_QK is of its transpose.\n\n"
+        "--model head is the theorem's own object, w^T sigma(W_V^T X^T softmax(X W_QK^T x_cls)): "
+        "symbols and positions stay as drawn.\n\n"
+        "--ball keeps matrices in norm balls: qk.two-one=8 is W_QK of the head, or W_Q W_K^T / "
+        "sqrt(width) of each head of the transformer; v.spectral=2 its W_V; o, mlp1, mlp2 and "
+        "readout are wo, w1, w2 and head of the transformer, and every tensor goes by its name in "
+        "the model file too.",
+    .examples = "wattle train --task and:3 --length 300 --samples 100 --seed 1 --plot run.svg\n"
+                "wattle train --task parity:3 --length 10 --online 2048 --steps 2000\n"
+                "wattle train --samples 60 --checkpoint run.safetensors --restarts 5\n"
+                "wattle train --samples 60 --checkpoint run.safetensors --restarts 5 --resume\n"
+                "wattle train --model head --dim 16 --length 50 --to-end "
+                "--ball qk.two-one=8,v.two-one=4,v.spectral=2,w.frobenius=1",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};

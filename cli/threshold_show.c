@@ -1,0 +1,124 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "threshold.h"
+
+/* "63.2 (58.1, 70.4)"; ends that the trials did not reach are "?". */
+static const char *spell(wt_interval value, char out[64]) {
+    char ends[2][24];
+    const double end[2] = {value.low, value.high};
+    for (int i = 0; i < 2; i++)
+        if (isfinite(end[i]))
+            snprintf(ends[i], sizeof ends[i], "%.4g", end[i]);
+        else
+            snprintf(ends[i], sizeof ends[i], "?");
+    if (isfinite(value.value))
+        snprintf(out, 64, "%.4g (%s, %s)", value.value, ends[0], ends[1]);
+    else
+        snprintf(out, 64, "-");
+    return out;
+}
+
+static const char *spell_critical(const wt_threshold *threshold, const wt_threshold_point *point,
+                                  char out[64]) {
+    if (point->censoring == WT_ABOVE)
+        snprintf(out, 64, "above %zu", threshold->setting.high);
+    else if (point->censoring == WT_BELOW)
+        snprintf(out, 64, "at most %zu", point->critical);
+    else
+        snprintf(out, 64, "%zu", point->critical);
+    return out;
+}
+
+void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summary *summary) {
+    char critical[64], fitted[64], slope[64], intercept[64];
+    printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
+           "m: successes/trials");
+    for (size_t i = 0; i < summary->point_count; i++) {
+        const wt_threshold_point *point = &summary->points[i];
+        printf("%8zu  %-12s  %-26s ", point->length, spell_critical(threshold, point, critical),
+               spell(point->fitted, fitted));
+        for (size_t c = 0; c < point->cells; c++) {
+            const wt_threshold_cell *cell = &summary->cells[point->first_cell + c];
+            printf(" %zu: %zu/%zu%s", cell->samples, cell->successes, cell->trials,
+                   c + 1 < point->cells ? "," : "");
+        }
+        printf("\n");
+    }
+    if (summary->fitted_points < 3) {
+        printf("\nno fit in T: %zu of %zu lengths have a critical m inside the range\n",
+               summary->fitted_points, summary->point_count);
+        return;
+    }
+    printf("\n%-8s  %-30s  %-30s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
+           "AIC", "BIC");
+    for (size_t g = 0; g < WT_THRESHOLD_GROWTHS; g++) {
+        const wt_affine_fit *fit = &summary->fits[g].fit;
+        printf("%-8s  %-30s  %-30s  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
+               spell(fit->slope, slope), spell(fit->intercept, intercept), fit->r_squared, fit->aic,
+               fit->bic);
+    }
+    printf("best exponent of T (0 is log): %.3g\n", summary->exponent);
+}
+
+static json_t *json_interval(wt_interval value) {
+    return json_pack("{s:o, s:o, s:o}", "value", cli_json_real(value.value), "low",
+                     cli_json_real(value.low), "high", cli_json_real(value.high));
+}
+
+static json_t *json_cells(const wt_threshold_summary *summary, const wt_threshold_point *point) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < point->cells; i++) {
+        const wt_threshold_cell *cell = &summary->cells[point->first_cell + i];
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:I, s:o}", "samples", (json_int_t)cell->samples,
+                            "successes", (json_int_t)cell->successes, "trials",
+                            (json_int_t)cell->trials, "rate", json_interval(cell->rate)));
+    }
+    return list;
+}
+
+static json_t *json_points(const wt_threshold_summary *summary) {
+    static const char *const words[] = {
+        [WT_FOUND] = "no", [WT_BELOW] = "below", [WT_ABOVE] = "above"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < summary->point_count; i++) {
+        const wt_threshold_point *point = &summary->points[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:I, s:s, s:o, s:o, s:o}", "length", (json_int_t)point->length, "censored",
+                      words[point->censoring], "critical",
+                      point->critical == 0 ? json_null()
+                                           : json_integer((json_int_t)point->critical),
+                      "fitted", json_interval(point->fitted), "cells", json_cells(summary, point)));
+    }
+    return list;
+}
+
+static json_t *json_fits(const wt_threshold_summary *summary) {
+    json_t *list = json_array();
+    for (size_t g = 0; summary->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
+        const wt_affine_fit *fit = &summary->fits[g].fit;
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "growth",
+                            wt_growth_name(summary->fits[g].growth), "slope",
+                            json_interval(fit->slope), "intercept", json_interval(fit->intercept),
+                            "r_squared", cli_json_real(fit->r_squared), "aic",
+                            cli_json_real(fit->aic), "bic", cli_json_real(fit->bic)));
+    }
+    return list;
+}
+
+wt_status cli_threshold_emit(cli_call *call, const wt_threshold *threshold,
+                             const wt_threshold_summary *summary) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    return cli_emit_json(
+        call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "task",
+                        setting->train.task.function, "model", setting->train.network.kind, "low",
+                        (json_int_t)setting->low, "high", (json_int_t)setting->high, "resolution",
+                        (json_int_t)setting->resolution, "trials", (json_int_t)setting->trials,
+                        "restarts", (json_int_t)setting->train.restarts, "rate", setting->rate,
+                        "seed", (json_int_t)setting->seed, "trials_run",
+                        (json_int_t)threshold->count, "lengths", json_points(summary), "fits",
+                        json_fits(summary), "exponent", cli_json_real(summary->exponent)));
+}

@@ -1,0 +1,174 @@
+#include "lab/threshold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- the setting ------------------------------------------------------------------------------
+ */
+
+static wt_status check(wt_context *context, const wt_threshold_setting *setting) {
+    if (setting->low == 0 || setting->low > setting->high)
+        return wt_fail(context, WT_USAGE,
+                       "the range of samples must be lo:hi with 1 <= lo <= hi, not %zu:%zu",
+                       setting->low, setting->high);
+    if (setting->resolution == 0 || setting->trials == 0 || setting->length_count == 0)
+        return wt_fail(context, WT_USAGE,
+                       "resolution, trials and lengths must be 1 or more, not %zu, %zu and %zu",
+                       setting->resolution, setting->trials, setting->length_count);
+    if (!(setting->rate > 0 && setting->rate < 1))
+        return wt_fail(context, WT_USAGE, "the rate of success must be in (0, 1), not %g",
+                       setting->rate);
+    for (size_t i = 1; i < setting->length_count; i++)
+        if (setting->lengths[i] <= setting->lengths[i - 1])
+            return wt_fail(context, WT_USAGE, "lengths must increase: %zu comes after %zu",
+                           setting->lengths[i], setting->lengths[i - 1]);
+    if (setting->train.online > 0)
+        return wt_fail(context, WT_USAGE,
+                       "a threshold in samples needs a training set: not online");
+    return WT_OK;
+}
+
+/* FNV-1a over the words of what a trial depends on. */
+static uint64_t key_of(const wt_threshold_setting *setting) {
+    const wt_train_setting *train = &setting->train;
+    const wt_network_spec *net = &train->network;
+    char text[1024];
+    uint64_t hash = 0xcbf29ce484222325u;
+    snprintf(text, sizeof text,
+             "1|%.17g|%.17g|%d|%s|%zu|%zu|%zu|%.17g|%.17g|%.17g|%d|%s|%.17g|%.17g|%d|%.17g|%.17g|"
+             "%zu|%zu|%zu|%.17g|%zu|%llu|",
+             train->task.probability, train->task.noise, train->keep_ambiguous, net->kind, net->dim,
+             net->heads, net->hidden, net->embedding_drop, net->attention_drop, net->block_drop,
+             net->fixed_positions, net->activation == NULL ? "" : net->activation, train->rate,
+             train->weight_decay, train->decoupled, train->clip, train->init_scale, train->steps,
+             train->validate, train->validation_samples, train->success, train->restarts,
+             (unsigned long long)setting->seed);
+    const char *parts[] = {text, train->task.function, train->balls == NULL ? "" : train->balls};
+    for (size_t i = 0; i < 3; i++)
+        for (const char *at = parts[i]; *at != '\0'; at++)
+            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    return hash;
+}
+
+wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
+                            wt_threshold *out) {
+    wt_trainer *trainer = NULL;
+    *out = (wt_threshold){.setting = *setting};
+    wt_status status = check(context, setting);
+    if (status != WT_OK)
+        return status;
+    out->setting.train.hasty = true; /* success is all that is asked */
+    out->key = key_of(setting);
+    /* A wrong option is told before hours of work: the shortest task, with samples enough. */
+    wt_train_setting first = out->setting.train;
+    first.task.length = setting->lengths[0];
+    first.samples = setting->high;
+    first.keep_ambiguous = true;
+    status = wt_trainer_open(context, &first, &trainer);
+    wt_trainer_free(trainer);
+    return status;
+}
+
+void wt_threshold_free(wt_threshold *threshold) {
+    if (threshold == NULL)
+        return;
+    wt_release(threshold->rows);
+    *threshold = (wt_threshold){0};
+}
+
+/* ---- the table of trials ----------------------------------------------------------------------
+ */
+
+wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
+                           const wt_threshold_row *row) {
+    if (threshold->count == threshold->room) {
+        size_t room = threshold->room == 0 ? 256 : 2 * threshold->room;
+        wt_threshold_row *larger;
+        wt_status status = WT_NEW(context, &larger, room, "trials");
+        if (status != WT_OK)
+            return status;
+        if (threshold->count > 0)
+            memcpy(larger, threshold->rows, threshold->count * sizeof *larger);
+        wt_release(threshold->rows);
+        threshold->rows = larger;
+        threshold->room = room;
+    }
+    threshold->rows[threshold->count++] = *row;
+    return WT_OK;
+}
+
+const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t length,
+                                          size_t samples, size_t trial) {
+    for (size_t i = 0; i < threshold->count; i++) {
+        const wt_threshold_row *row = &threshold->rows[i];
+        if (row->length == length && row->samples == samples && row->trial == trial)
+            return row;
+    }
+    return NULL;
+}
+
+void wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples,
+                        size_t *successes, size_t *trials) {
+    *successes = *trials = 0;
+    for (size_t i = 0; i < threshold->count; i++) {
+        const wt_threshold_row *row = &threshold->rows[i];
+        bool counts = row->length == length && row->samples == samples &&
+                      row->trial < threshold->setting.trials;
+        *trials += counts;
+        *successes += counts && row->result.success;
+    }
+}
+
+/* ---- the search -------------------------------------------------------------------------------
+ */
+
+typedef enum { OPEN, MET, NOT_MET } verdict;
+
+/* Whether the m meets the rate: as soon as the trials that are left cannot change it, or when all
+ * are done. */
+static verdict judge(const wt_threshold *threshold, size_t length, size_t samples) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t successes, trials;
+    size_t need = (size_t)ceil(setting->rate * (double)setting->trials * (1 - 1e-12));
+    wt_threshold_count(threshold, length, samples, &successes, &trials);
+    if (setting->all_trials && trials < setting->trials)
+        return OPEN;
+    if (successes >= need)
+        return MET;
+    return trials - successes > setting->trials - need ? NOT_MET : OPEN;
+}
+
+/* The index-th m on both sides of the threshold; 0 outside the grid. */
+static size_t neighbour(const wt_threshold_setting *setting, size_t below, size_t index) {
+    size_t step = index / 2, points = (setting->high - setting->low) / setting->resolution + 1;
+    bool up = index % 2 == 1;
+    if (up ? below + 1 + step >= points : step > below || below == SIZE_MAX)
+        return 0;
+    return setting->low + (up ? below + 1 + step : below - step) * setting->resolution;
+}
+
+size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t points = (setting->high - setting->low) / setting->resolution + 1;
+    size_t low = 0,
+           high = points; /* grid points before `low` do not meet the rate; from `high` on */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        size_t samples = setting->low + middle * setting->resolution;
+        verdict found = judge(threshold, length, samples);
+        *critical = high < points ? setting->low + high * setting->resolution : 0;
+        if (found == OPEN)
+            return samples;
+        *(found == MET ? &high : &low) = found == MET ? middle : middle + 1;
+    }
+    *critical = high < points ? setting->low + high * setting->resolution : 0;
+    for (size_t i = 0; i < 2 * (setting->around + 1); i++) {
+        size_t samples = neighbour(setting, high == 0 ? SIZE_MAX : high - 1, i);
+        if (samples > 0 && judge(threshold, length, samples) == OPEN)
+            return samples;
+    }
+    return 0;
+}

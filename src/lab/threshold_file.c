@@ -1,0 +1,144 @@
+/* The trials of a threshold as a CSV file, one row a trial. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/output.h"
+#include "io/source.h"
+#include "lab/threshold.h"
+
+#define HEADING                                                                                    \
+    "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds"
+enum { COLUMNS = 10, MOST_BYTES = 1 << 28 };
+
+wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path) {
+    wt_output *out = NULL;
+    wt_status status;
+    WT_TRY(wt_output_open(context, path, &out));
+    wt_output_print(out, HEADING "\n");
+    for (size_t i = 0; i < threshold->count; i++) {
+        const wt_threshold_row *row = &threshold->rows[i];
+        wt_output_print(out, "%016" PRIx64 ",%zu,%zu,%zu,%d,%zu,", threshold->key, row->length,
+                        row->samples, row->trial, row->result.success, row->result.runs);
+        if (row->result.success)
+            wt_output_print(out, "%zu", row->result.success_step);
+        wt_output_print(out, ",");
+        if (row->result.runs > 0)
+            wt_output_print(out, "%.17g", row->result.best_accuracy);
+        wt_output_print(out, ",%zu,%.1f\n", row->result.redrawn, row->result.seconds);
+    }
+    WT_TRY(wt_output_commit(out));
+done:
+    wt_output_free(out);
+    return status;
+}
+
+/* All of the file, with a 0 behind it. */
+static wt_status read_text(wt_context *context, const wt_source *source, char **out) {
+    if (source->bytes > MOST_BYTES)
+        return wt_fail(context, WT_DATA, "%s: is too large for a table of trials", source->shown);
+    size_t bytes = (size_t)source->bytes;
+    wt_status status = WT_NEW(context, out, bytes + 1, "a table of trials");
+    if (status != WT_OK)
+        return status;
+    if (wt_source_read(source, 0, *out, bytes) != (int64_t)bytes)
+        return wt_fail(context, WT_IO, "%s: cannot be read", source->shown);
+    (*out)[bytes] = '\0';
+    return WT_OK;
+}
+
+/* Cuts the line at its commas; false unless there are COLUMNS fields. */
+static bool split(char *line, char *fields[COLUMNS]) {
+    size_t count = 1;
+    fields[0] = line;
+    for (char *at = line; *at != '\0'; at++) {
+        if (*at != ',')
+            continue;
+        if (count == COLUMNS)
+            return false;
+        *at = '\0';
+        fields[count++] = at + 1;
+    }
+    return count == COLUMNS;
+}
+
+static bool parse_count(const char *text, size_t *out) {
+    uint64_t value;
+    bool good = wt_parse_unsigned(text, &value) && value <= PTRDIFF_MAX;
+    *out = good ? (size_t)value : 0;
+    return good;
+}
+
+static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
+    size_t success;
+    wt_train_result *result = &out->result;
+    *out = (wt_threshold_row){.result = {.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN}};
+    if (!parse_count(fields[1], &out->length) || !parse_count(fields[2], &out->samples) ||
+        !parse_count(fields[3], &out->trial) || !parse_count(fields[4], &success) || success > 1 ||
+        !parse_count(fields[5], &result->runs) || !parse_count(fields[8], &result->redrawn) ||
+        !wt_parse_real(fields[9], &result->seconds))
+        return false;
+    result->success = success == 1;
+    if (result->success != (fields[6][0] != '\0') ||
+        (result->success && !parse_count(fields[6], &result->success_step)))
+        return false;
+    if ((result->runs > 0) != (fields[7][0] != '\0'))
+        return false;
+    return result->runs == 0 || (wt_parse_real(fields[7], &result->best_accuracy) &&
+                                 result->best_accuracy >= 0 && result->best_accuracy <= 1);
+}
+
+static wt_status read_line(wt_context *context, wt_threshold *threshold, const wt_source *source,
+                           size_t number, char *line) {
+    char *fields[COLUMNS] = {NULL}, key[20];
+    wt_threshold_row row;
+    snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
+    bool good = split(line, fields);
+    if (good && strcmp(fields[0], key) != 0)
+        return wt_fail(context, WT_DATA,
+                       "%s: line %zu is a trial of another setting or seed (%s, not %s)",
+                       source->shown, number, strlen(fields[0]) == 16 ? fields[0] : "?", key);
+    if (!good || !parse_row(fields, &row))
+        return wt_fail(context, WT_DATA, "%s: line %zu is no trial", source->shown, number);
+    if (wt_threshold_find(threshold, row.length, row.samples, row.trial) != NULL)
+        return wt_fail(context, WT_DATA, "%s: line %zu has a trial for the second time",
+                       source->shown, number);
+    return wt_threshold_add(context, threshold, &row);
+}
+
+wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const char *path) {
+    wt_source source = {.file = -1};
+    char *text = NULL;
+    size_t number = 1;
+    wt_status status = wt_source_open(context, path, &source);
+    if (status == WT_NO_INPUT) {
+        status = WT_OK; /* a search that begins */
+        goto done;
+    }
+    WT_TRY(status);
+    WT_TRY(read_text(context, &source, &text));
+    for (char *line = text, *next; *line != '\0'; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next == NULL) {
+            status = wt_fail(context, WT_DATA, "%s: line %zu breaks off", source.shown, number);
+            goto done;
+        }
+        *next++ = '\0';
+        if (number == 1 && strcmp(line, HEADING) == 0)
+            continue;
+        if (number == 1) {
+            status = wt_fail(context, WT_DATA, "%s: is no table of trials", source.shown);
+            goto done;
+        }
+        WT_TRY(read_line(context, threshold, &source, number, line));
+    }
+    if (number == 1)
+        status = wt_fail(context, WT_DATA, "%s: is no table of trials", source.shown);
+done:
+    wt_release(text);
+    wt_source_close(&source);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* Critical m at each length, and how it grows. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "lab/threshold.h"
+
+/* The cells of one length in increasing m, behind those of the others. */
+static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold_summary *out) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    for (size_t m = setting->low;; m += setting->resolution) {
+        size_t successes, trials;
+        wt_threshold_count(threshold, length, m, &successes, &trials);
+        if (trials > 0)
+            out->cells[out->cell_count++] =
+                (wt_threshold_cell){.length = length,
+                                    .samples = m,
+                                    .successes = successes,
+                                    .trials = trials,
+                                    .rate = wt_rate_interval(successes, trials)};
+        if (setting->high - m < setting->resolution)
+            break;
+    }
+}
+
+/* The smallest m of the grid whose trials met the rate, with all larger ones tried. */
+static void find_critical(const wt_threshold *threshold, wt_threshold_point *point) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    wt_threshold_next(threshold, point->length, &point->critical);
+    point->censoring = point->critical == 0              ? WT_ABOVE
+                       : point->critical == setting->low ? WT_BELOW
+                                                         : WT_FOUND;
+}
+
+static wt_status fit_point(wt_context *context, const wt_threshold *threshold,
+                           const wt_threshold_summary *summary, wt_threshold_point *point) {
+    wt_trials *trials = NULL;
+    wt_status status;
+    point->fitted = (wt_interval){NAN, NAN, NAN};
+    WT_TRY(WT_NEW(context, &trials, point->cells, "rates"));
+    for (size_t i = 0; i < point->cells; i++) {
+        const wt_threshold_cell *cell = &summary->cells[point->first_cell + i];
+        trials[i] = (wt_trials){(double)cell->samples, cell->successes, cell->trials};
+    }
+    if (point->cells > 0)
+        WT_TRY(wt_threshold_fit(context, trials, point->cells, threshold->setting.rate,
+                                threshold->setting.seed, &point->fitted, NULL));
+done:
+    wt_release(trials);
+    return status;
+}
+
+static wt_status fit_growth(wt_context *context, const wt_threshold *threshold,
+                            wt_threshold_summary *out) {
+    static const wt_growth growths[] = {WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR};
+    double *x = NULL, *y = NULL;
+    wt_status status;
+    out->exponent = NAN;
+    WT_TRY(WT_NEW(context, &x, out->point_count, "a fit"));
+    WT_TRY(WT_NEW(context, &y, out->point_count, "a fit"));
+    for (size_t i = 0; i < out->point_count; i++) {
+        if (!isfinite(out->points[i].fitted.value))
+            continue;
+        x[out->fitted_points] = (double)out->points[i].length;
+        y[out->fitted_points++] = out->points[i].fitted.value;
+    }
+    for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
+        out->fits[g].growth = growths[g];
+        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points,
+                                threshold->setting.seed, &out->fits[g].fit));
+    }
+    if (out->fitted_points >= 3)
+        out->exponent = wt_growth_exponent(x, y, out->fitted_points);
+done:
+    wt_release(x);
+    wt_release(y);
+    return status;
+}
+
+wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *threshold,
+                                 wt_threshold_summary *out) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t grid = (setting->high - setting->low) / setting->resolution + 1, room;
+    wt_status status;
+    *out = (wt_threshold_summary){0};
+    if (!wt_multiply(grid, setting->length_count, &room))
+        return wt_fail(context, WT_MEMORY, "%zu sizes at %zu lengths are too many", grid,
+                       setting->length_count);
+    room = room < threshold->count ? room : threshold->count; /* each cell has a trial */
+    WT_TRY(WT_NEW(context, &out->cells, room, "cells"));
+    WT_TRY(WT_NEW_ZERO(context, &out->points, setting->length_count, "thresholds"));
+    for (size_t i = 0; i < setting->length_count; i++) {
+        wt_threshold_point *point = &out->points[out->point_count++];
+        point->length = setting->lengths[i];
+        point->first_cell = out->cell_count;
+        add_cells(threshold, point->length, out);
+        point->cells = out->cell_count - point->first_cell;
+        find_critical(threshold, point);
+        WT_TRY(fit_point(context, threshold, out, point));
+    }
+    WT_TRY(fit_growth(context, threshold, out));
+done:
+    if (status != WT_OK)
+        wt_threshold_summary_free(out);
+    return status;
+}
+
+void wt_threshold_summary_free(wt_threshold_summary *summary) {
+    if (summary == NULL)
+        return;
+    wt_release(summary->points);
+    wt_release(summary->cells);
+    *summary = (wt_threshold_summary){0};
+}

@@ -1,0 +1,127 @@
+/* `wattle threshold` as a user runs it. */
+#define _GNU_SOURCE
+#include <jansson.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/run.h"
+
+static char folder[] = "/tmp/wattle-threshold-XXXXXX";
+static char table[64];
+
+static int open_folder(void **state) {
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(table, sizeof table, "%s/t.csv", folder);
+    return check_open(state);
+}
+
+static int close_folder(void **state) {
+    return rmdir(folder) != 0 ? -1 : check_close(state);
+}
+
+#define TINY                                                                                       \
+    "threshold --task and:2 --model mlp --hidden 12 --length 4,8,12 --samples 4:40 "               \
+    "--resolution 6 --trials 4 --rate 0.7 --restarts 2 --lr 1e-2 --steps 60 --success 0.9 "        \
+    "--validation-samples 200 --seed 5 -q "
+
+static const char *with_table(const char *line) {
+    static char out[512];
+    snprintf(out, sizeof out, "%s -o %s", line, table);
+    return out;
+}
+
+static void lengths_are_summed_up(void **state) {
+    (void)state;
+    const run_result *result = run(with_table(TINY "--json"));
+    assert_int_equal(result->code, 0);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    json_t *points = json_object_get(all, "lengths");
+    assert_int_equal(json_array_size(points), 3);
+    json_int_t trials = 0;
+    for (size_t i = 0; i < 3; i++) {
+        json_t *point = json_array_get(points, i), *cells = json_object_get(point, "cells");
+        assert_non_null(json_object_get(json_object_get(point, "fitted"), "low"));
+        assert_true(json_array_size(cells) > 0);
+        for (size_t c = 0; c < json_array_size(cells); c++)
+            trials += json_integer_value(json_object_get(json_array_get(cells, c), "trials"));
+    }
+    assert_int_equal(json_integer_value(json_object_get(all, "trials_run")), trials);
+    json_decref(all);
+    /* Nothing is left to run; one length more is added; another seed is another table. */
+    struct stat before, after;
+    assert_int_equal(stat(table, &before), 0);
+    CHECK_PRINTS(run(with_table(TINY)), "critical m");
+    assert_int_equal(stat(table, &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+    CHECK_SAYS(run(with_table(TINY "--seed 6")), 65, "another setting or seed");
+    CHECK_PRINTS(run(with_table(TINY "--length 4,8,12,16 --plot -")), "success rate");
+    assert_int_equal(stat(table, &after), 0);
+    assert_true(after.st_size > before.st_size);
+    assert_int_equal(unlink(table), 0);
+}
+
+/* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */
+static void ctrl_c_keeps_trials(void **state) {
+    static char line[600];
+    char *words[RUN_WORDS];
+    int status;
+    struct stat about;
+    (void)state;
+    snprintf(line, sizeof line, "wattle %s",
+             with_table("threshold --task parity:4 --model mlp --hidden 40 --length 20,24 "
+                        "--samples 10:5000 --trials 1000 --steps 30 --restarts 1 "
+                        "--validation-samples 100 --success 1 -q --keep-ambiguous --threads 2"));
+    run_split(line, words);
+    int out = run_open(NULL);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){0}, out, out);
+    for (int i = 0; i < 5000 && stat(table, &about) != 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 75);
+    assert_int_equal(stat(table, &about), 0);
+    close(out);
+    assert_int_equal(unlink(table), 0);
+}
+
+static void bad_input_is_refused(void **state) {
+    const struct {
+        const char *words, *says;
+    } cases[] = {
+        {"--samples 10", "10"},
+        {"--samples 0:10", "'0:10' is no range of whole numbers"},
+        {"--samples 20:10", "20:10"},
+        {"--samples 1.5:10", "'1.5:10' is no range of whole numbers"},
+        {"--length 2 --task and:3", "2 bits cannot hold the 3"},
+        {"--length 0", "--length must be 1 or more"},
+        {"--length 20,10", "10 comes after 20"},
+        {"--rate 1", "in (0, 1), not 1"},
+        {"--success 1.5", "at most 1, not 1.5"},
+        {"--heads 7", "heads that divide its dim"},
+        {"--resolution 0", "--resolution: '0' is not"},
+        {"--trials 0", "--trials: '0' is not"},
+        {"--ball x", "no ball: 'x'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "threshold %s", cases[i].words);
+        CHECK_SAYS(run(line), 64, cases[i].says);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_are_summed_up),
+        cmocka_unit_test(ctrl_c_keeps_trials),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

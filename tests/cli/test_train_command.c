@@ -1,0 +1,279 @@
+/* `wattle train` as a user runs it: results, files, checkpoints through Ctrl-C, kill -9 and a full
+ * disk, and what is refused. */
+#define _GNU_SOURCE
+#include <jansson.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/run.h"
+#include "wattle/io.h"
+
+static char folder[] = "/tmp/wattle-train-XXXXXX";
+
+static int open_folder(void **state) {
+    return mkdtemp(folder) == NULL ? -1 : check_open(state);
+}
+
+static int close_folder(void **state) {
+    return rmdir(folder) != 0 ? -1 : check_close(state);
+}
+
+static const char *path_of(const char *name) {
+    static char paths[4][128];
+    static size_t next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    return path;
+}
+
+/* The line with the folder in place of every "{tmp}". */
+static const char *line_of(const char *format) {
+    static char line[1024];
+    size_t used = 0;
+    for (; *format != '\0'; format++) {
+        bool here = strncmp(format, "{tmp}", 5) == 0;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%.*s",
+                                 here ? (int)strlen(folder) : 1, here ? folder : format);
+        assert_true(used < sizeof line);
+        format += here ? 4 : 0;
+    }
+    return line;
+}
+
+static bool exists(const char *name) {
+    struct stat about;
+    return stat(path_of(name), &about) == 0;
+}
+
+static void remove_file(const char *name) {
+    assert_int_equal(unlink(path_of(name)), 0);
+}
+
+static size_t read_file(const char *name, char *out, size_t room) {
+    FILE *file = fopen(path_of(name), "rb");
+    assert_non_null(file);
+    size_t bytes = fread(out, 1, room, file);
+    assert_true(bytes < room);
+    fclose(file);
+    return bytes;
+}
+
+static void check_same_file(const char *left, const char *right) {
+    static char a[1 << 17], b[1 << 17];
+    size_t bytes = read_file(left, a, sizeof a);
+    assert_int_equal(read_file(right, b, sizeof b), bytes);
+    assert_memory_equal(a, b, bytes);
+}
+
+#define SMALL                                                                                      \
+    "train --task and:2 --length 8 --samples 60 --dim 8 --heads 2 --lr 1e-2 "                      \
+    "--validation-samples 300 --test-samples 300 --success 0.97 --seed 3 "
+
+static double real_of(const json_t *all, const char *key) {
+    assert_true(json_is_real(json_object_get(all, key)));
+    return json_real_value(json_object_get(all, key));
+}
+
+static void a_success_is_told_and_written(void **state) {
+    wt_file *file;
+    const run_result *result = run(line_of(SMALL "--dropout 0 --json -o {tmp}/model.safetensors"));
+    assert_int_equal(result->code, 0);
+    assert_string_equal(result->err, "");
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(json_is_true(json_object_get(all, "success")));
+    json_int_t step = json_integer_value(json_object_get(all, "success_step"));
+    assert_true(step > 0 && step % 10 == 0);
+    assert_true(real_of(all, "best_accuracy") > 0.97);
+    assert_true(real_of(all, "gap_low") < real_of(all, "gap_high"));
+    assert_true(real_of(json_object_get(all, "attention"), "best_mass") > 0.2);
+    assert_int_equal(json_array_size(json_object_get(all, "relevant")), 2);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(all, "attention"), "best")),
+                     9);
+    assert_int_equal(json_array_size(json_object_get(all, "history")), step / 10);
+    assert_string_equal(json_string_value(json_object_get(all, "output")),
+                        path_of("model.safetensors"));
+    json_decref(all);
+    CHECK_OK(*state, wt_file_open(*state, path_of("model.safetensors"), &file));
+    assert_string_equal(wt_file_metadata(file, "kind"), "transformer");
+    assert_string_equal(wt_file_metadata(file, "task"), "and:2");
+    assert_non_null(wt_file_find(file, "pos_emb"));
+    wt_file_free(file);
+    remove_file("model.safetensors");
+}
+
+static void a_failure_writes_no_model(void **state) {
+    (void)state;
+    const run_result *result =
+        run(line_of(SMALL "--steps 10 --lr 1e-9 --restarts 2 -o {tmp}/model.safetensors"));
+    CHECK_SAYS(result, 1, "the best accuracy of 2 runs was");
+    assert_non_null(strstr(result->out, "NO, in 2 runs"));
+    assert_false(exists("model.safetensors"));
+    /* to the end there is no goal */
+    result = run(line_of(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
+    assert_int_equal(result->code, 0);
+    remove_file("model.safetensors");
+}
+
+static void other_models_and_pictures(void **state) {
+    (void)state;
+    CHECK_PRINTS(run(SMALL "--model head --dim 6 --to-end --steps 20 --activation tanh "
+                           "--ball qk.two-one=0.1,v.two-one=1,v.spectral=0.5,w.frobenius=1"),
+                 "test - train");
+    CHECK_PRINTS(run(SMALL "--model mlp --hidden 8 --to-end --steps 20 --plot -"),
+                 "validation accuracy");
+    CHECK_PRINTS(run("train --task parity:2 --length 6 --online 64 --dim 8 --heads 2 --steps 5 "
+                     "--validation-samples 50 --test-samples 50 --relevant 1,4 --to-end"),
+                 "1, 4");
+}
+
+/* Starts the command and leaves it running. */
+static pid_t start(const char *line) {
+    static char copy[1024];
+    char *words[RUN_WORDS];
+    snprintf(copy, sizeof copy, "wattle %s", line);
+    run_split(copy, words);
+    int out = run_open(NULL), err = run_open(NULL);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){0}, out, err);
+    close(out);
+    close(err);
+    return child;
+}
+
+static void wait_a_moment(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+#define LONG SMALL "--dropout 0.1 --steps 400 --to-end --validate 50 "
+
+/* Steps the checkpoint has come to; -1 while there is none. */
+static double step_of(wt_context *context, const char *name) {
+    wt_file *file;
+    double state[8] = {0};
+    if (!exists(name))
+        return -1;
+    CHECK_OK(context, wt_file_open(context, path_of(name), &file));
+    CHECK_OK(context, wt_file_read(context, file, wt_file_find(file, "state"), state));
+    wt_file_free(file);
+    return state[1];
+}
+
+/* Killed at any moment, the last checkpoint is whole, and the trial that goes on from it ends with
+ * the model of one that was left alone. */
+static void a_killed_trial_is_resumed(void **state) {
+    assert_int_equal(run(line_of(LONG "-q -o {tmp}/whole.safetensors"))->code, 0);
+    pid_t child = start(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
+    for (int k = 0; k < 4; k++) {
+        double before = step_of(*state, "c.safetensors");
+        for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") <= before + 10 * k; i++)
+            wait_a_moment();
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_true(step_of(*state, "c.safetensors") > 0);
+        assert_true(k > 0 || step_of(*state, "c.safetensors") < 400); /* on the way */
+        child = start(
+            line_of(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5 --resume"));
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    const run_result *result =
+        run(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --resume -o {tmp}/m.safetensors"));
+    if (result->code != 0)
+        fail_msg("%s", result->err);
+    check_same_file("m.safetensors", "whole.safetensors");
+    remove_file("m.safetensors");
+    remove_file("whole.safetensors");
+    remove_file("c.safetensors");
+    /* A process killed while writing leaves its temporary file, and nothing else. */
+    char command[256];
+    snprintf(command, sizeof command, "rm -f %s/.wattle-*.tmp", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void ctrl_c_keeps_the_state(void **state) {
+    int status;
+    pid_t child =
+        start(line_of(SMALL "--steps 1000000 --to-end -q --checkpoint {tmp}/c.safetensors "
+                            "--checkpoint-every 5"));
+    for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") < 5; i++)
+        wait_a_moment();
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 75);
+    assert_true(step_of(*state, "c.safetensors") >= 5);
+    remove_file("c.safetensors");
+}
+
+static void a_full_disk_leaves_the_last_checkpoint(void **state) {
+    const char *line = LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 100";
+    const run_setting full = {.file_limit = 4096};
+    CHECK_SAYS(run_with(line_of(LONG "-q --checkpoint {tmp}/c.safetensors"), &full), 74, "");
+    assert_false(exists("c.safetensors"));
+    assert_int_equal(run(line_of(line))->code, 0);
+    char before[1 << 17], after[1 << 17];
+    size_t bytes = read_file("c.safetensors", before, sizeof before);
+    CHECK_SAYS(run_with(line_of(line), &full), 74, "c.safetensors");
+    assert_int_equal(read_file("c.safetensors", after, sizeof after), bytes);
+    assert_memory_equal(before, after, bytes);
+    assert_true(step_of(*state, "c.safetensors") == 400);
+    CHECK_SAYS(run(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --resume --dim 16")), 65,
+               "its 'dim' is '8', that of this run '16'");
+    CHECK_SAYS(run(line_of(LONG "-q --checkpoint {tmp}/none.safetensors --resume")), 66,
+               "no such file");
+    remove_file("c.safetensors");
+}
+
+static void bad_input_is_refused(void **state) {
+    const struct {
+        const char *words, *says;
+    } cases[] = {
+        {"--length 1 --task and:3", "1 bits cannot hold the 3 relevant ones"},
+        {"--task and:0", "no Boolean function: 'and:0'"},
+        {"--task and:17", "no Boolean function: 'and:17'"},
+        {"--task table:011", "no Boolean function: 'table:011'"},
+        {"--samples 0", "--samples: '0' is not a whole number of 1 or more"},
+        {"--online 0", "--online: '0' is not"},
+        {"--samples 5 --online 5", "exclude each other"},
+        {"--success 0", "above 0 and at most 1, not 0"},
+        {"--success 1.01", "at most 1, not 1.01"},
+        {"--heads 7", "heads that divide its dim, not 7 heads of 64"},
+        {"--dropout 1", "below 1, not 1"},
+        {"--noise 0.5", "label noise"},
+        {"--probability 2", "in [0, 1], not 2"},
+        {"--relevant 1,2", "3 relevant bits, but 2 positions"},
+        {"--relevant 1,1,2", "given twice"},
+        {"--relevant 1,2,300", "position 300 is not below the length 300"},
+        {"--model tree", "'tree' is none of"},
+        {"--model head --dropout 0.1", "no dropout"},
+        {"--ball qk.long=3", "names no norm"},
+        {"--ball left.spectral=3", "names no matrix"},
+        {"--lr 0", "learning rate must be above 0"},
+        {"--resume", "--resume needs --checkpoint"},
+        {"--checkpoint-every 5", "--checkpoint-every needs --checkpoint"},
+        {"--test-samples 1", "--test-samples must be 2 or more"},
+        {"--plot run.bmp", "run.bmp"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "train %s", cases[i].words);
+        CHECK_SAYS(run(line), 64, cases[i].says);
+    }
+    CHECK_SAYS(run("train --task and:3 --length 100 --samples 2"), 1, "fits a second and");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_success_is_told_and_written),
+        cmocka_unit_test(a_failure_writes_no_model),
+        cmocka_unit_test(other_models_and_pictures),
+        cmocka_unit_test(a_killed_trial_is_resumed),
+        cmocka_unit_test(ctrl_c_keeps_the_state),
+        cmocka_unit_test(a_full_disk_leaves_the_last_checkpoint),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

@@ -1,0 +1,265 @@
+/* The search for critical sample sizes: which m it asks for, its file, and real trials that do not
+ * depend on threads or interruptions. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "check.h"
+#include "lab/threshold.h"
+
+static const size_t lengths[] = {6, 10};
+static char path[64];
+
+static int open_path(void **state) {
+    snprintf(path, sizeof path, "/tmp/wattle-threshold-XXXXXX");
+    int file = mkstemp(path);
+    return file < 0 || close(file) != 0 || unlink(path) != 0 ? -1 : check_open(state);
+}
+
+static int close_path(void **state) {
+    unlink(path);
+    return check_close(state);
+}
+
+static wt_threshold_setting tiny(void) {
+    wt_threshold_setting setting = {.train = wt_train_setting_default(),
+                                    .lengths = lengths,
+                                    .length_count = 2,
+                                    .low = 4,
+                                    .high = 40,
+                                    .resolution = 4,
+                                    .trials = 5,
+                                    .rate = 0.8,
+                                    .around = 1,
+                                    .seed = 3};
+    setting.train.task.function = "and:2";
+    setting.train.network = (wt_network_spec){.kind = "mlp", .dim = 8, .hidden = 12};
+    setting.train.rate = 1e-2;
+    setting.train.steps = 60;
+    setting.train.validation_samples = 200;
+    setting.train.success = 0.9;
+    setting.train.restarts = 2;
+    return setting;
+}
+
+/* ---- which m ----------------------------------------------------------------------------------
+ */
+
+/* Runs the search against a made-up truth: an m succeeds always from `from` on, else never. */
+static size_t search_truth(wt_context *context, wt_threshold *threshold, size_t from,
+                           size_t *cells) {
+    size_t critical, samples;
+    *cells = 0;
+    while ((samples = wt_threshold_next(threshold, 6, &critical)) != 0) {
+        assert_true(samples >= threshold->setting.low && samples <= threshold->setting.high);
+        assert_int_equal((samples - threshold->setting.low) % threshold->setting.resolution, 0);
+        for (size_t trial = 0; trial < threshold->setting.trials; trial++) {
+            assert_null(wt_threshold_find(threshold, 6, samples, trial));
+            const wt_threshold_row row = {.length = 6,
+                                          .samples = samples,
+                                          .trial = trial,
+                                          .result = {.success = samples >= from, .runs = 1}};
+            CHECK_OK(context, wt_threshold_add(context, threshold, &row));
+        }
+        (*cells)++;
+    }
+    return critical;
+}
+
+static void every_threshold_is_found(void **state) {
+    for (size_t from = 1; from <= 45; from++) {
+        wt_threshold_setting setting = tiny();
+        wt_threshold threshold;
+        wt_threshold_summary summary;
+        size_t cells, wanted = from <= 4 ? 4 : (from + 3) / 4 * 4;
+        setting.train.task.length = 6;
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+        size_t critical = search_truth(*state, &threshold, from, &cells);
+        assert_true(critical == (wanted > 40 ? 0 : wanted));
+        assert_true(cells <= 6); /* 10 grid points: 4 halvings and one neighbour on each side */
+        CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+        const wt_threshold_point *point = &summary.points[0];
+        wt_censoring censoring = wanted > 40 ? WT_ABOVE : wanted == 4 ? WT_BELOW : WT_FOUND;
+        assert_true(point->censoring == censoring);
+        assert_int_equal(point->cells, cells);
+        if (point->censoring == WT_FOUND) /* between the last m that fails and the first that not */
+            assert_true(point->fitted.value > (double)wanted - 4 &&
+                        point->fitted.value <= (double)wanted);
+        else
+            assert_true(!isfinite(point->fitted.value));
+        assert_int_equal(summary.points[1].cells, 0); /* the other length has no trials yet */
+        wt_threshold_summary_free(&summary);
+        wt_threshold_free(&threshold);
+    }
+}
+
+/* Of 5 trials at a rate of 0.8 four successes decide, and two failures. */
+static void a_verdict_comes_early(void **state) {
+    wt_threshold_setting setting = tiny();
+    wt_threshold threshold;
+    for (int all = 0; all < 2; all++)
+        for (int success = 0; success < 2; success++) {
+            setting.all_trials = all == 1;
+            CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+            size_t critical, first = wt_threshold_next(&threshold, 6, &critical), needed = 0;
+            while (wt_threshold_next(&threshold, 6, &critical) == first) {
+                const wt_threshold_row row = {.length = 6,
+                                              .samples = first,
+                                              .trial = needed++,
+                                              .result = {.success = success == 1, .runs = 1}};
+                CHECK_OK(*state, wt_threshold_add(*state, &threshold, &row));
+            }
+            assert_true(needed == (all ? 5u : success ? 4u : 2u));
+            wt_threshold_free(&threshold);
+        }
+}
+
+/* ---- real trials ------------------------------------------------------------------------------
+ */
+
+static void check_same_rows(const wt_threshold *a, const wt_threshold *b) {
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const wt_threshold_row *row = &a->rows[i];
+        const wt_threshold_row *other = wt_threshold_find(b, row->length, row->samples, row->trial);
+        assert_non_null(other);
+        assert_int_equal(row->result.success, other->result.success);
+        assert_int_equal(row->result.runs, other->result.runs);
+        assert_int_equal(row->result.success_step, other->result.success_step);
+        assert_true(row->result.runs == 0 ||
+                    row->result.best_accuracy == other->result.best_accuracy);
+    }
+}
+
+static void threads_and_files_change_nothing(void **state) {
+    wt_threshold_setting setting = tiny();
+    wt_threshold whole, other, resumed;
+    int threads = wt_context_threads(*state);
+    CHECK_OK(*state, wt_context_set_threads(*state, 1));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &whole));
+    CHECK_OK(*state, wt_threshold_run(*state, &whole, path));
+    CHECK_OK(*state, wt_context_set_threads(*state, 3));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &other));
+    CHECK_OK(*state, wt_threshold_run(*state, &other, NULL));
+    check_same_rows(&whole, &other);
+    /* Half of the rows, written and read: the rest is run to the same end. */
+    whole.count /= 2;
+    CHECK_OK(*state, wt_threshold_write(*state, &whole, path));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &resumed));
+    CHECK_OK(*state, wt_threshold_read(*state, &resumed, path));
+    check_same_rows(&whole, &resumed);
+    CHECK_OK(*state, wt_threshold_run(*state, &resumed, path));
+    check_same_rows(&other, &resumed);
+    wt_threshold_free(&resumed);
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &resumed));
+    CHECK_OK(*state, wt_threshold_read(*state, &resumed, path));
+    check_same_rows(&other, &resumed);
+    CHECK_OK(*state, wt_context_set_threads(*state, threads));
+    wt_threshold_free(&whole);
+    wt_threshold_free(&other);
+    wt_threshold_free(&resumed);
+}
+
+static void finished_trials_survive_a_cancel(void **state) {
+    wt_threshold_setting setting = tiny();
+    wt_threshold threshold, read;
+    wt_context *context = *state;
+    const wt_threshold_row row = {.length = 6, .samples = 4, .trial = 0, .result = {.runs = 1}};
+    CHECK_OK(context, wt_threshold_open(context, &setting, &threshold));
+    CHECK_OK(context, wt_threshold_add(context, &threshold, &row));
+    wt_context_cancel(context);
+    assert_int_equal(wt_threshold_run(context, &threshold, path), WT_INTERRUPTED);
+    assert_true(wt_context_cancelled(context));
+    atomic_store(&context->cancelled, false);
+    CHECK_OK(context, wt_threshold_open(context, &setting, &read));
+    CHECK_OK(context, wt_threshold_read(context, &read, path));
+    assert_true(read.count >= 1 && read.count == threshold.count);
+    wt_threshold_free(&threshold);
+    wt_threshold_free(&read);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------
+ */
+
+static void put(const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void foreign_files_are_refused(void **state) {
+#define HEAD                                                                                       \
+    "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds\n"
+    wt_threshold_setting setting = tiny();
+    wt_threshold threshold;
+    char good[256], text[1024];
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+    snprintf(good, sizeof good, "%016llx", (unsigned long long)threshold.key);
+    const struct {
+        const char *rest, *words;
+    } rows[] = {
+        {",6,4,0,1,1,10,0.95,0,0.1", "breaks off"},
+        {",6,4,0,1,1,10,0.95,0\n", "line 2 is no trial"},
+        {",6,4,0,1,1,10,0.95,0,0.1,7\n", "line 2 is no trial"},
+        {",6,4,0,2,1,10,0.95,0,0.1\n", "line 2 is no trial"},
+        {",6,4,0,1,1,,0.95,0,0.1\n", "line 2 is no trial"},
+        {",6,4,0,0,1,10,0.95,0,0.1\n", "line 2 is no trial"},
+        {",6,4,0,1,1,10,1.95,0,0.1\n", "line 2 is no trial"},
+        {",6,4,-1,1,1,10,0.95,0,0.1\n", "line 2 is no trial"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, HEAD "%s%s", good, rows[i].rest);
+        put(text);
+        CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, rows[i].words);
+    }
+    put(HEAD "0123456789abcdef,6,4,0,1,1,10,0.95,0,0.1\n");
+    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA,
+                "another setting or seed");
+    put("a,b\n1,2\n");
+    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "no table of trials");
+    put("");
+    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "no table of trials");
+    assert_int_equal(threshold.count, 0);
+    snprintf(text, sizeof text, HEAD "%s,6,4,0,1,1,10,0.95,0,0.1\n%s,6,4,0,0,0,,,1000,0.1\n", good,
+             good);
+    put(text);
+    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "second time");
+    unlink(path);
+    wt_threshold_free(&threshold);
+#undef HEAD
+}
+
+static void bad_settings_are_refused(void **state) {
+    static const size_t falling[] = {10, 6}, short_one[] = {1, 6};
+    wt_threshold threshold;
+#define REFUSED(change, words)                                                                     \
+    do {                                                                                           \
+        wt_threshold_setting setting = tiny();                                                     \
+        change;                                                                                    \
+        CHECK_FAILS(*state, wt_threshold_open(*state, &setting, &threshold), WT_USAGE, words);     \
+        wt_threshold_free(&threshold);                                                             \
+    } while (0)
+    REFUSED(setting.low = 0, "lo:hi with 1 <= lo <= hi, not 0:40");
+    REFUSED(setting.low = 50, "not 50:40");
+    REFUSED(setting.rate = 1, "in (0, 1), not 1");
+    REFUSED(setting.trials = 0, "must be 1 or more");
+    REFUSED(setting.lengths = falling, "6 comes after 10");
+    REFUSED(setting.lengths = short_one, "1 bits cannot hold the 2 relevant ones");
+    REFUSED(setting.train.online = 5, "not online");
+    REFUSED(setting.train.success = 2, "at most 1, not 2");
+#undef REFUSED
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_threshold_is_found),
+        cmocka_unit_test(a_verdict_comes_early),
+        cmocka_unit_test(threads_and_files_change_nothing),
+        cmocka_unit_test(finished_trials_survive_a_cancel),
+        cmocka_unit_test(foreign_files_are_refused),
+        cmocka_unit_test(bad_settings_are_refused),
+    };
+    return cmocka_run_group_tests(tests, open_path, close_path);
+}

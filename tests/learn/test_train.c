@@ -1,0 +1,310 @@
+/* The trainer: Adam against its formulas, the rules of success, runs that do not depend on threads.
+ * Balls are in test_train_ball.c, checkpoints in test_checkpoint.c. */
+#include "check.h"
+#include "learn/train.h"
+#include "learn/train_cases.h"
+#include "wattle/random.h"
+#include "wattle/search.h"
+
+/* ---- Adam -------------------------------------------------------------------------------------
+ */
+
+/* The method in double, as its authors write it: bias-corrected moments, epsilon outside the root.
+ */
+static void adam_plain(const wt_adam_rule *rule, size_t count, const float *gradient, double *p,
+                       double *m, double *v) {
+    double length = 0, t = (double)rule->step;
+    for (size_t i = 0; i < count; i++)
+        length += (double)gradient[i] * (double)gradient[i];
+    length = sqrt(length);
+    double scale = rule->clip > 0 && length > rule->clip ? rule->clip / length : 1;
+    for (size_t i = 0; i < count; i++) {
+        double g = scale * (double)gradient[i] + (rule->decoupled ? 0 : rule->weight_decay * p[i]);
+        m[i] = 0.9 * m[i] + 0.1 * g;
+        v[i] = 0.999 * v[i] + 0.001 * g * g;
+        if (rule->decoupled)
+            p[i] -= rule->rate * rule->weight_decay * p[i];
+        p[i] -= rule->rate * (m[i] / (1 - pow(0.9, t))) / (sqrt(v[i] / (1 - pow(0.999, t))) + 1e-8);
+    }
+}
+
+static void adam_follows_its_formulas(void **state) {
+    enum { COUNT = 40, STEPS = 50 };
+    const wt_train_range ranges[] = {{0, 25}, {30, COUNT}};
+    for (int mode = 0; mode < 4; mode++) {
+        wt_adam_rule rule = {.rate = 1e-2,
+                             .weight_decay = 0.1,
+                             .clip = mode % 2 == 0 ? 0 : 0.5,
+                             .decoupled = mode >= 2};
+        float p[COUNT], g[COUNT], first[COUNT] = {0}, second[COUNT] = {0};
+        double wide[2][COUNT], normal[COUNT], m[COUNT] = {0}, v[COUNT] = {0};
+        wt_random_normal(wt_stream_for(3, "p", 0), 0, COUNT, normal);
+        for (size_t i = 0; i < COUNT; i++)
+            wide[0][i] = wide[1][i] = p[i] = (float)normal[i];
+        for (rule.step = 1; rule.step <= STEPS; rule.step++) {
+            wt_random_normal(wt_stream_for(3, "g", rule.step), 0, COUNT, normal);
+            for (size_t i = 0; i < COUNT; i++)
+                g[i] = i >= 25 && i < 30 ? 0 : (float)normal[i];
+            CHECK_OK(*state, wt_adam_update(*state, &rule, ranges, 2, g, p, first, second));
+            adam_plain(&rule, COUNT, g, wide[0], m, v);
+        }
+        /* Float rounding of 50 steps of about 1e-2: 50 times 6e-8 and some. */
+        for (size_t i = 0; i < COUNT; i++)
+            CHECK_NEAR((double)p[i], i >= 25 && i < 30 ? wide[1][i] : wide[0][i], 1e-5);
+    }
+}
+
+static void adam_refuses_what_is_not_finite(void **state) {
+    const wt_train_range range = {0, 2};
+    float p[2] = {1, 2}, g[2] = {1, NAN}, first[2] = {0}, second[2] = {0};
+    const wt_adam_rule rule = {.rate = 1, .step = 7};
+    CHECK_FAILS(*state, wt_adam_update(*state, &rule, &range, 1, g, p, first, second), WT_DATA,
+                "gradient of step 7");
+    assert_true(p[0] == 1 && p[1] == 2 && first[0] == 0); /* nothing was touched */
+}
+
+/* ---- trials -----------------------------------------------------------------------------------
+ */
+
+static void small_tasks_are_learned(void **state) {
+    const char *kinds[] = {"transformer", "head", "mlp"};
+    for (size_t i = 0; i < 3; i++) {
+        wt_train_setting setting = small_setting(kinds[i]);
+        wt_train_result result;
+        setting.restarts = 3;
+        CHECK_OK(*state, wt_train_trial(*state, &setting, 2, &result));
+        if (!result.success)
+            fail_msg("%s: best accuracy %g", kinds[i], result.best_accuracy);
+        assert_true(result.success_step > 0 && result.success_step <= setting.steps);
+        assert_true(result.success_step % setting.validate == 0);
+        assert_true(result.best_accuracy > setting.success);
+    }
+}
+
+static void threads_do_not_change_bits(void **state) {
+    wt_train_setting setting = small_setting("transformer");
+    wt_trainer *one, *two;
+    int threads = wt_context_threads(*state);
+    setting.network.embedding_drop = setting.network.attention_drop = 0.1;
+    CHECK_OK(*state, wt_context_set_threads(*state, 1));
+    run_small(*state, &setting, 25, &one);
+    CHECK_OK(*state, wt_context_set_threads(*state, 3));
+    run_small(*state, &setting, 25, &two);
+    CHECK_OK(*state, wt_context_set_threads(*state, threads));
+    check_same(one, two);
+    wt_trainer_free(one);
+    wt_trainer_free(two);
+}
+
+static void online_samples_are_fresh(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    wt_trainer *trainer;
+    setting.online = 32;
+    run_small(*state, &setting, 1, &trainer);
+    uint8_t first[32 * SMALL_LENGTH];
+    memcpy(first, trainer->batch.bit, sizeof first);
+    CHECK_OK(*state, wt_trainer_run(*state, trainer, 1));
+    assert_memory_not_equal(first, trainer->batch.bit, sizeof first);
+    wt_trainer_free(trainer);
+}
+
+/* Stopping a validation early may change the accuracy told, never success nor its step. */
+static void hasty_validations_decide_alike(void **state) {
+    wt_train_setting setting = small_setting("transformer");
+    wt_trainer *full, *hasty;
+    run_small(*state, &setting, SIZE_MAX, &full);
+    setting.hasty = true;
+    run_small(*state, &setting, SIZE_MAX, &hasty);
+    wt_train_result a = wt_trainer_result(full), b = wt_trainer_result(hasty);
+    assert_true(a.success && b.success);
+    assert_int_equal(a.success_step, b.success_step);
+    CHECK_NEAR(b.best_accuracy, a.best_accuracy, 0); /* a success is judged in full */
+    assert_memory_equal(full->parameters, hasty->parameters, full->size * sizeof(float));
+    wt_trainer_free(full);
+    wt_trainer_free(hasty);
+}
+
+static void runs_follow_each_other(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    setting.steps = 7;
+    setting.validate = 3;
+    setting.restarts = 2;
+    setting.rate = 1e-9; /* learns nothing */
+    wt_trainer *trainer;
+    size_t count;
+    run_small(*state, &setting, SIZE_MAX, &trainer);
+    const wt_train_point *history = wt_trainer_history(trainer, &count);
+    const size_t steps[] = {3, 6, 7};
+    assert_int_equal(count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(history[i].run, i / 3);
+        assert_int_equal(history[i].step, steps[i % 3]);
+    }
+    wt_train_result result = wt_trainer_result(trainer);
+    assert_false(result.success);
+    assert_int_equal(result.runs, 2);
+    assert_int_equal(result.success_step, 0);
+    wt_trainer_free(trainer);
+}
+
+static void to_end_goes_on(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    setting.to_end = true;
+    wt_trainer *trainer;
+    run_small(*state, &setting, SIZE_MAX, &trainer);
+    wt_train_result result = wt_trainer_result(trainer);
+    assert_true(result.success && result.success_step < setting.steps);
+    assert_int_equal(result.steps, setting.steps);
+    assert_int_equal(result.runs, 1);
+    wt_trainer_free(trainer);
+}
+
+static void fixed_tensors_stay(void **state) {
+    wt_train_setting setting = small_setting("transformer");
+    wt_trainer *start, *end;
+    setting.network.fixed_positions = true;
+    setting.weight_decay = 0.1;
+    run_small(*state, &setting, 0, &start);
+    run_small(*state, &setting, 5, &end);
+    wt_train_matrix table = wt_train_matrix_at(start, "pos_emb", 0);
+    assert_memory_equal(start->parameters + table.offset, end->parameters + table.offset,
+                        table.rows * table.columns * sizeof(float));
+    wt_train_matrix other = wt_train_matrix_at(start, "wq", 0);
+    assert_memory_not_equal(start->parameters + other.offset, end->parameters + other.offset,
+                            other.rows * other.columns * sizeof(float));
+    wt_trainer_free(start);
+    wt_trainer_free(end);
+}
+
+/* ---- ambiguous sets ---------------------------------------------------------------------------
+ */
+
+static void ambiguous_sets_are_redrawn(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    wt_search_result found;
+    wt_trainer *trainer;
+    size_t redrawn = 0;
+    setting.samples = 6; /* many sets of this size fit two ands */
+    for (setting.seed = 0; setting.seed < 10; setting.seed++) {
+        run_small(*state, &setting, 0, &trainer);
+        CHECK_OK(*state, wt_search(*state, &trainer->batch, &trainer->task.function, 2, &found));
+        assert_int_equal(found.found, 1);
+        wt_search_free(&found);
+        redrawn += wt_trainer_result(trainer).redrawn;
+        wt_trainer_free(trainer);
+    }
+    assert_true(redrawn > 0);
+    setting.samples = 1; /* tells when it has two ones alone, once in 10^7 draws */
+    setting.task.length = 20;
+    CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_MISSED,
+                "fits a second and");
+    wt_train_result result;
+    CHECK_OK(*state, wt_train_trial(*state, &setting, 1, &result));
+    assert_false(result.success);
+    assert_int_equal(result.runs, 0);
+    setting.keep_ambiguous = true;
+    run_small(*state, &setting, 0, &trainer);
+    wt_trainer_free(trainer);
+}
+
+/* ---- measures and refusals --------------------------------------------------------------------
+ */
+
+static void measures_are_those_of_the_formulas(void **state) {
+    wt_train_setting setting = small_setting("transformer");
+    wt_trainer *trainer;
+    wt_train_measure measure;
+    double *wide, loss, sum[2] = {0};
+    setting.network.block_drop = 0.2; /* measures are taken without */
+    run_small(*state, &setting, 40, &trainer);
+    CHECK_OK(*state, wt_trainer_measure(*state, trainer, 400, &measure));
+    CHECK_OK(*state, WT_NEW(*state, &wide, trainer->size, "a test"));
+    for (size_t i = 0; i < trainer->size; i++)
+        wide[i] = (double)trainer->parameters[i];
+    CHECK_OK(*state, wt_network_plain(*state, trainer->network, wide, &trainer->batch, NULL, &loss,
+                                      NULL, NULL));
+    CHECK_NEAR(measure.train_loss, loss, 1e-4); /* the float path against double */
+    CHECK_NEAR(measure.gap, measure.test_loss - measure.train_loss, 1e-15);
+    assert_true(measure.gap_low < measure.gap && measure.gap < measure.gap_high);
+    assert_int_equal(measure.heads, 2);
+    assert_int_equal(measure.positions, SMALL_LENGTH + 1);
+    for (size_t t = 0; t < measure.positions; t++)
+        for (size_t k = 0; k < 2; k++)
+            sum[k] += measure.attention[k * measure.positions + t];
+    CHECK_NEAR(sum[0], 1, 1e-5); /* weights in float */
+    CHECK_NEAR(sum[1], 1, 1e-5);
+    double mass = 0;
+    for (size_t i = 0; i < 2; i++)
+        mass += measure.attention[trainer->task.relevant[i]];
+    CHECK_NEAR(measure.mass, mass, 1e-12);
+    assert_true(measure.best_mass >= measure.mass && measure.best_mass <= 1 + 1e-5);
+    assert_true(measure.norm_count > 9);
+    for (size_t i = 0; i < measure.norm_count; i++) {
+        const wt_train_norm *norm = &measure.norms[i];
+        assert_true(norm->spectral > 0 && norm->spectral <= norm->frobenius * (1 + 1e-12));
+        assert_true(norm->frobenius <= norm->two_one * (1 + 1e-12));
+    }
+    wt_release(wide);
+    wt_train_measure_free(&measure);
+    wt_trainer_free(trainer);
+}
+
+static void bad_settings_are_refused(void **state) {
+    wt_trainer *trainer;
+#define REFUSED(change, words)                                                                     \
+    do {                                                                                           \
+        wt_train_setting setting = small_setting("transformer");                                   \
+        change;                                                                                    \
+        CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, words);         \
+        assert_null(trainer);                                                                      \
+    } while (0)
+    REFUSED(setting.task.length = 1, "1 bits cannot hold the 2 relevant ones");
+    REFUSED(setting.task.function = "and:0", "no Boolean function: 'and:0'");
+    REFUSED(setting.task.function = "and:17", "no Boolean function");
+    REFUSED(setting.samples = 0, "needs samples");
+    REFUSED(setting.success = 0, "above 0 and at most 1, not 0");
+    REFUSED(setting.success = 1.5, "at most 1, not 1.5");
+    REFUSED(setting.network.heads = 3, "heads that divide its dim");
+    REFUSED(setting.task.noise = 0.5, "label noise");
+    REFUSED(setting.rate = 0, "learning rate");
+    REFUSED(setting.weight_decay = -1, "weight decay");
+    REFUSED(setting.clip = -1, "clip");
+    REFUSED(setting.steps = 0, "must be 1 or more");
+    REFUSED(setting.network.embedding_drop = 1, "embedding dropout");
+#undef REFUSED
+}
+
+static void a_cancelled_step_is_no_step(void **state) {
+    wt_train_setting setting = small_setting("head");
+    wt_trainer *trainer, *other;
+    setting.balls = "v.two-one=1.5,v.spectral=0.5";
+    run_small(*state, &setting, 7, &trainer);
+    wt_context_cancel(*state);
+    assert_int_equal(wt_trainer_run(*state, trainer, 5), WT_INTERRUPTED);
+    assert_int_equal(wt_train_step(*state, trainer), WT_INTERRUPTED);
+    atomic_store(&((wt_context *)*state)->cancelled, false);
+    CHECK_OK(*state, wt_trainer_run(*state, trainer, 5));
+    run_small(*state, &setting, 12, &other);
+    check_same(trainer, other);
+    wt_trainer_free(trainer);
+    wt_trainer_free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adam_follows_its_formulas),
+        cmocka_unit_test(adam_refuses_what_is_not_finite),
+        cmocka_unit_test(small_tasks_are_learned),
+        cmocka_unit_test(threads_do_not_change_bits),
+        cmocka_unit_test(online_samples_are_fresh),
+        cmocka_unit_test(hasty_validations_decide_alike),
+        cmocka_unit_test(runs_follow_each_other),
+        cmocka_unit_test(to_end_goes_on),
+        cmocka_unit_test(fixed_tensors_stay),
+        cmocka_unit_test(ambiguous_sets_are_redrawn),
+        cmocka_unit_test(measures_are_those_of_the_formulas),
+        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(a_cancelled_step_is_no_step),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
