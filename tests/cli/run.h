@@ -130,19 +130,19 @@ static inline int run_close_folder(void **state) {
     return system(line) == 0 ? check_close(state) : -1;
 }
 /* Runs in that folder. */
-static inline const run_result *run_here(const char *line) {
+static inline const run_result *run_in_folder(const char *line) {
     return run_with(line, &(run_setting){.directory = run_folder});
 }
 /* The run there must end well. */
 static inline void run_must(const char *line) {
-    const run_result *result = run_here(line);
+    const run_result *result = run_in_folder(line);
     if (result->code != 0)
         fail_msg("wattle %s: exit %d: %s", line, result->code, result->err);
 }
 /* The run there must fail with the code and words that hold these, and leave no file `no`. */
 static inline const run_result *run_refuses(const char *line, int code, const char *words) {
     char path[64];
-    const run_result *result = run_here(line);
+    const run_result *result = run_in_folder(line);
     if (result->code != code || strstr(result->err, words) == NULL)
         fail_msg("wattle %s: exit %d, not %d with '%s': %s", line, result->code, code, words,
                  result->err);
@@ -153,7 +153,7 @@ static inline const run_result *run_refuses(const char *line, int code, const ch
 
 /* A number of the JSON that a run there prints. */
 static inline double run_number(const char *line, const char *key) {
-    const run_result *result = run_here(line);
+    const run_result *result = run_in_folder(line);
     json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
     if (all == NULL || !json_is_number(json_object_get(all, key)))
         fail_msg("wattle %s has no number '%s': %s%s", line, key, result->out, result->err);

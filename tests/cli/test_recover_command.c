@@ -19,13 +19,13 @@ static void a_layer_is_made_drawn_and_recovered(void **state) {
     assert_true(run_number(data, "data_output") > 0.1);
     assert_true(run_number(data, "data_difference") < 1e-9);
     assert_non_null(
-        strstr(run_here("compare teacher.safetensors teacher.safetensors --data d.npz")->out,
+        strstr(run_in_folder("compare teacher.safetensors teacher.safetensors --data d.npz")->out,
                "apart by 0"));
     run_must("recover d.npz -o found.safetensors --json");
     assert_int_equal((int)run_number("recover d.npz --heads auto --json", "heads"), 2);
     assert_true(run_number("recover d.npz --heads 2 --json", "holdout_error") < 1e-9);
     assert_non_null(
-        strstr(run_here("compare teacher.safetensors found.safetensors")->out, "theta error"));
+        strstr(run_in_folder("compare teacher.safetensors found.safetensors")->out, "theta error"));
     run_must("teacher --parity 3 --dim 5 -o parity.safetensors");
     run_must("draw --layer parity.safetensors --tokens boolean --length 2 --n 9 -o p.npz --json");
 }
@@ -36,7 +36,7 @@ static void failure_is_exit_1_and_no_file(void **state) {
     run_must(
         "draw --layer teacher.safetensors --tokens boolean --length 4 --n 60 --seed 2 -o d.npz");
     run_refuses("recover d.npz --heads 1 --restarts 2 -o no", 1, "not recovered");
-    assert_non_null(strstr(run_here("recover d.npz --heads 1 --restarts 2")->out, "NO"));
+    assert_non_null(strstr(run_in_folder("recover d.npz --heads 1 --restarts 2")->out, "NO"));
     run_refuses("recover d.npz --heads 3 --method adam --steps 20 --restarts 1 -o no", 1,
                 "not recovered");
 }

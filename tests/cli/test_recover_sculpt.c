@@ -6,7 +6,7 @@
 #include "cli/run.h"
 
 static const run_result *run_to(const char *line, int code) {
-    const run_result *result = run_here(line);
+    const run_result *result = run_in_folder(line);
     if (result->code != code)
         fail_msg("wattle %s: exit %d, not %d: %s", line, result->code, code, result->err);
     return result;

@@ -83,10 +83,10 @@ static void lambda_rules_and_plans_are_told(void **state) {
     assert_int_equal((int)run_number("fit data.npz --heads 30 --lambda min-norm --json", "rank"),
                      40);
     assert_true(run_number("fit data.npz --heads 30 --plan --json", "bytes") > 0);
-    assert_non_null(strstr(run_here("fit data.npz --heads 30 --plan")->out, "dual"));
-    assert_non_null(strstr(run_here("fit data.npz --heads 3 --plan")->out, "primal"));
+    assert_non_null(strstr(run_in_folder("fit data.npz --heads 30 --plan")->out, "dual"));
+    assert_non_null(strstr(run_in_folder("fit data.npz --heads 3 --plan")->out, "primal"));
     assert_non_null(
-        strstr(run_here("fit --target corr:1 --n 99999 --heads 3 --plan")->out, "streamed"));
+        strstr(run_in_folder("fit --target corr:1 --n 99999 --heads 3 --plan")->out, "streamed"));
 }
 
 static void balls_are_certified(void **state) {
@@ -96,8 +96,8 @@ static void balls_are_certified(void **state) {
         run_number("fit " DATA " --heads 4 --loss huber --ball 1,2 --json", "relative_gap");
     assert_true(gap >= 0 && gap <= 1e-6);
     const run_result *result =
-        run_here("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 "
-                 "-o no");
+        run_in_folder("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 "
+                      "-o no");
     assert_int_equal(result->code, 1);
     assert_non_null(strstr(result->out, "NOT within"));
     refuses("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 -o no", 1, "--steps");
@@ -129,17 +129,18 @@ static void curves_are_tables_and_pictures(void **state) {
         "--n 8:32:x2 --reps 2 --test-n 20 --seed 1 -o b.csv --plot b.svg --threads 3");
     assert_true(same_bytes("a.csv", "b.csv"));
     assert_true(same_bytes("a.svg", "b.svg"));
-    assert_non_null(strstr(run_here("curve --dim 3 --keys 2 --heads 4 --n 4,8 --reps 2 --test-n 9 "
-                                    "--plot -")
-                               ->out,
-                           "samples n"));
+    assert_non_null(
+        strstr(run_in_folder("curve --dim 3 --keys 2 --heads 4 --n 4,8 --reps 2 --test-n 9 "
+                             "--plot -")
+                   ->out,
+               "samples n"));
     run_must("curve " DATA " --model rfa,brfa-inf --heads 3 --n 4,8 --reps 2 -o c.csv");
     assert_int_equal(count_lines("c.csv"), 2 * 2 * 2 + 1);
 }
 
 /* The mean test error at the largest n of the first curve. */
 static double last_mean(const char *line) {
-    json_t *all = json_loads(run_here(line)->out, 0, NULL);
+    json_t *all = json_loads(run_in_folder(line)->out, 0, NULL);
     json_t *curve = json_array_get(json_object_get(all, "curves"), 0);
     json_t *summary = json_object_get(curve, "summary");
     json_t *last = json_array_get(summary, json_array_size(summary) - 1);
