@@ -1,22 +1,66 @@
+#include <math.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "commands.h"
 #include "wattle/recover.h"
 
 typedef struct {
     double token_scale;
+    const char *data;
 } values;
+
+/* Outputs of both layers on given sequences: root mean squares over the numbers of the outputs. */
+typedef struct {
+    bool there;
+    double output, difference; /* of F_A, and of F_A - F_B */
+} on_data;
 
 static const cli_option options[] = {
     {"token-scale", 0, CLI_REAL, offsetof(values, token_scale), "A", "1",
      "Fresh Gaussian tokens are multiplied by this."},
+    {"data", 0, CLI_INPUT, offsetof(values, data), "FILE", NULL,
+     "Sequences x (.npz) to compare the outputs on too, as root mean squares."},
 };
 
 static json_t *head_number(size_t head) {
     return head == WT_COMPARE_UNMATCHED ? json_null() : json_integer((json_int_t)head);
 }
 
-static wt_status emit(cli_call *call, const wt_comparison *all) {
+static wt_status measure(cli_call *call, const wt_layer *a, const wt_layer *b, on_data *out) {
+    const values *given = call->values;
+    wt_context *context = call->context;
+    wt_sequences data = {0};
+    double *of_a = NULL, *of_b = NULL, square = 0, apart = 0;
+    wt_status status = WT_OK;
+    if (given->data == NULL)
+        goto done;
+    WT_TRY(wt_sequences_load(context, given->data, &data));
+    if (data.dim != a->dim) {
+        status = wt_fail(context, WT_DATA, "%s: tokens of %zu dimensions do not fit layers of %zu",
+                         given->data, data.dim, a->dim);
+        goto done;
+    }
+    size_t count = data.samples * data.length * a->outputs;
+    WT_TRY(WT_NEW(context, &of_a, count, "outputs"));
+    WT_TRY(WT_NEW(context, &of_b, count, "outputs"));
+    WT_TRY(wt_layer_forward(context, a, data.samples, data.length, data.x, of_a));
+    WT_TRY(wt_layer_forward(context, b, data.samples, data.length, data.x, of_b));
+    for (size_t i = 0; i < count; i++) {
+        square += of_a[i] * of_a[i];
+        apart += (of_a[i] - of_b[i]) * (of_a[i] - of_b[i]);
+    }
+    *out = (on_data){.there = true,
+                     .output = sqrt(square / (double)count),
+                     .difference = sqrt(apart / (double)count)};
+done:
+    wt_sequences_free(&data);
+    wt_release(of_a);
+    wt_release(of_b);
+    return status;
+}
+
+static wt_status emit(cli_call *call, const wt_comparison *all, const on_data *data) {
     json_t *heads = json_array(), *distances = json_array();
     for (size_t i = 0; i < all->matches; i++)
         json_array_append_new(heads,
@@ -28,11 +72,15 @@ static wt_status emit(cli_call *call, const wt_comparison *all) {
         json_array_append_new(distances,
                               json_pack("{s:I, s:o}", "length", (json_int_t)all->length[i],
                                         "distance", cli_json_real(all->distance[i])));
-    return cli_emit_json(
-        call,
+    json_t *object =
         json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "heads_a", (json_int_t)all->heads_a, "heads_b",
                   (json_int_t)all->heads_b, "theta_error", cli_json_real(all->theta_error),
-                  "w_error", cli_json_real(all->w_error), "heads", heads, "function", distances));
+                  "w_error", cli_json_real(all->w_error), "heads", heads, "function", distances);
+    if (data->there) {
+        json_object_set_new(object, "data_output", cli_json_real(data->output));
+        json_object_set_new(object, "data_difference", cli_json_real(data->difference));
+    }
+    return cli_emit_json(call, object);
 }
 
 static void print_head(size_t head) {
@@ -42,7 +90,7 @@ static void print_head(size_t head) {
         printf("%6zu", head);
 }
 
-static void print(const cli_call *call, const wt_comparison *all) {
+static void print(const cli_call *call, const wt_comparison *all, const on_data *data) {
     printf("%s: %zu heads, %s: %zu heads, duplicates merged and zero heads dropped\n\n",
            call->operands[0], all->heads_a, call->operands[1], all->heads_b);
     printf("%6s%6s %12s %12s\n", "a", "b", "theta error", "w error");
@@ -57,20 +105,25 @@ static void print(const cli_call *call, const wt_comparison *all) {
     putchar('\n');
     for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++)
         printf("function distance, %2zu tokens: %.3e\n", all->length[i], all->distance[i]);
+    if (data->there)
+        printf("on the data: outputs %.3e, apart by %.3e (root mean squares)\n", data->output,
+               data->difference);
 }
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_layer a = {0}, b = {0};
     wt_comparison all = {0};
+    on_data data = {0};
     wt_status status;
     WT_TRY(wt_layer_load(call->context, call->operands[0], &a));
     WT_TRY(wt_layer_load(call->context, call->operands[1], &b));
     WT_TRY(wt_compare(call->context, &a, &b, given->token_scale, call->common.seed, &all));
+    WT_TRY(measure(call, &a, &b, &data));
     if (call->common.json)
-        WT_TRY(emit(call, &all));
+        WT_TRY(emit(call, &all, &data));
     else
-        print(call, &all);
+        print(call, &all, &data);
 done:
     wt_layer_free(&a);
     wt_layer_free(&b);
@@ -90,7 +143,7 @@ const cli_command cli_compare = {
         "norms over the norm in A. The function distance is |F_A - F_B| / |F_A| on fresh Gaussian "
         "sequences of several lengths.",
     .examples = "wattle compare teacher.safetensors layer.safetensors\n"
-                "wattle compare teacher.safetensors layer.safetensors --json",
+                "wattle compare teacher.safetensors layer.safetensors --data fresh.npz --json",
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "io/output.h"
 #include "oracle.h"
 #include "set_options.h"
 #include "wattle/query.h"
@@ -100,6 +101,7 @@ static wt_status run(cli_call *call) {
     wt_layer layer = {0};
     wt_status status;
     WT_TRY(read_options(call, &wanted));
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(cli_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
     status = wt_query_layer(call->context, cli_oracle_ask, &oracle, given->dim, oracle.outputs,
                             &wanted, &layer, &report);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "io/output.h"
 #include "recover.h"
 #include "set_options.h"
 
@@ -11,13 +12,14 @@ static const cli_option options[] = {
     {"heads", 'm', CLI_TEXT, offsetof(cli_recover_values, heads), "M", "auto",
      "Heads of the layer, or auto: as many as the held-out error asks for."},
     {"method", 0, CLI_TEXT, offsetof(cli_recover_values, method), "METHOD", "auto",
-     "auto (refine), refine (variable projection and Gauss-Newton), sculpt (rows where all heads "
-     "attend alike, then refine) or adam (the baseline)."},
+     "refine (variable projection and Gauss-Newton), sculpt (rows where all heads attend alike, "
+     "then refine), adam (the baseline), or auto: refine, and a start from sculpt where it may "
+     "work and the first random ones fail."},
     {"restarts", 0, CLI_COUNT, offsetof(cli_recover_values, restarts), "R", "20",
      "Random starts at most."},
     {"holdout", 0, CLI_REAL, offsetof(cli_recover_values, holdout), "PART", "0.2",
-     "Part of the sequences, at the end of the file, that judges the fit; the layer is then "
-     "polished on all of them."},
+     "Part of the sequences, drawn by the seed, that judges the fit; the layer is then polished "
+     "on all of them."},
     {"steps", 0, CLI_COUNT, offsetof(cli_recover_values, steps), "S", NULL,
      "Steps of a start at most: 200 unless given, 20000 for adam."},
     {"goal", 0, CLI_REAL, offsetof(cli_recover_values, goal), "E", "1e-9",
@@ -25,9 +27,14 @@ static const cli_option options[] = {
     {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, matrix_free), NULL, NULL,
      "Conjugate gradients however small the problem is."},
     {"certificate", 0, CLI_FLAG, offsetof(cli_recover_values, certificate), NULL, NULL,
-     "With sculpt: how wide the body of all Theta that agree with the rows is around the heads."},
+     "How wide the body of all Theta that agree with the rows is around the heads found."},
     {"directions", 0, CLI_TEXT, offsetof(cli_recover_values, directions), "N", "64",
      "Directions of the certificate, or all: a basis of those orthogonal to the heads."},
+    {"part", 0, CLI_REAL, offsetof(cli_recover_values, part), "PART", "0.02",
+     "Part of the rows that the certificate takes: those where heads seem to attend alike most."},
+    {"teacher", 0, CLI_INPUT, offsetof(cli_recover_values, teacher), "FILE", NULL,
+     "The true layer, where it is known: sculpt tells its errors, the certificate whether it holds "
+     "the true heads. The recovery itself does not look at it."},
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE", NULL,
      "Where the layer goes (.safetensors); nothing is written when it was not recovered."},
 };
@@ -35,10 +42,9 @@ static const cli_option options[] = {
 /* A new method is a row here and a function. */
 static const struct {
     const char *name;
-    wt_status (*run)(cli_call *call, const wt_sequences *data, const wt_recover_options *options,
-                     wt_layer *out, wt_recover_report *report);
+    cli_recover_method *run;
 } methods[] = {
-    {"auto", cli_recover_refine},
+    {"auto", cli_recover_auto},
     {"refine", cli_recover_refine},
     {"sculpt", cli_recover_sculpt},
     {"adam", cli_recover_adam},
@@ -84,14 +90,15 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
     for (size_t i = 0; i < report->warnings; i++)
         json_array_append_new(warnings, json_string(report->warning[i]));
     json_t *object = json_pack(
-        "{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
+        "{s:s, s:b, s:b, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
         "s:o, s:o}",
         "method", report->method, "recovered", report->recovered, "exact", report->exact, "heads",
-        (json_int_t)report->heads, "start", (json_int_t)report->start, "starts",
-        (json_int_t)report->starts, "steps", (json_int_t)report->steps, "products",
-        (json_int_t)report->products, "flops", cli_json_real(report->flops), "train_error",
-        cli_json_real(report->train_error), "holdout_error", cli_json_real(report->holdout_error),
-        "condition", cli_json_real(report->condition), "examples", (json_int_t)report->examples,
+        (json_int_t)report->heads, "start", (json_int_t)report->start, "start_from",
+        report->start_from, "starts", (json_int_t)report->starts, "steps",
+        (json_int_t)report->steps, "products", (json_int_t)report->products, "flops",
+        cli_json_real(report->flops), "train_error", cli_json_real(report->train_error),
+        "holdout_error", cli_json_real(report->holdout_error), "condition",
+        cli_json_real(report->condition), "examples", (json_int_t)report->examples,
         "least_examples", cli_json_real(report->least_examples), "seconds", report->seconds,
         "warnings", warnings, "output", output == NULL ? json_null() : json_string(output));
     const cli_recover_values *given = call->values;
@@ -108,7 +115,8 @@ static void print(const char *output, const wt_recover_report *report) {
     cli_print_number("held-out error", report->holdout_error);
     cli_print_number("train error", report->train_error);
     cli_print_number("condition", report->condition);
-    cli_print_row("winning start", "%zu of %zu", report->start + 1, report->starts);
+    cli_print_row("winning start", "%zu of %zu, %s", report->start + 1, report->starts,
+                  report->start_from);
     cli_print_row("steps", "%zu", report->steps);
     if (report->products > 0)
         cli_print_row("products", "%zu", report->products);
@@ -118,40 +126,72 @@ static void print(const char *output, const wt_recover_report *report) {
         cli_print_row("output", "%s", output);
 }
 
-static wt_status run(cli_call *call) {
+static wt_status choose_method(cli_call *call, cli_recover_method **out) {
     const cli_recover_values *given = call->values;
+    for (size_t i = 0; i < METHODS; i++)
+        if (strcmp(methods[i].name, given->method) == 0) {
+            *out = methods[i].run;
+            return WT_OK;
+        }
+    return wt_fail(call->context, WT_USAGE, "unknown method '%s' of recovery", given->method);
+}
+
+/* Writes and prints what was found. `refused` is why there is no certificate, or empty: nothing is
+ * written then. */
+static wt_status tell(cli_call *call, const wt_layer *layer, const wt_recover_report *report,
+                      const char *refused) {
+    const cli_recover_values *given = call->values;
+    const char *written = report->recovered && refused[0] == '\0' ? given->output : NULL;
+    wt_status status = WT_OK;
+    if (written != NULL)
+        WT_TRY(wt_layer_save(call->context, written, layer));
+    if (call->common.json)
+        WT_TRY(emit(call, written, report));
+    else {
+        cli_recover_stages_print(&given->stages);
+        print(written, report);
+    }
+    if (refused[0] != '\0')
+        status = wt_fail(call->context, WT_MISSED, "no certificate: %s", refused);
+    if (!report->recovered)
+        status = wt_fail(call->context, WT_MISSED,
+                         "the layer was not recovered: %s error %.3g after %zu starts",
+                         isnan(report->holdout_error) ? "train" : "held-out",
+                         isnan(report->holdout_error) ? report->train_error : report->holdout_error,
+                         report->starts);
+done:
+    return status;
+}
+
+static wt_status run(cli_call *call) {
+    cli_recover_values *given = call->values;
     wt_recover_options settings;
     wt_recover_report report;
     wt_sequences data = {0};
     wt_layer layer = {0};
-    size_t method = 0;
+    cli_recover_method *method = NULL;
+    char refused[WT_MESSAGE_BYTES] = "";
     wt_status status;
     WT_TRY(read_options(call, &settings));
-    while (method < METHODS && strcmp(methods[method].name, given->method) != 0)
-        method++;
-    if (method == METHODS) {
-        status = wt_fail(call->context, WT_USAGE, "unknown method '%s' of recovery", given->method);
-        goto done;
-    }
+    WT_TRY(choose_method(call, &method));
+    WT_TRY(cli_recover_directions(call, &given->direction_count));
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
-    WT_TRY(methods[method].run(call, &data, &settings, &layer, &report));
-    const char *written = report.recovered ? given->output : NULL;
-    if (written != NULL)
-        WT_TRY(wt_layer_save(call->context, written, &layer));
-    if (call->common.json)
-        WT_TRY(emit(call, written, &report));
-    else {
-        cli_recover_stages_print(&given->stages);
-        print(written, &report);
+    if (given->teacher != NULL)
+        WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));
+    WT_TRY(method(call, &data, &settings, &layer, &report));
+    if (given->certificate && report.recovered) {
+        status = cli_recover_certify(call, &data, &layer);
+        if (status == WT_MISSED)
+            snprintf(refused, sizeof refused, "%s", wt_context_message(call->context));
+        else
+            WT_TRY(status);
     }
-    if (!report.recovered)
-        status = wt_fail(
-            call->context, WT_MISSED, "the layer was not recovered: %s error %.3g after %zu starts",
-            isnan(report.holdout_error) ? "train" : "held-out",
-            isnan(report.holdout_error) ? report.train_error : report.holdout_error, report.starts);
+    WT_TRY(tell(call, &layer, &report, refused));
 done:
     wt_sequences_free(&data);
     wt_layer_free(&layer);
+    wt_layer_free(&given->truth);
     return status;
 }
 
@@ -165,8 +205,9 @@ const cli_command cli_recover = {
         "Finds F(X) = sum_i softmax(X Theta_i X^T) X W_i from sequences x (n,k,d) and outputs y "
         "(n,k,p). refine eliminates W by least squares and takes damped Gauss-Newton steps in "
         "Theta from small random starts; sculpt finds its start from the rows where all heads "
-        "attend "
-        "alike, stage by stage, and can certify the heads; adam is the plain baseline.\n\n"
+        "attend alike, stage by stage; adam is the plain baseline. A certificate bounds, for few "
+        "tokens and many examples, how far other Theta that agree with such rows may lie from the "
+        "heads found.\n\n"
         "A layer counts as recovered when the relative error on the fitted and the held-out "
         "sequences reaches the goal, or when three starts end at the same floor and the held-out "
         "error is no more than twice the train error (noisy outputs). Otherwise the exit code is 1 "

@@ -6,6 +6,7 @@
 typedef struct {
     size_t heads, dim, outputs, rank, parity;
     double scale;
+    bool zero_sum;
     const char *output;
 } values;
 
@@ -17,19 +18,43 @@ static const cli_option options[] = {
     {"scale", 0, CLI_REAL, offsetof(values, scale), "S", "2", "Frobenius norm of every Theta."},
     {"rank", 'r', CLI_COUNT, offsetof(values, rank), "R", NULL,
      "Rank of every Theta; full unless given."},
+    {"zero-sum", 0, CLI_FLAG, offsetof(values, zero_sum), NULL, NULL,
+     "Take the mean of all W_i off each of them, so that they sum to 0."},
     {"parity", 0, CLI_COUNT, offsetof(values, parity), "N", NULL,
      "The hard instance instead: N heads that compute the parity of N bits."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
      "Where the layer goes (.safetensors): theta (m,d,d), w (m,d,p)."},
 };
 
+/* Takes the mean of the heads' W off each: a layer that shows nothing of its W to one token. */
+static void sum_to_zero(wt_layer *layer) {
+    size_t count = layer->dim * layer->outputs;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t head = 0; head < layer->heads; head++)
+            sum += layer->w[head * count + i];
+        for (size_t head = 0; head < layer->heads; head++)
+            layer->w[head * count + i] -= sum / (double)layer->heads;
+    }
+}
+
+static wt_status make_random(cli_call *call, wt_layer *layer) {
+    const values *given = call->values;
+    if (given->zero_sum && given->heads < 2)
+        return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
+    wt_status status = wt_layer_teacher(call->context, given->heads, given->dim,
+                                        given->outputs == 0 ? given->dim : given->outputs,
+                                        given->scale, given->rank, call->common.seed, layer);
+    if (status == WT_OK && given->zero_sum)
+        sum_to_zero(layer);
+    return status;
+}
+
 static wt_status make(cli_call *call, wt_layer *layer) {
     const values *given = call->values;
-    static const char *const random_only[] = {"heads", "out-dim", "scale", "rank"};
+    static const char *const random_only[] = {"heads", "out-dim", "scale", "rank", "zero-sum"};
     if (given->parity == 0)
-        return wt_layer_teacher(call->context, given->heads, given->dim,
-                                given->outputs == 0 ? given->dim : given->outputs, given->scale,
-                                given->rank, call->common.seed, layer);
+        return make_random(call, layer);
     for (size_t i = 0; i < sizeof random_only / sizeof *random_only; i++)
         if (cli_given(call, random_only[i]))
             return wt_fail(call->context, WT_USAGE, "--parity and --%s exclude each other",

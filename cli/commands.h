@@ -16,6 +16,8 @@ extern const cli_command cli_inspect;
 extern const cli_command cli_predict;
 extern const cli_command cli_query;
 extern const cli_command cli_recover;
+extern const cli_command cli_report;
+extern const cli_command cli_reproduce;
 extern const cli_command cli_score;
 extern const cli_command cli_search;
 extern const cli_command cli_selfcheck;

@@ -2,11 +2,8 @@
 #ifndef CLI_ORACLE_H
 #define CLI_ORACLE_H
 
-#include <sys/types.h>
-
+#include "base/child.h"
 #include "lines.h"
-
-enum { CLI_COMPLAINT_BYTES = 400 };
 
 typedef struct cli_oracle {
     wt_context *context;
@@ -14,14 +11,11 @@ typedef struct cli_oracle {
     size_t dim, outputs;
     size_t answers; /* so far */
     bool broken;    /* it failed once, and is owed no time to leave */
-    pid_t process;  /* -1 = none */
-    int input, errors;
-    cli_lines lines; /* of its output */
+    wt_child child; /* its output is read through the lines */
+    cli_lines lines;
     char *question;
     size_t question_room;
     double *first; /* the answer to [e_1], asked to learn how many outputs there are */
-    char complaint[CLI_COMPLAINT_BYTES];
-    size_t complaint_length;
 } cli_oracle;
 
 /* Starts `sh -c command` and asks for the answer to the first unit vector, which tells the number

@@ -14,23 +14,25 @@ typedef struct cli_recover_stages {
 } cli_recover_stages;
 
 typedef struct cli_recover_values {
-    const char *heads, *method, *output;
+    const char *heads, *method, *output, *teacher;
     size_t restarts, steps;
-    double holdout, goal;
+    double holdout, goal, part;
     bool matrix_free, certificate;
     const char *directions;
-    cli_recover_stages stages; /* no option: filled by the run */
+    /* no options: filled by the run */
+    size_t direction_count; /* of --directions; 0 = all */
+    wt_layer truth;         /* of --teacher; empty without */
+    cli_recover_stages stages;
 } cli_recover_values;
 
-wt_status cli_recover_refine(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer *out,
-                             wt_recover_report *report);
-wt_status cli_recover_adam(cli_call *call, const wt_sequences *data,
-                           const wt_recover_options *given, wt_layer *out,
-                           wt_recover_report *report);
-wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer *out,
-                             wt_recover_report *report);
+typedef wt_status cli_recover_method(cli_call *call, const wt_sequences *data,
+                                     const wt_recover_options *given, wt_layer *out,
+                                     wt_recover_report *report);
+cli_recover_method cli_recover_auto, cli_recover_refine, cli_recover_sculpt, cli_recover_adam;
+
+wt_status cli_recover_directions(cli_call *call, size_t *out);
+/* The certificate of a layer, into the stages. */
+wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt_layer *layer);
 
 /* Adds the stages there are as objects "sculpt" and "certificate", and returns the object. */
 json_t *cli_recover_stages_json(const cli_recover_stages *stages, json_t *object);

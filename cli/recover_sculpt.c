@@ -1,5 +1,5 @@
-/* `wattle recover --method sculpt`: stages one by one, refining from the start they give, and the
- * certificate of what was found. */
+/* `wattle recover` by way of sculpt: stages one by one, refining from the start they give, and the
+ * certificate of what was found by whatever method. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 enum { TEXT_BYTES = 4096 };
 
-static wt_status read_directions(cli_call *call, const char *text, size_t *out) {
+wt_status cli_recover_directions(cli_call *call, size_t *out) {
+    const char *text = ((const cli_recover_values *)call->values)->directions;
     uint64_t count = 0;
     if (strcmp(text, "all") != 0 &&
         (!wt_parse_unsigned(text, &count) || count == 0 || count > 1000000))
@@ -44,20 +45,32 @@ void cli_recover_stages_print(const cli_recover_stages *stages) {
     }
 }
 
-/* What there is to show of a run that stops here with the status and sentence it has. */
-static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages, wt_status status) {
+/* What there is to show of a sculpting that stops here with the sentence it has. */
+static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages) {
     char sentence[WT_MESSAGE_BYTES];
     snprintf(sentence, sizeof sentence, "%s", wt_context_message(call->context));
-    if (status != WT_MISSED)
-        return status;
     if (!call->common.json) {
         cli_recover_stages_print(stages);
-        return status;
+        return WT_MISSED;
     }
     json_t *object =
         json_pack("{s:s, s:b, s:s}", "method", "sculpt", "recovered", 0, "reason", sentence);
     wt_status written = cli_emit_json(call, cli_recover_stages_json(stages, object));
-    return written != WT_OK ? written : wt_fail(call->context, status, "%s", sentence);
+    return written != WT_OK ? written : wt_fail(call->context, WT_MISSED, "%s", sentence);
+}
+
+static const wt_layer *truth_of(const cli_recover_values *values) {
+    return values->truth.heads > 0 ? &values->truth : NULL;
+}
+
+wt_status cli_recover_auto(cli_call *call, const wt_sequences *data,
+                           const wt_recover_options *given, wt_layer *out,
+                           wt_recover_report *report) {
+    cli_recover_values *values = call->values;
+    cli_recover_stages *stages = &values->stages;
+    wt_status status = wt_recover(call->context, data, given, out, report, &stages->sculpt);
+    stages->sculpted = stages->sculpt.stage != WT_SCULPT_NONE;
+    return status;
 }
 
 wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
@@ -66,30 +79,38 @@ wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
     cli_recover_values *values = call->values;
     cli_recover_stages *stages = &values->stages;
     wt_sculpt_options options = wt_sculpt_options_default();
-    wt_certificate_options certify = wt_certificate_options_default();
     wt_recover_options refine = *given;
     wt_layer start = {0};
     wt_status status;
-    WT_TRY(read_directions(call, values->directions, &certify.directions));
-    certify.seed = given->seed;
     options.heads = given->heads;
+    options.teacher = truth_of(values);
     status = wt_sculpt(call->context, data, &options, &start, &stages->sculpt);
     stages->sculpted = stages->sculpt.stage != WT_SCULPT_NONE;
-    if (status != WT_OK) {
-        status = show_and_stop(call, stages, status);
-        goto done;
-    }
+    if (status == WT_MISSED)
+        status = show_and_stop(call, stages);
+    WT_TRY(status);
     refine.heads = start.heads;
     refine.start = &start;
     WT_TRY(wt_refine(call->context, data, &refine, out, report));
     report->method = "sculpt";
-    if (values->certificate && report->recovered) {
-        status = wt_certificate(call->context, data, out, &certify, &stages->certificate);
-        stages->certified = status == WT_OK;
-        if (status != WT_OK)
-            status = show_and_stop(call, stages, status);
-    }
+    if (strcmp(report->start_from, "given") == 0)
+        report->start_from = "sculpt";
+    report->seconds += stages->sculpt.seconds;
 done:
     wt_layer_free(&start);
+    return status;
+}
+
+wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt_layer *layer) {
+    cli_recover_values *values = call->values;
+    wt_certificate_options options = wt_certificate_options_default();
+    wt_status status;
+    options.directions = values->direction_count;
+    options.part = values->part;
+    options.seed = call->common.seed;
+    options.teacher = truth_of(values);
+    WT_TRY(wt_certificate(call->context, data, layer, &options, &values->stages.certificate));
+    values->stages.certified = true;
+done:
     return status;
 }

@@ -9,19 +9,12 @@
 #include "set_options.h"
 #include "sweep.h"
 
-enum { COMMAND_BYTES = 4096, MACHINE_BYTES = CLI_CPU_TEXT + 32, VERSION_BYTES = 96 };
-
-/* What goes into every record of this run. */
-typedef struct {
-    char command[COMMAND_BYTES], machine[MACHINE_BYTES], version[VERSION_BYTES];
-} identity;
-
-static wt_sweep_options describe(identity *self, const cli_sweep_values *given) {
+wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers) {
     char processor[CLI_CPU_TEXT];
     snprintf(self->machine, sizeof self->machine, "%s, %zu processors", cli_cpu_model(processor),
              cli_processors());
     snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
-    return (wt_sweep_options){.workers = given->workers,
+    return (wt_sweep_options){.workers = workers,
                               .command = self->command,
                               .version = self->version,
                               .machine = self->machine};
@@ -29,19 +22,20 @@ static wt_sweep_options describe(identity *self, const cli_sweep_values *given) 
 
 /* The line that does the same again. */
 static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shard shard,
-                          char out[COMMAND_BYTES]) {
-    size_t used = (size_t)snprintf(out, COMMAND_BYTES, "wattle sweep run %s", call->operands[1]);
-    for (size_t i = 0; i < given->set.count && used < COMMAND_BYTES; i++)
-        used +=
-            (size_t)snprintf(out + used, COMMAND_BYTES - used, " --set %s", given->set.items[i]);
-    if (cli_given(call, "seed") && used < COMMAND_BYTES)
-        used += (size_t)snprintf(out + used, COMMAND_BYTES - used, " --seed %" PRIu64,
+                          char out[CLI_COMMAND_BYTES]) {
+    size_t used =
+        (size_t)snprintf(out, CLI_COMMAND_BYTES, "wattle sweep run %s", call->operands[1]);
+    for (size_t i = 0; i < given->set.count && used < CLI_COMMAND_BYTES; i++)
+        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --set %s",
+                                 given->set.items[i]);
+    if (cli_given(call, "seed") && used < CLI_COMMAND_BYTES)
+        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --seed %" PRIu64,
                                  call->common.seed);
-    if (shard.count > 1 && used < COMMAND_BYTES)
-        used += (size_t)snprintf(out + used, COMMAND_BYTES - used, " --shard %zu/%zu",
+    if (shard.count > 1 && used < CLI_COMMAND_BYTES)
+        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --shard %zu/%zu",
                                  shard.index + 1, shard.count);
-    if (used < COMMAND_BYTES)
-        snprintf(out + used, COMMAND_BYTES - used, " --store %s", given->store);
+    if (used < CLI_COMMAND_BYTES)
+        snprintf(out + used, CLI_COMMAND_BYTES - used, " --store %s", given->store);
 }
 
 static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec *out) {
@@ -107,8 +101,8 @@ done:
 }
 
 wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
-    identity self;
-    wt_sweep_options options = describe(&self, given);
+    cli_sweep_identity self;
+    wt_sweep_options options = cli_sweep_describe(&self, given->workers);
     wt_sweep_report report;
     wt_plan_count before;
     wt_spec spec = {0};
@@ -145,8 +139,8 @@ done:
 }
 
 wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
-    identity self;
-    wt_sweep_options options = describe(&self, given);
+    cli_sweep_identity self;
+    wt_sweep_options options = cli_sweep_describe(&self, given->workers);
     wt_sweep_report report;
     wt_store_count held;
     wt_store *store = NULL;

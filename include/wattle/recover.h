@@ -37,9 +37,10 @@ typedef struct wt_recover_report {
     bool exact;           /* train and held-out errors reached the goal */
     size_t heads;         /* of the layer given back */
     size_t start, starts; /* which start won, from 0; how many were made */
-    size_t steps;         /* Gauss-Newton (or Adam) steps over all starts */
-    size_t products;      /* products with the Jacobian or its transpose */
-    double flops;         /* of the products and factorisations, about */
+    const char *start_from; /* what that start was: random, given or sculpt */
+    size_t steps;           /* Gauss-Newton (or Adam) steps over all starts */
+    size_t products;        /* products with the Jacobian or its transpose */
+    double flops;           /* of the products and factorisations, about */
     double train_error, holdout_error;
     double condition;      /* of the projected Jacobian; from below for many unknowns */
     double least_examples; /* N_min = max(m d (d + p) / (k p), d^2 / (k (k - 1))) */

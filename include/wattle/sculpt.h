@@ -15,7 +15,7 @@
 #ifndef WATTLE_SCULPT_H
 #define WATTLE_SCULPT_H
 
-#include "wattle/layer.h"
+#include "wattle/recover.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +77,14 @@ WT_API wt_status wt_sculpt(wt_context *context, const wt_sequences *data,
                            const wt_sculpt_options *options, wt_layer *out,
                            wt_sculpt_report *report);
 
+/* The method `auto`: refine; where its first random starts fail and the data is such that sculpt
+ * may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a start
+ * from the sequences that are not held out. report->method is the one that won, `stages` what
+ * sculpt did; its stage is WT_SCULPT_NONE where it was not asked, or refused at once. */
+WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, wt_layer *out,
+                            wt_recover_report *report, wt_sculpt_report *stages);
+
 /* The stages one a line, for reading; and as an object of JSON, null for NaN. Cut to `bytes`;
  * return the length of the whole text, as snprintf does. */
 WT_API size_t wt_sculpt_text(const wt_sculpt_report *report, char *buffer, size_t bytes);
@@ -90,20 +98,22 @@ typedef struct wt_certificate_options {
                           p_b in [0.1, 0.9] */
     size_t directions; /* random ones; 0 = a basis of the d^2 - m orthogonal to the span */
     uint64_t seed;     /* of the directions */
+    const wt_layer *teacher; /* where known: its heads in the body are counted; NULL = not known */
 } wt_certificate_options;
 
-/* 2% of the rows, 64 directions, seed 0. */
+/* 2% of the rows, 64 directions, seed 0, no teacher. */
 WT_API wt_certificate_options wt_certificate_options_default(void);
 
 typedef struct wt_certificate_result {
     size_t rows, slabs;
-    double eta; /* 1.1 times the largest violation of a slab by a reported head */
+    double eta; /* 1.1 times the largest violation of a slab by a reported head; 1e-9 at least */
     size_t directions;
     double theta_size; /* root mean square of |Theta_i|_F */
     /* Half-widths over theta_size, INFINITY where the body has no end. Per direction: in Frobenius
      * norm, over all directions at once, up to sqrt(d^2 - m) times larger. */
     double median, largest;
-    double frobenius_factor; /* sqrt(d^2 - m) */
+    double frobenius_factor;              /* sqrt(d^2 - m) */
+    size_t teacher_heads, teacher_inside; /* 0 and 0 without a teacher */
     double seconds;
 } wt_certificate_result;
 

@@ -270,3 +270,10 @@ void wt_output_free(wt_output *output) {
     wt_release(output->target);
     wt_release(output);
 }
+
+wt_status wt_output_try(wt_context *context, const char *path) {
+    wt_output *output = NULL;
+    wt_status status = path == NULL ? WT_OK : wt_output_open(context, path, &output);
+    wt_output_free(output);
+    return status;
+}

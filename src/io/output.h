@@ -18,6 +18,10 @@ typedef struct wt_output wt_output;
  * target is no regular file. The context must outlive the output. */
 wt_status wt_output_open(wt_context *context, const char *path, wt_output **out);
 
+/* Whether it would open: for long work, to fail before it and not after. NULL will do. Nothing
+ * remains. */
+wt_status wt_output_try(wt_context *context, const char *path);
+
 /* After one failure every further call returns the same status. */
 wt_status wt_output_write(wt_output *output, const void *bytes, size_t count);
 __attribute__((format(printf, 2, 3))) wt_status wt_output_print(wt_output *output,

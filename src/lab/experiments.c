@@ -5,11 +5,8 @@
 #include "wattle/random.h"
 
 static const wt_experiment *const experiments[] = {
-    &wt_experiment_curve,
-    &wt_experiment_recover,
-    &wt_experiment_train,
-    &wt_experiment_threshold,
-    &wt_experiment_construct,
+    &wt_experiment_curve,     &wt_experiment_recover,   &wt_experiment_train,
+    &wt_experiment_threshold, &wt_experiment_construct,
 };
 
 const wt_experiment *wt_experiment_at(size_t index) {

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "learn/holdout.h"
 #include "learn/jacobian.h"
 #include "learn/recover.h"
 #include "wattle/linalg.h"
@@ -167,6 +168,7 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
                   wt_layer *out, wt_recover_report *report) {
     double began = wt_clock();
     wt_rows train = {0}, held = {0};
+    wt_holdout split = {0};
     job work = {.context = context,
                 .options = options,
                 .rows = &train,
@@ -181,9 +183,10 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     }
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     size_t fitted = wt_recover_train_samples(data, options);
+    WT_TRY(wt_holdout_split(context, data, options, &split));
     WT_TRY(wt_layer_new(context, options->heads, data->dim, data->outputs, out));
-    WT_TRY(wt_rows_make(context, data, options, 0, fitted, &train));
-    WT_TRY(wt_rows_make(context, data, options, fitted, data->samples, &held));
+    WT_TRY(wt_rows_make(context, &split.data, &split.options, 0, fitted, &train));
+    WT_TRY(wt_rows_make(context, &split.data, &split.options, fitted, data->samples, &held));
     double square = wt_recover_mean_square(data), d = (double)data->dim;
     work.theta_unit = 0.1 / (d * square);
     work.w_unit = train.norm / sqrt((double)(train.rows * train.outputs) * d * square);
@@ -202,6 +205,7 @@ done:
     wt_release(work.second);
     wt_rows_free(&train);
     wt_rows_free(&held);
+    wt_holdout_free(&split);
     if (status != WT_OK)
         wt_layer_free(out);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "learn/sculpt_span.h"
 #include "linalg/linear_program.h"
@@ -11,8 +12,10 @@
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
 
-#define MARGIN      1.1 /* of eta over the largest violation */
-#define LARGEST_ETA 1   /* a wider body is as large as Theta itself */
+#define MARGIN      1.1  /* of eta over the largest violation */
+#define LARGEST_ETA 1    /* a wider body is as large as Theta itself */
+#define LEAST_ETA   1e-9 /* a narrower slab is rounding */
+enum { BATCH = 16 };     /* directions between two looks at the progress */
 
 wt_certificate_options wt_certificate_options_default(void) {
     return (wt_certificate_options){.part = 0.02, .directions = 64};
@@ -26,6 +29,9 @@ static wt_status check(wt_context *context, const wt_sequences *data, const wt_l
         status = wt_fail(context, WT_USAGE,
                          "the layer has dimension %zu and %zu outputs, the data %zu and %zu",
                          layer->dim, layer->outputs, data->dim, data->outputs);
+    else if (options->teacher != NULL && options->teacher->dim != data->dim)
+        status = wt_fail(context, WT_USAGE, "the teacher has dimension %zu, the data %zu",
+                         options->teacher->dim, data->dim);
     else if (data->length < 2 || data->length > WT_SCULPT_TOKENS)
         status =
             wt_fail(context, WT_MISSED, "a certificate takes sequences of 2 to %d tokens, not %zu",
@@ -72,7 +78,7 @@ static wt_status eta_of(wt_context *context, const wt_slabs *slabs, const wt_lay
     double most = 0;
     for (size_t head = 0; head < layer->heads; head++)
         most = fmax(most, wt_slabs_violation(slabs, layer->theta + head * slabs->unknowns));
-    *eta = MARGIN * most;
+    *eta = fmax(MARGIN * most, LEAST_ETA);
     if (!(*eta <= LARGEST_ETA))
         return wt_fail(context, WT_MISSED,
                        "the reported heads leave slabs by %.3g: with eta above %d the body is as "
@@ -83,22 +89,16 @@ static wt_status eta_of(wt_context *context, const wt_slabs *slabs, const wt_lay
 
 /* The body moved so that the first head is its origin: directions are orthogonal to that head, so
  * that widths are the same, and the programs start from a point inside. */
-static wt_status open_body(wt_context *context, const wt_slabs *slabs, double eta,
-                           const double *origin, wt_body **out) {
-    double *low = NULL, *high = NULL;
+static wt_status bounds_of(wt_context *context, const wt_slabs *slabs, double eta,
+                           const double *origin, double *low, double *high) {
     wt_status status;
-    WT_TRY(WT_NEW(context, &low, slabs->count, "slabs"));
-    WT_TRY(WT_NEW(context, &high, slabs->count, "slabs"));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, slabs->count, 1, slabs->unknowns, -1, slabs->normal,
                    slabs->unknowns, origin, 1, 0, low, 1));
     for (size_t i = 0; i < slabs->count; i++) {
         high[i] = low[i] + slabs->middle[i] + eta;
         low[i] += slabs->middle[i] - eta;
     }
-    WT_TRY(wt_body_open(context, slabs->count, slabs->unknowns, slabs->normal, low, high, out));
 done:
-    wt_release(low);
-    wt_release(high);
     return status;
 }
 
@@ -149,52 +149,91 @@ static int by_value(const void *left, const void *right) {
 }
 
 typedef struct {
-    wt_body *body;
-    double *basis, *direction, *mix; /* (d^2, d^2), (d^2), (d^2) */
-    double *widths;                  /* (directions): half-widths */
+    wt_context *context;
+    const wt_certificate_options *options;
+    wt_body body;
+    double *low, *high;
+    size_t free_count; /* directions orthogonal to the heads */
+    double *basis;     /* (d^2, d^2): those first */
+    double *scratch;   /* (threads, 2 d^2): a direction, and what it is mixed of */
+    double *widths;    /* (directions): half-widths */
+    size_t first;      /* direction of the batch in hand */
 } measure;
 
-static wt_status half_width(wt_context *context, const measure *job, size_t u, double *out) {
-    double there, back;
-    wt_status status;
-    WT_TRY(wt_body_reach(context, job->body, job->direction, &there));
-    for (size_t j = 0; j < u; j++)
-        job->direction[j] = -job->direction[j];
-    WT_TRY(wt_body_reach(context, job->body, job->direction, &back));
-    *out = (there + back) / 2;
+static wt_status half_widths(void *argument, size_t begin, size_t end, int worker) {
+    const measure *job = argument;
+    size_t u = job->body.columns;
+    double *direction = job->scratch + (size_t)worker * 2 * u, there, back;
+    wt_status status = WT_OK;
+    for (size_t i = job->first + begin; i < job->first + end; i++) {
+        direction_of(job->options, u, job->free_count, job->basis, i, direction + u, direction);
+        WT_TRY(wt_body_reach(job->context, &job->body, direction, &there));
+        for (size_t j = 0; j < u; j++)
+            direction[j] = -direction[j];
+        WT_TRY(wt_body_reach(job->context, &job->body, direction, &back));
+        job->widths[i] = (there + back) / 2;
+    }
 done:
     return status;
 }
 
+static wt_status make_room(measure *job, size_t count) {
+    size_t u = job->body.columns, rows = job->body.rows;
+    size_t threads = (size_t)wt_context_threads(job->context);
+    wt_status status;
+    WT_TRY(wt_allocate(job->context, &job->basis, u, u * sizeof *job->basis, "directions"));
+    WT_TRY(wt_allocate(job->context, &job->scratch, threads, 2 * u * sizeof *job->scratch,
+                       "directions"));
+    WT_TRY(WT_NEW(job->context, &job->low, rows, "slabs"));
+    WT_TRY(WT_NEW(job->context, &job->high, rows, "slabs"));
+    WT_TRY(WT_NEW(job->context, &job->widths, count, "widths of a body"));
+    job->body.low = job->low;
+    job->body.high = job->high;
+done:
+    return status;
+}
+
+static void free_room(measure *job) {
+    wt_release(job->basis);
+    wt_release(job->scratch);
+    wt_release(job->low);
+    wt_release(job->high);
+    wt_release(job->widths);
+}
+
 static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_layer *layer,
                            const wt_certificate_options *options, wt_certificate_result *result) {
-    size_t u = slabs->unknowns, free_count = u - layer->heads;
-    size_t count = options->directions == 0 ? free_count : options->directions;
-    measure job = {0};
+    measure job = {.context = context,
+                   .options = options,
+                   .body = {.rows = slabs->count, .columns = slabs->unknowns, .a = slabs->normal},
+                   .free_count = slabs->unknowns - layer->heads};
+    size_t count = options->directions == 0 ? job.free_count : options->directions;
     wt_status status;
-    WT_TRY(wt_allocate(context, &job.basis, u, u * sizeof *job.basis, "directions"));
-    WT_TRY(WT_NEW(context, &job.direction, u, "a direction"));
-    WT_TRY(WT_NEW(context, &job.mix, u, "a direction"));
-    WT_TRY(WT_NEW(context, &job.widths, count, "widths of a body"));
+    WT_TRY(make_room(&job, count));
     WT_TRY(basis_of(context, layer, job.basis));
-    WT_TRY(open_body(context, slabs, result->eta, layer->theta, &job.body));
+    WT_TRY(bounds_of(context, slabs, result->eta, layer->theta, job.low, job.high));
     wt_meter meter = wt_meter_start(context, "directions", (double)count);
-    for (size_t i = 0; i < count; i++) {
-        direction_of(options, u, free_count, job.basis, i, job.mix, job.direction);
-        WT_TRY(half_width(context, &job, u, &job.widths[i]));
-        wt_meter_set(&meter, (double)(i + 1));
+    for (; job.first < count; job.first += BATCH) {
+        size_t batch = count - job.first < BATCH ? count - job.first : BATCH;
+        WT_TRY(wt_parallel_for(context, batch, 1, half_widths, &job));
+        wt_meter_set(&meter, (double)(job.first + batch));
     }
     qsort(job.widths, count, sizeof *job.widths, by_value);
     result->directions = count;
     result->median = (job.widths[(count - 1) / 2] + job.widths[count / 2]) / 2 / result->theta_size;
     result->largest = job.widths[count - 1] / result->theta_size;
 done:
-    wt_body_close(job.body);
-    wt_release(job.basis);
-    wt_release(job.direction);
-    wt_release(job.mix);
-    wt_release(job.widths);
+    free_room(&job);
     return status;
+}
+
+/* How many of the teacher's heads are in the body. */
+static void ask_teacher(const wt_slabs *slabs, const wt_layer *teacher,
+                        wt_certificate_result *result) {
+    result->teacher_heads = teacher->heads;
+    for (size_t head = 0; head < teacher->heads; head++)
+        result->teacher_inside +=
+            wt_slabs_violation(slabs, teacher->theta + head * slabs->unknowns) <= result->eta;
 }
 
 wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt_layer *layer,
@@ -218,6 +257,8 @@ wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt
     result->slabs = slabs.count;
     result->rows = slabs.count / (data->length * (data->length - 1) / 2);
     WT_TRY(eta_of(context, &slabs, layer, &result->eta));
+    if (options->teacher != NULL)
+        ask_teacher(&slabs, options->teacher, result);
     WT_TRY(widths_of(context, &slabs, layer, options, result));
 done:
     result->seconds = wt_clock() - began;

@@ -128,6 +128,7 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
     size_t heads = options->heads == 0 ? 1 : options->heads, rows, unknowns;
     wt_status status;
     *report = (wt_recover_report){.method = method,
+                                  .start_from = "random",
                                   .train_error = NAN,
                                   .holdout_error = NAN,
                                   .condition = NAN,

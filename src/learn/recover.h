@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "learn/rows.h"
 
-/* Sequences that are fitted; the rest, at the end, are held out. */
+/* How many sequences are fitted; wt_holdout_split chooses the rest. */
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
 /* Output rows of those. */
 size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options);
@@ -28,9 +28,17 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
 __attribute__((format(printf, 3, 4))) void
 wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...);
 
-/* `refine` with m given; adds to the report's counts. */
-wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
-                          const wt_recover_options *options, size_t heads, wt_layer *out,
-                          wt_recover_report *report);
+/* Where a better start may come from once random ones have failed. */
+typedef struct wt_rescue {
+    /* A layer of so many heads (0 = as many as there are) in *out, to be freed; an empty one, and
+     * WT_OK, when there is none. `fitted` are the sequences that are not held out. */
+    wt_status (*start)(void *user, const wt_sequences *fitted, size_t heads, wt_layer *out);
+    void *user;
+    const char *name; /* of such a start */
+} wt_rescue;
+/* wt_refine, with a rescue that is asked once at most; NULL = none. */
+wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, const wt_rescue *rescue,
+                            wt_layer *out, wt_recover_report *report);
 
 #endif

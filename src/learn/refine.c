@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "learn/descent.h"
+#include "learn/holdout.h"
 #include "learn/recover.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
@@ -16,11 +17,15 @@ enum { SKETCH_ABOVE = 160, SKETCH = 96 };
 /* Errors of starts that ended at the same floor agree to this part. */
 #define SAME_FLOOR 1e-5
 enum { FLOOR_STARTS = 3 };
+/* Random starts that fail before a rescue is asked for: it may cost as much as they do. */
+enum { RESCUE_AFTER = 4 };
 
 typedef struct {
     wt_context *context;
     const wt_sequences *data;
     const wt_recover_options *options;
+    const wt_rescue *rescue; /* NULL = none, or asked already */
+    wt_layer rescued;
     size_t heads, train_samples;
     double square; /* mean square of the tokens' entries */
     wt_rows train, held;
@@ -29,6 +34,7 @@ typedef struct {
     double best_error; /* on the train rows */
     double best_held;  /* on the held-out ones; NaN when there are none */
     size_t best_start, same, starts;
+    const char *from, *best_from; /* what the start in hand, and the best, was */
     bool exact;
     wt_layer *out;
     wt_recover_report *report;
@@ -61,14 +67,14 @@ static wt_status judge(job *work, double *out) {
     return work->held.rows == 0 ? WT_OK : wt_recover_error(work->context, &layer, &work->held, out);
 }
 
-static void first_theta(job *work, size_t start) {
+static void first_theta(job *work, size_t start, const wt_layer *given) {
     size_t side = work->descent.side, d = work->data->dim;
-    const wt_layer *given = work->options->start;
     double *theta = work->descent.now.theta;
-    if (given != NULL && start == 0) {
+    if (given != NULL) {
         wt_theta_pack(work->heads, d, given->theta, theta);
         return;
     }
+    work->from = "random";
     wt_random_normal(wt_stream_for(work->options->seed, "start", start), 0, side, theta);
     double scale = START / ((double)d * work->square);
     for (size_t i = 0; i < side; i++)
@@ -87,6 +93,7 @@ static void keep(job *work, size_t start, double held) {
     work->best_error = now->error;
     work->best_held = held;
     work->best_start = start;
+    work->best_from = work->from;
     work->exact = now->error <= work->options->goal && !(held > 10 * work->options->goal);
     memcpy(work->best, now->theta, work->descent.side * sizeof *work->best);
 }
@@ -96,15 +103,48 @@ static bool at_floor(const job *work) {
            !(work->best_held > 2 * work->best_error);
 }
 
+/* Asks for a start from the sequences that are fitted. */
+static wt_status ask_rescue(job *work) {
+    const wt_rescue *rescue = work->rescue;
+    wt_sequences fitted = wt_sequences_part(work->data, 0, work->train_samples);
+    work->rescue = NULL;
+    return rescue->start(rescue->user, &fitted, work->heads, &work->rescued);
+}
+
+/* The start that is not random, if there is one to be tried now; *most counts it. */
+static wt_status given_start(job *work, size_t *most, const wt_layer **given) {
+    size_t wait = *most < RESCUE_AFTER ? *most : RESCUE_AFTER;
+    wt_status status = WT_OK;
+    *given = NULL;
+    if (work->options->start != NULL && work->starts == 0) {
+        *given = work->options->start;
+        work->from = "given";
+    } else if (work->rescue != NULL && work->starts >= wait) {
+        work->from = work->rescue->name;
+        WT_TRY(ask_rescue(work));
+        if (work->rescued.heads == work->heads) {
+            *given = &work->rescued;
+            ++*most;
+        }
+    }
+done:
+    return status;
+}
+
 static wt_status try_starts(job *work) {
     size_t most = work->options->restarts + (work->options->start != NULL);
     wt_status status = WT_OK;
-    for (; work->starts < most && !work->exact && !at_floor(work); work->starts++) {
+    while (!work->exact && !at_floor(work)) {
+        const wt_layer *given;
         double held;
-        first_theta(work, work->starts);
+        WT_TRY(given_start(work, &most, &given));
+        if (work->starts == most)
+            break;
+        first_theta(work, work->starts, given);
         WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
         WT_TRY(judge(work, &held));
         keep(work, work->starts, held);
+        work->starts++;
     }
 done:
     return status;
@@ -161,13 +201,16 @@ done:
     return status;
 }
 
-wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
-                          const wt_recover_options *options, size_t heads, wt_layer *out,
-                          wt_recover_report *report) {
+/* `refine` with m given; adds to the report's counts. */
+static wt_status refine_heads(wt_context *context, const wt_sequences *data,
+                              const wt_recover_options *options, size_t heads,
+                              const wt_rescue *rescue, wt_layer *out, wt_recover_report *report) {
     job work = {.context = context,
                 .data = data,
                 .options = options,
+                .rescue = rescue,
                 .heads = heads,
+                .best_from = "none",
                 .best_error = INFINITY,
                 .best_held = NAN,
                 .out = out,
@@ -184,6 +227,7 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
     WT_TRY(finish(&work));
     report->heads = heads;
     report->start = work.best_start;
+    report->start_from = work.best_from;
     report->starts += work.starts;
     report->exact = work.exact;
     report->recovered = work.exact || at_floor(&work);
@@ -192,14 +236,16 @@ done:
     wt_rows_free(&work.train);
     wt_rows_free(&work.held);
     wt_release(work.best);
+    wt_layer_free(&work.rescued);
     if (status != WT_OK)
         wt_layer_free(out);
     return status;
 }
 
-/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling. */
+/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling;
+ * *sure when the layer of that m was recovered. */
 static wt_status find_heads(wt_context *context, const wt_sequences *data,
-                            const wt_recover_options *options, size_t *out,
+                            const wt_recover_options *options, size_t *out, bool *sure,
                             wt_recover_report *report) {
     enum { MOST_HEADS = 16, FEW_STARTS = 4, PATIENCE = 2 };
     wt_recover_options few = *options;
@@ -209,17 +255,19 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
     few.restarts = options->restarts < FEW_STARTS ? options->restarts : FEW_STARTS;
     few.start = NULL;
     *out = 1;
+    *sure = false;
     for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
         wt_layer layer = {0};
         if (wt_recover_train_rows(data, options) <= heads * data->dim)
             break;
-        WT_TRY(wt_refine_heads(context, data, &few, heads, &layer, report));
+        WT_TRY(refine_heads(context, data, &few, heads, NULL, &layer, report));
         wt_layer_free(&layer);
         double error = isnan(report->holdout_error) ? report->train_error : report->holdout_error;
         since++;
         if (error < 0.9 * best) {
             best = error;
             *out = heads;
+            *sure = report->recovered;
             since = 0;
         }
         if (report->exact)
@@ -233,40 +281,70 @@ typedef struct {
     wt_context *context;
     const wt_sequences *data;
     const wt_recover_options *options;
+    const wt_rescue *rescue;
     wt_layer *out;
     wt_recover_report *report;
 } whole;
 
+/* Where m is to be found and no m did well, the rescue may know it: its start comes first then. */
+static wt_status run_unknown(const whole *work) {
+    const wt_sequences *data = work->data;
+    wt_recover_options options = *work->options;
+    const wt_rescue *rescue = work->rescue;
+    wt_layer start = {0};
+    size_t heads;
+    bool sure;
+    wt_status status;
+    WT_TRY(find_heads(work->context, data, &options, &heads, &sure, work->report));
+    if (!sure && rescue != NULL) {
+        wt_sequences fitted = wt_sequences_part(data, 0, wt_recover_train_samples(data, &options));
+        WT_TRY(rescue->start(rescue->user, &fitted, 0, &start));
+        rescue = NULL;
+        if (start.heads > 0) {
+            heads = start.heads;
+            options.start = &start;
+        }
+    }
+    WT_TRY(refine_heads(work->context, data, &options, heads, rescue, work->out, work->report));
+    if (start.heads > 0 && work->report->start == 0)
+        work->report->start_from = work->rescue->name;
+done:
+    wt_layer_free(&start);
+    return status;
+}
+
 static wt_status run_whole(void *argument, size_t begin, size_t end, int worker) {
     const whole *work = argument;
-    wt_context *context = work->context;
-    const wt_sequences *data = work->data;
-    const wt_recover_options *options = work->options;
-    wt_recover_report *report = work->report;
-    size_t heads = options->heads;
-    wt_status status = WT_OK;
     (void)begin;
     (void)end;
     (void)worker;
-    if (heads == 0)
-        WT_TRY(find_heads(context, data, options, &heads, report));
-    WT_TRY(wt_refine_heads(context, data, options, heads, work->out, report));
+    if (work->options->heads == 0)
+        return run_unknown(work);
+    return refine_heads(work->context, work->data, work->options, work->options->heads,
+                        work->rescue, work->out, work->report);
+}
+
+wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, const wt_rescue *rescue,
+                            wt_layer *out, wt_recover_report *report) {
+    double began = wt_clock();
+    wt_holdout split = {0};
+    whole work = {context, &split.data, &split.options, rescue, out, report};
+    wt_status status;
+    *out = (wt_layer){0};
+    WT_TRY(wt_recover_begin(context, "refine", data, options, report));
+    WT_TRY(wt_holdout_split(context, data, options, &split));
+    WT_TRY(wt_recover_run(context, &split.data, &split.options, run_whole, &work));
+    wt_recover_end(context, data, options, out, report);
+    report->seconds = wt_clock() - began;
 done:
+    wt_holdout_free(&split);
+    if (status != WT_OK)
+        wt_layer_free(out);
     return status;
 }
 
 wt_status wt_refine(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
-    double began = wt_clock();
-    whole work = {context, data, options, out, report};
-    wt_status status;
-    *out = (wt_layer){0};
-    WT_TRY(wt_recover_begin(context, "refine", data, options, report));
-    WT_TRY(wt_recover_run(context, data, options, run_whole, &work));
-    wt_recover_end(context, data, options, out, report);
-    report->seconds = wt_clock() - began;
-done:
-    if (status != WT_OK)
-        wt_layer_free(out);
-    return status;
+    return wt_refine_rescued(context, data, options, NULL, out, report);
 }

@@ -124,6 +124,10 @@ size_t wt_certificate_json(const wt_certificate_result *result, char *buffer, si
     put_member(&to, "median_half_width", result->median);
     put_member(&to, "largest_half_width", result->largest);
     put_member(&to, "frobenius_factor", result->frobenius_factor);
+    if (result->teacher_heads > 0) {
+        put_member(&to, "teacher_heads", (double)result->teacher_heads);
+        put_member(&to, "teacher_inside", (double)result->teacher_inside);
+    }
     put_member(&to, "seconds", result->seconds);
     put(&to, "}");
     return to.length;
@@ -139,5 +143,8 @@ size_t wt_certificate_text(const wt_certificate_result *result, char *buffer, si
         100 * result->median, 100 * result->largest, result->directions);
     put(&to, "             per direction: in Frobenius norm up to %.3g times larger\n",
         result->frobenius_factor);
+    if (result->teacher_heads > 0)
+        put(&to, "teacher      %zu of %zu heads are in the body\n", result->teacher_inside,
+            result->teacher_heads);
     return to.length;
 }

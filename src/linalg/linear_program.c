@@ -1,123 +1,320 @@
+/* max c^T x over low <= A x <= high by Mehrotra's predictor and corrector. With slacks
+ *     s = high - A x,  t = A x - low      and multipliers y, z of the two sides,
+ * the best point has A^T (y - z) = c, s y = 0 and t z = 0. From the origin, which is inside, the
+ * slacks stay exact; what is driven to 0 is r = c - A^T (y - z) and the products, by steps
+ *     A^T D A dx = c - A^T (u / s - v / t),   D = y / s + z / t,
+ * u and v being what the products shall become. A step costs one weighted Gram matrix, where
+ * the simplex method takes thousands of pivots on the dense rows of a certificate. */
 #include "linalg/linear_program.h"
 
-#include <Clp_C_Interface.h>
-#include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "wattle/linalg.h"
 
-struct wt_body {
-    Clp_Simplex *model;
-    size_t rows, columns;
-};
+enum { MOST_STEPS = 100 };
+/* Of the parts, 1e-14 to 1e-6, by which a diagonal is made larger. */
+enum { MOST_DIGITS = 14, LEAST_DIGITS = 6 };
+#define CLOSE      1e-6  /* of the gap over the value */
+#define SOLVED     1e-8  /* of |r| over |c| */
+#define DEPENDENT  1e-13 /* of a column that is a mixture of others, to rounding */
+#define TO_THE_END 0.995 /* of the way to the nearest plane */
 
-/* What Clp_status says. */
-enum { OPTIMAL = 0, NO_POINT = 1, NO_END = 2 };
-/* Of a row or column in CLP's basis. */
-enum { FREE = 0, BASIC = 1 };
+/* One side of the body. */
+typedef struct {
+    double *slack, *multiplier;           /* (rows) */
+    double *slack_step, *multiplier_step; /* (rows) */
+    double *wanted;                       /* (rows): what the products shall become */
+} side;
 
-/* Column by column; zeros, half of the entries for Boolean tokens, are left out. */
-static wt_status load(wt_context *context, wt_body *body, const double *a, const double *low,
-                      const double *high) {
-    size_t rows = body->rows, columns = body->columns;
-    CoinBigIndex *start = NULL, kept = 0;
-    int *index = NULL;
-    double *value = NULL, *bounds = NULL;
+typedef struct {
+    wt_context *context;
+    const wt_body *body;
+    const double *c;
+    side up, down;
+    double *memory, *along;          /* (rows): A dx */
+    double *weight;                  /* (rows) */
+    double *piece;                   /* (WT_GRAM_DEPTH, columns): rows of A by roots of weights */
+    double *gram, *factor;           /* (columns, columns) */
+    double *dx, *residual;           /* (columns) */
+    double unit;                     /* the largest slack at the origin: slacks are in this unit */
+    double gap, value, left, length; /* s y + t z; of the dual point; |r|; |c| */
+} program;
+
+static wt_status make_room(program *job) {
+    size_t rows = job->body->rows, columns = job->body->columns;
     wt_status status;
-    WT_TRY(WT_NEW(context, &start, columns + 1, "a linear program"));
-    WT_TRY(WT_NEW(context, &index, rows * columns, "a linear program"));
-    WT_TRY(WT_NEW(context, &value, rows * columns, "a linear program"));
-    WT_TRY(WT_NEW(context, &bounds, 2 * columns, "a linear program"));
-    for (size_t j = 0; j < columns; j++) {
-        start[j] = kept;
-        for (size_t i = 0; i < rows; i++)
-            if (a[i * columns + j] != 0) {
-                index[kept] = (int)i;
-                value[kept++] = a[i * columns + j];
-            }
-        bounds[j] = -INFINITY;
-        bounds[columns + j] = INFINITY;
-    }
-    start[columns] = kept;
-    Clp_loadProblem(body->model, (int)columns, (int)rows, start, index, value, bounds,
-                    bounds + columns, NULL, low, high);
+    WT_TRY(wt_allocate(job->context, &job->memory, 12, rows * sizeof *job->memory,
+                       "a linear program"));
+    double **parts[] = {&job->up.slack,           &job->up.multiplier,   &job->up.slack_step,
+                        &job->up.multiplier_step, &job->up.wanted,       &job->down.slack,
+                        &job->down.multiplier,    &job->down.slack_step, &job->down.multiplier_step,
+                        &job->down.wanted,        &job->along,           &job->weight};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = job->memory + i * rows;
+    WT_TRY(wt_allocate(job->context, &job->piece, WT_GRAM_DEPTH, columns * sizeof *job->piece,
+                       "a linear program"));
+    WT_TRY(wt_allocate(job->context, &job->gram, columns, columns * sizeof *job->gram,
+                       "a linear program"));
+    WT_TRY(wt_allocate(job->context, &job->factor, columns, columns * sizeof *job->factor,
+                       "a linear program"));
+    WT_TRY(WT_NEW(job->context, &job->dx, columns, "a linear program"));
+    WT_TRY(WT_NEW(job->context, &job->residual, columns, "a linear program"));
 done:
-    wt_release(start);
-    wt_release(index);
-    wt_release(value);
-    wt_release(bounds);
     return status;
 }
 
-wt_status wt_body_open(wt_context *context, size_t rows, size_t columns, const double *a,
-                       const double *low, const double *high, wt_body **out) {
-    wt_body *body = NULL;
+static void free_room(program *job) {
+    wt_release(job->memory);
+    wt_release(job->piece);
+    wt_release(job->gram);
+    wt_release(job->factor);
+    wt_release(job->dx);
+    wt_release(job->residual);
+}
+
+/* gram = A^T D A, its lower triangle. */
+static wt_status weigh(program *job) {
+    size_t rows = job->body->rows, n = job->body->columns;
+    wt_status status = WT_OK;
+    for (size_t begin = 0; begin < rows; begin += WT_GRAM_DEPTH) {
+        size_t count = rows - begin < WT_GRAM_DEPTH ? rows - begin : WT_GRAM_DEPTH;
+        for (size_t i = 0; i < count; i++) {
+            double root = sqrt(job->weight[begin + i]);
+            const double *from = job->body->a + (begin + i) * n;
+            for (size_t j = 0; j < n; j++)
+                job->piece[i * n + j] = root * from[j];
+        }
+        WT_TRY(wt_gram(job->context, WT_TURNED, count, n, job->piece, n, begin > 0, job->gram, n));
+    }
+done:
+    return status;
+}
+
+/* Factors the Gram matrix with its diagonal made larger by `more`; *fine is false when that is not
+ * positive to working precision. */
+static wt_status factor(program *job, double more, bool *fine) {
+    size_t n = job->body->columns, failed_at;
     wt_status status;
-    size_t entries;
-    *out = NULL;
-    if (!wt_multiply(rows, columns, &entries) || entries > INT_MAX)
-        return wt_fail(context, WT_USAGE,
-                       "a linear program of %zu rows and %zu unknowns is too large", rows, columns);
-    WT_TRY(WT_NEW_ZERO(context, &body, 1, "a linear program"));
-    body->rows = rows;
-    body->columns = columns;
-    body->model = Clp_newModel();
-    if (body->model == NULL) {
-        status = wt_fail(context, WT_MEMORY, "no memory is left for a linear program");
+    memcpy(job->factor, job->gram, n * n * sizeof *job->factor);
+    for (size_t j = 0; j < n; j++)
+        job->factor[j * n + j] *= 1 + more;
+    WT_TRY(wt_cholesky(job->context, n, job->factor, n, &failed_at));
+    *fine = failed_at == 0;
+done:
+    return status;
+}
+
+/* Near the end weights differ by many orders, and the matrix is positive no more to rounding. A
+ * larger diagonal makes the step a little shorter in directions that hardly matter. */
+static wt_status factor_surely(program *job, bool *fine) {
+    wt_status status;
+    WT_TRY(weigh(job));
+    WT_TRY(factor(job, 0, fine));
+    for (int digits = MOST_DIGITS; !*fine && digits >= LEAST_DIGITS; digits--)
+        WT_TRY(factor(job, pow(10, -digits), fine));
+done:
+    return status;
+}
+
+/* dx for the products wanted, and A dx. */
+static wt_status solve(program *job) {
+    size_t rows = job->body->rows, n = job->body->columns;
+    wt_context *context = job->context;
+    wt_status status;
+    for (size_t i = 0; i < rows; i++)
+        job->along[i] =
+            job->up.wanted[i] / job->up.slack[i] - job->down.wanted[i] / job->down.slack[i];
+    memcpy(job->dx, job->c, n * sizeof *job->dx);
+    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, n, 1, rows, -1, job->body->a, n, job->along, 1, 1,
+                   job->dx, 1));
+    WT_TRY(wt_solve_lower(context, WT_PLAIN, n, 1, job->factor, n, job->dx, 1));
+    WT_TRY(wt_solve_lower(context, WT_TURNED, n, 1, job->factor, n, job->dx, 1));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, 1, n, 1, job->body->a, n, job->dx, 1, 0,
+                   job->along, 1));
+done:
+    return status;
+}
+
+/* Steps of a side whose slack grows by sign times A dx; the longest part of each that stays
+ * inside goes to *primal and *dual where it is shorter. */
+static void move_of(const program *job, side *at, double sign, double *primal, double *dual) {
+    for (size_t i = 0; i < job->body->rows; i++) {
+        double s = at->slack[i], y = at->multiplier[i], ds = sign * job->along[i];
+        double dy = (at->wanted[i] - y * ds) / s - y;
+        at->slack_step[i] = ds;
+        at->multiplier_step[i] = dy;
+        if (ds < 0)
+            *primal = fmin(*primal, -s / ds);
+        if (dy < 0)
+            *dual = fmin(*dual, -y / dy);
+    }
+}
+
+static double product_after(const program *job, const side *at, double primal, double dual) {
+    double sum = 0;
+    for (size_t i = 0; i < job->body->rows; i++)
+        sum += (at->slack[i] + primal * at->slack_step[i]) *
+               (at->multiplier[i] + dual * at->multiplier_step[i]);
+    return sum;
+}
+
+static void aim(const program *job, side *at, double mean, bool corrected) {
+    for (size_t i = 0; i < job->body->rows; i++)
+        at->wanted[i] = mean - (corrected ? at->slack_step[i] * at->multiplier_step[i] : 0);
+}
+
+static void walk(const program *job, side *at, double primal, double dual) {
+    for (size_t i = 0; i < job->body->rows; i++) {
+        at->slack[i] += primal * at->slack_step[i];
+        at->multiplier[i] += dual * at->multiplier_step[i];
+    }
+}
+
+/* Gap, value and what is left of c. */
+static wt_status judge(program *job) {
+    const wt_body *body = job->body;
+    double square = 0;
+    wt_status status;
+    job->gap = job->value = 0;
+    for (size_t i = 0; i < body->rows; i++) {
+        double y = job->up.multiplier[i], z = job->down.multiplier[i];
+        job->gap += job->up.slack[i] * y + job->down.slack[i] * z;
+        job->value += (y * body->high[i] - z * body->low[i]) / job->unit;
+        job->along[i] = y - z;
+    }
+    memcpy(job->residual, job->c, body->columns * sizeof *job->residual);
+    WT_TRY(wt_gemm(job->context, WT_TURNED, WT_PLAIN, body->columns, 1, body->rows, -1, body->a,
+                   body->columns, job->along, 1, 1, job->residual, 1));
+    for (size_t j = 0; j < body->columns; j++)
+        square += job->residual[j] * job->residual[j];
+    job->left = sqrt(square);
+done:
+    return status;
+}
+
+/* Whether the columns of A are independent: the part of each that the ones before it do not
+ * explain is L_jj^2, of (A^T D A)_jj = sum_i L_ji^2 in all. */
+static bool has_end(const program *job) {
+    size_t n = job->body->columns;
+    for (size_t j = 0; j < n; j++) {
+        const double *row = job->factor + j * n;
+        double whole = 0;
+        for (size_t i = 0; i <= j; i++)
+            whole += row[i] * row[i];
+        if (row[j] * row[j] <= DEPENDENT * whole)
+            return false;
+    }
+    return true;
+}
+
+/* Slacks of the origin. Its multipliers are mean / slack, with the mean that suits the ellipsoid
+ * which the slacks make: the body reaches at least as far as that. */
+static wt_status begin(program *job, bool *fine) {
+    const wt_body *body = job->body;
+    double square = 0;
+    wt_status status;
+    for (size_t i = 0; i < body->rows; i++) {
+        double s = body->high[i] / job->unit, t = -body->low[i] / job->unit;
+        job->up.slack[i] = s;
+        job->down.slack[i] = t;
+        job->weight[i] = 1 / (s * s) + 1 / (t * t);
+    }
+    aim(job, &job->up, 0, false);
+    aim(job, &job->down, 0, false);
+    WT_TRY(weigh(job));
+    WT_TRY(factor(job, 0, fine));
+    *fine = *fine && has_end(job);
+    if (!*fine)
         goto done;
+    WT_TRY(solve(job));
+    for (size_t j = 0; j < body->columns; j++)
+        square += job->dx[j] * job->c[j];
+    for (size_t i = 0; i < body->rows; i++) {
+        job->up.multiplier[i] = sqrt(square) / job->up.slack[i];
+        job->down.multiplier[i] = sqrt(square) / job->down.slack[i];
     }
-    Clp_setLogLevel(body->model, 0);
-    WT_TRY(load(context, body, a, low, high));
-    Clp_setOptimizationDirection(body->model, -1);
-    *out = body;
-    body = NULL;
 done:
-    wt_body_close(body);
     return status;
 }
 
-void wt_body_close(wt_body *body) {
-    if (body == NULL)
-        return;
-    if (body->model != NULL)
-        Clp_deleteModel(body->model);
-    wt_release(body);
-}
-
-/* Back to the origin with all planes out of the basis. From the end of an unrelated direction CLP
- * takes twice the steps, and so the answer does not hang on the calls before. */
-static void start_over(wt_body *body) {
-    double *at = Clp_primalColumnSolution(body->model);
-    for (size_t i = 0; i < body->rows; i++)
-        Clp_setRowStatus(body->model, (int)i, BASIC);
-    for (size_t j = 0; j < body->columns; j++) {
-        Clp_setColumnStatus(body->model, (int)j, FREE);
-        at[j] = 0;
-    }
-}
-
-wt_status wt_body_reach(wt_context *context, wt_body *body, const double *direction, double *out) {
+/* Predictor and corrector. */
+static wt_status step(program *job, bool *fine) {
+    double count = 2 * (double)job->body->rows, mean = job->gap / count;
+    double primal = 1, dual = 1;
     wt_status status;
-    WT_TRY(wt_check_cancelled(context));
-    start_over(body);
-    Clp_chgObjCoefficients(body->model, direction);
-    Clp_primal(body->model, 0);
-    switch (Clp_status(body->model)) {
-    case OPTIMAL:
-        *out = Clp_objectiveValue(body->model);
-        break;
-    case NO_END:
-        *out = INFINITY;
-        break;
-    case NO_POINT:
-        status = wt_fail(context, WT_INTERNAL, "a linear program of %zu rows has no point inside",
-                         body->rows);
-        break;
-    default:
-        status =
-            wt_fail(context, WT_INTERNAL, "CLP gave up a linear program of %zu rows (status %d)",
-                    body->rows, Clp_status(body->model));
-    }
+    for (size_t i = 0; i < job->body->rows; i++)
+        job->weight[i] =
+            job->up.multiplier[i] / job->up.slack[i] + job->down.multiplier[i] / job->down.slack[i];
+    WT_TRY(factor_surely(job, fine));
+    if (!*fine)
+        goto done;
+    aim(job, &job->up, 0, false);
+    aim(job, &job->down, 0, false);
+    WT_TRY(solve(job));
+    move_of(job, &job->up, -1, &primal, &dual);
+    move_of(job, &job->down, 1, &primal, &dual);
+    double after =
+        product_after(job, &job->up, primal, dual) + product_after(job, &job->down, primal, dual);
+    /* a gap far smaller than r spoils the factor: it waits for r then */
+    double part = job->gap <= CLOSE * job->value ? 1 : pow(after / job->gap, 3);
+    aim(job, &job->up, part * mean, true);
+    aim(job, &job->down, part * mean, true);
+    WT_TRY(solve(job));
+    primal = dual = 1 / TO_THE_END;
+    move_of(job, &job->up, -1, &primal, &dual);
+    move_of(job, &job->down, 1, &primal, &dual);
+    walk(job, &job->up, TO_THE_END * primal, TO_THE_END * dual);
+    walk(job, &job->down, TO_THE_END * primal, TO_THE_END * dual);
 done:
+    return status;
+}
+
+static wt_status climb(program *job, double *out) {
+    bool fine;
+    wt_status status;
+    WT_TRY(begin(job, &fine));
+    *out = INFINITY;
+    if (!fine)
+        goto done;
+    for (int steps = 0; steps < MOST_STEPS && fine; steps++) {
+        WT_TRY(wt_check_cancelled(job->context));
+        WT_TRY(judge(job));
+        if (job->gap <= CLOSE * job->value && job->left <= SOLVED * job->length) {
+            *out = job->value * job->unit;
+            goto done;
+        }
+        WT_TRY(step(job, &fine));
+    }
+    status = wt_fail(job->context, WT_INTERNAL,
+                     "a linear program of %zu rows came no nearer than %.3g to its end",
+                     job->body->rows, job->gap / job->value);
+done:
+    return status;
+}
+
+wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *direction,
+                        double *out) {
+    program job = {.context = context, .body = body, .c = direction};
+    double square = 0;
+    wt_status status = WT_OK;
+    *out = 0;
+    for (size_t i = 0; i < body->rows; i++) {
+        if (!(body->low[i] < 0 && body->high[i] > 0))
+            return wt_fail(context, WT_USAGE,
+                           "the origin is outside of row %zu of a linear program: %g to %g", i,
+                           body->low[i], body->high[i]);
+        job.unit = fmax(job.unit, fmax(body->high[i], -body->low[i]));
+    }
+    for (size_t j = 0; j < body->columns; j++)
+        square += direction[j] * direction[j];
+    job.length = sqrt(square);
+    if (square == 0)
+        return WT_OK;
+    WT_TRY(make_room(&job));
+    WT_TRY(climb(&job, out));
+done:
+    free_room(&job);
     return status;
 }

@@ -57,7 +57,7 @@ static void doubling_ticks(ticks *to, int most) {
         add_tick(to, exp2(k), (k - low) % step != 0, "%.6g", exp2(k));
 }
 
-/* 1, 2, 5, 10, 20: where the range holds less than two decades. */
+/* 1, 2, 5, 10, 20: where the range holds less than two decades, or few powers of two. */
 static void dense_ticks(ticks *to) {
     int low = (int)floor(log10(to->extent->low)), high = (int)floor(log10(to->extent->high));
     for (int k = low; k <= high; k++)
@@ -104,7 +104,7 @@ void wt_axis_script(wt_script *script, char letter, const wt_extent *extent, int
     double decades = extent->log ? log10(extent->high / extent->low) : 0;
     if (!extent->log)
         linear_ticks(&to, most);
-    else if (letter == 'x' && extent->low > 0.7 && decades < 6)
+    else if (letter == 'x' && extent->low > 0.7 && decades < 6 && extent->high / extent->low > 8)
         doubling_ticks(&to, most);
     else if (decades < 1.7)
         dense_ticks(&to);

@@ -8,6 +8,7 @@
 #include "report/program.h"
 
 #define GNUPLOT_SECONDS 60 /* a figure takes well below one */
+#define INSTALL         "apt-get install gnuplot-nox"
 
 /* What a file of each extension is drawn by, and the bytes it must begin with. */
 static const struct format {
@@ -22,6 +23,9 @@ static const struct format {
      "\x89PNG"},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
+/* For a page that gives the background. */
+static const struct format inline_format = {"inline", "svg", 96,
+                                            "font 'sans-serif,10.7' linewidth 1.0", "<?xml"};
 
 static const struct format *find_format(const char *path) {
     const char *dot = strrchr(path, '.');
@@ -44,7 +48,7 @@ static wt_status run_gnuplot(wt_context *context, const wt_script *script, char 
     if (script->status != WT_OK)
         return script->status;
     wt_program gnuplot = {.words = words,
-                          .install = "apt-get install gnuplot-nox",
+                          .install = INSTALL,
                           .input = script->text,
                           .input_bytes = script->length,
                           .seconds = GNUPLOT_SECONDS};
@@ -82,14 +86,22 @@ done:
     return status;
 }
 
-wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const char *path) {
+/* The date of the day in a PDF, at its place and length, gives way to a fixed one: the same figure
+ * is the same bytes. */
+static void fix_date(char *picture, size_t bytes) {
+    static const char mark[] = "/CreationDate (D:", fixed[] = "20000101000000";
+    const size_t whole = sizeof mark - 1 + sizeof fixed - 1;
+    for (size_t i = 0; i + whole <= bytes; i++)
+        if (memcmp(picture + i, mark, sizeof mark - 1) == 0)
+            memcpy(picture + i + sizeof mark - 1, fixed, sizeof fixed - 1);
+}
+
+static wt_status draw(wt_context *context, const wt_figure *figure, const struct format *format,
+                      char **picture, size_t *bytes) {
     wt_script script = {.context = context};
-    char *picture = NULL;
-    size_t bytes;
     wt_status status;
-    WT_TRY(wt_figure_check_path(context, path));
+    *picture = NULL;
     WT_TRY(wt_figure_check(context, figure));
-    const struct format *format = find_format(path);
     wt_layout layout = wt_figure_layout(figure);
     wt_script_add(&script, "set terminal %s size ", format->terminal);
     if (format->inch > 0)
@@ -99,16 +111,43 @@ wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const ch
         wt_script_add(&script, "%.4fin,%.4fin", layout.width, layout.height);
     wt_script_add(&script, " %s\n", format->rest);
     wt_figure_script(&script, figure, &layout);
-    WT_TRY(run_gnuplot(context, &script, &picture, &bytes));
-    if (bytes < 5 || memcmp(picture, format->begins, strlen(format->begins)) != 0) {
+    WT_TRY(run_gnuplot(context, &script, picture, bytes));
+    if (*bytes < 5 || memcmp(*picture, format->begins, strlen(format->begins)) != 0) {
         status =
             wt_fail(context, WT_UNAVAILABLE, "gnuplot gave no %s picture", format->extension + 1);
         goto done;
     }
-    WT_TRY(save(context, path, picture, bytes));
+    fix_date(*picture, *bytes);
 done:
     wt_script_free(&script);
+    return status;
+}
+
+wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const char *path) {
+    char *picture = NULL;
+    size_t bytes;
+    wt_status status;
+    WT_TRY(wt_figure_check_path(context, path));
+    WT_TRY(draw(context, figure, find_format(path), &picture, &bytes));
+    WT_TRY(save(context, path, picture, bytes));
+done:
     wt_release(picture);
+    return status;
+}
+
+wt_status wt_figure_inline(wt_context *context, const wt_figure *figure, char **out) {
+    size_t bytes;
+    return draw(context, figure, &inline_format, out, &bytes);
+}
+
+wt_status wt_figure_possible(wt_context *context) {
+    static const char *const words[] = {"gnuplot", "--version", NULL};
+    wt_program gnuplot = {
+        .words = words, .install = INSTALL, .input = "", .seconds = GNUPLOT_SECONDS};
+    char *text = NULL;
+    size_t bytes;
+    wt_status status = wt_program_run(context, &gnuplot, &text, &bytes);
+    wt_release(text);
     return status;
 }
 

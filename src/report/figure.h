@@ -30,6 +30,11 @@ double wt_layout_row(const wt_layout *layout, const wt_figure *figure, size_t ro
  * end. */
 const char *wt_figure_entry(const wt_figure *figure, size_t index, const wt_series **series);
 
+/* The figure as an SVG without background, for a page; *out is to be released with wt_release. */
+wt_status wt_figure_inline(wt_context *context, const wt_figure *figure, char **out);
+/* WT_UNAVAILABLE, with what to install, when figures cannot be drawn here. */
+wt_status wt_figure_possible(wt_context *context);
+
 /* The script that draws the whole figure; the terminal ("svg size ...") is set in front of it. */
 void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layout *layout);
 /* The script that draws one panel with series in characters. */

@@ -3,6 +3,7 @@
 #define TESTS_CLI_RUN_H
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -116,6 +117,49 @@ static inline const run_result *run_with(const char *line, const run_setting *se
 
 static inline const run_result *run(const char *line) {
     return run_with(line, &(run_setting){0});
+}
+
+/* A folder of the test's own, as cmocka's setup and teardown. */
+static char run_folder[] = "/tmp/wattle-test-XXXXXX";
+static inline int run_open_folder(void **state) {
+    return mkdtemp(run_folder) == NULL ? -1 : check_open(state);
+}
+static inline int run_close_folder(void **state) {
+    char line[64];
+    snprintf(line, sizeof line, "rm -rf %s", run_folder);
+    return system(line) == 0 ? check_close(state) : -1;
+}
+/* Runs in that folder. */
+static inline const run_result *run_here(const char *line) {
+    return run_with(line, &(run_setting){.directory = run_folder});
+}
+/* The run there must end well. */
+static inline void run_must(const char *line) {
+    const run_result *result = run_here(line);
+    if (result->code != 0)
+        fail_msg("wattle %s: exit %d: %s", line, result->code, result->err);
+}
+/* The run there must fail with the code and words that hold these, and leave no file `no`. */
+static inline const run_result *run_refuses(const char *line, int code, const char *words) {
+    char path[64];
+    const run_result *result = run_here(line);
+    if (result->code != code || strstr(result->err, words) == NULL)
+        fail_msg("wattle %s: exit %d, not %d with '%s': %s", line, result->code, code, words,
+                 result->err);
+    snprintf(path, sizeof path, "%s/no", run_folder);
+    assert_int_equal(access(path, F_OK), -1);
+    return result;
+}
+
+/* A number of the JSON that a run there prints. */
+static inline double run_number(const char *line, const char *key) {
+    const run_result *result = run_here(line);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    if (all == NULL || !json_is_number(json_object_get(all, key)))
+        fail_msg("wattle %s has no number '%s': %s%s", line, key, result->out, result->err);
+    double value = json_number_value(json_object_get(all, key));
+    json_decref(all);
+    return value;
 }
 
 /* One line, "wattle: ...", and nothing else. */

@@ -164,6 +164,10 @@ static void bad_oracles_get_a_sentence(void **state) {
 
 static void bad_options_are_refused(void **state) {
     (void)state;
+    /* an oracle that would leave a file if it were started */
+    CHECK_SAYS(run(line_of("query --dim 4 --oracle touch${IFS}{tmp}/asked -o {tmp}/no/l")), 73,
+               "cannot be created");
+    assert_int_equal(access(line_of("{tmp}/asked"), F_OK), -1);
     CHECK_SAYS(run("query --dim 3"), 64, "--oracle");
     CHECK_SAYS(run("query --oracle cat"), 64, "--dim");
     CHECK_SAYS(run("query --oracle cat --dim 3 --heads 0"), 64, "'0' is neither auto nor 1 to 4");

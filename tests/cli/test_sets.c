@@ -7,74 +7,36 @@
 #include "wattle/io.h"
 
 #define DATA TEST_DATA "/fixtures/sets.npz"
-static char folder[] = "/tmp/wattle-sets-XXXXXX";
-static const run_setting in_folder = {.directory = folder};
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
-static int close_folder(void **state) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line) == 0 ? check_close(state) : -1;
-}
-
-static const run_result *here(const char *line) {
-    return run_with(line, &in_folder);
-}
-
-static void must(const char *line) {
-    const run_result *result = here(line);
-    if (result->code != 0)
-        fail_msg("wattle %s: exit %d: %s", line, result->code, result->err);
-}
-
-/* The command must fail with the code and a sentence that holds the words, and leave no file. */
+/* As run_refuses, and what is said must be one sentence. */
 static void refuses(const char *line, int code, const char *words) {
-    const run_result *result = here(line);
-    if (result->code != code || strstr(result->err, words) == NULL || !run_is_sentence(result->err))
-        fail_msg("wattle %s: exit %d, not %d with '%s': %s", line, result->code, code, words,
-                 result->err);
-    char path[96];
-    snprintf(path, sizeof path, "%s/no", folder);
-    assert_int_equal(access(path, F_OK), -1);
+    const run_result *result = run_refuses(line, code, words);
+    if (!run_is_sentence(result->err))
+        fail_msg("wattle %s says more than a sentence: %s", line, result->err);
 }
 
 static bool same_bytes(const char *a, const char *b) {
     char line[160];
-    snprintf(line, sizeof line, "cmp -s %s/%s %s/%s", folder, a, folder, b);
+    snprintf(line, sizeof line, "cmp -s %s/%s %s/%s", run_folder, a, run_folder, b);
     return system(line) == 0;
-}
-
-/* A number of the JSON a command prints. */
-static double number(const char *line, const char *key) {
-    const run_result *result = here(line);
-    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
-    if (all == NULL || !json_is_number(json_object_get(all, key)))
-        fail_msg("wattle %s has no number '%s': %s%s", line, key, result->out, result->err);
-    double value = json_number_value(json_object_get(all, key));
-    json_decref(all);
-    return value;
 }
 
 static void drawing_on_the_fly_is_drawing_first(void **state) {
     (void)state;
-    must("draw --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --seed 7 -o data.npz");
-    must("fit data.npz --heads 6 --seed 7 -o a.safetensors");
-    must("fit --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --heads 6 --seed 7 "
-         "-o b.safetensors");
+    run_must("draw --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --seed 7 -o data.npz");
+    run_must("fit data.npz --heads 6 --seed 7 -o a.safetensors");
+    run_must("fit --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --heads 6 --seed 7 "
+             "-o b.safetensors");
     assert_true(same_bytes("a.safetensors", "b.safetensors"));
-    must("fit data.npz --heads 60 --seed 7 -o a.safetensors"); /* the dual */
-    must("fit --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --heads 60 --seed 7 "
-         "-o b.safetensors --threads 3");
+    run_must("fit data.npz --heads 60 --seed 7 -o a.safetensors"); /* the dual */
+    run_must("fit --target corr-power:2 --dim 4 --keys 3 --n 60 --noise 0.1 --heads 60 --seed 7 "
+             "-o b.safetensors --threads 3");
     assert_true(same_bytes("a.safetensors", "b.safetensors"));
-    must("fit data.npz --heads 60 --seed 8 -o b.safetensors");
+    run_must("fit data.npz --heads 60 --seed 8 -o b.safetensors");
     assert_false(same_bytes("a.safetensors", "b.safetensors"));
 }
 
 static void predictions_and_scores_agree(void **state) {
-    must("draw --target mean-power:2 --dim 4 --keys 3 --n 40 --seed 3 -o data.npz");
+    run_must("draw --target mean-power:2 --dim 4 --keys 3 --n 40 --seed 3 -o data.npz");
     static const char *const models[] = {"rfa",     "brfa",     "rfmlp",
                                          "rfa-inf", "brfa-inf", "rfmlp-inf"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
@@ -82,55 +44,60 @@ static void predictions_and_scores_agree(void **state) {
         snprintf(line, sizeof line,
                  "fit data.npz --model %s --heads 8 --lambda 1e-2 -o model.safetensors --json",
                  models[m]);
-        double error = number(line, "train_error");
-        must("predict model.safetensors data.npz -o yhat.npy");
+        double error = run_number(line, "train_error");
+        run_must("predict model.safetensors data.npz -o yhat.npy");
         /* the score of the stored model is the train error of the fit, up to rounding */
-        CHECK_NEAR(number("score model.safetensors data.npz --json", "error"), error, 1e-9);
+        CHECK_NEAR(run_number("score model.safetensors data.npz --json", "error"), error, 1e-9);
         char path[96];
         wt_file *file;
         double y[40], yhat[40], square = 0;
-        snprintf(path, sizeof path, "%s/yhat.npy", folder);
+        snprintf(path, sizeof path, "%s/yhat.npy", run_folder);
         CHECK_OK(*state, wt_file_open(*state, path, &file));
         assert_int_equal(wt_file_at(file, 0)->count, 40);
         CHECK_OK(*state, wt_file_read(*state, file, wt_file_at(file, 0), yhat));
         wt_file_free(file);
-        snprintf(path, sizeof path, "%s/data.npz", folder);
+        snprintf(path, sizeof path, "%s/data.npz", run_folder);
         CHECK_OK(*state, wt_file_open(*state, path, &file));
         CHECK_OK(*state, wt_file_read(*state, file, wt_file_find(file, "y"), y));
         wt_file_free(file);
         for (int i = 0; i < 40; i++)
             square += pow(y[i] - yhat[i], 2) / 40;
-        CHECK_NEAR(number("score model.safetensors data.npz --json", "mean_square"), square, 1e-12);
+        CHECK_NEAR(run_number("score model.safetensors data.npz --json", "mean_square"), square,
+                   1e-12);
     }
 }
 
 static void lambda_rules_and_plans_are_told(void **state) {
     (void)state;
-    must("draw --target mean-power:2 --dim 4 --keys 3 --n 40 --noise 0.05 --seed 3 -o data.npz");
-    double lambda = number("fit data.npz --heads 30 --lambda loo --json", "lambda");
-    double loo = number("fit data.npz --heads 30 --lambda loo --json", "loo_error");
+    run_must(
+        "draw --target mean-power:2 --dim 4 --keys 3 --n 40 --noise 0.05 --seed 3 -o data.npz");
+    double lambda = run_number("fit data.npz --heads 30 --lambda loo --json", "lambda");
+    double loo = run_number("fit data.npz --heads 30 --lambda loo --json", "loo_error");
     for (double other = 1e-8; other < 20; other *= 10) {
         char line[128];
         snprintf(line, sizeof line, "fit data.npz --heads 30 --lambda %g --json", other);
         /* the chosen one is the least of the path, up to the rounding of the path's powers */
-        assert_true(number(line, "loo_error") >= loo * (1 - 1e-6));
+        assert_true(run_number(line, "loo_error") >= loo * (1 - 1e-6));
     }
     assert_true(lambda >= 1e-8 && lambda <= 10);
-    assert_int_equal((int)number("fit data.npz --heads 30 --lambda min-norm --json", "rank"), 40);
-    assert_true(number("fit data.npz --heads 30 --plan --json", "bytes") > 0);
-    assert_non_null(strstr(here("fit data.npz --heads 30 --plan")->out, "dual"));
-    assert_non_null(strstr(here("fit data.npz --heads 3 --plan")->out, "primal"));
+    assert_int_equal((int)run_number("fit data.npz --heads 30 --lambda min-norm --json", "rank"),
+                     40);
+    assert_true(run_number("fit data.npz --heads 30 --plan --json", "bytes") > 0);
+    assert_non_null(strstr(run_here("fit data.npz --heads 30 --plan")->out, "dual"));
+    assert_non_null(strstr(run_here("fit data.npz --heads 3 --plan")->out, "primal"));
     assert_non_null(
-        strstr(here("fit --target corr:1 --n 99999 --heads 3 --plan")->out, "streamed"));
+        strstr(run_here("fit --target corr:1 --n 99999 --heads 3 --plan")->out, "streamed"));
 }
 
 static void balls_are_certified(void **state) {
     (void)state;
-    must("fit " DATA " --heads 4 --loss absolute --ball 1,2 -o model.safetensors");
-    double gap = number("fit " DATA " --heads 4 --loss huber --ball 1,2 --json", "relative_gap");
+    run_must("fit " DATA " --heads 4 --loss absolute --ball 1,2 -o model.safetensors");
+    double gap =
+        run_number("fit " DATA " --heads 4 --loss huber --ball 1,2 --json", "relative_gap");
     assert_true(gap >= 0 && gap <= 1e-6);
-    const run_result *result = here("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 "
-                                    "-o no");
+    const run_result *result =
+        run_here("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 "
+                 "-o no");
     assert_int_equal(result->code, 1);
     assert_non_null(strstr(result->out, "NOT within"));
     refuses("fit " DATA " --heads 4 --ball 1,2 --steps 1 --tolerance 1e-14 -o no", 1, "--steps");
@@ -138,7 +105,7 @@ static void balls_are_certified(void **state) {
 
 static size_t count_lines(const char *name) {
     char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", run_folder, name);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     size_t lines = 0;
@@ -150,27 +117,29 @@ static size_t count_lines(const char *name) {
 
 static void curves_are_tables_and_pictures(void **state) {
     (void)state;
-    must("curve --model rfa,rfmlp,rfa-inf --target mean-power:2,corr:1 --dim 4 --keys 3 --heads "
-         "5,10 "
-         "--n 8:32:x2 --reps 2 --test-n 20 --seed 1 -o a.csv --plot a.svg");
+    run_must(
+        "curve --model rfa,rfmlp,rfa-inf --target mean-power:2,corr:1 --dim 4 --keys 3 --heads "
+        "5,10 "
+        "--n 8:32:x2 --reps 2 --test-n 20 --seed 1 -o a.csv --plot a.svg");
     /* (2 + 2 + 1 settings) x 2 targets x 2 repetitions x 3 sizes, and the heading */
     assert_int_equal(count_lines("a.csv"), 5 * 2 * 2 * 3 + 1);
-    must("curve --model rfa,rfmlp,rfa-inf --target mean-power:2,corr:1 --dim 4 --keys 3 --heads "
-         "5,10 "
-         "--n 8:32:x2 --reps 2 --test-n 20 --seed 1 -o b.csv --plot b.svg --threads 3");
+    run_must(
+        "curve --model rfa,rfmlp,rfa-inf --target mean-power:2,corr:1 --dim 4 --keys 3 --heads "
+        "5,10 "
+        "--n 8:32:x2 --reps 2 --test-n 20 --seed 1 -o b.csv --plot b.svg --threads 3");
     assert_true(same_bytes("a.csv", "b.csv"));
     assert_true(same_bytes("a.svg", "b.svg"));
-    assert_non_null(strstr(here("curve --dim 3 --keys 2 --heads 4 --n 4,8 --reps 2 --test-n 9 "
-                                "--plot -")
+    assert_non_null(strstr(run_here("curve --dim 3 --keys 2 --heads 4 --n 4,8 --reps 2 --test-n 9 "
+                                    "--plot -")
                                ->out,
                            "samples n"));
-    must("curve " DATA " --model rfa,brfa-inf --heads 3 --n 4,8 --reps 2 -o c.csv");
+    run_must("curve " DATA " --model rfa,brfa-inf --heads 3 --n 4,8 --reps 2 -o c.csv");
     assert_int_equal(count_lines("c.csv"), 2 * 2 * 2 + 1);
 }
 
 /* The mean test error at the largest n of the first curve. */
 static double last_mean(const char *line) {
-    json_t *all = json_loads(here(line)->out, 0, NULL);
+    json_t *all = json_loads(run_here(line)->out, 0, NULL);
     json_t *curve = json_array_get(json_object_get(all, "curves"), 0);
     json_t *summary = json_object_get(curve, "summary");
     json_t *last = json_array_get(summary, json_array_size(summary) - 1);
@@ -196,12 +165,12 @@ static void draws_do_not_depend_on_what_runs_beside(void **state) {
 static void interrupted_curves_keep_their_cells(void **state) {
     (void)state;
     char output[96], line[512];
-    snprintf(output, sizeof output, "%s/part.csv", folder);
+    snprintf(output, sizeof output, "%s/part.csv", run_folder);
     snprintf(line, sizeof line,
              "exec timeout --foreground --preserve-status -s INT 2 " WATTLE_COMMAND
              " curve --model rfa --target corr:1 --dim 4 --keys 3 --heads 5 --n 8:32:x2 "
              "--reps 1000000 --test-n 20 -q -o %s >/dev/null 2>%s/said",
-             output, folder);
+             output, run_folder);
     int status = system(line);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 75);
@@ -231,7 +200,7 @@ static void bad_input_is_refused(void **state) {
     refuses("fit " DATA " --model rfa-inf --activation softmax -o no", 64, "softmax");
     refuses("fit " DATA " --model rfa-inf --ball 1,1 -o no", 64, "finitely many");
     refuses("fit " DATA " --mem 1K -o no", 70, "memory budget");
-    must("draw --target mean-power:2 --dim 5 --keys 3 --n 9 -o other.npz");
+    run_must("draw --target mean-power:2 --dim 5 --keys 3 --n 9 -o other.npz");
     refuses("fit " DATA " --test other.npz -o no", 65, "5 dimensions");
     refuses("predict " TEST_DATA "/fixtures/rfa.safetensors other.npz -o no", 65, "5 dimensions");
     refuses("predict " TEST_DATA "/fixtures/layer.safetensors other.npz -o no", 65, "layer");
@@ -253,5 +222,5 @@ int main(void) {
         cmocka_unit_test(interrupted_curves_keep_their_cells),
         cmocka_unit_test(bad_input_is_refused),
     };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }

@@ -32,7 +32,10 @@ static void test_true_heads(void **state) {
     wt_certificate_result basis, random;
     draw(context, 2, 3, &teacher, &data);
     options.directions = 0;
+    options.teacher = &teacher;
     CHECK_OK(context, wt_certificate(context, &data, &teacher, &options, &basis));
+    assert_int_equal(basis.teacher_heads, 2);
+    assert_int_equal(basis.teacher_inside, 2);
     assert_int_equal(basis.directions, D * D - 2);
     assert_int_equal(basis.rows, N * K / 50);
     assert_int_equal(basis.slabs, basis.rows);
@@ -72,7 +75,7 @@ static void test_sculpted_heads(void **state) {
     wt_sequences_free(&data);
 }
 
-/* One head: rows fit to rounding, and the body shrinks to the tolerance of the programs. */
+/* One head: rows fit to rounding, and the body shrinks to the narrowest slabs there are. */
 static void test_one_head(void **state) {
     wt_context *context = *state;
     wt_layer teacher;
@@ -81,8 +84,8 @@ static void test_one_head(void **state) {
     wt_certificate_result result;
     draw(context, 1, 4, &teacher, &data);
     CHECK_OK(context, wt_certificate(context, &data, &teacher, &options, &result));
-    assert_true(result.eta < 1e-9);
-    assert_true(result.largest < 1e-5);
+    CHECK_NEAR(result.eta, 1e-9, 0);
+    assert_true(result.largest < 1e-8);
     wt_layer_free(&teacher);
     wt_sequences_free(&data);
 }

@@ -1,0 +1,93 @@
+#include "verdicts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *spell(const wt_evidence *evidence, char out[64]) {
+    wt_interval effect = evidence->effect;
+    if (evidence->cells == 0 || isnan(effect.value))
+        snprintf(out, 64, "-");
+    else if (isnan(effect.low))
+        snprintf(out, 64, "%.3g", effect.value);
+    else
+        snprintf(out, 64, "%.3g (%.3g, %.3g)", effect.value, effect.low, effect.high);
+    return out;
+}
+
+void cli_verdicts_print(const wt_findings *findings) {
+    char measured[64], name[64];
+    printf("%-6s %-15s %-24s %-26s %s\n", "claim", "verdict", "effect", "measured (95% interval)",
+           "claimed");
+    for (size_t c = 0; c < findings->claim_count; c++) {
+        const wt_finding *finding = &findings->claims[c];
+        for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
+            const wt_claim_part *part = wt_claim_part_at(p);
+            snprintf(name, sizeof name, "%s%s%s", part->unit, part->name != NULL ? ", " : "",
+                     part->name != NULL ? part->name : "");
+            printf("%-6s %-15s %-24s %-26s %s %g\n", finding->claim->id,
+                   wt_verdict_name(findings->part_verdicts[p]), name,
+                   spell(&findings->parts[p], measured), part->above ? "above" : "below",
+                   part->boundary);
+        }
+    }
+}
+
+static json_t *part_json(const wt_findings *findings, size_t p) {
+    const wt_claim_part *part = wt_claim_part_at(p);
+    const wt_evidence *evidence = &findings->parts[p];
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I}", "part",
+                     part->name != NULL ? part->name : "", "effect", part->effect, "unit",
+                     part->unit, "verdict", wt_verdict_name(findings->part_verdicts[p]), "value",
+                     cli_json_real(evidence->effect.value), "low",
+                     cli_json_real(evidence->effect.low), "high",
+                     cli_json_real(evidence->effect.high), "boundary", part->boundary, "claimed",
+                     part->above ? "above" : "below", "cells", (json_int_t)evidence->cells);
+}
+
+json_t *cli_verdicts_json(const wt_findings *findings) {
+    json_t *claims = json_array();
+    for (size_t c = 0; c < findings->claim_count; c++) {
+        const wt_finding *finding = &findings->claims[c];
+        json_t *parts = json_array();
+        for (size_t p = 0; p < finding->part_count; p++)
+            json_array_append_new(parts, part_json(findings, finding->first_part + p));
+        json_array_append_new(claims, json_pack("{s:s, s:s, s:s, s:o}", "claim", finding->claim->id,
+                                                "sentence", finding->claim->sentence, "verdict",
+                                                wt_verdict_name(finding->verdict), "parts", parts));
+    }
+    return claims;
+}
+
+static wt_status show(cli_call *call, const wt_results *results, const wt_findings *findings,
+                      const wt_report_summary *summary, const char *output, json_t *more) {
+    if (!call->common.json) {
+        cli_verdicts_print(findings);
+        printf("\n%s: %zu cells, %zu figures%s\n", output, results->count, summary->figures,
+               summary->drawn ? "" : " as tables alone (gnuplot is not installed)");
+        return WT_OK;
+    }
+    json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
+                               (json_int_t)results->count, "figures", (json_int_t)summary->figures,
+                               "drawn", summary->drawn, "claims", cli_verdicts_json(findings));
+    if (more != NULL && object != NULL)
+        json_object_update(object, more);
+    return cli_emit_json(call, object);
+}
+
+wt_status cli_report_make(cli_call *call, const char *store, const char *output, json_t *more) {
+    wt_context *context = call->context;
+    wt_results results = {0};
+    wt_findings findings = {0};
+    wt_report_summary summary;
+    wt_status status;
+    WT_TRY(wt_results_load(context, store, &results));
+    WT_TRY(wt_findings_measure(context, &results, &findings));
+    WT_TRY(wt_report_write(context, &results, &findings, store, output, &summary));
+    WT_TRY(show(call, &results, &findings, &summary, output, more));
+done:
+    json_decref(more);
+    wt_findings_free(&findings);
+    wt_results_free(&results);
+    return status;
+}

@@ -1,0 +1,131 @@
+/* The claims of the three papers, and what the cells of a store say to each.
+ *
+ * Every claim has one or more parts, a part an effect: one number, measured with a 95% interval.
+ * The number and the side of the boundary that the claim stands for are in the table, fixed before
+ * anything is measured. An interval wholly on the claimed side reproduces the part, one wholly on
+ * the other does not, any other leaves it undecided. A claim is reproduced when all of its parts
+ * are, and not reproduced when one is not. */
+#ifndef WT_LAB_CLAIMS_H
+#define WT_LAB_CLAIMS_H
+
+#include "lab/lines.h"
+#include "lab/statistics.h"
+
+#define WT_CLAIM_SEED 1 /* of all bootstraps: reports are the same bytes each time */
+
+typedef enum wt_verdict {
+    WT_NOT_MEASURED,
+    WT_UNDECIDED,
+    WT_REPRODUCED,
+    WT_NOT_REPRODUCED
+} wt_verdict;
+
+/* "reproduced" and the like. */
+const char *wt_verdict_name(wt_verdict verdict);
+
+/* What was measured for a part. */
+typedef struct wt_evidence {
+    wt_interval effect; /* NaN where nothing, or too little, was measured */
+    size_t cells;       /* that went into it */
+} wt_evidence;
+
+typedef struct wt_claim_part wt_claim_part;
+/* Fills the evidence from the cells; no cells are no failure. */
+typedef wt_status (*wt_effect_fn)(wt_context *context, const wt_results *results,
+                                  const wt_claim_part *part, wt_evidence *out);
+
+struct wt_claim_part {
+    const char *claim;      /* "1.3" */
+    const char *name;       /* of the part, where there are several: "correlation" */
+    const char *effect;     /* what the number is, in words */
+    const char *unit;       /* how it is read: "exponent", "log ratio", "rate" */
+    double boundary;        /* between the sides */
+    bool above;             /* the claimed side */
+    const char *reason;     /* why the boundary is there */
+    wt_effect_fn measure;   /* from the cells that the fields below choose */
+    const char *experiment; /* "curve" */
+    const char *where;      /* as wt_result_fits reads it */
+    const char *versus;     /* the other side of a comparison, likewise */
+    const char *x, *y;      /* parameter along x, metric */
+    const char *apart;      /* parameters that go with x and part no lines: "heads" */
+    const char *size;       /* the m of a threshold */
+    double ceiling;         /* points with a larger y are left out of an exponent; 0 = none */
+};
+
+typedef struct wt_claim {
+    const char *id;       /* "1.1": line and number */
+    const char *title;    /* in a few words */
+    const char *sentence; /* what the paper claims */
+    const char *source;   /* how we know: stated, or reconstructed from memory */
+} wt_claim;
+
+/* The tables; NULL past their ends. Parts are in the order of the claims. */
+const wt_claim *wt_claim_at(size_t index);
+const wt_claim_part *wt_claim_part_at(size_t index);
+
+/* A line of work: the paper claims 1.x, 2.x or 3.x come from. */
+typedef struct wt_paper {
+    const char *number;  /* "1" */
+    const char *subject; /* "Random-feature attention" */
+    const char *authors, *title, *where;
+} wt_paper;
+const wt_paper *wt_paper_at(size_t index);
+
+wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence);
+/* Of a claim from those of its parts. */
+wt_verdict wt_claim_verdict(const wt_verdict *parts, size_t count);
+
+/* All claims, measured on one store. */
+typedef struct wt_finding {
+    const wt_claim *claim;
+    size_t first_part, part_count; /* in the table of parts */
+    wt_verdict verdict;
+} wt_finding;
+typedef struct wt_findings {
+    size_t claim_count, part_count;
+    wt_finding *claims;
+    wt_evidence *parts;
+    wt_verdict *part_verdicts;
+} wt_findings;
+/* To be freed in any case. */
+wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
+void wt_findings_free(wt_findings *findings);
+
+/* The effects of the table, in claims_effects.c:
+ * the mean over lines and repetitions of the slope of log y against log x; */
+wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
+                             const wt_claim_part *part, wt_evidence *out);
+/* the mean of log(y / y of the cells that fit `versus`, on the same draws) at the largest x both
+ * have; */
+wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
+                              const wt_claim_part *part, wt_evidence *out);
+/* the mean of y; */
+wt_status wt_effect_mean(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                         wt_evidence *out);
+/* the share of cells with y = 1, by Clopper and Pearson; */
+wt_status wt_effect_rate(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                         wt_evidence *out);
+/* the p at which mean log y = a + b x^p fits best over the x of the line with most cells, p = 0
+ * standing for log x: 1 is exponential growth, 0 a power law. Seeds and repetitions are resampled
+ * at every x; */
+wt_status wt_effect_growth(wt_context *context, const wt_results *results,
+                           const wt_claim_part *part, wt_evidence *out);
+/* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at
+ * which 80% of the trials succeed (y = 1). The rates are resampled. Thresholds that the grid of m
+ * does not hold are left out, draw by draw. */
+wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
+                              const wt_claim_part *part, wt_evidence *out);
+
+/* The critical sizes such a claim is made of, one a T: T, m with its interval, trials. To be
+ * released with wt_release; *draws too, (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
+typedef struct wt_critical {
+    double x;
+    wt_interval m;      /* ends infinite where the grid of m does not hold them */
+    double least, most; /* that grid */
+    size_t trials;
+} wt_critical;
+wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
+                            const wt_claim_part *part, wt_critical **out, size_t *count,
+                            double **draws);
+
+#endif

@@ -1,0 +1,20 @@
+/* The sweeps of `wattle reproduce`: what is run for the claims of each line, at each scale. */
+#ifndef WT_LAB_REPRODUCE_H
+#define WT_LAB_REPRODUCE_H
+
+#include "lab/spec.h"
+
+typedef struct wt_reproduction {
+    const char *line;  /* "rfa", "recover", "sparse" */
+    const char *scale; /* "tiny", "quick", "paper" */
+    const char *what;  /* "learning curves", for the progress line */
+    const char *sweep; /* "experiment=curve n=16:512:x2 .." */
+} wt_reproduction;
+
+/* NULL past the end. */
+const wt_reproduction *wt_reproduction_at(size_t index);
+/* The specification of its sweep. To be freed in any case. */
+wt_status wt_reproduction_spec(wt_context *context, const wt_reproduction *reproduction,
+                               wt_spec *out);
+
+#endif

@@ -1,0 +1,259 @@
+#include "report/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points) {
+    wt_status status;
+    WT_TRY(WT_NEW(context, &series->x, 4 * points, "a chart"));
+    series->y = series->x + points;
+    series->low = series->y + points;
+    series->high = series->low + points;
+    WT_TRY(WT_NEW_ZERO(context, &series->cells, points, "a chart"));
+done:
+    return status;
+}
+
+void wt_chart_free(wt_chart *chart) {
+    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++) {
+        wt_release(chart->series[i].x);
+        wt_release(chart->series[i].cells);
+    }
+    wt_release(chart->series);
+    *chart = (wt_chart){0};
+}
+
+wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
+                         wt_chart *out) {
+    *out = (wt_chart){.spec = spec};
+    return spec->build(context, results, spec, out);
+}
+
+/* Numbers by size, words by letters, numbers first; "length=50" by what follows the same word. */
+static int compare_words(const char *a, const char *b) {
+    double left, right;
+    size_t shared = strcspn(a, "=");
+    if (a[shared] == '=' && strncmp(a, b, shared + 1) == 0)
+        return compare_words(a + shared + 1, b + shared + 1);
+    bool a_number = wt_parse_real(a, &left), b_number = wt_parse_real(b, &right);
+    if (a_number && b_number)
+        return (left > right) - (left < right);
+    return a_number != b_number ? b_number - a_number : strcmp(a, b);
+}
+
+/* Appends " key=value" for every parameter in which another line of the same panel and name
+ * differs. */
+static void add_differences(const wt_lines *lines, size_t index, const wt_chart_spec *spec,
+                            wt_chart_series *series) {
+    json_t *ours = lines->lines[index].parameters;
+    const char *key;
+    json_t *value;
+    json_object_foreach(ours, key, value) {
+        bool differs = false;
+        if ((spec->panel != NULL && strcmp(key, spec->panel) == 0) ||
+            (spec->name != NULL && strcmp(key, spec->name) == 0))
+            continue;
+        for (size_t i = 0; i < lines->line_count && !differs; i++) {
+            json_t *other = lines->lines[i].parameters;
+            differs = !json_equal(value, json_object_get(other, key)) &&
+                      (spec->panel == NULL || json_equal(json_object_get(ours, spec->panel),
+                                                         json_object_get(other, spec->panel))) &&
+                      (spec->name == NULL || json_equal(json_object_get(ours, spec->name),
+                                                        json_object_get(other, spec->name)));
+        }
+        size_t length = strlen(series->name);
+        char words[WT_VALUE_TEXT];
+        if (differs)
+            snprintf(series->name + length, WT_CHART_NAME - length, "%s%s=%s",
+                     length > 0 ? " " : "", key, wt_result_words(ours, key, words, sizeof words));
+    }
+}
+
+static void name_series(const wt_lines *lines, size_t index, const wt_chart_spec *spec,
+                        wt_chart_series *series) {
+    json_t *parameters = lines->lines[index].parameters;
+    if (spec->panel != NULL)
+        wt_result_words(parameters, spec->panel, series->panel, sizeof series->panel);
+    if (spec->name != NULL) {
+        char words[WT_VALUE_TEXT];
+        double number;
+        wt_result_words(parameters, spec->name, words, sizeof words);
+        bool bare = wt_parse_real(words, &number); /* a number alone says nothing */
+        snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
+                 bare ? "=" : "", words);
+    }
+    add_differences(lines, index, spec, series);
+}
+
+/* The values of one x as a point. `values` may be changed. */
+static wt_interval summarise(wt_summary_rule rule, double *values, size_t count) {
+    if (rule == WT_SUMMARY_RATE) {
+        size_t ones = 0;
+        for (size_t i = 0; i < count; i++)
+            ones += values[i] == 1;
+        return wt_rate_interval(ones, count);
+    }
+    if (rule == WT_SUMMARY_MEAN)
+        return wt_mean_interval(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = log(values[i]);
+    wt_interval logs = wt_mean_interval(values, count);
+    return (wt_interval){exp(logs.value), exp(logs.low), exp(logs.high)};
+}
+
+static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t index,
+                             const wt_chart_spec *spec, double *values, wt_chart_series *series) {
+    const wt_line *line = &lines->lines[index];
+    const wt_line_point *points = lines->points + line->first;
+    wt_status status;
+    name_series(lines, index, spec, series);
+    WT_TRY(wt_chart_series_open(context, series, line->different_x));
+    for (size_t begin = 0, end; begin < line->count; begin = end) {
+        for (end = begin; end < line->count && points[end].x == points[begin].x; end++)
+            values[end - begin] = points[end].y;
+        wt_interval at = summarise(spec->rule, values, end - begin);
+        size_t k = series->count++;
+        series->x[k] = points[begin].x;
+        series->y[k] = at.value;
+        series->low[k] = isnan(at.low) ? at.value : at.low; /* drawn without a bar */
+        series->high[k] = isnan(at.high) ? at.value : at.high;
+        series->cells[k] = end - begin;
+    }
+done:
+    return status;
+}
+
+static int by_place(const void *left, const void *right) {
+    const wt_chart_series *a = left, *b = right;
+    int order = compare_words(a->panel, b->panel);
+    return order != 0 ? order : compare_words(a->name, b->name);
+}
+
+/* The usual names look alike in all charts, any other in all panels of one. */
+static void choose_looks(wt_chart *chart) {
+    static const struct {
+        const char *name;
+        size_t look;
+    } usual[] = {{"rfa", 0},       {"brfa", 1},   {"rfmlp", 2}, {"rfa-inf", 3}, {"brfa-inf", 4},
+                 {"rfmlp-inf", 5}, {"refine", 0}, {"adam", 1},  {"sculpt", 2}};
+    size_t next = 0;
+    for (size_t i = 0; i < chart->series_count; i++) {
+        size_t before = 0;
+        while (before < i && strcmp(chart->series[before].name, chart->series[i].name) != 0)
+            before++;
+        chart->series[i].look = before < i ? chart->series[before].look : next++ % WT_LOOKS;
+        for (size_t u = 0; u < sizeof usual / sizeof *usual; u++)
+            if (strcmp(usual[u].name, chart->series[i].name) == 0)
+                chart->series[i].look = usual[u].look;
+    }
+}
+
+wt_status wt_chart_lines(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
+                         wt_chart *out) {
+    wt_lines_query query = {.experiment = spec->experiment,
+                            .where = spec->where,
+                            .x = spec->x,
+                            .y = spec->y,
+                            .apart = spec->apart};
+    wt_lines lines;
+    double *values = NULL;
+    wt_status status;
+    WT_TRY(wt_lines_find(context, results, &query, &lines));
+    if (lines.line_count == 0)
+        goto done;
+    WT_TRY(WT_NEW(context, &values, lines.point_count, "a chart"));
+    WT_TRY(WT_NEW_ZERO(context, &out->series, lines.line_count, "a chart"));
+    out->cells = lines.point_count;
+    for (size_t i = 0; i < lines.line_count; i++) {
+        out->series_count++; /* so that its points are freed whatever happens */
+        WT_TRY(fill_series(context, &lines, i, spec, values, &out->series[i]));
+    }
+    qsort(out->series, out->series_count, sizeof *out->series, by_place);
+    choose_looks(out);
+done:
+    wt_lines_free(&lines);
+    wt_release(values);
+    return status;
+}
+
+size_t wt_chart_panel(const wt_chart *chart, size_t first) {
+    size_t count = 1;
+    while (first + count < chart->series_count &&
+           strcmp(chart->series[first + count].panel, chart->series[first].panel) == 0)
+        count++;
+    return count;
+}
+
+wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *series) {
+    const wt_chart_spec *spec = chart->spec;
+    size_t panel_count = 0;
+    for (size_t i = 0; i < chart->series_count; i++) {
+        const wt_chart_series *from = &chart->series[i];
+        series[i] = (wt_series){.name = from->name[0] != '\0' ? from->name : NULL,
+                                .mark = from->line ? WT_MARK_LINE : WT_MARK_POINTS,
+                                .look = from->look,
+                                .count = from->count,
+                                .x = from->x,
+                                .y = from->y,
+                                .low = from->line ? NULL : from->low,
+                                .high = from->line ? NULL : from->high};
+    }
+    for (size_t first = 0, count; first < chart->series_count; first += count) {
+        count = wt_chart_panel(chart, first);
+        bool rate = spec->rule == WT_SUMMARY_RATE;
+        panels[panel_count++] = (wt_panel){
+            .title = chart->series[first].panel[0] != '\0' ? chart->series[first].panel : NULL,
+            .x = {.label = spec->x_label, .log = spec->log_x},
+            .y = {.label = spec->y_label,
+                  .log = spec->log_y,
+                  .low = rate ? -0.03 : 0,
+                  .high = rate ? 1.03 : 0},
+            .series = series + first,
+            .series_count = count};
+    }
+    return (wt_figure){
+        .title = spec->title, .panels = panels, .panel_count = panel_count, .share_y = true};
+}
+
+/* A field in quotes where it needs them. */
+static void csv_words(wt_script *out, const char *words) {
+    if (strpbrk(words, ",\"\n\r") == NULL) {
+        wt_script_add(out, "%s", words);
+        return;
+    }
+    wt_script_add(out, "\"");
+    for (; *words != '\0'; words++)
+        wt_script_add(out, *words == '"' ? "\"\"" : "%c", *words);
+    wt_script_add(out, "\"");
+}
+
+static void csv_number(wt_script *out, double value) {
+    if (isfinite(value))
+        wt_script_add(out, ",%.17g", value);
+    else
+        wt_script_add(out, ",");
+}
+
+void wt_chart_csv(wt_script *out, const wt_chart *chart) {
+    const wt_chart_spec *spec = chart->spec;
+    wt_script_add(out, "%s,series,%s,%s,low,high,cells\n",
+                  spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y);
+    for (size_t i = 0; i < chart->series_count; i++) {
+        const wt_chart_series *series = &chart->series[i];
+        for (size_t k = 0; k < series->count; k++) {
+            csv_words(out, series->panel);
+            wt_script_add(out, ",");
+            csv_words(out, series->name);
+            csv_number(out, series->x[k]);
+            csv_number(out, series->y[k]);
+            csv_number(out, series->cells[k] > 1 ? series->low[k] : NAN);
+            csv_number(out, series->cells[k] > 1 ? series->high[k] : NAN);
+            wt_script_add(out, ",%zu\n", series->cells[k]);
+        }
+    }
+}

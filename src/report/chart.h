@@ -1,0 +1,79 @@
+/* Charts: what of a store is worth a figure, one row of a table each.
+ *
+ * A row says what runs along x, what is measured, what makes the panels and what names the series;
+ * cells alike in everything else are repetitions and become a point with its interval. */
+#ifndef WT_REPORT_CHART_H
+#define WT_REPORT_CHART_H
+
+#include "lab/claims.h"
+#include "report/script.h"
+#include "wattle/report.h"
+
+/* How repetitions become a point and its 95% interval. */
+typedef enum wt_summary_rule {
+    WT_SUMMARY_MEAN,      /* Student's t */
+    WT_SUMMARY_GEOMETRIC, /* the same of the logs */
+    WT_SUMMARY_RATE       /* share of ones, Clopper and Pearson */
+} wt_summary_rule;
+
+typedef struct wt_chart wt_chart;
+typedef struct wt_chart_spec wt_chart_spec;
+struct wt_chart_spec {
+    const char *id;      /* file name of the figure, anchor in the page */
+    const char *paper;   /* "1": the section it stands in */
+    const char *title;   /* "Learning curves" */
+    const char *caption; /* a sentence or two: what is shown, how intervals are made */
+    /* Fills the chart from the cells; the usual one is wt_chart_lines. */
+    wt_status (*build)(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
+                       wt_chart *out);
+    const char *experiment, *where; /* as wt_lines_query */
+    const char *x, *y, *apart;
+    const char *panel; /* parameter a panel each; NULL = one panel */
+    const char *name;  /* parameter that names the series first; NULL = all that differ */
+    const char *x_label, *y_label;
+    wt_summary_rule rule;
+    bool log_x, log_y;
+};
+/* NULL past the end. */
+const wt_chart_spec *wt_chart_spec_at(size_t index);
+
+#define WT_CHART_NAME 96
+typedef struct wt_chart_series {
+    char panel[WT_CHART_NAME], name[WT_CHART_NAME];
+    size_t look, count;
+    bool line; /* a fit: no points, no intervals */
+    double *x, *y, *low, *high;
+    size_t *cells; /* that each point is made of */
+} wt_chart_series;
+
+struct wt_chart {
+    const wt_chart_spec *spec;
+    size_t series_count;
+    wt_chart_series *series; /* by panel, then name */
+    size_t cells;
+};
+
+/* A chart with no series has nothing to show. To be freed in any case. */
+wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
+                         wt_chart *out);
+void wt_chart_free(wt_chart *chart);
+
+wt_status wt_chart_lines(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
+                         wt_chart *out);
+/* Critical sizes against T with the three growth laws fitted to them. */
+wt_status wt_chart_critical(wt_context *context, const wt_results *results,
+                            const wt_chart_spec *spec, wt_chart *out);
+
+/* Room for the points of a series. */
+wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points);
+/* Series from `first` on that share its panel. */
+size_t wt_chart_panel(const wt_chart *chart, size_t first);
+
+/* The whole as a figure: panels (at most series_count) and series (series_count) are the caller's
+ * room, and the figure is valid as long as they and the chart are. */
+wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *series);
+
+/* "target,series,n,test_error,low,high,cells" and a row a point. */
+void wt_chart_csv(wt_script *out, const wt_chart *chart);
+
+#endif

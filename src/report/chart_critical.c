@@ -1,0 +1,121 @@
+/* Critical sizes against T: ours with intervals, the published ones, and three growth laws. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "lab/statistics_fit.h"
+#include "report/chart.h"
+
+enum { LAW_POINTS = 48, LAWS = 3, PUBLISHED = 18 };
+
+/* Edelman et al. 2022, figure 2: T, m and half the length of the bar, read off the plot. */
+static const double published[PUBLISHED][3] = {
+    {100, 50, 0},      {150, 52.8, 4.5}, {200, 57.7, 4.4},   {250, 56, 4.9},     {300, 69.2, 7.6},
+    {350, 61, 6.7},    {400, 79.5, 4.8}, {450, 82.4, 5.7},   {500, 80.4, 8.6},   {550, 85.2, 7.7},
+    {600, 94.1, 10},   {650, 96.7, 15},  {700, 88.9, 9.8},   {750, 101.4, 10.7}, {800, 99.7, 12.7},
+    {900, 108.4, 3.7}, {1000, 111, 5.2}, {1100, 113.4, 5.7},
+};
+
+static wt_status add_measured(wt_context *context, const wt_critical *sizes, size_t count,
+                              wt_chart_series *out) {
+    wt_status status;
+    WT_TRY(wt_chart_series_open(context, out, count));
+    snprintf(out->name, sizeof out->name, "measured");
+    for (size_t i = 0; i < count; i++) {
+        size_t k = out->count;
+        if (!isfinite(sizes[i].m.value))
+            continue; /* the grid of m does not hold it: the table of trials shows that */
+        out->x[k] = sizes[i].x;
+        out->y[k] = sizes[i].m.value;
+        out->low[k] = fmax(sizes[i].m.low, sizes[i].least);
+        out->high[k] = fmin(sizes[i].m.high, sizes[i].most);
+        out->cells[k] = sizes[i].trials;
+        out->count++;
+    }
+done:
+    return status;
+}
+
+static wt_status add_published(wt_context *context, wt_chart_series *out) {
+    wt_status status;
+    WT_TRY(wt_chart_series_open(context, out, PUBLISHED));
+    snprintf(out->name, sizeof out->name, "published");
+    out->look = 1;
+    out->count = PUBLISHED;
+    for (size_t i = 0; i < PUBLISHED; i++) {
+        out->x[i] = published[i][0];
+        out->y[i] = published[i][1];
+        out->low[i] = published[i][1] - published[i][2];
+        out->high[i] = published[i][1] + published[i][2];
+        out->cells[i] = 40; /* trials, as the paper says */
+    }
+done:
+    return status;
+}
+
+static double grown(wt_growth growth, double x) {
+    return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
+}
+
+/* a + b f(T) through the measured points, from the least T to the largest. */
+static wt_status add_law(wt_context *context, wt_growth growth, const wt_chart_series *measured,
+                         wt_chart_series *out) {
+    wt_affine_fit fit;
+    wt_status status;
+    WT_TRY(wt_affine_fit_of(context, growth, measured->x, measured->y, measured->count,
+                            WT_CLAIM_SEED, &fit));
+    WT_TRY(wt_chart_series_open(context, out, LAW_POINTS));
+    snprintf(out->name, sizeof out->name, "%s T, R2 %.3f, AIC %.1f",
+             growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth), fit.r_squared, fit.aic);
+    out->line = true;
+    out->look = 2 + (size_t)growth;
+    out->count = LAW_POINTS;
+    double first = measured->x[0], last = measured->x[measured->count - 1];
+    for (size_t i = 0; i < LAW_POINTS; i++) {
+        double share = (double)i / (LAW_POINTS - 1);
+        out->x[i] = first * pow(last / first, share);
+        out->y[i] = fit.intercept.value + fit.slope.value * grown(growth, out->x[i]);
+        out->low[i] = out->high[i] = out->y[i];
+    }
+done:
+    return status;
+}
+
+/* The part of the claim table that is about critical sizes. */
+static const wt_claim_part *threshold_part(void) {
+    const wt_claim_part *part;
+    for (size_t i = 0; (part = wt_claim_part_at(i)) != NULL; i++)
+        if (part->measure == wt_effect_threshold)
+            return part;
+    return NULL;
+}
+
+wt_status wt_chart_critical(wt_context *context, const wt_results *results,
+                            const wt_chart_spec *spec, wt_chart *out) {
+    (void)spec;
+    wt_critical *sizes = NULL;
+    size_t count = 0;
+    wt_status status;
+    WT_TRY(wt_critical_sizes(context, results, threshold_part(), &sizes, &count, NULL));
+    if (count < 2)
+        goto done;
+    WT_TRY(WT_NEW_ZERO(context, &out->series, 2 + LAWS, "a chart"));
+    out->series_count = 1;
+    WT_TRY(add_measured(context, sizes, count, &out->series[0]));
+    for (size_t i = 0; i < count; i++)
+        out->cells += sizes[i].trials;
+    if (out->series[0].count == 0) {
+        wt_chart_free(out);
+        goto done;
+    }
+    out->series_count = 2;
+    WT_TRY(add_published(context, &out->series[1]));
+    for (size_t law = 0; law < LAWS && out->series[0].count >= 3; law++) {
+        out->series_count++;
+        WT_TRY(add_law(context, (wt_growth)law, &out->series[0], &out->series[2 + law]));
+    }
+done:
+    wt_release(sizes);
+    return status;
+}

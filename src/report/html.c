@@ -1,0 +1,116 @@
+#include "report/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/quote.h"
+
+static const char *entity(char letter) {
+    switch (letter) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void wt_html_text(wt_script *page, const char *words) {
+    size_t left = strlen(words);
+    while (left > 0) {
+        size_t length = wt_utf8_length(words, left);
+        const char *name = entity(*words);
+        bool control = length == 1 && (unsigned char)*words < ' ' && *words != '\n';
+        if (length == 0 || control)
+            wt_script_add(page, "\xef\xbf\xbd");
+        else if (name != NULL)
+            wt_script_add(page, "%s", name);
+        else
+            wt_script_add(page, "%.*s", (int)length, words);
+        length = length == 0 ? 1 : length;
+        words += length;
+        left -= length;
+    }
+}
+
+void wt_html_code(wt_script *page, const char *words) {
+    wt_script_add(page, "<code>");
+    wt_html_text(page, words);
+    wt_script_add(page, "</code>");
+}
+
+void wt_html_number(wt_script *page, double value) {
+    char text[32];
+    if (isinf(value)) {
+        wt_script_add(page, value > 0 ? "∞" : "−∞");
+        return;
+    }
+    if (isnan(value)) {
+        wt_script_add(page, "–");
+        return;
+    }
+    snprintf(text, sizeof text, fabs(value) >= 1000 && fabs(value) < 1e7 ? "%.0f" : "%.3g", value);
+    wt_script_add(page, "%s%s", text[0] == '-' ? "−" : "", text[0] == '-' ? text + 1 : text);
+}
+
+void wt_html_interval(wt_script *page, wt_interval value) {
+    wt_html_number(page, value.value);
+    if (isnan(value.low) || isnan(value.high))
+        return;
+    wt_script_add(page, " <small>(");
+    wt_html_number(page, value.low);
+    wt_script_add(page, ", ");
+    wt_html_number(page, value.high);
+    wt_script_add(page, ")</small>");
+}
+
+/* Passes over the element the text starts with: "<title>...</title>". */
+static const char *past(const char *text, const char *open, const char *close) {
+    const char *begin = strstr(text, open), *end = strstr(text, close);
+    return begin == NULL || end == NULL ? text : end + strlen(close);
+}
+
+/* Copies text up to its end, with the prefix before every name: id='X', href='#X', url(#X). */
+static void add_renamed(wt_script *page, const char *text, const char *prefix) {
+    static const char *const marks[] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
+    while (*text != '\0') {
+        const char *next = NULL;
+        size_t skip = 0;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            const char *found = strstr(text, marks[i]);
+            if (found != NULL && (next == NULL || found < next)) {
+                next = found;
+                skip = strlen(marks[i]);
+            }
+        }
+        if (next == NULL) {
+            wt_script_add(page, "%s", text);
+            return;
+        }
+        wt_script_add(page, "%.*s%s", (int)(next - text + (ptrdiff_t)skip), text, prefix);
+        text = next + skip;
+    }
+}
+
+void wt_html_drawing(wt_script *page, const char *svg, const char *prefix, const char *label) {
+    int width = 0, height = 0;
+    const char *box = strstr(svg, "viewBox=\"0 0 ");
+    const char *body = strstr(svg, "<svg");
+    if (body != NULL)
+        body = strchr(body, '>');
+    if (box == NULL || body == NULL || sscanf(box, "viewBox=\"0 0 %d %d\"", &width, &height) != 2)
+        return;
+    wt_script_add(page, "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"",
+                  width, height);
+    wt_html_text(page, label);
+    wt_script_add(page, "\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">");
+    add_renamed(page, past(body + 1, "<title>", "</desc>"), prefix);
+}

@@ -1,0 +1,22 @@
+/* Text for a page: everything that comes from outside goes through wt_html_text. */
+#ifndef WT_REPORT_HTML_H
+#define WT_REPORT_HTML_H
+
+#include "lab/statistics.h"
+#include "report/script.h"
+
+/* The words with & < > " ' escaped; control characters and bytes that are not UTF-8 become
+ * U+FFFD. */
+void wt_html_text(wt_script *page, const char *words);
+/* <code>words</code> */
+void wt_html_code(wt_script *page, const char *words);
+/* "0.31", "4.2e-05", "-1.5" with a true minus; "-" where it is not finite. */
+void wt_html_number(wt_script *page, double value);
+/* "0.31 (0.28, 0.34)", the interval in smaller letters; without one where there is none. */
+void wt_html_interval(wt_script *page, wt_interval value);
+
+/* The drawing of gnuplot with `prefix` before all its names, so that several can stand on a page,
+ * `label` for those who do not see it, and its colours left to the page's style. */
+void wt_html_drawing(wt_script *page, const char *svg, const char *prefix, const char *label);
+
+#endif

@@ -1,0 +1,178 @@
+/* The whole report: one page, and a folder of figures beside it. */
+#include "report/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "io/output.h"
+#include "io/quote.h"
+#include "report/figure.h"
+#include "report/html.h"
+#include "report/write.h"
+
+#define FOLDER "-figures"
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* "report.html" has its figures in "report-figures". */
+static wt_status name_folder(wt_page *page) {
+    const char *name = file_name(page->output), *dot = strrchr(name, '.');
+    size_t stem = (size_t)((dot == NULL || dot == name ? name + strlen(name) : dot) - page->output);
+    wt_status status =
+        WT_NEW(page->context, &page->folder, stem + sizeof FOLDER, "the folder's name");
+    if (status != WT_OK)
+        return status;
+    memcpy(page->folder, page->output, stem);
+    memcpy(page->folder + stem, FOLDER, sizeof FOLDER);
+    page->folder_name = file_name(page->folder);
+    return WT_OK;
+}
+
+static wt_status make_folder(wt_page *page) {
+    char shown[WT_QUOTED_BYTES];
+    struct stat about;
+    if (mkdir(page->folder, 0777) == 0 ||
+        (errno == EEXIST && stat(page->folder, &about) == 0 && S_ISDIR(about.st_mode)))
+        return WT_OK;
+    return wt_fail(page->context, WT_CANNOT_CREATE, "cannot make the folder %s: %s",
+                   wt_quote(page->folder, shown, sizeof shown), strerror(errno));
+}
+
+/* The earliest and latest date of the cells. */
+static void add_dates(wt_page *page) {
+    const char *first = NULL, *last = NULL;
+    for (size_t i = 0; i < page->results->count; i++) {
+        const char *date = page->results->cells[i].finished;
+        if (first == NULL || strcmp(date, first) < 0)
+            first = date;
+        if (last == NULL || strcmp(date, last) > 0)
+            last = date;
+    }
+    if (first == NULL)
+        return;
+    wt_script_add(&page->html, ", finished from ");
+    wt_html_text(&page->html, first);
+    wt_script_add(&page->html, " to ");
+    wt_html_text(&page->html, last);
+}
+
+static void add_head(wt_page *page) {
+    wt_script *html = &page->html;
+    size_t failed = 0;
+    for (size_t i = 0; i < page->results->count; i++)
+        failed += page->results->cells[i].failed;
+    wt_script_add(html,
+                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta name=\"generator\" content=\"wattle %s\">\n<title>Wattle report</title>\n"
+                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+                  wt_version());
+    for (const char *const *piece = wt_page_style; *piece != NULL; piece++)
+        wt_script_add(html, "%s", *piece);
+    wt_script_add(
+        html, "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%zu cells of ",
+        page->results->count);
+    wt_html_code(html, page->store);
+    wt_script_add(html, ", %zu of them failed", failed);
+    add_dates(page);
+    wt_script_add(html, ". <a href=\"#runs\">What was run</a>, <a href=\"#reading\">how to read "
+                        "this</a>.</p>\n");
+}
+
+static void add_reading(wt_page *page) {
+    wt_script *html = &page->html;
+    wt_script_add(
+        html,
+        "<h2 id=\"reading\">How to read this</h2>\n"
+        "<p>For every claim an effect, one number, and the side of a boundary that the claim "
+        "stands "
+        "for were fixed before anything was measured. A 95%% interval wholly on that side: "
+        "reproduced. Wholly on the other: not reproduced. Neither: undecided, and more cells may "
+        "settle it. A claim of several parts is reproduced when all of them are. Measured means: "
+        "at the sizes of this store, not for all sizes, and no measurement proves a theorem.</p>\n"
+        "<p>Log ratios compare two models on the same draws; the interval is Student's t over "
+        "repetitions. Exponents are slopes of log against log, one a repetition, with the same "
+        "interval. Rates have exact intervals (Clopper and Pearson). Growth exponents and critical "
+        "sizes have bootstrap intervals with fixed seeds: the same store gives the same page, byte "
+        "for byte.</p>\n<p>Made again by</p>\n<pre>wattle report ");
+    wt_html_text(html, page->store);
+    wt_script_add(html, " -o ");
+    wt_html_text(html, page->name);
+    wt_script_add(html, "</pre>\n</main>\n</body>\n</html>\n");
+}
+
+static wt_status add_papers(wt_page *page) {
+    wt_script *html = &page->html;
+    const wt_paper *paper;
+    wt_status status = WT_OK;
+    for (size_t i = 0; (paper = wt_paper_at(i)) != NULL; i++) {
+        wt_script_add(html, "<h2>%s. ", paper->number);
+        wt_html_text(html, paper->subject);
+        wt_script_add(html, "</h2>\n<p class=\"soft\">");
+        wt_html_text(html, paper->authors);
+        wt_script_add(html, ": ");
+        wt_html_text(html, paper->title);
+        wt_script_add(html, " (");
+        wt_html_text(html, paper->where);
+        wt_script_add(html, ").</p>\n");
+        wt_page_claims(page, paper);
+        WT_TRY(wt_page_charts(page, paper));
+    }
+done:
+    return status;
+}
+
+static wt_status save(wt_page *page) {
+    wt_output *output = NULL;
+    wt_status status;
+    WT_TRY(page->html.status);
+    WT_TRY(wt_output_open(page->context, page->output, &output));
+    WT_TRY(wt_output_write(output, page->html.text, page->html.length));
+    WT_TRY(wt_output_commit(output));
+done:
+    wt_output_free(output);
+    return status;
+}
+
+wt_status wt_report_write(wt_context *context, const wt_results *results,
+                          const wt_findings *findings, const char *store, const char *output,
+                          wt_report_summary *out) {
+    wt_page page = {.context = context,
+                    .html = {.context = context},
+                    .results = results,
+                    .findings = findings,
+                    .store = file_name(store),
+                    .name = file_name(output),
+                    .output = output};
+    wt_status status;
+    status = wt_figure_possible(context);
+    page.drawing = status == WT_OK;
+    WT_TRY(status == WT_UNAVAILABLE ? WT_OK : status);
+    if (!page.drawing)
+        wt_remark(context, "the report has tables alone: %s", wt_context_message(context));
+    add_head(&page);
+    if (!page.drawing) {
+        wt_script_add(&page.html, "<p><strong>There are no figures in this report: ");
+        wt_html_text(&page.html, wt_context_message(context));
+        wt_script_add(&page.html, ".</strong></p>\n");
+    }
+    WT_TRY(name_folder(&page));
+    WT_TRY(make_folder(&page));
+    WT_TRY(wt_page_sweeps(&page));
+    wt_page_summary(&page);
+    WT_TRY(add_papers(&page));
+    WT_TRY(wt_page_runs(&page));
+    add_reading(&page);
+    WT_TRY(save(&page));
+    *out = (wt_report_summary){.figures = page.figures, .drawn = page.drawing};
+done:
+    wt_script_free(&page.html);
+    wt_release(page.folder);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* The parts of the report's page, each added to the text. */
+#ifndef WT_REPORT_PAGE_H
+#define WT_REPORT_PAGE_H
+
+#include "report/chart.h"
+
+typedef struct wt_page {
+    wt_context *context;
+    wt_script html;
+    const wt_results *results;
+    const wt_findings *findings;
+    const char *store, *name; /* file names without their folders */
+    const char *output;       /* path of the page */
+    char *folder;             /* of the figures, a path */
+    const char *folder_name;  /* the same as the page links to it */
+    bool drawing;             /* gnuplot is there */
+    size_t figures;           /* put on the page so far */
+} wt_page;
+
+/* The page's style, light and dark, screen and paper: pieces, ended by NULL. */
+extern const char *const wt_page_style[];
+
+/* The table of all claims and verdicts. */
+void wt_page_summary(wt_page *page);
+/* The boxes of a paper's claims. */
+void wt_page_claims(wt_page *page, const wt_paper *paper);
+/* The sweeps that were run, each as sweep-N.ini in the folder, from 1. */
+wt_status wt_page_sweeps(wt_page *page);
+/* The charts of a paper: drawings, numbers, files beside the page. */
+wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
+/* What was run: experiments, versions, machines, seeds, commands, failures. */
+wt_status wt_page_runs(wt_page *page);
+
+#endif

@@ -1,0 +1,19 @@
+/* How cells are made again: the sweeps that were run into the store. */
+#ifndef WT_REPORT_RERUN_H
+#define WT_REPORT_RERUN_H
+
+#include "report/chart.h"
+
+/* Whether a sweep ("experiment=curve n=16:512:x2 ..") is of the experiment. */
+bool wt_rerun_is(const char *sweep, const char *experiment);
+/* The sweep as the INI file `wattle sweep run` reads. */
+void wt_rerun_spec(wt_script *out, const char *sweep);
+
+/* The different values of a parameter over the cells of an experiment, "a, b, c" in rising order,
+ * cut short with "..." after `most` of them. Returns how many there are, most + 1 for more. */
+size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *experiment,
+                       const char *name, size_t most);
+/* The same of their seeds. */
+void wt_rerun_seeds(wt_script *out, const wt_results *results, const char *experiment, size_t most);
+
+#endif

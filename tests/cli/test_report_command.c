@@ -1,0 +1,189 @@
+/* `wattle report` and `wattle reproduce` as a user runs them. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <jansson.h>
+#include <signal.h>
+
+#include "cli/run.h"
+
+static char folder[] = "/tmp/wattle-reproduce-XXXXXX";
+
+static int open_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static void empty(const char *path) {
+    char name[512];
+    DIR *listing = opendir(path);
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (unlink(name) != 0)
+            empty(name);
+    }
+    if (listing != NULL)
+        closedir(listing);
+    rmdir(path);
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    empty(folder);
+    return 0;
+}
+
+static const run_result *run_here(const char *line) {
+    return run_with(line, &(run_setting){.directory = folder});
+}
+
+static json_t *json_of(const run_result *result) {
+    json_error_t error;
+    json_t *object = json_loads(result->out, 0, &error);
+    if (result->code != 0 || object == NULL)
+        fail_msg("exit %d: %s%s", result->code, result->out, result->err);
+    return object;
+}
+
+/* The file, whose length goes to *bytes; to be freed. */
+static char *slurp(const char *name, size_t *bytes) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    char *text = malloc(*bytes + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, *bytes, file), *bytes);
+    fclose(file);
+    text[*bytes] = '\0';
+    return text;
+}
+
+static void a_store_becomes_a_page(void **state) {
+    (void)state;
+    CHECK_PRINTS(run_here("report " TEST_DATA "/fixtures/sweep.db -o page.html"), "page.html: ");
+    size_t bytes, csv_bytes;
+    char *page = slurp("page.html", &bytes),
+         *csv = slurp("page-figures/curve-samples.csv", &csv_bytes);
+    assert_non_null(strstr(page, "<h1>"));
+    assert_int_equal(strncmp(csv, "target,series,n,test_error,low,high,cells\n", 42), 0);
+    free(page);
+    free(csv);
+}
+
+static void bad_stores_are_told(void **state) {
+    (void)state;
+    CHECK_SAYS(run_here("report none.db"), 66, "none.db");
+    CHECK_SAYS(run_here("report " TEST_DATA "/fixtures/sweep.ini"), 65, "sweep.ini");
+    CHECK_SAYS(run_here("report " TEST_DATA "/fixtures/sweep.db -o none/page.html"), 73, "none");
+    CHECK_SAYS(run_here("report"), 64, "report");
+}
+
+/* From nothing to verdicts; again, nothing is left to do and the page is the same. */
+static void reproduce_runs_and_resumes(void **state) {
+    (void)state;
+    json_t *first =
+        json_of(run_here("reproduce --scale tiny --only recover -o all --json --quiet"));
+    assert_int_equal(json_integer_value(json_object_get(first, "done_before")), 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "failed")), 0);
+    json_int_t done = json_integer_value(json_object_get(first, "done"));
+    assert_int_equal(done, json_integer_value(json_object_get(first, "cells")));
+    assert_true(done > 0);
+    size_t bytes, again_bytes, claims = 0, measured = 0, i;
+    json_t *claim;
+    json_array_foreach(json_object_get(first, "claims"), i, claim) {
+        const char *verdict = json_string_value(json_object_get(claim, "verdict"));
+        const char *id = json_string_value(json_object_get(claim, "claim"));
+        claims++;
+        measured += strcmp(verdict, "not measured") != 0;
+        if (id[0] == '1')
+            assert_string_equal(verdict, "not measured");
+    }
+    assert_int_equal(claims, 11);
+    assert_true(measured >= 2);
+    char *page = slurp("all/report.html", &bytes);
+    json_t *second =
+        json_of(run_here("reproduce --scale tiny --only recover -o all --json --quiet"));
+    assert_int_equal(json_integer_value(json_object_get(second, "done")), 0);
+    assert_int_equal(json_integer_value(json_object_get(second, "done_before")), done);
+    char *again = slurp("all/report.html", &again_bytes);
+    assert_int_equal(bytes, again_bytes);
+    assert_memory_equal(page, again, bytes);
+    free(page);
+    free(again);
+    json_decref(first);
+    json_decref(second);
+}
+
+/* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. */
+static void an_interrupted_reproduction_keeps_its_cells(void **state) {
+    (void)state;
+    char line[] = "wattle reproduce --scale quick --only recover -o stopped --quiet", path[256];
+    char *words[RUN_WORDS], said[RUN_BYTES];
+    run_split(line, words);
+    int out = run_open(NULL), err[2], how;
+    assert_int_equal(pipe(err), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){.directory = folder}, out, err[1]);
+    close(err[1]);
+    close(out);
+    snprintf(path, sizeof path, "%s/stopped/results.db", folder);
+    while (access(path, F_OK) != 0 && waitpid(child, &how, WNOHANG) == 0)
+        usleep(10000);
+    usleep(500000);
+    assert_int_equal(kill(child, SIGINT), 0);
+    run_read(err[0], said);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 75);
+    size_t cells = 0;
+    assert_int_equal(sscanf(said, "wattle: interrupted after %zu cells", &cells), 1);
+    json_t *status = json_of(run_here("sweep list stopped/results.db --json"));
+    assert_int_equal(json_array_size(json_object_get(status, "cells")), cells);
+    json_decref(status);
+}
+
+/* All sweeps of all scales are such that the laboratory takes them. */
+static void every_scale_can_be_planned(void **state) {
+    (void)state;
+    static const char *const scales[] = {"tiny", "quick", "paper"};
+    for (size_t s = 0; s < 3; s++) {
+        char line[128];
+        snprintf(line, sizeof line, "reproduce --scale %s --dry-run --json", scales[s]);
+        json_t *object = json_of(run_here(line)), *sweep;
+        size_t i;
+        assert_true(json_array_size(json_object_get(object, "sweeps")) >= 3);
+        json_array_foreach(json_object_get(object, "sweeps"), i, sweep) {
+            assert_true(json_integer_value(json_object_get(sweep, "cells")) > 0);
+        }
+        json_decref(object);
+    }
+    CHECK_PRINTS(run_here("reproduce --dry-run --only rfa"), "learning curves");
+}
+
+static void wrong_words_are_told(void **state) {
+    (void)state;
+    CHECK_SAYS(run_here("reproduce"), 64, "needs --output");
+    CHECK_SAYS(run_here("reproduce --only rfa,rfb -o all"), 64, "'rfb' is none of rfa, recover");
+    CHECK_SAYS(run_here("reproduce --scale huge -o all"), 64, "huge");
+    CHECK_SAYS(run_here("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_store_becomes_a_page),
+        cmocka_unit_test(bad_stores_are_told),
+        cmocka_unit_test(reproduce_runs_and_resumes),
+        cmocka_unit_test(an_interrupted_reproduction_keeps_its_cells),
+        cmocka_unit_test(every_scale_can_be_planned),
+        cmocka_unit_test(wrong_words_are_told),
+    };
+    return cmocka_run_group_tests(tests, open_folder, remove_folder);
+}

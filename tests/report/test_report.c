@@ -1,0 +1,368 @@
+/* The report: text made fit for a page, charts from cells, the page and its files. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "check.h"
+#include "report/html.h"
+#include "report/page.h"
+#include "report/rerun.h"
+#include "report/write.h"
+
+static char folder[] = "/tmp/wattle-report-XXXXXX";
+static wt_results results;
+static size_t serial;
+
+static int open_all(void **state) {
+    return mkdtemp(folder) == NULL ? -1 : check_open(state);
+}
+
+static int close_all(void **state) {
+    wt_results_free(&results);
+    return rmdir(folder) != 0 ? -1 : check_close(state);
+}
+
+static int start_fresh(void **state) {
+    (void)state;
+    wt_results_free(&results);
+    return 0;
+}
+
+static const char *in_folder(const char *name) {
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+/* The whole file, ended by 0; to be released. NULL when there is none. */
+static char *slurp(wt_context *context, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    size_t bytes = (size_t)ftell(file);
+    rewind(file);
+    char *text;
+    CHECK_OK(context, WT_NEW_ZERO(context, &text, bytes + 1, "file"));
+    assert_int_equal(fread(text, 1, bytes, file), bytes);
+    fclose(file);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *words) {
+    size_t count = 0;
+    for (; (text = strstr(text, words)) != NULL; text += strlen(words))
+        count++;
+    return count;
+}
+
+/* Removes the page and its folder; how many files it had. */
+static size_t sweep_away(void) {
+    size_t files = 0;
+    DIR *listing = opendir(in_folder("page-figures"));
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;)
+        if (entry->d_name[0] != '.') {
+            assert_int_equal(unlinkat(dirfd(listing), entry->d_name, 0), 0);
+            files++;
+        }
+    if (listing != NULL)
+        closedir(listing);
+    rmdir(in_folder("page-figures"));
+    unlink(in_folder("page.html"));
+    return files;
+}
+
+static void add(wt_context *context, const char *model, const char *target, int n, int rep,
+                double error, const char *message) {
+    char hash[WT_HASH_TEXT], parameters[256], metrics[64];
+    snprintf(hash, sizeof hash, "%064zx", serial++);
+    snprintf(parameters, sizeof parameters,
+             "{\"bias\":%d,\"model\":\"%s\",\"n\":%d,\"rep\":%d,\"target\":\"%s\"}",
+             strcmp(model, "brfa") == 0 ? 4 : 0, model, n, rep, target);
+    snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", error);
+    wt_record record = {.hash = hash,
+                        .experiment = "curve",
+                        .parameters = parameters,
+                        .seed = 9,
+                        .result_version = 1,
+                        .failed = message[0] != '\0',
+                        .message = message,
+                        .metrics = metrics,
+                        .version = "0.1.0",
+                        .machine = "here & <there>",
+                        .finished_date = "2026-01-31T12:00:00Z"};
+    CHECK_OK(context, wt_results_add(context, &results, &record));
+}
+
+/* Two models, two targets, three n, two repetitions: errors 0.9 and 1.1 times 8/n. */
+static void add_curves(wt_context *context) {
+    static const char *const models[] = {"rfa", "brfa"}, *const targets[] = {"mean-power:2",
+                                                                             "corr-power:3"};
+    for (size_t i = 0; i < 24; i++) {
+        int n = 16 << i / 4 % 3;
+        add(context, models[i % 2], targets[i / 2 % 2], n, (int)(i / 12),
+            (i < 12 ? 0.9 : 1.1) * 8 / n, "");
+    }
+}
+
+static void text_is_escaped(void **state) {
+    wt_script page = {.context = *state};
+    wt_html_text(&page, "a<b> & \"c\" 'd'\x01 \xc3\xa9 \xff.");
+    CHECK_OK(*state, page.status);
+    assert_string_equal(page.text,
+                        "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;\xef\xbf\xbd \xc3\xa9 "
+                        "\xef\xbf\xbd.");
+    wt_script_free(&page);
+}
+
+static void numbers_are_spelled(void **state) {
+    static const struct {
+        double value;
+        const char *words;
+    } cases[] = {{0.3141, "0.314"}, {-1.5, "−1.5"},  {4096, "4096"},    {2e-7, "2e-07"},
+                 {NAN, "–"},        {INFINITY, "∞"}, {-INFINITY, "−∞"}, {12345.6, "12346"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wt_script page = {.context = *state};
+        wt_html_number(&page, cases[i].value);
+        assert_string_equal(page.text, cases[i].words);
+        wt_script_free(&page);
+    }
+}
+
+/* Several drawings on a page must not share names. */
+static void drawings_keep_their_names_apart(void **state) {
+    static const char svg[] =
+        "<?xml version=\"1.0\"?>\n<svg width=\"30\" height=\"20\" viewBox=\"0 0 30 "
+        "20\">\n<title>Gnuplot</title>\n<desc>Made</desc><path id='gpPt0'/><use "
+        "xlink:href='#gpPt0'/><g id=\"plot_1\" filter=\"url(#box)\"/></svg>\n";
+    wt_script page = {.context = *state};
+    wt_html_drawing(&page, svg, "a-", "one <two>");
+    assert_non_null(strstr(page.text, "viewBox=\"0 0 30 20\""));
+    assert_non_null(strstr(page.text, "aria-label=\"one &lt;two&gt;\""));
+    assert_non_null(strstr(page.text, " id='a-gpPt0'"));
+    assert_non_null(strstr(page.text, "href='#a-gpPt0'"));
+    assert_non_null(strstr(page.text, " id=\"a-plot_1\""));
+    assert_non_null(strstr(page.text, "url(#a-box)"));
+    assert_null(strstr(page.text, "Gnuplot"));
+    wt_script_free(&page);
+}
+
+static const wt_chart_spec *spec_of(const char *id) {
+    const wt_chart_spec *spec;
+    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
+        if (strcmp(spec->id, id) == 0)
+            return spec;
+    fail_msg("there is no chart %s", id);
+    return NULL;
+}
+
+static void cells_become_series(void **state) {
+    add_curves(*state);
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 4);
+    assert_int_equal(chart.cells, 24);
+    assert_string_equal(chart.series[0].panel, "corr-power:3");
+    assert_string_equal(chart.series[0].name, "brfa"); /* its bias goes without saying */
+    assert_string_equal(chart.series[3].name, "rfa");
+    assert_int_equal(chart.series[1].look, chart.series[3].look);
+    assert_int_equal(chart.series[0].count, 3);
+    CHECK_NEAR(chart.series[0].x[2], 64, 0);
+    CHECK_NEAR(chart.series[0].y[2], 0.125, 1e-15);
+    /* two values 0.1375 and 0.1125: half width 12.706 * 0.0125 */
+    CHECK_NEAR(chart.series[0].high[2], 0.125 + 12.7062047 * 0.0125, 1e-8);
+    wt_script csv = {.context = *state};
+    wt_chart_csv(&csv, &chart);
+    assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
+    assert_int_equal(count_of(csv.text, "\n"), 13);
+    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.5"));
+    wt_script_free(&csv);
+    wt_chart_free(&chart);
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
+    assert_int_equal(chart.series_count, 0);
+    wt_chart_free(&chart);
+}
+
+/* What parts two lines of one name is said. */
+static void lines_of_one_model_are_told_apart(void **state) {
+    for (int bias = 1; bias <= 2; bias++)
+        for (int n = 16; n <= 32; n *= 2) {
+            char hash[WT_HASH_TEXT], parameters[128];
+            snprintf(hash, sizeof hash, "%064zx", serial++);
+            snprintf(parameters, sizeof parameters,
+                     "{\"bias\":%d,\"model\":\"brfa\",\"n\":%d,\"rep\":0,\"target\":\"corr:1\"}",
+                     bias, n);
+            wt_record record = {.hash = hash,
+                                .experiment = "curve",
+                                .parameters = parameters,
+                                .message = "",
+                                .metrics = "{\"test_error\":1}",
+                                .version = "",
+                                .machine = "",
+                                .finished_date = ""};
+            CHECK_OK(*state, wt_results_add(*state, &results, &record));
+        }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 2);
+    assert_string_equal(chart.series[0].name, "brfa bias=1");
+    assert_string_equal(chart.series[1].name, "brfa bias=2");
+    wt_chart_free(&chart);
+}
+
+/* Measured points, the published ones and three laws through ours. */
+static void critical_sizes_have_laws(void **state) {
+    for (int length = 100; length <= 800; length *= 2)
+        for (int m = 16; m <= 128; m *= 2)
+            for (int rep = 0; rep < 4; rep++) {
+                char hash[WT_HASH_TEXT], parameters[160];
+                snprintf(hash, sizeof hash, "%064zx", serial++);
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "\"task\":\"and:3\"}",
+                         length, rep, m);
+                wt_record record = {.hash = hash,
+                                    .experiment = "threshold",
+                                    .parameters = parameters,
+                                    .message = "",
+                                    .metrics =
+                                        m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}",
+                                    .version = "",
+                                    .machine = "",
+                                    .finished_date = ""};
+                CHECK_OK(*state, wt_results_add(*state, &results, &record));
+            }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
+    assert_int_equal(chart.series_count, 5);
+    assert_string_equal(chart.series[0].name, "measured");
+    assert_int_equal(chart.series[0].count, 3); /* at T = 100 the least m succeeds already */
+    for (size_t k = 0; k < 3; k++) {
+        const wt_chart_series *ours = &chart.series[0];
+        /* between the last m that fails and the first that succeeds, in the cut bar too */
+        assert_true(ours->y[k] <= ours->x[k] / 8 * 1.3 && ours->y[k] >= ours->x[k] / 16);
+        assert_true(ours->low[k] >= 16 && ours->high[k] <= 128);
+    }
+    assert_true(chart.series[4].line && !chart.series[1].line);
+    wt_chart_free(&chart);
+}
+
+static void write_page(wt_context *context, const char *path, wt_report_summary *summary) {
+    wt_findings findings;
+    CHECK_OK(context, wt_findings_measure(context, &results, &findings));
+    CHECK_OK(context,
+             wt_report_write(context, &results, &findings, "some/results.db", path, summary));
+    wt_findings_free(&findings);
+}
+
+static void the_page_is_whole_and_the_same_again(void **state) {
+    wt_report_summary summary;
+    add_curves(*state);
+    add(*state, "rfa", "mean-power:2", 99, 0, 1, "bad <script>alert(1)</script>");
+    write_page(*state, in_folder("page.html"), &summary);
+    assert_int_equal(summary.figures, 1);
+    char *page = slurp(*state, in_folder("page.html"));
+    char *pdf = slurp(*state, in_folder("page-figures/curve-samples.pdf"));
+    assert_non_null(pdf);
+    assert_int_equal(count_of(page, "<svg class=\"plot\""), 2);
+    assert_int_equal(count_of(page, "<figure "), 1);
+    assert_null(strstr(page, "<script"));
+    assert_non_null(strstr(page, "bad &lt;script&gt;"));
+    assert_non_null(strstr(page, "here &amp; &lt;there&gt;"));
+    assert_null(strstr(page, "some/")); /* no path of this machine */
+    /* nothing from elsewhere: names of the SVG standard are no addresses that are fetched */
+    assert_int_equal(count_of(page, "http"), count_of(page, "http://www.w3.org/"));
+    assert_non_null(strstr(page, "– not measured"));
+    assert_int_equal(sweep_away(), 3);
+    write_page(*state, in_folder("page.html"), &summary);
+    char *again = slurp(*state, in_folder("page.html"));
+    char *pdf_again = slurp(*state, in_folder("page-figures/curve-samples.pdf"));
+    assert_string_equal(page, again);
+    assert_memory_equal(pdf, pdf_again, strlen(pdf)); /* up to its first 0 */
+    sweep_away();
+    wt_release(page);
+    wt_release(again);
+    wt_release(pdf);
+    wt_release(pdf_again);
+}
+
+static void an_empty_store_has_a_page(void **state) {
+    wt_report_summary summary;
+    write_page(*state, in_folder("page.html"), &summary);
+    assert_int_equal(summary.figures, 0);
+    char *page = slurp(*state, in_folder("page.html"));
+    assert_non_null(strstr(page, "0 cells of <code>results.db</code>"));
+    assert_non_null(strstr(page, "</html>"));
+    wt_release(page);
+    assert_int_equal(sweep_away(), 0);
+}
+
+/* Tables and a sentence, and files but for the pictures. */
+static void without_gnuplot_there_are_tables(void **state) {
+    wt_report_summary summary;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", getenv("PATH"));
+    add_curves(*state);
+    setenv("PATH", "/nonexistent", 1);
+    write_page(*state, in_folder("page.html"), &summary);
+    setenv("PATH", path, 1);
+    assert_false(summary.drawn);
+    char *page = slurp(*state, in_folder("page.html"));
+    assert_non_null(strstr(page, "There are no figures in this report: gnuplot is not installed: "
+                                 "apt-get install gnuplot-nox."));
+    assert_null(strstr(page, "<svg class=\"plot\""));
+    assert_int_equal(count_of(page, "<details open>"), 1);
+    assert_non_null(strstr(page, "<td class=\"number\">0.125"));
+    wt_release(page);
+    assert_int_equal(sweep_away(), 1);
+}
+
+static void a_folder_that_cannot_be_made_is_told(void **state) {
+    wt_findings findings;
+    wt_report_summary summary;
+    FILE *file = fopen(in_folder("page-figures"), "w");
+    assert_non_null(file);
+    fclose(file);
+    CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
+    CHECK_FAILS(*state,
+                wt_report_write(*state, &results, &findings, "results.db", in_folder("page.html"),
+                                &summary),
+                WT_CANNOT_CREATE, "cannot make the folder");
+    assert_int_equal(access(in_folder("page.html"), F_OK), -1);
+    unlink(in_folder("page-figures"));
+    wt_findings_free(&findings);
+}
+
+static void sweeps_become_files(void **state) {
+    wt_script spec = {.context = *state};
+    const char *sweep = "experiment=curve model=rfa,brfa n=16:512:x2";
+    wt_rerun_spec(&spec, sweep);
+    assert_string_equal(spec.text,
+                        "[sweep]\nexperiment = curve\nmodel = rfa,brfa\nn = 16:512:x2\n");
+    assert_true(wt_rerun_is(sweep, "curve"));
+    assert_false(wt_rerun_is(sweep, "cur"));
+    assert_false(wt_rerun_is(sweep, "recover"));
+    wt_script_free(&spec);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_escaped),
+        cmocka_unit_test(numbers_are_spelled),
+        cmocka_unit_test(drawings_keep_their_names_apart),
+        cmocka_unit_test_setup(cells_become_series, start_fresh),
+        cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
+        cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
+        cmocka_unit_test_setup(the_page_is_whole_and_the_same_again, start_fresh),
+        cmocka_unit_test_setup(an_empty_store_has_a_page, start_fresh),
+        cmocka_unit_test_setup(without_gnuplot_there_are_tables, start_fresh),
+        cmocka_unit_test_setup(a_folder_that_cannot_be_made_is_told, start_fresh),
+        cmocka_unit_test(sweeps_become_files),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
