@@ -31,7 +31,7 @@ static const char *spell_critical(const wt_threshold *threshold, const wt_thresh
 }
 
 void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summary *summary) {
-    char critical[64], fitted[64], slope[64], intercept[64];
+    char critical[64], fitted[64], slope[64];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
            "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
@@ -50,15 +50,15 @@ void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summa
                summary->fitted_points, summary->point_count);
         return;
     }
-    printf("\n%-8s  %-30s  %-30s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
+    printf("\n%-9s  %-30s  %9s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
            "AIC", "BIC");
     for (size_t g = 0; g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
-        printf("%-8s  %-30s  %-30s  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
-               spell(fit->slope, slope), spell(fit->intercept, intercept), fit->r_squared, fit->aic,
-               fit->bic);
+        printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
+               spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
-    printf("best exponent of T (0 is log): %.3g\n", summary->exponent);
+    printf("best exponent of T (0 is log): %.3g; by %zu of %zu lengths\n", summary->exponent,
+           summary->fitted_points, summary->point_count);
 }
 
 static json_t *json_interval(wt_interval value) {

@@ -183,9 +183,14 @@ static void show(wt_context *context, wt_trainer *trainer) {
     }
     const wt_train_point *last =
         trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
-    snprintf(trainer->meter_words, sizeof trainer->meter_words,
-             "run %zu, loss %.4f, accuracy %.4f, step", trainer->run + 1, trainer->loss,
-             last == NULL ? NAN : last->validation_accuracy);
+    int used = snprintf(trainer->meter_words, sizeof trainer->meter_words, "run %zu, loss %.4f, ",
+                        trainer->run + 1, trainer->loss);
+    size_t at = used < 0 || (size_t)used >= sizeof trainer->meter_words ? 0 : (size_t)used;
+    if (last == NULL)
+        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "step");
+    else
+        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "accuracy %.4f, step",
+                 last->validation_accuracy);
     trainer->meter.progress.what = trainer->meter_words;
     wt_meter_set(&trainer->meter, (double)trainer->step);
 }
