@@ -32,7 +32,8 @@ static char *slurp(const char *name, size_t *bytes) {
 
 static void a_store_becomes_a_page(void **state) {
     (void)state;
-    CHECK_PRINTS(run_here("report " TEST_DATA "/fixtures/sweep.db -o page.html"), "page.html: ");
+    CHECK_PRINTS(run_in_folder("report " TEST_DATA "/fixtures/sweep.db -o page.html"),
+                 "page.html: ");
     size_t bytes, csv_bytes;
     char *page = slurp("page.html", &bytes),
          *csv = slurp("page-figures/curve-samples.csv", &csv_bytes);
@@ -44,17 +45,18 @@ static void a_store_becomes_a_page(void **state) {
 
 static void bad_stores_are_told(void **state) {
     (void)state;
-    CHECK_SAYS(run_here("report none.db"), 66, "none.db");
-    CHECK_SAYS(run_here("report " TEST_DATA "/fixtures/sweep.ini"), 65, "sweep.ini");
-    CHECK_SAYS(run_here("report " TEST_DATA "/fixtures/sweep.db -o none/page.html"), 73, "none");
-    CHECK_SAYS(run_here("report"), 64, "report");
+    CHECK_SAYS(run_in_folder("report none.db"), 66, "none.db");
+    CHECK_SAYS(run_in_folder("report " TEST_DATA "/fixtures/sweep.ini"), 65, "sweep.ini");
+    CHECK_SAYS(run_in_folder("report " TEST_DATA "/fixtures/sweep.db -o none/page.html"), 73,
+               "none");
+    CHECK_SAYS(run_in_folder("report"), 64, "report");
 }
 
 /* From nothing to verdicts; again, nothing is left to do and the page is the same. */
 static void reproduce_runs_and_resumes(void **state) {
     (void)state;
     json_t *first =
-        json_of(run_here("reproduce --scale tiny --only recover -o all --json --quiet"));
+        json_of(run_in_folder("reproduce --scale tiny --only recover -o all --json --quiet"));
     assert_int_equal(json_integer_value(json_object_get(first, "done_before")), 0);
     assert_int_equal(json_integer_value(json_object_get(first, "failed")), 0);
     json_int_t done = json_integer_value(json_object_get(first, "done"));
@@ -74,7 +76,7 @@ static void reproduce_runs_and_resumes(void **state) {
     assert_true(measured >= 2);
     char *page = slurp("all/report.html", &bytes);
     json_t *second =
-        json_of(run_here("reproduce --scale tiny --only recover -o all --json --quiet"));
+        json_of(run_in_folder("reproduce --scale tiny --only recover -o all --json --quiet"));
     assert_int_equal(json_integer_value(json_object_get(second, "done")), 0);
     assert_int_equal(json_integer_value(json_object_get(second, "done_before")), done);
     char *again = slurp("all/report.html", &again_bytes);
@@ -112,7 +114,7 @@ static void an_interrupted_reproduction_keeps_its_cells(void **state) {
     assert_int_equal(WEXITSTATUS(how), 75);
     size_t cells = 0;
     assert_int_equal(sscanf(said, "wattle: interrupted after %zu cells", &cells), 1);
-    json_t *status = json_of(run_here("sweep list stopped/results.db --json"));
+    json_t *status = json_of(run_in_folder("sweep list stopped/results.db --json"));
     assert_int_equal(json_array_size(json_object_get(status, "cells")), cells);
     json_decref(status);
 }
@@ -124,7 +126,7 @@ static void every_scale_can_be_planned(void **state) {
     for (size_t s = 0; s < 3; s++) {
         char line[128];
         snprintf(line, sizeof line, "reproduce --scale %s --dry-run --json", scales[s]);
-        json_t *object = json_of(run_here(line)), *sweep;
+        json_t *object = json_of(run_in_folder(line)), *sweep;
         size_t i;
         assert_true(json_array_size(json_object_get(object, "sweeps")) >= 3);
         json_array_foreach(json_object_get(object, "sweeps"), i, sweep) {
@@ -132,15 +134,16 @@ static void every_scale_can_be_planned(void **state) {
         }
         json_decref(object);
     }
-    CHECK_PRINTS(run_here("reproduce --dry-run --only rfa"), "learning curves");
+    CHECK_PRINTS(run_in_folder("reproduce --dry-run --only rfa"), "learning curves");
 }
 
 static void wrong_words_are_told(void **state) {
     (void)state;
-    CHECK_SAYS(run_here("reproduce"), 64, "needs --output");
-    CHECK_SAYS(run_here("reproduce --only rfa,rfb -o all"), 64, "'rfb' is none of rfa, recover");
-    CHECK_SAYS(run_here("reproduce --scale huge -o all"), 64, "huge");
-    CHECK_SAYS(run_here("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
+    CHECK_SAYS(run_in_folder("reproduce"), 64, "needs --output");
+    CHECK_SAYS(run_in_folder("reproduce --only rfa,rfb -o all"), 64,
+               "'rfb' is none of rfa, recover");
+    CHECK_SAYS(run_in_folder("reproduce --scale huge -o all"), 64, "huge");
+    CHECK_SAYS(run_in_folder("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
 }
 
 int main(void) {

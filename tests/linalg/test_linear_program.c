@@ -1,11 +1,11 @@
 /* Linear programs over bodies whose reach is known, and beside the simplex method of CLP. */
 #include "linalg/linear_program.h"
 
-#include <Clp_C_Interface.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "check.h"
+#include "linalg/simplex.h"
 #include "wattle/random.h"
 
 /* 1e-6 of gap, and 1e-8 of the direction on points that lie up to some units away. */
@@ -39,40 +39,6 @@ static void test_no_end_and_no_point(void **state) {
                 "origin is outside");
 }
 
-/* The same program by CLP. */
-static double by_simplex(const wt_body *body, const double *direction) {
-    size_t rows = body->rows, columns = body->columns;
-    CoinBigIndex *start = calloc(columns + 1, sizeof *start), kept = 0;
-    int *index = calloc(rows * columns, sizeof *index);
-    double *value = calloc(rows * columns, sizeof *value), *bounds = calloc(2 * columns, 8);
-    Clp_Simplex *model = Clp_newModel();
-    assert_true(start != NULL && index != NULL && value != NULL && bounds != NULL && model != NULL);
-    for (size_t j = 0; j < columns; j++) {
-        start[j] = kept;
-        for (size_t i = 0; i < rows; i++) {
-            index[kept] = (int)i;
-            value[kept++] = body->a[i * columns + j];
-        }
-        bounds[j] = -INFINITY;
-        bounds[columns + j] = INFINITY;
-    }
-    start[columns] = kept;
-    Clp_setLogLevel(model, 0);
-    Clp_loadProblem(model, (int)columns, (int)rows, start, index, value, bounds, bounds + columns,
-                    direction, body->low, body->high);
-    Clp_setOptimizationDirection(model, -1);
-    Clp_primal(model, 0);
-    /* 0 is solved, 2 has no end */
-    assert_true(Clp_status(model) == 0 || Clp_status(model) == 2);
-    double reach = Clp_status(model) == 2 ? INFINITY : Clp_objectiveValue(model);
-    Clp_deleteModel(model);
-    free(start);
-    free(index);
-    free(value);
-    free(bounds);
-    return reach;
-}
-
 enum { COLUMNS = 12, MOST_ROWS = 900 };
 
 /* Random slabs, of which `rows` are given twice: at the end more planes meet in a point than there
@@ -94,7 +60,8 @@ static void compare(wt_context *context, uint64_t seed, size_t rows, double size
     memcpy(high + rows, high, rows * sizeof *high);
     CHECK_OK(context, wt_body_reach(context, &body, direction, &reach));
     /* CLP lets rows be passed by 1e-7 */
-    double wanted = by_simplex(&body, direction);
+    double wanted;
+    CHECK_OK(context, wt_simplex_reach(context, &body, direction, &wanted));
     if (isinf(wanted) ? !isinf(reach) : !(fabs(reach - wanted) <= 1e-5 * size))
         fail_msg("seed %d, %zu rows: %.10g by interior points, %.10g by CLP", (int)seed, rows,
                  reach, wanted);
