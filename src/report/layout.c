@@ -71,7 +71,7 @@ static size_t legend_columns(const wt_figure *figure, double width) {
     double widest = 0;
     const char *name;
     for (size_t i = 0; (name = wt_figure_entry(figure, i, NULL)) != NULL; i++)
-        widest = fmax(widest, 0.07 * (double)strlen(name) + 0.45);
+        widest = fmax(widest, 0.07 * (double)strlen(name) + 0.6);
     return widest > 0 && widest < width ? (size_t)(width / widest) : 1;
 }
 
@@ -102,7 +102,7 @@ wt_layout wt_figure_layout(const wt_figure *figure) {
     layout.legend_columns = legend_columns(figure, layout.width - 0.2);
     size_t legend_rows = (entries + layout.legend_columns - 1) / layout.legend_columns;
     layout.title = figure->title != NULL ? 0.21 : 0.05;
-    layout.top = layout.title + (legend_rows > 0 ? 0.04 : 0) + 0.12 * (double)legend_rows;
+    layout.top = layout.title + (legend_rows > 0 ? 0.04 : 0) + 0.155 * (double)legend_rows;
     layout.cell = (layout.width - layout.heat_scale - layout.edge) / (double)layout.columns;
     layout.box = layout.cell - layout.right - layout.left;
     layout.heat_box = layout.box;
