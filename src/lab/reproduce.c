@@ -58,7 +58,7 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2 samples-ratio=1.5,2,3 "
      "restarts=5 reps=10 seed=1"},
     {"recover", "quick", "hard instances",
-     "experiment=recover parity=1,2,3,4 dim=6 length=2 goal=1e-6 reps=10 seed=1"},
+     "experiment=recover parity=1,2,3 dim=10 length=2 goal=1e-6 reps=10 seed=1"},
     {"sparse", "quick", "constructions",
      "experiment=construct function=and:3,majority:5,parity:4 length=64,256,1024,4096 "
      "positions=basis,random,trained reps=5 seed=1"},
@@ -92,7 +92,7 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2,4 "
      "samples-ratio=1,1.5,2,2.5,3,4,5,10 method=refine,adam reps=20 seed=1"},
     {"recover", "paper", "hard instances",
-     "experiment=recover parity=1,2,3,4,5 dim=8 length=2 goal=1e-6 reps=20 seed=1"},
+     "experiment=recover parity=1,2,3,4,5 dim=12 length=2 goal=1e-6 reps=20 seed=1"},
     {"sparse", "paper", "constructions",
      "experiment=construct function=and:1,and:3,and:5,majority:5,parity:4,table:01101000 "
      "length=64:16384:x4 positions=basis,random,trained tokens=sum reps=20 seed=1"},
