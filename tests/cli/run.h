@@ -151,6 +151,32 @@ static inline const run_result *run_refuses(const char *line, int code, const ch
     return result;
 }
 
+/* The line with that folder in place of every "{tmp}". */
+static inline const char *run_line(const char *format) {
+    static char line[1024];
+    size_t used = 0;
+    for (; *format != '\0'; format++) {
+        bool here = strncmp(format, "{tmp}", 5) == 0;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%.*s",
+                                 here ? (int)strlen(run_folder) : 1, here ? run_folder : format);
+        assert_true(used < sizeof line);
+        format += here ? 4 : 0;
+    }
+    return line;
+}
+
+/* The JSON that a run prints, to be released, and a number of an object. */
+static inline json_t *run_json(const char *line) {
+    json_t *all = json_loads(run(line)->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(all);
+    return all;
+}
+static inline double run_member(const json_t *object, const char *key) {
+    json_t *found = json_object_get(object, key);
+    assert_true(json_is_number(found));
+    return json_number_value(found);
+}
+
 /* A number of the JSON that a run there prints. */
 static inline double run_number(const char *line, const char *key) {
     const run_result *result = run_in_folder(line);

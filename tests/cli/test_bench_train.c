@@ -4,12 +4,6 @@
 
 #include "cli/run.h"
 
-static double number(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    assert_true(json_is_number(value));
-    return json_number_value(value);
-}
-
 static void reports_every_piece_of_work(void **state) {
     static const char *const works[] = {"step", "step_without_embedding_dropout", "evaluate",
                                         "evaluate_stopped"};
@@ -21,21 +15,21 @@ static void reports_every_piece_of_work(void **state) {
     assert_int_equal(result->code, 0);
     runs = json_object_get(json, "runs");
     assert_int_equal(json_array_size(runs), 2);
-    CHECK_NEAR(number(json, "peer_ms"), 12.5, 0);
-    CHECK_NEAR(number(json, "length"), 9, 0);
-    assert_true(number(json, "trial_bytes") > 0);
-    assert_true(number(json, "trial_bytes") < 1e8); /* at T = 1100, m = 200 */
+    CHECK_NEAR(run_member(json, "peer_ms"), 12.5, 0);
+    CHECK_NEAR(run_member(json, "length"), 9, 0);
+    assert_true(run_member(json, "trial_bytes") > 0);
+    assert_true(run_member(json, "trial_bytes") < 1e8); /* at T = 1100, m = 200 */
     json_array_foreach(runs, i, one_run) {
-        CHECK_NEAR(number(one_run, "threads"), (double)i + 1, 0);
+        CHECK_NEAR(run_member(one_run, "threads"), (double)i + 1, 0);
         for (size_t w = 0; w < 4; w++) {
             const json_t *one = json_object_get(one_run, works[w]);
-            assert_true(number(one, "best_ms") > 0);
-            assert_true(number(one, "median_ms") >= number(one, "best_ms"));
-            CHECK_NEAR(number(one, "gflops"), 1e-6 * number(one, "flops") / number(one, "best_ms"),
-                       1e-9);
+            assert_true(run_member(one, "best_ms") > 0);
+            assert_true(run_member(one, "median_ms") >= run_member(one, "best_ms"));
+            CHECK_NEAR(run_member(one, "gflops"),
+                       1e-6 * run_member(one, "flops") / run_member(one, "best_ms"), 1e-9);
         }
-        CHECK_NEAR(number(json_object_get(one_run, "evaluate"), "judged"), 10000, 0);
-        CHECK_NEAR(number(json_object_get(one_run, "step"), "judged"), 5, 0);
+        CHECK_NEAR(run_member(json_object_get(one_run, "evaluate"), "judged"), 10000, 0);
+        CHECK_NEAR(run_member(json_object_get(one_run, "step"), "judged"), 5, 0);
     }
     json_decref(json);
 }

@@ -7,18 +7,6 @@
 #define GOLDEN TEST_DATA "/golden/transformer.npz"
 #define HEAD   TEST_DATA "/fixtures/head.safetensors"
 
-static json_t *json_of(const char *line) {
-    json_t *all = json_loads(run(line)->out, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(all);
-    return all;
-}
-
-static double number(json_t *object, const char *key) {
-    json_t *found = json_object_get(object, key);
-    assert_true(json_is_number(found));
-    return json_number_value(found);
-}
-
 /* 32000 log(800000) by hand (tests/theory/test_capacity.c). */
 static void norms_give_the_capacity(void **state) {
     (void)state;
@@ -34,9 +22,9 @@ static void norms_give_the_capacity(void **state) {
                                         "a shape, not a prediction"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK_PRINTS(result, words[i]);
-    json_t *all = json_of("bound head --norms qk21=4,v21=8,v=4,x=1.5,p=0.5 --dim 8 --length 100 "
-                          "--json");
-    CHECK_NEAR(number(all, "capacity"), 32000 * log(800000), 1e-13);
+    json_t *all = run_json("bound head --norms qk21=4,v21=8,v=4,x=1.5,p=0.5 --dim 8 --length 100 "
+                           "--json");
+    CHECK_NEAR(run_member(all, "capacity"), 32000 * log(800000), 1e-13);
     assert_int_equal(json_array_size(json_object_get(all, "unspecified")), 3);
     assert_int_equal(json_array_size(json_object_get(all, "outside")), 0);
     json_decref(all);
@@ -51,20 +39,20 @@ static void heads_and_layers_are_groups(void **state) {
         "bound head --length 9 --json --norms qk21=4,v21=8,v=1/qk21=4,v21=8,v=1/sigma=1"};
     double capacity[3];
     for (size_t i = 0; i < 3; i++) {
-        json_t *all = json_of(lines[i]);
+        json_t *all = run_json(lines[i]);
         json_t *layer = json_array_get(json_object_get(all, "layers"), 0);
-        capacity[i] = number(all, "capacity");
+        capacity[i] = run_member(all, "capacity");
         assert_int_equal(json_array_size(json_object_get(layer, "heads")), 3);
         json_decref(all);
     }
     CHECK_NEAR(capacity[0], pow(24, 3) * log(16.0 * 1000 * 9), 1e-13);
     assert_true(capacity[1] == capacity[0] && capacity[2] == capacity[0]);
-    json_t *all = json_of("bound transformer --length 9 --json --residual --norms "
-                          "qk21=4,qk=1,v21=8,v=1,c21=1,c=1,w=27/qk21=2,qk=0.75,v21=4,v=2");
+    json_t *all = run_json("bound transformer --length 9 --json --residual --norms "
+                           "qk21=4,qk=1,v21=8,v=1,c21=1,c=1,w=27/qk21=2,qk=0.75,v21=4,v=2");
     json_t *layers = json_object_get(all, "layers");
     assert_int_equal(json_array_size(layers), 2);
-    CHECK_NEAR(number(json_array_get(layers, 0), "alpha"), 9, 1e-15);
-    CHECK_NEAR(number(json_array_get(layers, 1), "alpha"), 1, 1e-15);
+    CHECK_NEAR(run_member(json_array_get(layers, 0), "alpha"), 9, 1e-15);
+    CHECK_NEAR(run_member(json_array_get(layers, 1), "alpha"), 1, 1e-15);
     json_decref(all);
     CHECK_PRINTS(run("bound transformer --length 9 --depth 2 --heads 2 --norms "
                      "qk21=4,qk=1,v21=8,v=1,c21=1,c=1"),
@@ -77,7 +65,7 @@ static void models_have_norms_of_their_own(void **state) {
     const run_result *result = run("bound transformer --model " GOLDEN " --heads 2");
     CHECK_PRINTS(result, "d = 8, T = 12");
     CHECK_PRINTS(result, "not in the theorem's class: the MLP and its layer norm; the residual");
-    json_t *all = json_of("bound transformer --model " GOLDEN " --heads 2 --json");
+    json_t *all = run_json("bound transformer --model " GOLDEN " --heads 2 --json");
     assert_int_equal(json_array_size(json_object_get(all, "outside")), 4);
     json_decref(all);
 }

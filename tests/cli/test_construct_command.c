@@ -7,18 +7,6 @@
 
 #define HEAD TEST_DATA "/fixtures/head.safetensors"
 
-static json_t *json_of(const char *line) {
-    json_t *all = json_loads(run(line)->out, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(all);
-    return all;
-}
-
-static double number(json_t *object, const char *key) {
-    json_t *found = json_object_get(object, key);
-    assert_true(json_is_number(found));
-    return json_number_value(found);
-}
-
 /* Errors by hand at T = 64, s = 3: 123 / 2366 (tests/theory/test_construct.c says why). */
 static void the_promise_is_printed_and_kept(void **state) {
     (void)state;
@@ -31,14 +19,14 @@ static void the_promise_is_printed_and_kept(void **state) {
         "0.051986 over all inputs",  "yes"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK_PRINTS(result, words[i]);
-    json_t *all = json_of("construct --function table:01010011 --length 64 --positions random "
-                          "--position-dim 200 --json");
-    assert_int_equal(number(all, "heads"), 3);
-    assert_int_equal(number(all, "dim"), 200);
-    assert_true(number(all, "head_error") <= number(all, "promise"));
-    assert_true(number(all, "function_error") <= 1e-9);
+    json_t *all = run_json("construct --function table:01010011 --length 64 --positions random "
+                           "--position-dim 200 --json");
+    assert_int_equal(run_member(all, "heads"), 3);
+    assert_int_equal(run_member(all, "dim"), 200);
+    assert_true(run_member(all, "head_error") <= run_member(all, "promise"));
+    assert_true(run_member(all, "function_error") <= 1e-9);
     assert_true(json_is_true(json_object_get(all, "kept")));
-    assert_true(number(json_object_get(all, "norms"), "qk21") > 0);
+    assert_true(run_member(json_object_get(all, "norms"), "qk21") > 0);
     json_decref(all);
     CHECK_PRINTS(run("construct --function and:2 --length 20 --tokens bag --positions trained "
                      "--heads s --draws 3"),

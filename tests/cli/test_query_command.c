@@ -6,39 +6,24 @@
 #include "cli/run.h"
 #include "wattle/layer.h"
 
-static char folder[] = "/tmp/wattle-query-XXXXXX";
 static char found[64];
 
 static int open_folder(void **state) {
-    if (mkdtemp(folder) == NULL || check_open(state) != 0)
+    if (mkdtemp(run_folder) == NULL || check_open(state) != 0)
         return -1;
-    snprintf(found, sizeof found, "%s/found.safetensors", folder);
+    snprintf(found, sizeof found, "%s/found.safetensors", run_folder);
     return 0;
 }
 
 static int close_folder(void **state) {
     unlink(found);
-    return rmdir(folder) != 0 ? -1 : check_close(state);
-}
-
-/* The line with the folder in place of every "{tmp}". */
-static const char *line_of(const char *format) {
-    static char line[1024];
-    size_t used = 0;
-    for (; *format != '\0'; format++) {
-        bool here = strncmp(format, "{tmp}", 5) == 0;
-        used += (size_t)snprintf(line + used, sizeof line - used, "%.*s",
-                                 here ? (int)strlen(folder) : 1, here ? folder : format);
-        assert_true(used < sizeof line);
-        format += here ? 4 : 0;
-    }
-    return line;
+    return rmdir(run_folder) != 0 ? -1 : check_close(state);
 }
 
 static void save_teacher(wt_context *context, const char *name, size_t heads, size_t d, size_t p) {
     wt_layer layer;
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", run_folder, name);
     CHECK_OK(context, wt_layer_teacher(context, heads, d, p, 2, 0, 11, &layer));
     CHECK_OK(context, wt_layer_save(context, path, &layer));
     wt_layer_free(&layer);
@@ -46,7 +31,7 @@ static void save_teacher(wt_context *context, const char *name, size_t heads, si
 
 static void remove_file(const char *name) {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", run_folder, name);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -61,8 +46,8 @@ static json_int_t count_of(const json_t *all, const char *key) {
 static void one_head_is_recovered(void **state) {
     wt_layer teacher, layer;
     save_teacher(*state, "one.safetensors", 1, 5, 1);
-    const run_result *result = run(line_of("query --oracle " SERVE "{tmp}/one.safetensors --dim 5 "
-                                           "--json -o {tmp}/found.safetensors"));
+    const run_result *result = run(run_line("query --oracle " SERVE "{tmp}/one.safetensors --dim 5 "
+                                            "--json -o {tmp}/found.safetensors"));
     assert_int_equal(result->code, 0);
     assert_string_equal(result->err, "");
     json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
@@ -72,7 +57,7 @@ static void one_head_is_recovered(void **state) {
     assert_int_equal(count_of(all, "queries"), 5 * 5 + 5 + 8);
     assert_string_equal(json_string_value(json_object_get(all, "output")), found);
     json_decref(all);
-    CHECK_OK(*state, wt_layer_load(*state, line_of("{tmp}/one.safetensors"), &teacher));
+    CHECK_OK(*state, wt_layer_load(*state, run_line("{tmp}/one.safetensors"), &teacher));
     CHECK_OK(*state, wt_layer_load(*state, found, &layer));
     for (size_t i = 0; i < 25; i++) /* 1e-9 is asked; entries are below 2 */
         CHECK_NEAR(layer.theta[i], teacher.theta[i], 1e-9);
@@ -86,8 +71,8 @@ static void one_head_is_recovered(void **state) {
 static void two_heads_are_recovered(void **state) {
     (void)state;
     const run_result *result =
-        run(line_of("query --dim 4 --oracle " SERVE TEST_DATA "/fixtures/layer.safetensors "
-                    "-o {tmp}/found.safetensors"));
+        run(run_line("query --dim 4 --oracle " SERVE TEST_DATA "/fixtures/layer.safetensors "
+                     "-o {tmp}/found.safetensors"));
     CHECK_PRINTS(result, "2 heads, d = 4, p = 3");
     assert_non_null(strstr(result->out, "recovered              yes"));
     assert_non_null(strstr(result->out, "to polish"));
@@ -109,9 +94,9 @@ static void unchecked_is_not_called_recovered(void **state) {
 static void a_miss_writes_no_file(void **state) {
     (void)state;
     unlink(found);
-    const run_result *result = run(line_of("query --dim 4 --heads 1 --oracle " SERVE TEST_DATA
-                                           "/fixtures/layer.safetensors "
-                                           "-o {tmp}/found.safetensors"));
+    const run_result *result = run(run_line("query --dim 4 --heads 1 --oracle " SERVE TEST_DATA
+                                            "/fixtures/layer.safetensors "
+                                            "-o {tmp}/found.safetensors"));
     CHECK_SAYS(result, 1, "1 head does not explain the answers");
     assert_non_null(strstr(result->out, "recovered              no"));
     assert_int_equal(access(found, F_OK), -1);
@@ -143,15 +128,15 @@ static void bad_oracles_get_a_sentence(void **state) {
         {"printf '\\033[31m\\n'", "\\x1b"},
     };
     char path[128];
-    snprintf(path, sizeof path, "%s/oracle.sh", folder);
+    snprintf(path, sizeof path, "%s/oracle.sh", run_folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fprintf(file, "%s\n", cases[i].script);
         assert_int_equal(fclose(file), 0);
         const run_result *result =
-            run(line_of("query --dim 3 --timeout 1 --oracle exec${IFS}sh${IFS}{tmp}/oracle.sh -o "
-                        "{tmp}/found.safetensors"));
+            run(run_line("query --dim 3 --timeout 1 --oracle exec${IFS}sh${IFS}{tmp}/oracle.sh -o "
+                         "{tmp}/found.safetensors"));
         CHECK_SAYS(result, 69, cases[i].words);
         assert_string_equal(result->out, "");
         assert_int_equal(access(found, F_OK), -1);
@@ -165,9 +150,9 @@ static void bad_oracles_get_a_sentence(void **state) {
 static void bad_options_are_refused(void **state) {
     (void)state;
     /* an oracle that would leave a file if it were started */
-    CHECK_SAYS(run(line_of("query --dim 4 --oracle touch${IFS}{tmp}/asked -o {tmp}/no/l")), 73,
+    CHECK_SAYS(run(run_line("query --dim 4 --oracle touch${IFS}{tmp}/asked -o {tmp}/no/l")), 73,
                "cannot be created");
-    assert_int_equal(access(line_of("{tmp}/asked"), F_OK), -1);
+    assert_int_equal(access(run_line("{tmp}/asked"), F_OK), -1);
     CHECK_SAYS(run("query --dim 3"), 64, "--oracle");
     CHECK_SAYS(run("query --oracle cat"), 64, "--dim");
     CHECK_SAYS(run("query --oracle cat --dim 3 --heads 0"), 64, "'0' is neither auto nor 1 to 4");
@@ -199,13 +184,13 @@ static void a_layer_answers_lines(void **state) {
 /* A file with these bytes is served; the sentence must hold the words. */
 static void serve_and_fail(const char *bytes, const char *words) {
     char path[128];
-    snprintf(path, sizeof path, "%s/lines", folder);
+    snprintf(path, sizeof path, "%s/lines", run_folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(bytes, file);
     assert_int_equal(fclose(file), 0);
-    CHECK_SAYS(run(line_of("serve-layer " TEST_DATA "/fixtures/layer.safetensors {tmp}/lines")), 65,
-               words);
+    CHECK_SAYS(run(run_line("serve-layer " TEST_DATA "/fixtures/layer.safetensors {tmp}/lines")),
+               65, words);
     unlink(path);
 }
 

@@ -6,12 +6,6 @@
 
 #define BITS TEST_DATA "/fixtures/bits.npz"
 
-static json_t *json_of(const char *line) {
-    json_t *all = json_loads(run(line)->out, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(all);
-    return all;
-}
-
 static json_int_t integer(json_t *object, const char *key) {
     json_t *found = json_object_get(object, key);
     assert_true(json_is_integer(found));
@@ -21,7 +15,7 @@ static json_int_t integer(json_t *object, const char *key) {
 static void a_file_gives_its_positions(void **state) {
     (void)state;
     CHECK_PRINTS(run("search " BITS " --task parity:3"), "  2,5,7\n");
-    json_t *all = json_of("search " BITS " --task parity:3 --json");
+    json_t *all = run_json("search " BITS " --task parity:3 --json");
     json_t *answers = json_object_get(all, "answers");
     assert_int_equal(json_array_size(answers), 1);
     static const json_int_t wanted[] = {2, 5, 7};
@@ -32,7 +26,7 @@ static void a_file_gives_its_positions(void **state) {
     assert_true(json_is_true(json_object_get(all, "complete")));
     json_decref(all);
     CHECK_PRINTS(run("search " BITS " --method elimination"), "2^0 are right");
-    all = json_of("search " BITS " --method elimination --json");
+    all = run_json("search " BITS " --method elimination --json");
     assert_int_equal(integer(all, "rank"), 10);
     assert_int_equal(integer(all, "least"), 3);
     json_decref(all);
@@ -43,7 +37,7 @@ static void no_answer_is_exit_code_1(void **state) {
     (void)state;
     CHECK_SAYS(run("search " BITS " --task and:3"), 1, "no 3 positions explain all 60 labels");
     CHECK_SAYS(run("search " BITS " --task and:3 --json"), 1, "no 3 positions");
-    json_t *all = json_of("search " BITS " --task and:3 --fewest --most 1 --json");
+    json_t *all = run_json("search " BITS " --task and:3 --fewest --most 1 --json");
     assert_true(integer(all, "errors") > 0);
     assert_int_equal(json_array_size(json_object_get(all, "answers")), 1);
     json_decref(all);
@@ -53,7 +47,7 @@ static void no_answer_is_exit_code_1(void **state) {
  * trials has a standard error of 0.06, which is 2 samples here; 22 and 55 are far outside. */
 static void samples_that_suffice_are_found(void **state) {
     (void)state;
-    json_t *all = json_of("search --task and:3 --length 100,1100 --samples 10:100:2 --json");
+    json_t *all = run_json("search --task and:3 --length 100,1100 --samples 10:100:2 --json");
     json_t *least = json_object_get(all, "least"), *rows = json_object_get(all, "rows");
     json_int_t small = integer(json_array_get(least, 0), "samples");
     json_int_t large = integer(json_array_get(least, 1), "samples");
@@ -94,8 +88,8 @@ static void threads_do_not_change_the_table(void **state) {
 
 static void elimination_takes_as_many_samples_as_bits(void **state) {
     (void)state;
-    json_t *all = json_of("search --task parity:3 --length 30 --samples 12,29,60 --method "
-                          "elimination --trials 20 --json");
+    json_t *all = run_json("search --task parity:3 --length 30 --samples 12,29,60 --method "
+                           "elimination --trials 20 --json");
     json_t *rows = json_object_get(all, "rows");
     assert_int_equal(integer(json_array_get(rows, 1), "successes"), 0);
     assert_int_equal(integer(json_array_get(rows, 2), "successes"), 20);

@@ -9,36 +9,16 @@
 #include "cli/run.h"
 #include "wattle/io.h"
 
-static char folder[] = "/tmp/wattle-train-XXXXXX";
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
 static int close_folder(void **state) {
-    return rmdir(folder) != 0 ? -1 : check_close(state);
+    return rmdir(run_folder) != 0 ? -1 : check_close(state);
 }
 
 static const char *path_of(const char *name) {
     static char paths[4][128];
     static size_t next;
     char *path = paths[next++ % 4];
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    snprintf(path, sizeof *paths, "%s/%s", run_folder, name);
     return path;
-}
-
-/* The line with the folder in place of every "{tmp}". */
-static const char *line_of(const char *format) {
-    static char line[1024];
-    size_t used = 0;
-    for (; *format != '\0'; format++) {
-        bool here = strncmp(format, "{tmp}", 5) == 0;
-        used += (size_t)snprintf(line + used, sizeof line - used, "%.*s",
-                                 here ? (int)strlen(folder) : 1, here ? folder : format);
-        assert_true(used < sizeof line);
-        format += here ? 4 : 0;
-    }
-    return line;
 }
 
 static bool exists(const char *name) {
@@ -77,7 +57,7 @@ static double real_of(const json_t *all, const char *key) {
 
 static void a_success_is_told_and_written(void **state) {
     wt_file *file;
-    const run_result *result = run(line_of(SMALL "--dropout 0 --json -o {tmp}/model.safetensors"));
+    const run_result *result = run(run_line(SMALL "--dropout 0 --json -o {tmp}/model.safetensors"));
     assert_int_equal(result->code, 0);
     assert_string_equal(result->err, "");
     json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
@@ -105,12 +85,12 @@ static void a_success_is_told_and_written(void **state) {
 static void a_failure_writes_no_model(void **state) {
     (void)state;
     const run_result *result =
-        run(line_of(SMALL "--steps 10 --lr 1e-9 --restarts 2 -o {tmp}/model.safetensors"));
+        run(run_line(SMALL "--steps 10 --lr 1e-9 --restarts 2 -o {tmp}/model.safetensors"));
     CHECK_SAYS(result, 1, "the best accuracy of 2 runs was");
     assert_non_null(strstr(result->out, "NO, in 2 runs"));
     assert_false(exists("model.safetensors"));
     /* to the end there is no goal */
-    result = run(line_of(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
+    result = run(run_line(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
     assert_int_equal(result->code, 0);
     remove_file("model.safetensors");
 }
@@ -165,8 +145,8 @@ static double step_of(wt_context *context, const char *name) {
 /* Killed at any moment, the last checkpoint is whole, and the trial that goes on from it ends with
  * the model of one that was left alone. */
 static void a_killed_trial_is_resumed(void **state) {
-    assert_int_equal(run(line_of(LONG "-q -o {tmp}/whole.safetensors"))->code, 0);
-    pid_t child = start(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
+    assert_int_equal(run(run_line(LONG "-q -o {tmp}/whole.safetensors"))->code, 0);
+    pid_t child = start(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
     for (int k = 0; k < 4; k++) {
         double before = step_of(*state, "c.safetensors");
         for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") <= before + 10 * k; i++)
@@ -176,11 +156,11 @@ static void a_killed_trial_is_resumed(void **state) {
         assert_true(step_of(*state, "c.safetensors") > 0);
         assert_true(k > 0 || step_of(*state, "c.safetensors") < 400); /* on the way */
         child = start(
-            line_of(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5 --resume"));
+            run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5 --resume"));
     }
     assert_int_equal(waitpid(child, NULL, 0), child);
     const run_result *result =
-        run(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --resume -o {tmp}/m.safetensors"));
+        run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --resume -o {tmp}/m.safetensors"));
     if (result->code != 0)
         fail_msg("%s", result->err);
     check_same_file("m.safetensors", "whole.safetensors");
@@ -189,15 +169,15 @@ static void a_killed_trial_is_resumed(void **state) {
     remove_file("c.safetensors");
     /* A process killed while writing leaves its temporary file, and nothing else. */
     char command[256];
-    snprintf(command, sizeof command, "rm -f %s/.wattle-*.tmp", folder);
+    snprintf(command, sizeof command, "rm -f %s/.wattle-*.tmp", run_folder);
     assert_int_equal(system(command), 0);
 }
 
 static void ctrl_c_keeps_the_state(void **state) {
     int status;
     pid_t child =
-        start(line_of(SMALL "--steps 1000000 --to-end -q --checkpoint {tmp}/c.safetensors "
-                            "--checkpoint-every 5"));
+        start(run_line(SMALL "--steps 1000000 --to-end -q --checkpoint {tmp}/c.safetensors "
+                             "--checkpoint-every 5"));
     for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") < 5; i++)
         wait_a_moment();
     assert_int_equal(kill(child, SIGINT), 0);
@@ -210,18 +190,18 @@ static void ctrl_c_keeps_the_state(void **state) {
 static void a_full_disk_leaves_the_last_checkpoint(void **state) {
     const char *line = LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 100";
     const run_setting full = {.file_limit = 4096};
-    CHECK_SAYS(run_with(line_of(LONG "-q --checkpoint {tmp}/c.safetensors"), &full), 74, "");
+    CHECK_SAYS(run_with(run_line(LONG "-q --checkpoint {tmp}/c.safetensors"), &full), 74, "");
     assert_false(exists("c.safetensors"));
-    assert_int_equal(run(line_of(line))->code, 0);
+    assert_int_equal(run(run_line(line))->code, 0);
     char before[1 << 17], after[1 << 17];
     size_t bytes = read_file("c.safetensors", before, sizeof before);
-    CHECK_SAYS(run_with(line_of(line), &full), 74, "c.safetensors");
+    CHECK_SAYS(run_with(run_line(line), &full), 74, "c.safetensors");
     assert_int_equal(read_file("c.safetensors", after, sizeof after), bytes);
     assert_memory_equal(before, after, bytes);
     assert_true(step_of(*state, "c.safetensors") == 400);
-    CHECK_SAYS(run(line_of(LONG "-q --checkpoint {tmp}/c.safetensors --resume --dim 16")), 65,
+    CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --resume --dim 16")), 65,
                "its 'dim' is '8', that of this run '16'");
-    CHECK_SAYS(run(line_of(LONG "-q --checkpoint {tmp}/none.safetensors --resume")), 66,
+    CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/none.safetensors --resume")), 66,
                "no such file");
     remove_file("c.safetensors");
 }
@@ -275,5 +255,5 @@ int main(void) {
         cmocka_unit_test(a_full_disk_leaves_the_last_checkpoint),
         cmocka_unit_test(bad_input_is_refused),
     };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return cmocka_run_group_tests(tests, run_open_folder, close_folder);
 }
