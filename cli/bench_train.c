@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "bench.h"
+#include "learn/train.h"
 #include "report/program.h"
 #include "wattle/linalg.h"
 #include "wattle/network.h"
@@ -114,15 +115,12 @@ static void close_trial(trial *at) {
     wt_release(at->second);
 }
 
-/* Adam with the recipe's settings, for a step is not done without it. */
-static void update(trial *at, size_t step) {
-    float rate = (float)(1e-3 * sqrt(1 - pow(0.999, (double)step)) / (1 - pow(0.9, (double)step)));
-    for (size_t i = 0; i < at->size; i++) {
-        float slope = at->gradient[i] + 1e-4F * at->parameters[i];
-        at->first[i] += 0.1F * (slope - at->first[i]);
-        at->second[i] += 0.001F * (slope * slope - at->second[i]);
-        at->parameters[i] -= rate * at->first[i] / (sqrtf(at->second[i]) + 1e-8F);
-    }
+/* A step is not done without it; the recipe's rate, decay and clip. */
+static wt_status update(wt_context *context, trial *at, size_t step) {
+    const wt_adam_rule rule = {.rate = 1e-3, .weight_decay = 1e-4, .clip = 1, .step = step};
+    const wt_train_range all = {0, at->size};
+    return wt_adam_update(context, &rule, &all, 1, at->gradient, at->parameters, at->first,
+                          at->second);
 }
 
 static wt_status do_once(job *work, work_kind kind, trial *at, size_t step, size_t *judged) {
@@ -136,7 +134,7 @@ static wt_status do_once(job *work, work_kind kind, trial *at, size_t step, size
         status = wt_network_gradient(context, at->network, at->parameters, &work->batch,
                                      work->call->common.seed, step, at->gradient, &result);
     if (status == WT_OK && kind <= NO_EMBEDDING_DROPOUT)
-        update(at, step);
+        status = update(context, at, step);
     *judged = result.samples;
     return status;
 }

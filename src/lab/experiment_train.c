@@ -307,7 +307,7 @@ done:
 const wt_experiment wt_experiment_train = {
     .name = "train",
     .summary = "a network trained on a sparse Boolean function, and what became of it",
-    .result_version = 1,
+    .result_version = 2,
     .parameters = train_parameters,
     .parameter_count = TRAIN_PARAMETERS,
     .reps = 10,
@@ -321,7 +321,7 @@ const wt_experiment wt_experiment_train = {
 const wt_experiment wt_experiment_threshold = {
     .name = "threshold",
     .summary = "whether a trial at one length and number of samples succeeds",
-    .result_version = 1,
+    .result_version = 2,
     .parameters = threshold_parameters,
     .parameter_count = THRESHOLD_PARAMETERS,
     .reps = 40,

@@ -2,7 +2,7 @@
 #if defined(__x86_64__)
 #define LANES  8
 #define TARGET __attribute__((target("avx2,fma")))
-/* Compilers do not see that the high halves are 0, and multiply three times. */
+/* Compilers do not find the instruction for products of low halves, and multiply three times. */
 #define WIDE_PRODUCT(x, m) ((wide_words)_mm256_mul_epu32((__m256i)(x), _mm256_set1_epi64x(m)))
 #define TEXT               "avx2"
 #define NETWORK_TABLE      wt_network_kernels_avx2
@@ -14,9 +14,9 @@
 #include "model/transformer_absorbed_body.h"
 #include "model/transformer_tables_body.h"
 
-const wt_transformer_kernels TRANSFORMER_TABLE = {TEXT,         embed,  project,  gather,   softmax,
-                                                  softmax_back, spread, combine,  contract, outer,
-                                                  pick,         mix,    mix_back, add_rows};
+const wt_transformer_kernels TRANSFORMER_TABLE = {
+    TEXT,     embed, project, gather, softmax, softmax_back, spread,  combine,
+    contract, outer, pick,    weigh,  mix,     mix_back,     add_rows};
 #else
 typedef int wt_no_kernels; /* a file needs a declaration */
 #endif

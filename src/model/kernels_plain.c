@@ -3,8 +3,7 @@
  * -ffp-contract=fast: products and sums fuse where the processor can. Here: any processor. */
 #define LANES 4
 #define TARGET
-/* Of the low halves of 64-bit numbers; the high halves are 0. */
-#define WIDE_PRODUCT(x, m) ((x) * (m))
+#define WIDE_PRODUCT(x, m) (((x)&0xffffffffU) * (m)) /* of the low halves of 64-bit numbers */
 #define TEXT               "plain"
 #define NETWORK_TABLE      wt_network_kernels_plain
 #define TRANSFORMER_TABLE  wt_transformer_kernels_plain
@@ -13,6 +12,6 @@
 #include "model/transformer_absorbed_body.h"
 #include "model/transformer_tables_body.h"
 
-const wt_transformer_kernels TRANSFORMER_TABLE = {TEXT,         embed,  project,  gather,   softmax,
-                                                  softmax_back, spread, combine,  contract, outer,
-                                                  pick,         mix,    mix_back, add_rows};
+const wt_transformer_kernels TRANSFORMER_TABLE = {
+    TEXT,     embed, project, gather, softmax, softmax_back, spread,  combine,
+    contract, outer, pick,    weigh,  mix,     mix_back,     add_rows};

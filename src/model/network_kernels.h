@@ -12,6 +12,19 @@ typedef struct wt_row_shape {
     const float *live;
 } wt_row_shape;
 
+/* With s = scale g + decay p:  m = b1 m + (1 - b1) s,  v = b2 v + (1 - b2) s^2,
+ * p = shrink p - step m / (sqrt(v) root + epsilon) */
+#define WT_ADAM_FIRST   0.9
+#define WT_ADAM_SECOND  0.999
+#define WT_ADAM_EPSILON 1e-8
+typedef struct wt_adam_factors {
+    float scale;  /* of the gradient, by the clip */
+    float step;   /* rate / (1 - b1^t) */
+    float root;   /* 1 / sqrt(1 - b2^t) */
+    float decay;  /* added to the gradient, times the parameter */
+    float shrink; /* what the decoupled decay leaves of a parameter */
+} wt_adam_factors;
+
 /* Which of 16 draws are kept: those whose 16 bits are below `keep`, 65536 for all. */
 #define WT_KEEP_ALL 65536
 #define WT_WORDS    64 /* numbers of words drawn at a time */
@@ -33,6 +46,11 @@ typedef struct wt_network_kernels {
     /* u = gelu(f), and the slope in place of f; count a multiple of 16. */
     void (*gelu)(size_t count, float *f, float *u);
     void (*relu)(size_t count, float *f, float *u);
+    /* |x|^2, summed in double */
+    double (*squares)(size_t count, const float *x);
+    /* One step of Adam's method on parameters p with slopes g and moments m, v. */
+    void (*adam)(const wt_adam_factors *by, size_t count, const float *g, float *p, float *m,
+                 float *v);
 } wt_network_kernels;
 
 extern const wt_network_kernels wt_network_kernels_plain, wt_network_kernels_avx2,

@@ -11,15 +11,16 @@ enum { HALF = LANES / 2 }; /* words of 64 bits in a vector */
 
 #define LOW 0xffffffffU
 
-/* Ten rounds of Philox4x32 on HALF counters, a word in every 64 bits. */
+/* Ten rounds of Philox4x32 on HALF counters: words are the low halves of 64 bits, and what is left
+ * in the high halves is never read. */
 WT_INLINE void philox_some(uint64_t key, wide_words x[4]) {
     uint64_t k0 = key & LOW, k1 = key >> 32;
     for (int round = 0; round < 10; round++) {
         wide_words p0 = WIDE_PRODUCT(x[0], 0xD2511F53U), p1 = WIDE_PRODUCT(x[2], 0xCD9E8D57U);
         x[0] = (p1 >> 32) ^ x[1] ^ k0;
-        x[1] = p1 & LOW;
+        x[1] = p1;
         x[2] = (p0 >> 32) ^ x[3] ^ k1;
-        x[3] = p0 & LOW;
+        x[3] = p0;
         k0 = (k0 + 0x9E3779B9U) & LOW;
         k1 = (k1 + 0xBB67AE85U) & LOW;
     }
@@ -146,4 +147,33 @@ TARGET static void relu(size_t count, float *f, float *u) {
     }
 }
 
-const wt_network_kernels NETWORK_TABLE = {TEXT, words, drop, norm, norm_back, gelu, relu};
+/* In sixteen sums that are added at the end, the same for all processors. */
+TARGET static double squares(size_t count, const float *x) {
+    double lane[16] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        for (size_t j = 0; j < 16; j++)
+            lane[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < count; i++)
+        lane[i % 16] += (double)x[i] * (double)x[i];
+    for (size_t j = 0; j < 16; j++)
+        sum += lane[j];
+    return sum;
+}
+
+TARGET static void adam(const wt_adam_factors *by, size_t count, const float *restrict g,
+                        float *restrict p, float *restrict m, float *restrict v) {
+    const float b1 = (float)WT_ADAM_FIRST, b2 = (float)WT_ADAM_SECOND;
+    const float c1 = (float)(1 - WT_ADAM_FIRST), c2 = (float)(1 - WT_ADAM_SECOND);
+    const float scale = by->scale, decay = by->decay, shrink = by->shrink;
+    const float step = by->step, root = by->root;
+    for (size_t i = 0; i < count; i++) {
+        float slope = scale * g[i] + decay * p[i];
+        m[i] = b1 * m[i] + c1 * slope;
+        v[i] = b2 * v[i] + c2 * slope * slope;
+        p[i] = shrink * p[i] - step * m[i] / (sqrtf(v[i]) * root + (float)WT_ADAM_EPSILON);
+    }
+}
+
+const wt_network_kernels NETWORK_TABLE = {TEXT, words, drop,    norm, norm_back,
+                                          gelu, relu,  squares, adam};

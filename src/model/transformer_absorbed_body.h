@@ -19,6 +19,13 @@ WT_INLINE void kept(const uint32_t *words, size_t i, uint32_t keep, wt_int_lanes
     *mask = (i / 16 % 2 == 0 ? word & 0xffffU : word >> 16) < keep;
 }
 
+/* Which weights of token t the words of its pair of tokens keep. */
+WT_INLINE void kept_weights(const uint32_t *words, size_t t, uint32_t keep, wt_int_lanes *mask) {
+    wt_word_lanes word;
+    memcpy(&word, words, sizeof word);
+    *mask = (t % 2 == 0 ? word & 0xffffU : word >> 16) < keep;
+}
+
 WT_INLINE void embed_token(const wt_attention_shape *shape, size_t stride, const float *from,
                            const uint32_t *words, uint32_t keep, float *hat, float *scale) {
     float inverse = 1 / (float)shape->dim;
@@ -129,9 +136,8 @@ WT_INLINE void softmax_heads(const wt_attention_shape *shape, size_t lanes, size
         x *= share;
         wt_store(a + t * lanes + l, &x);
         if (words != NULL) {
-            wt_word_lanes word;
-            memcpy(&word, words + t / 2 * lanes + l, sizeof word);
-            wt_int_lanes mask = (t % 2 == 0 ? word & 0xffffU : word >> 16) < keep;
+            wt_int_lanes mask;
+            kept_weights(words + t / 2 * lanes + l, t, keep, &mask);
             x = (wt_lanes)((wt_int_lanes)(x * scale) & mask);
             wt_store(b + t * lanes + l, &x);
         }

@@ -4,8 +4,7 @@
  * rows. Four positions have 16 patterns of bits: `codes` holds, for every four positions and every
  * pattern, the sums of e and of e v, so that a sample is a quarter of the rows. All e are positive
  * and nothing is taken away again: the sums are as good as the plain ones. They are used while
- * the scores of no head lie further apart than 60 (e^-60 is far above the smallest float);
- * otherwise every sample has a softmax of its own. */
+ * the table has weights (`narrow`); otherwise every sample has a softmax of its own. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,37 +19,20 @@ enum {
     PATTERNS = 16,
     CODE_CHUNK = 16, /* fours of positions */
 };
-#define MOST_RANGE 60.0F
 
 typedef struct {
     wt_transformer_work *work;
     const wt_bits *batch;
     size_t first, columns; /* of the round; (width + 1) lanes */
-    float *weights;        /* (2 T + 1, lanes) e up to a factor a head */
     float *attention;
     wt_network_result results[MOST_CHUNKS];
 } job;
-
-static bool narrow(const wt_transformer_work *work) {
-    const wt_attention_shape *shape = &work->shape;
-    for (size_t h = 0; h < shape->heads; h++) {
-        float low = work->scores[h], high = low;
-        for (size_t r = 1; r < work->table_rows; r++) {
-            float score = work->scores[r * shape->lanes + h];
-            low = score < low ? score : low;
-            high = score > high ? score : high;
-        }
-        if (!(high - low <= MOST_RANGE))
-            return false;
-    }
-    return true;
-}
 
 /* to (columns) += e_r and e_r v_r */
 static void add_row(const job *run, size_t r, float *restrict to) {
     const wt_transformer_work *work = run->work;
     size_t lanes = work->shape.lanes;
-    const float *restrict e = run->weights + r * lanes;
+    const float *restrict e = work->weights + r * lanes;
     const float *restrict value = work->values + r * work->values_width;
     for (size_t h = 0; h < lanes; h++)
         to[h] += e[h];
@@ -76,22 +58,13 @@ static wt_status fill_codes(void *argument, size_t begin, size_t end, int worker
 /* Behind the codes: the row of [CLS], where every sum begins. */
 static wt_status set_codes(wt_context *context, job *run) {
     wt_transformer_work *work = run->work;
-    wt_attention_shape all = work->shape;
-    size_t fours = (work->network->spec.length + FOUR - 1) / FOUR, rows;
-    float *total = work->worker[0].more;
+    size_t fours = (work->network->spec.length + FOUR - 1) / FOUR;
     wt_status status = WT_OK;
-    work->summed = narrow(work);
-    if (!work->summed)
+    if (!work->narrow)
         return WT_OK;
-    all.n = work->table_rows;
-    all.rows = rows = (work->table_rows + 7) / 8 * 8;
     if (work->codes == NULL)
-        WT_TRY(WT_NEW(context, &work->codes,
-                      (fours * PATTERNS + 1) * run->columns + rows * all.lanes,
+        WT_TRY(WT_NEW(context, &work->codes, (fours * PATTERNS + 1) * run->columns,
                       "sums of patterns of bits"));
-    run->weights = work->codes + (fours * PATTERNS + 1) * run->columns;
-    work->kernels->softmax(&all, work->scores, NULL, WT_KEEP_ALL, 1, run->weights, run->weights,
-                           total);
     float *base = work->codes + fours * PATTERNS * run->columns;
     memset(base, 0, run->columns * sizeof *base);
     add_row(run, work->table_rows - 1, base);
@@ -138,7 +111,8 @@ static void by_softmax(const job *run, wt_worker *worker, const uint8_t *bit, fl
     const wt_attention_shape *shape = &run->work->shape;
     wt_slot *slot = &worker->slots[0];
     attend(run->work, slot, bit);
-    run->work->kernels->mix(shape, slot->a, run->work->values, slot->index, slot->y);
+    const wt_picked picked = {.index = slot->index, .b = slot->a, .y = slot->y};
+    run->work->kernels->mix(shape, run->work->values, 1, &picked);
     for (size_t h = 0; h < shape->heads; h++)
         for (size_t k = 0; k < shape->width; k++)
             y[h * shape->width + k] = slot->y[k * shape->lanes + h];
@@ -151,7 +125,7 @@ static wt_status judge(void *argument, size_t begin, size_t end, int number) {
     wt_worker *worker = wt_transformer_worker(work, number);
     size_t stride = work->shape.stride, chunk = begin / WT_TAIL_SAMPLES, first = run->first + begin;
     for (size_t i = 0; i < end - begin; i++) {
-        (work->summed ? by_codes : by_softmax)(run, worker,
+        (work->narrow ? by_codes : by_softmax)(run, worker,
                                                run->batch->bit + (first + i) * run->batch->length,
                                                worker->tail.y + i * stride);
         memcpy(worker->tail.x + i * stride, work->table + (work->table_rows - 1) * stride,

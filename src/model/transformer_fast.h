@@ -6,8 +6,8 @@
  *             z_h = sum_t a_t hat_t,           y_h = (g z_h + b sum_t a_t) wv_h + bv sum_t a_t
  *           and no key or value is ever formed. A mean of 0 is taken out of the columns of g wk and
  *           g wv, which changes nothing (hat_t has mean 0) and saves a term on the way back.
- * tables    Without it there are 2 T + 1 vectors: scores and values are formed once a step, and a
- *           sample picks T + 1 rows of them.
+ * tables    Without it there are 2 T + 1 vectors: scores, their exponentials and values are formed
+ *           once a step, and a sample picks T + 1 rows of them.
  *
  * Invariants:
  * 1. Samples fall into groups by their number alone, every group has sums of its own, and these are
@@ -27,8 +27,9 @@
 
 #define WT_TAIL_SAMPLES  32 /* most samples that go through the tail together */
 #define WT_SLOTS         4  /* samples whose attention a worker holds between there and back */
+#define WT_PICKS         16 /* the same by tables */
 #define WT_MOST_GROUPS   16
-#define WT_LEAST_A_GROUP 12
+#define WT_LEAST_A_GROUP 24
 
 /* Vectors of a tail, (samples, stride) or (samples, hidden_stride); names as in transformer.h, and
  * d_ for the derivative by them. */
@@ -49,18 +50,29 @@ typedef struct wt_slot {
     float *s, *a, *b;          /* (rows, lanes) */
     float *total;              /* (lanes) */
     float *z, *u;              /* (lanes, stride) */
-    float *y;                  /* (width, lanes), tables */
+    float *y;                  /* (width, lanes), evaluation */
 } wt_slot;
+
+/* The attention of some samples by tables, one after the other: see wt_picked. */
+typedef struct wt_picks {
+    wt_picked picked[WT_PICKS];
+    uint32_t *index, *in_turn; /* (samples, rows); 0, 1, 2 .. */
+    uint32_t *words;           /* of one sample */
+    float *e, *b;              /* (samples, rows, lanes); e only where the table has no weights */
+    float *total, *mean;       /* (samples, lanes) */
+    float *y, *d_y;            /* (samples, width, lanes) */
+} wt_picks;
 
 typedef struct wt_worker {
     float *block; /* what all the pointers point into */
     wt_tail tail;
     wt_slot slots[WT_SLOTS];
+    wt_picks picks;
     float *p, *along;                     /* (rows, lanes), (rows) */
     float *turned, *d_z, *d_u;            /* (stride, lanes), (lanes, stride) twice */
     float *more, *mean;                   /* (lanes) */
     float *h, *hat, *hat_scale, *q, *d_q; /* of [CLS]: (slots, stride), hat_scale (slots) */
-    float *d_h, *d_y;                     /* (slots, stride); (width, lanes) */
+    float *d_h;                           /* (slots, stride) */
     uint8_t *code;                        /* of evaluation: (T / 4), */
     float *sums;                          /* ((width + 1) lanes) */
 } wt_worker;
@@ -95,11 +107,12 @@ typedef struct wt_transformer_work {
     /* of a step, tables: */
     float *hat, *hat_scale;    /* of the table */
     float *scores, *values;    /* (2 T + 1, lanes), (2 T + 1, width lanes) */
+    float *weights;            /* (2 T + 1, lanes) exp(score) but for a factor a head, while */
+    bool narrow;               /* no head's scores lie too far apart for that */
     float *h, *q, *u, *turned; /* of [CLS]: h = LN1 x_T */
     float *d_hat;              /* (2 T + 1, stride) */
     float *parts;              /* sums of chunks of the table */
     float *codes;              /* evaluation: (T / 4, 16, (width + 1) lanes), see there */
-    bool summed;               /* whether codes are in use */
     /* groups and workers: */
     size_t groups, group_floats, workers;
     bool groups_absorbed;

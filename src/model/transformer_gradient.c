@@ -7,7 +7,10 @@
 #include "base/parallel.h"
 #include "model/transformer_fast.h"
 
-enum { COLUMNS = 4096 }; /* of the sums, a chunk */
+enum {
+    COLUMNS = 4096, /* of the sums, a chunk */
+    FEW = 16,       /* columns summed side by side; rows are filled up to a multiple of it */
+};
 
 typedef struct {
     wt_transformer_work *work;
@@ -88,14 +91,19 @@ static void unfold_table(const wt_transformer_work *work, const float *d_table, 
         for (size_t i = 0; i < d; i++)
             position[t * d + i] =
                 scale * (d_table[2 * t * stride + i] + d_table[(2 * t + 1) * stride + i]);
-    for (size_t i = 0; i < d; i++) {
-        double sum[2] = {0};
+    for (size_t i = 0; i < d; i += FEW) {
+        size_t few = d - i < FEW ? d - i : FEW;
+        double sum[2][FEW] = {{0}};
         for (size_t r = 0; r < 2 * length; r++)
-            sum[r % 2] += d_table[r * stride + i];
-        symbol[i] = (float)(scale * sum[0]);
-        symbol[d + i] = (float)(scale * sum[1]);
-        symbol[2 * d + i] = position[length * d + i] = scale * d_table[2 * length * stride + i];
+            for (size_t j = 0; j < FEW; j++)
+                sum[r % 2][j] += d_table[r * stride + i + j];
+        for (size_t j = 0; j < few; j++) {
+            symbol[i + j] = (float)(scale * sum[0][j]);
+            symbol[d + i + j] = (float)(scale * sum[1][j]);
+        }
     }
+    for (size_t i = 0; i < d; i++)
+        symbol[2 * d + i] = position[length * d + i] = scale * d_table[2 * length * stride + i];
 }
 
 static void finish(const wt_transformer_work *work, const wt_sums *sums, const float *d_table,

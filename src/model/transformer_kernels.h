@@ -16,6 +16,17 @@ typedef struct wt_attention_shape {
     const float *live;   /* (stride) 1 for numbers that count */
 } wt_attention_shape;
 
+/* A sample whose token t is row index[t] of the tables; its attention weight is, but for a factor a
+ * head, row from[t] of e. */
+typedef struct wt_picked {
+    const uint32_t *index, *from;
+    const float *e;          /* (.., lanes) */
+    float *b;                /* (rows, lanes) e after dropout */
+    float *total;            /* (lanes) sum_t e */
+    float *y;                /* (width, lanes) */
+    const float *d_y, *mean; /* (width, lanes), (lanes) */
+} wt_picked;
+
 typedef struct wt_transformer_kernels {
     const char *name;
     /* hat (n, stride) and scale (n) of the rows index[t] of table (.., stride), of which only those
@@ -50,18 +61,19 @@ typedef struct wt_transformer_kernels {
     void (*contract)(const wt_attention_shape *shape, const float *m, const float *z, float *out);
     void (*outer)(const wt_attention_shape *shape, const float *q, const float *z, float *m);
 
-    /* For tables of all vectors that can occur, rows index[t] of them (values: (.., width, lanes)):
-     * s_t = scores[index t] for the n tokens */
+    /* For tables of all vectors that can occur: s_t = scores[index t] for the n tokens */
     void (*pick)(const wt_attention_shape *shape, const float *scores, const uint32_t *index,
                  float *s);
-    /* y (width, lanes) = sum_t b_t values[index t] */
-    void (*mix)(const wt_attention_shape *shape, const float *b, const float *values,
-                const uint32_t *index, float *y);
-    /* d_s = b d_b - a total with d_b = sum_k values d_y, added to d_scores[index t];
-     * b_t d_y added to d_values[index t] */
-    void (*mix_back)(const wt_attention_shape *shape, const float *a, const float *b,
-                     const float *values, const float *d_y, const float *total,
-                     const uint32_t *index, float *d_scores, float *d_values);
+    /* b_t = scale e_t where kept, 0 elsewhere, and total = sum_t e_t; words as for softmax */
+    void (*weigh)(const wt_attention_shape *shape, const uint32_t *words, uint32_t keep,
+                  float scale, const wt_picked *sample);
+    /* y = sum_t b_t values[index t] for each sample; values (.., width, lanes) */
+    void (*mix)(const wt_attention_shape *shape, const float *values, size_t samples,
+                const wt_picked *picked);
+    /* Of all samples: d_s = b d_b - e mean with d_b = sum_k values d_y, added to
+     * d_scores[index t]; b_t d_y added to d_values[index t] */
+    void (*mix_back)(const wt_attention_shape *shape, const float *values, size_t samples,
+                     const wt_picked *picked, float *d_scores, float *d_values);
     /* out = first + sum over q of the rows 16 q + code[q] of table (.., columns), columns a
      * multiple of 16 */
     void (*add_rows)(size_t count, const uint8_t *code, size_t columns, const float *table,

@@ -5,6 +5,8 @@
 #include "model/transformer_fast.h"
 
 enum { LEAST_ROWS = 64 }; /* of a chunk of the table; a multiple of 8 */
+/* Of the scores of a head: e^-60 is far above the smallest float. */
+#define MOST_RANGE 60.0F
 
 /* What a chunk of the table sums up on the way back. */
 typedef struct {
@@ -71,68 +73,127 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
+/* Whether exp of all scores of a head can be told from 0 beside the largest. */
+static bool narrow(const wt_transformer_work *work) {
+    size_t lanes = work->shape.lanes;
+    for (size_t l = 0; l < lanes; l += 16) { /* lanes are a multiple of 16 */
+        float low[16], high[16];
+        memcpy(low, work->scores + l, sizeof low);
+        memcpy(high, work->scores + l, sizeof high);
+        for (size_t r = 1; r < work->table_rows; r++)
+            for (size_t h = 0; h < 16; h++) {
+                float score = work->scores[r * lanes + l + h];
+                low[h] = score < low[h] ? score : low[h];
+                high[h] = score > high[h] ? score : high[h];
+            }
+        for (size_t h = 0; h < 16; h++)
+            if (!(high[h] - low[h] <= MOST_RANGE))
+                return false;
+    }
+    return true;
+}
+
 wt_status wt_transformer_fill_tables(wt_context *context, wt_transformer_work *work) {
+    wt_attention_shape all = work->shape;
+    wt_status status;
     set_query(work);
-    return wt_parallel_for(context, work->table_rows, rows_a_chunk(work), fill_rows, work);
+    WT_TRY(wt_parallel_for(context, work->table_rows, rows_a_chunk(work), fill_rows, work));
+    work->narrow = narrow(work);
+    all.n = work->table_rows;
+    all.rows = (work->table_rows + 7) / 8 * 8;
+    if (work->narrow)
+        work->kernels->softmax(&all, work->scores, NULL, WT_KEEP_ALL, 1, work->weights,
+                               work->weights, work->worker[0].more);
+done:
+    return status;
 }
 
-static void attend(const wt_transformer_work *work, wt_worker *worker, size_t at,
-                   const uint8_t *bit, uint64_t sample) {
+static wt_picked place(const wt_transformer_work *work, wt_picks *picks, size_t at) {
+    size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
+    uint32_t *index = picks->index + at * rows;
+    return (wt_picked){.index = index,
+                       .from = work->narrow ? index : picks->in_turn,
+                       .e = work->narrow ? work->weights : picks->e + at * rows * lanes,
+                       .b = picks->b + at * rows * lanes,
+                       .total = picks->total + at * lanes,
+                       .y = picks->y + at * wide,
+                       .d_y = picks->d_y + at * wide,
+                       .mean = picks->mean + at * lanes};
+}
+
+/* The weights of one sample. */
+static void weigh(const wt_transformer_work *work, wt_picks *picks, size_t at, const uint8_t *bit,
+                  uint64_t sample) {
     const wt_attention_shape *shape = &work->shape;
-    wt_slot *slot = &worker->slots[at];
-    uint32_t keep = work->dropout.keep[WT_DROP_WEIGHTS];
-    float *b = keep < WT_KEEP_ALL ? slot->b : slot->a, *y = worker->tail.y + at * shape->stride;
-    wt_transformer_index(work, bit, slot->index);
-    work->kernels->pick(shape, work->scores, slot->index, slot->s);
-    if (keep < WT_KEEP_ALL)
+    uint32_t keep = work->dropout.keep[WT_DROP_WEIGHTS], *index = picks->index + at * shape->rows;
+    bool drop = keep < WT_KEEP_ALL;
+    picks->picked[at] = place(work, picks, at);
+    wt_transformer_index(work, bit, index);
+    if (!work->narrow) {
+        float *e = picks->e + at * shape->rows * shape->lanes;
+        work->kernels->pick(shape, work->scores, index, e);
+        work->kernels->softmax(shape, e, NULL, WT_KEEP_ALL, 1, e, e, picks->picked[at].total);
+    }
+    if (drop)
         wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_WEIGHTS,
-                        shape->rows * shape->lanes, slot->a_words);
-    work->kernels->softmax(shape, slot->s, keep < WT_KEEP_ALL ? slot->a_words : NULL, keep,
-                           work->dropout.scale[WT_DROP_WEIGHTS], slot->a, b, slot->total);
-    work->kernels->mix(shape, b, work->values, slot->index, slot->y);
-    for (size_t h = 0; h < shape->heads; h++)
-        for (size_t k = 0; k < shape->width; k++)
-            y[h * shape->width + k] = slot->y[k * shape->lanes + h];
-    memcpy(worker->tail.x + at * shape->stride,
-           work->table + (work->table_rows - 1) * shape->stride, shape->stride * sizeof *y);
+                        shape->rows * shape->lanes, picks->words);
+    work->kernels->weigh(shape, drop ? picks->words : NULL, keep,
+                         work->dropout.scale[WT_DROP_WEIGHTS], &picks->picked[at]);
 }
 
-static void attend_back(const wt_transformer_work *work, wt_worker *worker, size_t at,
+static void attend(const wt_transformer_work *work, wt_worker *worker, size_t count) {
+    const wt_attention_shape *shape = &work->shape;
+    const float *cls = work->table + (work->table_rows - 1) * shape->stride;
+    work->kernels->mix(shape, work->values, count, worker->picks.picked);
+    for (size_t at = 0; at < count; at++) {
+        const wt_picked *sample = &worker->picks.picked[at];
+        float *y = worker->tail.y + at * shape->stride;
+        for (size_t h = 0; h < shape->heads; h++)
+            for (size_t k = 0; k < shape->width; k++)
+                y[h * shape->width + k] = sample->y[k * shape->lanes + h] / sample->total[h];
+        memcpy(worker->tail.x + at * shape->stride, cls, shape->stride * sizeof *y);
+    }
+}
+
+/* b and e lack the factor 1 / total: d_y and the mean of its products have it instead. */
+static void attend_back(const wt_transformer_work *work, wt_worker *worker, size_t count,
                         wt_sums *sums) {
     const wt_attention_shape *shape = &work->shape;
-    wt_slot *slot = &worker->slots[at];
-    const float *b = work->dropout.keep[WT_DROP_WEIGHTS] < WT_KEEP_ALL ? slot->b : slot->a;
-    const float *d_y = worker->tail.d_y + at * shape->stride;
-    for (size_t h = 0; h < shape->heads; h++) {
-        worker->mean[h] = 0;
-        for (size_t k = 0; k < shape->width; k++) {
-            float slope = d_y[h * shape->width + k];
-            worker->d_y[k * shape->lanes + h] = slope;
-            worker->mean[h] += slope * slot->y[k * shape->lanes + h];
+    const wt_picks *picks = &worker->picks;
+    for (size_t at = 0; at < count; at++) {
+        const float *y = worker->tail.y + at * shape->stride;
+        const float *slope = worker->tail.d_y + at * shape->stride;
+        float *d_y = picks->d_y + at * work->values_width, *mean = picks->mean + at * shape->lanes;
+        for (size_t h = 0; h < shape->heads; h++) {
+            float share = 1 / picks->picked[at].total[h];
+            mean[h] = 0;
+            for (size_t k = 0, i = h * shape->width; k < shape->width; k++, i++) {
+                d_y[k * shape->lanes + h] = slope[i] * share;
+                mean[h] += slope[i] * y[i] * share;
+            }
         }
+        for (size_t i = 0; i < shape->stride; i++)
+            sums->cls[i] += worker->tail.d_c[at * shape->stride + i];
     }
-    work->kernels->mix_back(shape, slot->a, b, work->values, worker->d_y, worker->mean, slot->index,
-                            sums->scores, sums->values);
-    for (size_t i = 0; i < shape->stride; i++)
-        sums->cls[i] += worker->tail.d_c[at * shape->stride + i];
+    work->kernels->mix_back(shape, work->values, count, picks->picked, sums->scores, sums->values);
 }
 
 void wt_transformer_by_tables(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,
                               size_t begin, size_t end, size_t group) {
     wt_sums *sums = &work->sums[group];
     bool drop = work->dropout.keep[WT_DROP_BLOCKS] < WT_KEEP_ALL;
-    for (size_t first = begin; first < end; first += WT_SLOTS) {
-        size_t count = end - first < WT_SLOTS ? end - first : WT_SLOTS;
+    for (size_t first = begin; first < end; first += WT_PICKS) {
+        size_t count = end - first < WT_PICKS ? end - first : WT_PICKS;
         for (size_t at = 0; at < count; at++)
-            attend(work, worker, at, batch->bit + (first + at) * batch->length, first + at);
+            weigh(work, &worker->picks, at, batch->bit + (first + at) * batch->length, first + at);
+        attend(work, worker, count);
         if (drop)
             wt_tail_draw(work, &worker->tail, count, first);
         wt_tail_forward(work, &worker->tail, count, drop);
         wt_network_judge(worker->tail.logits, batch->label + first, count, batch->samples,
                          &work->results[group]);
         wt_tail_back(work, &worker->tail, count, drop, sums);
-        for (size_t at = 0; at < count; at++)
-            attend_back(work, worker, at, sums);
+        attend_back(work, worker, count, sums);
     }
 }
 

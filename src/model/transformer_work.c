@@ -40,6 +40,7 @@ static size_t cut_step(wt_transformer_work *work, float *block) {
     work->hat_scale = wt_take(&arena, rows);
     work->scores = wt_take(&arena, rows * lanes);
     work->values = wt_take(&arena, rows * work->values_width);
+    work->weights = wt_take(&arena, rows * lanes);
     work->h = wt_take(&arena, stride);
     work->q = wt_take(&arena, stride);
     work->u = wt_take(&arena, lanes * stride);
@@ -151,6 +152,21 @@ static void cut_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot *
     slot->y = wt_take(arena, work->values_width);
 }
 
+static void cut_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks *picks) {
+    size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
+    picks->index = wt_take_words(arena, WT_PICKS * rows);
+    picks->in_turn = wt_take_words(arena, rows);
+    picks->words = wt_take_words(arena, wt_dropout_words(rows * lanes));
+    picks->e = wt_take(arena, WT_PICKS * rows * lanes);
+    picks->b = wt_take(arena, WT_PICKS * rows * lanes);
+    picks->total = wt_take(arena, WT_PICKS * lanes);
+    picks->mean = wt_take(arena, WT_PICKS * lanes);
+    picks->y = wt_take(arena, WT_PICKS * wide);
+    picks->d_y = wt_take(arena, WT_PICKS * wide);
+    for (size_t t = 0; arena->block != NULL && t < rows; t++)
+        picks->in_turn[t] = (uint32_t)t;
+}
+
 static size_t cut_worker(const wt_transformer_work *work, wt_worker *worker, float *block) {
     wt_arena arena = {.block = block};
     const wt_attention_shape *shape = &work->shape;
@@ -159,6 +175,7 @@ static size_t cut_worker(const wt_transformer_work *work, wt_worker *worker, flo
     cut_tail(work, &arena, &worker->tail);
     for (size_t i = 0; i < WT_SLOTS; i++)
         cut_slot(work, &arena, &worker->slots[i]);
+    cut_picks(work, &arena, &worker->picks);
     worker->p = wt_take(&arena, shape->rows * shape->lanes);
     worker->along = wt_take(&arena, shape->rows);
     worker->turned = wt_take(&arena, square);
@@ -172,7 +189,6 @@ static size_t cut_worker(const wt_transformer_work *work, wt_worker *worker, flo
     worker->q = wt_take(&arena, wide);
     worker->d_q = wt_take(&arena, wide);
     worker->d_h = wt_take(&arena, wide);
-    worker->d_y = wt_take(&arena, work->values_width);
     worker->code = (uint8_t *)(void *)wt_take(&arena, shape->rows / 4 + 1);
     worker->sums = wt_take(&arena, work->values_width + shape->lanes);
     return arena.used;

@@ -109,6 +109,43 @@ static void both_ways_agree(void **state) {
     }
 }
 
+/* The same weights and blocks dropped, no token: scores near each other, then far apart, which
+ * takes a softmax for every sample. There an error of 1e-7 in a score of some hundreds is one of
+ * 1e-4 in its weight, and heads that look at one token have small slopes. */
+static void both_ways_drop_the_same(void **state) {
+    wt_context *context = *state;
+    const wt_network_spec shape = {.kind = "transformer",
+                                   .length = 21,
+                                   .dim = 16,
+                                   .heads = 4,
+                                   .hidden = 8,
+                                   .attention_drop = 0.3,
+                                   .block_drop = 0.2};
+    wt_dropout dropout = wt_dropout_for(&shape, 3, 4);
+    for (int far = 0; far < 2; far++) {
+        trial at;
+        wt_network_result absorbed, tables;
+        double error = 0, norm = 0;
+        open_trial(context, &shape, 53, far ? 6 : 0.3, &at);
+        float *other;
+        CHECK_OK(context, WT_NEW(context, &other, at.size, "gradient"));
+        CHECK_OK(context, wt_transformer_gradient_by(context, at.network, true, &dropout, at.given,
+                                                     &at.batch, other, &absorbed));
+        CHECK_OK(context, wt_transformer_gradient_by(context, at.network, false, &dropout, at.given,
+                                                     &at.batch, at.gradient, &tables));
+        assert_int_equal(((wt_transformer_work *)at.network->work)->narrow, !far);
+        for (size_t i = 0; i < at.size; i++) {
+            error += pow(at.gradient[i] - other[i], 2);
+            norm += pow(other[i], 2);
+        }
+        assert_true(norm > 0 && fabs(absorbed.loss - at.loss) > 1e-3); /* something was dropped */
+        CHECK_NEAR(sqrt(error / norm), 0, far ? 1e-2 : TOLERANCE);
+        CHECK_NEAR(tables.loss, absorbed.loss, (far ? 2e-3 : TOLERANCE) * absorbed.loss);
+        wt_release(other);
+        close_trial(&at);
+    }
+}
+
 static void attention_is_the_plain_one(void **state) {
     wt_context *context = *state;
     for (size_t c = 0; c < NETWORK_CASES; c++) {
@@ -147,7 +184,7 @@ static void sharp_attention(void **state) {
                  wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &result));
         CHECK_NEAR(result.loss, at.loss, 2e-3 * at.loss);
         if (c == 0)
-            assert_false(((wt_transformer_work *)at.network->work)->summed);
+            assert_false(((wt_transformer_work *)at.network->work)->narrow);
         CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 1, 2,
                                               at.gradient, &result));
         CHECK_NEAR(result.loss, at.loss, 2e-3 * at.loss);
@@ -337,6 +374,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_follow_doubles),
         cmocka_unit_test(both_ways_agree),
+        cmocka_unit_test(both_ways_drop_the_same),
         cmocka_unit_test(attention_is_the_plain_one),
         cmocka_unit_test(sharp_attention),
         cmocka_unit_test(judging_stops_early),

@@ -1,0 +1,75 @@
+/* The loops that Adam's method is made of, on every kind of processor this one can stand for,
+ * against the formulas of network_kernels.h in double. */
+#include <math.h>
+
+#include "check.h"
+#include "model/network_kernels.h"
+#include "wattle/random.h"
+
+enum { COUNT = 1003 }; /* no multiple of any vector */
+
+typedef struct {
+    float g[COUNT], p[COUNT], m[COUNT], v[COUNT];
+} block;
+
+static void fill(block *out) {
+    double normal[4 * COUNT];
+    wt_random_normal(wt_stream_for(7, "kernels", 0), 0, 4 * COUNT, normal);
+    for (size_t i = 0; i < COUNT; i++) {
+        out->g[i] = (float)normal[4 * i];
+        out->p[i] = (float)normal[4 * i + 1];
+        out->m[i] = (float)normal[4 * i + 2];
+        out->v[i] = (float)pow(normal[4 * i + 3], 2);
+    }
+}
+
+/* A dozen operations in float of numbers about 1, each within 6e-8: 1e-6, more where the moment is
+ * near 0 and its step large. */
+static void adam_is_its_formula(void **state) {
+    (void)state;
+    const wt_adam_factors by = {
+        .scale = 0.7F, .step = 1e-2F, .root = 3, .decay = 1e-2F, .shrink = 0.99F};
+    const wt_network_kernels *kernels[3];
+    size_t versions = wt_network_able(kernels, 3);
+    for (size_t k = 0; k < versions; k++) {
+        block given, at;
+        fill(&given);
+        at = given;
+        kernels[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+        for (size_t i = 0; i < COUNT; i++) {
+            double slope = 0.7 * given.g[i] + 1e-2 * given.p[i];
+            double m = 0.9 * given.m[i] + 0.1 * slope;
+            double v = 0.999 * given.v[i] + 0.001 * slope * slope;
+            double moved = 1e-2 * m / (3 * sqrt(v) + 1e-8);
+            CHECK_NEAR(at.m[i], m, 1e-6);
+            CHECK_NEAR(at.v[i], v, 1e-6 * (1 + v));
+            CHECK_NEAR(at.p[i], 0.99 * given.p[i] - moved, 1e-6 * (1 + fabs(moved)));
+            CHECK_NEAR(at.g[i], given.g[i], 0);
+        }
+    }
+}
+
+static void squares_are_summed_in_double(void **state) {
+    (void)state;
+    const wt_network_kernels *kernels[3];
+    size_t versions = wt_network_able(kernels, 3);
+    block given;
+    double wanted = 0;
+    fill(&given);
+    given.g[0] = 1e15F; /* its square would hide all others in float */
+    for (size_t i = 1; i < COUNT; i++)
+        wanted += (double)given.g[i] * given.g[i];
+    for (size_t k = 0; k < versions; k++) {
+        CHECK_NEAR(kernels[k]->squares(COUNT - 1, given.g + 1), wanted, 1e-12 * wanted);
+        CHECK_NEAR(kernels[k]->squares(COUNT, given.g), 1e30, 1e18);
+        CHECK_NEAR(kernels[k]->squares(0, given.g), 0, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adam_is_its_formula),
+        cmocka_unit_test(squares_are_summed_in_double),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
