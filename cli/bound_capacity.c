@@ -43,7 +43,9 @@ static wt_status take_size(cli_call *call, const char *option, size_t in_file, s
 static wt_status take_norms(cli_call *call, report *out) {
     const cli_bound_values *values = out->values;
     size_t heads = cli_given(call, "heads") ? values->heads : 0, few = heads == 0 ? 1 : heads;
-    if ((values->norms == NULL) == (values->model == NULL))
+    if (values->norms != NULL && values->model != NULL)
+        return wt_fail(call->context, WT_USAGE, "--norms and --model exclude each other");
+    if (values->norms == NULL && values->model == NULL)
         return wt_fail(call->context, WT_USAGE, "a bound of %s needs --norms or --model",
                        out->deep ? "transformers" : "heads");
     if (!out->deep && (cli_given(call, "depth") || values->residual))
@@ -116,9 +118,31 @@ static void print_norms(const report *of) {
                 printf("head %zu: ", h);
             print_head(of, &norms->layer[i].head[h]);
         }
-    printf("          tokens %.5g, positions added to them %.5g, [CLS] %.5g, read-out %.5g, "
-           "Lipschitz constant of the activation %.5g\n",
-           norms->x, norms->p, norms->cls, norms->w, norms->layer[0].sigma);
+    printf("          tokens %.5g, positions added to them %.5g, [CLS] %.5g, ", norms->x, norms->p,
+           norms->cls);
+    if (isnan(norms->w))
+        printf("no read-out, ");
+    else
+        printf("read-out %.5g, ", norms->w);
+    printf("Lipschitz constant of the activation %.5g\n", norms->layer[0].sigma);
+}
+
+/* The formula, and what in it is not as published. */
+static void print_capacity(const report *of) {
+    static const char *const heads = "sum (s B v21)^2/3 + (2 s v B^2 cls qk21)^2/3",
+                            *const proof = "; the factor 2 and B inside are its proof's: derived";
+    printf("capacity  C_F = log(d m T) ");
+    if (of->deep)
+        printf("w^2 (1 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3))^3");
+    else if (isnan(of->norms.w))
+        printf("(%s)^3", heads);
+    else
+        printf("w^2 ((sum s B v)^2/3 + %s)^3", heads);
+    printf(" = %.5g, log(d m T) = %.5g [published%s%s]\n", of->bound.constant,
+           of->bound.log_factor,
+           of->deep ? "; alpha over the layers above, not below, and w^2 on every term: derived"
+                    : proof,
+           of->deep || isnan(of->norms.w) ? "" : "; the read-out: derived");
 }
 
 static void print_report(const report *of, const char *kind) {
@@ -127,13 +151,7 @@ static void print_report(const report *of, const char *kind) {
     printf("%s: d = %zu, T = %zu, m = %zu, epsilon = %g, delta = %g\n\n", kind, spec->dim,
            spec->length, spec->samples, spec->epsilon, spec->delta);
     print_norms(of);
-    printf("capacity  C_F = log(d m T) (%s)^3 = %.5g, log(d m T) = %.5g "
-           "[published%s]\n",
-           of->deep ? "w^2/3 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3)"
-                    : "sum (s B v21)^2/3 + (2 s v B^2 cls qk21)^2/3",
-           bound->constant, bound->log_factor,
-           of->deep ? "; alpha over the layers above, not below: derived"
-                    : "; the factor 2 and B inside are its proof's: derived");
+    print_capacity(of);
     printf("covering  log N(%g) <= C_F / epsilon^2 = %.5g, up to a constant\n", spec->epsilon,
            bound->covering);
     printf("gap       4 c L sqrt(C_F/m) (1 + log(A sqrt(m/C_F))) = %.5g with c = 1, A = %.5g, plus "

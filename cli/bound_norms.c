@@ -86,6 +86,8 @@ wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size
     size_t count = groups > 1 ? groups : copies;
     WT_TRY(wt_copy_text(context, &copy, text, "norms"));
     WT_TRY(wt_model_norms_new(context, deep ? count : 1, deep ? heads : count, out));
+    if (deep)
+        out->w = 1;
     size_t index = 0;
     for (char *rest = copy; rest != NULL; index++) {
         char *end = strchr(rest, '/');

@@ -31,8 +31,9 @@ static const cli_option options[] = {
     {"token-scale", 0, CLI_REAL, FIELD(token_scale), "A", "0",
      "What tokens are multiplied by: 1 on the sphere, else 1/sqrt(d), unless given."},
     {"norms", 0, CLI_TEXT, FIELD(norms), "LIST", NULL,
-     "head: qk21=,v21=,v= and, 1 unless given, x=,cls=,sigma=,w=, and p=, 0; several heads with / "
-     "between them. transformer: qk21=,qk=,v21=,v=,c21=,c=; several layers with / between them."},
+     "head: qk21=,v21=,v= and, 1 unless given, x=,cls=,sigma=, and p=, 0, and w= of a learned "
+     "read-out, none unless given; several heads with / between them. transformer: "
+     "qk21=,qk=,v21=,v=,c21=,c=, w= 1 unless given; several layers with / between them."},
     {"length", 0, CLI_COUNT, FIELD(length), "T", NULL,
      "Tokens of an input (head, transformer); that of the file with --model."},
     {"samples", 0, CLI_COUNT, FIELD(inputs), "M", "1000", "Samples (head, transformer)."},

@@ -33,10 +33,10 @@ typedef struct wt_model_norms {
     double x;              /* largest |x_t|, without positions where these are added apart */
     double p;              /* largest norm of a position's vector, 0 = in x already */
     double cls;            /* |x_cls| */
-    double w;              /* of the read-out */
+    double w;              /* of the read-out, which is learned; NaN = none, heads only */
 } wt_model_norms;
 
-/* `heads` heads in each of `layers` layers, all norms NaN, sigma = x = cls = w = 1, p = 0. */
+/* `heads` heads in each of `layers` layers, all norms NaN and so w, sigma = x = cls = 1, p = 0. */
 WT_API wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
                                     wt_model_norms *out);
 WT_API void wt_model_norms_free(wt_model_norms *norms);
@@ -74,13 +74,17 @@ typedef struct wt_capacity {
 } wt_capacity;
 
 /* With tokens in the unit ball, which scaling W_V by B = x + p and W_QK by B cls in the first layer
- * makes of any,
- *     C_F = log(d m T) ( w^(2/3) + sum_i alpha_i^(2/3) sum_h [ c21^(2/3) + (2 sigma c v qk21)^(2/3)
- *                        + (sigma c v21)^(2/3) ] )^3,
+ * makes of any (by B max(B, cls) with layers above it, where every token asks),
+ *     C_F = log(d m T) w^2 ( r^(2/3) + sum_i alpha_i^(2/3) sum_h [ c21^(2/3)
+ *                        + (2 sigma c v qk21)^(2/3) + (sigma c v21)^(2/3) ] )^3,
  *     alpha_i = prod_{j > i} sum_h sigma c v (1 + 4 qk)   (+ 1 with residual),
- * and for heads alone without w, c21 and c. Published with prod_{j < i}; an error made in layer i
- * is multiplied by the layers above it, which is what the argument gives. For the lone head the
- * corollary prints no 2 and no B inside; its proof has them, and so has this.
+ * r the largest vector that w reads: 1 for transformers. For heads alone c21 = 0, c = 1 and
+ * r = sum_h sigma v, or r = 0 and w = 1 where they have no read-out.
+ *
+ * Published for transformers with prod_{j < i} and with w^2 on the first term alone; an error made
+ * in layer i is multiplied by the layers above it and by the read-out, which is what the argument
+ * gives. Published for heads without a read-out, and the corollary prints no 2 and no B inside; its
+ * proof has them, and so has this.
  * `alpha` (layers) may be NULL. */
 WT_API wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec,
                                      double *alpha, wt_capacity *out);

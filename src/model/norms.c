@@ -9,7 +9,7 @@
 wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
                              wt_model_norms *out) {
     wt_status status;
-    *out = (wt_model_norms){.x = 1, .cls = 1, .w = 1};
+    *out = (wt_model_norms){.x = 1, .cls = 1, .w = NAN};
     WT_TRY(WT_NEW_ZERO(context, &out->layer, layers, "norms of layers"));
     out->layers = layers;
     for (size_t i = 0; i < layers; i++) {

@@ -70,7 +70,8 @@ static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
     WT_TRY(check_norm(context, "x", norms->x));
     WT_TRY(check_norm(context, "p", norms->p));
     WT_TRY(check_norm(context, "cls", norms->cls));
-    WT_TRY(check_norm(context, "w", norms->w));
+    if (spec->deep || !isnan(norms->w)) /* a head may answer y itself */
+        WT_TRY(check_norm(context, "w", norms->w));
     for (size_t i = 0; i < norms->layers; i++) {
         WT_TRY(check_norm(context, "sigma", norms->layer[i].sigma));
         for (size_t h = 0; h < norms->layer[i].heads; h++)
@@ -83,11 +84,16 @@ done:
 /* ---- the formula -------------------------------------------------------------------------------
  */
 
+/* The largest token that asks: with layers above the first every one does, else [CLS] alone. */
+static double largest_query(const wt_model_norms *norms) {
+    return norms->layers > 1 ? fmax(norms->x + norms->p, norms->cls) : norms->cls;
+}
+
 /* A head with tokens in the unit ball: the first layer takes the tokens' size into its weights. */
 static wt_head_norms scaled(const wt_capacity_spec *spec, size_t layer, size_t head) {
     const wt_model_norms *norms = spec->norms;
     wt_head_norms out = norms->layer[layer].head[head];
-    double ball = layer == 0 ? norms->x + norms->p : 1, query = layer == 0 ? norms->cls : 1;
+    double ball = layer == 0 ? norms->x + norms->p : 1, query = layer == 0 ? largest_query(norms) : 1;
     out.v *= ball;
     out.v21 *= ball;
     out.qk *= ball * query;
@@ -117,14 +123,15 @@ static double layer_lipschitz(const wt_capacity_spec *spec, size_t layer) {
     return sum;
 }
 
-/* Tokens are projected to the unit ball above a layer; a lone head answers sigma v B at most. */
-static double range_of(const wt_capacity_spec *spec) {
+/* What is read: tokens are projected to the unit ball above a layer; a lone head answers sigma v B
+ * at most. */
+static double largest_answer(const wt_capacity_spec *spec) {
     double sum = 0;
     if (spec->deep)
-        return spec->norms->w;
+        return 1;
     for (size_t h = 0; h < spec->norms->layer[0].heads; h++)
         sum += spec->norms->layer[0].sigma * scaled(spec, 0, h).v;
-    return spec->norms->w * sum;
+    return sum;
 }
 
 static void add_gap(const wt_capacity_spec *spec, wt_capacity *out) {
@@ -144,7 +151,9 @@ wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec,
     *out = (wt_capacity){0};
     if (status != WT_OK)
         return status;
-    double above = 1, sum = spec->deep ? two_thirds(spec->norms->w) : 0;
+    bool reads = !isnan(spec->norms->w);
+    double w = reads ? spec->norms->w : 1, answer = largest_answer(spec);
+    double above = 1, sum = reads ? two_thirds(answer) : 0;
     for (size_t i = spec->norms->layers; i-- > 0;) {
         if (alpha != NULL)
             alpha[i] = above;
@@ -154,9 +163,9 @@ wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec,
     }
     out->log_factor =
         log((double)spec->dim) + log((double)spec->samples) + log((double)spec->length);
-    out->constant = out->log_factor * sum * sum * sum;
+    out->constant = out->log_factor * w * w * sum * sum * sum;
     out->covering = out->constant / (spec->epsilon * spec->epsilon);
-    out->range = range_of(spec);
+    out->range = w * answer;
     add_gap(spec, out);
     out->pseudo_natural = (size_t)floor(log((double)spec->length));
     for (size_t left = spec->length; left > 1; left /= 2)

@@ -59,6 +59,29 @@ static void heads_and_layers_are_groups(void **state) {
                  "layer 1 (alpha 1), head 1:");
 }
 
+/* Read-outs of norm 1, 10 and 100 scale the functions, and C_F by the square; none is less. */
+static void a_read_out_counts(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "bound head --norms qk21=1,v21=1,v=1 --length 10 --json",
+        "bound head --norms qk21=1,v21=1,v=1,w=1 --length 10 --json",
+        "bound head --norms qk21=1,v21=1,v=1,w=10 --length 10 --json",
+        "bound head --norms qk21=1,v21=10,v=10,w=1 --length 10 --json"};
+    double capacity[4];
+    for (size_t i = 0; i < 4; i++) {
+        json_t *all = run_json(lines[i]);
+        capacity[i] = run_member(all, "capacity");
+        assert_int_equal(json_is_null(json_object_get(all, "w")), i == 0);
+        json_decref(all);
+    }
+    assert_true(capacity[0] < capacity[1]);
+    CHECK_NEAR(capacity[2], 100 * capacity[1], 1e-13);
+    CHECK_NEAR(capacity[3], 100 * capacity[1], 1e-13);
+    CHECK_PRINTS(run("bound head --norms qk21=1,v21=1,v=1,w=1 --length 10"),
+                 "the read-out: derived");
+    CHECK_PRINTS(run("bound head --norms qk21=1,v21=1,v=1 --length 10"), "no read-out");
+}
+
 static void models_have_norms_of_their_own(void **state) {
     (void)state;
     CHECK_PRINTS(run("bound head --model " HEAD), "d = 9, T = 6");
@@ -73,6 +96,8 @@ static void models_have_norms_of_their_own(void **state) {
 static void bad_words_are_refused(void **state) {
     (void)state;
     CHECK_SAYS(run("bound head"), 64, "needs --norms or --model");
+    CHECK_SAYS(run("bound head --norms qk21=1,v21=1,v=1 --model " HEAD), 64,
+               "--norms and --model exclude each other");
     CHECK_SAYS(run("bound head --norms qk21=1,v21=1,v=1"), 64, "needs --length");
     CHECK_SAYS(run("bound head --norms qk21=1,v21=1 --length 9"), 64, "needs the norm v");
     CHECK_SAYS(run("bound head --norms qk22=1 --length 9"), 64, "did you mean qk21?");
@@ -99,6 +124,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(norms_give_the_capacity),
         cmocka_unit_test(heads_and_layers_are_groups),
+        cmocka_unit_test(a_read_out_counts),
         cmocka_unit_test(models_have_norms_of_their_own),
         cmocka_unit_test(bad_words_are_refused),
     };

@@ -47,6 +47,59 @@ static void one_head_is_its_formula(void **state) {
     wt_model_norms_free(&norms);
 }
 
+/* As above with a learned read-out: largest answer 2 * 4 = 8, so that w^2 (4 + 2^(2/3) (4 + 16))^3.
+ * A read-out ten times as long and values ten times as large are the same functions but for a
+ * factor of 10, and so the same C_F. */
+static void a_read_out_counts(void **state) {
+    wt_context *context = *state;
+    wt_model_norms norms;
+    wt_capacity bound;
+    CHECK_OK(context, wt_model_norms_new(context, 1, 1, &norms));
+    norms.layer[0].head[0] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 4};
+    norms.x = 2;
+    norms.w = 3;
+    wt_capacity_spec spec = spec_of(&norms, false);
+    CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
+    double wanted = 9 * pow(4 + cbrt(4) * 20, 3);
+    CHECK_NEAR(bound.constant / bound.log_factor, wanted, 1e-14);
+    CHECK_NEAR(bound.range, 24, 1e-15);
+    norms.w = 30;
+    CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
+    CHECK_NEAR(bound.constant / bound.log_factor, 100 * wanted, 1e-14);
+    norms.w = 3;
+    norms.layer[0].head[0].v21 *= 10;
+    norms.layer[0].head[0].v *= 10;
+    CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
+    CHECK_NEAR(bound.constant / bound.log_factor, 100 * wanted, 1e-14);
+    wt_model_norms_free(&norms);
+}
+
+/* In the first of two layers every token asks, in a lone layer [CLS] does: a [CLS] shorter than
+ * the tokens counts in the second case alone. */
+static void every_token_asks_below_a_layer(void **state) {
+    wt_context *context = *state;
+    wt_model_norms norms;
+    wt_capacity bound[3];
+    static const double cls[3] = {1, 3, 6};
+    for (size_t layers = 1; layers <= 2; layers++) {
+        CHECK_OK(context, wt_model_norms_new(context, layers, 1, &norms));
+        wt_capacity_spec spec = spec_of(&norms, true);
+        for (size_t i = 0; i < layers; i++)
+            norms.layer[i].head[0] = (wt_head_norms){4, 2, 3, 1, 3, 1};
+        norms.w = 1;
+        norms.x = 2;
+        norms.p = 1;
+        for (size_t i = 0; i < 3; i++) {
+            norms.cls = cls[i];
+            CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound[i]));
+        }
+        assert_true(bound[1].constant < bound[2].constant);
+        assert_true(layers == 2 ? bound[0].constant == bound[1].constant
+                                : bound[0].constant < bound[1].constant);
+        wt_model_norms_free(&norms);
+    }
+}
+
 /* Two heads alike: (2 [..])^3 is eight times one. */
 static void heads_add_inside_the_cube(void **state) {
     wt_context *context = *state;
@@ -67,7 +120,7 @@ static void heads_add_inside_the_cube(void **state) {
 
 /* Layers count by what lies above them: the second has c v (1 + 4 qk) = 8, so alpha = 8, 1 and
  * alpha^(2/3) = 4, 1. Sums of a layer: 0: 1 + (2 4)^(2/3) + 8^(2/3) = 9;
- * 1: 1 + (2 * 2 * 2)^(2/3) + 8^(2/3) = 9. With w = 27: 9 + 4 * 9 + 9 = 54. */
+ * 1: 1 + (2 * 2 * 2)^(2/3) + 8^(2/3) = 9. With w = 27: 27^2 (1 + 4 * 9 + 9)^3. */
 static void layers_count_by_those_above(void **state) {
     wt_context *context = *state;
     wt_model_norms norms;
@@ -81,12 +134,12 @@ static void layers_count_by_those_above(void **state) {
     CHECK_OK(context, wt_capacity_compute(context, &spec, alpha, &bound));
     CHECK_NEAR(alpha[0], 8, 1e-15);
     CHECK_NEAR(alpha[1], 1, 1e-15);
-    CHECK_NEAR(bound.constant / bound.log_factor, 54.0 * 54 * 54, 1e-14);
+    CHECK_NEAR(bound.constant / bound.log_factor, 27.0 * 27 * 46 * 46 * 46, 1e-14);
     CHECK_NEAR(bound.range, 27, 1e-15);
     spec.residual = true;
     CHECK_OK(context, wt_capacity_compute(context, &spec, alpha, &bound));
     CHECK_NEAR(alpha[0], 9, 1e-15);
-    CHECK_NEAR(bound.constant / bound.log_factor, pow(9 + cbrt(81) * 9 + 9, 3), 1e-14);
+    CHECK_NEAR(bound.constant / bound.log_factor, 27 * 27 * pow(1 + cbrt(81) * 9 + 9, 3), 1e-14);
     wt_model_norms_free(&norms);
 }
 
@@ -216,6 +269,7 @@ static void a_head_has_the_norms_of_its_construction(void **state) {
     }
     CHECK_NEAR(norms.x, sqrt(2), 1e-15);
     CHECK_NEAR(norms.cls, 1, 1e-15);
+    assert_true(isnan(norms.w)); /* a network on top, or y itself */
     wt_model_norms_free(&norms);
     CHECK_FAILS(context, wt_head_norms_load(context, GOLDEN, &norms), WT_DATA,
                 "array 'w_v' is missing");
@@ -252,6 +306,8 @@ static void a_trained_head_is_read_too(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_head_is_its_formula),
+        cmocka_unit_test(a_read_out_counts),
+        cmocka_unit_test(every_token_asks_below_a_layer),
         cmocka_unit_test(heads_add_inside_the_cube),
         cmocka_unit_test(layers_count_by_those_above),
         cmocka_unit_test(the_gap_is_its_formula),
