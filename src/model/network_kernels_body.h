@@ -1,4 +1,5 @@
 /* The loops of network_kernels.h for one kind of processor: see kernels_plain.c. */
+#include <float.h>
 #include <math.h>
 
 #include "model/network_kernels.h"
@@ -70,7 +71,8 @@ WT_INLINE void norm_row(const wt_row_shape *shape, const float *x, const float *
         square += value * value;
         wt_store(hat + i, &value);
     }
-    *scale = 1 / sqrtf(wt_lanes_sum(&square) / (float)shape->width + (float)WT_NORM_EPSILON);
+    float variance = wt_lanes_sum(&square) / (float)shape->width + (float)WT_NORM_EPSILON;
+    *scale = variance <= FLT_MAX ? 1 / sqrtf(variance) : NAN; /* one too large is not hidden */
     for (size_t i = 0; i < shape->stride; i += LANES) {
         wt_load(&value, hat + i);
         value *= *scale;
@@ -142,7 +144,7 @@ TARGET static void gelu(size_t count, float *f, float *u) {
 
 TARGET static void relu(size_t count, float *f, float *u) {
     for (size_t i = 0; i < count; i++) {
-        u[i] = f[i] > 0 ? f[i] : 0;
+        u[i] = f[i] <= 0 ? 0 : f[i]; /* NaN stays */
         f[i] = f[i] > 0 ? 1 : 0;
     }
 }

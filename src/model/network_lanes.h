@@ -45,19 +45,19 @@ WT_INLINE float wt_lanes_sum(const wt_lanes *x) {
     return (c[0] + c[2]) + (c[1] + c[3]);
 }
 
+/* A NaN in x stays, one in y is passed over. */
 WT_INLINE void wt_lanes_max(wt_lanes *x, const wt_lanes *y) {
     wt_int_lanes above = *y > *x;
     *x = WT_SELECT(above, *y, *x);
 }
 
-/* exp x for x <= 88; below -87 the answer is that of -87. x = n log 2 + r, |r| <= log(2)/2, and a
+/* exp x for x <= 88; below -87 the answer is that of -87, and that of NaN is NaN. x = n log 2 + r, |r| <= log(2)/2, and a
  * polynomial in r (scripts/network_polynomials.py): within 2e-7 of the value. */
 WT_INLINE void wt_lanes_exp(wt_lanes *x) {
     const float magic = 12582912; /* 1.5 * 2^23: adding it rounds to an integer */
     wt_lanes least = {0}, value = *x;
     least -= 87.0F;
-    wt_lanes_max(&least, &value);
-    value = least;
+    wt_lanes_max(&value, &least);
     wt_lanes shifted = value * 1.44269504F + magic, n = shifted - magic;
     wt_lanes r = value - n * 0.693359375F;
     r -= n * -2.12194440e-4F;

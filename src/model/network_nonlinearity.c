@@ -6,7 +6,7 @@
 #include "model/normal2.h"
 
 static double relu(double x) {
-    return x > 0 ? x : 0;
+    return x <= 0 ? 0 : x; /* NaN stays */
 }
 static double relu_slope(double x) {
     return x > 0 ? 1 : 0;

@@ -73,21 +73,23 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
-/* Whether exp of all scores of a head can be told from 0 beside the largest. */
+/* Whether exp of all scores of a head can be told from 0 beside the largest; not where one is no
+ * finite number. */
 static bool narrow(const wt_transformer_work *work) {
     size_t lanes = work->shape.lanes;
     for (size_t l = 0; l < lanes; l += 16) { /* lanes are a multiple of 16 */
-        float low[16], high[16];
+        float low[16], high[16], none[16] = {0}; /* 0, or NaN */
         memcpy(low, work->scores + l, sizeof low);
         memcpy(high, work->scores + l, sizeof high);
-        for (size_t r = 1; r < work->table_rows; r++)
+        for (size_t r = 0; r < work->table_rows; r++)
             for (size_t h = 0; h < 16; h++) {
                 float score = work->scores[r * lanes + l + h];
                 low[h] = score < low[h] ? score : low[h];
                 high[h] = score > high[h] ? score : high[h];
+                none[h] += score * 0;
             }
         for (size_t h = 0; h < 16; h++)
-            if (!(high[h] - low[h] <= MOST_RANGE))
+            if (!(high[h] - low[h] + none[h] <= MOST_RANGE))
                 return false;
     }
     return true;

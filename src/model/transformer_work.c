@@ -1,4 +1,5 @@
 /* The memory of the transformer's fast paths, and what a step prepares. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -284,8 +285,11 @@ static void fold_bias(wt_transformer_work *work) {
         }
 }
 
+/* Where a float cannot hold the squares that a layer norm sums, the row becomes NaN: else it would
+ * be normalised to 0. */
 static void fill_token_table(wt_transformer_work *work, float scale) {
     size_t d = work->shape.dim, length = work->network->spec.length;
+    float most = sqrtf(FLT_MAX / (float)d) / 2;
     const float *symbol = wt_transformer_tensor(work, WT_TOK_EMB);
     const float *position = wt_transformer_tensor(work, WT_POS_EMB);
     for (size_t r = 0; r < work->table_rows; r++) {
@@ -294,6 +298,10 @@ static void fill_token_table(wt_transformer_work *work, float scale) {
         float *to = work->table + r * work->shape.stride;
         for (size_t i = 0; i < d; i++)
             to[i] = (from[i] + place[i]) * scale;
+        for (size_t i = 0; i < d; i++)
+            to[i] = fabsf(to[i]) <= most ? to[i] : NAN;
+        for (size_t i = d; i < work->shape.stride; i++)
+            to[i] = 0; /* the way back of a step that was not finite leaves NaN here */
     }
 }
 

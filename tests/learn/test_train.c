@@ -66,6 +66,23 @@ static void adam_refuses_what_is_not_finite(void **state) {
 /* ---- trials -----------------------------------------------------------------------------------
  */
 
+/* Weights so large that floats overflow: the trial ends with a sentence, by tables and absorbed. */
+static void overflow_ends_a_trial(void **state) {
+    wt_context *context = *state;
+    for (int drop = 0; drop < 2; drop++)
+        for (int far = 0; far < 2; far++) {
+            wt_train_setting setting = small_setting("transformer");
+            wt_trainer *trainer;
+            setting.network.embedding_drop = 0.1 * drop;
+            setting.init_scale = far ? 1e30 : 1e20;
+            setting.to_end = true;
+            CHECK_OK(context, wt_trainer_open(context, &setting, &trainer));
+            CHECK_FAILS(context, wt_trainer_run(context, trainer, SIZE_MAX), WT_DATA,
+                        "the gradient of step 1 is not finite");
+            wt_trainer_free(trainer);
+        }
+}
+
 static void small_tasks_are_learned(void **state) {
     const char *kinds[] = {"transformer", "head", "mlp"};
     for (size_t i = 0; i < 3; i++) {
@@ -316,6 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adam_follows_its_formulas),
         cmocka_unit_test(adam_refuses_what_is_not_finite),
+        cmocka_unit_test(overflow_ends_a_trial),
         cmocka_unit_test(small_tasks_are_learned),
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(online_samples_are_fresh),
