@@ -96,6 +96,7 @@ static wt_status run(cli_call *call) {
     size_t *lengths = NULL;
     wt_status status;
     WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(cli_train_check(call, &given->recipe));
     WT_TRY(read_lengths(call, &lengths));
     WT_TRY(read_setting(call, lengths, &setting));
     WT_TRY(wt_threshold_open(call->context, &setting, &threshold));

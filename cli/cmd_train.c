@@ -1,6 +1,8 @@
 /* `wattle train`: one trial. */
+#define _DEFAULT_SOURCE /* access */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "commands.h"
@@ -35,7 +37,8 @@ static const cli_option options[] = {
     {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
      "Fresh samples that the trained network is measured on."},
     {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE", NULL,
-     "Where the state is kept (.safetensors), for --resume."},
+     "Where the state is kept (.safetensors), for --resume; a file that exists is not replaced "
+     "without it."},
     {"checkpoint-every", 0, CLI_COUNT, offsetof(values, checkpoint_every), "S", "100",
      "Steps from one checkpoint to the next; also at the end and at Ctrl-C."},
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
@@ -52,12 +55,17 @@ static wt_status check_options(cli_call *call) {
         return wt_fail(call->context, WT_USAGE, "--resume needs --checkpoint FILE");
     if (cli_given(call, "checkpoint-every") && given->checkpoint == NULL)
         return wt_fail(call->context, WT_USAGE, "--checkpoint-every needs --checkpoint FILE");
+    if (given->checkpoint != NULL && !given->resume && access(given->checkpoint, F_OK) == 0)
+        return wt_fail(call->context, WT_USAGE,
+                       "%s exists: give --resume to go on from it, or another name",
+                       given->checkpoint);
     if (given->online > 0 && cli_given(call, "samples"))
         return wt_fail(call->context, WT_USAGE, "--samples and --online exclude each other");
     if (given->test_samples < 2)
         return wt_fail(call->context, WT_USAGE, "--test-samples must be 2 or more, not %zu",
                        given->test_samples);
-    return cli_plot_check(call, given->plot);
+    wt_status status = cli_train_check(call, &given->train);
+    return status == WT_OK ? cli_plot_check(call, given->plot) : status;
 }
 
 static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {

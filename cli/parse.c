@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -250,6 +251,35 @@ static wt_status check_operands(cli_call *call) {
     return WT_OK;
 }
 
+static bool same_file(const char *a, const char *b) {
+    struct stat one, other;
+    while (strncmp(a, "./", 2) == 0)
+        a += 2;
+    while (strncmp(b, "./", 2) == 0)
+        b += 2;
+    if (strcmp(a, b) == 0)
+        return strcmp(a, "-") != 0; /* standard output has rules of its own */
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Of two files with one name the later would silently take the place of the earlier. */
+static wt_status check_outputs(cli_call *call) {
+    const cli_option *options = call->command->options;
+    for (size_t i = 0; i < call->command->option_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            if (options[i].kind != CLI_OUTPUT || options[j].kind != CLI_OUTPUT)
+                continue;
+            const char *first = *(const char **)field_of(call, j, &options[j]);
+            const char *second = *(const char **)field_of(call, i, &options[i]);
+            if (first != NULL && second != NULL && same_file(first, second))
+                return wt_fail(call->context, WT_USAGE,
+                               "--%s and --%s are both to be written to %s: give two names",
+                               options[j].name, options[i].name, first);
+        }
+    return WT_OK;
+}
+
 wt_status cli_parse(cli_call *call, int argc, char **argv) {
     const cli_command *command = call->command;
     size_t count = command->option_count + cli_common_option_count;
@@ -263,8 +293,10 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     fill_getopt_tables(command, long_options, short_options);
     WT_TRY(set_fallbacks(call));
     WT_TRY(parse_words(call, argc, argv, long_options, short_options));
-    if (!call->common.help)
+    if (!call->common.help) {
         WT_TRY(check_operands(call));
+        WT_TRY(check_outputs(call));
+    }
 done:
     wt_release(long_options);
     wt_release(short_options);

@@ -46,3 +46,18 @@ wt_train_setting cli_train_setting(const cli_call *call, const cli_recipe *optio
     out.seed = call->common.seed;
     return out;
 }
+
+wt_status cli_train_check(const cli_call *call, const cli_recipe *options) {
+    static const struct {
+        const char *option, *models; /* those it means something to */
+    } rows[] = {{"heads", "transformer"},
+                {"hidden", "transformer mlp"},
+                {"activation", "head mlp"},
+                {"fixed-positions", "transformer"},
+                {"attention-dropout", "transformer head"}}; /* a head refuses it by itself */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (cli_given(call, rows[i].option) && strstr(rows[i].models, options->model) == NULL)
+            return wt_fail(call->context, WT_USAGE, "--%s means nothing to --model %s",
+                           rows[i].option, options->model);
+    return WT_OK;
+}

@@ -42,13 +42,15 @@ typedef struct cli_recipe {
     {"fixed-positions", 0, CLI_FLAG, CLI_TRAIN_FIELD(type, member, fixed_positions), NULL, NULL,   \
      "The transformer's positional table stays as drawn."},                                        \
     {"dropout", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, dropout), "P", NULL,                    \
-     "All three dropouts of the transformer; 0.1 by default."},                                    \
+     "All dropouts: the three of the transformer, 0.1 by default, or those of inputs and hidden "  \
+     "layers of the mlp, 0 by default; a head has none."},                                         \
     {"embedding-dropout", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, embedding_dropout), "P",      \
-     NULL, "That of token vectors; without it a step is several times faster."},                   \
+     NULL, "That of token vectors, or of the mlp's inputs; without it a step of the transformer "  \
+     "is several times faster."},                                                                  \
     {"attention-dropout", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, attention_dropout), "P",      \
-     NULL, "That of attention weights."},                                                          \
+     NULL, "That of attention weights (transformer)."},                                            \
     {"block-dropout", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, block_dropout), "P", NULL,        \
-     "That of what attention and MLP add."},                                                       \
+     "That of what attention and MLP add, or of the mlp's hidden layers."},                        \
     {"lr", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, rate), "R", "1e-3",                          \
      "Learning rate of Adam's method."},                                                           \
     {"weight-decay", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, weight_decay), "L", "1e-4",        \
@@ -75,5 +77,7 @@ typedef struct cli_recipe {
 /* The setting these options describe, on the given length and samples; texts stay the call's. */
 wt_train_setting cli_train_setting(const cli_call *call, const cli_recipe *options, size_t length,
                                    size_t samples);
+/* WT_USAGE for an option that was given and means nothing to the model. */
+wt_status cli_train_check(const cli_call *call, const cli_recipe *options);
 
 #endif

@@ -43,6 +43,16 @@ static wt_train_group *group_of(wt_trainer *trainer, const char *name) {
     return group;
 }
 
+/* Whether the matrix is one that stays as drawn. */
+static bool is_fixed(const wt_trainer *trainer, const wt_train_matrix *matrix) {
+    size_t count;
+    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
+    for (size_t i = 0; i < count; i++)
+        if (matrix->offset - tensors[i].offset < tensors[i].rows * tensors[i].columns)
+            return tensors[i].fixed;
+    return false;
+}
+
 /* Splits "qk.two-one=8" in place. */
 static wt_status read_item(wt_context *context, wt_trainer *trainer, char *item) {
     char whole[WT_TRAIN_NAME * 2];
@@ -63,6 +73,8 @@ static wt_status read_item(wt_context *context, wt_trainer *trainer, char *item)
         return no_ball(context, whole, "names no matrix of this network");
     /* w_qk and its short name are one matrix: its balls belong together. */
     wt_train_matrix matrix = wt_train_matrix_at(trainer, item, 0);
+    if (is_fixed(trainer, &matrix))
+        return no_ball(context, whole, "names a matrix that is not trained");
     wt_train_group *group =
         group_of(trainer, strchr(matrix.name, '.') == NULL ? matrix.name : item);
     for (size_t i = 0; i < group->count; i++)

@@ -46,9 +46,10 @@ static void check_same_file(const char *left, const char *right) {
     assert_memory_equal(a, b, bytes);
 }
 
-#define SMALL                                                                                      \
-    "train --task and:2 --length 8 --samples 60 --dim 8 --heads 2 --lr 1e-2 "                      \
-    "--validation-samples 300 --test-samples 300 --success 0.97 --seed 3 "
+#define ANY_SMALL                                                                                  \
+    "train --task and:2 --length 8 --samples 60 --dim 8 --lr 1e-2 --validation-samples 300 "       \
+    "--test-samples 300 --success 0.97 --seed 3 "
+#define SMALL ANY_SMALL "--heads 2 "
 
 static double real_of(const json_t *all, const char *key) {
     assert_true(json_is_real(json_object_get(all, key)));
@@ -97,10 +98,10 @@ static void a_failure_writes_no_model(void **state) {
 
 static void other_models_and_pictures(void **state) {
     (void)state;
-    CHECK_PRINTS(run(SMALL "--model head --dim 6 --to-end --steps 20 --activation tanh "
+    CHECK_PRINTS(run(ANY_SMALL "--model head --dim 6 --to-end --steps 20 --activation tanh "
                            "--ball qk.two-one=0.1,v.two-one=1,v.spectral=0.5,w.frobenius=1"),
                  "test - train");
-    CHECK_PRINTS(run(SMALL "--model mlp --hidden 8 --to-end --steps 20 --plot -"),
+    CHECK_PRINTS(run(ANY_SMALL "--model mlp --hidden 8 --to-end --steps 20 --plot -"),
                  "validation accuracy");
     CHECK_PRINTS(run("train --task parity:2 --length 6 --online 64 --dim 8 --heads 2 --steps 5 "
                      "--validation-samples 50 --test-samples 50 --relevant 1,4 --to-end"),
@@ -173,33 +174,56 @@ static void a_killed_trial_is_resumed(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-static void ctrl_c_keeps_the_state(void **state) {
+#define ENDLESS SMALL "--steps 1000000 --to-end -q "
+
+/* A trial that Ctrl-C ends once it has a checkpoint. */
+static void stop_on_the_way(wt_context *context) {
     int status;
-    pid_t child =
-        start(run_line(SMALL "--steps 1000000 --to-end -q --checkpoint {tmp}/c.safetensors "
-                             "--checkpoint-every 5"));
-    for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") < 5; i++)
+    pid_t child = start(run_line(ENDLESS "--checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
+    for (int i = 0; i < 5000 && step_of(context, "c.safetensors") < 5; i++)
         wait_a_moment();
     assert_int_equal(kill(child, SIGINT), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 75);
-    assert_true(step_of(*state, "c.safetensors") >= 5);
+    assert_true(step_of(context, "c.safetensors") >= 5);
+}
+
+static void ctrl_c_keeps_the_state(void **state) {
+    stop_on_the_way(*state);
     remove_file("c.safetensors");
 }
 
+/* A checkpoint is not replaced by that of a trial from the start, nor one file by another. */
+static void files_are_not_lost(void **state) {
+    char before[1 << 17], after[1 << 17];
+    (void)state;
+    assert_int_equal(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors"))->code, 0);
+    size_t bytes = read_file("c.safetensors", before, sizeof before);
+    CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors")), 64,
+               "c.safetensors exists: give --resume to go on from it, or another name");
+    CHECK_SAYS(run(run_line(SMALL "-q --checkpoint {tmp}/c.safetensors --seed 8")), 64, "exists");
+    assert_int_equal(read_file("c.safetensors", after, sizeof after), bytes);
+    assert_memory_equal(before, after, bytes);
+    CHECK_SAYS(
+        run(run_line(LONG "--checkpoint {tmp}/c.safetensors --resume -o {tmp}/./c.safetensors")),
+        64, "--checkpoint and --output are both to be written to");
+    remove_file("c.safetensors");
+    CHECK_SAYS(run(SMALL "-o q.svg --plot ./q.svg"), 64, "--output and --plot are both");
+    CHECK_SAYS(run("curve --dim 2 --n 4 -o q.svg --plot q.svg"), 64, "give two names");
+}
+
 static void a_full_disk_leaves_the_last_checkpoint(void **state) {
-    const char *line = LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 100";
+    const char *line = ENDLESS "--checkpoint {tmp}/c.safetensors --resume";
     const run_setting full = {.file_limit = 4096};
     CHECK_SAYS(run_with(run_line(LONG "-q --checkpoint {tmp}/c.safetensors"), &full), 74, "");
     assert_false(exists("c.safetensors"));
-    assert_int_equal(run(run_line(line))->code, 0);
+    stop_on_the_way(*state);
     char before[1 << 17], after[1 << 17];
     size_t bytes = read_file("c.safetensors", before, sizeof before);
     CHECK_SAYS(run_with(run_line(line), &full), 74, "c.safetensors");
     assert_int_equal(read_file("c.safetensors", after, sizeof after), bytes);
     assert_memory_equal(before, after, bytes);
-    assert_true(step_of(*state, "c.safetensors") == 400);
-    CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --resume --dim 16")), 65,
+    CHECK_SAYS(run(run_line(ENDLESS "--checkpoint {tmp}/c.safetensors --resume --dim 16")), 65,
                "its 'dim' is '8', that of this run '16'");
     CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/none.safetensors --resume")), 66,
                "no such file");
@@ -228,6 +252,14 @@ static void bad_input_is_refused(void **state) {
         {"--relevant 1,2,300", "position 300 is not below the length 300"},
         {"--model tree", "'tree' is none of"},
         {"--model head --dropout 0.1", "no dropout"},
+        {"--model head --heads 2", "--heads means nothing to --model head"},
+        {"--model head --hidden 2", "--hidden means nothing to --model head"},
+        {"--model mlp --heads 4", "--heads means nothing to --model mlp"},
+        {"--model mlp --fixed-positions", "--fixed-positions means nothing"},
+        {"--model mlp --attention-dropout 0.1", "--attention-dropout means nothing"},
+        {"--activation relu", "--activation means nothing to --model transformer"},
+        {"--model head --ball positions.spectral=0.1", "not trained"},
+        {"--fixed-positions --ball pos_emb.spectral=0.1", "not trained"},
         {"--ball qk.long=3", "names no norm"},
         {"--ball left.spectral=3", "names no matrix"},
         {"--lr 0", "learning rate must be above 0"},
@@ -252,6 +284,7 @@ int main(void) {
         cmocka_unit_test(other_models_and_pictures),
         cmocka_unit_test(a_killed_trial_is_resumed),
         cmocka_unit_test(ctrl_c_keeps_the_state),
+        cmocka_unit_test(files_are_not_lost),
         cmocka_unit_test(a_full_disk_leaves_the_last_checkpoint),
         cmocka_unit_test(bad_input_is_refused),
     };

@@ -166,13 +166,27 @@ static void bad_balls_are_refused(void **state) {
                  {"wq.spectral=1", "no matrix of this network"},
                  {"", "not of that form"},
                  {"v.spectral=1,v.spectral=2", "given twice"},
-                 {"qk.two-one=1,w_qk.two-one=1", "given twice"}};
+                 {"qk.two-one=1,w_qk.two-one=1", "given twice"},
+                 {"positions.spectral=0.1", "not trained"},
+                 {"symbols.frobenius=0.1", "not trained"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wt_train_setting setting = small_setting("head");
         wt_trainer *trainer;
         setting.balls = cases[i].ball;
         CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, cases[i].words);
         assert_null(trainer);
+    }
+    for (int fixed = 0; fixed < 2; fixed++) { /* the transformer's positions may be either */
+        wt_train_setting setting = small_setting("transformer");
+        wt_trainer *trainer;
+        setting.balls = "pos_emb.spectral=0.1";
+        setting.network.fixed_positions = fixed == 1;
+        if (fixed == 1)
+            CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE,
+                        "not trained");
+        else
+            CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+        wt_trainer_free(trainer);
     }
 }
 
