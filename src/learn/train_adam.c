@@ -20,7 +20,7 @@ wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
         .step = (float)(rule->rate / (1 - pow(WT_ADAM_FIRST, t))),
         .root = (float)(1 / sqrt(1 - pow(WT_ADAM_SECOND, t))),
         .decay = rule->decoupled ? 0 : (float)rule->weight_decay,
-        .shrink = rule->decoupled ? (float)(1 - rule->rate * rule->weight_decay) : 1};
+        .decoupled = rule->decoupled ? (float)(rule->rate * rule->weight_decay) : 0};
     for (size_t r = 0; r < range_count; r++) {
         size_t at = ranges[r].begin;
         kernels->adam(&by, ranges[r].end - at, gradient + at, parameters + at, first + at,

@@ -13,16 +13,16 @@ typedef struct wt_row_shape {
 } wt_row_shape;
 
 /* With s = scale g + decay p:  m = b1 m + (1 - b1) s,  v = b2 v + (1 - b2) s^2,
- * p = shrink p - step m / (sqrt(v) root + epsilon) */
+ * p = p - (decoupled p + step m / (sqrt(v) root + epsilon)) */
 #define WT_ADAM_FIRST   0.9
 #define WT_ADAM_SECOND  0.999
 #define WT_ADAM_EPSILON 1e-8
 typedef struct wt_adam_factors {
-    float scale;  /* of the gradient, by the clip */
-    float step;   /* rate / (1 - b1^t) */
-    float root;   /* 1 / sqrt(1 - b2^t) */
-    float decay;  /* added to the gradient, times the parameter */
-    float shrink; /* what the decoupled decay leaves of a parameter */
+    float scale;     /* of the gradient, by the clip */
+    float step;      /* rate / (1 - b1^t) */
+    float root;      /* 1 / sqrt(1 - b2^t) */
+    float decay;     /* added to the gradient, times the parameter */
+    float decoupled; /* taken from the parameter, times it; 1 - this would not fit a float */
 } wt_adam_factors;
 
 /* Which of 16 draws are kept: those whose 16 bits are below `keep`, 65536 for all. */

@@ -167,13 +167,14 @@ TARGET static void adam(const wt_adam_factors *by, size_t count, const float *re
                         float *restrict p, float *restrict m, float *restrict v) {
     const float b1 = (float)WT_ADAM_FIRST, b2 = (float)WT_ADAM_SECOND;
     const float c1 = (float)(1 - WT_ADAM_FIRST), c2 = (float)(1 - WT_ADAM_SECOND);
-    const float scale = by->scale, decay = by->decay, shrink = by->shrink;
+    const float scale = by->scale, decay = by->decay, decoupled = by->decoupled;
     const float step = by->step, root = by->root;
     for (size_t i = 0; i < count; i++) {
         float slope = scale * g[i] + decay * p[i];
         m[i] = b1 * m[i] + c1 * slope;
         v[i] = b2 * v[i] + c2 * slope * slope;
-        p[i] = shrink * p[i] - step * m[i] / (sqrtf(v[i]) * root + (float)WT_ADAM_EPSILON);
+        float moved = step * m[i] / (sqrtf(v[i]) * root + (float)WT_ADAM_EPSILON);
+        p[i] -= decoupled * p[i] + moved;
     }
 }
 

@@ -28,7 +28,7 @@ static void fill(block *out) {
 static void adam_is_its_formula(void **state) {
     (void)state;
     const wt_adam_factors by = {
-        .scale = 0.7F, .step = 1e-2F, .root = 3, .decay = 1e-2F, .shrink = 0.99F};
+        .scale = 0.7F, .step = 1e-2F, .root = 3, .decay = 1e-2F, .decoupled = 0.01F};
     const wt_network_kernels *kernels[3];
     size_t versions = wt_network_able(kernels, 3);
     for (size_t k = 0; k < versions; k++) {
@@ -45,6 +45,38 @@ static void adam_is_its_formula(void **state) {
             CHECK_NEAR(at.v[i], v, 1e-6 * (1 + v));
             CHECK_NEAR(at.p[i], 0.99 * given.p[i] - moved, 1e-6 * (1 + fabs(moved)));
             CHECK_NEAR(at.g[i], given.g[i], 0);
+        }
+    }
+}
+
+/* A decay near the rounding of a parameter, where 1 - decay would be a fifth off or 1. A decay of
+ * 1e-7 takes what it should from parameters in [1, 2), to half of the last place and the rounding
+ * of that. 1e-8 cannot move a parameter by itself, and moves it together with a step of 0.45 of the
+ * last place. */
+static void small_decays_are_not_rounded_away(void **state) {
+    (void)state;
+    const float place = 0x1p-23F;
+    const wt_network_kernels *kernels[3];
+    size_t versions = wt_network_able(kernels, 3);
+    for (size_t k = 0; k < versions; k++) {
+        wt_adam_factors by = {.scale = 1, .step = 1e-8F, .root = 1, .decoupled = 1e-7F};
+        block at = {0};
+        for (size_t i = 0; i < COUNT; i++)
+            at.p[i] = 1 + (float)i / COUNT;
+        block given = at;
+        kernels[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+        for (size_t i = 0; i < COUNT; i++)
+            CHECK_NEAR((double)given.p[i] - at.p[i], 1e-7 * given.p[i], 0.5001 * place);
+        for (int decays = 0; decays < 2; decays++) {
+            by.decoupled = decays ? 1e-8F : 0;
+            at = (block){0};
+            for (size_t i = 0; i < COUNT; i++) {
+                at.p[i] = 1.5F;
+                at.m[i] = 0.45F * place / 0.9F;
+            }
+            kernels[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+            for (size_t i = 0; i < COUNT; i++)
+                assert_true(at.p[i] == 1.5F - (decays ? place : 0));
         }
     }
 }
@@ -69,6 +101,7 @@ static void squares_are_summed_in_double(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adam_is_its_formula),
+        cmocka_unit_test(small_decays_are_not_rounded_away),
         cmocka_unit_test(squares_are_summed_in_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
