@@ -10,7 +10,7 @@
  *           once a step, and a sample picks T + 1 rows of them.
  *
  * Invariants:
- * 1. Samples fall into groups by their number alone, every group has sums of its own, and these are
+ * 1. Samples fall into groups by their number and the shape, every group has sums of its own, and these are
  *    added in order: the bits of a gradient do not depend on the number of threads.
  * 2. What is dropped depends on (seed, step, sample, place) alone. A draw of 16 bits is kept when
  * it is below `keep`, and the scale is 65536 / keep: the expectation is exact.
@@ -30,6 +30,7 @@
 #define WT_PICKS         16 /* the same by tables */
 #define WT_MOST_GROUPS   16
 #define WT_LEAST_A_GROUP 24
+#define WT_MOST_FILLING  ((size_t)24 << 20) /* bytes of all groups that belong to no head */
 
 /* Vectors of a tail, (samples, stride) or (samples, hidden_stride); names as in transformer.h, and
  * d_ for the derivative by them. */

@@ -18,10 +18,19 @@ typedef struct {
     size_t groups;
 } job;
 
-/* The largest power of two that leaves every group enough samples. */
-static size_t groups_for(size_t samples) {
-    size_t groups = 1;
-    while (groups < WT_MOST_GROUPS && samples / (2 * groups) >= WT_LEAST_A_GROUP)
+/* Bytes of a group's tables that belong to no head: a few heads are filled up to 16 lanes. */
+static size_t filling(const wt_transformer_work *work, bool absorbed) {
+    const wt_attention_shape *shape = &work->shape;
+    size_t idle = (shape->lanes - shape->heads) * (shape->width + 1);
+    return absorbed ? 0 : work->table_rows * idle * sizeof(float);
+}
+
+/* The largest power of two that leaves every group enough samples and wastes little memory: by the
+ * shape and the number of samples alone, for the bits depend on it. */
+static size_t groups_for(const wt_transformer_work *work, bool absorbed, size_t samples) {
+    size_t groups = 1, idle = filling(work, absorbed);
+    while (groups < WT_MOST_GROUPS && samples / (2 * groups) >= WT_LEAST_A_GROUP &&
+           2 * groups * idle <= WT_MOST_FILLING)
         groups *= 2;
     return groups;
 }
@@ -128,11 +137,12 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
                                      const wt_bits *batch, float *gradient,
                                      wt_network_result *result) {
     wt_transformer_work *work;
-    job run = {.batch = batch, .groups = groups_for(batch->samples)};
+    job run = {.batch = batch};
     float scale = dropout->scale[WT_DROP_TOKENS];
     wt_status status;
     WT_TRY(wt_transformer_work_open(context, network, &work));
     run.work = work;
+    run.groups = groups_for(work, absorbed, batch->samples);
     work->dropout = *dropout;
     WT_TRY(wt_transformer_reserve(context, work, run.groups, absorbed));
     wt_transformer_prepare(work, parameters, scale);
