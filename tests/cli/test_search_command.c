@@ -86,6 +86,18 @@ static void threads_do_not_change_the_table(void **state) {
                                     "errors,looked\nmajority:3,search,0.1"));
 }
 
+/* A table of elimination has no column of positions tried. */
+static void elimination_tries_no_positions(void **state) {
+    (void)state;
+    const char *const line = "search --task parity:2 --length 6 --samples 9 --trials 2";
+    char longer[128];
+    CHECK_PRINTS(run(line), "positions tried");
+    snprintf(longer, sizeof longer, "%s --method elimination", line);
+    const run_result *result = run(longer);
+    CHECK_PRINTS(result, "found alone");
+    assert_null(strstr(result->out, "tried"));
+}
+
 static void elimination_takes_as_many_samples_as_bits(void **state) {
     (void)state;
     json_t *all = run_json("search --task parity:3 --length 30 --samples 12,29,60 --method "
@@ -122,6 +134,7 @@ int main(void) {
         cmocka_unit_test(no_answer_is_exit_code_1),
         cmocka_unit_test(samples_that_suffice_are_found),
         cmocka_unit_test(threads_do_not_change_the_table),
+        cmocka_unit_test(elimination_tries_no_positions),
         cmocka_unit_test(elimination_takes_as_many_samples_as_bits),
         cmocka_unit_test(bad_words_are_refused),
     };
