@@ -130,7 +130,7 @@ static void print_norms(const report *of) {
 /* The formula, and what in it is not as published. */
 static void print_capacity(const report *of) {
     static const char *const heads = "sum (s B v21)^2/3 + (2 s v B^2 cls qk21)^2/3",
-                            *const proof = "; the factor 2 and B inside are its proof's: derived";
+                             *const proof = "; the factor 2 and B inside are its proof's: derived";
     printf("capacity  C_F = log(d m T) ");
     if (of->deep)
         printf("w^2 (1 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3))^3");
@@ -138,8 +138,7 @@ static void print_capacity(const report *of) {
         printf("(%s)^3", heads);
     else
         printf("w^2 ((sum s B v)^2/3 + %s)^3", heads);
-    printf(" = %.5g, log(d m T) = %.5g [published%s%s]\n", of->bound.constant,
-           of->bound.log_factor,
+    printf(" = %.5g, log(d m T) = %.5g [published%s%s]\n", of->bound.constant, of->bound.log_factor,
            of->deep ? "; alpha over the layers above, not below, and w^2 on every term: derived"
                     : proof,
            of->deep || isnan(of->norms.w) ? "" : "; the read-out: derived");

@@ -51,8 +51,9 @@ WT_INLINE void wt_lanes_max(wt_lanes *x, const wt_lanes *y) {
     *x = WT_SELECT(above, *y, *x);
 }
 
-/* exp x for x <= 88; below -87 the answer is that of -87, and that of NaN is NaN. x = n log 2 + r, |r| <= log(2)/2, and a
- * polynomial in r (scripts/network_polynomials.py): within 2e-7 of the value. */
+/* exp x for x <= 88; below -87 the answer is that of -87, and that of NaN is NaN. x = n log 2 + r,
+ * |r| <= log(2)/2, and a polynomial in r (scripts/network_polynomials.py): within 2e-7 of the
+ * value. */
 WT_INLINE void wt_lanes_exp(wt_lanes *x) {
     const float magic = 12582912; /* 1.5 * 2^23: adding it rounds to an integer */
     wt_lanes least = {0}, value = *x;

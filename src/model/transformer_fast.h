@@ -10,8 +10,8 @@
  *           once a step, and a sample picks T + 1 rows of them.
  *
  * Invariants:
- * 1. Samples fall into groups by their number and the shape, every group has sums of its own, and these are
- *    added in order: the bits of a gradient do not depend on the number of threads.
+ * 1. Samples fall into groups by their number and the shape, every group has sums of its own, and
+ * these are added in order: the bits of a gradient do not depend on the number of threads.
  * 2. What is dropped depends on (seed, step, sample, place) alone. A draw of 16 bits is kept when
  * it is below `keep`, and the scale is 65536 / keep: the expectation is exact.
  * 3. Columns that fill rows up to `stride`, heads that fill up to `lanes` and tokens up to `rows`

@@ -77,7 +77,7 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
  * finite number. */
 static bool narrow(const wt_transformer_work *work) {
     size_t lanes = work->shape.lanes;
-    for (size_t l = 0; l < lanes; l += 16) { /* lanes are a multiple of 16 */
+    for (size_t l = 0; l < lanes; l += 16) {     /* lanes are a multiple of 16 */
         float low[16], high[16], none[16] = {0}; /* 0, or NaN */
         memcpy(low, work->scores + l, sizeof low);
         memcpy(high, work->scores + l, sizeof high);

@@ -93,7 +93,8 @@ static double largest_query(const wt_model_norms *norms) {
 static wt_head_norms scaled(const wt_capacity_spec *spec, size_t layer, size_t head) {
     const wt_model_norms *norms = spec->norms;
     wt_head_norms out = norms->layer[layer].head[head];
-    double ball = layer == 0 ? norms->x + norms->p : 1, query = layer == 0 ? largest_query(norms) : 1;
+    double ball = layer == 0 ? norms->x + norms->p : 1,
+           query = layer == 0 ? largest_query(norms) : 1;
     out.v *= ball;
     out.v21 *= ball;
     out.qk *= ball * query;

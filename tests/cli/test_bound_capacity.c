@@ -122,10 +122,8 @@ static void bad_words_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_give_the_capacity),
-        cmocka_unit_test(heads_and_layers_are_groups),
-        cmocka_unit_test(a_read_out_counts),
-        cmocka_unit_test(models_have_norms_of_their_own),
+        cmocka_unit_test(norms_give_the_capacity), cmocka_unit_test(heads_and_layers_are_groups),
+        cmocka_unit_test(a_read_out_counts),       cmocka_unit_test(models_have_norms_of_their_own),
         cmocka_unit_test(bad_words_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void a_failure_writes_no_model(void **state) {
 static void other_models_and_pictures(void **state) {
     (void)state;
     CHECK_PRINTS(run(ANY_SMALL "--model head --dim 6 --to-end --steps 20 --activation tanh "
-                           "--ball qk.two-one=0.1,v.two-one=1,v.spectral=0.5,w.frobenius=1"),
+                               "--ball qk.two-one=0.1,v.two-one=1,v.spectral=0.5,w.frobenius=1"),
                  "test - train");
     CHECK_PRINTS(run(ANY_SMALL "--model mlp --hidden 8 --to-end --steps 20 --plot -"),
                  "validation accuracy");

@@ -275,8 +275,8 @@ static void not_a_number_stays_elsewhere(void **state) {
         CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 1, 2,
                                               at.gradient, &result));
         assert_true(isnan(result.loss));
-        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, &at.batch,
-                                           at.logits, &at.loss, at.wanted, NULL));
+        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, &at.batch, at.logits,
+                                           &at.loss, at.wanted, NULL));
         assert_true(isnan(at.loss));
         close_trial(&at);
     }
