@@ -25,8 +25,15 @@ const char *wt_verdict_name(wt_verdict verdict);
 
 /* What was measured for a part. */
 typedef struct wt_evidence {
-    wt_interval effect; /* NaN where nothing, or too little, was measured */
+    wt_interval effect; /* NaN where nothing, or too little, was measured; an end that the cells do
+                           not tell is infinite, or the end of the search for a growth exponent */
     size_t cells;       /* that went into it */
+    size_t settings;    /* different parameters among them, apart from x and the repetition */
+    size_t repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
+    size_t dropped;     /* repetitions of a setting that bear on it and gave no number */
+    size_t censored;    /* lengths whose critical m the grid of m does not hold */
+    bool searched;      /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
+                           value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
 } wt_evidence;
 
 typedef struct wt_claim_part wt_claim_part;
@@ -120,8 +127,10 @@ wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
  * released with wt_release; *draws too, (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
 typedef struct wt_critical {
     double x;
-    wt_interval m;      /* ends infinite where the grid of m does not hold them */
-    double least, most; /* that grid */
+    wt_interval m;          /* infinite where the grid of m does not hold the value or an end */
+    double least, most;     /* that grid */
+    bool below, above;      /* the value is not in it: read "< least" or "> most" */
+    bool cut_low, cut_high; /* m.low or m.high is not in it: it was not measured */
     size_t trials;
 } wt_critical;
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,

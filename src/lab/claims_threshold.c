@@ -96,6 +96,10 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
         uint64_t seed = wt_seed_for(WT_CLAIM_SEED, "critical", (uint64_t)one->x);
         WT_TRY(wt_threshold_fit(context, trials, sizes, SUCCESS_RATE, seed, &one->m,
                                 all + *count * WT_BOOTSTRAP_DRAWS));
+        one->below = one->m.value == -INFINITY;
+        one->above = one->m.value == INFINITY;
+        one->cut_low = isinf(one->m.low);
+        one->cut_high = isinf(one->m.high);
         ++*count;
     }
     sort_by_x(*out, all, *count);

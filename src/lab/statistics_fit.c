@@ -2,14 +2,13 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "wattle/random.h"
 
-#define LOW_EXPONENT  (-2.0)
-#define HIGH_EXPONENT 3.0
-#define GRID          50 /* steps over the exponents, to start from the lowest valley */
+#define GRID 50 /* steps over the exponents, to start from the lowest valley */
 
 static const char *const growth_names[] = {"log", "sqrt", "linear"};
 
@@ -206,7 +205,7 @@ done:
     return status;
 }
 
-/* The share of the variance of y that a + b (x^p - 1)/p leaves, in one pass over centred sums. */
+/* The share of the variance of y that a + b (x^p - 1)/p with b >= 0 leaves: 1 where y falls. */
 static double left_over(const double *x, const double *y, size_t count, double p) {
     double n = (double)count, mean_u = 0, mean_y = 0, uu = 0, uy = 0, yy = 0;
     for (size_t i = 0; i < count; i++) {
@@ -219,9 +218,9 @@ static double left_over(const double *x, const double *y, size_t count, double p
         uy += u * (y[i] - mean_y);
         yy += (y[i] - mean_y) * (y[i] - mean_y);
     }
-    /* below rounding y is constant, and every exponent as good as any other */
+    /* below rounding y is constant, which is no growth */
     double least = DBL_EPSILON * mean_y;
-    return yy > n * least * least ? 1 - uy * uy / (uu * yy) : NAN;
+    return yy > n * least * least && uy > 0 ? 1 - uy * uy / (uu * yy) : 1;
 }
 
 /* Golden section on low .. high, where there is one valley. */
@@ -264,19 +263,24 @@ double wt_growth_exponent(const double *x, const double *y, size_t count) {
             return NAN;
     if (different(x, count) < 3)
         return NAN;
-    const double step = (HIGH_EXPONENT - LOW_EXPONENT) / GRID;
-    int best = 0;
-    double least = INFINITY;
+    const double step = (WT_MOST_EXPONENT - WT_LEAST_EXPONENT) / GRID;
+    double best = WT_LEAST_EXPONENT, least = INFINITY;
     for (int i = 0; i <= GRID; i++) {
-        double left = left_over(x, y, count, LOW_EXPONENT + i * step);
-        if (isnan(left))
-            return NAN;
-        if (left < least) {
-            least = left;
-            best = i;
-        }
+        double p = i == GRID ? WT_MOST_EXPONENT : WT_LEAST_EXPONENT + i * step;
+        double left = left_over(x, y, count, p);
+        best = left < least ? p : best;
+        least = fmin(least, left);
     }
-    double middle = LOW_EXPONENT + best * step;
-    return lowest(x, y, count, fmax(LOW_EXPONENT, middle - step),
-                  fmin(HIGH_EXPONENT, middle + step));
+    double valley = lowest(x, y, count, fmax(WT_LEAST_EXPONENT, best - step),
+                           fmin(WT_MOST_EXPONENT, best + step));
+    bool at_end = best == WT_LEAST_EXPONENT || best == WT_MOST_EXPONENT;
+    return at_end && !(left_over(x, y, count, valley) < least) ? best : valley;
+}
+
+const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]) {
+    snprintf(out, WT_EXPONENT_TEXT, "%.3g%s", exponent,
+             exponent == WT_LEAST_EXPONENT  ? " or less"
+             : exponent == WT_MOST_EXPONENT ? " or more"
+                                            : "");
+    return out;
 }

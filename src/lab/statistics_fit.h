@@ -39,9 +39,17 @@ typedef struct wt_power_fit {
 wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
                           uint64_t seed, wt_power_fit *out);
 
-/* The p at which y = a + b (x^p - 1)/p fits the points best, within -2 .. 3, where p = 0 stands for
- * log x: 0, 1/2 and 1 are the three growths, and what is between tells which one is nearest. NaN
- * with fewer than three different x, an x that is not above 0 or a y that is not finite. */
+/* Where growth exponents are looked for. One at an end may lie beyond it. */
+#define WT_LEAST_EXPONENT (-2.0)
+#define WT_MOST_EXPONENT  3.0
+
+/* The p within these at which y = a + b (x^p - 1)/p with b >= 0 fits the points best, where p = 0
+ * stands for log x: 0, 1/2 and 1 are the three growths, and what is between tells which one is
+ * nearest. A y that does not grow gives the least p. NaN with fewer than three different x, an x
+ * that is not above 0 or a y that is not finite. */
 double wt_growth_exponent(const double *x, const double *y, size_t count);
+/* "0.52", "-2 or less", "3 or more". Returns out. */
+#define WT_EXPONENT_TEXT 32
+const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]);
 
 #endif
