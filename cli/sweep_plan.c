@@ -66,8 +66,8 @@ bool cli_same_file(const char *a, const char *b) {
            first.st_ino == second.st_ino;
 }
 
-/* Flops a second of one product on one thread; the better of three. */
-static wt_status measure_rate(wt_context *context, double *out) {
+/* Of one product on one thread; the better of three. */
+wt_status cli_sweep_rate(wt_context *context, double *out) {
     double *a = NULL, best = INFINITY;
     size_t order = ORDER, square = order * order;
     int threads = wt_context_threads(context);
@@ -89,16 +89,23 @@ done:
     return status;
 }
 
+wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t workers, double rate,
+                            double *seconds, double *bytes) {
+    wt_cost cost;
+    wt_status status = wt_plan_cost(context, plan, &cost);
+    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
+    *seconds = status == WT_OK ? cost.flops / rate / used : NAN;
+    *bytes = status == WT_OK ? cost.bytes * used : NAN;
+    return status;
+}
+
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
                          size_t workers) {
-    wt_cost cost;
-    double rate;
+    double rate, seconds, memory;
     char bytes[WT_BYTES_TEXT] = "not known";
     wt_status status;
-    WT_TRY(wt_plan_cost(call->context, plan, &cost));
-    WT_TRY(measure_rate(call->context, &rate));
-    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
-    double seconds = cost.flops / rate / used, memory = cost.bytes * used;
+    WT_TRY(cli_sweep_rate(call->context, &rate));
+    WT_TRY(cli_sweep_seconds(call->context, plan, workers, rate, &seconds, &memory));
     if (call->common.json) {
         WT_TRY(cli_emit_json(
             call,

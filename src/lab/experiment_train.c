@@ -208,14 +208,23 @@ static wt_status settle_train(wt_context *context, wt_value *values) {
 
 /* A step of the absorbed heads takes about 6 (T + 1) d (heads + 8) flops a sample, which run at a
  * tenth of the rate of a large product. */
-static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
-    (void)context;
-    const wt_value *values = trial->values;
+static wt_cost cost_of(const wt_value *values, double samples) {
     double numbers = (values[LENGTH].number + 1) * values[DIM].number;
-    double step = 6 * values[SAMPLES].number * numbers * (values[HEADS].number + 8);
-    *out = (wt_cost){.flops = 10 * step * values[STEPS].number / 2,
+    double step = 6 * samples * numbers * (values[HEADS].number + 8);
+    return (wt_cost){.flops = 10 * step * values[STEPS].number / 2,
                      .bytes = 4 * (8 * numbers + 100 * values[DIM].number * values[DIM].number) +
-                              values[SAMPLES].number * numbers};
+                              samples * numbers};
+}
+
+static wt_status estimate_threshold(wt_context *context, const wt_trial *trial, wt_cost *out) {
+    (void)context;
+    *out = cost_of(trial->values, trial->values[SAMPLES].number);
+    return WT_OK;
+}
+
+static wt_status estimate_train(wt_context *context, const wt_trial *trial, wt_cost *out) {
+    (void)context;
+    *out = cost_of(trial->values, fmax(trial->values[SAMPLES].number, trial->values[ONLINE].number));
     return WT_OK;
 }
 
@@ -314,7 +323,7 @@ const wt_experiment wt_experiment_train = {
     .metrics = metrics,
     .metric_count = TRAIN_METRICS,
     .settle = settle_train,
-    .estimate = estimate,
+    .estimate = estimate_train,
     .run = run_train,
 };
 
@@ -328,6 +337,6 @@ const wt_experiment wt_experiment_threshold = {
     .metrics = metrics,
     .metric_count = THRESHOLD_METRICS,
     .settle = settle_threshold,
-    .estimate = estimate,
+    .estimate = estimate_threshold,
     .run = run_threshold,
 };
