@@ -1,12 +1,12 @@
 /* `wattle reproduce`: the whole job, from nothing to a page of verdicts. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "commands.h"
 #include "io/quote.h"
 #include "lab/reproduce.h"
@@ -128,31 +128,18 @@ done:
     return status;
 }
 
-/* "40 s", "12 min", "30 h". */
-static const char *spell_time(double seconds, char out[32]) {
-    if (isnan(seconds))
-        snprintf(out, 32, "not known");
-    else if (seconds < 100)
-        snprintf(out, 32, "%.2g s", seconds);
-    else if (seconds < 6000)
-        snprintf(out, 32, "%.0f min", seconds / 60);
-    else
-        snprintf(out, 32, "%.0f h", seconds / 3600);
-    return out;
-}
-
 static wt_status list(job *work, const wt_reproduction *one, const wt_plan *plan) {
     wt_context *context = work->call->context;
     size_t cells = plan->cell_count, workers = work->given->workers;
     double seconds, bytes;
-    char time[32];
+    char time[WT_SECONDS_TEXT];
     wt_status status;
     if (workers == 0)
         workers = (size_t)wt_context_threads(context);
     WT_TRY(cli_sweep_seconds(context, plan, workers, work->rate, &seconds, &bytes));
     if (!work->call->common.json)
-        printf("%-8s %-24s %6zu cells  %-9s  %s\n", one->line, one->what, cells,
-               spell_time(seconds, time), one->sweep);
+        printf("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
+               wt_format_seconds(seconds, time), one->sweep);
     else if (json_array_append_new(work->listed,
                                    json_pack("{s:s, s:s, s:I, s:o, s:s}", "line", one->line, "what",
                                              one->what, "cells", (json_int_t)cells, "seconds",
