@@ -220,12 +220,11 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(call,
-                             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "store", path,
-                                       "added", (json_int_t)sum.added, "known",
-                                       (json_int_t)sum.known, "mended", (json_int_t)sum.mended,
-                                       "differing", (json_int_t)sum.differs, "done",
-                                       (json_int_t)held.done, "failed", (json_int_t)held.failed)));
+        WT_TRY(cli_emit_json(
+            call, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "store", path, "added",
+                            (json_int_t)sum.added, "known", (json_int_t)sum.known, "mended",
+                            (json_int_t)sum.mended, "differing", (json_int_t)sum.differs, "done",
+                            (json_int_t)held.done, "failed", (json_int_t)held.failed)));
         goto done;
     }
     cli_print_row("store", "%s", path);

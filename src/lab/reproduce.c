@@ -150,10 +150,9 @@ static wt_status check_command(void *user, const char *kind, const char *text) {
     size_t length = strcspn(scale, " ");
     if (strlen(wanted->scale) == length && strncmp(scale, wanted->scale, length) == 0)
         return WT_OK;
-    return wt_fail(wanted->context, WT_USAGE,
-                   "%s holds scale %.*s: give scale %s a folder of its own",
-                   wt_quote(wanted->folder, shown, sizeof shown), (int)length, scale,
-                   wanted->scale);
+    return wt_fail(
+        wanted->context, WT_USAGE, "%s holds scale %.*s: give scale %s a folder of its own",
+        wt_quote(wanted->folder, shown, sizeof shown), (int)length, scale, wanted->scale);
 }
 
 wt_status wt_reproduction_check(wt_context *context, wt_store *store, const char *scale,

@@ -102,7 +102,8 @@ static void a_folder_holds_one_scale(void **state) {
     assert_memory_equal(before, after, bytes);
     free(before);
     free(after);
-    run_must("reproduce --scale tiny --only recover,sparse -o one --quiet"); /* lines may be added */
+    run_must(
+        "reproduce --scale tiny --only recover,sparse -o one --quiet"); /* lines may be added */
 }
 
 /* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. */
