@@ -116,6 +116,7 @@ static void bad_input_is_refused(void **state) {
         {"--resolution 0", "--resolution: '0' is not"},
         {"--trials 0", "--trials: '0' is not"},
         {"--ball x", "no ball: 'x'"},
+        {"--model mlp --heads 2", "--heads means nothing to --model mlp"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
