@@ -201,11 +201,11 @@ static const wt_claim_part parts[] = {
      .y = "kept"},
     {.claim = "3.2",
      .name = "in m",
-     .effect = "exponent of m in the generalisation gap of a head in a norm ball",
+     .effect = "exponent of m in the mean generalisation gap of a head in a norm ball",
      .unit = "exponent",
      .boundary = -HALF_WAY,
      .reason = "half way between no fall and m^-1/2",
-     .measure = wt_effect_exponent,
+     .measure = wt_effect_mean_exponent,
      .experiment = "train",
      .where = "model=head ball!=none",
      .x = "m",
@@ -216,7 +216,7 @@ static const wt_claim_part parts[] = {
      .unit = "exponent",
      .boundary = HALF_WAY,
      .reason = "half way between logarithmic growth (0) and sqrt(T), where capacity counts inputs",
-     .measure = wt_effect_exponent,
+     .measure = wt_effect_mean_exponent,
      .experiment = "train",
      .where = "model=head ball!=none",
      .x = "length",
@@ -264,7 +264,7 @@ const char *wt_verdict_name(wt_verdict verdict) {
 }
 
 wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence) {
-    if (evidence->cells == 0 || isnan(evidence->effect.value))
+    if (evidence->cells == 0 || (isnan(evidence->effect.value) && isnan(evidence->effect.low)))
         return WT_NOT_MEASURED;
     bool above = evidence->effect.low > part->boundary;
     bool below = evidence->effect.high < part->boundary;

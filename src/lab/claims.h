@@ -25,8 +25,15 @@ const char *wt_verdict_name(wt_verdict verdict);
 
 /* What was measured for a part. */
 typedef struct wt_evidence {
-    wt_interval effect; /* NaN where nothing, or too little, was measured */
+    wt_interval effect; /* NaN where nothing, or too little, was measured; an end that the cells do
+                           not tell is infinite, or the end of the search for a growth exponent */
     size_t cells;       /* that went into it */
+    size_t settings;    /* different parameters among them, apart from x and the repetition */
+    size_t repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
+    size_t dropped;     /* repetitions of a setting that bear on it and gave no number */
+    size_t censored;    /* lengths whose critical m the grid of m does not hold */
+    bool searched;      /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
+                           value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
 } wt_evidence;
 
 typedef struct wt_claim_part wt_claim_part;
@@ -91,10 +98,16 @@ typedef struct wt_findings {
 wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
 void wt_findings_free(wt_findings *findings);
 
-/* The effects of the table, in claims_effects.c:
- * the mean over lines and repetitions of the slope of log y against log x; */
+/* The effects of the table. Lines of one (seed, repetition) share draws: their numbers are averaged
+ * first, and Student's t is over the repetitions.
+ * The mean of the slope of log y against log x; */
 wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
                              const wt_claim_part *part, wt_evidence *out);
+/* the slope of the log of the mean y over repetitions against log x, for a y that need not be above
+ * 0 each time: repetitions are resampled, and an end of the interval is infinite where more than
+ * 2.5% of the resamples have a mean that is not above 0 and so no slope on that side; */
+wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
+                                  const wt_claim_part *part, wt_evidence *out);
 /* the mean of log(y / y of the cells that fit `versus`, on the same draws) at the largest x both
  * have; */
 wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
@@ -105,14 +118,15 @@ wt_status wt_effect_mean(wt_context *context, const wt_results *results, const w
 /* the share of cells with y = 1, by Clopper and Pearson; */
 wt_status wt_effect_rate(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          wt_evidence *out);
-/* the p at which mean log y = a + b x^p fits best over the x of the line with most cells, p = 0
- * standing for log x: 1 is exponential growth, 0 a power law. Seeds and repetitions are resampled
- * at every x; */
+/* the p at which mean log y = a + b x^p with b >= 0 fits best over the x of the line with most
+ * cells, p = 0 standing for log x: 1 is exponential growth, 0 a power law. Seeds and repetitions
+ * are resampled at every x; */
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out);
 /* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at
- * which 80% of the trials succeed (y = 1). The rates are resampled. Thresholds that the grid of m
- * does not hold are left out, draw by draw. */
+ * which 80% of the trials succeed (y = 1). The rates are resampled. An m above the grid counts as
+ * its largest m and opens the interval above, so that the growth is never said to be slow for want
+ * of samples; one below the grid opens both ends. */
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out);
 
@@ -120,8 +134,10 @@ wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
  * released with wt_release; *draws too, (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
 typedef struct wt_critical {
     double x;
-    wt_interval m;      /* ends infinite where the grid of m does not hold them */
-    double least, most; /* that grid */
+    wt_interval m;          /* infinite where the grid of m does not hold the value or an end */
+    double least, most;     /* that grid */
+    bool below, above;      /* the value is not in it: read "< least" or "> most" */
+    bool cut_low, cut_high; /* m.low or m.high is not in it: it was not measured */
     size_t trials;
 } wt_critical;
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,

@@ -4,8 +4,6 @@
 
 #include "base/memory.h"
 #include "lab/claims.h"
-#include "lab/statistics_fit.h"
-#include "wattle/random.h"
 
 static const wt_interval nothing = {NAN, NAN, NAN};
 
@@ -28,18 +26,71 @@ static bool opens_draw(const wt_lines *lines, size_t index) {
     return true;
 }
 
+/* Lines share draws at the same (seed, repetition), so that their numbers count once: as a mean. */
+typedef struct {
+    int64_t seed, rep;
+    double sum;
+    size_t lines;
+} unit;
+
+typedef struct {
+    unit *all;
+    size_t count, cells, dropped;
+    size_t settings, line; /* lines met so far, and the last of them */
+} units;
+
+/* Room for as many as there are points. */
+static wt_status units_open(wt_context *context, const wt_lines *lines, units *out) {
+    *out = (units){.line = SIZE_MAX, .dropped = lines->left_out};
+    return WT_NEW(context, &out->all, lines->point_count, "repetitions");
+}
+
+/* A number that `cells` cells gave, NaN for none; the points come by line. */
+static void units_add(units *to, const wt_line_point *point, double number, size_t cells) {
+    size_t i = 0;
+    if (!isfinite(number)) {
+        to->dropped++;
+        return;
+    }
+    while (i < to->count && (to->all[i].seed != point->seed || to->all[i].rep != point->rep))
+        i++;
+    if (i == to->count)
+        to->all[to->count++] = (unit){.seed = point->seed, .rep = point->rep};
+    to->all[i].sum += number;
+    to->all[i].lines++;
+    to->cells += cells;
+    to->settings += point->line != to->line;
+    to->line = point->line;
+}
+
+static wt_status units_evidence(wt_context *context, const units *from, wt_evidence *out) {
+    double *means = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &means, from->count, "repetitions"));
+    for (size_t i = 0; i < from->count; i++)
+        means[i] = from->all[i].sum / (double)from->all[i].lines;
+    *out = (wt_evidence){.effect = wt_mean_interval(means, from->count),
+                         .cells = from->cells,
+                         .settings = from->settings,
+                         .repetitions = from->count,
+                         .dropped = from->dropped};
+done:
+    wt_release(means);
+    return status;
+}
+
 wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
                              const wt_claim_part *part, wt_evidence *out) {
     wt_lines lines;
     wt_lines_query query = query_of(part, part->where, part->apart);
-    double *x = NULL, *y = NULL, *slopes = NULL;
-    size_t units = 0, used = 0;
+    double *x = NULL, *y = NULL;
+    units slopes = {0};
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     WT_TRY(WT_NEW(context, &x, lines.point_count, "slopes"));
     WT_TRY(WT_NEW(context, &y, lines.point_count, "slopes"));
-    WT_TRY(WT_NEW(context, &slopes, lines.point_count, "slopes"));
+    WT_TRY(units_open(context, &lines, &slopes));
     for (size_t i = 0; i < lines.point_count; i++) {
         const wt_line *line = &lines.lines[lines.points[i].line];
         size_t count = 0;
@@ -51,18 +102,14 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
                 x[count] = lines.points[k].x;
                 y[count++] = lines.points[k].y;
             }
-        slopes[units] = wt_log_slope(x, y, count);
-        if (!isnan(slopes[units])) {
-            units++;
-            used += count;
-        }
+        units_add(&slopes, &lines.points[i], wt_log_slope(x, y, count), count);
     }
-    *out = (wt_evidence){wt_mean_interval(slopes, units), used};
+    WT_TRY(units_evidence(context, &slopes, out));
 done:
     wt_lines_free(&lines);
     wt_release(x);
     wt_release(y);
-    wt_release(slopes);
+    wt_release(slopes.all);
     return status;
 }
 
@@ -103,12 +150,16 @@ static double largest_shared(const wt_lines *ours, const wt_lines *theirs, size_
     return NAN;
 }
 
+/* log(a / b); NaN unless both are above 0. */
+static double log_ratio(double a, double b) {
+    return a > 0 && b > 0 ? log(a / b) : NAN;
+}
+
 wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out) {
     char apart[128];
     wt_lines ours = {0}, theirs = {0};
-    double *a = NULL, *b = NULL;
-    size_t pairs = 0;
+    units ratios = {0};
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
     sides_apart(part, apart, sizeof apart);
@@ -117,22 +168,21 @@ wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
     WT_TRY(wt_lines_find(context, results, &query, &ours));
     query.where = part->versus;
     WT_TRY(wt_lines_find(context, results, &query, &theirs));
-    WT_TRY(WT_NEW(context, &a, ours.point_count, "ratios"));
-    WT_TRY(WT_NEW(context, &b, ours.point_count, "ratios"));
+    WT_TRY(units_open(context, &ours, &ratios));
+    ratios.dropped += theirs.left_out;
     for (size_t i = 0; i < ours.point_count; i++) {
         const wt_line_point *point = &ours.points[i];
         if (point->x != largest_shared(&ours, &theirs, i))
             continue;
-        a[pairs] = point->y;
-        b[pairs++] =
-            wt_lines_at(&theirs, ours.lines[point->line].key, point->x, point->seed, point->rep)->y;
+        const wt_line_point *other =
+            wt_lines_at(&theirs, ours.lines[point->line].key, point->x, point->seed, point->rep);
+        units_add(&ratios, point, log_ratio(point->y, other->y), 2);
     }
-    *out = (wt_evidence){wt_log_ratio_interval(a, b, pairs), 2 * pairs};
+    WT_TRY(units_evidence(context, &ratios, out));
 done:
     wt_lines_free(&ours);
     wt_lines_free(&theirs);
-    wt_release(a);
-    wt_release(b);
+    wt_release(ratios.all);
     return status;
 }
 
@@ -140,18 +190,18 @@ wt_status wt_effect_mean(wt_context *context, const wt_results *results, const w
                          wt_evidence *out) {
     wt_lines lines;
     wt_lines_query query = query_of(part, part->where, part->apart);
-    double *values = NULL;
+    units values = {0};
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
     query.every = true;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
-    WT_TRY(WT_NEW(context, &values, lines.point_count, "values"));
+    WT_TRY(units_open(context, &lines, &values));
     for (size_t i = 0; i < lines.point_count; i++)
-        values[i] = lines.points[i].y;
-    *out = (wt_evidence){wt_mean_interval(values, lines.point_count), lines.point_count};
+        units_add(&values, &lines.points[i], lines.points[i].y, 1);
+    WT_TRY(units_evidence(context, &values, out));
 done:
     wt_lines_free(&lines);
-    wt_release(values);
+    wt_release(values.all);
     return status;
 }
 
@@ -166,63 +216,11 @@ wt_status wt_effect_rate(wt_context *context, const wt_results *results, const w
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     for (size_t i = 0; i < lines.point_count; i++)
         successes += lines.points[i].y == 1;
-    *out = (wt_evidence){wt_rate_interval(successes, lines.point_count), lines.point_count};
+    *out = (wt_evidence){.effect = wt_rate_interval(successes, lines.point_count),
+                         .cells = lines.point_count,
+                         .settings = lines.line_count,
+                         .dropped = lines.left_out};
 done:
     wt_lines_free(&lines);
-    return status;
-}
-
-/* Mean log y at each x of all points, or of a resample of them (draw > 0). Points are sorted by x.
- * Returns the number of different x. */
-static size_t mean_logs(const wt_line_point *points, size_t count, size_t draw, double *x,
-                        double *y) {
-    size_t groups = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        double sum = 0, uniform;
-        for (end = begin + 1; end < count && points[end].x == points[begin].x;)
-            end++;
-        for (size_t i = begin; i < end; i++) {
-            wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
-            size_t pick = draw == 0 ? i : begin + (size_t)(uniform * (double)(end - begin));
-            sum += log(points[pick].y);
-        }
-        x[groups] = points[begin].x;
-        y[groups++] = sum / (double)(end - begin);
-    }
-    return groups;
-}
-
-wt_status wt_effect_growth(wt_context *context, const wt_results *results,
-                           const wt_claim_part *part, wt_evidence *out) {
-    wt_lines lines;
-    wt_lines_query query = query_of(part, part->where, part->apart);
-    double *x = NULL, *y = NULL, *draws = NULL;
-    size_t kept = 0;
-    wt_status status;
-    *out = (wt_evidence){.effect = nothing};
-    WT_TRY(wt_lines_find(context, results, &query, &lines));
-    if (lines.line_count == 0)
-        goto done;
-    /* One setting: costs of others are not to be mixed in. */
-    const wt_line *line = &lines.lines[0];
-    for (size_t i = 1; i < lines.line_count; i++)
-        line = lines.lines[i].count > line->count ? &lines.lines[i] : line;
-    const wt_line_point *points = lines.points + line->first;
-    WT_TRY(WT_NEW(context, &x, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &y, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &draws, WT_BOOTSTRAP_DRAWS, "growth"));
-    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
-        size_t groups = mean_logs(points, line->count, draw, x, y);
-        draws[kept] = wt_growth_exponent(x, y, groups);
-        kept += isnan(draws[kept]) ? 0 : 1;
-    }
-    size_t groups = mean_logs(points, line->count, 0, x, y);
-    *out = (wt_evidence){wt_draws_interval(wt_growth_exponent(x, y, groups), draws, kept),
-                         line->count};
-done:
-    wt_lines_free(&lines);
-    wt_release(x);
-    wt_release(y);
-    wt_release(draws);
     return status;
 }

@@ -65,7 +65,7 @@ done:
 }
 
 static wt_status gather(wt_context *context, const wt_results *results, const wt_lines_query *query,
-                        candidate *found, size_t *count) {
+                        candidate *found, size_t *count, size_t *left_out) {
     wt_status status = WT_OK;
     for (size_t i = 0; i < results->count; i++) {
         const wt_result *cell = &results->cells[i];
@@ -78,8 +78,10 @@ static wt_status gather(wt_context *context, const wt_results *results, const wt
                                .seed = cell->seed,
                                .rep = isnan(rep) ? 0 : (int64_t)rep,
                                .cell = i};
-        if (!isfinite(point.x) || !isfinite(point.y))
+        if (!isfinite(point.x) || !isfinite(point.y)) {
+            ++*left_out;
             continue;
+        }
         found[*count].point = point;
         WT_TRY(shared_part(context, cell, query, &found[(*count)++]));
     }
@@ -125,7 +127,7 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
     wt_status status;
     *out = (wt_lines){0};
     WT_TRY(WT_NEW_ZERO(context, &found, results->count, "lines"));
-    WT_TRY(gather(context, results, query, found, &count));
+    WT_TRY(gather(context, results, query, found, &count, &out->left_out));
     if (count > 0)
         qsort(found, count, sizeof *found, by_place);
     WT_TRY(WT_NEW_ZERO(context, &out->lines, count, "lines"));

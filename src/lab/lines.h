@@ -27,10 +27,10 @@ typedef struct wt_line {
     size_t different_x;
 } wt_line;
 
-/* Points by line, x, seed and repetition; lines by key. Cells that failed, or whose x or y is no
- * number, are left out. */
+/* Points by line, x, seed and repetition; lines by key. Cells that failed are left out, and those
+ * whose x or y is no number, which are counted. */
 typedef struct wt_lines {
-    size_t line_count, point_count;
+    size_t line_count, point_count, left_out;
     wt_line *lines;
     wt_line_point *points;
 } wt_lines;

@@ -84,18 +84,6 @@ wt_interval wt_rate_interval(size_t successes, size_t trials) {
                          f > 0 ? wt_beta_quantile(0.975, s + 1, f) : 1};
 }
 
-wt_interval wt_log_ratio_interval(const double *a, const double *b, size_t count) {
-    double mean = 0, square = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!(a[i] > 0) || !(b[i] > 0) || !isfinite(a[i]) || !isfinite(b[i]))
-            return (wt_interval){NAN, NAN, NAN};
-        mean += log(a[i] / b[i]) / (double)count;
-    }
-    for (size_t i = 0; i < count; i++)
-        square += (log(a[i] / b[i]) - mean) * (log(a[i] / b[i]) - mean);
-    return student_interval(mean, square, count);
-}
-
 wt_interval wt_mean_interval(const double *values, size_t count) {
     double mean = 0, square = 0;
     for (size_t i = 0; i < count; i++)

@@ -26,11 +26,6 @@ wt_interval wt_mean_interval(const double *values, size_t count);
  * wrong. */
 wt_interval wt_rate_interval(size_t successes, size_t trials);
 
-/* The mean of log(a_i / b_i) over draws that both share, with its interval by Student's t: what two
- * models have in common (a hard target, a lucky test set) leaves the ratio. All NaN when a value is
- * not above 0. */
-wt_interval wt_log_ratio_interval(const double *a, const double *b, size_t count);
-
 /* Slope of the least-squares line through (log x, log y); NaN with fewer than two different x or a
  * y that is not above 0. */
 double wt_log_slope(const double *x, const double *y, size_t count);

@@ -50,8 +50,7 @@ done:
     return status;
 }
 
-static wt_status fit_growth(wt_context *context, const wt_threshold *threshold,
-                            wt_threshold_summary *out) {
+static wt_status fit_growth(wt_context *context, wt_threshold_summary *out) {
     static const wt_growth growths[] = {WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR};
     double *x = NULL, *y = NULL;
     wt_status status;
@@ -67,7 +66,7 @@ static wt_status fit_growth(wt_context *context, const wt_threshold *threshold,
     for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         out->fits[g].growth = growths[g];
         WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points,
-                                threshold->setting.seed, &out->fits[g].fit));
+                                &out->fits[g].fit));
     }
     if (out->fitted_points >= 3)
         out->exponent = wt_growth_exponent(x, y, out->fitted_points);
@@ -98,7 +97,7 @@ wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *thresh
         find_critical(threshold, point);
         WT_TRY(fit_point(context, threshold, out, point));
     }
-    WT_TRY(fit_growth(context, threshold, out));
+    WT_TRY(fit_growth(context, out));
 done:
     if (status != WT_OK)
         wt_threshold_summary_free(out);

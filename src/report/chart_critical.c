@@ -64,7 +64,7 @@ static wt_status add_law(wt_context *context, wt_growth growth, const wt_chart_s
     wt_affine_fit fit;
     wt_status status;
     WT_TRY(wt_affine_fit_of(context, growth, measured->x, measured->y, measured->count,
-                            WT_CLAIM_SEED, &fit));
+                            &fit));
     WT_TRY(wt_chart_series_open(context, out, LAW_POINTS));
     snprintf(out->name, sizeof out->name, "%s T, R2 %.3f, AIC %.1f",
              growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth), fit.r_squared, fit.aic);

@@ -1,40 +1,6 @@
 /* Claims: what cells fit, what lines they make, what each effect measures on cells with known
  * answers, and the rule of verdicts. */
-#include "lab/claims.h"
-
-#include "base/memory.h"
-#include "check.h"
-
-static wt_results results;
-static size_t serial;
-
-static int close_all(void **state) {
-    wt_results_free(&results);
-    return check_close(state);
-}
-
-static int start_fresh(void **state) {
-    (void)state;
-    wt_results_free(&results);
-    return 0;
-}
-
-static void add(wt_context *context, const char *experiment, const char *parameters,
-                const char *metrics) {
-    char hash[WT_HASH_TEXT];
-    snprintf(hash, sizeof hash, "%064zx", serial++);
-    wt_record record = {.hash = hash,
-                        .experiment = experiment,
-                        .parameters = parameters,
-                        .seed = 9,
-                        .result_version = 1,
-                        .message = "",
-                        .metrics = metrics,
-                        .version = "0.1.0",
-                        .machine = "here",
-                        .finished_date = "2026-01-31T12:00:00Z"};
-    CHECK_OK(context, wt_results_add(context, &results, &record));
-}
+#include "lab/cells.h"
 
 static void add_curve(wt_context *context, const char *model, const char *target, int keys, int n,
                       int rep, double error) {
@@ -45,23 +11,6 @@ static void add_curve(wt_context *context, const char *model, const char *target
              strcmp(model, "brfa") == 0 ? 4 : 0, keys, model, n, rep, target);
     snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", error);
     add(context, "curve", parameters, metrics);
-}
-
-static const wt_claim_part *part_of(const char *claim, const char *name) {
-    const wt_claim_part *part;
-    for (size_t i = 0; (part = wt_claim_part_at(i)) != NULL; i++)
-        if (strcmp(part->claim, claim) == 0 &&
-            (name == NULL || (part->name != NULL && strcmp(part->name, name) == 0)))
-            return part;
-    fail_msg("there is no claim %s", claim);
-    return NULL;
-}
-
-static wt_evidence measure(wt_context *context, const char *claim, const char *name) {
-    const wt_claim_part *part = part_of(claim, name);
-    wt_evidence evidence;
-    CHECK_OK(context, part->measure(context, &results, part, &evidence));
-    return evidence;
 }
 
 static void cells_are_chosen_by_their_parameters(void **state) {
@@ -156,6 +105,61 @@ static void ratios_are_paired(void **state) {
     assert_int_equal(measure(*state, "1.3", "averages").cells, 0);
 }
 
+/* Two settings on the same draws say no more than one: the interval is that of their means over
+ * repetitions. Values that give no number are counted. */
+static void settings_of_one_draw_count_once(void **state) {
+    static const double off[] = {-0.2, 0.1, 0.3, -0.1};
+    for (int rep = 0; rep < 4; rep++)
+        for (int degree = 2; degree <= 4; degree += 2) {
+            const char *target = degree == 2 ? "mean-power:2" : "mean-power:4";
+            add_curve(*state, "rfmlp", target, 4, 64, rep, 1);
+            add_curve(*state, "rfa", target, 4, 64, rep, exp(off[rep] - 0.1 * degree));
+        }
+    wt_interval wanted = wt_mean_interval(off, 4); /* and -0.3, the mean of the two degrees */
+    wt_evidence evidence = measure(*state, "1.2", "averages");
+    CHECK_NEAR(evidence.effect.value, wanted.value - 0.3, 1e-14);
+    CHECK_NEAR(evidence.effect.low, wanted.low - 0.3, 1e-13);
+    CHECK_NEAR(evidence.effect.high, wanted.high - 0.3, 1e-13);
+    assert_int_equal(evidence.cells, 16);
+    assert_int_equal(evidence.settings, 2);
+    assert_int_equal(evidence.repetitions, 4);
+    assert_int_equal(evidence.dropped, 0);
+    add_curve(*state, "rfmlp", "mean-power:2", 4, 64, 9, 1);
+    add_curve(*state, "rfa", "mean-power:2", 4, 64, 9, 0);
+    evidence = measure(*state, "1.2", "averages");
+    CHECK_NEAR(evidence.effect.low, wanted.low - 0.3, 1e-13);
+    assert_int_equal(evidence.dropped, 1);
+}
+
+/* The same for slopes over two numbers of keys, and for means over two lengths, where a run that
+ * has no number is counted. */
+static void slopes_and_means_count_repetitions(void **state) {
+    static const double off[] = {-0.2, 0.1, 0.3};
+    wt_interval wanted = wt_mean_interval(off, 3);
+    for (int rep = 0; rep < 3; rep++) {
+        for (int keys = 4; keys <= 8; keys *= 2)
+            for (int n = 64; n <= 256; n *= 2)
+                add_curve(*state, "rfa", "mean-power:2", keys, n, rep, pow(n, off[rep] - 0.7));
+        for (int length = 10; length <= 15; length += 5) {
+            char parameters[128], metrics[64];
+            snprintf(parameters, sizeof parameters,
+                     "{\"length\":%d,\"model\":\"transformer\",\"online\":9,\"rep\":%d,"
+                     "\"task\":\"parity:3\"}",
+                     length, rep);
+            snprintf(metrics, sizeof metrics, "{\"fall_over_plateau\":%.17g}", off[rep]);
+            add(*state, "train", parameters, metrics);
+        }
+    }
+    add(*state, "train",
+        "{\"length\":10,\"model\":\"transformer\",\"online\":9,\"rep\":3,\"task\":\"parity:3\"}",
+        "{\"fall_over_plateau\":null}");
+    wt_evidence slope = measure(*state, "1.1", "in n"), fall = measure(*state, "3.4", NULL);
+    CHECK_NEAR(slope.effect.low, wanted.low - 0.7, 1e-12);
+    CHECK_NEAR(fall.effect.high, wanted.high, 1e-13);
+    assert_true(slope.repetitions == 3 && slope.settings == 2 && slope.dropped == 0);
+    assert_true(fall.repetitions == 3 && fall.dropped == 1);
+}
+
 /* Degree 4 over degree 2: here the target may differ. */
 static void degrees_are_compared(void **state) {
     for (int rep = 0; rep < 3; rep++) {
@@ -165,17 +169,6 @@ static void degrees_are_compared(void **state) {
     wt_evidence evidence = measure(*state, "1.4", "degree");
     CHECK_NEAR(evidence.effect.value, log(3), 1e-13);
     assert_int_equal(evidence.cells, 6);
-}
-
-static void add_recover(wt_context *context, const char *tokens, int parity, int rep, int success,
-                        double steps) {
-    char parameters[256], metrics[64];
-    snprintf(parameters, sizeof parameters,
-             "{\"dim\":8,\"heads\":%d,\"method\":\"refine\",\"noise\":0,\"parity\":%d,\"rep\":%d,"
-             "\"samples-ratio\":5,\"tokens\":\"%s\"}",
-             parity > 0 ? parity : 2, parity, rep, tokens);
-    snprintf(metrics, sizeof metrics, "{\"all_steps\":%.17g,\"success\":%d}", steps, success);
-    add(context, "recover", parameters, metrics);
 }
 
 static void rates_are_counted(void **state) {
@@ -192,75 +185,6 @@ static void rates_are_counted(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.1", NULL), &evidence), WT_UNDECIDED);
 }
 
-/* Cost 2^m and cost m^2, each give or take a factor that repetitions share evenly. */
-static void growth_is_told_from_a_power_law(void **state) {
-    for (int bits = 1; bits <= 6; bits++)
-        for (int rep = 0; rep < 4; rep++)
-            add_recover(*state, "boolean", bits, rep, 1,
-                        pow(2, bits) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
-    wt_evidence evidence = measure(*state, "2.3", NULL);
-    /* the factors are within 3%, the cost grows by 2^5 */
-    CHECK_NEAR(evidence.effect.value, 1, 0.05);
-    assert_true(evidence.effect.low > 0.8 && evidence.effect.high < 1.2);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
-    start_fresh(state);
-    for (int bits = 1; bits <= 6; bits++)
-        for (int rep = 0; rep < 4; rep++)
-            add_recover(*state, "boolean", bits, rep, 1,
-                        pow(bits, 2) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
-    evidence = measure(*state, "2.3", NULL);
-    CHECK_NEAR(evidence.effect.value, 0, 0.05);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
-}
-
-/* Trials at m = 10, 20 .. 120 for five T: none succeed below m(T), all from there on, 40 each. */
-static void add_trials(wt_context *context, double (*critical)(double)) {
-    static const int lengths[] = {100, 200, 400, 800, 1600};
-    for (size_t i = 0; i < 5; i++)
-        for (int m = 10; m <= 120; m += 10)
-            for (int rep = 0; rep < 40; rep++) {
-                char parameters[256], metrics[64];
-                snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
-                         "\"task\":\"and:3\"}",
-                         lengths[i], rep, m);
-                snprintf(metrics, sizeof metrics, "{\"success\":%d}", m >= critical(lengths[i]));
-                add(context, "threshold", parameters, metrics);
-            }
-}
-
-static double critical_log(double length) {
-    return 20 + 25 * log2(length / 100);
-}
-
-static double critical_linear(double length) {
-    return length / 16;
-}
-
-/* The critical m is known to a step of the grid, 10, which is what the tolerance allows for. */
-static void thresholds_grow(void **state) {
-    wt_critical *sizes;
-    size_t count;
-    add_trials(*state, critical_log);
-    CHECK_OK(*state,
-             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
-    assert_int_equal(count, 5);
-    for (size_t i = 0; i < count; i++) {
-        assert_true(fabs(sizes[i].m.value - critical_log(sizes[i].x)) <= 10);
-        assert_true(sizes[i].m.low <= sizes[i].m.value && sizes[i].m.value <= sizes[i].m.high);
-        assert_int_equal(sizes[i].trials, 12 * 40);
-    }
-    wt_release(sizes);
-    wt_evidence evidence = measure(*state, "3.3", NULL);
-    assert_true(fabs(evidence.effect.value) < 0.2);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_REPRODUCED);
-    start_fresh(state);
-    add_trials(*state, critical_linear);
-    evidence = measure(*state, "3.3", NULL);
-    assert_true(evidence.effect.low > 0.5 && evidence.effect.value < 1.5);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
-}
-
 static void verdicts_follow_the_rule(void **state) {
     (void)state;
     wt_claim_part above = {.boundary = 1, .above = true}, below = {.boundary = 1};
@@ -268,13 +192,14 @@ static void verdicts_follow_the_rule(void **state) {
         wt_evidence evidence;
         wt_verdict if_above, if_below;
     } cases[] = {
-        {{{2, 1.5, 2.5}, 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
-        {{{0, -1, 0.9}, 5}, WT_NOT_REPRODUCED, WT_REPRODUCED},
-        {{{2, 0.5, 3}, 5}, WT_UNDECIDED, WT_UNDECIDED},
-        {{{2, 1, 3}, 5}, WT_UNDECIDED, WT_UNDECIDED},
-        {{{2, NAN, NAN}, 1}, WT_UNDECIDED, WT_UNDECIDED},
-        {{{2, 1.5, INFINITY}, 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
-        {{{NAN, NAN, NAN}, 0}, WT_NOT_MEASURED, WT_NOT_MEASURED},
+        {{.effect = {2, 1.5, 2.5}, .cells = 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
+        {{.effect = {0, -1, 0.9}, .cells = 5}, WT_NOT_REPRODUCED, WT_REPRODUCED},
+        {{.effect = {2, 0.5, 3}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
+        {{.effect = {2, 1, 3}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
+        {{.effect = {2, NAN, NAN}, .cells = 1}, WT_UNDECIDED, WT_UNDECIDED},
+        {{.effect = {2, 1.5, INFINITY}, .cells = 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
+        {{.effect = {NAN, -INFINITY, INFINITY}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
+        {{.effect = {NAN, NAN, NAN}, .cells = 0}, WT_NOT_MEASURED, WT_NOT_MEASURED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(wt_part_verdict(&above, &cases[i].evidence), cases[i].if_above);
@@ -318,10 +243,10 @@ int main(void) {
         cmocka_unit_test_setup(cells_make_lines, start_fresh),
         cmocka_unit_test_setup(exponents_are_found, start_fresh),
         cmocka_unit_test_setup(ratios_are_paired, start_fresh),
+        cmocka_unit_test_setup(settings_of_one_draw_count_once, start_fresh),
+        cmocka_unit_test_setup(slopes_and_means_count_repetitions, start_fresh),
         cmocka_unit_test_setup(degrees_are_compared, start_fresh),
         cmocka_unit_test_setup(rates_are_counted, start_fresh),
-        cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
-        cmocka_unit_test_setup(thresholds_grow, start_fresh),
         cmocka_unit_test(verdicts_follow_the_rule),
         cmocka_unit_test_setup(the_table_holds_together, start_fresh),
     };

@@ -1,0 +1,253 @@
+/* Effects that resample repetitions: growth exponents, and exponents of means. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "lab/claims.h"
+#include "lab/statistics_fit.h"
+#include "wattle/random.h"
+
+#define NORMAL_97 1.959964 /* quantile 97.5% of the normal law */
+
+/* Draws of an effect: what it may be at least and at most, where a draw does not tell. */
+typedef struct {
+    double *low, *high;
+} draws;
+
+static wt_status draws_open(wt_context *context, draws *out) {
+    wt_status status;
+    WT_TRY(WT_NEW(context, &out->low, WT_BOOTSTRAP_DRAWS, "draws"));
+    WT_TRY(WT_NEW(context, &out->high, WT_BOOTSTRAP_DRAWS, "draws"));
+done:
+    return status;
+}
+
+static void draws_close(draws *all) {
+    wt_release(all->low);
+    wt_release(all->high);
+}
+
+static void draws_set(draws *all, size_t index, double value, double least, double most) {
+    all->low[index] = isnan(value) ? least : value;
+    all->high[index] = isnan(value) ? most : value;
+}
+
+/* An end is open where more than 2.5% of the draws may lie beyond any number. */
+static wt_interval draws_end(draws *all, double value) {
+    return (wt_interval){value, wt_draws_interval(value, all->low, WT_BOOTSTRAP_DRAWS).low,
+                         wt_draws_interval(value, all->high, WT_BOOTSTRAP_DRAWS).high};
+}
+
+/* Numbers the (seed, repetition) of the points from 0: of[i]. Returns how many there are. */
+static size_t number_units(const wt_line_point *points, size_t count, size_t *of) {
+    size_t units = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < i && (points[k].seed != points[i].seed || points[k].rep != points[i].rep))
+            k++;
+        of[i] = k < i ? of[k] : units++;
+    }
+    return units;
+}
+
+/* Mean log y at each x of all points, or of a resample of them (draw > 0). Points are sorted by x.
+ * Returns the number of different x. */
+static size_t mean_logs(const wt_line_point *points, size_t count, size_t draw, double *x,
+                        double *y) {
+    size_t groups = 0;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        double sum = 0, uniform;
+        for (end = begin + 1; end < count && points[end].x == points[begin].x;)
+            end++;
+        for (size_t i = begin; i < end; i++) {
+            wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
+            size_t pick = draw == 0 ? i : begin + (size_t)(uniform * (double)(end - begin));
+            sum += log(points[pick].y);
+        }
+        x[groups] = points[begin].x;
+        y[groups++] = sum / (double)(end - begin);
+    }
+    return groups;
+}
+
+/* The line with most cells. */
+static const wt_line *largest_line(const wt_lines *lines) {
+    const wt_line *line = &lines->lines[0];
+    for (size_t i = 1; i < lines->line_count; i++)
+        line = lines->lines[i].count > line->count ? &lines->lines[i] : line;
+    return line;
+}
+
+wt_status wt_effect_growth(wt_context *context, const wt_results *results,
+                           const wt_claim_part *part, wt_evidence *out) {
+    wt_lines lines;
+    wt_lines_query query = {.experiment = part->experiment,
+                            .where = part->where,
+                            .x = part->x,
+                            .y = part->y,
+                            .apart = part->apart};
+    double *x = NULL, *y = NULL;
+    size_t *units = NULL;
+    draws all = {0};
+    wt_status status;
+    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
+    WT_TRY(wt_lines_find(context, results, &query, &lines));
+    if (lines.line_count == 0)
+        goto done;
+    /* One setting: costs of others are not to be mixed in. */
+    const wt_line *line = largest_line(&lines);
+    const wt_line_point *points = lines.points + line->first;
+    WT_TRY(WT_NEW(context, &x, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &y, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &units, line->count, "growth"));
+    WT_TRY(draws_open(context, &all));
+    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
+        size_t groups = mean_logs(points, line->count, draw, x, y);
+        draws_set(&all, draw - 1, wt_growth_exponent(x, y, groups), WT_LEAST_EXPONENT,
+                  WT_MOST_EXPONENT);
+    }
+    size_t groups = mean_logs(points, line->count, 0, x, y);
+    double value = wt_growth_exponent(x, y, groups);
+    if (!isnan(value))
+        out->effect = draws_end(&all, value);
+    out->cells = line->count;
+    out->settings = 1;
+    out->repetitions = number_units(points, line->count, units);
+    out->dropped = lines.left_out;
+done:
+    wt_lines_free(&lines);
+    wt_release(x);
+    wt_release(y);
+    wt_release(units);
+    draws_close(&all);
+    return status;
+}
+
+/* ---- exponents of means -----------------------------------------------------------------------
+ */
+
+typedef struct {
+    wt_lines lines;
+    size_t *unit;    /* of every point */
+    double *weights; /* how often each unit is in the resample */
+    double *x, *y;
+    size_t units;
+} means;
+
+/* The slope of log y against log x, where a y that is not above 0 counts as one that goes there: it
+ * takes the slope to an infinity, or to none that could be told (NaN). */
+static double slope_to_zero(const double *x, const double *y, size_t count) {
+    double mean = 0, product = 0, square = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += log(x[i]) / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double away = log(x[i]) - mean;
+        if (!(y[i] > 0) && fabs(away) < 1e-9) /* in the middle but for rounding */
+            return NAN;
+        product += away * (y[i] > 0 ? log(y[i]) : -INFINITY);
+        square += away * away;
+    }
+    return product / square;
+}
+
+/* The slope of one line of means; NaN also where no unit of the resample is at an x. */
+static double slope_of_means(const means *all, const wt_line *line) {
+    size_t groups = 0, end = line->first + line->count;
+    for (size_t begin = line->first, i; begin < end; begin = i) {
+        double sum = 0, weight = 0;
+        for (i = begin; i < end && all->lines.points[i].x == all->lines.points[begin].x; i++) {
+            sum += all->weights[all->unit[i]] * all->lines.points[i].y;
+            weight += all->weights[all->unit[i]];
+        }
+        if (weight == 0)
+            return NAN;
+        all->x[groups] = all->lines.points[begin].x;
+        all->y[groups++] = sum / weight;
+    }
+    return slope_to_zero(all->x, all->y, groups);
+}
+
+static double mean_slope(const means *all) {
+    double sum = 0;
+    for (size_t i = 0; i < all->lines.line_count; i++)
+        sum += slope_of_means(all, &all->lines.lines[i]) / (double)all->lines.line_count;
+    return sum;
+}
+
+/* Draw 0 holds every unit once. */
+static void resample(means *all, size_t draw) {
+    double uniform;
+    for (size_t i = 0; i < all->units; i++)
+        all->weights[i] = draw == 0;
+    for (size_t i = 0; draw > 0 && i < all->units; i++) {
+        wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
+        all->weights[(size_t)(uniform * (double)all->units)]++;
+    }
+}
+
+/* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
+ * the spread as known: both are made good as Student's t does. */
+static wt_interval widened(wt_interval from, size_t units) {
+    double n = (double)units;
+    double factor = wt_student_quantile(0.975, n - 1) / NORMAL_97 * sqrt(n / (n - 1));
+    return (wt_interval){from.value, from.value - factor * (from.value - from.low),
+                         from.value + factor * (from.high - from.value)};
+}
+
+static wt_status means_open(wt_context *context, const wt_results *results,
+                            const wt_lines_query *query, means *out) {
+    wt_status status;
+    WT_TRY(wt_lines_find(context, results, query, &out->lines));
+    size_t count = out->lines.point_count;
+    WT_TRY(WT_NEW(context, &out->unit, count, "means"));
+    WT_TRY(WT_NEW(context, &out->weights, count, "means"));
+    WT_TRY(WT_NEW(context, &out->x, count, "means"));
+    WT_TRY(WT_NEW(context, &out->y, count, "means"));
+    out->units = number_units(out->lines.points, count, out->unit);
+done:
+    return status;
+}
+
+static void means_close(means *all) {
+    wt_lines_free(&all->lines);
+    wt_release(all->unit);
+    wt_release(all->weights);
+    wt_release(all->x);
+    wt_release(all->y);
+}
+
+wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
+                                  const wt_claim_part *part, wt_evidence *out) {
+    wt_lines_query query = {.experiment = part->experiment,
+                            .where = part->where,
+                            .x = part->x,
+                            .y = part->y,
+                            .apart = part->apart};
+    means all = {0};
+    draws slopes = {0};
+    wt_status status;
+    *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
+    WT_TRY(means_open(context, results, &query, &all));
+    out->cells = all.lines.point_count;
+    out->settings = all.lines.line_count;
+    out->repetitions = all.units;
+    out->dropped = all.lines.left_out;
+    if (all.units == 0)
+        goto done;
+    resample(&all, 0);
+    double value = mean_slope(&all);
+    out->effect.value = value;
+    if (!isfinite(value)) /* measured, and no mean to take the log of */
+        out->effect = (wt_interval){NAN, -INFINITY, INFINITY};
+    if (!isfinite(value) || all.units < 2)
+        goto done;
+    WT_TRY(draws_open(context, &slopes));
+    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
+        resample(&all, draw);
+        draws_set(&slopes, draw - 1, mean_slope(&all), -INFINITY, INFINITY);
+    }
+    out->effect = widened(draws_end(&slopes, value), all.units);
+done:
+    means_close(&all);
+    draws_close(&slopes);
+    return status;
+}

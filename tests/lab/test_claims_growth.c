@@ -1,0 +1,213 @@
+/* Claims about growth: exponents of costs, gaps and critical sizes, on cells with known answers and
+ * on cells that do not tell. */
+#include "base/memory.h"
+#include "lab/cells.h"
+#include "lab/statistics_fit.h"
+#include "wattle/random.h"
+
+/* Cost 2^m and cost m^2, each give or take a factor that repetitions share evenly. */
+static void growth_is_told_from_a_power_law(void **state) {
+    for (int bits = 1; bits <= 6; bits++)
+        for (int rep = 0; rep < 4; rep++)
+            add_recover(*state, "boolean", bits, rep, 1,
+                        pow(2, bits) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
+    wt_evidence evidence = measure(*state, "2.3", NULL);
+    /* the factors are within 3%, the cost grows by 2^5 */
+    CHECK_NEAR(evidence.effect.value, 1, 0.05);
+    assert_true(evidence.effect.low > 0.8 && evidence.effect.high < 1.2);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
+    start_fresh(state);
+    for (int bits = 1; bits <= 6; bits++)
+        for (int rep = 0; rep < 4; rep++)
+            add_recover(*state, "boolean", bits, rep, 1,
+                        pow(bits, 2) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
+    evidence = measure(*state, "2.3", NULL);
+    CHECK_NEAR(evidence.effect.value, 0, 0.05);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
+}
+
+/* Trials at m = 10, 20 .. 120 for five T: none succeed below m(T), all from there on, 40 each. */
+static void add_trials(wt_context *context, double (*critical)(double)) {
+    static const int lengths[] = {100, 200, 400, 800, 1600};
+    for (size_t i = 0; i < 5; i++)
+        for (int m = 10; m <= 120; m += 10)
+            for (int rep = 0; rep < 40; rep++) {
+                char parameters[256], metrics[64];
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "\"task\":\"and:3\"}",
+                         lengths[i], rep, m);
+                snprintf(metrics, sizeof metrics, "{\"success\":%d}", m >= critical(lengths[i]));
+                add(context, "threshold", parameters, metrics);
+            }
+}
+
+static double critical_log(double length) {
+    return 20 + 25 * log2(length / 100);
+}
+
+static double critical_linear(double length) {
+    return 10 + length / 16;
+}
+
+/* The critical m is known to a step of the grid, 10, which is what the tolerance allows for. */
+static void thresholds_grow(void **state) {
+    wt_critical *sizes;
+    size_t count;
+    add_trials(*state, critical_log);
+    CHECK_OK(*state,
+             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(fabs(sizes[i].m.value - critical_log(sizes[i].x)) <= 10);
+        assert_true(sizes[i].m.low <= sizes[i].m.value && sizes[i].m.value <= sizes[i].m.high);
+        assert_int_equal(sizes[i].trials, 12 * 40);
+    }
+    wt_release(sizes);
+    wt_evidence evidence = measure(*state, "3.3", NULL);
+    assert_true(fabs(evidence.effect.value) < 0.2);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_REPRODUCED);
+    start_fresh(state);
+    add_trials(*state, critical_linear);
+    evidence = measure(*state, "3.3", NULL);
+    assert_true(evidence.effect.low > 0.5 && evidence.effect.value < 1.5);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
+}
+
+/* A cost that falls grows less than any law. */
+static void falling_costs_do_not_grow(void **state) {
+    for (int bits = 1; bits <= 5; bits++)
+        for (int rep = 0; rep < 4; rep++)
+            add_recover(*state, "boolean", bits, rep, 1, pow(2, -bits) * (1 + 0.01 * rep));
+    wt_evidence evidence = measure(*state, "2.3", NULL);
+    assert_true(evidence.searched && evidence.effect.value == WT_LEAST_EXPONENT);
+    assert_true(evidence.effect.high == WT_LEAST_EXPONENT);
+    assert_int_equal(evidence.repetitions, 4);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
+}
+
+/* log T up to T = 800, where the grid of m ends: what is above it may be anything. */
+static double critical_log_beyond(double length) {
+    return 40 + 25 * log2(length / 100);
+}
+
+static double critical_linear_beyond(double length) {
+    return 10 + length / 13;
+}
+
+static double critical_before(double length) {
+    return length < 200 ? 5 : critical_log(length);
+}
+
+static double critical_gap(double length) {
+    return length == 400 ? 200 : critical_log(length);
+}
+
+static void critical_sizes_outside_the_grid_are_censored(void **state) {
+    wt_critical *sizes;
+    size_t count;
+    add_trials(*state, critical_log_beyond);
+    CHECK_OK(*state,
+             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(sizes[i].above == (i == 4) && !sizes[i].below);
+        assert_true(sizes[i].cut_high == (i == 4) && sizes[i].cut_low == (i == 4));
+        assert_true(sizes[i].least == 10 && sizes[i].most == 120);
+    }
+    wt_release(sizes);
+    wt_evidence evidence = measure(*state, "3.3", NULL);
+    assert_int_equal(evidence.censored, 1);
+    assert_true(evidence.effect.high == WT_MOST_EXPONENT);
+    assert_true(evidence.effect.value < 0.25 && evidence.effect.low > WT_LEAST_EXPONENT);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_UNDECIDED);
+    start_fresh(state);
+    add_trials(*state, critical_linear_beyond); /* too fast already at the bound */
+    evidence = measure(*state, "3.3", NULL);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
+}
+
+/* Below the grid, or above it before a T that is not: neither end is known. */
+static void some_censored_sizes_leave_all_open(void **state) {
+    double (*const laws[])(double) = {critical_before, critical_gap};
+    for (size_t i = 0; i < 2; i++) {
+        start_fresh(state);
+        add_trials(*state, laws[i]);
+        wt_evidence evidence = measure(*state, "3.3", NULL);
+        assert_int_equal(evidence.censored, 1);
+        assert_true(evidence.effect.low == WT_LEAST_EXPONENT);
+        assert_true(evidence.effect.high == WT_MOST_EXPONENT);
+        assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_UNDECIDED);
+    }
+}
+
+enum { GAP_SIZES = 4, GAP_REPS = 6 };
+
+/* Gaps around m^-1/2 at m = 50 .. 400 with errors of this deviation; true if one is not above 0. */
+static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
+    double noise[GAP_SIZES * GAP_REPS];
+    bool negative = false;
+    wt_random_normal(wt_stream_for(8, "gap", set), 0, GAP_SIZES * GAP_REPS, noise);
+    for (int i = 0; i < GAP_SIZES * GAP_REPS; i++) {
+        char parameters[128], metrics[64];
+        int m = 50 << i % GAP_SIZES;
+        double gap = pow(m, -0.5) + deviation * noise[i];
+        snprintf(parameters, sizeof parameters,
+                 "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / GAP_SIZES);
+        snprintf(metrics, sizeof metrics, "{\"gap\":%.17g}", gap);
+        add(context, "train", parameters, metrics);
+        negative = negative || !(gap > 0);
+    }
+    return negative;
+}
+
+/* 200 sets of six repetitions: 95% hold -1/2, give or take 1.5%; three such below, none above, as
+ * the interval may be wide. The log of a mean is off by half its relative variance, (0.01/0.05)^2/12
+ * at the largest m: little beside the interval. */
+static void exponents_of_means_are_covered(void **state) {
+    enum { SETS = 200 };
+    int covered = 0;
+    for (uint64_t set = 0; set < SETS; set++) {
+        start_fresh(state);
+        add_gaps(*state, set, 0.01);
+        wt_evidence evidence = measure(*state, "3.2", "in m");
+        covered += evidence.effect.low <= -0.5 && -0.5 <= evidence.effect.high;
+        assert_int_equal(evidence.repetitions, GAP_REPS);
+        assert_int_equal(evidence.cells, GAP_SIZES * GAP_REPS);
+    }
+    if (covered < SETS * 0.904)
+        fail_msg("%d of %d intervals hold the exponent", covered, SETS);
+}
+
+/* Repetitions with a negative gap stay in; where their mean may be negative at the largest m, the
+ * fall may be any larger, and where all means are, nothing is known. */
+static void negative_gaps_are_not_dropped(void **state) {
+    assert_true(add_gaps(*state, 3, 0.05));
+    wt_evidence evidence = measure(*state, "3.2", "in m");
+    assert_int_equal(evidence.repetitions, GAP_REPS);
+    assert_true(isfinite(evidence.effect.value) && evidence.effect.low == -INFINITY);
+    start_fresh(state);
+    for (int m = 50; m <= 400; m *= 2)
+        for (int rep = 0; rep < 3; rep++) {
+            char parameters[128];
+            snprintf(parameters, sizeof parameters,
+                     "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, rep);
+            add(*state, "train", parameters, "{\"gap\":-0.1}");
+        }
+    evidence = measure(*state, "3.2", "in m");
+    assert_true(isnan(evidence.effect.value) && evidence.effect.high == INFINITY);
+    assert_int_equal(wt_part_verdict(part_of("3.2", "in m"), &evidence), WT_UNDECIDED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
+        cmocka_unit_test_setup(falling_costs_do_not_grow, start_fresh),
+        cmocka_unit_test_setup(thresholds_grow, start_fresh),
+        cmocka_unit_test_setup(critical_sizes_outside_the_grid_are_censored, start_fresh),
+        cmocka_unit_test(some_censored_sizes_leave_all_open),
+        cmocka_unit_test(exponents_of_means_are_covered),
+        cmocka_unit_test_setup(negative_gaps_are_not_dropped, start_fresh),
+    };
+    return cmocka_run_group_tests(tests, check_open, close_all);
+}
