@@ -153,7 +153,7 @@ static void data_ticks(ticks *to) {
         char label[32];
         double half = (double)snprintf(label, sizeof label, "%.6g", value) / 2;
         double at = share * to->how->letters;
-        bool small = at - half < end + 1;
+        bool small = at - half < end + 1.5;
         add_tick(to, value, small, "%.6g", value);
         end = small ? end : at + half;
     }
@@ -171,7 +171,7 @@ static void add_ticks(ticks *to, char letter) {
     else if (letter == 'x' && extent->low > 0.7 && decades < 6 && extent->high / extent->low > 8 &&
              !extent->uneven)
         doubling_ticks(to, most);
-    else if (decades < 1.7)
+    else if (decades < 1.7 || count_named(extent, "1") < 3)
         dense_ticks(to, most);
     else
         decade_ticks(to, most);
