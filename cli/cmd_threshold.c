@@ -109,7 +109,7 @@ static wt_status run(cli_call *call) {
     if (call->common.json)
         WT_TRY(cli_threshold_emit(call, &threshold, &summary));
     else
-        cli_threshold_print(&threshold, &summary);
+        cli_threshold_print(&summary);
 done:
     wt_threshold_summary_free(&summary);
     wt_threshold_free(&threshold);
@@ -124,14 +124,17 @@ const cli_command cli_threshold = {
     .least = 0,
     .most = 0,
     .description =
-        "At each length T the smallest number of samples m, on the grid of --samples and "
-        "--resolution, at which --rate of the trials succeed is found by halving; then sizes "
-        "around it are tried. A trial is one of `wattle train`, with task, training set and starts "
-        "of its own. Trials run side by side, one a thread, and stop as soon as they succeed; an m "
-        "is left as soon as its verdict stands (--all-trials runs them all).\n\n"
+        "At each length T the critical number of samples m is looked for on the grid of --samples "
+        "and --resolution: the smallest m tried such that it and every larger m tried meet the "
+        "rate, which is that --rate of the trials succeed. It is found by halving; then sizes "
+        "around it are tried, and smaller ones until the fitted rate is below --rate. A trial is "
+        "one of `wattle train`, with task, training set and starts of its own. Trials run side by "
+        "side, one a thread, and stop as soon as they succeed; an m is left as soon as its verdict "
+        "stands (--all-trials runs them all).\n\n"
         "Told: successes at each m, the critical m of the grid, and one fitted between the grid "
-        "points (isotonic, with a bootstrap interval of 95%); where the range ends before the "
-        "threshold it says so. With three lengths or more, m = a + b log T, a + b sqrt T and a + b "
+        "points, where the rates pooled so that they rise with m cross --rate (isotonic, with a "
+        "bootstrap interval of 95%); where the range ends before the threshold it says so. With "
+        "three lengths or more that have a fitted m, m = a + b log T, a + b sqrt T and a + b "
         "T are fitted side by side, with intervals and information criteria.\n\n"
         "With -o all trials are kept, also after Ctrl-C (exit code 75), and the same command goes "
         "on from them; more lengths, trials or another range add to them.",

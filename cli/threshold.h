@@ -5,7 +5,7 @@
 #include "command.h"
 #include "lab/threshold.h"
 
-void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summary *summary);
+void cli_threshold_print(const wt_threshold_summary *summary);
 wt_status cli_threshold_emit(cli_call *call, const wt_threshold *threshold,
                              const wt_threshold_summary *summary);
 /* Critical m against T with the fits, and the rates against m. */

@@ -19,10 +19,9 @@ static const char *spell(wt_interval value, char out[64]) {
     return out;
 }
 
-static const char *spell_critical(const wt_threshold *threshold, const wt_threshold_point *point,
-                                  char out[64]) {
+static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
     if (point->censoring == WT_ABOVE)
-        snprintf(out, 64, "above %zu", threshold->setting.high);
+        snprintf(out, 64, "above %zu", point->largest);
     else if (point->censoring == WT_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);
     else
@@ -30,13 +29,13 @@ static const char *spell_critical(const wt_threshold *threshold, const wt_thresh
     return out;
 }
 
-void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summary *summary) {
-    char critical[64], fitted[64], slope[64];
+void cli_threshold_print(const wt_threshold_summary *summary) {
+    char critical[64], fitted[64], slope[64], exponent[WT_EXPONENT_TEXT];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
            "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];
-        printf("%8zu  %-12s  %-26s ", point->length, spell_critical(threshold, point, critical),
+        printf("%8zu  %-12s  %-26s ", point->length, spell_critical(point, critical),
                spell(point->fitted, fitted));
         for (size_t c = 0; c < point->cells; c++) {
             const wt_threshold_cell *cell = &summary->cells[point->first_cell + c];
@@ -46,8 +45,8 @@ void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summa
         printf("\n");
     }
     if (summary->fitted_points < 3) {
-        printf("\nno fit in T: %zu of %zu lengths have a critical m inside the range\n",
-               summary->fitted_points, summary->point_count);
+        printf("\nno fit in T: %zu of %zu lengths have a fitted m\n", summary->fitted_points,
+               summary->point_count);
         return;
     }
     printf("\n%-9s  %-30s  %9s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
@@ -57,8 +56,9 @@ void cli_threshold_print(const wt_threshold *threshold, const wt_threshold_summa
         printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
                spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
-    printf("best exponent of T (0 is log): %.3g; by %zu of %zu lengths\n", summary->exponent,
-           summary->fitted_points, summary->point_count);
+    printf("best exponent of T (0 is log): %s; by %zu of %zu lengths\n",
+           wt_exponent_words(summary->exponent, exponent), summary->fitted_points,
+           summary->point_count);
 }
 
 static json_t *json_interval(wt_interval value) {

@@ -4,20 +4,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *spell(const wt_evidence *evidence, char out[64]) {
+#include "lab/statistics_fit.h"
+
+enum { WORDS = 128 };
+
+/* A number of the effect: growth exponents at an end of their search may lie beyond it. */
+static const char *spell_number(const wt_evidence *evidence, double value,
+                                char out[WT_EXPONENT_TEXT]) {
+    if (evidence->searched)
+        return wt_exponent_words(value, out);
+    snprintf(out, WT_EXPONENT_TEXT, isnan(value) ? "?" : "%.3g", value);
+    return out;
+}
+
+static const char *spell(const wt_evidence *evidence, char out[WORDS]) {
     wt_interval effect = evidence->effect;
-    if (evidence->cells == 0 || isnan(effect.value))
-        snprintf(out, 64, "-");
+    char texts[3][WT_EXPONENT_TEXT];
+    if (evidence->cells == 0 || (isnan(effect.value) && isnan(effect.low)))
+        snprintf(out, WORDS, "-");
     else if (isnan(effect.low))
-        snprintf(out, 64, "%.3g", effect.value);
+        snprintf(out, WORDS, "%s", spell_number(evidence, effect.value, texts[0]));
     else
-        snprintf(out, 64, "%.3g (%.3g, %.3g)", effect.value, effect.low, effect.high);
+        snprintf(out, WORDS, "%s (%s, %s)", spell_number(evidence, effect.value, texts[0]),
+                 spell_number(evidence, effect.low, texts[1]),
+                 spell_number(evidence, effect.high, texts[2]));
     return out;
 }
 
 void cli_verdicts_print(const wt_findings *findings) {
-    char measured[64], name[64];
-    printf("%-6s %-15s %-24s %-26s %s\n", "claim", "verdict", "effect", "measured (95% interval)",
+    char measured[WORDS], name[64];
+    printf("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect", "measured (95% interval)",
            "claimed");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
@@ -25,7 +41,7 @@ void cli_verdicts_print(const wt_findings *findings) {
             const wt_claim_part *part = wt_claim_part_at(p);
             snprintf(name, sizeof name, "%s%s%s", part->unit, part->name != NULL ? ", " : "",
                      part->name != NULL ? part->name : "");
-            printf("%-6s %-15s %-24s %-26s %s %g\n", finding->claim->id,
+            printf("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
                    wt_verdict_name(findings->part_verdicts[p]), name,
                    spell(&findings->parts[p], measured), part->above ? "above" : "below",
                    part->boundary);
@@ -36,13 +52,16 @@ void cli_verdicts_print(const wt_findings *findings) {
 static json_t *part_json(const wt_findings *findings, size_t p) {
     const wt_claim_part *part = wt_claim_part_at(p);
     const wt_evidence *evidence = &findings->parts[p];
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I}", "part",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I}", "part",
                      part->name != NULL ? part->name : "", "effect", part->effect, "unit",
                      part->unit, "verdict", wt_verdict_name(findings->part_verdicts[p]), "value",
                      cli_json_real(evidence->effect.value), "low",
                      cli_json_real(evidence->effect.low), "high",
                      cli_json_real(evidence->effect.high), "boundary", part->boundary, "claimed",
-                     part->above ? "above" : "below", "cells", (json_int_t)evidence->cells);
+                     part->above ? "above" : "below", "cells", (json_int_t)evidence->cells,
+                     "settings", (json_int_t)evidence->settings, "repetitions",
+                     (json_int_t)evidence->repetitions, "dropped", (json_int_t)evidence->dropped,
+                     "censored", (json_int_t)evidence->censored);
 }
 
 json_t *cli_verdicts_json(const wt_findings *findings) {

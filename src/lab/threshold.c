@@ -141,34 +141,95 @@ static verdict judge(const wt_threshold *threshold, size_t length, size_t sample
     return trials - successes > setting->trials - need ? NOT_MET : OPEN;
 }
 
+static size_t grid_points(const wt_threshold_setting *setting) {
+    return (setting->high - setting->low) / setting->resolution + 1;
+}
+
+static size_t grid_at(const wt_threshold_setting *setting, size_t index) {
+    return setting->low + index * setting->resolution;
+}
+
 /* The index-th m on both sides of the threshold; 0 outside the grid. */
 static size_t neighbour(const wt_threshold_setting *setting, size_t below, size_t index) {
-    size_t step = index / 2, points = (setting->high - setting->low) / setting->resolution + 1;
+    size_t step = index / 2, points = grid_points(setting);
     bool up = index % 2 == 1;
     if (up ? below + 1 + step >= points : step > below || below == SIZE_MAX)
         return 0;
-    return setting->low + (up ? below + 1 + step : below - step) * setting->resolution;
+    return grid_at(setting, up ? below + 1 + step : below - step);
+}
+
+size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t nearest = 0;
+    for (size_t i = 0; i < threshold->count; i++) {
+        const wt_threshold_row *row = &threshold->rows[i];
+        size_t m = row->samples;
+        if (row->length == length && row->trial < setting->trials && m > after &&
+            m >= setting->low && m <= setting->high && (m - setting->low) % setting->resolution == 0)
+            nearest = nearest == 0 || m < nearest ? m : nearest;
+    }
+    return nearest;
+}
+
+/* Grid points before *low are out: the last of them fails, or *low is 0. *high is the smallest from
+ * there on that is known to meet the rate, as all larger ones that are known; past the grid when
+ * there is none. */
+static void bracket(const wt_threshold *threshold, size_t length, size_t *low, size_t *high) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t points = grid_points(setting), m = 0;
+    *low = 0;
+    *high = points;
+    while ((m = wt_threshold_tried(threshold, length, m)) != 0) {
+        size_t index = (m - setting->low) / setting->resolution;
+        verdict found = judge(threshold, length, m);
+        if (found == MET && *high == points)
+            *high = index;
+        if (found == NOT_MET) {
+            *low = index + 1;
+            *high = points;
+        }
+    }
+}
+
+/* An m that was left half done, by a run with fewer trials say, above the critical one; 0 = none. */
+static size_t half_done(const wt_threshold *threshold, size_t length, size_t critical) {
+    size_t m = critical;
+    while ((m = wt_threshold_tried(threshold, length, m)) != 0)
+        if (judge(threshold, length, m) == OPEN)
+            return m;
+    return 0;
+}
+
+/* Luck at small m may have raised the fitted rates above the rate: then the next m below all that
+ * were tried; 0 when that is not so, or the grid ends. */
+static size_t below_all(const wt_threshold *threshold, size_t length) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t first = wt_threshold_tried(threshold, length, 0), successes, trials, won = 0, run = 0;
+    /* the isotonic fit begins with the least of the rates of all m up to one */
+    for (size_t m = first; m != 0; m = wt_threshold_tried(threshold, length, m)) {
+        wt_threshold_count(threshold, length, m, &successes, &trials);
+        won += successes;
+        run += trials;
+        if ((double)won / (double)run < setting->rate)
+            return 0;
+    }
+    return first > setting->low ? first - setting->resolution : 0;
 }
 
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical) {
     const wt_threshold_setting *setting = &threshold->setting;
-    size_t points = (setting->high - setting->low) / setting->resolution + 1;
-    size_t low = 0,
-           high = points; /* grid points before `low` do not meet the rate; from `high` on */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        size_t samples = setting->low + middle * setting->resolution;
-        verdict found = judge(threshold, length, samples);
-        *critical = high < points ? setting->low + high * setting->resolution : 0;
-        if (found == OPEN)
-            return samples;
-        *(found == MET ? &high : &low) = found == MET ? middle : middle + 1;
-    }
-    *critical = high < points ? setting->low + high * setting->resolution : 0;
+    size_t points = grid_points(setting), low, high;
+    bracket(threshold, length, &low, &high);
+    *critical = high < points ? grid_at(setting, high) : 0;
+    if (low < high)
+        return grid_at(setting, low + (high - low) / 2);
     for (size_t i = 0; i < 2 * (setting->around + 1); i++) {
         size_t samples = neighbour(setting, high == 0 ? SIZE_MAX : high - 1, i);
         if (samples > 0 && judge(threshold, length, samples) == OPEN)
             return samples;
     }
-    return 0;
+    if (*critical == 0)
+        return 0;
+    size_t left = half_done(threshold, length, *critical);
+    return left > 0 ? left : below_all(threshold, length);
 }

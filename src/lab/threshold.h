@@ -1,10 +1,13 @@
 /* How many samples m a network needs at each length T: trials at an adaptive choice of m.
  *
- * The m are those of a grid, low, low + resolution, .. up to high. At each T the smallest m that
- * succeeds in `rate` of its trials is found by halving; then `around` more m on both sides are run,
- * so that the rate is seen to rise. All lengths are searched side by side, in rounds: what is run
- * depends on results and never on time or threads. A trial is a pure function of (seed, T, m, its
- * number); trials at other T or m draw tasks of their own.
+ * The m are those of a grid, low, low + resolution, .. up to high. An m meets the rate when `rate` of
+ * its trials succeed. The critical m is the smallest m tried such that it and every larger m tried
+ * meet the rate: one lucky m below does not count, and an unlucky one above moves it up. It is
+ * found by halving; then `around` more m on both sides are run, so that the rate is seen to rise,
+ * and halving begins again where one of them moves it. At last smaller m are run until the fitted
+ * rate is below `rate`. All lengths are searched side by side, in rounds: what is run depends on
+ * results and never on time or threads. A trial is a pure function of (seed, T, m, its number);
+ * trials at other T or m draw tasks of their own.
  *
  * All trials are kept in a CSV file, and a search that finds some there goes on from them. */
 #ifndef WT_LAB_THRESHOLD_H
@@ -56,13 +59,15 @@ typedef enum wt_censoring { WT_FOUND, WT_BELOW, WT_ABOVE } wt_censoring;
 
 typedef struct wt_threshold_point {
     size_t length;
-    wt_censoring censoring; /* WT_BELOW: low succeeds already; WT_ABOVE: high does not yet */
-    size_t critical;        /* the smallest m of the grid that met the rate; 0 for WT_ABOVE */
-    wt_interval fitted;     /* by the isotonic fit of all trials; infinite ends where not seen */
+    wt_censoring censoring; /* WT_BELOW: low is critical already; WT_ABOVE: `largest` fails yet */
+    size_t critical;        /* 0 for WT_ABOVE */
+    size_t largest;         /* m tried */
+    wt_interval fitted;     /* by the isotonic fit of all trials, finite where the pooled rates cross
+                               the rate; infinite ends where not seen */
     size_t first_cell, cells;
 } wt_threshold_point;
 
-/* One way to grow with T, m = a + b f(T), through the critical m that were found. */
+/* One way to grow with T, m = a + b f(T), through the fitted m. */
 typedef struct wt_threshold_fit_row {
     wt_growth growth;
     wt_affine_fit fit;
@@ -74,8 +79,8 @@ typedef struct wt_threshold_summary {
     size_t point_count;
     wt_threshold_cell *cells; /* by length and m */
     size_t cell_count;
-    size_t fitted_points;                            /* lengths whose m was found */
-    wt_threshold_fit_row fits[WT_THRESHOLD_GROWTHS]; /* set with three such lengths or more */
+    size_t fitted_points;                            /* lengths with a fitted m */
+    wt_threshold_fit_row fits[WT_THRESHOLD_GROWTHS]; /* set with three of them or more */
     double exponent;                                 /* wt_growth_exponent; NaN otherwise */
 } wt_threshold_summary;
 
@@ -95,8 +100,11 @@ const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t 
 void wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples,
                         size_t *successes, size_t *trials);
 
-/* The next m to run at a length, or 0 when all is known; *critical is the smallest m that met the
- * rate so far, 0 = none. */
+/* The smallest m of the grid above `after` that has trials; 0 = none. */
+size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after);
+
+/* The next m to run at a length, or 0 when all is known; *critical is the critical m of those tried
+ * so far, 0 = none. */
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical);
 
 /* The file. A row of another key, or one that makes no sense, is WT_DATA; no file is no rows. */

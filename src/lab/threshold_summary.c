@@ -7,23 +7,18 @@
 
 /* The cells of one length in increasing m, behind those of the others. */
 static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold_summary *out) {
-    const wt_threshold_setting *setting = &threshold->setting;
-    for (size_t m = setting->low;; m += setting->resolution) {
-        size_t successes, trials;
+    size_t m = 0, successes, trials;
+    while ((m = wt_threshold_tried(threshold, length, m)) != 0) {
         wt_threshold_count(threshold, length, m, &successes, &trials);
-        if (trials > 0)
-            out->cells[out->cell_count++] =
-                (wt_threshold_cell){.length = length,
-                                    .samples = m,
-                                    .successes = successes,
-                                    .trials = trials,
-                                    .rate = wt_rate_interval(successes, trials)};
-        if (setting->high - m < setting->resolution)
-            break;
+        out->cells[out->cell_count++] =
+            (wt_threshold_cell){.length = length,
+                                .samples = m,
+                                .successes = successes,
+                                .trials = trials,
+                                .rate = wt_rate_interval(successes, trials)};
     }
 }
 
-/* The smallest m of the grid whose trials met the rate, with all larger ones tried. */
 static void find_critical(const wt_threshold *threshold, wt_threshold_point *point) {
     const wt_threshold_setting *setting = &threshold->setting;
     wt_threshold_next(threshold, point->length, &point->critical);
@@ -79,14 +74,9 @@ done:
 wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *threshold,
                                  wt_threshold_summary *out) {
     const wt_threshold_setting *setting = &threshold->setting;
-    size_t grid = (setting->high - setting->low) / setting->resolution + 1, room;
     wt_status status;
     *out = (wt_threshold_summary){0};
-    if (!wt_multiply(grid, setting->length_count, &room))
-        return wt_fail(context, WT_MEMORY, "%zu sizes at %zu lengths are too many", grid,
-                       setting->length_count);
-    room = room < threshold->count ? room : threshold->count; /* each cell has a trial */
-    WT_TRY(WT_NEW(context, &out->cells, room, "cells"));
+    WT_TRY(WT_NEW(context, &out->cells, threshold->count, "cells")); /* each has a trial */
     WT_TRY(WT_NEW_ZERO(context, &out->points, setting->length_count, "thresholds"));
     for (size_t i = 0; i < setting->length_count; i++) {
         wt_threshold_point *point = &out->points[out->point_count++];
@@ -94,6 +84,8 @@ wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *thresh
         point->first_cell = out->cell_count;
         add_cells(threshold, point->length, out);
         point->cells = out->cell_count - point->first_cell;
+        if (point->cells > 0)
+            point->largest = out->cells[out->cell_count - 1].samples;
         find_critical(threshold, point);
         WT_TRY(fit_point(context, threshold, out, point));
     }

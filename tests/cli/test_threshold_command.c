@@ -62,6 +62,14 @@ static void lengths_are_summed_up(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+/* Where nothing succeeds the largest m tried is told, which here is not the end of the range. */
+static void what_was_not_reached_is_told(void **state) {
+    (void)state;
+    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1"), "above 26  ");
+    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1"),
+                 "0 of 3 lengths have a fitted m");
+}
+
 /* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */
 static void ctrl_c_keeps_trials(void **state) {
     static char line[600];
@@ -120,6 +128,7 @@ static void bad_input_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_summed_up),
+        cmocka_unit_test(what_was_not_reached_is_told),
         cmocka_unit_test(ctrl_c_keeps_trials),
         cmocka_unit_test(bad_input_is_refused),
     };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "lab/threshold.h"
+#include "wattle/random.h"
 
 static const size_t lengths[] = {6, 10};
 static char path[64];
@@ -92,6 +93,95 @@ static void every_threshold_is_found(void **state) {
         wt_threshold_summary_free(&summary);
         wt_threshold_free(&threshold);
     }
+}
+
+/* The search against so many successes at each point of the grid. */
+static void search_table(wt_context *context, wt_threshold *threshold, const size_t *successes) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t critical, samples;
+    while ((samples = wt_threshold_next(threshold, 6, &critical)) != 0) {
+        size_t index = (samples - setting->low) / setting->resolution, trial = 0;
+        while (wt_threshold_find(threshold, 6, samples, trial) != NULL)
+            trial++;
+        assert_true(trial < setting->trials);
+        const wt_threshold_row row = {
+            .length = 6,
+            .samples = samples,
+            .trial = trial,
+            .result = {.success = trial < successes[index], .runs = 1}};
+        CHECK_OK(context, wt_threshold_add(context, threshold, &row));
+    }
+}
+
+/* The critical m by its definition, from the successes. */
+static size_t critical_by_definition(const wt_threshold_summary *summary, const size_t *successes,
+                                     size_t need) {
+    size_t critical = 0;
+    for (size_t i = summary->points[0].cells; i-- > 0;) {
+        size_t samples = summary->cells[i].samples;
+        if (successes[(samples - 4) / 4] < need)
+            break;
+        critical = samples;
+    }
+    return critical;
+}
+
+/* 300 tables of 5 trials at 10 m with chances of success that rise: all m around the critical one
+ * are tried, and it is fitted as well unless the grid ends. */
+static void critical_is_what_it_is_defined_to_be(void **state) {
+    wt_threshold_setting setting = tiny();
+    for (uint64_t set = 0; set < 300; set++) {
+        wt_threshold threshold;
+        wt_threshold_summary summary;
+        size_t successes[10] = {0};
+        double uniform[50];
+        wt_random_uniform(wt_stream_for(4, "table", set), 0, 50, uniform);
+        for (size_t i = 0; i < 50; i++)
+            successes[i / 5] += uniform[i] < 0.3 + 0.08 * (double)(i / 5);
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+        search_table(*state, &threshold, successes);
+        CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+        const wt_threshold_point *point = &summary.points[0];
+        assert_int_equal(point->critical, critical_by_definition(&summary, successes, 4));
+        assert_int_equal(point->largest, summary.cells[point->cells - 1].samples);
+        if (point->censoring == WT_ABOVE)
+            assert_int_equal(point->largest, 40);
+        for (size_t i = 0; point->critical > 4 && i < 4; i++) { /* one more on each side */
+            size_t near = point->critical + 4 * i - 8, trials, won;
+            wt_threshold_count(&threshold, 6, near, &won, &trials);
+            assert_true(near < 4 || near > 40 || trials > 0);
+        }
+        if (point->censoring == WT_FOUND && summary.cells[0].samples > 4)
+            assert_true(isfinite(point->fitted.value));
+        wt_threshold_summary_free(&summary);
+        wt_threshold_free(&threshold);
+    }
+}
+
+/* An m that succeeds by luck below two that do not is not critical; the largest m tried is told,
+ * not the end of the range. */
+static void luck_below_does_not_count(void **state) {
+    static const size_t successes[] = {0, 0, 0, 0, 4, 3, 3, 4, 4, 4, 4, 4}, none[12] = {0};
+    wt_threshold_setting setting = tiny();
+    wt_threshold threshold;
+    wt_threshold_summary summary;
+    setting.low = setting.resolution = 5;
+    setting.high = 63;
+    setting.trials = 4;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+    search_table(*state, &threshold, successes);
+    CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+    assert_int_equal(summary.points[0].critical, 40);
+    assert_true(summary.points[0].fitted.value > 20 && summary.points[0].fitted.value <= 40);
+    wt_threshold_summary_free(&summary);
+    wt_threshold_free(&threshold);
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
+    search_table(*state, &threshold, none);
+    CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+    assert_true(summary.points[0].censoring == WT_ABOVE);
+    assert_int_equal(summary.points[0].largest, 60);
+    wt_threshold_summary_free(&summary);
+    wt_threshold_free(&threshold);
 }
 
 /* Of 5 trials at a rate of 0.8 four successes decide, and two failures. */
@@ -255,6 +345,8 @@ static void bad_settings_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_threshold_is_found),
+        cmocka_unit_test(critical_is_what_it_is_defined_to_be),
+        cmocka_unit_test(luck_below_does_not_count),
         cmocka_unit_test(a_verdict_comes_early),
         cmocka_unit_test(threads_and_files_change_nothing),
         cmocka_unit_test(finished_trials_survive_a_cancel),
