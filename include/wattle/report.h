@@ -24,7 +24,7 @@ typedef enum wt_mark {
  * WT_OPEN_LOW), and drawn hollow. */
 enum { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 };
 
-/* Points of one colour. Values that are not finite, or not above 0 on a logarithmic axis, are
+/* Points of one colour; series with bars are set a little apart along x. Values that are not finite, or not above 0 on a logarithmic axis, are
  * left out; an interval that runs out of a logarithmic axis ends at its edge, with an arrow. */
 typedef struct wt_series {
     const char *name; /* in the legend; NULL = not there. Series of one name share an entry */

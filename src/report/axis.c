@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LABEL_GAP 1.5 /* letters between two labels */
+
 wt_extent wt_extent_empty(bool log) {
     return (wt_extent){.log = log, .low = INFINITY, .high = -INFINITY};
 }
@@ -142,20 +144,42 @@ static void decade_ticks(ticks *to, int most) {
     }
 }
 
-/* The values of the data; labels that would touch the one before are left out. */
-static void data_ticks(ticks *to) {
+/* Where the label of a value begins and ends, in letters from the left of the axis. */
+static void label_span(const ticks *to, double value, double *begin, double *end) {
     const wt_extent *extent = to->extent;
-    double end = -INFINITY; /* of the last label, in letters from the left */
-    for (size_t i = 0; i < extent->count; i++) {
-        double value = extent->values[i];
-        double share = extent->log ? log(value / extent->low) / log(extent->high / extent->low)
-                                   : (value - extent->low) / (extent->high - extent->low);
-        char label[32];
-        double half = (double)snprintf(label, sizeof label, "%.6g", value) / 2;
-        double at = share * to->how->letters;
-        bool small = at - half < end + 1.5;
+    char label[32];
+    double share = extent->log ? log(value / extent->low) / log(extent->high / extent->low)
+                               : (value - extent->low) / (extent->high - extent->low);
+    double half = (double)snprintf(label, sizeof label, "%.6g", value) / 2;
+    *begin = share * to->how->letters - half;
+    *end = *begin + 2 * half;
+}
+
+/* Whether every step-th label stands clear of the one before. */
+static bool labels_fit(const ticks *to, size_t step) {
+    double begin, end, last = -INFINITY;
+    for (size_t i = 0; i < to->extent->count; i += step) {
+        label_span(to, to->extent->values[i], &begin, &end);
+        if (begin < last + LABEL_GAP)
+            return false;
+        last = end;
+    }
+    return true;
+}
+
+/* The values of the data: all with labels, or every second or third, or those that do not touch the
+ * label before. */
+static void data_ticks(ticks *to) {
+    double begin, end, last = -INFINITY;
+    size_t step = 1;
+    while (step < 4 && !labels_fit(to, step))
+        step++;
+    for (size_t i = 0; i < to->extent->count; i++) {
+        double value = to->extent->values[i];
+        label_span(to, value, &begin, &end);
+        bool small = step < 4 ? i % step != 0 : begin < last + LABEL_GAP;
         add_tick(to, value, small, "%.6g", value);
-        end = small ? end : at + half;
+        last = small ? last : end;
     }
 }
 

@@ -104,7 +104,7 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
     write_labels(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
         wt_series_data(script, &panel->series[i], i, &x, &y);
-    wt_series_plot(script, panel, false);
+    wt_series_plot(script, panel, &x, false);
 }
 
 /* Entries go row by row; gnuplot's row 0 would be at the bottom. */
@@ -251,5 +251,5 @@ void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_
     write_labels_plain(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
         wt_series_data(script, &panel->series[i], i, &x, &y);
-    wt_series_plot(script, panel, true);
+    wt_series_plot(script, panel, &x, true);
 }

@@ -48,7 +48,7 @@ const char *const wt_page_style[] = {
     "gap:1rem 1.2rem;align-items:start}\n",
     "figure{margin:0;break-inside:avoid;min-width:0}.wide{grid-column:1/-1}\n",
     "summary{cursor:pointer;color:var(--soft);font-size:.9rem}\n",
-    "figcaption{max-width:65rem}\n",
+    "figcaption{max-width:65rem}\n.paper{display:none}\n",
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));"
     "gap:.6rem 1.2rem;margin:.5rem 0}\n",
     "svg.plot{display:block;width:100%;max-width:30rem;height:auto}\n",
@@ -74,6 +74,7 @@ const char *const wt_page_style[] = {
     "h2{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}"
     ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:repeat(2,1fr)}"
     "tr{break-inside:avoid}a{text-decoration:none}.charts{grid-template-columns:1fr 1fr}"
-    "details:not([open]){display:none}}\n",
+    "details:not([open]){display:none}.paper{display:block;font-size:8pt}"
+    "details[open]+.paper{display:none}}\n",
     NULL,
 };

@@ -136,42 +136,76 @@ void wt_series_style(wt_script *script, const wt_series *series, bool plain) {
                       series->mark == WT_MARK_BAND ? "solid" : dash_of(look));
 }
 
+static bool has_bars(const wt_series *series) {
+    return has_interval(series) && series->mark != WT_MARK_LINE && series->mark != WT_MARK_BAND;
+}
+
+/* The column of x: moved by a hundredth of the axis from one series with bars to the next. */
+static void write_x(wt_script *script, const wt_panel *panel, size_t number, const wt_extent *x) {
+    size_t bars = 0, before = 0;
+    for (size_t i = 0; i < panel->series_count; i++) {
+        before += i < number && has_bars(&panel->series[i]);
+        bars += has_bars(&panel->series[i]);
+    }
+    double share = fmin(0.011, 0.06 / (double)bars) * ((double)before - ((double)bars - 1) / 2);
+    if (bars < 2 || !has_bars(&panel->series[number]) || share == 0)
+        wt_script_add(script, "1");
+    else if (x->log)
+        wt_script_add(script, "($1*%.6f)", pow(x->high / x->low, share));
+    else
+        wt_script_add(script, "($1%+.6g)", share * (x->high - x->low));
+}
+
 /* What lies below the line: the band, or the bars and arrows. */
-static void write_interval(wt_script *script, const wt_series *series, size_t number) {
+static void write_interval(wt_script *script, const wt_panel *panel, size_t number,
+                           const wt_extent *x) {
+    const wt_series *series = &panel->series[number];
     const char *colour = colour_of(series);
     if (series->mark == WT_MARK_BAND)
         wt_script_add(script,
                       "$S%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.2 "
                       "noborder notitle, ",
                       number, colour);
-    if (series->mark == WT_MARK_BAND || series->mark == WT_MARK_LINE)
-        return;
-    if (has_interval(series))
+    if (has_bars(series)) {
         /* Heads at right angles are the caps of a bar; gnuplot's own bars come with points. */
+        wt_script_add(script, "$S%zu using ", number);
+        write_x(script, panel, number, x);
         wt_script_add(script,
-                      "$S%zu using 1:3:(0):($4-$3) with vectors heads size character 0.28,90 fixed "
-                      "lc rgb '%s' lw 1.0 notitle, ",
-                      number, colour);
-    if (has_interval(series) || series->open != NULL)
+                      ":3:(0):($4-$3) with vectors heads size character 0.28,90 fixed lc rgb '%s' "
+                      "lw 1.0 notitle, $A%zu using ",
+                      colour, number);
+        write_x(script, panel, number, x);
         wt_script_add(script,
-                      "$A%zu using 1:2:(0):($3-$2) with vectors head size character 0.55,22 filled "
-                      "fixed lc rgb '%s' lw 1.0 notitle, ",
-                      number, colour);
-    if (series->open != NULL)
-        wt_script_add(script, "$O%zu using 1:2 with points lc rgb '%s' pt %d ps 0.5 lw 1.2 notitle, ",
-                      number, colour, hollow_of(series->look));
+                      ":2:(0):($3-$2) with vectors head size character 0.6,22 filled fixed lc rgb "
+                      "'%s' lw 1.0 notitle, ",
+                      colour);
+    }
+    if (has_bars(series) && series->open != NULL) {
+        wt_script_add(script, "$O%zu using ", number);
+        write_x(script, panel, number, x);
+        wt_script_add(script, ":2 with points lc rgb '%s' pt %d ps 0.5 lw 1.2 notitle, ", colour,
+                      hollow_of(series->look));
+    }
 }
 
-void wt_series_plot(wt_script *script, const wt_panel *panel, bool plain) {
+void wt_series_plot(wt_script *script, const wt_panel *panel, const wt_extent *x, bool plain) {
     wt_script_add(script, "plot ");
     for (size_t i = 0; i < panel->series_count && !plain; i++)
-        write_interval(script, &panel->series[i], i);
+        write_interval(script, panel, i, x);
     for (size_t i = 0; i < panel->series_count; i++) {
-        wt_script_add(script, "%s$S%zu using 1:2 ", i > 0 ? ", " : "", i);
+        wt_script_add(script, "%s$S%zu using ", i > 0 ? ", " : "", i);
+        if (plain)
+            wt_script_add(script, "1");
+        else
+            write_x(script, panel, i, x);
+        wt_script_add(script, ":2 ");
         wt_series_style(script, &panel->series[i], plain);
         wt_script_add(script, " title ");
         wt_script_quote(script, panel->series[i].name);
         wt_script_add(script, " noenhanced");
+        if (plain && panel->series[i].open != NULL) /* bounds: the same letter, small */
+            wt_script_add(script, ", $O%zu using 1:2 with points pt '%c' notitle", i,
+                          (char)('a' + panel->series[i].look));
     }
     wt_script_add(script, "\n");
 }
