@@ -99,6 +99,14 @@ done:
     return status;
 }
 
+/* The line that does the same again. */
+static void spell_command(job *work) {
+    const values *given = work->given;
+    bool all = !cli_given(work->call, "only");
+    snprintf(work->self.command, sizeof work->self.command, "wattle reproduce --scale %s%s%s -o %s",
+             given->scale, all ? "" : " --only ", all ? "" : given->only, given->output);
+}
+
 static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, wt_spec *spec) {
     wt_context *context = work->call->context;
     wt_sweep_options sweep = cli_sweep_describe(&work->self, work->given->workers);
@@ -107,8 +115,7 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
     wt_store *store = NULL;
     char *line = NULL;
     wt_status status;
-    snprintf(work->self.command, sizeof work->self.command, "wattle reproduce --scale %s --only %s",
-             one->scale, one->line);
+    spell_command(work);
     WT_TRY(wt_spec_line(context, spec, &line));
     sweep.sweep = line;
     WT_TRY(wt_store_open(context, work->store, WT_STORE_CREATE, &store));

@@ -32,6 +32,9 @@ wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
                          size_t workers);
 
+/* WT_USAGE, with the names there are, unless it is one of them or NULL. */
+wt_status cli_sweep_experiment(cli_call *call, const char *name);
+
 /* "3/8", or what the job array of SLURM says where the option is not given; all in one otherwise.
  */
 wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out);

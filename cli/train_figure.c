@@ -8,7 +8,7 @@
 #include "train.h"
 
 enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
-enum { SKY = 5, BLACK, GREY }; /* looks */
+enum { AMBER = 4, BLACK = 6, GREY }; /* looks */
 
 typedef struct {
     double *step, *value; /* (points), (KINDS, points) */
@@ -77,7 +77,8 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
                                                .y = best};
     for (size_t i = 0; i < s; i++)
         out->attention[out->lines++] = (wt_series){.name = "relevant bits",
-                                                   .look = SKY,
+                                                   .mark = WT_MARK_DOTS,
+                                                   .look = AMBER,
                                                    .count = 1,
                                                    .x = out->position + task->relevant[i],
                                                    .y = best + task->relevant[i]};

@@ -100,6 +100,7 @@ static void set_margins(const wt_figure *figure, wt_layout *layout) {
     layout->left = figure->share_y ? 0.06 : ticks;
     layout->right = 0.1;
     layout->above = any_words(figure, offsetof(wt_panel, title)) ? 0.19 : 0.08;
+    layout->above += layout->rows > 1 ? 0.05 : 0; /* between the rows */
     layout->below =
         any_words(figure, offsetof(wt_panel, x) + offsetof(wt_axis, label)) ? 0.38 : 0.22;
     layout->heat_scale = any_words(figure, offsetof(wt_panel, heat)) ? 0.5 : 0;
