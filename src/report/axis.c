@@ -113,11 +113,11 @@ static size_t count_named(const wt_extent *extent, const char *named) {
 /* 1, 2, 5, 10, 20: where the range holds less than two decades, or few powers of two. More digits
  * are named where these would leave less than three labels, and round numbers where all do. */
 static void dense_ticks(ticks *to, int most) {
-    static const char *const sets[] = {"125", "12357", "123456789"};
+    static const char *const sets[] = {"125", "12357", "12468", "123456789"};
     size_t set = 0;
-    while (set < 3 && count_named(to->extent, sets[set]) < 3)
+    while (set < 4 && count_named(to->extent, sets[set]) < 3)
         set++;
-    if (set == 3) {
+    if (set == 4) {
         linear_ticks(to, most);
         return;
     }

@@ -90,7 +90,8 @@ void wt_page_summary(wt_page *page) {
 }
 
 /* Interval, boundary and claimed side on one axis, 320 wide. */
-static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval effect) {
+static void add_strip(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence) {
+    wt_interval effect = evidence->effect;
     double low = part->boundary, high = part->boundary;
     const double shown[] = {effect.value, effect.low, effect.high};
     for (size_t i = 0; i < 3; i++)
@@ -104,7 +105,11 @@ static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval ef
     const double left = 4, width = 312;
     double scale = width / (high - low);
     double edge = left + (part->boundary - low) * scale;
-    /* An end that is not told goes to the end of the axis. */
+    /* An end that is not told, or that may lie beyond the search, goes to the end of the axis. */
+    if (evidence->searched && effect.low == WT_LEAST_EXPONENT)
+        effect.low = -INFINITY;
+    if (evidence->searched && effect.high == WT_MOST_EXPONENT)
+        effect.high = INFINITY;
     double from = isnan(effect.low) ? NAN : left + fmax(effect.low - low, 0) * scale;
     double to = isnan(effect.high) ? NAN : left + fmin((effect.high - low) * scale, width);
     /* The boundary's number stands on the other side, where that has room for it. */
@@ -200,7 +205,7 @@ static void add_part(wt_page *page, size_t index) {
         add_lack(page, part);
         return;
     }
-    add_strip(html, part, evidence->effect);
+    add_strip(html, part, evidence);
     wt_script_add(html, "<p class=\"measured\">Measured: <strong>");
     add_effect(html, evidence);
     wt_script_add(html, "</strong>");
