@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "commands.h"
 #include "io/quote.h"
 #include "lab/reproduce.h"
@@ -33,7 +34,7 @@ static const cli_option options[] = {
     {"workers", 'w', CLI_COUNT, offsetof(values, workers), "N", NULL,
      "Groups of cells at a time; --threads, or all processors, by default."},
     {"dry-run", 0, CLI_FLAG, offsetof(values, dry_run), NULL, NULL,
-     "Say which sweeps there are and how many cells, and do nothing."},
+     "Say which sweeps there are, how many cells and about how long, and do nothing."},
 };
 
 static const char *const lines[] = {"rfa", "recover", "sparse"};
@@ -44,6 +45,7 @@ typedef struct {
     const values *given;
     bool wanted[LINES];
     json_t *listed; /* of a dry run */
+    double rate;    /* of this machine, for the times of a dry run */
     char *store, *page;
     cli_sweep_identity self;
     size_t done, before, failed; /* cells */
@@ -99,14 +101,6 @@ done:
     return status;
 }
 
-/* The line that does the same again. */
-static void spell_command(job *work) {
-    const values *given = work->given;
-    bool all = !cli_given(work->call, "only");
-    snprintf(work->self.command, sizeof work->self.command, "wattle reproduce --scale %s%s%s -o %s",
-             given->scale, all ? "" : " --only ", all ? "" : given->only, given->output);
-}
-
 static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, wt_spec *spec) {
     wt_context *context = work->call->context;
     wt_sweep_options sweep = cli_sweep_describe(&work->self, work->given->workers);
@@ -115,10 +109,13 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
     wt_store *store = NULL;
     char *line = NULL;
     wt_status status;
-    spell_command(work);
+    wt_reproduction_command(work->given->scale,
+                            cli_given(work->call, "only") ? work->given->only : NULL,
+                            work->given->output, work->self.command, sizeof work->self.command);
     WT_TRY(wt_spec_line(context, spec, &line));
     sweep.sweep = line;
     WT_TRY(wt_store_open(context, work->store, WT_STORE_CREATE, &store));
+    WT_TRY(wt_reproduction_check(context, store, one->scale, work->given->output));
     WT_TRY(wt_plan_compare(context, plan, store, &count));
     work->before += count.done + count.failed;
     work->failed += count.failed;
@@ -133,16 +130,25 @@ done:
     return status;
 }
 
-static wt_status list(job *work, const wt_reproduction *one, size_t cells) {
-    if (!work->call->common.json) {
-        printf("%-8s %-24s %6zu cells  %s\n", one->line, one->what, cells, one->sweep);
-        return WT_OK;
-    }
-    if (json_array_append_new(work->listed, json_pack("{s:s, s:s, s:I, s:s}", "line", one->line,
-                                                      "what", one->what, "cells", (json_int_t)cells,
-                                                      "sweep", one->sweep)) != 0)
-        return wt_fail(work->call->context, WT_MEMORY, "no memory for the JSON result");
-    return WT_OK;
+static wt_status list(job *work, const wt_reproduction *one, const wt_plan *plan) {
+    wt_context *context = work->call->context;
+    size_t cells = plan->cell_count, workers = work->given->workers;
+    double seconds, bytes;
+    char time[WT_SECONDS_TEXT];
+    wt_status status;
+    if (workers == 0)
+        workers = (size_t)wt_context_threads(context);
+    WT_TRY(cli_sweep_seconds(context, plan, workers, work->rate, &seconds, &bytes));
+    if (!work->call->common.json)
+        printf("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
+               wt_format_seconds(seconds, time), one->sweep);
+    else if (json_array_append_new(work->listed,
+                                   json_pack("{s:s, s:s, s:I, s:o, s:s}", "line", one->line, "what",
+                                             one->what, "cells", (json_int_t)cells, "seconds",
+                                             cli_json_real(seconds), "sweep", one->sweep)) != 0)
+        status = wt_fail(context, WT_MEMORY, "no memory for the JSON result");
+done:
+    return status;
 }
 
 static wt_status run_one(job *work, const wt_reproduction *one) {
@@ -153,7 +159,7 @@ static wt_status run_one(job *work, const wt_reproduction *one) {
     WT_TRY(wt_reproduction_spec(context, one, &spec));
     WT_TRY(wt_plan_make(context, &spec, (wt_shard){0, 1}, &plan));
     if (work->given->dry_run)
-        WT_TRY(list(work, one, plan.cell_count));
+        WT_TRY(list(work, one, &plan));
     else
         WT_TRY(run_plan(work, one, &plan, &spec));
 done:
@@ -194,7 +200,14 @@ static wt_status run(cli_call *call) {
         status = wt_fail(call->context, WT_USAGE, "wattle reproduce needs --output");
         goto done;
     }
-    if (!work.given->dry_run)
+    if (cli_given(call, "seed")) {
+        status = wt_fail(call->context, WT_USAGE,
+                         "wattle reproduce takes no --seed: its sweeps fix their seeds");
+        goto done;
+    }
+    if (work.given->dry_run)
+        WT_TRY(cli_sweep_rate(call->context, &work.rate));
+    else
         WT_TRY(open_folder(&work));
     for (size_t i = 0; (one = wt_reproduction_at(i)) != NULL; i++) {
         if (!is_wanted(&work, one))
@@ -224,11 +237,13 @@ const cli_command cli_reproduce = {
         "Runs the sweeps that the claims of the three papers ask for into DIR/results.db, measures "
         "every claim and writes DIR/report.html with verdicts, figures and tables. Cells that are "
         "in the store already are not computed again: a run that was stopped, by Ctrl-C (exit code "
-        "75) or a power cut, goes on where it was, and the scales can be added to one another.\n\n"
+        "75) or a power cut, goes on where it was. A folder holds one scale: another is refused, "
+        "as "
+        "their cells would be pooled.\n\n"
         "quick measures every claim on small problems, in five minutes on two cores. paper has the "
         "published settings and grids, as far as they are known; docs/reproduction.md lists them.",
     .examples = "wattle reproduce -o results\n"
-                "wattle reproduce --scale paper --only rfa -o results\n"
+                "wattle reproduce --scale paper --only rfa -o paper\n"
                 "wattle reproduce --scale paper --dry-run",
     CLI_OPTIONS(options, values),
     .run = run,

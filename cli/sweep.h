@@ -35,6 +35,12 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
 /* WT_USAGE, with the names there are, unless it is one of them or NULL. */
 wt_status cli_sweep_experiment(cli_call *call, const char *name);
 
+/* Flops a second of this machine, measured, and what a plan takes by them, about; NaN = not known.
+ */
+wt_status cli_sweep_rate(wt_context *context, double *out);
+wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t workers, double rate,
+                            double *seconds, double *bytes);
+
 /* "3/8", or what the job array of SLURM says where the option is not given; all in one otherwise.
  */
 wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out);

@@ -66,8 +66,8 @@ bool cli_same_file(const char *a, const char *b) {
            first.st_ino == second.st_ino;
 }
 
-/* Flops a second of one product on one thread; the better of three. */
-static wt_status measure_rate(wt_context *context, double *out) {
+/* Of one product on one thread; the best of ten, as other programs may be running. */
+wt_status cli_sweep_rate(wt_context *context, double *out) {
     double *a = NULL, best = INFINITY;
     size_t order = ORDER, square = order * order;
     int threads = wt_context_threads(context);
@@ -76,7 +76,7 @@ static wt_status measure_rate(wt_context *context, double *out) {
     for (size_t i = 0; i < 2 * square; i++)
         a[i] = 1;
     WT_TRY(wt_context_set_threads(context, 1));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 10; i++) {
         double began = wt_clock();
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, order, order, order, 1, a, order, a + square,
                        order, 0, a + 2 * square, order));
@@ -89,16 +89,23 @@ done:
     return status;
 }
 
+wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t workers, double rate,
+                            double *seconds, double *bytes) {
+    wt_cost cost;
+    wt_status status = wt_plan_cost(context, plan, &cost);
+    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
+    *seconds = status == WT_OK ? cost.flops / rate / used : NAN;
+    *bytes = status == WT_OK ? cost.bytes * used : NAN;
+    return status;
+}
+
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
                          size_t workers) {
-    wt_cost cost;
-    double rate;
-    char bytes[WT_BYTES_TEXT] = "not known";
+    double rate, seconds, memory;
+    char bytes[WT_BYTES_TEXT] = "not known", time[WT_SECONDS_TEXT];
     wt_status status;
-    WT_TRY(wt_plan_cost(call->context, plan, &cost));
-    WT_TRY(measure_rate(call->context, &rate));
-    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
-    double seconds = cost.flops / rate / used, memory = cost.bytes * used;
+    WT_TRY(cli_sweep_rate(call->context, &rate));
+    WT_TRY(cli_sweep_seconds(call->context, plan, workers, rate, &seconds, &memory));
     if (call->common.json) {
         WT_TRY(cli_emit_json(
             call,
@@ -115,8 +122,8 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
     cli_print_row("done before", "%zu", count->done);
     cli_print_row("failed before", "%zu", count->failed);
     cli_print_row("to do", "%zu", count->wanted);
-    cli_print_row("time, about", isnan(seconds) ? "not known" : "%.2g s on %zu workers", seconds,
-                  workers);
+    cli_print_row("time, about", "%s on %zu worker%s", wt_format_seconds(seconds, time), workers,
+                  workers == 1 ? "" : "s");
     cli_print_row("memory, about", "%s", bytes);
 done:
     return status;

@@ -151,6 +151,11 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
         status = wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path);
         goto done;
     }
+    if (cli_given(call, "seed")) {
+        status = wt_fail(call->context, WT_USAGE,
+                         "wattle sweep retry takes no --seed: every failed cell has its own");
+        goto done;
+    }
     snprintf(self.command, sizeof self.command, "wattle sweep retry failed %s", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
@@ -173,6 +178,7 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     WT_TRY(wt_sweep_merge(call->context, into, from, &report));
     sum->added += report.added;
     sum->known += report.known;
+    sum->mended += report.mended;
     sum->differs += report.differs;
     if (report.differs > 0)
         wt_remark(call->context,
@@ -184,11 +190,15 @@ done:
     return status;
 }
 
-/* To read the store that is being written would drop its locks. */
-static wt_status check_apart(cli_call *call, const char *into, const char *path) {
-    return cli_same_file(into, path)
-               ? wt_fail(call->context, WT_USAGE, "%s cannot be merged into itself", path)
-               : WT_OK;
+/* Before a store is made for it: whether the file can be read as one. To read the store that is
+ * being written would drop its locks. */
+static wt_status check_source(cli_call *call, const char *into, const char *path) {
+    wt_store *from = NULL;
+    if (cli_same_file(into, path))
+        return wt_fail(call->context, WT_USAGE, "%s cannot be merged into itself", path);
+    wt_status status = wt_store_open(call->context, path, WT_STORE_READ, &from);
+    wt_store_free(from);
+    return status;
 }
 
 wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
@@ -203,23 +213,24 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
         goto done;
     }
     for (int i = first; i < call->operand_count; i++)
-        WT_TRY(check_apart(call, path, call->operands[i]));
+        WT_TRY(check_source(call, path, call->operands[i]));
     WT_TRY(wt_store_open(call->context, path,
                          given->store != NULL ? WT_STORE_CREATE : WT_STORE_WRITE, &into));
     for (int i = first; i < call->operand_count; i++)
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(call,
-                             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "store", path, "added",
-                                       (json_int_t)sum.added, "known", (json_int_t)sum.known,
-                                       "differing", (json_int_t)sum.differs, "done",
-                                       (json_int_t)held.done, "failed", (json_int_t)held.failed)));
+        WT_TRY(cli_emit_json(
+            call, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "store", path, "added",
+                            (json_int_t)sum.added, "known", (json_int_t)sum.known, "mended",
+                            (json_int_t)sum.mended, "differing", (json_int_t)sum.differs, "done",
+                            (json_int_t)held.done, "failed", (json_int_t)held.failed)));
         goto done;
     }
     cli_print_row("store", "%s", path);
     cli_print_row("cells added", "%zu", sum.added);
     cli_print_row("cells known before", "%zu", sum.known);
+    cli_print_row("failed, now done", "%zu", sum.mended);
     cli_print_row("cells in all", "%zu done, %zu failed", held.done, held.failed);
 done:
     wt_store_free(into);

@@ -52,16 +52,15 @@ void cli_verdicts_print(const wt_findings *findings) {
 static json_t *part_json(const wt_findings *findings, size_t p) {
     const wt_claim_part *part = wt_claim_part_at(p);
     const wt_evidence *evidence = &findings->parts[p];
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I}", "part",
-                     part->name != NULL ? part->name : "", "effect", part->effect, "unit",
-                     part->unit, "verdict", wt_verdict_name(findings->part_verdicts[p]), "value",
-                     cli_json_real(evidence->effect.value), "low",
-                     cli_json_real(evidence->effect.low), "high",
-                     cli_json_real(evidence->effect.high), "boundary", part->boundary, "claimed",
-                     part->above ? "above" : "below", "cells", (json_int_t)evidence->cells,
-                     "settings", (json_int_t)evidence->settings, "repetitions",
-                     (json_int_t)evidence->repetitions, "dropped", (json_int_t)evidence->dropped,
-                     "censored", (json_int_t)evidence->censored);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I}", "part",
+        part->name != NULL ? part->name : "", "effect", part->effect, "unit", part->unit, "verdict",
+        wt_verdict_name(findings->part_verdicts[p]), "value", cli_json_real(evidence->effect.value),
+        "low", cli_json_real(evidence->effect.low), "high", cli_json_real(evidence->effect.high),
+        "boundary", part->boundary, "claimed", part->above ? "above" : "below", "cells",
+        (json_int_t)evidence->cells, "settings", (json_int_t)evidence->settings, "repetitions",
+        (json_int_t)evidence->repetitions, "dropped", (json_int_t)evidence->dropped, "censored",
+        (json_int_t)evidence->censored);
 }
 
 json_t *cli_verdicts_json(const wt_findings *findings) {

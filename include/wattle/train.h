@@ -35,7 +35,7 @@ typedef struct wt_train_setting {
     size_t validation_samples; /* fresh ones each time */
     double success;   /* accuracy of a validation that must be passed, in (0, 1]; 1 = met */
     bool to_end;      /* go on after a success */
-    bool hasty;       /* a validation ends as soon as it cannot succeed any more */
+    bool hasty;       /* a validation ends as soon as it can neither succeed nor be the best */
     size_t restarts;  /* runs at most */
     double loss_mark; /* the first step with a smaller loss is told */
     uint64_t seed;

@@ -70,6 +70,22 @@ const char *wt_format_bytes(size_t bytes, char *out) {
     return out;
 }
 
+const char *wt_format_seconds(double seconds, char *out) {
+    static const struct {
+        double most, seconds; /* shown up to, and how many it has */
+        const char *name;
+    } units[] = {{120, 1, "s"}, {7200, 60, "min"}, {172800, 3600, "h"}, {INFINITY, 86400, "days"}};
+    size_t unit = 0;
+    while (seconds >= units[unit].most && unit + 1 < sizeof units / sizeof *units)
+        unit++;
+    double value = seconds / units[unit].seconds;
+    if (isfinite(seconds) && seconds >= 0 && value < 1e6)
+        snprintf(out, WT_SECONDS_TEXT, value < 10 ? "%.2g %s" : "%.0f %s", value, units[unit].name);
+    else
+        snprintf(out, WT_SECONDS_TEXT, "not known");
+    return out;
+}
+
 size_t wt_edit_distance(const char *a, const char *b) {
     enum { LONGEST = 64 };
     size_t length = strlen(b);

@@ -15,6 +15,11 @@ bool wt_parse_bytes(const char *text, size_t *out);
 /* "1.5 GiB" into out[WT_BYTES_TEXT]; returns out. */
 const char *wt_format_bytes(size_t bytes, char *out);
 
+#define WT_SECONDS_TEXT 24
+/* "0.65 s", "45 s", "30 min", "33 h", "12 days", "not known" into out[WT_SECONDS_TEXT]; returns
+ * out. */
+const char *wt_format_seconds(double seconds, char *out);
+
 /* Insertions, deletions and replacements that turn a into b. */
 size_t wt_edit_distance(const char *a, const char *b);
 

@@ -29,11 +29,12 @@ typedef struct wt_evidence {
                            not tell is infinite, or the end of the search for a growth exponent */
     size_t cells;       /* that went into it */
     size_t settings;    /* different parameters among them, apart from x and the repetition */
-    size_t repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
-    size_t dropped;     /* repetitions of a setting that bear on it and gave no number */
-    size_t censored;    /* lengths whose critical m the grid of m does not hold */
-    bool searched;      /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
-                           value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
+    size_t
+        repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
+    size_t dropped;  /* repetitions of a setting that bear on it and gave no number */
+    size_t censored; /* lengths whose critical m the grid of m does not hold */
+    bool searched;   /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
+                        value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
 } wt_evidence;
 
 typedef struct wt_claim_part wt_claim_part;

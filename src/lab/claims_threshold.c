@@ -163,10 +163,9 @@ wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
         lows[d] = one.low;
         highs[d] = one.high;
     }
-    out->effect = (wt_interval){best.p,
-                                fmin(best.low, wt_draws_interval(0, lows, WT_BOOTSTRAP_DRAWS).low),
-                                fmax(best.high,
-                                     wt_draws_interval(0, highs, WT_BOOTSTRAP_DRAWS).high)};
+    out->effect =
+        (wt_interval){best.p, fmin(best.low, wt_draws_interval(0, lows, WT_BOOTSTRAP_DRAWS).low),
+                      fmax(best.high, wt_draws_interval(0, highs, WT_BOOTSTRAP_DRAWS).high)};
 done:
     wt_release(sizes);
     wt_release(draws);

@@ -182,27 +182,31 @@ static size_t samples_of(const wt_value *values) {
     return (size_t)ceil(values[SAMPLES_RATIO].number * least_samples(values));
 }
 
-/* Measured on teachers of 8 and 16 dimensions: part of the rate of a large product; steps where one
- * of the first starts wins; steps of a start that fails; examples over N_min below which most do.
+/* Measured on teachers of 8 and 16 dimensions: part of the rate of a large product; products with
+ * the Jacobian, each as much as three passes through the layer, where one of the first starts wins,
+ * and those of a start that fails; examples over N_min below which most do; starts that Adam's
+ * method takes, with one and a half passes a step. Parities of more than one bit are never quick.
  */
-#define PART_OF_GEMM 0.1
-#define QUICK_STEPS  40
-#define FAILED_STEPS 100
-#define SCARCE       2
+#define PART_OF_GEMM    0.5
+#define QUICK_PRODUCTS  300
+#define FAILED_PRODUCTS 20000
+#define SCARCE          2
+#define ADAM_STARTS     5
 
-/* Gauss-Newton steps on u = m d^2 unknowns and r = n k p residuals. */
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
     const wt_value *values = trial->values;
-    double u = values[HEADS].number * values[DIM].number * values[DIM].number;
-    double r = (double)samples_of(values) * values[LENGTH].number * values[OUT_DIM].number;
+    double m = values[HEADS].number, d = values[DIM].number, k = values[LENGTH].number;
+    double tokens = (double)samples_of(values) * k;
+    double pass = 2 * tokens * m * (d * d + 2 * k * d + d * values[OUT_DIM].number);
     bool adam = strcmp(values[METHOD].text, "adam") == 0;
-    bool scarce = values[SAMPLES_RATIO].number < SCARCE;
-    double steps = adam     ? values[STEPS].number
-                   : scarce ? FAILED_STEPS * values[RESTARTS].number
-                            : QUICK_STEPS;
-    double step = adam ? 6 * r * values[HEADS].number * values[DIM].number : r * u * u + u * u * u;
-    *out = (wt_cost){.flops = steps * step / PART_OF_GEMM, .bytes = 8 * (r * u + 2 * u * u)};
+    bool quick = values[SAMPLES_RATIO].number >= SCARCE && values[PARITY].number <= 1;
+    double passes = adam    ? 1.5 * ADAM_STARTS * values[STEPS].number
+                    : quick ? 3 * QUICK_PRODUCTS
+                            : 3 * FAILED_PRODUCTS * values[RESTARTS].number;
+    double unknowns = m * d * d;
+    *out = (wt_cost){.flops = passes * pass / PART_OF_GEMM,
+                     .bytes = 8 * (2 * unknowns * unknowns + 10 * tokens * m * (d + k))};
     return WT_OK;
 }
 

@@ -68,8 +68,8 @@ static wt_status add_cell(void *user, const wt_record *record) {
     if (found && !work->put)
         goto done;
     work->put = false;
-    work->report->known -= found;
-    work->report->added++;
+    work->report->added += !found;
+    work->report->mended += found;
     WT_TRY(wt_store_put(work->context, work->store, record));
 done:
     return status;

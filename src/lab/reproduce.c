@@ -1,8 +1,10 @@
 #include "lab/reproduce.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/quote.h"
 
 /* tiny runs everything in seconds, to see that it works. quick is the smallest that measures every
  * claim: five minutes on two cores. paper has the published settings and grids, reconstructed where
@@ -126,4 +128,37 @@ wt_status wt_reproduction_spec(wt_context *context, const wt_reproduction *repro
 done:
     wt_release(text);
     return status;
+}
+
+#define COMMAND "wattle reproduce --scale "
+
+void wt_reproduction_command(const char *scale, const char *only, const char *folder, char *out,
+                             size_t size) {
+    snprintf(out, size, COMMAND "%s%s%s -o %s", scale, only == NULL ? "" : " --only ",
+             only == NULL ? "" : only, folder);
+}
+
+typedef struct {
+    wt_context *context;
+    const char *scale, *folder;
+} check;
+
+static wt_status check_command(void *user, const char *kind, const char *text) {
+    const check *wanted = user;
+    char shown[WT_QUOTED_BYTES];
+    if (strcmp(kind, "command") != 0 || strncmp(text, COMMAND, strlen(COMMAND)) != 0)
+        return WT_OK;
+    const char *scale = text + strlen(COMMAND);
+    size_t length = strcspn(scale, " ");
+    if (strlen(wanted->scale) == length && strncmp(scale, wanted->scale, length) == 0)
+        return WT_OK;
+    return wt_fail(
+        wanted->context, WT_USAGE, "%s holds scale %.*s: give scale %s a folder of its own",
+        wt_quote(wanted->folder, shown, sizeof shown), (int)length, scale, wanted->scale);
+}
+
+wt_status wt_reproduction_check(wt_context *context, wt_store *store, const char *scale,
+                                const char *folder) {
+    check wanted = {context, scale, folder};
+    return wt_store_about(context, store, check_command, &wanted);
 }

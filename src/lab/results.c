@@ -183,17 +183,27 @@ static bool fits_one(const char *words, const char *pattern, size_t length) {
     }
 }
 
+/* Whether a parameter is a number that is not below the limit. */
+static bool reaches(const wt_result *result, const char *name, const char *limit, size_t length) {
+    char text[WT_VALUE_TEXT];
+    double least;
+    snprintf(text, sizeof text, "%.*s", (int)length, limit);
+    return wt_parse_real(text, &least) &&
+           number_of(json_object_get(result->parameters, name)) >= least;
+}
+
 bool wt_result_fits(const wt_result *result, const char *where) {
     char name[WT_VALUE_TEXT], words[WT_VALUE_TEXT];
     for (; where != NULL && *where != '\0'; where += *where == ' ') {
-        size_t whole = strcspn(where, " "), left = strcspn(where, "!=");
+        size_t whole = strcspn(where, " "), left = strcspn(where, "!>=");
         if (left >= whole || left >= sizeof name)
             return false;
-        bool other = where[left] == '!';
-        size_t begin = left + (other ? 2 : 1);
+        bool other = where[left] == '!', least = where[left] == '>';
+        size_t begin = left + (other || least ? 2 : 1);
         snprintf(name, sizeof name, "%.*s", (int)left, where);
         wt_result_words(result->parameters, name, words, sizeof words);
-        if (fits_one(words, where + begin, whole - begin) == other)
+        if (least ? !reaches(result, name, where + begin, whole - begin)
+                  : fits_one(words, where + begin, whole - begin) == other)
             return false;
         where += whole;
     }

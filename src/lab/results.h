@@ -40,7 +40,8 @@ double wt_result_number(const wt_result *result, const char *name);
 const char *wt_result_words(const json_t *parameters, const char *name, char *out, size_t size);
 
 /* Whether the parameters fit all of the words: "model=rfa target=mean-power:*", where a star at
- * the end stands for anything, `a|b` for either, and != for all others. NULL fits all. */
+ * the end stands for anything, `a|b` for either, != for all others and >= for numbers from one on.
+ * NULL fits all. */
 bool wt_result_fits(const wt_result *result, const char *where);
 
 #endif

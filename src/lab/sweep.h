@@ -30,8 +30,9 @@ wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
                        const wt_sweep_options *options, wt_sweep_report *report);
 
 typedef struct wt_merge_report {
-    size_t added;   /* cells that were not there, or failed there and are done now */
+    size_t added;   /* cells that were not there */
     size_t known;   /* cells that were there */
+    size_t mended;  /* of them, failed there and done now */
     size_t differs; /* of them, done on both sides with other numbers: the first are kept */
 } wt_merge_report;
 

@@ -165,7 +165,8 @@ size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t a
         const wt_threshold_row *row = &threshold->rows[i];
         size_t m = row->samples;
         if (row->length == length && row->trial < setting->trials && m > after &&
-            m >= setting->low && m <= setting->high && (m - setting->low) % setting->resolution == 0)
+            m >= setting->low && m <= setting->high &&
+            (m - setting->low) % setting->resolution == 0)
             nearest = nearest == 0 || m < nearest ? m : nearest;
     }
     return nearest;
@@ -191,7 +192,8 @@ static void bracket(const wt_threshold *threshold, size_t length, size_t *low, s
     }
 }
 
-/* An m that was left half done, by a run with fewer trials say, above the critical one; 0 = none. */
+/* An m that was left half done, by a run with fewer trials say, above the critical one; 0 = none.
+ */
 static size_t half_done(const wt_threshold *threshold, size_t length, size_t critical) {
     size_t m = critical;
     while ((m = wt_threshold_tried(threshold, length, m)) != 0)

@@ -1,13 +1,13 @@
 /* How many samples m a network needs at each length T: trials at an adaptive choice of m.
  *
- * The m are those of a grid, low, low + resolution, .. up to high. An m meets the rate when `rate` of
- * its trials succeed. The critical m is the smallest m tried such that it and every larger m tried
- * meet the rate: one lucky m below does not count, and an unlucky one above moves it up. It is
- * found by halving; then `around` more m on both sides are run, so that the rate is seen to rise,
- * and halving begins again where one of them moves it. At last smaller m are run until the fitted
- * rate is below `rate`. All lengths are searched side by side, in rounds: what is run depends on
- * results and never on time or threads. A trial is a pure function of (seed, T, m, its number);
- * trials at other T or m draw tasks of their own.
+ * The m are those of a grid, low, low + resolution, .. up to high. An m meets the rate when `rate`
+ * of its trials succeed. The critical m is the smallest m tried such that it and every larger m
+ * tried meet the rate: one lucky m below does not count, and an unlucky one above moves it up. It
+ * is found by halving; then `around` more m on both sides are run, so that the rate is seen to
+ * rise, and halving begins again where one of them moves it. At last smaller m are run until the
+ * fitted rate is below `rate`. All lengths are searched side by side, in rounds: what is run
+ * depends on results and never on time or threads. A trial is a pure function of (seed, T, m, its
+ * number); trials at other T or m draw tasks of their own.
  *
  * All trials are kept in a CSV file, and a search that finds some there goes on from them. */
 #ifndef WT_LAB_THRESHOLD_H
@@ -62,8 +62,8 @@ typedef struct wt_threshold_point {
     wt_censoring censoring; /* WT_BELOW: low is critical already; WT_ABOVE: `largest` fails yet */
     size_t critical;        /* 0 for WT_ABOVE */
     size_t largest;         /* m tried */
-    wt_interval fitted;     /* by the isotonic fit of all trials, finite where the pooled rates cross
-                               the rate; infinite ends where not seen */
+    wt_interval fitted; /* by the isotonic fit of all trials, finite where the pooled rates cross
+                           the rate; infinite ends where not seen */
     size_t first_cell, cells;
 } wt_threshold_point;
 

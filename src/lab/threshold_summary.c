@@ -60,8 +60,7 @@ static wt_status fit_growth(wt_context *context, wt_threshold_summary *out) {
     }
     for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         out->fits[g].growth = growths[g];
-        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points,
-                                &out->fits[g].fit));
+        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points, &out->fits[g].fit));
     }
     if (out->fitted_points >= 3)
         out->exponent = wt_growth_exponent(x, y, out->fitted_points);

@@ -137,7 +137,16 @@ static wt_status add_point(wt_context *context, wt_trainer *trainer, double accu
     return status;
 }
 
-/* Fresh samples, piece by piece: while a network is far from success the first piece tells. */
+static double best_so_far(const wt_trainer *trainer) {
+    double best = -1;
+    for (size_t i = 0; i < trainer->points; i++)
+        best = fmax(best, trainer->history[i].validation_accuracy);
+    return best;
+}
+
+/* Fresh samples, piece by piece: while a network is far from success the first piece tells. But the
+ * best of many accuracies on a few samples each is too good: one that looks like the best so far is
+ * judged on the samples of the other pieces, too. */
 wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
     size_t samples = setting->validation_samples, judged = 0, correct = 0, piece = 0;
@@ -147,15 +156,18 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
     wt_network_result result;
     wt_status status = WT_OK;
     for (size_t first = 0; first < samples; first += piece) {
-        size_t wrong = judged - correct;
-        if (setting->hasty && wrong > allowed)
-            break;
+        if (judged - correct > allowed) {
+            if ((double)correct <= best_so_far(trainer) * (double)judged)
+                break;
+            allowed = SIZE_MAX;
+        }
         piece = samples - first < trainer->piece.samples ? samples - first : trainer->piece.samples;
         bits.samples = piece;
         WT_TRY(wt_sparse_draw(context, &trainer->task, "validate",
                               (uint64_t)count * samples + first, false, &bits));
         WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits,
-                                   setting->hasty ? allowed - wrong : SIZE_MAX, &result));
+                                   allowed == SIZE_MAX ? allowed : allowed - (judged - correct),
+                                   &result));
         judged += result.samples;
         correct += result.correct;
     }

@@ -67,7 +67,8 @@ static void add_settings(wt_page *page, const wt_result *first) {
             wt_script values = {.context = page->context};
             size_t count =
                 wt_rerun_values(&values, page->results, first->experiment, key, VALUES_SHOWN);
-            if (count > 0 && (count > 1) == (varied == 1)) {
+            html->status = html->status == WT_OK ? values.status : html->status;
+            if (values.text != NULL && (count > 1) == (varied == 1)) {
                 wt_script_add(html, "%s", any ? "; " : "");
                 wt_html_text(html, key);
                 wt_script_add(html, " = ");

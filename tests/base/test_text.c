@@ -54,6 +54,20 @@ static void bytes_are_written_short(void **state) {
     assert_string_equal(wt_format_bytes(SIZE_MAX, text), "16.0 EiB");
 }
 
+static void seconds_are_written_short(void **state) {
+    (void)state;
+    char text[WT_SECONDS_TEXT];
+    assert_string_equal(wt_format_seconds(0.654, text), "0.65 s");
+    assert_string_equal(wt_format_seconds(119, text), "119 s");
+    assert_string_equal(wt_format_seconds(150, text), "2.5 min");
+    assert_string_equal(wt_format_seconds(1800, text), "30 min");
+    assert_string_equal(wt_format_seconds(1.2e5, text), "33 h");
+    assert_string_equal(wt_format_seconds(1.2e6, text), "14 days");
+    assert_string_equal(wt_format_seconds(NAN, text), "not known");
+    assert_string_equal(wt_format_seconds(INFINITY, text), "not known");
+    assert_string_equal(wt_format_seconds(-1, text), "not known");
+}
+
 static void distances_count_slips(void **state) {
     (void)state;
     static const struct {
@@ -78,9 +92,9 @@ static void distances_count_slips(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_are_whole_texts), cmocka_unit_test(reals_are_finite),
-        cmocka_unit_test(bytes_take_a_unit),        cmocka_unit_test(bytes_are_written_short),
-        cmocka_unit_test(distances_count_slips),
+        cmocka_unit_test(integers_are_whole_texts),  cmocka_unit_test(reals_are_finite),
+        cmocka_unit_test(bytes_take_a_unit),         cmocka_unit_test(bytes_are_written_short),
+        cmocka_unit_test(seconds_are_written_short), cmocka_unit_test(distances_count_slips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,6 +133,24 @@ static void reproduce_runs_and_resumes(void **state) {
     json_decref(second);
 }
 
+/* Claims would pool the cells of two scales: the folder of one is refused to another, and nothing
+ * changes. */
+static void a_folder_holds_one_scale(void **state) {
+    (void)state;
+    size_t bytes, again_bytes;
+    run_must("reproduce --scale tiny --only recover -o one --quiet");
+    char *before = slurp("one/results.db", &bytes);
+    CHECK_SAYS(run_in_folder("reproduce --scale quick --only recover -o one --quiet"), 64,
+               "one holds scale tiny: give scale quick a folder of its own");
+    char *after = slurp("one/results.db", &again_bytes);
+    assert_int_equal(bytes, again_bytes);
+    assert_memory_equal(before, after, bytes);
+    free(before);
+    free(after);
+    run_must(
+        "reproduce --scale tiny --only recover,sparse -o one --quiet"); /* lines may be added */
+}
+
 /* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. */
 static void an_interrupted_reproduction_keeps_its_cells(void **state) {
     (void)state;
@@ -176,6 +194,7 @@ static void every_scale_can_be_planned(void **state) {
         assert_true(json_array_size(json_object_get(object, "sweeps")) >= 3);
         json_array_foreach(json_object_get(object, "sweeps"), i, sweep) {
             assert_true(json_integer_value(json_object_get(sweep, "cells")) > 0);
+            assert_true(run_member(sweep, "seconds") > 0);
         }
         json_decref(object);
     }
@@ -187,6 +206,7 @@ static void wrong_words_are_told(void **state) {
     CHECK_SAYS(run_in_folder("reproduce"), 64, "needs --output");
     CHECK_SAYS(run_in_folder("reproduce --only rfa,rfb -o all"), 64,
                "'rfb' is none of rfa, recover");
+    CHECK_SAYS(run_in_folder("reproduce --scale tiny --seed 7 -o all"), 64, "takes no --seed");
     CHECK_SAYS(run_in_folder("reproduce --scale huge -o all"), 64, "huge");
     CHECK_SAYS(run_in_folder("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
 }
@@ -198,6 +218,7 @@ int main(void) {
         cmocka_unit_test(damaged_cells_are_told_with_their_file),
         cmocka_unit_test(commands_are_those_that_were_run),
         cmocka_unit_test(reproduce_runs_and_resumes),
+        cmocka_unit_test(a_folder_holds_one_scale),
         cmocka_unit_test(an_interrupted_reproduction_keeps_its_cells),
         cmocka_unit_test(every_scale_can_be_planned),
         cmocka_unit_test(wrong_words_are_told),

@@ -168,6 +168,27 @@ static void a_widened_grid_adds_cells(void **state) {
         assert_non_null(strstr(after.text, row));
 }
 
+/* A source that is none leaves no new store. */
+static void sources_are_read_before_a_store_is_made(void **state) {
+    whole(*state);
+    CHECK_SAYS(sweep("sweep merge whole.db none.db --store fresh.db"), 66, "none.db");
+    CHECK_SAYS(sweep("sweep merge whole.db spec.ini --store fresh.db"), 65, "spec.ini");
+    assert_int_equal(access(path_of("fresh.db"), F_OK), -1);
+}
+
+/* A cell that one source has failed and the next done is added once. */
+static void mended_cells_are_added_once(void **state) {
+    whole(*state);
+    const run_result *result = sweep("sweep run spec.ini --store broken.db --mem 400K");
+    assert_int_equal(result->code, 1);
+    result = sweep("sweep merge broken.db whole.db --store mended.db");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "cells added            24\n"));
+    assert_non_null(strstr(result->out, "cells known before     24\n"));
+    assert_non_null(strstr(result->out, "failed, now done       24\n"));
+    check_table(*state, "mended.db", whole(*state));
+}
+
 static void another_meaning_is_refused(void **state) {
     static table before;
     check_runs("sweep run spec.ini --store meaning.db --set n=32");
@@ -337,6 +358,7 @@ static void failures_are_kept_and_retried(void **state) {
     CHECK_PRINTS(sweep("sweep list failed.db --failed"), "a memory budget of");
     result = sweep("sweep run spec.ini --store failed.db"); /* does not try again by itself */
     assert_int_equal(result->code, 1);
+    CHECK_SAYS(sweep("sweep retry failed failed.db --seed 7"), 64, "takes no --seed");
     CHECK_PRINTS(sweep("sweep retry failed failed.db"), "done now               24\n");
     check_table(*state, "failed.db", whole(*state));
     CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               0\n");
@@ -458,6 +480,8 @@ int main(void) {
         cmocka_unit_test(shards_merge_to_the_whole),
         cmocka_unit_test(a_missing_n_comes_back_with_the_same_bits),
         cmocka_unit_test(a_widened_grid_adds_cells),
+        cmocka_unit_test(sources_are_read_before_a_store_is_made),
+        cmocka_unit_test(mended_cells_are_added_once),
         cmocka_unit_test(another_meaning_is_refused),
         cmocka_unit_test(a_merge_looks_at_the_numbers),
         cmocka_unit_test(kills_lose_nothing_that_is_stored),

@@ -20,7 +20,7 @@ static inline int start_fresh(void **state) {
 }
 
 static inline void add(wt_context *context, const char *experiment, const char *parameters,
-                const char *metrics) {
+                       const char *metrics) {
     char hash[WT_HASH_TEXT];
     snprintf(hash, sizeof hash, "%064zx", serial++);
     wt_record record = {.hash = hash,
@@ -36,8 +36,8 @@ static inline void add(wt_context *context, const char *experiment, const char *
     CHECK_OK(context, wt_results_add(context, &results, &record));
 }
 
-static inline void add_recover(wt_context *context, const char *tokens, int parity, int rep, int success,
-                        double steps) {
+static inline void add_recover(wt_context *context, const char *tokens, int parity, int rep,
+                               int success, double steps) {
     char parameters[256], metrics[64];
     snprintf(parameters, sizeof parameters,
              "{\"dim\":8,\"heads\":%d,\"method\":\"refine\",\"noise\":0,\"parity\":%d,\"rep\":%d,"

@@ -16,11 +16,15 @@ static void add_curve(wt_context *context, const char *model, const char *target
 static void cells_are_chosen_by_their_parameters(void **state) {
     add(*state, "curve", "{\"model\":\"rfa\",\"n\":16,\"target\":\"mean-power:2\"}", "{}");
     const wt_result *cell = &results.cells[0];
-    static const char *const fitting[] = {
-        NULL,    "",         "model=rfa", "model=rfa target=mean-power:*", "n=16", "model=brfa|rfa",
-        "n!=17", "target=*", "width!=3"};
+    static const char *const fitting[] = {NULL,        "",
+                                          "model=rfa", "model=rfa target=mean-power:*",
+                                          "n=16",      "model=brfa|rfa",
+                                          "n!=17",     "target=*",
+                                          "width!=3",  "n>=16 model=rfa",
+                                          "n>=2.5"};
     static const char *const others[] = {"model=rf",      "model=rfa n=17", "n!=16",
-                                         "target=corr:*", "width=3",        "model"};
+                                         "target=corr:*", "width=3",        "model",
+                                         "n>=17",         "width>=0",       "model>=1"};
     for (size_t i = 0; i < sizeof fitting / sizeof *fitting; i++)
         if (!wt_result_fits(cell, fitting[i]))
             fail_msg("'%s' does not fit", fitting[i]);

@@ -162,8 +162,8 @@ static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
 }
 
 /* 200 sets of six repetitions: 95% hold -1/2, give or take 1.5%; three such below, none above, as
- * the interval may be wide. The log of a mean is off by half its relative variance, (0.01/0.05)^2/12
- * at the largest m: little beside the interval. */
+ * the interval may be wide. The log of a mean is off by half its relative variance,
+ * (0.01/0.05)^2/12 at the largest m: little beside the interval. */
 static void exponents_of_means_are_covered(void **state) {
     enum { SETS = 200 };
     int covered = 0;

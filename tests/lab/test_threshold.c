@@ -104,11 +104,10 @@ static void search_table(wt_context *context, wt_threshold *threshold, const siz
         while (wt_threshold_find(threshold, 6, samples, trial) != NULL)
             trial++;
         assert_true(trial < setting->trials);
-        const wt_threshold_row row = {
-            .length = 6,
-            .samples = samples,
-            .trial = trial,
-            .result = {.success = trial < successes[index], .runs = 1}};
+        const wt_threshold_row row = {.length = 6,
+                                      .samples = samples,
+                                      .trial = trial,
+                                      .result = {.success = trial < successes[index], .runs = 1}};
         CHECK_OK(context, wt_threshold_add(context, threshold, &row));
     }
 }

@@ -124,6 +124,28 @@ static void hasty_validations_decide_alike(void **state) {
     wt_trainer_free(hasty);
 }
 
+/* Nothing can be learned of a parity from few samples: all accuracies are 1/2 but for chance. The
+ * best of 100 on 256 samples each would be about 1/2 + 2.5 / (2 sqrt 256) = 0.58; judged on 10^4, the
+ * few that look like the best are within 4 / (2 sqrt 10^4) = 0.02. */
+static void best_accuracies_are_judged_in_full(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    wt_trainer *trainer;
+    setting.task.function = "parity:3";
+    setting.task.length = 40;
+    setting.samples = 10;
+    setting.validation_samples = 10000;
+    setting.steps = 100;
+    setting.validate = 1;
+    setting.restarts = 1;
+    setting.hasty = true;
+    run_small(*state, &setting, SIZE_MAX, &trainer);
+    wt_train_result result = wt_trainer_result(trainer);
+    assert_false(result.success);
+    assert_int_equal(trainer->points, 100);
+    CHECK_NEAR(result.best_accuracy, 0.5, 0.02);
+    wt_trainer_free(trainer);
+}
+
 static void runs_follow_each_other(void **state) {
     wt_train_setting setting = small_setting("mlp");
     setting.steps = 7;
@@ -298,6 +320,7 @@ int main(void) {
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(online_samples_are_fresh),
         cmocka_unit_test(hasty_validations_decide_alike),
+        cmocka_unit_test(best_accuracies_are_judged_in_full),
         cmocka_unit_test(runs_follow_each_other),
         cmocka_unit_test(to_end_goes_on),
         cmocka_unit_test(fixed_tensors_stay),
