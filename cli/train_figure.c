@@ -7,7 +7,7 @@
 #include "plot.h"
 #include "train.h"
 
-enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
+enum { KINDS = 3, NAME = 32 };       /* loss, train accuracy, validation accuracy */
 enum { AMBER = 4, BLACK = 6, GREY }; /* looks */
 
 typedef struct {

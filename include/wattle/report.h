@@ -24,15 +24,16 @@ typedef enum wt_mark {
  * WT_OPEN_LOW), and drawn hollow. */
 enum { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 };
 
-/* Points of one colour; series with bars are set a little apart along x. Values that are not finite, or not above 0 on a logarithmic axis, are
- * left out; an interval that runs out of a logarithmic axis ends at its edge, with an arrow. */
+/* Points of one colour; series with bars are set a little apart along x. Values that are not
+ * finite, or not above 0 on a logarithmic axis, are left out; an interval that runs out of a
+ * logarithmic axis ends at its edge, with an arrow. */
 typedef struct wt_series {
     const char *name; /* in the legend; NULL = not there. Series of one name share an entry */
     wt_mark mark;
     size_t look; /* colour and shape, 0 to WT_LOOKS-1 */
     size_t count;
-    const double *x, *y;      /* (count) */
-    const double *low, *high; /* (count), or NULL */
+    const double *x, *y;       /* (count) */
+    const double *low, *high;  /* (count), or NULL */
     const unsigned char *open; /* (count), sums of WT_OPEN_.., or NULL */
 } wt_series;
 

@@ -44,7 +44,8 @@ const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence) {
     const wt_spec_entry *found = NULL;
     for (size_t i = 0; i < spec->count; i++) {
         const wt_spec_entry *entry = &spec->entries[i];
-        if (has_word(sentence, entry->key) && (found == NULL || (found->line > 0 && entry->line == 0)))
+        if (has_word(sentence, entry->key) &&
+            (found == NULL || (found->line > 0 && entry->line == 0)))
             found = entry;
     }
     return found;

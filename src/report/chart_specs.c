@@ -5,8 +5,7 @@
 #define GEOMETRIC                                                                                  \
     "Points are geometric means over repetitions, bars 95% intervals by Student's t of the logs."
 /* Gaps of a repetition may be negative: no logs. */
-#define GAP                                                                                        \
-    MEAN " An arrow in place of an end: the interval goes on below the axis, to 0 or less."
+#define GAP  MEAN " An arrow in place of an end: the interval goes on below the axis, to 0 or less."
 #define RATE "Points are shares of trials, bars exact 95% intervals (Clopper and Pearson)."
 
 static const wt_chart_spec specs[] = {

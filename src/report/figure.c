@@ -53,8 +53,7 @@ static void hold_panel(const wt_panel *panel, wt_extent *x, wt_extent *y) {
     }
 }
 
-void wt_figure_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x,
-                       wt_extent *y) {
+void wt_figure_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x, wt_extent *y) {
     *x = wt_extent_empty(panel->x.log);
     *y = wt_extent_empty(panel->y.log);
     hold_panel(panel, x, y);

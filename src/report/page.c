@@ -91,17 +91,21 @@ static void add_reading(wt_page *page) {
         html,
         "<h2 id=\"reading\">How to read this</h2>\n"
         "<p>For every claim there is an effect, one number, and the side of a boundary that the "
-        "claim stands for. Sides and boundaries were fixed before anything was measured; three "
-        "settings, those of 1.1 in n, 2.3 and 3.4, were changed after a first result was seen, and "
+        "claim stands for. Sides and boundaries were fixed before anything was measured. Changed "
+        "after a first result was seen: effect and settings of 1.1 in n, settings of 2.3 and 3.4, "
+        "and the rules for shared draws, negative gaps, falls and critical sizes outside the grid; "
         "docs/reproduction.md tells how. A 95%% interval wholly on that side: "
         "reproduced. Wholly on the other: not reproduced. Neither: undecided, and more cells may "
         "settle it. A claim of several parts is reproduced when all of them are. Measured means: "
         "at the sizes of this store, not for all sizes, and no measurement proves a theorem.</p>\n"
         "<p>Log ratios compare two models on the same draws; the interval is Student's t over "
         "repetitions. Exponents are slopes of log against log, one a repetition, with the same "
-        "interval. Rates have exact intervals (Clopper and Pearson). Growth exponents and critical "
+        "interval; settings that share draws are averaged first, and count once. Exponents of gaps "
+        "are slopes of their means, with repetitions resampled. Rates have exact intervals "
+        "(Clopper and Pearson). Growth exponents and critical "
         "sizes have bootstrap intervals with fixed seeds: the same store gives the same page, byte "
-        "for byte. In figures, series with bars are set a little apart along x, so that bars do not "
+        "for byte. In figures, series with bars are set a little apart along x, so that bars do "
+        "not "
         "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report ");
     wt_html_text(html, page->store);
     wt_script_add(html, " -o ");

@@ -50,8 +50,7 @@ static void add_effect(wt_script *html, const wt_evidence *evidence) {
 }
 
 static bool is_measured(const wt_evidence *evidence) {
-    return evidence->cells > 0 &&
-           (!isnan(evidence->effect.value) || !isnan(evidence->effect.low));
+    return evidence->cells > 0 && (!isnan(evidence->effect.value) || !isnan(evidence->effect.low));
 }
 
 void wt_page_summary(wt_page *page) {

@@ -50,7 +50,8 @@ wt_status wt_page_sweeps(wt_page *page) {
     char path[4096];
     const wt_results *results = page->results;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(page->context, &page->made, results->sweep_count * results->count, "sweeps"));
+    WT_TRY(
+        WT_NEW_ZERO(page->context, &page->made, results->sweep_count * results->count, "sweeps"));
     WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweep_count, "sweeps"));
     for (size_t i = 0; i < results->sweep_count; i++) {
         wt_rerun_spec(&spec, results->sweeps[i]);
@@ -116,8 +117,9 @@ void wt_page_paper(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
     wt_script_add(html, "<div class=\"paper\"><p class=\"soft\">The numbers are in ");
     wt_html_text(html, page->folder_name);
-    wt_script_add(html, "/%s.csv, the figure in %s.svg and %s.pdf beside it. From %zu cells. Made "
-                        "by</p>\n",
+    wt_script_add(html,
+                  "/%s.csv, the figure in %s.svg and %s.pdf beside it. From %zu cells. Made "
+                  "by</p>\n",
                   chart->spec->id, chart->spec->id, chart->spec->id, chart->cells);
     add_commands(page, chart);
     wt_script_add(html, "</div>\n");

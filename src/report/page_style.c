@@ -72,7 +72,8 @@ const char *const wt_page_style[] = {
     "--box:#fff;--link:#000;--good:#12724a;--bad:#b3400a;--open:#6a5400;--none:#444;"
     "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0}"
     "h2{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}"
-    ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:1fr}.wide .panels{grid-template-columns:1fr 1fr}"
+    ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:1fr}.wide "
+    ".panels{grid-template-columns:1fr 1fr}"
     "tr{break-inside:avoid}a{text-decoration:none}.charts{grid-template-columns:1fr 1fr}"
     "details:not([open]){display:none}.paper{display:block;font-size:8pt}"
     "details[open]+.paper{display:none}}\n",

@@ -127,17 +127,18 @@ static void intervals_end_at_the_edge_of_a_log_axis(void **state) {
     wt_script_free(&script);
 }
 
-/* Ends that are not known become arrows; a bound alone is a hollow point and no part of the line. */
+/* Ends that are not known become arrows; a bound alone is a hollow point and no part of the line.
+ */
 static void open_ends_have_arrows(void **state) {
     const double x[] = {1, 2, 3}, y[] = {5, 6, 9}, from[] = {4, 2, 9}, to[] = {9, 7, 9};
     const unsigned char open[] = {WT_OPEN_HIGH, WT_OPEN_LOW, WT_OPEN_VALUE | WT_OPEN_HIGH};
-    wt_series series = {.name = "s", .count = 3, .x = x, .y = y, .low = from, .high = to, .open = open};
+    wt_series series = {
+        .name = "s", .count = 3, .x = x, .y = y, .low = from, .high = to, .open = open};
     wt_panel panel = {.y = {.low = 0, .high = 10}, .series = &series, .series_count = 1};
     wt_figure figure = {.panels = &panel, .panel_count = 1};
     wt_script script = script_of(*state, &figure);
     assert_non_null(strstr(script.text, "1 5 4 5\n2 6 6 7\nNaN NaN NaN NaN\nEOD\n"));
-    assert_non_null(
-        strstr(script.text, "$A0 << EOD\nNaN NaN NaN\n1 5 9\n2 6 2\n3 9 9.9\nEOD\n"));
+    assert_non_null(strstr(script.text, "$A0 << EOD\nNaN NaN NaN\n1 5 9\n2 6 2\n3 9 9.9\nEOD\n"));
     assert_non_null(strstr(script.text, "$O0 << EOD\nNaN NaN\n3 9\nEOD\n"));
     wt_script_free(&script);
 }
@@ -200,12 +201,18 @@ static void ticks_are_round_numbers(void **state) {
         double values[4]; /* that the data have along the axis, up to the first 0 */
         const char *words;
     } cases[] = {
-        {{.log = true, .low = 15, .high = 4200}, 'x', {0}, "('16' 16 0, '' 32 1, '64' 64 0, '' 128 1, '256' 256 0"},
+        {{.log = true, .low = 15, .high = 4200},
+         'x',
+         {0},
+         "('16' 16 0, '' 32 1, '64' 64 0, '' 128 1, '256' 256 0"},
         {{.log = true, .low = 2e-5, .high = 2}, 'y', {0}, "'10^{-4}' 0.0001 0"},
         {{.log = true, .low = 0.002, .high = 2}, 'y', {0}, "'0.01' 0.01 0"},
         {{.log = true, .low = 0.3, .high = 2.5}, 'y', {0}, "'0.5' 0.5 0, '' 0.6 1"},
         /* Less than three of 1, 2, 5: more digits, then round numbers. */
-        {{.log = true, .low = 2.5, .high = 8}, 'y', {0}, "'3' 3 0, '' 4 1, '5' 5 0, '' 6 1, '7' 7 0"},
+        {{.log = true, .low = 2.5, .high = 8},
+         'y',
+         {0},
+         "'3' 3 0, '' 4 1, '5' 5 0, '' 6 1, '7' 7 0"},
         {{.log = true, .low = 6.1, .high = 7.9}, 'y', {0}, "'6.5' 6.5 0, '7' 7 0, '7.5' 7.5 0"},
         /* Sizes that were chosen are told, but for labels that would touch. */
         {{.log = true, .low = 2.9, .high = 6.2}, 'x', {6, 3}, "('3' 3 0, '6' 6 0)"},
@@ -213,9 +220,15 @@ static void ticks_are_round_numbers(void **state) {
          'x',
          {25, 50, 100, 200},
          "('25' 25 0, '50' 50 0, '100' 100 0, '200' 200 0)"},
-        {{.log = true, .low = 9, .high = 1100}, 'x', {10, 11, 12, 1000}, "('10' 10 0, '' 11 1, '' 12"},
+        {{.log = true, .low = 9, .high = 1100},
+         'x',
+         {10, 11, 12, 1000},
+         "('10' 10 0, '' 11 1, '' 12"},
         {{.log = false, .low = 0.9, .high = 3.1}, 'x', {1, 2, 3}, "('1' 1 0, '2' 2 0, '3' 3 0)"},
-        {{.log = false, .low = -0.7, .high = 3.7}, 'y', {0}, "('0' 0 0, '1' 1 0, '2' 2 0, '3' 3 0)"},
+        {{.log = false, .low = -0.7, .high = 3.7},
+         'y',
+         {0},
+         "('0' 0 0, '1' 1 0, '2' 2 0, '3' 3 0)"},
         {{.log = false, .low = 0, .high = 1}, 'x', {0}, "('0' 0 0, '0.2' 0.2 0, '0.4' 0.4 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
