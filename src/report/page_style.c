@@ -70,7 +70,7 @@ const char *const wt_page_style[] = {
     "@page{margin:16mm 14mm}\n",
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--box:#fff;--link:#000;--good:#12724a;--bad:#b3400a;--open:#6a5400;--none:#444;"
-    "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0}"
+    "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0 2px}"
     "h2{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}"
     ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:1fr}.wide "
     ".panels{grid-template-columns:1fr 1fr}"
