@@ -125,8 +125,8 @@ static void hasty_validations_decide_alike(void **state) {
 }
 
 /* Nothing can be learned of a parity from few samples: all accuracies are 1/2 but for chance. The
- * best of 100 on 256 samples each would be about 1/2 + 2.5 / (2 sqrt 256) = 0.58; judged on 10^4, the
- * few that look like the best are within 4 / (2 sqrt 10^4) = 0.02. */
+ * best of 100 on 256 samples each would be about 1/2 + 2.5 / (2 sqrt 256) = 0.58; judged on 10^4,
+ * the few that look like the best are within 4 / (2 sqrt 10^4) = 0.02. */
 static void best_accuracies_are_judged_in_full(void **state) {
     wt_train_setting setting = small_setting("mlp");
     wt_trainer *trainer;
