@@ -57,10 +57,13 @@ const char *const wt_page_style[] = {
     "@media screen and (prefers-color-scheme:dark){"
     ".plot [stroke='rgb(  0, 114, 178)']{stroke:#4aa3e0}"
     ".plot [color='rgb(  0, 114, 178)']{color:#4aa3e0}"
+    ".plot [fill='rgb(  0, 114, 178)']{fill:#4aa3e0}"
     ".plot [stroke='rgb(  0, 158, 115)']{stroke:#2fc79a}"
     ".plot [color='rgb(  0, 158, 115)']{color:#2fc79a}"
+    ".plot [fill='rgb(  0, 158, 115)']{fill:#2fc79a}"
     ".plot [stroke='rgb(213,  94,   0)']{stroke:#f08a3c}"
     ".plot [color='rgb(213,  94,   0)']{color:#f08a3c}"
+    ".plot [fill='rgb(213,  94,   0)']{fill:#f08a3c}"
     ".plot [stroke='rgb(221, 221, 221)']{stroke:var(--line)}"
     ".plot [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
     ".plot [color='rgb(  0,   0,   0)']{color:var(--ink)}}\n",
