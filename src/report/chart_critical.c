@@ -73,7 +73,7 @@ static wt_status add_law(wt_context *context, wt_growth growth, const double *x,
                          size_t count, wt_chart_series *out) {
     wt_affine_fit fit;
     wt_status status;
-    WT_TRY(wt_affine_fit_of(context, growth, x, y, count, &fit));
+    WT_TRY(wt_affine_fit_of(context, growth, x, y, count, WT_CLAIM_SEED, &fit));
     WT_TRY(wt_chart_series_open(context, out, LAW_POINTS));
     snprintf(out->name, sizeof out->name, "%s%sT, R² %.3f, AIC %.1f",
              growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth),
