@@ -27,10 +27,13 @@ const cli_command cli_report = {
         "Measures every claim of the three papers on the cells of the store and writes one "
         "self-contained HTML page: verdicts, figures, tables, what was run. It opens offline and "
         "prints. Figures are also written as .svg and .pdf, with their numbers as .csv and the "
-        "sweeps that make the cells as .ini, into a folder beside the page.\n\n"
-        "For every claim an effect and its claimed side are fixed beforehand. A 95% interval "
-        "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. The "
-        "same store gives the same bytes. Without gnuplot the page has tables alone.",
+        "sweeps that make the cells as .ini, into a folder beside the page; figures and sweeps of "
+        "an earlier report there that this one does not have are removed, other files are left.\n\n"
+        "For every claim there is an effect and a claimed side of a boundary. A 95% interval "
+        "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. "
+        "docs/reproduction.md tells what was fixed before anything was measured and what was "
+        "changed after. The same store gives the same bytes. Without gnuplot the page has tables "
+        "alone.",
     .examples = "wattle report results.db -o report.html\n"
                 "wattle report results.db --json",
     CLI_OPTIONS(options, values),

@@ -109,7 +109,9 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
     wt_store *store = NULL;
     char *line = NULL;
     wt_status status;
-    wt_reproduction_command(one, work->self.command, sizeof work->self.command);
+    wt_reproduction_command(work->given->scale,
+                            cli_given(work->call, "only") ? work->given->only : NULL,
+                            work->given->output, work->self.command, sizeof work->self.command);
     WT_TRY(wt_spec_line(context, spec, &line));
     sweep.sweep = line;
     WT_TRY(wt_store_open(context, work->store, WT_STORE_CREATE, &store));

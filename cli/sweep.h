@@ -32,6 +32,9 @@ wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
                          size_t workers);
 
+/* WT_USAGE, with the names there are, unless it is one of them or NULL. */
+wt_status cli_sweep_experiment(cli_call *call, const char *name);
+
 /* Flops a second of this machine, measured, and what a plan takes by them, about; NaN = not known.
  */
 wt_status cli_sweep_rate(wt_context *context, double *out);

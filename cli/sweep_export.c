@@ -21,6 +21,7 @@ typedef struct {
     wt_context *context;
     json_t *cells;                /* an array of objects */
     json_t *parameters, *metrics; /* every name there is, as keys */
+    const char *shown;            /* the path of the store */
 } table;
 
 static wt_status add_cell(void *user, const wt_record *record) {
@@ -31,7 +32,8 @@ static wt_status add_cell(void *user, const wt_record *record) {
         json_decref(parameters);
         json_decref(metrics);
         return wt_fail(all->context, WT_DATA,
-                       "the parameters or metrics of cell %.12s are not JSON", record->hash);
+                       "%s: is damaged: the parameters or metrics of cell %.12s are no JSON object",
+                       all->shown, record->hash);
     }
     json_object_update(all->parameters, parameters);
     json_object_update(all->metrics, metrics);
@@ -162,7 +164,7 @@ done:
 }
 
 wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
-    table all = {call->context, json_array(), json_object(), json_object()};
+    table all = {call->context, json_array(), json_object(), json_object(), NULL};
     wt_store *store = NULL;
     wt_status status;
     if (call->common.json && (given->csv || given->output != NULL)) {
@@ -170,7 +172,9 @@ wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
                          given->csv ? "csv" : "output");
         goto done;
     }
+    WT_TRY(cli_sweep_experiment(call, given->experiment));
     WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_READ, &store));
+    all.shown = wt_store_shown(store);
     WT_TRY(wt_store_walk(call->context, store, given->experiment, add_cell, &all));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:O}", "cells", all.cells)));

@@ -79,6 +79,18 @@ done:
     return status;
 }
 
+wt_status cli_sweep_experiment(cli_call *call, const char *name) {
+    char names[512] = "";
+    size_t used = 0;
+    const wt_experiment *one;
+    if (name == NULL || wt_experiment_find(name) != NULL)
+        return WT_OK;
+    for (size_t i = 0; (one = wt_experiment_at(i)) != NULL && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                                 one->name);
+    return wt_fail(call->context, WT_USAGE, "--experiment: '%s' is none of %s", name, names);
+}
+
 /* ---- list -------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -109,6 +121,7 @@ wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
     listing all = {given->failed, call->common.json ? json_array() : NULL};
     wt_store *store = NULL;
     wt_status status;
+    WT_TRY(cli_sweep_experiment(call, given->experiment));
     WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_READ, &store));
     WT_TRY(wt_store_walk(call->context, store, given->experiment, list_cell, &all));
     if (all.cells != NULL)

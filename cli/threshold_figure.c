@@ -12,36 +12,63 @@ typedef struct {
     double *points; /* (4, point_count): T, m, low, high */
     double *rates;  /* (4, cell_count): m, rate, low, high */
     double curve[WT_THRESHOLD_GROWTHS + 1][CURVE];
-    char (*names)[NAME];
+    unsigned char *open; /* (point_count) */
+    char (*names)[NAME], laws[WT_THRESHOLD_GROWTHS][NAME];
     wt_series *lengths;
     wt_series growth[WT_THRESHOLD_GROWTHS + 1];
     size_t growths;
 } sheet;
 
-static double finite_or(double value, double other) {
-    return isfinite(value) ? value : other;
+/* Looks: the critical m are black squares, the fits amber, grey and black lines, and the lengths
+ * have the other colours. */
+enum { CRITICAL = 14 };
+static const size_t law_looks[WT_THRESHOLD_GROWTHS] = {4, 7, 6};
+
+static size_t length_look(size_t index) {
+    static const size_t first[] = {0, 1, 2, 3, 5};
+    return first[index % 5] + 8 * (index / 5 % (WT_LOOKS / 8));
 }
 
-/* The critical m that were found, then the fitted curves. */
-static void fill_growth(const wt_threshold_summary *summary, sheet *out) {
+/* The critical m with what of them is open: m or an end of its interval that the trials do not show
+ * stands at the end of what was tried. */
+static void fill_critical(const wt_threshold_summary *summary, sheet *out) {
     size_t n = summary->point_count, count = 0;
-    double first = (double)summary->points[0].length, last = (double)summary->points[n - 1].length;
     for (size_t i = 0; i < n; i++) {
-        wt_interval fitted = summary->points[i].fitted;
-        if (!isfinite(fitted.value))
+        const wt_threshold_point *point = &summary->points[i];
+        wt_interval fitted = point->fitted;
+        bool found = isfinite(fitted.value);
+        if (point->cells == 0)
             continue;
-        out->points[count] = (double)summary->points[i].length;
-        out->points[n + count] = fitted.value;
-        out->points[2 * n + count] = finite_or(fitted.low, fitted.value);
-        out->points[3 * n + count] = finite_or(fitted.high, fitted.value);
+        double least = (double)summary->cells[point->first_cell].samples;
+        double most = (double)summary->cells[point->first_cell + point->cells - 1].samples;
+        bool below = !found && fitted.value < 0;
+        double value = found ? fitted.value : below ? least : most;
+        out->points[count] = (double)point->length;
+        out->points[n + count] = value;
+        out->points[2 * n + count] = !found ? value : isfinite(fitted.low) ? fitted.low : least;
+        out->points[3 * n + count] = !found ? value : isfinite(fitted.high) ? fitted.high : most;
+        out->open[count] =
+            found ? (unsigned char)((isfinite(fitted.low) ? 0 : WT_OPEN_LOW) |
+                                    (isfinite(fitted.high) ? 0 : WT_OPEN_HIGH))
+                  : (unsigned char)(WT_OPEN_VALUE | (below ? WT_OPEN_LOW : WT_OPEN_HIGH));
         count++;
     }
     out->growth[out->growths++] = (wt_series){.name = "critical m",
+                                              .mark = WT_MARK_DOTS,
+                                              .look = CRITICAL,
                                               .count = count,
                                               .x = out->points,
                                               .y = out->points + n,
                                               .low = out->points + 2 * n,
-                                              .high = out->points + 3 * n};
+                                              .high = out->points + 3 * n,
+                                              .open = out->open};
+}
+
+/* The critical m, then the fitted curves. */
+static void fill_growth(const wt_threshold_summary *summary, sheet *out) {
+    size_t n = summary->point_count;
+    double first = (double)summary->points[0].length, last = (double)summary->points[n - 1].length;
+    fill_critical(summary, out);
     for (size_t g = 0; summary->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
         for (size_t i = 0; i < CURVE; i++) {
@@ -52,9 +79,10 @@ static void fill_growth(const wt_threshold_summary *summary, sheet *out) {
             out->curve[WT_THRESHOLD_GROWTHS][i] = x;
             out->curve[g][i] = fit->intercept.value + fit->slope.value * f;
         }
-        out->growth[out->growths++] = (wt_series){.name = wt_growth_name(summary->fits[g].growth),
+        snprintf(out->laws[g], NAME, "fit: %s", wt_growth_name(summary->fits[g].growth));
+        out->growth[out->growths++] = (wt_series){.name = out->laws[g],
                                                   .mark = WT_MARK_LINE,
-                                                  .look = g + 1,
+                                                  .look = law_looks[g],
                                                   .count = CURVE,
                                                   .x = out->curve[WT_THRESHOLD_GROWTHS],
                                                   .y = out->curve[g]};
@@ -75,7 +103,7 @@ static void fill_rates(const wt_threshold_summary *summary, sheet *out) {
         const double *at = out->rates + point->first_cell;
         snprintf(out->names[i], NAME, "T=%zu", point->length);
         out->lengths[i] = (wt_series){.name = out->names[i],
-                                      .look = i % WT_LOOKS,
+                                      .look = length_look(i),
                                       .count = point->cells,
                                       .x = at,
                                       .y = at + n,
@@ -91,6 +119,7 @@ wt_status cli_threshold_draw(cli_call *call, const wt_threshold_summary *summary
     wt_status status;
     WT_TRY(WT_NEW_ZERO(context, &out, 1, "a figure"));
     WT_TRY(WT_NEW(context, &out->points, 4 * summary->point_count, "a figure"));
+    WT_TRY(WT_NEW_ZERO(context, &out->open, summary->point_count, "a figure"));
     WT_TRY(WT_NEW(context, &out->rates, 4 * summary->cell_count, "a figure"));
     WT_TRY(WT_NEW(context, &out->names, summary->point_count, "a figure"));
     WT_TRY(WT_NEW(context, &out->lengths, summary->point_count, "a figure"));
@@ -113,6 +142,7 @@ wt_status cli_threshold_draw(cli_call *call, const wt_threshold_summary *summary
 done:
     if (out != NULL) {
         wt_release(out->points);
+        wt_release(out->open);
         wt_release(out->rates);
         wt_release(out->names);
         wt_release(out->lengths);

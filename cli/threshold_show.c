@@ -30,7 +30,7 @@ static const char *spell_critical(const wt_threshold_point *point, char out[64])
 }
 
 void cli_threshold_print(const wt_threshold_summary *summary) {
-    char critical[64], fitted[64], slope[64], exponent[WT_EXPONENT_TEXT];
+    char critical[64], fitted[64], slope[64], exponent[3][WT_EXPONENT_TEXT];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
            "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
@@ -56,9 +56,10 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
         printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
                spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
-    printf("best exponent of T (0 is log): %s; by %zu of %zu lengths\n",
-           wt_exponent_words(summary->exponent, exponent), summary->fitted_points,
-           summary->point_count);
+    printf("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
+           wt_exponent_words(summary->exponent.value, exponent[0]),
+           wt_exponent_words(summary->exponent.low, exponent[1]),
+           wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
 }
 
 static json_t *json_interval(wt_interval value) {
@@ -120,5 +121,5 @@ wt_status cli_threshold_emit(cli_call *call, const wt_threshold *threshold,
                         "restarts", (json_int_t)setting->train.restarts, "rate", setting->rate,
                         "seed", (json_int_t)setting->seed, "trials_run",
                         (json_int_t)threshold->count, "lengths", json_points(summary), "fits",
-                        json_fits(summary), "exponent", cli_json_real(summary->exponent)));
+                        json_fits(summary), "exponent", json_interval(summary->exponent)));
 }

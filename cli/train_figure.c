@@ -7,7 +7,8 @@
 #include "plot.h"
 #include "train.h"
 
-enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
+enum { KINDS = 3, NAME = 32 };       /* loss, train accuracy, validation accuracy */
+enum { AMBER = 4, BLACK = 6, GREY }; /* looks */
 
 typedef struct {
     double *step, *value; /* (points), (KINDS, points) */
@@ -64,19 +65,20 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
     if (measure->heads > 1)
         out->attention[out->lines++] = (wt_series){.name = "all heads",
                                                    .mark = WT_MARK_LINE,
-                                                   .look = WT_LOOKS - 1,
+                                                   .look = GREY,
                                                    .count = positions,
                                                    .x = out->position,
                                                    .y = measure->attention};
     out->attention[out->lines++] = (wt_series){.name = measure->heads > 1 ? "best head" : "head",
                                                .mark = WT_MARK_LINE,
-                                               .look = WT_LOOKS - 2,
+                                               .look = BLACK,
                                                .count = positions,
                                                .x = out->position,
                                                .y = best};
     for (size_t i = 0; i < s; i++)
         out->attention[out->lines++] = (wt_series){.name = "relevant bits",
-                                                   .look = WT_LOOKS - 3,
+                                                   .mark = WT_MARK_DOTS,
+                                                   .look = AMBER,
                                                    .count = 1,
                                                    .x = out->position + task->relevant[i],
                                                    .y = best + task->relevant[i]};

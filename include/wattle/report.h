@@ -15,21 +15,30 @@ extern "C" {
 typedef enum wt_mark {
     WT_MARK_POINTS, /* points joined by a line, with bars from low to high where given */
     WT_MARK_LINE,   /* a line alone */
-    WT_MARK_BAND    /* a line on a shaded band from low to high */
+    WT_MARK_BAND,   /* a line on a shaded band from low to high */
+    WT_MARK_DOTS    /* points that are not joined, with bars */
 } wt_mark;
 
-/* Points of one colour. Values that are not finite, or not above 0 on a logarithmic axis, are
- * left out; an interval that runs out of a logarithmic axis ends at its edge. */
+/* What of a point is not known: beyond an end that is open the interval goes on, which an arrow
+ * says; a value that is open is a bound alone, lower (with WT_OPEN_HIGH) or upper (with
+ * WT_OPEN_LOW), and drawn hollow. */
+enum { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 };
+
+/* Points of one colour; series with bars are set a little apart along x. Values that are not
+ * finite, or not above 0 on a logarithmic axis, are left out; an interval that runs out of a
+ * logarithmic axis ends at its edge, with an arrow. */
 typedef struct wt_series {
     const char *name; /* in the legend; NULL = not there. Series of one name share an entry */
     wt_mark mark;
     size_t look; /* colour and shape, 0 to WT_LOOKS-1 */
     size_t count;
-    const double *x, *y;      /* (count) */
-    const double *low, *high; /* (count), or NULL */
+    const double *x, *y;       /* (count) */
+    const double *low, *high;  /* (count), or NULL */
+    const unsigned char *open; /* (count), sums of WT_OPEN_.., or NULL */
 } wt_series;
 
-#define WT_LOOKS 8
+/* Eight colours, then the same with other shapes and dashes. */
+#define WT_LOOKS 24
 
 typedef struct wt_axis {
     const char *label; /* NULL = none */

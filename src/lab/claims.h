@@ -9,7 +9,7 @@
 #define WT_LAB_CLAIMS_H
 
 #include "lab/lines.h"
-#include "lab/statistics.h"
+#include "lab/statistics_threshold.h"
 
 #define WT_CLAIM_SEED 1 /* of all bootstraps: reports are the same bytes each time */
 
@@ -131,16 +131,8 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out);
 
-/* The critical sizes such a claim is made of, one a T: T, m with its interval, trials. To be
- * released with wt_release; *draws too, (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
-typedef struct wt_critical {
-    double x;
-    wt_interval m;          /* infinite where the grid of m does not hold the value or an end */
-    double least, most;     /* that grid */
-    bool below, above;      /* the value is not in it: read "< least" or "> most" */
-    bool cut_low, cut_high; /* m.low or m.high is not in it: it was not measured */
-    size_t trials;
-} wt_critical;
+/* The critical sizes such a claim is made of, one a T. To be released with wt_release; *draws too,
+ * (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_critical **out, size_t *count,
                             double **draws);

@@ -89,17 +89,9 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
         if (!same_setting(&lines, setting, i, part->x))
             continue;
         size_t sizes = trials_of(&lines, &lines.lines[i], trials);
-        *one = (wt_critical){.x = parameter(&lines.lines[i], part->x),
-                             .trials = lines.lines[i].count,
-                             .least = trials[0].m,
-                             .most = trials[sizes - 1].m};
-        uint64_t seed = wt_seed_for(WT_CLAIM_SEED, "critical", (uint64_t)one->x);
-        WT_TRY(wt_threshold_fit(context, trials, sizes, SUCCESS_RATE, seed, &one->m,
-                                all + *count * WT_BOOTSTRAP_DRAWS));
-        one->below = one->m.value == -INFINITY;
-        one->above = one->m.value == INFINITY;
-        one->cut_low = isinf(one->m.low);
-        one->cut_high = isinf(one->m.high);
+        WT_TRY(wt_critical_fit(context, parameter(&lines.lines[i], part->x), trials, sizes,
+                               SUCCESS_RATE, WT_CLAIM_SEED, one,
+                               all + *count * WT_BOOTSTRAP_DRAWS));
         ++*count;
     }
     sort_by_x(*out, all, *count);
@@ -114,65 +106,22 @@ done:
     return status;
 }
 
-/* What one set of critical m says about the growth: p, and between what the truth may lie. */
-typedef struct {
-    double p, low, high;
-} growth;
-
-/* An m above the grid is taken as the largest of it, which bounds it from below: the growth may be
- * any larger, and where a longer T has an m within the grid any smaller too. One below the grid
- * leaves everything open. */
-static growth growth_of(const wt_critical *sizes, const double *m, size_t stride, size_t count,
-                        double *x, double *y) {
-    bool low_open = false, high_open = false;
-    for (size_t i = 0; i < count; i++) {
-        double here = m[i * stride];
-        x[i] = sizes[i].x;
-        y[i] = here == INFINITY ? sizes[i].most : here == -INFINITY ? sizes[i].least : here;
-        low_open = low_open || here == -INFINITY || (high_open && here != INFINITY);
-        high_open = high_open || isinf(here);
-    }
-    double p = wt_growth_exponent(x, y, count);
-    return (growth){p, low_open ? WT_LEAST_EXPONENT : p, high_open ? WT_MOST_EXPONENT : p};
-}
-
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out) {
     wt_critical *sizes = NULL;
-    double *draws = NULL, *x = NULL, *y = NULL, *lows = NULL, *highs = NULL, *fitted = NULL;
+    double *draws = NULL;
     size_t count;
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
     WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, &draws));
-    WT_TRY(WT_NEW(context, &x, count, "growth"));
-    WT_TRY(WT_NEW(context, &y, count, "growth"));
-    WT_TRY(WT_NEW(context, &fitted, count, "growth"));
-    WT_TRY(WT_NEW(context, &lows, WT_BOOTSTRAP_DRAWS, "growth"));
-    WT_TRY(WT_NEW(context, &highs, WT_BOOTSTRAP_DRAWS, "growth"));
     for (size_t i = 0; i < count; i++) {
-        fitted[i] = sizes[i].m.value;
         out->cells += sizes[i].trials;
         out->censored += sizes[i].below || sizes[i].above;
     }
     out->settings = count > 0;
-    growth best = growth_of(sizes, fitted, 1, count, x, y);
-    if (isnan(best.p)) /* fewer than three lengths */
-        goto done;
-    for (size_t d = 0; d < WT_BOOTSTRAP_DRAWS; d++) {
-        growth one = growth_of(sizes, draws + d, WT_BOOTSTRAP_DRAWS, count, x, y);
-        lows[d] = one.low;
-        highs[d] = one.high;
-    }
-    out->effect =
-        (wt_interval){best.p, fmin(best.low, wt_draws_interval(0, lows, WT_BOOTSTRAP_DRAWS).low),
-                      fmax(best.high, wt_draws_interval(0, highs, WT_BOOTSTRAP_DRAWS).high)};
+    WT_TRY(wt_critical_growth(context, sizes, count, draws, &out->effect));
 done:
     wt_release(sizes);
     wt_release(draws);
-    wt_release(x);
-    wt_release(y);
-    wt_release(fitted);
-    wt_release(lows);
-    wt_release(highs);
     return status;
 }

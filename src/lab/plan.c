@@ -38,7 +38,7 @@ static wt_status settle(const settings *all, wt_value *values) {
         return status;
     char reason[WT_MESSAGE_BYTES];
     snprintf(reason, sizeof reason, "%s", wt_context_message(all->context));
-    return wt_spec_fail(all->context, all->spec, NULL, "%s", reason);
+    return wt_spec_fail(all->context, all->spec, wt_spec_blame(all->spec, reason), "%s", reason);
 }
 
 /* A name and where it came from, to find equal settings. */

@@ -132,8 +132,10 @@ done:
 
 #define COMMAND "wattle reproduce --scale "
 
-void wt_reproduction_command(const wt_reproduction *reproduction, char *out, size_t size) {
-    snprintf(out, size, COMMAND "%s --only %s", reproduction->scale, reproduction->line);
+void wt_reproduction_command(const char *scale, const char *only, const char *folder, char *out,
+                             size_t size) {
+    snprintf(out, size, COMMAND "%s%s%s -o %s", scale, only == NULL ? "" : " --only ",
+             only == NULL ? "" : only, folder);
 }
 
 typedef struct {

@@ -18,8 +18,10 @@ const wt_reproduction *wt_reproduction_at(size_t index);
 wt_status wt_reproduction_spec(wt_context *context, const wt_reproduction *reproduction,
                                wt_spec *out);
 
-/* The command that such a sweep is noted with in its store. */
-void wt_reproduction_command(const wt_reproduction *reproduction, char *out, size_t size);
+/* The command that the sweeps are noted with in their store, as it was given; `only` may be NULL.
+ */
+void wt_reproduction_command(const char *scale, const char *only, const char *folder, char *out,
+                             size_t size);
 /* WT_USAGE when the commands of the store are of another scale: claims would pool the two. The
  * sentence names the folder. */
 wt_status wt_reproduction_check(wt_context *context, wt_store *store, const char *scale,

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "lab/store.h"
 
 /* Room for one more element of `size` bytes in a block that doubles. */
 static wt_status make_room(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
@@ -71,11 +72,18 @@ done:
 typedef struct {
     wt_context *context;
     wt_results *results;
+    const char *shown; /* the path of the store */
 } loader;
 
+/* A cell that makes no sense is told with its file. */
 static wt_status take_record(void *user, const wt_record *record) {
     loader *load = user;
-    return wt_results_add(load->context, load->results, record);
+    char reason[WT_MESSAGE_BYTES];
+    wt_status status = wt_results_add(load->context, load->results, record);
+    if (status != WT_DATA)
+        return status;
+    snprintf(reason, sizeof reason, "%s", wt_context_message(load->context));
+    return wt_fail(load->context, WT_DATA, "%s: is damaged: %s", load->shown, reason);
 }
 
 static wt_status add_text(wt_context *context, char ***texts, size_t *count, size_t *room,
@@ -106,6 +114,7 @@ wt_status wt_results_load(wt_context *context, const char *path, wt_results *out
     wt_status status;
     *out = (wt_results){0};
     WT_TRY(wt_store_open(context, path, WT_STORE_READ, &store));
+    load.shown = wt_store_shown(store);
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
     WT_TRY(wt_store_about(context, store, take_about, &load));
 done:

@@ -29,6 +29,28 @@ const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key) {
     return NULL;
 }
 
+static bool has_word(const char *sentence, const char *word) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    size_t length = strlen(word);
+    for (const char *at = sentence; (at = strstr(at, word)) != NULL; at += length) {
+        bool begins = at == sentence || strchr(letters, at[-1]) == NULL;
+        if (begins && (at[length] == '\0' || strchr(letters, at[length]) == NULL))
+            return true;
+    }
+    return false;
+}
+
+const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence) {
+    const wt_spec_entry *found = NULL;
+    for (size_t i = 0; i < spec->count; i++) {
+        const wt_spec_entry *entry = &spec->entries[i];
+        if (has_word(sentence, entry->key) &&
+            (found == NULL || (found->line > 0 && entry->line == 0)))
+            found = entry;
+    }
+    return found;
+}
+
 wt_status wt_spec_fail(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
                        const char *format, ...) {
     char reason[WT_MESSAGE_BYTES], key[WT_QUOTED_BYTES] = "";

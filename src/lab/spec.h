@@ -36,6 +36,10 @@ wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out);
 /* NULL when the key is not there. */
 const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key);
 
+/* The entry that a sentence about a whole setting is about: the first whose key is a word of it,
+ * those set by an option before those of the file. NULL when there is none. */
+const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence);
+
 /* WT_CONFIG or WT_USAGE, led in by where the entry stands: "spec.ini: line 3: n: ..". Without an
  * entry, by the file alone. */
 __attribute__((format(printf, 4, 5))) wt_status wt_spec_fail(wt_context *context,

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "wattle/random.h"
 
-#define GRID 50 /* steps over the exponents, to start from the lowest valley */
+#define LEAST_RESAMPLED 6  /* points; fewer have too few residuals to draw from */
+#define GRID            50 /* steps over the exponents, to start from the lowest valley */
 
 static const char *const growth_names[] = {"log", "sqrt", "linear"};
 
@@ -66,12 +68,109 @@ static line line_through(const double *u, const double *y, size_t count) {
     return fit;
 }
 
+static double intercept_of(const line *fit) {
+    return fit->mean_y - fit->slope * fit->mean_u;
+}
+
+/* Standard errors of slope and intercept. */
+static void errors_of(const line *fit, size_t count, double *slope, double *intercept) {
+    double n = (double)count, variance = fit->squares / (n - 2);
+    *slope = sqrt(variance / fit->spread);
+    *intercept = sqrt(variance * (1 / n + fit->mean_u * fit->mean_u / fit->spread));
+}
+
+/* Room for one fit: resampled y, residuals, random numbers (count), and the draws. */
+typedef struct {
+    double *y, *residuals, *uniform, *slopes, *intercepts;
+} scratch;
+
+static wt_status scratch_open(wt_context *context, size_t count, scratch *room) {
+    wt_status status;
+    WT_TRY(WT_NEW(context, &room->y, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->residuals, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->uniform, count, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->slopes, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
+    WT_TRY(WT_NEW(context, &room->intercepts, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
+done:
+    return status;
+}
+
+static void scratch_close(scratch *room) {
+    wt_release(room->y);
+    wt_release(room->residuals);
+    wt_release(room->uniform);
+    wt_release(room->slopes);
+    wt_release(room->intercepts);
+}
+
+/* Residuals of equal variance, centred. */
+static void spread_residuals(const line *fit, const double *u, const double *y, size_t count,
+                             double *out) {
+    double mean = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double away = u[i] - fit->mean_u;
+        double leverage = 1 / n + away * away / fit->spread;
+        double residual = y[i] - fit->mean_y - fit->slope * away;
+        out[i] = leverage < 1 ? residual / sqrt(1 - leverage) : 0;
+        mean += out[i] / n;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] -= mean;
+}
+
+/* The interval of an estimate with its standard error from draws of Student's ratio. */
+static wt_interval turned(double value, double error, double *ratios) {
+    wt_interval ratio = wt_draws_interval(0, ratios, WT_BOOTSTRAP_DRAWS);
+    return (wt_interval){value, value - ratio.high * error, value - ratio.low * error};
+}
+
+static void bootstrap(const line *fit, const double *u, size_t count, uint64_t seed, scratch *room,
+                      wt_affine_fit *out) {
+    double slope_error, intercept_error, slope_again, intercept_again;
+    errors_of(fit, count, &slope_error, &intercept_error);
+    for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
+        wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
+        for (size_t i = 0; i < count; i++)
+            room->y[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +
+                         room->residuals[(size_t)(room->uniform[i] * (double)count)];
+        line again = line_through(u, room->y, count);
+        errors_of(&again, count, &slope_again, &intercept_again);
+        /* A resample on a line says nothing about its error: it is counted as agreeing. */
+        bool exact = !(again.squares > 0);
+        room->slopes[draw] = exact ? 0 : (again.slope - fit->slope) / slope_again;
+        room->intercepts[draw] =
+            exact ? 0 : (intercept_of(&again) - intercept_of(fit)) / intercept_again;
+    }
+    out->slope = turned(fit->slope, slope_error, room->slopes);
+    out->intercept = turned(intercept_of(fit), intercept_error, room->intercepts);
+}
+
 static wt_interval student(double value, double half) {
     return (wt_interval){value, value - half, value + half};
 }
 
+static void by_student(const line *fit, size_t count, wt_affine_fit *out) {
+    double quantile = wt_student_quantile(0.975, (double)count - 2), slope, intercept;
+    errors_of(fit, count, &slope, &intercept);
+    out->slope = student(fit->slope, quantile * slope);
+    out->intercept = student(intercept_of(fit), quantile * intercept);
+}
+
+static wt_status by_bootstrap(wt_context *context, const line *fit, const double *u,
+                              const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
+    scratch room = {0};
+    wt_status status;
+    WT_TRY(scratch_open(context, count, &room));
+    spread_residuals(fit, u, y, count, room.residuals);
+    bootstrap(fit, u, count, seed, &room, out);
+done:
+    scratch_close(&room);
+    return status;
+}
+
 static wt_status fit_line(wt_context *context, const double *u, const double *y, size_t count,
-                          wt_affine_fit *out) {
+                          uint64_t seed, wt_affine_fit *out) {
+    wt_status status = WT_OK;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(u[i]) || !isfinite(y[i]))
             return wt_fail(context, WT_USAGE, "point %zu of a fit is not finite", i);
@@ -79,17 +178,16 @@ static wt_status fit_line(wt_context *context, const double *u, const double *y,
     if (count < 3 || !(fit.spread > 0))
         return wt_fail(context, WT_USAGE,
                        "a line needs three points at two different x, not %zu points", count);
-    double n = (double)count, quantile = wt_student_quantile(0.975, n - 2);
-    double variance = fit.squares / (n - 2);
-    double slope_error = sqrt(variance / fit.spread);
-    double intercept_error = sqrt(variance * (1 / n + fit.mean_u * fit.mean_u / fit.spread));
-    out->slope = student(fit.slope, quantile * slope_error);
-    out->intercept = student(fit.mean_y - fit.slope * fit.mean_u, quantile * intercept_error);
-    out->squares = fit.squares;
-    out->r_squared = fit.total > 0 ? 1 - fit.squares / fit.total : NAN;
-    out->aic = n * log(fit.squares / n) + 2 * 3;
-    out->bic = n * log(fit.squares / n) + log(n) * 3;
-    return WT_OK;
+    double n = (double)count;
+    *out = (wt_affine_fit){.squares = fit.squares,
+                           .r_squared = fit.total > 0 ? 1 - fit.squares / fit.total : NAN,
+                           .aic = n * log(fit.squares / n) + 2 * 3,
+                           .bic = n * log(fit.squares / n) + log(n) * 3};
+    if (count < LEAST_RESAMPLED)
+        by_student(&fit, count, out);
+    else
+        status = by_bootstrap(context, &fit, u, y, count, seed, out);
+    return status;
 }
 
 static double grown(wt_growth growth, double x) {
@@ -97,20 +195,20 @@ static double grown(wt_growth growth, double x) {
 }
 
 wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x, const double *y,
-                           size_t count, wt_affine_fit *out) {
+                           size_t count, uint64_t seed, wt_affine_fit *out) {
     double *u = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &u, count, "a fit"));
     for (size_t i = 0; i < count; i++)
         u[i] = grown(growth, x[i]);
-    WT_TRY(fit_line(context, u, y, count, out));
+    WT_TRY(fit_line(context, u, y, count, seed, out));
 done:
     wt_release(u);
     return status;
 }
 
 wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
-                          wt_power_fit *out) {
+                          uint64_t seed, wt_power_fit *out) {
     double *logs = NULL;
     wt_affine_fit fit;
     wt_status status;
@@ -119,7 +217,7 @@ wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y,
         logs[i] = log(x[i]);
         logs[count + i] = log(y[i]);
     }
-    WT_TRY(fit_line(context, logs, logs + count, count, &fit));
+    WT_TRY(fit_line(context, logs, logs + count, count, seed, &fit));
     *out = (wt_power_fit){
         .factor = {exp(fit.intercept.value), exp(fit.intercept.low), exp(fit.intercept.high)},
         .exponent = fit.slope,

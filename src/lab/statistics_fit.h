@@ -22,13 +22,13 @@ typedef struct wt_affine_fit {
     double aic, bic;              /* of Gaussian errors: a, b and their variance are fitted */
 } wt_affine_fit;
 
-/* Least squares with the x taken as chosen, not drawn. The intervals are Student's, with n - 2
- * degrees of freedom on the residual standard error: they cover 95% from three points on, where a
- * bootstrap of the residuals has too few of them to draw from. WT_USAGE with fewer than three
- * points, two different f(x), or values that are not finite; x above 0 for log, not below for
- * sqrt. */
+/* Least squares with the x taken as chosen, not drawn. From six points on the intervals are by a
+ * deterministic bootstrap of residuals, each over sqrt(1 - leverage), and the quantiles of
+ * Student's ratio (b* - b)/se*; with fewer, of which it would have too little to draw from, they
+ * are Student's own with n - 2 degrees of freedom. WT_USAGE with fewer than three points, two
+ * different f(x), or values that are not finite; x above 0 for log, not below for sqrt. */
 wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x, const double *y,
-                           size_t count, wt_affine_fit *out);
+                           size_t count, uint64_t seed, wt_affine_fit *out);
 
 typedef struct wt_power_fit {
     wt_interval factor, exponent; /* y = factor x^exponent */
@@ -37,7 +37,7 @@ typedef struct wt_power_fit {
 
 /* The same through (log x, log y); all above 0. */
 wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
-                          wt_power_fit *out);
+                          uint64_t seed, wt_power_fit *out);
 
 /* Where growth exponents are looked for. One at an end may lie beyond it. */
 #define WT_LEAST_EXPONENT (-2.0)

@@ -97,3 +97,64 @@ done:
     wt_release(sorted);
     return status;
 }
+
+wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
+                          double rate, uint64_t seed, wt_critical *out, double *draws) {
+    wt_status status;
+    *out = (wt_critical){.x = x, .m = {NAN, NAN, NAN}};
+    WT_TRY(wt_threshold_fit(context, points, count, rate,
+                            wt_seed_for(seed, "critical", (uint64_t)x), &out->m, draws));
+    out->least = points[0].m;
+    out->most = points[count - 1].m;
+    out->below = out->m.value == -INFINITY;
+    out->above = out->m.value == INFINITY;
+    out->cut_low = isinf(out->m.low);
+    out->cut_high = isinf(out->m.high);
+    for (size_t i = 0; i < count; i++)
+        out->trials += points[i].count;
+done:
+    return status;
+}
+
+/* p for one m an x, `stride` apart, and between what the truth may lie. x and y are room. */
+static wt_interval growth_of(const wt_critical *sizes, const double *m, size_t stride, size_t count,
+                             double *x, double *y) {
+    bool low_open = false, high_open = false;
+    for (size_t i = 0; i < count; i++) {
+        double here = m[i * stride];
+        x[i] = sizes[i].x;
+        y[i] = here == INFINITY ? sizes[i].most : here == -INFINITY ? sizes[i].least : here;
+        low_open = low_open || here == -INFINITY || (high_open && here != INFINITY);
+        high_open = high_open || isinf(here);
+    }
+    double p = wt_growth_exponent(x, y, count);
+    return (wt_interval){p, low_open ? WT_LEAST_EXPONENT : p, high_open ? WT_MOST_EXPONENT : p};
+}
+
+wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
+                             const double *draws, wt_interval *out) {
+    double *room = NULL, *ends = NULL;
+    wt_status status;
+    *out = (wt_interval){NAN, NAN, NAN};
+    WT_TRY(WT_NEW(context, &room, 3 * count, "growth"));
+    WT_TRY(WT_NEW(context, &ends, 2 * WT_BOOTSTRAP_DRAWS, "growth"));
+    double *x = room, *y = x + count, *fitted = y + count;
+    double *lows = ends, *highs = ends + WT_BOOTSTRAP_DRAWS;
+    for (size_t i = 0; i < count; i++)
+        fitted[i] = sizes[i].m.value;
+    wt_interval best = growth_of(sizes, fitted, 1, count, x, y);
+    if (isnan(best.value))
+        goto done;
+    for (size_t d = 0; d < WT_BOOTSTRAP_DRAWS; d++) {
+        wt_interval one = growth_of(sizes, draws + d, WT_BOOTSTRAP_DRAWS, count, x, y);
+        lows[d] = one.low;
+        highs[d] = one.high;
+    }
+    out->value = best.value;
+    out->low = fmin(best.low, wt_draws_interval(0, lows, WT_BOOTSTRAP_DRAWS).low);
+    out->high = fmax(best.high, wt_draws_interval(0, highs, WT_BOOTSTRAP_DRAWS).high);
+done:
+    wt_release(room);
+    wt_release(ends);
+    return status;
+}

@@ -28,4 +28,25 @@ double wt_threshold_at(const wt_trials *points, const double *fitted, size_t cou
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
                            uint64_t seed, wt_interval *out, double *draws);
 
+/* The critical m at one x, the length of a sample. */
+typedef struct wt_critical {
+    double x;
+    wt_interval m;          /* infinite where the grid of m does not hold the value or an end */
+    double least, most;     /* that grid */
+    bool below, above;      /* the value is not in it: read "< least" or "> most" */
+    bool cut_low, cut_high; /* m.low or m.high is not in it: it was not measured */
+    size_t trials;
+} wt_critical;
+
+/* wt_threshold_fit at an x, with draws of its own for every x. */
+wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
+                          double rate, uint64_t seed, wt_critical *out, double *draws);
+
+/* The p of wt_growth_exponent through critical m in increasing x, with a 95% interval from their
+ * draws (count, WT_BOOTSTRAP_DRAWS). An m above the grid is taken as the largest of it, which
+ * bounds it from below: the growth may be any larger, and where a larger x has an m within the grid
+ * any smaller too. One below the grid leaves everything open. NaN with fewer than three x. */
+wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
+                             const double *draws, wt_interval *out);
+
 #endif

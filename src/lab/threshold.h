@@ -81,7 +81,7 @@ typedef struct wt_threshold_summary {
     size_t cell_count;
     size_t fitted_points;                            /* lengths with a fitted m */
     wt_threshold_fit_row fits[WT_THRESHOLD_GROWTHS]; /* set with three of them or more */
-    double exponent;                                 /* wt_growth_exponent; NaN otherwise */
+    wt_interval exponent;                            /* wt_critical_growth of all lengths */
 } wt_threshold_summary;
 
 wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *threshold,

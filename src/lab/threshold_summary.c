@@ -27,29 +27,29 @@ static void find_critical(const wt_threshold *threshold, wt_threshold_point *poi
                                                          : WT_FOUND;
 }
 
+/* The trials at one length, as a critical m with its draws. */
 static wt_status fit_point(wt_context *context, const wt_threshold *threshold,
-                           const wt_threshold_summary *summary, wt_threshold_point *point) {
+                           const wt_threshold_summary *summary, const wt_threshold_point *point,
+                           wt_critical *out, double *draws) {
     wt_trials *trials = NULL;
     wt_status status;
-    point->fitted = (wt_interval){NAN, NAN, NAN};
     WT_TRY(WT_NEW(context, &trials, point->cells, "rates"));
     for (size_t i = 0; i < point->cells; i++) {
         const wt_threshold_cell *cell = &summary->cells[point->first_cell + i];
         trials[i] = (wt_trials){(double)cell->samples, cell->successes, cell->trials};
     }
-    if (point->cells > 0)
-        WT_TRY(wt_threshold_fit(context, trials, point->cells, threshold->setting.rate,
-                                threshold->setting.seed, &point->fitted, NULL));
+    WT_TRY(wt_critical_fit(context, (double)point->length, trials, point->cells,
+                           threshold->setting.rate, threshold->setting.seed, out, draws));
 done:
     wt_release(trials);
     return status;
 }
 
-static wt_status fit_growth(wt_context *context, wt_threshold_summary *out) {
+/* The three growths through the fitted m. */
+static wt_status fit_growths(wt_context *context, uint64_t seed, wt_threshold_summary *out) {
     static const wt_growth growths[] = {WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR};
     double *x = NULL, *y = NULL;
     wt_status status;
-    out->exponent = NAN;
     WT_TRY(WT_NEW(context, &x, out->point_count, "a fit"));
     WT_TRY(WT_NEW(context, &y, out->point_count, "a fit"));
     for (size_t i = 0; i < out->point_count; i++) {
@@ -60,13 +60,37 @@ static wt_status fit_growth(wt_context *context, wt_threshold_summary *out) {
     }
     for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         out->fits[g].growth = growths[g];
-        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points, &out->fits[g].fit));
+        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points, seed,
+                                &out->fits[g].fit));
     }
-    if (out->fitted_points >= 3)
-        out->exponent = wt_growth_exponent(x, y, out->fitted_points);
 done:
     wt_release(x);
     wt_release(y);
+    return status;
+}
+
+static wt_status fit_all(wt_context *context, const wt_threshold *threshold,
+                         wt_threshold_summary *out) {
+    wt_critical *sizes = NULL;
+    double *draws = NULL;
+    size_t count = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &sizes, out->point_count, "a fit"));
+    WT_TRY(WT_NEW(context, &draws, out->point_count * WT_BOOTSTRAP_DRAWS, "a fit"));
+    for (size_t i = 0; i < out->point_count; i++) {
+        wt_threshold_point *point = &out->points[i];
+        point->fitted = (wt_interval){NAN, NAN, NAN};
+        if (point->cells == 0)
+            continue;
+        WT_TRY(fit_point(context, threshold, out, point, &sizes[count],
+                         draws + count * WT_BOOTSTRAP_DRAWS));
+        point->fitted = sizes[count++].m;
+    }
+    WT_TRY(fit_growths(context, threshold->setting.seed, out));
+    WT_TRY(wt_critical_growth(context, sizes, count, draws, &out->exponent));
+done:
+    wt_release(sizes);
+    wt_release(draws);
     return status;
 }
 
@@ -86,9 +110,8 @@ wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *thresh
         if (point->cells > 0)
             point->largest = out->cells[out->cell_count - 1].samples;
         find_critical(threshold, point);
-        WT_TRY(fit_point(context, threshold, out, point));
     }
-    WT_TRY(fit_growth(context, out));
+    WT_TRY(fit_all(context, threshold, out));
 done:
     if (status != WT_OK)
         wt_threshold_summary_free(out);

@@ -15,6 +15,7 @@ wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, siz
     series->low = series->y + points;
     series->high = series->low + points;
     WT_TRY(WT_NEW_ZERO(context, &series->cells, points, "a chart"));
+    WT_TRY(WT_NEW_ZERO(context, &series->open, points, "a chart"));
 done:
     return status;
 }
@@ -23,8 +24,10 @@ void wt_chart_free(wt_chart *chart) {
     for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++) {
         wt_release(chart->series[i].x);
         wt_release(chart->series[i].cells);
+        wt_release(chart->series[i].open);
     }
     wt_release(chart->series);
+    wt_release(chart->from);
     *chart = (wt_chart){0};
 }
 
@@ -134,22 +137,40 @@ static int by_place(const void *left, const void *right) {
     return order != 0 ? order : compare_words(a->name, b->name);
 }
 
-/* The usual names look alike in all charts, any other in all panels of one. */
+static const char *const usual_names[] = {"rfa",     "brfa",     "rfmlp",
+                                          "rfa-inf", "brfa-inf", "rfmlp-inf"};
+static const char *const usual_methods[] = {"refine", "adam", "sculpt"};
+
+static size_t usual_look(const char *name) {
+    for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
+        if (strcmp(usual_names[i], name) == 0)
+            return i;
+    for (size_t i = 0; i < sizeof usual_methods / sizeof *usual_methods; i++)
+        if (strcmp(usual_methods[i], name) == 0)
+            return i;
+    return WT_LOOKS;
+}
+
+/* The usual names look alike in all charts, any other in all panels of one; no two names of a
+ * chart do before all looks are used up. */
 static void choose_looks(wt_chart *chart) {
-    static const struct {
-        const char *name;
-        size_t look;
-    } usual[] = {{"rfa", 0},       {"brfa", 1},   {"rfmlp", 2}, {"rfa-inf", 3}, {"brfa-inf", 4},
-                 {"rfmlp-inf", 5}, {"refine", 0}, {"adam", 1},  {"sculpt", 2}};
+    bool taken[WT_LOOKS] = {false};
     size_t next = 0;
+    for (size_t i = 0; i < chart->series_count; i++)
+        if (usual_look(chart->series[i].name) < WT_LOOKS)
+            taken[usual_look(chart->series[i].name)] = true;
     for (size_t i = 0; i < chart->series_count; i++) {
-        size_t before = 0;
+        size_t before = 0, look = usual_look(chart->series[i].name);
         while (before < i && strcmp(chart->series[before].name, chart->series[i].name) != 0)
             before++;
-        chart->series[i].look = before < i ? chart->series[before].look : next++ % WT_LOOKS;
-        for (size_t u = 0; u < sizeof usual / sizeof *usual; u++)
-            if (strcmp(usual[u].name, chart->series[i].name) == 0)
-                chart->series[i].look = usual[u].look;
+        if (before < i)
+            look = chart->series[before].look;
+        else if (look == WT_LOOKS) {
+            for (size_t k = 0; k < WT_LOOKS && taken[next % WT_LOOKS]; k++)
+                next++;
+            look = next++ % WT_LOOKS;
+        }
+        chart->series[i].look = look;
     }
 }
 
@@ -168,7 +189,9 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
         goto done;
     WT_TRY(WT_NEW(context, &values, lines.point_count, "a chart"));
     WT_TRY(WT_NEW_ZERO(context, &out->series, lines.line_count, "a chart"));
-    out->cells = lines.point_count;
+    WT_TRY(WT_NEW(context, &out->from, lines.point_count, "a chart"));
+    for (; out->cells < lines.point_count; out->cells++)
+        out->from[out->cells] = lines.points[out->cells].cell;
     for (size_t i = 0; i < lines.line_count; i++) {
         out->series_count++; /* so that its points are freed whatever happens */
         WT_TRY(fill_series(context, &lines, i, spec, values, &out->series[i]));
@@ -195,13 +218,16 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
     for (size_t i = 0; i < chart->series_count; i++) {
         const wt_chart_series *from = &chart->series[i];
         series[i] = (wt_series){.name = from->name[0] != '\0' ? from->name : NULL,
-                                .mark = from->line ? WT_MARK_LINE : WT_MARK_POINTS,
+                                .mark = from->line     ? WT_MARK_LINE
+                                        : from->parted ? WT_MARK_DOTS
+                                                       : WT_MARK_POINTS,
                                 .look = from->look,
                                 .count = from->count,
                                 .x = from->x,
                                 .y = from->y,
                                 .low = from->line ? NULL : from->low,
-                                .high = from->line ? NULL : from->high};
+                                .high = from->line ? NULL : from->high,
+                                .open = from->parted ? from->open : NULL};
     }
     for (size_t first = 0, count; first < chart->series_count; first += count) {
         count = wt_chart_panel(chart, first);
@@ -239,21 +265,33 @@ static void csv_number(wt_script *out, double value) {
         wt_script_add(out, ",");
 }
 
+static const char *known_words(unsigned open) {
+    static const char *const words[] = {"", "high", "low", "value"};
+    if ((open & WT_OPEN_VALUE) != 0)
+        return (open & WT_OPEN_HIGH) != 0 ? "above" : "below";
+    return words[open & (WT_OPEN_LOW | WT_OPEN_HIGH)];
+}
+
 void wt_chart_csv(wt_script *out, const wt_chart *chart) {
     const wt_chart_spec *spec = chart->spec;
-    wt_script_add(out, "%s,series,%s,%s,low,high,cells\n",
-                  spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y);
+    bool critical = spec->build == wt_chart_critical;
+    wt_script_add(out, "%s,series,%s,%s,low,high,cells%s\n",
+                  spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y,
+                  critical ? ",known" : "");
     for (size_t i = 0; i < chart->series_count; i++) {
         const wt_chart_series *series = &chart->series[i];
         for (size_t k = 0; k < series->count; k++) {
+            unsigned open = series->open[k];
+            bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
             csv_words(out, series->panel);
             wt_script_add(out, ",");
             csv_words(out, series->name);
             csv_number(out, series->x[k]);
             csv_number(out, series->y[k]);
-            csv_number(out, series->cells[k] > 1 ? series->low[k] : NAN);
-            csv_number(out, series->cells[k] > 1 ? series->high[k] : NAN);
-            wt_script_add(out, ",%zu\n", series->cells[k]);
+            csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
+            csv_number(out, bare || (open & WT_OPEN_HIGH) != 0 ? NAN : series->high[k]);
+            wt_script_add(out, ",%zu%s%s\n", series->cells[k], critical ? "," : "",
+                          critical ? known_words(open) : "");
         }
     }
 }

@@ -41,9 +41,11 @@ const wt_chart_spec *wt_chart_spec_at(size_t index);
 typedef struct wt_chart_series {
     char panel[WT_CHART_NAME], name[WT_CHART_NAME];
     size_t look, count;
-    bool line; /* a fit: no points, no intervals */
+    bool line;   /* a fit: no points, no intervals */
+    bool parted; /* points that no line joins */
     double *x, *y, *low, *high;
-    size_t *cells; /* that each point is made of */
+    size_t *cells;       /* that each point is made of */
+    unsigned char *open; /* sums of WT_OPEN_..: ends that are those of a grid and not measured */
 } wt_chart_series;
 
 struct wt_chart {
@@ -51,6 +53,7 @@ struct wt_chart {
     size_t series_count;
     wt_chart_series *series; /* by panel, then name */
     size_t cells;
+    size_t *from; /* (cells): their places in the results */
 };
 
 /* A chart with no series has nothing to show. To be freed in any case. */
@@ -73,7 +76,9 @@ size_t wt_chart_panel(const wt_chart *chart, size_t first);
  * room, and the figure is valid as long as they and the chart are. */
 wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *series);
 
-/* "target,series,n,test_error,low,high,cells" and a row a point. */
+/* "target,series,n,test_error,low,high,cells" and a row a point. Critical sizes have a column
+ * `known` more: "above" or "below" where the grid's end in the row is a bound alone, "low" or
+ * "high" where that end of the interval alone is known, "value" where neither is. */
 void wt_chart_csv(wt_script *out, const wt_chart *chart);
 
 #endif

@@ -17,21 +17,30 @@ static const double published[PUBLISHED][3] = {
     {900, 108.4, 3.7}, {1000, 111, 5.2}, {1100, 113.4, 5.7},
 };
 
+/* A critical m, or an end of its interval, that the grid of m does not hold stands at the grid's
+ * end and is told to be open. */
 static wt_status add_measured(wt_context *context, const wt_critical *sizes, size_t count,
                               wt_chart_series *out) {
     wt_status status;
     WT_TRY(wt_chart_series_open(context, out, count));
     snprintf(out->name, sizeof out->name, "measured");
+    out->parted = true;
     for (size_t i = 0; i < count; i++) {
-        size_t k = out->count;
-        if (!isfinite(sizes[i].m.value))
-            continue; /* the grid of m does not hold it: the table of trials shows that */
-        out->x[k] = sizes[i].x;
-        out->y[k] = sizes[i].m.value;
-        out->low[k] = fmax(sizes[i].m.low, sizes[i].least);
-        out->high[k] = fmin(sizes[i].m.high, sizes[i].most);
-        out->cells[k] = sizes[i].trials;
-        out->count++;
+        const wt_critical *size = &sizes[i];
+        bool bound = size->below || size->above;
+        if (!bound && !isfinite(size->m.value))
+            continue;
+        size_t k = out->count++;
+        out->x[k] = size->x;
+        out->y[k] = size->above ? size->most : size->below ? size->least : size->m.value;
+        out->low[k] = bound ? out->y[k] : size->cut_low ? size->least : size->m.low;
+        out->high[k] = bound ? out->y[k] : size->cut_high ? size->most : size->m.high;
+        out->cells[k] = size->trials;
+        if (bound)
+            out->open[k] = WT_OPEN_VALUE | (size->above ? WT_OPEN_HIGH : WT_OPEN_LOW);
+        else
+            out->open[k] = (unsigned char)((size->cut_low ? WT_OPEN_LOW : 0) |
+                                           (size->cut_high ? WT_OPEN_HIGH : 0));
     }
 done:
     return status;
@@ -42,6 +51,7 @@ static wt_status add_published(wt_context *context, wt_chart_series *out) {
     WT_TRY(wt_chart_series_open(context, out, PUBLISHED));
     snprintf(out->name, sizeof out->name, "published");
     out->look = 1;
+    out->parted = true;
     out->count = PUBLISHED;
     for (size_t i = 0; i < PUBLISHED; i++) {
         out->x[i] = published[i][0];
@@ -58,26 +68,49 @@ static double grown(wt_growth growth, double x) {
     return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
 }
 
-/* a + b f(T) through the measured points, from the least T to the largest. */
-static wt_status add_law(wt_context *context, wt_growth growth, const wt_chart_series *measured,
-                         wt_chart_series *out) {
+/* a + b f(T) through the critical m that were found, x and y, from the least T to the largest. */
+static wt_status add_law(wt_context *context, wt_growth growth, const double *x, const double *y,
+                         size_t count, wt_chart_series *out) {
     wt_affine_fit fit;
     wt_status status;
-    WT_TRY(wt_affine_fit_of(context, growth, measured->x, measured->y, measured->count, &fit));
+    WT_TRY(wt_affine_fit_of(context, growth, x, y, count, WT_CLAIM_SEED, &fit));
     WT_TRY(wt_chart_series_open(context, out, LAW_POINTS));
-    snprintf(out->name, sizeof out->name, "%s T, R2 %.3f, AIC %.1f",
-             growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth), fit.r_squared, fit.aic);
+    snprintf(out->name, sizeof out->name, "%s%sT, R² %.3f, AIC %.1f",
+             growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth),
+             growth == WT_GROWTH_LINEAR ? "" : " ", fit.r_squared, fit.aic);
     out->line = true;
     out->look = 2 + (size_t)growth;
     out->count = LAW_POINTS;
-    double first = measured->x[0], last = measured->x[measured->count - 1];
     for (size_t i = 0; i < LAW_POINTS; i++) {
         double share = (double)i / (LAW_POINTS - 1);
-        out->x[i] = first * pow(last / first, share);
+        out->x[i] = x[0] * pow(x[count - 1] / x[0], share);
         out->y[i] = fit.intercept.value + fit.slope.value * grown(growth, out->x[i]);
         out->low[i] = out->high[i] = out->y[i];
     }
 done:
+    return status;
+}
+
+/* The three laws, where enough lengths have a critical m. */
+static wt_status add_laws(wt_context *context, const wt_critical *sizes, size_t count,
+                          wt_chart *out) {
+    double *x = NULL, *y = NULL;
+    size_t found = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &x, count, "a chart"));
+    WT_TRY(WT_NEW(context, &y, count, "a chart"));
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(sizes[i].m.value)) {
+            x[found] = sizes[i].x;
+            y[found++] = sizes[i].m.value;
+        }
+    for (size_t law = 0; law < LAWS && found >= 3; law++) {
+        out->series_count++;
+        WT_TRY(add_law(context, (wt_growth)law, x, y, found, &out->series[2 + law]));
+    }
+done:
+    wt_release(x);
+    wt_release(y);
     return status;
 }
 
@@ -88,6 +121,19 @@ static const wt_claim_part *threshold_part(void) {
         if (part->measure == wt_effect_threshold)
             return part;
     return NULL;
+}
+
+/* The cells that the critical sizes are made of. */
+static wt_status note_cells(wt_context *context, const wt_results *results,
+                            const wt_claim_part *part, wt_chart *out) {
+    wt_status status = WT_NEW(context, &out->from, results->count, "a chart");
+    for (size_t i = 0; status == WT_OK && i < results->count; i++) {
+        const wt_result *cell = &results->cells[i];
+        if (!cell->failed && strcmp(cell->experiment, part->experiment) == 0 &&
+            wt_result_fits(cell, part->where))
+            out->from[out->cells++] = i;
+    }
+    return status;
 }
 
 wt_status wt_chart_critical(wt_context *context, const wt_results *results,
@@ -102,18 +148,14 @@ wt_status wt_chart_critical(wt_context *context, const wt_results *results,
     WT_TRY(WT_NEW_ZERO(context, &out->series, 2 + LAWS, "a chart"));
     out->series_count = 1;
     WT_TRY(add_measured(context, sizes, count, &out->series[0]));
-    for (size_t i = 0; i < count; i++)
-        out->cells += sizes[i].trials;
     if (out->series[0].count == 0) {
         wt_chart_free(out);
         goto done;
     }
+    WT_TRY(note_cells(context, results, threshold_part(), out));
     out->series_count = 2;
     WT_TRY(add_published(context, &out->series[1]));
-    for (size_t law = 0; law < LAWS && out->series[0].count >= 3; law++) {
-        out->series_count++;
-        WT_TRY(add_law(context, (wt_growth)law, &out->series[0], &out->series[2 + law]));
-    }
+    WT_TRY(add_laws(context, sizes, count, out));
 done:
     wt_release(sizes);
     return status;

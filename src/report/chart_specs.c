@@ -2,6 +2,10 @@
 #include "report/chart.h"
 
 #define MEAN "Points are means over repetitions, bars 95% intervals by Student's t."
+#define GEOMETRIC                                                                                  \
+    "Points are geometric means over repetitions, bars 95% intervals by Student's t of the logs."
+/* Gaps of a repetition may be negative: no logs. */
+#define GAP  MEAN " An arrow in place of an end: the interval goes on below the axis, to 0 or less."
 #define RATE "Points are shares of trials, bars exact 95% intervals (Clopper and Pearson)."
 
 static const wt_chart_spec specs[] = {
@@ -9,7 +13,7 @@ static const wt_chart_spec specs[] = {
      .paper = "1",
      .title = "Test error against samples",
      .caption = "Mean squared test error over the variance of the labels; all models see the same "
-                "draws. " MEAN,
+                "draws. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "curve",
      .x = "n",
@@ -18,12 +22,13 @@ static const wt_chart_spec specs[] = {
      .name = "model",
      .x_label = "samples n",
      .y_label = "test error / variance",
+     .rule = WT_SUMMARY_GEOMETRIC,
      .log_x = true,
      .log_y = true},
     {.id = "curve-keys",
      .paper = "1",
      .title = "Test error against the number of keys",
-     .caption = "At equal n: a bound without N asks for a level line. " MEAN,
+     .caption = "At equal n: a bound without N asks for a level line. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "curve",
      .x = "keys",
@@ -33,12 +38,13 @@ static const wt_chart_spec specs[] = {
      .name = "model",
      .x_label = "keys N",
      .y_label = "test error / variance",
+     .rule = WT_SUMMARY_GEOMETRIC,
      .log_x = true,
      .log_y = true},
     {.id = "curve-dimension",
      .paper = "1",
      .title = "Test error against the dimension",
-     .caption = "At equal n. " MEAN,
+     .caption = "At equal n. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "curve",
      .x = "dim",
@@ -48,12 +54,13 @@ static const wt_chart_spec specs[] = {
      .name = "model",
      .x_label = "dimension d",
      .y_label = "test error / variance",
+     .rule = WT_SUMMARY_GEOMETRIC,
      .log_x = true,
      .log_y = true},
     {.id = "curve-heads",
      .paper = "1",
      .title = "Test error against the number of heads",
-     .caption = "At equal n. " MEAN,
+     .caption = "At equal n. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "curve",
      .x = "heads",
@@ -63,6 +70,7 @@ static const wt_chart_spec specs[] = {
      .name = "model",
      .x_label = "heads M",
      .y_label = "test error / variance",
+     .rule = WT_SUMMARY_GEOMETRIC,
      .log_x = true,
      .log_y = true},
     {.id = "recover-samples",
@@ -84,8 +92,7 @@ static const wt_chart_spec specs[] = {
     {.id = "recover-heads",
      .paper = "2",
      .title = "Steps against heads, random layers",
-     .caption = "Gauss-Newton steps over all starts. Points are geometric means, bars 95% "
-                "intervals by Student's t of the logs.",
+     .caption = "Gauss-Newton steps over all starts. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "recover",
      .where = "parity=0 method=refine",
@@ -116,8 +123,7 @@ static const wt_chart_spec specs[] = {
      .paper = "2",
      .title = "Cost of hard instances",
      .caption = "Gauss-Newton steps over all starts; where a run did not succeed they are what it "
-                "spent, a lower bound. Points are geometric means, bars 95% intervals by Student's "
-                "t of the logs. A straight line is exponential growth.",
+                "spent, a lower bound. A straight line is exponential growth. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "recover",
      .where = "parity!=0",
@@ -148,7 +154,7 @@ static const wt_chart_spec specs[] = {
     {.id = "gap-samples",
      .paper = "3",
      .title = "Generalisation gap against samples",
-     .caption = "Test loss less training loss of one head with its weights in norm balls. " MEAN,
+     .caption = "Test loss less training loss of one head with its weights in norm balls. " GAP,
      .build = wt_chart_lines,
      .experiment = "train",
      .where = "model=head ball!=none",
@@ -162,7 +168,7 @@ static const wt_chart_spec specs[] = {
     {.id = "gap-length",
      .paper = "3",
      .title = "Generalisation gap against inputs",
-     .caption = "The same against the number of inputs T. " MEAN,
+     .caption = "The same against the number of inputs T. " GAP,
      .build = wt_chart_lines,
      .experiment = "train",
      .where = "model=head ball!=none",
@@ -193,8 +199,10 @@ static const wt_chart_spec specs[] = {
      .title = "Samples needed for sparse AND",
      .caption =
          "Critical m: where an isotonic fit of the share of successful trials reaches 80%. "
-         "Bars are 95% intervals by resampling, cut where the grid of m ends. Lines are least "
-         "squares of the three growth laws. Published points were read off a figure.",
+         "Bars are 95% intervals by resampling. An arrow in place of an end, and \"?\" in the "
+         "table: the interval goes on beyond the grid of m. A hollow point, \"<\" or \">\": the "
+         "critical m itself does. Lines are least squares of the three growth laws through what "
+         "was found. Published points were read off a figure.",
      .build = wt_chart_critical,
      .experiment = "threshold",
      .x = "length",
@@ -205,8 +213,7 @@ static const wt_chart_spec specs[] = {
     {.id = "parity-steps",
      .paper = "3",
      .title = "Steps until the parity loss falls",
-     .caption = "Steps of training on fresh samples until the loss is below the mark. Points are "
-                "geometric means, bars 95% intervals by Student's t of the logs.",
+     .caption = "Steps of training on fresh samples until the loss is below the mark. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "train",
      .where = "model=transformer task=parity:* online!=0",

@@ -210,7 +210,7 @@ static wt_status add_panel_text(wt_context *context, const wt_figure *figure, co
     size_t bytes, height = width / 4 < 16 ? 16 : width / 4 > 28 ? 28 : width / 4;
     wt_status status;
     wt_script_add(&script, "set terminal dumb size %zu,%zu noenhanced mono\n", width, height);
-    wt_panel_script_plain(&script, figure, panel);
+    wt_panel_script_plain(&script, figure, panel, (double)width);
     WT_TRY(run_gnuplot(context, &script, &text, &bytes));
     add_trimmed(out, text);
     status = out->status;

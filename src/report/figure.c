@@ -3,18 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/axis.h"
-
-/* Okabe and Ito's colours, the ones best seen on white first; filled shapes of gnuplot. */
-static const struct {
-    const char *colour;
-    int point;
-    const char *dash;
-} looks[WT_LOOKS] = {
-    {"#0072B2", 7, "solid"},          {"#D55E00", 5, "(10,4)"},  {"#009E73", 9, "(3,3)"},
-    {"#CC79A7", 13, "(10,4,2,4)"},    {"#E69F00", 11, "(16,5)"}, {"#56B4E9", 6, "(6,3)"},
-    {"#000000", 4, "(10,3,2,3,2,3)"}, {"#999999", 8, "(2,4)"},
-};
+#include "report/series.h"
 
 static bool named_before(const wt_figure *figure, size_t panel, size_t series) {
     const char *name = figure->panels[panel].series[series].name;
@@ -49,6 +38,11 @@ static void hold_panel(const wt_panel *panel, wt_extent *x, wt_extent *y) {
                 continue;
             wt_extent_hold(x, series->x[k]);
             wt_extent_hold(y, series->y[k]);
+            /* Lines have x of their own making: fits on a logarithmic axis of chosen sizes. */
+            if (series->mark != WT_MARK_LINE)
+                wt_extent_note(x, series->x[k]);
+            else if (!x->log)
+                x->count = WT_AXIS_VALUES + 1;
             if (series->low != NULL && series->high != NULL) {
                 /* An interval down to nearly 0 must not stretch a logarithmic axis by decades. */
                 wt_extent_hold(y, panel->y.log ? fmax(series->low[k], series->y[k] / 10)
@@ -59,8 +53,7 @@ static void hold_panel(const wt_panel *panel, wt_extent *x, wt_extent *y) {
     }
 }
 
-static void find_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x,
-                         wt_extent *y) {
+void wt_figure_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x, wt_extent *y) {
     *x = wt_extent_empty(panel->x.log);
     *y = wt_extent_empty(panel->y.log);
     hold_panel(panel, x, y);
@@ -69,74 +62,14 @@ static void find_extents(const wt_figure *figure, const wt_panel *panel, wt_exte
         hold_panel(&figure->panels[i], &ignored, y);
     wt_extent_pad(x, 0.04);
     wt_extent_pad(y, 0.06);
-    if (panel->x.low < panel->x.high)
-        *x = (wt_extent){panel->x.log, panel->x.low, panel->x.high};
-    if (panel->y.low < panel->y.high)
-        *y = (wt_extent){panel->y.log, panel->y.low, panel->y.high};
-}
-
-/* Lines "x y low high" of a data block $S<number>. */
-static void write_data(wt_script *script, const wt_series *series, size_t number,
-                       const wt_extent *x, const wt_extent *y) {
-    wt_script_add(script, "$S%zu << EOD\n", number);
-    for (size_t k = 0; k < series->count; k++) {
-        bool shown = wt_extent_can_show(x, series->x[k]) && wt_extent_can_show(y, series->y[k]);
-        bool interval = series->low != NULL && series->high != NULL && shown &&
-                        isfinite(series->low[k]) && isfinite(series->high[k]);
-        double columns[] = {shown ? series->x[k] : NAN, shown ? series->y[k] : NAN,
-                            interval ? fmax(series->low[k], y->low) : NAN,
-                            interval ? fmin(series->high[k], y->high) : NAN};
-        for (int column = 0; column < 4; column++) {
-            wt_script_number(script, columns[column]);
-            wt_script_add(script, column < 3 ? " " : "\n");
-        }
+    if (panel->x.low < panel->x.high) {
+        x->low = panel->x.low;
+        x->high = panel->x.high;
     }
-    wt_script_add(script, "EOD\n");
-}
-
-static void write_style(wt_script *script, const wt_series *series, bool plain) {
-    size_t look = series->look;
-    const char *colour = looks[look].colour;
-    if (plain)
-        /* Letters stand for the looks: a terminal has no shapes. */
-        wt_script_add(script, "with %s pt '%c'", series->mark == WT_MARK_LINE ? "lines" : "points",
-                      "ABCDEFGH"[look]);
-    else if (series->mark == WT_MARK_POINTS)
-        wt_script_add(script, "with linespoints lc rgb '%s' pt %d ps 0.45 lw 1.2", colour,
-                      looks[look].point);
-    else
-        wt_script_add(script, "with lines lc rgb '%s' lw 1.4 dt %s", colour,
-                      series->mark == WT_MARK_BAND ? "solid" : looks[look].dash);
-}
-
-/* What lies below the line: the band, or the bars. */
-static void write_interval(wt_script *script, const wt_series *series, size_t number) {
-    if (series->low == NULL || series->high == NULL)
-        return;
-    const char *colour = looks[series->look].colour;
-    if (series->mark == WT_MARK_BAND)
-        wt_script_add(script,
-                      "$S%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.2 "
-                      "noborder notitle, ",
-                      number, colour);
-    else if (series->mark == WT_MARK_POINTS)
-        wt_script_add(script,
-                      "$S%zu using 1:2:3:4 with yerrorlines lc rgb '%s' pt 0 ps 0 lw 1.0 notitle, ",
-                      number, colour);
-}
-
-static void write_plot(wt_script *script, const wt_panel *panel, bool plain) {
-    wt_script_add(script, "plot ");
-    for (size_t i = 0; i < panel->series_count && !plain; i++)
-        write_interval(script, &panel->series[i], i);
-    for (size_t i = 0; i < panel->series_count; i++) {
-        wt_script_add(script, "%s$S%zu using 1:2 ", i > 0 ? ", " : "", i);
-        write_style(script, &panel->series[i], plain);
-        wt_script_add(script, " title ");
-        wt_script_quote(script, panel->series[i].name);
-        wt_script_add(script, " noenhanced");
+    if (panel->y.low < panel->y.high) {
+        y->low = panel->y.low;
+        y->high = panel->y.high;
     }
-    wt_script_add(script, "\n");
 }
 
 /* Title and label of x, moved by characters towards the box. */
@@ -161,14 +94,16 @@ static void write_y_label(wt_script *script, const wt_panel *panel, const wt_lay
 static void write_series_panel(wt_script *script, const wt_figure *figure, const wt_panel *panel,
                                bool first_in_row, double box) {
     wt_extent x, y;
-    find_extents(figure, panel, &x, &y);
+    wt_figure_extents(figure, panel, &x, &y);
     bool labelled = first_in_row || !figure->share_y;
-    wt_axis_script(script, 'x', &x, box < 1.4 ? 3 : 5, true, false);
-    wt_axis_script(script, 'y', &y, 5, labelled, false);
+    wt_ticking along = {.most = box < 1.4 ? 3 : 5, .letters = box / WT_LETTER, .labelled = true};
+    wt_ticking up = {.most = 5, .labelled = labelled};
+    wt_axis_script(script, 'x', &x, &along);
+    wt_axis_script(script, 'y', &y, &up);
     write_labels(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
-        write_data(script, &panel->series[i], i, &x, &y);
-    write_plot(script, panel, false);
+        wt_series_data(script, &panel->series[i], i, &x, &y);
+    wt_series_plot(script, panel, &x, false);
 }
 
 /* Entries go row by row; gnuplot's row 0 would be at the bottom. */
@@ -254,7 +189,7 @@ static void write_legend(wt_script *script, const wt_figure *figure, const wt_la
                   "unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\nplot 2 notitle");
     for (size_t i = 0; (name = wt_figure_entry(figure, i, &series)) != NULL; i++) {
         wt_script_add(script, ", keyentry ");
-        write_style(script, series, false);
+        wt_series_style(script, series, false);
         wt_script_add(script, " title ");
         wt_script_quote(script, name);
         wt_script_add(script, " noenhanced");
@@ -301,16 +236,19 @@ static void write_labels_plain(wt_script *script, const wt_panel *panel) {
     wt_script_add(script, " noenhanced\n");
 }
 
-void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel) {
+void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel,
+                           double width) {
     wt_extent x, y;
-    find_extents(figure, panel, &x, &y);
+    wt_figure_extents(figure, panel, &x, &y);
     wt_script_add(script, "set encoding utf8\nset datafile missing 'NaN'\nset key outside top "
                           "center horizontal samplen 1\n"
                           "set border 3\nset tics out\n");
-    wt_axis_script(script, 'x', &x, 5, true, true);
-    wt_axis_script(script, 'y', &y, 6, true, true);
+    wt_ticking along = {.most = 5, .letters = width - 12, .labelled = true, .plain = true};
+    wt_ticking up = {.most = 6, .labelled = true, .plain = true};
+    wt_axis_script(script, 'x', &x, &along);
+    wt_axis_script(script, 'y', &y, &up);
     write_labels_plain(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
-        write_data(script, &panel->series[i], i, &x, &y);
-    write_plot(script, panel, true);
+        wt_series_data(script, &panel->series[i], i, &x, &y);
+    wt_series_plot(script, panel, &x, true);
 }

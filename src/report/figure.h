@@ -2,8 +2,11 @@
 #ifndef WT_REPORT_FIGURE_H
 #define WT_REPORT_FIGURE_H
 
+#include "report/axis.h"
 #include "report/script.h"
 #include "wattle/report.h"
+
+#define WT_LETTER 0.066 /* width of a letter, about, with what is between them */
 
 /* Inches. */
 typedef struct wt_layout {
@@ -37,7 +40,10 @@ wt_status wt_figure_possible(wt_context *context);
 
 /* The script that draws the whole figure; the terminal ("svg size ...") is set in front of it. */
 void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layout *layout);
-/* The script that draws one panel with series in characters. */
-void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel);
+/* The script that draws one panel with series in characters, so many in a line. */
+void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel,
+                           double width);
+/* Ranges of a panel's axes, and the values that x has. */
+void wt_figure_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x, wt_extent *y);
 
 #endif

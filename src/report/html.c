@@ -23,8 +23,7 @@ static const char *entity(char letter) {
     }
 }
 
-void wt_html_text(wt_script *page, const char *words) {
-    size_t left = strlen(words);
+static void add_escaped(wt_script *page, const char *words, size_t left) {
     while (left > 0) {
         size_t length = wt_utf8_length(words, left);
         const char *name = entity(*words);
@@ -38,6 +37,22 @@ void wt_html_text(wt_script *page, const char *words) {
         length = length == 0 ? 1 : length;
         words += length;
         left -= length;
+    }
+}
+
+void wt_html_text(wt_script *page, const char *words) {
+    add_escaped(page, words, strlen(words));
+}
+
+void wt_html_prose(wt_script *page, const char *words) {
+    for (bool code = false; *words != '\0'; code = !code) {
+        size_t length = strcspn(words, "`");
+        if (code)
+            wt_script_add(page, "<code>");
+        add_escaped(page, words, length);
+        if (code)
+            wt_script_add(page, "</code>");
+        words += length + (words[length] == '`');
     }
 }
 

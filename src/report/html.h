@@ -8,6 +8,8 @@
 /* The words with & < > " ' escaped; control characters and bytes that are not UTF-8 become
  * U+FFFD. */
 void wt_html_text(wt_script *page, const char *words);
+/* Words of ours, in which `code` stands between backquotes. */
+void wt_html_prose(wt_script *page, const char *words);
 /* <code>words</code> */
 void wt_html_code(wt_script *page, const char *words);
 /* "0.31", "4.2e-05", "-1.5" with a true minus; "-" where it is not finite. */

@@ -75,15 +75,32 @@ static size_t legend_columns(const wt_figure *figure, double width) {
     return widest > 0 && widest < width ? (size_t)(width / widest) : 1;
 }
 
+/* What the numbers beside the axis of y take, with the tick. */
+static double number_width(const wt_figure *figure) {
+    size_t longest = 0;
+    for (size_t i = 0; i < figure->panel_count; i++) {
+        const wt_panel *panel = &figure->panels[i];
+        wt_ticking up = {.most = 5, .labelled = true};
+        wt_extent x, y;
+        if (panel->heat != NULL || panel->series_count == 0)
+            continue;
+        wt_figure_extents(figure, panel, &x, &y);
+        size_t letters = wt_axis_letters('y', &y, &up);
+        longest = letters > longest ? letters : longest;
+    }
+    return WT_LETTER * (double)longest + 0.1;
+}
+
 /* Margins in and around the boxes of the panels. */
 static void set_margins(const wt_figure *figure, wt_layout *layout) {
     bool label = any_words(figure, offsetof(wt_panel, y) + offsetof(wt_axis, label));
-    double ticks = label ? 0.58 : 0.4;
+    double ticks = fmax(label ? 0.58 : 0.4, number_width(figure) + (label ? 0.2 : 0));
     /* With one range of y the ticks of the left panel serve the whole row. */
     layout->edge = figure->share_y ? ticks - 0.06 : 0;
     layout->left = figure->share_y ? 0.06 : ticks;
     layout->right = 0.1;
     layout->above = any_words(figure, offsetof(wt_panel, title)) ? 0.19 : 0.08;
+    layout->above += layout->rows > 1 ? 0.05 : 0; /* between the rows */
     layout->below =
         any_words(figure, offsetof(wt_panel, x) + offsetof(wt_axis, label)) ? 0.38 : 0.22;
     layout->heat_scale = any_words(figure, offsetof(wt_panel, heat)) ? 0.5 : 0;

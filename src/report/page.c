@@ -90,17 +90,23 @@ static void add_reading(wt_page *page) {
     wt_script_add(
         html,
         "<h2 id=\"reading\">How to read this</h2>\n"
-        "<p>For every claim an effect, one number, and the side of a boundary that the claim "
-        "stands "
-        "for were fixed before anything was measured. A 95%% interval wholly on that side: "
+        "<p>For every claim there is an effect, one number, and the side of a boundary that the "
+        "claim stands for. Sides and boundaries were fixed before anything was measured. Changed "
+        "after a first result was seen: effect and settings of 1.1 in n, settings of 2.3 and 3.4, "
+        "and the rules for shared draws, negative gaps, falls and critical sizes outside the grid; "
+        "docs/reproduction.md tells how. A 95%% interval wholly on that side: "
         "reproduced. Wholly on the other: not reproduced. Neither: undecided, and more cells may "
         "settle it. A claim of several parts is reproduced when all of them are. Measured means: "
         "at the sizes of this store, not for all sizes, and no measurement proves a theorem.</p>\n"
         "<p>Log ratios compare two models on the same draws; the interval is Student's t over "
         "repetitions. Exponents are slopes of log against log, one a repetition, with the same "
-        "interval. Rates have exact intervals (Clopper and Pearson). Growth exponents and critical "
+        "interval; settings that share draws are averaged first, and count once. Exponents of gaps "
+        "are slopes of their means, with repetitions resampled. Rates have exact intervals "
+        "(Clopper and Pearson). Growth exponents and critical "
         "sizes have bootstrap intervals with fixed seeds: the same store gives the same page, byte "
-        "for byte.</p>\n<p>Made again by</p>\n<pre>wattle report ");
+        "for byte. In figures, series with bars are set a little apart along x, so that bars do "
+        "not "
+        "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report ");
     wt_html_text(html, page->store);
     wt_script_add(html, " -o ");
     wt_html_text(html, page->name);
@@ -150,6 +156,7 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
                     .store = file_name(store),
                     .name = file_name(output),
                     .output = output};
+    size_t charts = 0;
     wt_status status;
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
@@ -165,14 +172,21 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     WT_TRY(name_folder(&page));
     WT_TRY(make_folder(&page));
     WT_TRY(wt_page_sweeps(&page));
+    while (wt_chart_spec_at(charts) != NULL)
+        charts++;
+    WT_TRY(WT_NEW_ZERO(context, &page.drawn, charts, "charts"));
     wt_page_summary(&page);
     WT_TRY(add_papers(&page));
     WT_TRY(wt_page_runs(&page));
     add_reading(&page);
     WT_TRY(save(&page));
+    wt_page_tidy(&page); /* last: the page that stood here before may have linked to them */
     *out = (wt_report_summary){.figures = page.figures, .drawn = page.drawing};
 done:
     wt_script_free(&page.html);
     wt_release(page.folder);
+    wt_release(page.made);
+    wt_release(page.used);
+    wt_release(page.drawn);
     return status;
 }

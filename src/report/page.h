@@ -15,6 +15,9 @@ typedef struct wt_page {
     const char *folder_name;  /* the same as the page links to it */
     bool drawing;             /* gnuplot is there */
     size_t figures;           /* put on the page so far */
+    bool *made;               /* (sweeps, cells): the sweep makes the cell */
+    bool *used;               /* (sweeps): room to choose some of them */
+    bool *drawn;              /* (charts): it is on the page */
 } wt_page;
 
 /* The page's style, light and dark, screen and paper: pieces, ended by NULL. */
@@ -26,6 +29,16 @@ void wt_page_summary(wt_page *page);
 void wt_page_claims(wt_page *page, const wt_paper *paper);
 /* The sweeps that were run, each as sweep-N.ini in the folder, from 1. */
 wt_status wt_page_sweeps(wt_page *page);
+/* Removes what an earlier report left in the folder and this one did not write: figures of charts
+ * that have nothing to show now, pictures where none can be drawn, sweeps of higher numbers. Other
+ * files are left alone. */
+void wt_page_tidy(wt_page *page);
+/* Writes the chart's files into the folder. */
+wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure);
+/* Links to its files and the commands that make it again; the same for paper, where tables are
+ * shut. */
+void wt_page_links(wt_page *page, const wt_chart *chart);
+void wt_page_paper(wt_page *page, const wt_chart *chart);
 /* The charts of a paper: drawings, numbers, files beside the page. */
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
 /* What was run: experiments, versions, machines, seeds, commands, failures. */

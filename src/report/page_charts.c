@@ -1,14 +1,34 @@
-/* Charts on the page, and beside it as .svg, .pdf and .csv; sweeps that make the cells as .ini. */
+/* Charts on the page: drawings, tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/output.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/page.h"
-#include "report/rerun.h"
+
+static void add_end(wt_script *html, double value, bool open) {
+    if (open)
+        wt_script_add(html, "?");
+    else
+        wt_html_number(html, value);
+}
+
+/* "0.31 (0.28, 0.34)"; "> 96" for a bound alone, "?" for an end that was not measured. */
+static void add_value(wt_script *html, const wt_chart_series *series, size_t k) {
+    unsigned open = series->open[k];
+    if ((open & WT_OPEN_VALUE) != 0)
+        wt_script_add(html, (open & WT_OPEN_HIGH) != 0 ? "&gt; " : "&lt; ");
+    wt_html_number(html, series->y[k]);
+    if ((open & WT_OPEN_VALUE) != 0 || series->cells[k] <= 1)
+        return;
+    wt_script_add(html, " <small>(");
+    add_end(html, series->low[k], (open & WT_OPEN_LOW) != 0);
+    wt_script_add(html, ", ");
+    add_end(html, series->high[k], (open & WT_OPEN_HIGH) != 0);
+    wt_script_add(html, ")</small>");
+}
 
 /* Numbers of one panel: a row an x, a column a series. */
 static void add_table(wt_script *html, const wt_chart *chart, size_t first, size_t count) {
@@ -43,10 +63,7 @@ static void add_table(wt_script *html, const wt_chart *chart, size_t first, size
             wt_script_add(html, "<td class=\"number\">");
             for (size_t k = 0; k < series[s].count; k++)
                 if (series[s].x[k] == next)
-                    wt_html_interval(html,
-                                     (wt_interval){series[s].y[k],
-                                                   series[s].cells[k] > 1 ? series[s].low[k] : NAN,
-                                                   series[s].high[k]});
+                    add_value(html, &series[s], k);
             wt_script_add(html, "</td>");
         }
         wt_script_add(html, "</tr>\n");
@@ -78,81 +95,6 @@ done:
     return status;
 }
 
-static wt_status write_text(wt_context *context, const char *path, const wt_script *text) {
-    wt_output *output = NULL;
-    wt_status status;
-    WT_TRY(text->status);
-    WT_TRY(wt_output_open(context, path, &output));
-    WT_TRY(wt_output_write(output, text->text, text->length));
-    WT_TRY(wt_output_commit(output));
-done:
-    wt_output_free(output);
-    return status;
-}
-
-/* id.csv, and the pictures where they can be drawn. */
-static wt_status write_files(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
-    wt_context *context = page->context;
-    wt_script csv = {.context = context};
-    char path[4096];
-    wt_status status;
-    static const char *const pictures[] = {"svg", "pdf"};
-    for (size_t i = 0; i < 2 && page->drawing; i++) {
-        snprintf(path, sizeof path, "%s/%s.%s", page->folder, chart->spec->id, pictures[i]);
-        WT_TRY(wt_figure_write(context, figure, path));
-    }
-    wt_chart_csv(&csv, chart);
-    snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
-    WT_TRY(write_text(context, path, &csv));
-done:
-    wt_script_free(&csv);
-    return status;
-}
-
-wt_status wt_page_sweeps(wt_page *page) {
-    wt_script spec = {.context = page->context};
-    char path[4096];
-    wt_status status = WT_OK;
-    for (size_t i = 0; i < page->results->sweep_count; i++) {
-        wt_rerun_spec(&spec, page->results->sweeps[i]);
-        snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
-        WT_TRY(write_text(page->context, path, &spec));
-        wt_script_free(&spec);
-    }
-done:
-    wt_script_free(&spec);
-    return status;
-}
-
-/* Links to the files, and the commands that make the cells and the figure again. */
-static void add_links(wt_page *page, const wt_chart *chart) {
-    static const char *const kinds[] = {"svg", "pdf", "csv"};
-    const wt_results *results = page->results;
-    wt_script *html = &page->html;
-    wt_script_add(html, "<p class=\"soft\">Files:");
-    for (size_t i = page->drawing ? 0 : 2; i < 3; i++) {
-        wt_script_add(html, "%s <a href=\"", i == 0 || !page->drawing ? "" : ",");
-        wt_html_text(html, page->folder_name);
-        wt_script_add(html, "/%s.%s\">%s.%s</a>", chart->spec->id, kinds[i], chart->spec->id,
-                      kinds[i]);
-    }
-    wt_script_add(html, ". From %zu cells. Made by</p>\n<pre>", chart->cells);
-    for (size_t i = 0; i < results->sweep_count; i++) {
-        if (!wt_rerun_is(results->sweeps[i], chart->spec->experiment))
-            continue;
-        wt_script_add(html, "wattle sweep run ");
-        wt_html_text(html, page->folder_name);
-        wt_script_add(html, "/sweep-%zu.ini --store ", i + 1);
-        wt_html_text(html, page->store);
-        wt_script_add(html, "\n");
-    }
-    wt_script_add(html, "wattle report ");
-    wt_html_text(html, page->store);
-    wt_script_add(html, " -o ");
-    wt_html_text(html, page->name);
-    wt_script_add(html, "</pre>\n");
-}
-
 static wt_status add_chart(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
     wt_panel *panels = NULL;
@@ -161,12 +103,12 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
     WT_TRY(WT_NEW_ZERO(page->context, &panels, chart->series_count, "a figure"));
     WT_TRY(WT_NEW_ZERO(page->context, &series, chart->series_count, "a figure"));
     wt_figure figure = wt_chart_figure(chart, panels, series);
-    WT_TRY(write_files(page, chart, &figure));
+    WT_TRY(wt_page_write_chart(page, chart, &figure));
     wt_script_add(html, "<figure id=\"%s\"%s><h4>", chart->spec->id,
                   figure.panel_count > 1 ? " class=\"wide\"" : "");
     wt_html_text(html, chart->spec->title);
     wt_script_add(html, "</h4>\n<figcaption>");
-    wt_html_text(html, chart->spec->caption);
+    wt_html_prose(html, chart->spec->caption);
     wt_script_add(html, "</figcaption>\n");
     if (page->drawing)
         WT_TRY(add_drawings(page, chart, &figure));
@@ -176,8 +118,11 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
         count = wt_chart_panel(chart, first);
         add_table(html, chart, first, count);
     }
-    add_links(page, chart);
-    wt_script_add(html, "</details></figure>\n");
+    wt_page_links(page, chart);
+    wt_script_add(html, "</details>\n");
+    if (page->drawing) /* tables are shut on paper: what they hold is told */
+        wt_page_paper(page, chart);
+    wt_script_add(html, "</figure>\n");
     page->figures++;
 done:
     wt_release(panels);
@@ -194,7 +139,8 @@ wt_status wt_page_charts(wt_page *page, const wt_paper *paper) {
         if (strcmp(spec->paper, paper->number) != 0)
             continue;
         status = wt_chart_build(page->context, page->results, spec, &chart);
-        if (status == WT_OK && chart.series_count > 0)
+        page->drawn[i] = status == WT_OK && chart.series_count > 0;
+        if (page->drawn[i])
             status = add_chart(page, &chart);
         wt_chart_free(&chart);
         WT_TRY(status);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lab/statistics_fit.h"
 #include "report/html.h"
 #include "report/page.h"
 
@@ -25,6 +26,33 @@ static void add_side(wt_script *html, const wt_claim_part *part) {
     wt_html_number(html, part->boundary);
 }
 
+static void add_number(wt_script *html, const wt_evidence *evidence, double value) {
+    if (isnan(value))
+        wt_script_add(html, "?");
+    else
+        wt_html_number(html, value);
+    if (evidence->searched && value == WT_LEAST_EXPONENT)
+        wt_script_add(html, " or less");
+    if (evidence->searched && value == WT_MOST_EXPONENT)
+        wt_script_add(html, " or more");
+}
+
+/* "0.31 (0.28, 0.34)"; exponents at an end of their search may lie beyond it. */
+static void add_effect(wt_script *html, const wt_evidence *evidence) {
+    add_number(html, evidence, evidence->effect.value);
+    if (isnan(evidence->effect.low))
+        return;
+    wt_script_add(html, " <small>(");
+    add_number(html, evidence, evidence->effect.low);
+    wt_script_add(html, ", ");
+    add_number(html, evidence, evidence->effect.high);
+    wt_script_add(html, ")</small>");
+}
+
+static bool is_measured(const wt_evidence *evidence) {
+    return evidence->cells > 0 && (!isnan(evidence->effect.value) || !isnan(evidence->effect.low));
+}
+
 void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
@@ -36,7 +64,7 @@ void wt_page_summary(wt_page *page) {
         const wt_finding *finding = &findings->claims[c];
         wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> ", finding->claim->id,
                       finding->claim->id);
-        wt_html_text(html, finding->claim->title);
+        wt_html_prose(html, finding->claim->title);
         wt_script_add(html, "</td><td>");
         add_verdict(html, finding->verdict);
         wt_script_add(html, "</td><td class=\"number\">");
@@ -45,7 +73,10 @@ void wt_page_summary(wt_page *page) {
             wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
             wt_script_add(html, "%s%s%s ", part->unit, part->name != NULL ? ", " : "",
                           part->name != NULL ? part->name : "");
-            wt_html_interval(html, findings->parts[p].effect);
+            if (is_measured(&findings->parts[p]))
+                add_effect(html, &findings->parts[p]);
+            else
+                wt_script_add(html, "–");
         }
         wt_script_add(html, "</td><td class=\"number\">");
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
@@ -58,19 +89,28 @@ void wt_page_summary(wt_page *page) {
 }
 
 /* Interval, boundary and claimed side on one axis, 320 wide. */
-static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval effect) {
-    double low =
-        fmin(part->boundary, fmin(effect.value, isfinite(effect.low) ? effect.low : 1e300));
-    double high =
-        fmax(part->boundary, fmax(effect.value, isfinite(effect.high) ? effect.high : -1e300));
+static void add_strip(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence) {
+    wt_interval effect = evidence->effect;
+    double low = part->boundary, high = part->boundary;
+    const double shown[] = {effect.value, effect.low, effect.high};
+    for (size_t i = 0; i < 3; i++)
+        if (isfinite(shown[i])) {
+            low = fmin(low, shown[i]);
+            high = fmax(high, shown[i]);
+        }
     double room = high > low ? 0.15 * (high - low) : 1;
     low -= room;
     high += room;
     const double left = 4, width = 312;
     double scale = width / (high - low);
     double edge = left + (part->boundary - low) * scale;
-    double from = left + ((isfinite(effect.low) ? effect.low : effect.value) - low) * scale;
-    double to = left + ((isfinite(effect.high) ? effect.high : effect.value) - low) * scale;
+    /* An end that is not told, or that may lie beyond the search, goes to the end of the axis. */
+    if (evidence->searched && effect.low == WT_LEAST_EXPONENT)
+        effect.low = -INFINITY;
+    if (evidence->searched && effect.high == WT_MOST_EXPONENT)
+        effect.high = INFINITY;
+    double from = isnan(effect.low) ? NAN : left + fmax(effect.low - low, 0) * scale;
+    double to = isnan(effect.high) ? NAN : left + fmin((effect.high - low) * scale, width);
     /* The boundary's number stands on the other side, where that has room for it. */
     double side = part->above ? left + width - edge : edge - left;
     const char *anchor = width - side < 40 ? "middle" : part->above ? "end" : "start";
@@ -84,8 +124,9 @@ static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval ef
     if (to > from)
         wt_script_add(html, "<line class=\"bar\" x1=\"%.1f\" y1=\"12\" x2=\"%.1f\" y2=\"12\"/>",
                       from, to);
-    wt_script_add(html, "<circle class=\"dot\" cx=\"%.1f\" cy=\"12\" r=\"4.5\"/>",
-                  left + (effect.value - low) * scale);
+    if (isfinite(effect.value))
+        wt_script_add(html, "<circle class=\"dot\" cx=\"%.1f\" cy=\"12\" r=\"4.5\"/>",
+                      left + (effect.value - low) * scale);
     wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">", edge, anchor);
     wt_html_number(html, part->boundary);
     wt_script_add(html, "</text>");
@@ -95,30 +136,88 @@ static void add_strip(wt_script *html, const wt_claim_part *part, wt_interval ef
     wt_script_add(html, "</svg>\n");
 }
 
+/* Cells that were done and that the part, or the other side of its comparison, is about. */
+static size_t bearing(const wt_results *results, const wt_claim_part *part) {
+    size_t count = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const wt_result *cell = &results->cells[i];
+        count += !cell->failed && strcmp(cell->experiment, part->experiment) == 0 &&
+                 (wt_result_fits(cell, part->where) ||
+                  (part->versus != NULL && wt_result_fits(cell, part->versus)));
+    }
+    return count;
+}
+
+/* What cells that are there do not suffice for. */
+static void add_want(wt_script *html, const wt_claim_part *part) {
+    if (part->measure == wt_effect_log_ratio)
+        wt_script_add(html, "both sides of the ratio on the same draws");
+    else if (part->measure == wt_effect_mean)
+        wt_script_add(html, "a run with a value of <code>%s</code>", part->y);
+    else if (part->measure == wt_effect_growth || part->measure == wt_effect_threshold)
+        wt_script_add(html, "three different <code>%s</code> at one setting", part->x);
+    else if (part->measure == wt_effect_exponent || part->measure == wt_effect_mean_exponent)
+        wt_script_add(html, "two different <code>%s</code> at one setting", part->x);
+    else
+        wt_script_add(html, "a value of <code>%s</code>", part->y);
+    if (part->ceiling > 0) {
+        wt_script_add(html, " with <code>%s</code> of ", part->y);
+        wt_html_number(html, part->ceiling);
+        wt_script_add(html, " or less");
+    }
+}
+
+static void add_lack(wt_page *page, const wt_claim_part *part) {
+    wt_script *html = &page->html;
+    size_t cells = bearing(page->results, part);
+    if (cells == 0) {
+        wt_script_add(html, "<p class=\"soft\">No cells of this store bear on it.</p></div>\n");
+        return;
+    }
+    wt_script_add(html, "<p class=\"soft\">%zu cells, too few for this effect: it needs ", cells);
+    add_want(html, part);
+    wt_script_add(html, ".</p></div>\n");
+}
+
+/* "from 40 cells: 2 settings pooled, 5 repetitions, 1 left out that gave no number". */
+static void add_basis(wt_script *html, const wt_evidence *evidence) {
+    wt_script_add(html, ", from %zu cells", evidence->cells);
+    if (evidence->settings > 1)
+        wt_script_add(html, " of %zu settings, pooled", evidence->settings);
+    if (evidence->repetitions > 0)
+        wt_script_add(html, ", %zu repetitions", evidence->repetitions);
+    if (evidence->dropped > 0)
+        wt_script_add(html, ", %zu more left out that gave no number", evidence->dropped);
+    if (evidence->censored > 0)
+        wt_script_add(html, ", %zu lengths whose critical size is not in the grid",
+                      evidence->censored);
+}
+
 static void add_part(wt_page *page, size_t index) {
     wt_script *html = &page->html;
     const wt_claim_part *part = wt_claim_part_at(index);
     const wt_evidence *evidence = &page->findings->parts[index];
     wt_script_add(html, "<div class=\"part\"><p>Effect: ");
-    wt_html_text(html, part->effect);
+    wt_html_prose(html, part->effect);
     wt_script_add(html, ".</p>\n");
-    if (evidence->cells == 0 || isnan(evidence->effect.value)) {
-        wt_script_add(html, "<p class=\"soft\">No cells of this store bear on it.</p></div>\n");
+    if (!is_measured(evidence)) {
+        add_lack(page, part);
         return;
     }
-    add_strip(html, part, evidence->effect);
+    add_strip(html, part, evidence);
     wt_script_add(html, "<p class=\"measured\">Measured: <strong>");
-    wt_html_interval(html, evidence->effect);
+    add_effect(html, evidence);
     wt_script_add(html, "</strong>");
     if (strcmp(part->unit, "log ratio") == 0) {
         wt_interval log = evidence->effect;
         wt_script_add(html, ", a factor of ");
         wt_html_interval(html, (wt_interval){exp(log.value), exp(log.low), exp(log.high)});
     }
-    wt_script_add(html, ", from %zu cells. Claimed: ", evidence->cells);
+    add_basis(html, evidence);
+    wt_script_add(html, ". Claimed: ");
     add_side(html, part);
     wt_script_add(html, " <span class=\"soft\">(");
-    wt_html_text(html, part->reason);
+    wt_html_prose(html, part->reason);
     wt_script_add(html, ")</span>. ");
     add_verdict(html, page->findings->part_verdicts[index]);
     wt_script_add(html, "</p></div>\n");
@@ -128,13 +227,13 @@ static void add_claim(wt_page *page, const wt_finding *finding) {
     wt_script *html = &page->html;
     wt_script_add(html, "<article class=\"claim\" id=\"claim-%s\"><header><h3>%s ",
                   finding->claim->id, finding->claim->id);
-    wt_html_text(html, finding->claim->title);
+    wt_html_prose(html, finding->claim->title);
     wt_script_add(html, "</h3>");
     add_verdict(html, finding->verdict);
     wt_script_add(html, "</header>\n<p>");
-    wt_html_text(html, finding->claim->sentence);
+    wt_html_prose(html, finding->claim->sentence);
     wt_script_add(html, "</p>\n<p class=\"soft\">Source: ");
-    wt_html_text(html, finding->claim->source);
+    wt_html_prose(html, finding->claim->source);
     wt_script_add(html, ".</p>\n");
     for (size_t p = 0; p < finding->part_count; p++)
         add_part(page, finding->first_part + p);

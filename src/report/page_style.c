@@ -48,7 +48,7 @@ const char *const wt_page_style[] = {
     "gap:1rem 1.2rem;align-items:start}\n",
     "figure{margin:0;break-inside:avoid;min-width:0}.wide{grid-column:1/-1}\n",
     "summary{cursor:pointer;color:var(--soft);font-size:.9rem}\n",
-    "figcaption{max-width:65rem}\n",
+    "figcaption{max-width:65rem}\n.paper{display:none}\n",
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));"
     "gap:.6rem 1.2rem;margin:.5rem 0}\n",
     "svg.plot{display:block;width:100%;max-width:30rem;height:auto}\n",
@@ -57,10 +57,13 @@ const char *const wt_page_style[] = {
     "@media screen and (prefers-color-scheme:dark){"
     ".plot [stroke='rgb(  0, 114, 178)']{stroke:#4aa3e0}"
     ".plot [color='rgb(  0, 114, 178)']{color:#4aa3e0}"
+    ".plot [fill='rgb(  0, 114, 178)']{fill:#4aa3e0}"
     ".plot [stroke='rgb(  0, 158, 115)']{stroke:#2fc79a}"
     ".plot [color='rgb(  0, 158, 115)']{color:#2fc79a}"
+    ".plot [fill='rgb(  0, 158, 115)']{fill:#2fc79a}"
     ".plot [stroke='rgb(213,  94,   0)']{stroke:#f08a3c}"
     ".plot [color='rgb(213,  94,   0)']{color:#f08a3c}"
+    ".plot [fill='rgb(213,  94,   0)']{fill:#f08a3c}"
     ".plot [stroke='rgb(221, 221, 221)']{stroke:var(--line)}"
     ".plot [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
     ".plot [color='rgb(  0,   0,   0)']{color:var(--ink)}}\n",
@@ -70,10 +73,12 @@ const char *const wt_page_style[] = {
     "@page{margin:16mm 14mm}\n",
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--box:#fff;--link:#000;--good:#12724a;--bad:#b3400a;--open:#6a5400;--none:#444;"
-    "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0}"
+    "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0 2px}"
     "h2{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}"
-    ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:repeat(2,1fr)}"
+    ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:1fr}.wide "
+    ".panels{grid-template-columns:1fr 1fr}"
     "tr{break-inside:avoid}a{text-decoration:none}.charts{grid-template-columns:1fr 1fr}"
-    "details:not([open]){display:none}}\n",
+    "details:not([open]){display:none}.paper{display:block;font-size:8pt}"
+    "details[open]+.paper{display:none}}\n",
     NULL,
 };

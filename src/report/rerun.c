@@ -1,6 +1,10 @@
 #include "report/rerun.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "lab/plan.h"
 
 /* Numbers by size and before words, words by letters. */
 static int compare(const json_t *a, const json_t *b) {
@@ -72,23 +76,73 @@ void wt_rerun_seeds(wt_script *out, const wt_results *results, const char *exper
     }
 }
 
-bool wt_rerun_is(const char *sweep, const char *experiment) {
-    static const char key[] = "experiment=";
-    const char *found = strstr(sweep, key);
-    size_t length = strlen(experiment);
-    if (found == NULL || strncmp(found + sizeof key - 1, experiment, length) != 0)
-        return false;
-    char after = found[sizeof key - 1 + length];
-    return after == '\0' || after == ' ';
+/* Length of a key with "=" behind it, 0 = there is none: what else has a "=" is part of a value
+ * with blanks in it. */
+static size_t key_length(const char *text) {
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return text[length] == '=' ? length : 0;
+}
+
+/* Length of the value that starts here, up to the blank before the next key. */
+static size_t value_length(const char *text) {
+    size_t length = 0;
+    while (text[length] != '\0' && (text[length] != ' ' || key_length(text + length + 1) == 0))
+        length++;
+    return length;
 }
 
 void wt_rerun_spec(wt_script *out, const char *sweep) {
     wt_script_add(out, "[sweep]\n");
     while (*sweep != '\0') {
-        size_t whole = strcspn(sweep, " "), left = strcspn(sweep, "=");
-        if (left < whole)
-            wt_script_add(out, "%.*s = %.*s\n", (int)left, sweep, (int)(whole - left - 1),
-                          sweep + left + 1);
-        sweep += whole + (sweep[whole] == ' ');
+        size_t key = key_length(sweep), value = value_length(sweep + (key > 0 ? key + 1 : 0));
+        if (key > 0)
+            wt_script_add(out, "%.*s = %.*s\n", (int)key, sweep, (int)value, sweep + key + 1);
+        sweep += (key > 0 ? key + 1 : 0) + value;
+        sweep += *sweep == ' ';
     }
+}
+
+static wt_status read_spec(wt_context *context, const char *sweep, wt_spec *out) {
+    char *text = NULL;
+    wt_status status;
+    WT_TRY(wt_copy_text(context, &text, sweep, "a sweep"));
+    for (char *at = text; *at != '\0';) {
+        size_t key = key_length(at), whole = key > 0 ? key + 1 + value_length(at + key + 1) : 0;
+        if (whole == 0) {
+            status = WT_USAGE;
+            break;
+        }
+        char *next = at + whole + (at[whole] == ' ');
+        at[whole] = '\0';
+        WT_TRY(wt_spec_set(context, out, at));
+        at = next;
+    }
+done:
+    wt_release(text);
+    return status;
+}
+
+static int by_hash(const void *key, const void *element) {
+    return strcmp(key, ((const wt_result *)element)->hash);
+}
+
+wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
+                         bool *out) {
+    wt_spec spec = {0};
+    wt_plan plan = {0};
+    wt_status status;
+    memset(out, 0, results->count * sizeof *out);
+    WT_TRY(read_spec(context, sweep, &spec));
+    WT_TRY(wt_plan_make(context, &spec, (wt_shard){0, 1}, &plan));
+    for (size_t i = 0; i < plan.cell_count && results->count > 0; i++) {
+        const wt_result *cell = bsearch(plan.cells[i].hash, results->cells, results->count,
+                                        sizeof *results->cells, by_hash);
+        if (cell != NULL)
+            out[cell - results->cells] = true;
+    }
+done:
+    wt_plan_free(&plan);
+    wt_spec_free(&spec);
+    /* A sweep of another version is none of ours; anything else is a failure. */
+    return status == WT_USAGE || status == WT_CONFIG || status == WT_DATA ? WT_OK : status;
 }

@@ -4,8 +4,10 @@
 
 #include "report/chart.h"
 
-/* Whether a sweep ("experiment=curve n=16:512:x2 ..") is of the experiment. */
-bool wt_rerun_is(const char *sweep, const char *experiment);
+/* Which cells of the results (count) a sweep ("experiment=curve n=16:512:x2 ..") makes, by their
+ * names: none where this version does not understand the sweep any more. */
+wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
+                         bool *out);
 /* The sweep as the INI file `wattle sweep run` reads. */
 void wt_rerun_spec(wt_script *out, const char *sweep);
 

@@ -52,6 +52,51 @@ static void bad_stores_are_told(void **state) {
     CHECK_SAYS(run_in_folder("report"), 64, "report");
 }
 
+/* A letter of a cell's parameters is another: the store opens, and the sentence names it. */
+static void damaged_cells_are_told_with_their_file(void **state) {
+    (void)state;
+    static const char mark[] = "{\"activation\"";
+    char path[256];
+    FILE *file = fopen(TEST_DATA "/fixtures/sweep.db", "rb");
+    assert_non_null(file);
+    static char text[1 << 16];
+    size_t bytes = fread(text, 1, sizeof text, file);
+    fclose(file);
+    char *found = memmem(text, bytes, mark, sizeof mark - 1);
+    assert_true(bytes < sizeof text && found != NULL);
+    *found = '[';
+    snprintf(path, sizeof path, "%s/bad.db", run_folder);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    fclose(file);
+    CHECK_SAYS(run_in_folder("report bad.db -o page.html"), 65, "bad.db: is damaged: cell ");
+    CHECK_SAYS(run_in_folder("sweep export bad.db"), 65, "bad.db: is damaged: the parameters");
+}
+
+/* The page of a run: one command, as it was given, and figures that cite their own sweeps alone. */
+static void commands_are_those_that_were_run(void **state) {
+    (void)state;
+    json_decref(
+        json_of(run_in_folder("reproduce --scale tiny --only rfa,recover -o two --json --quiet")));
+    size_t bytes;
+    char *page = slurp("two/report.html", &bytes);
+    assert_non_null(strstr(page, "<pre>wattle reproduce --scale tiny --only rfa,recover -o two\n"
+                                 "</pre>"));
+    /* sweeps 1, 2 and 3 are curves, random layers and hard instances */
+    const char *figure = strstr(page, "<figure id=\"parity-found\"");
+    assert_non_null(figure);
+    const char *end = strstr(figure, "</figure>");
+    const char *cited = strstr(figure, "sweep-3.ini");
+    assert_true(cited != NULL && cited < end);
+    assert_true(memmem(figure, (size_t)(end - figure), "sweep-2.ini", 11) == NULL);
+    /* on paper, where the table is shut, the page says where its numbers are */
+    cited = strstr(figure, "<div class=\"paper\">");
+    assert_true(cited != NULL && cited < end);
+    assert_true(strstr(cited, "report-figures/parity-found.csv") < end);
+    free(page);
+}
+
 /* From nothing to verdicts; again, nothing is left to do and the page is the same. */
 static void reproduce_runs_and_resumes(void **state) {
     (void)state;
@@ -170,6 +215,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_becomes_a_page),
         cmocka_unit_test(bad_stores_are_told),
+        cmocka_unit_test(damaged_cells_are_told_with_their_file),
+        cmocka_unit_test(commands_are_those_that_were_run),
         cmocka_unit_test(reproduce_runs_and_resumes),
         cmocka_unit_test(a_folder_holds_one_scale),
         cmocka_unit_test(an_interrupted_reproduction_keeps_its_cells),

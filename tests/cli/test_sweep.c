@@ -418,7 +418,8 @@ static void bad_specifications_are_told(void **state) {
         {"[sweep]\nn = 4\n", "'experiment' must be given: one of curve, recover"},
         {"[sweep]\nexperiment = curv\n", "line 2: experiment: 'curv' is none of curve, recover"},
         {"[sweep]\nexperiment = curve\n", "'target' must be given"},
-        {"[sweep]\nexperiment = curve\ntarget = corr:1\nmodel = rfb\n", "no model 'rfb'"},
+        {"[sweep]\nexperiment = curve\ntarget = corr:1\nmodel = rfb\n",
+         "line 4: model: there is no model 'rfb'"},
         {"[sweep]\nexperiment = recover\nknown-heads = maybe\n", "neither yes nor no"},
         {"[sweep]\nexperiment = recover\nseed = 0:99999:1\nreps = 1000\n",
          "more than 1000000 cells"},
@@ -433,6 +434,11 @@ static void bad_specifications_are_told(void **state) {
     CHECK_SAYS(sweep("sweep run spec.ini"), 64, "needs --store");
     CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n"), 64, "not of the form key=grid");
     CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n=x"), 64, "--set n: 'x' is no grid");
+    /* What the experiment itself refuses is blamed on the option, or the line, it came from. */
+    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set model=rfb"), 64,
+               "--set model: there is no model 'rfb'");
+    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set lambda=-1"), 64,
+               "--set lambda: lambda must be 0 or more");
     CHECK_SAYS(sweep("sweep rn spec.ini"), 64, "did you mean 'run'?");
     CHECK_SAYS(sweep("sweep status"), 64, "write 'wattle sweep status STORE'");
 }
@@ -462,6 +468,9 @@ static void tables_are_exported(void **state) {
     assert_int_equal(access(path_of("table.csv"), R_OK), 0);
     CHECK_SAYS(sweep("sweep export whole.db --csv --json"), 64, "exclude each other");
     CHECK_PRINTS(sweep("sweep experiments"), "samples-ratio");
+    CHECK_SAYS(sweep("sweep list whole.db --experiment curv"), 64,
+               "--experiment: 'curv' is none of curve, recover");
+    CHECK_SAYS(sweep("sweep export whole.db --experiment curv"), 64, "'curv' is none of curve");
     CHECK_SAYS(sweep("sweep experiments nothing"), 64, "no experiment 'nothing'");
 }
 

@@ -68,6 +68,10 @@ static void what_was_not_reached_is_told(void **state) {
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1"), "above 26  ");
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1"),
                  "0 of 3 lengths have a fitted m");
+    /* and drawn: a small letter at each length, where a critical m has the large one */
+    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"),
+                 "critical samples: critical m");
+    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"), " o ");
 }
 
 /* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */

@@ -1,6 +1,7 @@
 /* Thresholds: the isotonic fit by hand, censoring told, intervals by how often they are right. */
 #include "lab/statistics_threshold.h"
 
+#include "base/memory.h"
 #include "check.h"
 #include "wattle/random.h"
 
@@ -72,6 +73,47 @@ static void thresholds_are_covered(void **state) {
         fail_msg("%d of %d intervals hold the threshold", covered, SETS);
 }
 
+/* Critical m = 8 sqrt(T) at five T, 40 trials at each m: the interval of p holds 1/2 in 95% of the
+ * data sets: 28.5 of 30, and three standard errors of 1.2 are allowed below. A T above the grid
+ * leaves the upper end open, one below it both. */
+static void growth_is_covered(void **state) {
+    enum { SETS = 30, SIZES = 5, POINTS = 10, TRIALS = 40 };
+    wt_critical sizes[SIZES];
+    double *draws;
+    wt_interval p;
+    int covered = 0;
+    CHECK_OK(*state, WT_NEW(*state, &draws, SIZES * WT_BOOTSTRAP_DRAWS, "draws"));
+    for (uint64_t set = 0; set < SETS; set++) {
+        for (size_t k = 0; k < SIZES; k++) {
+            double length = 25 * exp2((double)k), critical = 8 * sqrt(length), uniform[TRIALS];
+            wt_trials points[POINTS];
+            for (size_t i = 0; i < POINTS; i++) {
+                points[i] = (wt_trials){critical * (0.4 + 0.12 * (double)i), 0, TRIALS};
+                double chance = 1 / (1 + exp(-(log(4) + 5 * log(points[i].m / critical))));
+                wt_random_uniform(wt_stream_for(set, "trial", k), i * TRIALS, TRIALS, uniform);
+                for (size_t t = 0; t < TRIALS; t++)
+                    points[i].successes += uniform[t] < chance;
+            }
+            CHECK_OK(*state, wt_critical_fit(*state, length, points, POINTS, 0.8, set, &sizes[k],
+                                             draws + k * WT_BOOTSTRAP_DRAWS));
+        }
+        CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, draws, &p));
+        assert_true(p.low <= p.value && p.value <= p.high);
+        covered += p.low <= 0.5 && 0.5 <= p.high;
+    }
+    if (covered < 25)
+        fail_msg("%d of %d intervals hold the exponent", covered, SETS);
+    sizes[SIZES - 1].m.value = INFINITY;
+    CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, draws, &p));
+    assert_true(p.high == WT_MOST_EXPONENT && p.low > WT_LEAST_EXPONENT);
+    sizes[0].m.value = -INFINITY;
+    CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, draws, &p));
+    assert_true(p.high == WT_MOST_EXPONENT && p.low == WT_LEAST_EXPONENT);
+    CHECK_OK(*state, wt_critical_growth(*state, sizes, 2, draws, &p));
+    assert_true(isnan(p.value));
+    wt_release(draws);
+}
+
 static void senseless_trials_are_told(void **state) {
     wt_interval m;
     const wt_trials falling[] = {{20, 0, 4}, {10, 4, 4}}, none[] = {{20, 0, 0}},
@@ -92,6 +134,7 @@ int main(void) {
         cmocka_unit_test(thresholds_are_read_in_log_m),
         cmocka_unit_test(censored_thresholds_are_told),
         cmocka_unit_test(thresholds_are_covered),
+        cmocka_unit_test(growth_is_covered),
         cmocka_unit_test(senseless_trials_are_told),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

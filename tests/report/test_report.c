@@ -1,6 +1,7 @@
 /* The report: text made fit for a page, charts from cells, the page and its files. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -173,14 +174,17 @@ static void cells_become_series(void **state) {
     assert_int_equal(chart.series[1].look, chart.series[3].look);
     assert_int_equal(chart.series[0].count, 3);
     CHECK_NEAR(chart.series[0].x[2], 64, 0);
-    CHECK_NEAR(chart.series[0].y[2], 0.125, 1e-15);
-    /* two values 0.1375 and 0.1125: half width 12.706 * 0.0125 */
-    CHECK_NEAR(chart.series[0].high[2], 0.125 + 12.7062047 * 0.0125, 1e-8);
+    /* Two values, 0.1375 and 0.1125: their geometric mean, and 12.706 half differences of the logs;
+     * a few roundings, and eight digits of the quantile of t. */
+    CHECK_NEAR(chart.series[0].y[2], sqrt(0.1375 * 0.1125), 1e-15);
+    double half = log(0.1375 / 0.1125) / 2;
+    CHECK_NEAR(chart.series[0].high[2], sqrt(0.1375 * 0.1125) * exp(12.7062047 * half), 1e-8);
+    assert_true(chart.series[0].low[2] > 0);
     wt_script csv = {.context = *state};
     wt_chart_csv(&csv, &chart);
     assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
     assert_int_equal(count_of(csv.text, "\n"), 13);
-    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.5"));
+    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
     wt_script_free(&csv);
     wt_chart_free(&chart);
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
@@ -241,14 +245,43 @@ static void critical_sizes_have_laws(void **state) {
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
     assert_int_equal(chart.series_count, 5);
     assert_string_equal(chart.series[0].name, "measured");
-    assert_int_equal(chart.series[0].count, 3); /* at T = 100 the least m succeeds already */
-    for (size_t k = 0; k < 3; k++) {
-        const wt_chart_series *ours = &chart.series[0];
-        /* between the last m that fails and the first that succeeds, in the cut bar too */
+    const wt_chart_series *ours = &chart.series[0];
+    assert_int_equal(ours->count, 4);
+    /* At T = 100 the least m succeeds already, and all that is known is a bound. */
+    assert_int_equal(ours->open[0], WT_OPEN_VALUE | WT_OPEN_LOW);
+    CHECK_NEAR(ours->y[0], 16, 0);
+    for (size_t k = 1; k < 4; k++) {
+        /* between the last m that fails and the first that succeeds, ends that are not seen at
+         * those of the grid */
         assert_true(ours->y[k] <= ours->x[k] / 8 * 1.3 && ours->y[k] >= ours->x[k] / 16);
         assert_true(ours->low[k] >= 16 && ours->high[k] <= 128);
+        assert_true(ours->high[k] < 128 || (ours->open[k] & WT_OPEN_HIGH) != 0);
     }
+    wt_script csv = {.context = *state};
+    wt_chart_csv(&csv, &chart);
+    assert_non_null(strstr(csv.text, "panel,series,length,m,low,high,cells,known\n"
+                                     ",measured,100,16,,,16,below\n"));
+    wt_script_free(&csv);
+    assert_true((ours->open[3] & WT_OPEN_HIGH) != 0); /* at T = 800 four trials of four at most */
     assert_true(chart.series[4].line && !chart.series[1].line);
+    wt_chart_free(&chart);
+}
+
+/* A series more than there are colours does not look like the first; nor does a name of no model
+ * look like one. */
+static void looks_are_not_used_twice(void **state) {
+    char model[32];
+    for (int i = 0; i < 12; i++)
+        for (int n = 16; n <= 32; n *= 2) {
+            snprintf(model, sizeof model, i == 0 ? "rfa" : "other-%d", i);
+            add(*state, model, "mean-power:2", n, 0, 1, "");
+        }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 12);
+    for (size_t i = 0; i < 12; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(chart.series[i].look, chart.series[k].look);
     wt_chart_free(&chart);
 }
 
@@ -291,6 +324,61 @@ static void the_page_is_whole_and_the_same_again(void **state) {
     wt_release(pdf_again);
 }
 
+/* Whether a file of that name lies beside the page. */
+static bool is_beside(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "page-figures/%s", name);
+    return access(in_folder(path), F_OK) == 0;
+}
+
+static void make_beside(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "page-figures/%s", name);
+    FILE *file = fopen(in_folder(path), "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* What an earlier report left goes, what is not a report's stays. */
+static void files_of_earlier_reports_go(void **state) {
+    wt_report_summary summary;
+    static const char *const stale[] = {"gap-length.svg", "gap-length.pdf", "gap-length.csv",
+                                        "sweep-1.ini", "sweep-2.ini"};
+    static const char *const kept[] = {"mine.svg", "gap-length.png", "notes.ini"};
+    add_curves(*state);
+    assert_int_equal(mkdir(in_folder("page-figures"), 0777), 0);
+    for (size_t i = 0; i < 5; i++)
+        make_beside(stale[i]);
+    for (size_t i = 0; i < 3; i++)
+        make_beside(kept[i]);
+    write_page(*state, in_folder("page.html"), &summary);
+    for (size_t i = 0; i < 5; i++)
+        assert_false(is_beside(stale[i]));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(is_beside(kept[i]));
+    assert_true(is_beside("curve-samples.svg"));
+    assert_int_equal(sweep_away(), 6);
+}
+
+/* Cells that do not suffice are told apart from none, with what is wanting. */
+static void too_few_cells_are_told(void **state) {
+    wt_report_summary summary;
+    for (int rep = 0; rep < 3; rep++)
+        add(*state, "rfa", "mean-power:2", 64, rep, 0.3, "");
+    write_page(*state, in_folder("page.html"), &summary);
+    char *page = slurp(*state, in_folder("page.html"));
+    assert_non_null(strstr(page,
+                           "3 cells, too few for this effect: it needs two different "
+                           "<code>n</code> at one setting with <code>test_error</code> of 0.5 "
+                           "or less."));
+    assert_non_null(strstr(page, "No cells of this store bear on it."));
+    /* words between backquotes are code */
+    assert_non_null(strstr(page, "our learner, <code>refine</code>, is"));
+    assert_null(strchr(page, '`'));
+    wt_release(page);
+    sweep_away();
+}
+
 static void an_empty_store_has_a_page(void **state) {
     wt_report_summary summary;
     write_page(*state, in_folder("page.html"), &summary);
@@ -317,7 +405,7 @@ static void without_gnuplot_there_are_tables(void **state) {
                                  "apt-get install gnuplot-nox."));
     assert_null(strstr(page, "<svg class=\"plot\""));
     assert_int_equal(count_of(page, "<details open>"), 1);
-    assert_non_null(strstr(page, "<td class=\"number\">0.125"));
+    assert_non_null(strstr(page, "<td class=\"number\">0.124"));
     wt_release(page);
     assert_int_equal(sweep_away(), 1);
 }
@@ -340,13 +428,12 @@ static void a_folder_that_cannot_be_made_is_told(void **state) {
 
 static void sweeps_become_files(void **state) {
     wt_script spec = {.context = *state};
-    const char *sweep = "experiment=curve model=rfa,brfa n=16:512:x2";
-    wt_rerun_spec(&spec, sweep);
+    wt_rerun_spec(&spec, "experiment=curve model=rfa, brfa n=16:512:x2");
     assert_string_equal(spec.text,
-                        "[sweep]\nexperiment = curve\nmodel = rfa,brfa\nn = 16:512:x2\n");
-    assert_true(wt_rerun_is(sweep, "curve"));
-    assert_false(wt_rerun_is(sweep, "cur"));
-    assert_false(wt_rerun_is(sweep, "recover"));
+                        "[sweep]\nexperiment = curve\nmodel = rfa, brfa\nn = 16:512:x2\n");
+    wt_script_free(&spec);
+    wt_rerun_spec(&spec, "experiment=train ball=qk.two-one=8,v.two-one=4 m=20");
+    assert_non_null(strstr(spec.text, "\nball = qk.two-one=8,v.two-one=4\nm = 20\n"));
     wt_script_free(&spec);
 }
 
@@ -359,6 +446,9 @@ int main(void) {
         cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
         cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(the_page_is_whole_and_the_same_again, start_fresh),
+        cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
+        cmocka_unit_test_setup(files_of_earlier_reports_go, start_fresh),
+        cmocka_unit_test_setup(too_few_cells_are_told, start_fresh),
         cmocka_unit_test_setup(an_empty_store_has_a_page, start_fresh),
         cmocka_unit_test_setup(without_gnuplot_there_are_tables, start_fresh),
         cmocka_unit_test_setup(a_folder_that_cannot_be_made_is_told, start_fresh),

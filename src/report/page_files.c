@@ -1,0 +1,154 @@
+/* What lies beside the page: charts as .svg, .pdf and .csv, sweeps that make the cells as .ini. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/output.h"
+#include "io/quote.h"
+#include "report/figure.h"
+#include "report/html.h"
+#include "report/page.h"
+#include "report/rerun.h"
+
+enum { CSV = 2, KINDS };
+static const char *const kinds[KINDS] = {"svg", "pdf", "csv"};
+
+static wt_status write_text(wt_context *context, const char *path, const wt_script *text) {
+    wt_output *output = NULL;
+    wt_status status;
+    WT_TRY(text->status);
+    WT_TRY(wt_output_open(context, path, &output));
+    WT_TRY(wt_output_write(output, text->text, text->length));
+    WT_TRY(wt_output_commit(output));
+done:
+    wt_output_free(output);
+    return status;
+}
+
+/* id.csv, and the pictures where they can be drawn. */
+wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
+    wt_context *context = page->context;
+    wt_script csv = {.context = context};
+    char path[4096];
+    wt_status status;
+    for (size_t i = 0; i < CSV && page->drawing; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", page->folder, chart->spec->id, kinds[i]);
+        WT_TRY(wt_figure_write(context, figure, path));
+    }
+    wt_chart_csv(&csv, chart);
+    snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
+    WT_TRY(write_text(context, path, &csv));
+done:
+    wt_script_free(&csv);
+    return status;
+}
+
+wt_status wt_page_sweeps(wt_page *page) {
+    wt_script spec = {.context = page->context};
+    char path[4096];
+    const wt_results *results = page->results;
+    wt_status status;
+    WT_TRY(
+        WT_NEW_ZERO(page->context, &page->made, results->sweep_count * results->count, "sweeps"));
+    WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweep_count, "sweeps"));
+    for (size_t i = 0; i < results->sweep_count; i++) {
+        wt_rerun_spec(&spec, results->sweeps[i]);
+        snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
+        WT_TRY(write_text(page->context, path, &spec));
+        wt_script_free(&spec);
+        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results,
+                              page->made + i * results->count));
+    }
+done:
+    wt_script_free(&spec);
+    return status;
+}
+
+/* Whether the sweep makes a cell of the chart that those chosen before do not. */
+static bool adds_cells(const wt_page *page, const wt_chart *chart, size_t sweep) {
+    size_t count = page->results->count;
+    for (size_t i = 0; i < chart->cells; i++) {
+        bool known = false;
+        for (size_t s = 0; s < sweep && !known; s++)
+            known = page->used[s] && page->made[s * count + chart->from[i]];
+        if (!known && page->made[sweep * count + chart->from[i]])
+            return true;
+    }
+    return false;
+}
+
+/* The commands that make the cells of the chart, and the figure, again. */
+static void add_commands(wt_page *page, const wt_chart *chart) {
+    wt_script *html = &page->html;
+    wt_script_add(html, "<pre>");
+    for (size_t i = 0; i < page->results->sweep_count; i++) {
+        page->used[i] = adds_cells(page, chart, i);
+        if (!page->used[i])
+            continue;
+        wt_script_add(html, "wattle sweep run ");
+        wt_html_text(html, page->folder_name);
+        wt_script_add(html, "/sweep-%zu.ini --store ", i + 1);
+        wt_html_text(html, page->store);
+        wt_script_add(html, "\n");
+    }
+    wt_script_add(html, "wattle report ");
+    wt_html_text(html, page->store);
+    wt_script_add(html, " -o ");
+    wt_html_text(html, page->name);
+    wt_script_add(html, "</pre>\n");
+}
+
+void wt_page_links(wt_page *page, const wt_chart *chart) {
+    wt_script *html = &page->html;
+    wt_script_add(html, "<p class=\"soft\">Files:");
+    for (size_t i = page->drawing ? 0 : CSV; i < KINDS; i++) {
+        wt_script_add(html, "%s <a href=\"", i == 0 || !page->drawing ? "" : ",");
+        wt_html_text(html, page->folder_name);
+        wt_script_add(html, "/%s.%s\">%s.%s</a>", chart->spec->id, kinds[i], chart->spec->id,
+                      kinds[i]);
+    }
+    wt_script_add(html, ". From %zu cells. Made by</p>\n", chart->cells);
+    add_commands(page, chart);
+}
+
+void wt_page_paper(wt_page *page, const wt_chart *chart) {
+    wt_script *html = &page->html;
+    wt_script_add(html, "<div class=\"paper\"><p class=\"soft\">The numbers are in ");
+    wt_html_text(html, page->folder_name);
+    wt_script_add(html,
+                  "/%s.csv, the figure in %s.svg and %s.pdf beside it. From %zu cells. Made "
+                  "by</p>\n",
+                  chart->spec->id, chart->spec->id, chart->spec->id, chart->cells);
+    add_commands(page, chart);
+    wt_script_add(html, "</div>\n");
+}
+
+/* Whether there was such a file. */
+static bool remove_file(wt_page *page, const char *name) {
+    char path[4096], shown[WT_QUOTED_BYTES];
+    snprintf(path, sizeof path, "%s/%s", page->folder, name);
+    if (unlink(path) == 0)
+        return true;
+    if (errno != ENOENT)
+        wt_remark(page->context, "%s is of an earlier report and cannot be removed: %s",
+                  wt_quote(path, shown, sizeof shown), strerror(errno));
+    return false;
+}
+
+void wt_page_tidy(wt_page *page) {
+    const wt_chart_spec *spec;
+    char name[256];
+    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
+        for (size_t k = 0; k < KINDS; k++) {
+            if (page->drawn[i] && (page->drawing || k == CSV))
+                continue;
+            snprintf(name, sizeof name, "%s.%s", spec->id, kinds[k]);
+            (void)remove_file(page, name);
+        }
+    size_t number = page->results->sweep_count;
+    do
+        snprintf(name, sizeof name, "sweep-%zu.ini", ++number);
+    while (remove_file(page, name));
+}
