@@ -155,29 +155,13 @@ static void label_span(const ticks *to, double value, double *begin, double *end
     *end = *begin + 2 * half;
 }
 
-/* Whether every step-th label stands clear of the one before. */
-static bool labels_fit(const ticks *to, size_t step) {
-    double begin, end, last = -INFINITY;
-    for (size_t i = 0; i < to->extent->count; i += step) {
-        label_span(to, to->extent->values[i], &begin, &end);
-        if (begin < last + LABEL_GAP)
-            return false;
-        last = end;
-    }
-    return true;
-}
-
-/* The values of the data: all with labels, or every second or third, or those that do not touch the
- * label before. */
+/* The values of the data, with labels where these do not touch the one before. */
 static void data_ticks(ticks *to) {
     double begin, end, last = -INFINITY;
-    size_t step = 1;
-    while (step < 4 && !labels_fit(to, step))
-        step++;
     for (size_t i = 0; i < to->extent->count; i++) {
         double value = to->extent->values[i];
         label_span(to, value, &begin, &end);
-        bool small = step < 4 ? i % step != 0 : begin < last + LABEL_GAP;
+        bool small = begin < last + LABEL_GAP;
         add_tick(to, value, small, "%.6g", value);
         last = small ? last : end;
     }
