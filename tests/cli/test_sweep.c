@@ -1,106 +1,7 @@
-/* `wattle sweep` as a user runs it: it stops, resumes, spreads and joins without changing a bit. */
+/* `wattle sweep` as a user runs it: it resumes, spreads and joins without changing a bit, and tells
+ * what is wrong. What ends a run is in test_sweep_ends.c. */
 #define _GNU_SOURCE
-#include <signal.h>
-#include <sqlite3.h>
-#include <time.h>
-
-#include "cli/run.h"
-#include "lab/store.h"
-#include "wattle/random.h"
-
-enum { TABLE_BYTES = 1 << 18, KILLS = 20 };
-
-static char folder[] = "/tmp/wattle-sweep-XXXXXX";
-
-/* Eight groups of three cells, each a few hundredths of a second. */
-static const char spec[] = "[sweep]\nexperiment = curve\nmodel = rfa,brfa\n"
-                           "target = mean-power:2,corr-power:3\ndim = 8\nkeys = 6\nheads = 60\n"
-                           "n = 32:128:x2\nreps = 2\ntest-n = 400\nseed = 9\n";
-
-static const char *path_of(const char *name) {
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(path_of(name), "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int make_folder(void **state) {
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    write_file("spec.ini", spec);
-    return check_open(state);
-}
-
-static int remove_folder(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) == 0 ? check_close(state) : -1;
-}
-
-static const run_result *sweep(const char *line) {
-    return run_with(line, &(run_setting){.directory = folder});
-}
-
-static void check_runs(const char *line) {
-    const run_result *result = sweep(line);
-    if (result->code != 0)
-        fail_msg("'%s': exit %d: %s", line, result->code, result->err);
-}
-
-/* ---- tables ------------------------------------------------------------------------------ */
-
-typedef struct {
-    size_t used, rows;
-    char text[TABLE_BYTES];
-} table;
-
-/* Every column but wall_seconds, machine and finished_date. */
-static wt_status add_row(void *user, const wt_record *record) {
-    table *all = user;
-    int length =
-        snprintf(all->text + all->used, TABLE_BYTES - all->used, "%s|%s|%s|%lld|%lld|%d|%s|%s|%s\n",
-                 record->hash, record->experiment, record->parameters, (long long)record->seed,
-                 (long long)record->result_version, record->failed, record->message,
-                 record->metrics, record->version);
-    all->used += (size_t)length;
-    all->rows++;
-    assert_true(all->used < TABLE_BYTES);
-    return WT_OK;
-}
-
-static void read_table(wt_context *context, const char *name, table *out) {
-    wt_store *store;
-    *out = (table){0};
-    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_READ, &store));
-    CHECK_OK(context, wt_store_walk(context, store, NULL, add_row, out));
-    wt_store_free(store);
-}
-
-static void check_table(wt_context *context, const char *name, const table *wanted) {
-    static table got;
-    read_table(context, name, &got);
-    assert_int_equal(got.rows, wanted->rows);
-    assert_string_equal(got.text, wanted->text);
-}
-
-/* The spec run to its end at once, by one worker. */
-static const table *whole(wt_context *context) {
-    static table all;
-    if (all.rows == 0) {
-        check_runs("sweep run spec.ini --store whole.db --workers 1");
-        read_table(context, "whole.db", &all);
-        assert_int_equal(all.rows, 24);
-    }
-    return &all;
-}
+#include "cli/sweep_cases.h"
 
 /* ---- what is missing is done ------------------------------------------------------------- */
 
@@ -138,13 +39,6 @@ static void shards_merge_to_the_whole(void **state) {
                  "store                  part-1.db\n");
     CHECK_SAYS(sweep("sweep retry all part-1.db"), 64, "retry failed");
     CHECK_SAYS(sweep("sweep run spec.ini --store x.db --shard 4/3"), 64, "from 1 to N");
-}
-
-static void execute(const char *name, const char *sql) {
-    sqlite3 *base;
-    assert_int_equal(sqlite3_open(path_of(name), &base), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(base, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(base);
 }
 
 static void a_missing_n_comes_back_with_the_same_bits(void **state) {
@@ -217,136 +111,6 @@ static void a_merge_looks_at_the_numbers(void **state) {
     assert_non_null(strstr(result->err, "16 cells have other numbers"));
     execute("first.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":128,%'");
     check_table(*state, "first.db", &before);
-}
-
-/* ---- what ends a run --------------------------------------------------------------------- */
-
-/* The command in a child of its own, its words dropped. */
-static pid_t start(const char *line) {
-    static char copy[1024];
-    char *words[RUN_WORDS];
-    snprintf(copy, sizeof copy, "wattle %s", line);
-    run_split(copy, words);
-    int nowhere = open("/dev/null", O_WRONLY);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        run_become(words, &(run_setting){.directory = folder}, nowhere, nowhere);
-    close(nowhere);
-    return child;
-}
-
-static void wait_seconds(double seconds) {
-    struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&span, NULL);
-}
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* Moments are parts of how long a run takes here, so that they fall into all of its stages. A run
- * that was quicker starts afresh, with shorter moments, until twenty were killed. */
-static void kills_lose_nothing_that_is_stored(void **state) {
-    enum { TRIES = 400 };
-    wt_context *context = *state;
-    const table *wanted = whole(context);
-    double parts[TRIES], began = now();
-    check_runs("sweep run spec.ini --store timed.db --workers 2");
-    double takes = now() - began;
-    int killed = 0;
-    wt_random_uniform(wt_stream_for(6, "kills", 0), 0, TRIES, parts);
-    for (int i = 0; i < TRIES && killed < KILLS; i++) {
-        int status;
-        pid_t child = start("sweep run spec.ini --store killed.db --workers 2");
-        wait_seconds(parts[i] * takes / 3);
-        kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        if (WIFSIGNALED(status)) {
-            killed++;
-            continue;
-        }
-        check_table(context, "killed.db", wanted);
-        unlink(path_of("killed.db"));
-        takes *= 0.8;
-    }
-    assert_int_equal(killed, KILLS);
-    check_runs("sweep run spec.ini --store killed.db");
-    check_table(context, "killed.db", wanted);
-}
-
-static void ctrl_c_keeps_everything(void **state) {
-    int status = 0;
-    const table *wanted = whole(*state);
-    for (int tries = 0; tries < 50; tries++) { /* until the signal meets a run in its midst */
-        unlink(path_of("stopped.db"));
-        pid_t child = start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40");
-        for (int i = 0; i < 1000 && access(path_of("stopped.db"), R_OK) != 0; i++)
-            wait_seconds(0.002);
-        wait_seconds(0.01 * (tries + 1));
-        kill(child, SIGINT);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 75)
-            break;
-    }
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 75);
-    check_runs("sweep run spec.ini --store stopped.db");
-    execute("stopped.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
-    check_table(*state, "stopped.db", wanted);
-}
-
-static void a_second_process_is_told(void **state) {
-    int status;
-    wt_store *store;
-    wt_context *context = *state;
-    CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_CREATE, &store));
-    CHECK_SAYS(sweep("sweep run spec.ini --store busy.db"), 73, "another process is writing");
-    CHECK_SAYS(sweep("sweep retry busy.db"), 73, "another process is writing");
-    CHECK_PRINTS(sweep("sweep status busy.db"), "busy.db"); /* readers may */
-    wt_store_free(store);
-    pid_t child = start("sweep run spec.ini --store busy.db");
-    assert_int_equal(waitpid(child, &status, 0), child);
-    check_table(context, "busy.db", whole(context));
-}
-
-static void a_full_disk_keeps_what_is_stored(void **state) {
-    static table some;
-    check_runs("sweep run spec.ini --store full.db --set reps=1");
-    const run_result *result = run_with("sweep run spec.ini --store full.db --set reps=40",
-                                        &(run_setting){.directory = folder, .file_limit = 49152});
-    CHECK_SAYS(result, 74, "full.db");
-    read_table(*state, "full.db", &some);
-    assert_true(some.rows >= 12 && some.rows < 480);
-    check_runs("sweep run spec.ini --store full.db");
-    execute("full.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
-    check_table(*state, "full.db", whole(*state));
-}
-
-/* Every fault of the writer's own context: a sentence, and a run afterwards ends as ever. */
-static void faults_keep_what_is_stored(void **state) {
-    static const char *const variables[] = {"WATTLE_FAULT_ALLOCATION", "WATTLE_FAULT_WRITE"};
-    for (int v = 0; v < 2; v++) {
-        int felt = 0;
-        for (long k = 1;; k += 1 + (v == 0 ? k / 2 : 0)) {
-            char fault[64];
-            snprintf(fault, sizeof fault, "%s=%ld", variables[v], k);
-            const run_result *result =
-                run_with("sweep run spec.ini --store faulty.db",
-                         &(run_setting){.directory = folder, .variable = fault});
-            if (result->code == 0)
-                break;
-            felt++;
-            if (result->signal != 0 || result->code < 64 || !run_is_sentence(result->err))
-                fail_msg("%s: exit %d: %s", fault, result->code, result->err);
-        }
-        assert_true(felt >= 2);
-        check_table(*state, "faulty.db", whole(*state));
-        unlink(path_of("faulty.db"));
-    }
 }
 
 /* ---- cells that fail --------------------------------------------------------------------- */
@@ -485,11 +249,6 @@ int main(void) {
         cmocka_unit_test(mended_cells_are_added_once),
         cmocka_unit_test(another_meaning_is_refused),
         cmocka_unit_test(a_merge_looks_at_the_numbers),
-        cmocka_unit_test(kills_lose_nothing_that_is_stored),
-        cmocka_unit_test(ctrl_c_keeps_everything),
-        cmocka_unit_test(a_second_process_is_told),
-        cmocka_unit_test(a_full_disk_keeps_what_is_stored),
-        cmocka_unit_test(faults_keep_what_is_stored),
         cmocka_unit_test(failures_are_kept_and_retried),
         cmocka_unit_test(the_rest_goes_on),
         cmocka_unit_test(bad_stores_are_told),

@@ -1,0 +1,149 @@
+/* `wattle sweep` when something ends it: kill -9, Ctrl-C, a second process, a full disk, no memory.
+ * Nothing that was stored is lost, and the next run ends as an undisturbed one. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <time.h>
+
+#include "cli/sweep_cases.h"
+#include "wattle/random.h"
+
+enum { KILLS = 20 };
+
+/* The command in a child of its own, its words dropped. */
+static pid_t start(const char *line) {
+    static char copy[1024];
+    char *words[RUN_WORDS];
+    snprintf(copy, sizeof copy, "wattle %s", line);
+    run_split(copy, words);
+    int nowhere = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){.directory = folder}, nowhere, nowhere);
+    close(nowhere);
+    return child;
+}
+
+static void wait_seconds(double seconds) {
+    struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&span, NULL);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Moments are parts of how long a run takes here, so that they fall into all of its stages. A run
+ * that was quicker starts afresh, with shorter moments, until twenty were killed. */
+static void kills_lose_nothing_that_is_stored(void **state) {
+    enum { TRIES = 400 };
+    wt_context *context = *state;
+    const table *wanted = whole(context);
+    double parts[TRIES], began = now();
+    check_runs("sweep run spec.ini --store timed.db --workers 2");
+    double takes = now() - began;
+    int killed = 0;
+    wt_random_uniform(wt_stream_for(6, "kills", 0), 0, TRIES, parts);
+    for (int i = 0; i < TRIES && killed < KILLS; i++) {
+        int status;
+        pid_t child = start("sweep run spec.ini --store killed.db --workers 2");
+        wait_seconds(parts[i] * takes / 3);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFSIGNALED(status)) {
+            killed++;
+            continue;
+        }
+        check_table(context, "killed.db", wanted);
+        unlink(path_of("killed.db"));
+        takes *= 0.8;
+    }
+    assert_int_equal(killed, KILLS);
+    check_runs("sweep run spec.ini --store killed.db");
+    check_table(context, "killed.db", wanted);
+}
+
+static void ctrl_c_keeps_everything(void **state) {
+    int status = 0;
+    const table *wanted = whole(*state);
+    for (int tries = 0; tries < 50; tries++) { /* until the signal meets a run in its midst */
+        unlink(path_of("stopped.db"));
+        pid_t child = start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40");
+        for (int i = 0; i < 1000 && access(path_of("stopped.db"), R_OK) != 0; i++)
+            wait_seconds(0.002);
+        wait_seconds(0.01 * (tries + 1));
+        kill(child, SIGINT);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 75)
+            break;
+    }
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 75);
+    check_runs("sweep run spec.ini --store stopped.db");
+    execute("stopped.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
+    check_table(*state, "stopped.db", wanted);
+}
+
+static void a_second_process_is_told(void **state) {
+    int status;
+    wt_store *store;
+    wt_context *context = *state;
+    CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_CREATE, &store));
+    CHECK_SAYS(sweep("sweep run spec.ini --store busy.db"), 73, "another process is writing");
+    CHECK_SAYS(sweep("sweep retry busy.db"), 73, "another process is writing");
+    CHECK_PRINTS(sweep("sweep status busy.db"), "busy.db"); /* readers may */
+    wt_store_free(store);
+    pid_t child = start("sweep run spec.ini --store busy.db");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    check_table(context, "busy.db", whole(context));
+}
+
+static void a_full_disk_keeps_what_is_stored(void **state) {
+    static table some;
+    check_runs("sweep run spec.ini --store full.db --set reps=1");
+    const run_result *result = run_with("sweep run spec.ini --store full.db --set reps=40",
+                                        &(run_setting){.directory = folder, .file_limit = 49152});
+    CHECK_SAYS(result, 74, "full.db");
+    read_table(*state, "full.db", &some);
+    assert_true(some.rows >= 12 && some.rows < 480);
+    check_runs("sweep run spec.ini --store full.db");
+    execute("full.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
+    check_table(*state, "full.db", whole(*state));
+}
+
+/* Every fault of the writer's own context: a sentence, and a run afterwards ends as ever. */
+static void faults_keep_what_is_stored(void **state) {
+    static const char *const variables[] = {"WATTLE_FAULT_ALLOCATION", "WATTLE_FAULT_WRITE"};
+    for (int v = 0; v < 2; v++) {
+        int felt = 0;
+        for (long k = 1;; k += 1 + (v == 0 ? k / 2 : 0)) {
+            char fault[64];
+            snprintf(fault, sizeof fault, "%s=%ld", variables[v], k);
+            const run_result *result =
+                run_with("sweep run spec.ini --store faulty.db",
+                         &(run_setting){.directory = folder, .variable = fault});
+            if (result->code == 0)
+                break;
+            felt++;
+            if (result->signal != 0 || result->code < 64 || !run_is_sentence(result->err))
+                fail_msg("%s: exit %d: %s", fault, result->code, result->err);
+        }
+        assert_true(felt >= 2);
+        check_table(*state, "faulty.db", whole(*state));
+        unlink(path_of("faulty.db"));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kills_lose_nothing_that_is_stored),
+        cmocka_unit_test(ctrl_c_keeps_everything),
+        cmocka_unit_test(a_second_process_is_told),
+        cmocka_unit_test(a_full_disk_keeps_what_is_stored),
+        cmocka_unit_test(faults_keep_what_is_stored),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
