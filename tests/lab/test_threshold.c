@@ -135,8 +135,10 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
         size_t successes[10] = {0};
         double uniform[50];
         wt_random_uniform(wt_stream_for(4, "table", set), 0, 50, uniform);
-        for (size_t i = 0; i < 50; i++)
-            successes[i / 5] += uniform[i] < 0.3 + 0.08 * (double)(i / 5);
+        for (size_t i = 0; i < 50; i++) {
+            size_t place = i / 5;
+            successes[place] += uniform[i] < 0.3 + 0.08 * (double)place;
+        }
         CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
         search_table(*state, &threshold, successes);
         CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
