@@ -238,8 +238,7 @@ const cli_command cli_reproduce = {
         "every claim and writes DIR/report.html with verdicts, figures and tables. Cells that are "
         "in the store already are not computed again: a run that was stopped, by Ctrl-C (exit code "
         "75) or a power cut, goes on where it was. A folder holds one scale: another is refused, "
-        "as "
-        "their cells would be pooled.\n\n"
+        "as their cells would be pooled.\n\n"
         "quick measures every claim on small problems, in five minutes on two cores. paper has the "
         "published settings and grids, as far as they are known; docs/reproduction.md lists them.",
     .examples = "wattle reproduce -o results\n"

@@ -90,6 +90,8 @@ const cli_option *cli_option_at(const cli_command *command, size_t index);
 
 /* Fills the call from the words after the command's name. WT_USAGE with a sentence otherwise. */
 wt_status cli_parse(cli_call *call, int argc, char **argv);
+/* Whether both paths lead to one file, there already or yet to be written. */
+bool cli_same_file(const char *a, const char *b);
 void cli_call_free(cli_call *call);
 /* Whether the user wrote the option. */
 bool cli_given(const cli_call *call, const char *name);

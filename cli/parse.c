@@ -251,7 +251,7 @@ static wt_status check_operands(cli_call *call) {
     return WT_OK;
 }
 
-static bool same_file(const char *a, const char *b) {
+bool cli_same_file(const char *a, const char *b) {
     struct stat one, other;
     while (strncmp(a, "./", 2) == 0)
         a += 2;
@@ -272,7 +272,7 @@ static wt_status check_outputs(cli_call *call) {
                 continue;
             const char *first = *(const char **)field_of(call, j, &options[j]);
             const char *second = *(const char **)field_of(call, i, &options[i]);
-            if (first != NULL && second != NULL && same_file(first, second))
+            if (first != NULL && second != NULL && cli_same_file(first, second))
                 return wt_fail(call->context, WT_USAGE,
                                "--%s and --%s are both to be written to %s: give two names",
                                options[j].name, options[i].name, first);

@@ -45,7 +45,4 @@ wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t wor
  */
 wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out);
 
-/* Whether both paths lead to one file. */
-bool cli_same_file(const char *a, const char *b);
-
 #endif

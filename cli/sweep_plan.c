@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/progress.h"
@@ -58,12 +57,6 @@ static wt_status shard_of_job(cli_call *call, wt_shard *out) {
 
 wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out) {
     return text != NULL ? parse_shard(call->context, text, out) : shard_of_job(call, out);
-}
-
-bool cli_same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
 }
 
 /* Of one product on one thread; the best of ten, as other programs may be running. */

@@ -9,8 +9,6 @@
 
 enum { TABLE_BYTES = 1 << 18 };
 
-static char folder[] = "/tmp/wattle-sweep-XXXXXX";
-
 /* Eight groups of three cells, each a few hundredths of a second. */
 static const char spec[] = "[sweep]\nexperiment = curve\nmodel = rfa,brfa\n"
                            "target = mean-power:2,corr-power:3\ndim = 8\nkeys = 6\nheads = 60\n"
@@ -20,7 +18,7 @@ static inline const char *path_of(const char *name) {
     static char paths[4][128];
     static unsigned next;
     char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", run_folder, name);
     return path;
 }
 
@@ -31,27 +29,12 @@ static inline void write_file(const char *name, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-static inline int make_folder(void **state) {
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    write_file("spec.ini", spec);
-    return check_open(state);
-}
-
-static inline int remove_folder(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) == 0 ? check_close(state) : -1;
-}
-
-static inline const run_result *sweep(const char *line) {
-    return run_with(line, &(run_setting){.directory = folder});
-}
-
-static inline void check_runs(const char *line) {
-    const run_result *result = sweep(line);
-    if (result->code != 0)
-        fail_msg("'%s': exit %d: %s", line, result->code, result->err);
+/* The folder of run.h, with the specification in it. */
+static inline int open_sweep(void **state) {
+    int code = run_open_folder(state);
+    if (code == 0)
+        write_file("spec.ini", spec);
+    return code;
 }
 
 /* ---- tables ------------------------------------------------------------------------------ */
@@ -94,7 +77,7 @@ static inline void check_table(wt_context *context, const char *name, const tabl
 static inline const table *whole(wt_context *context) {
     static table all;
     if (all.rows == 0) {
-        check_runs("sweep run spec.ini --store whole.db --workers 1");
+        run_must("sweep run spec.ini --store whole.db --workers 1");
         read_table(context, "whole.db", &all);
         assert_int_equal(all.rows, 24);
     }

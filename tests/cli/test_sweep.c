@@ -8,51 +8,54 @@
 static void running_again_does_nothing(void **state) {
     wt_context *context = *state;
     whole(context);
-    CHECK_PRINTS(sweep("sweep run spec.ini --store whole.db"), "done now               0\n");
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --store whole.db"),
+                 "done now               0\n");
     check_table(context, "whole.db", whole(context));
-    CHECK_PRINTS(sweep("sweep status whole.db"), "24 done, 0 failed");
+    CHECK_PRINTS(run_in_folder("sweep status whole.db"), "24 done, 0 failed");
 }
 
 static void workers_do_not_matter(void **state) {
-    check_runs("sweep run spec.ini --store four.db --workers 4");
+    run_must("sweep run spec.ini --store four.db --workers 4");
     check_table(*state, "four.db", whole(*state));
 }
 
 static void shards_merge_to_the_whole(void **state) {
-    check_runs("sweep run spec.ini --store part-1.db --shard 1/3");
+    run_must("sweep run spec.ini --store part-1.db --shard 1/3");
     const run_result *result =
         run_with("sweep run spec.ini --store part-2.db",
-                 &(run_setting){.directory = folder,
+                 &(run_setting){.directory = run_folder,
                                 .variable = "SLURM_ARRAY_TASK_ID=1",
                                 .second_variable = "SLURM_ARRAY_TASK_COUNT=3"});
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->err, "shard 2/3"));
-    check_runs("sweep run spec.ini --store part-3.db --shard 3/3");
-    CHECK_PRINTS(sweep("sweep merge part-1.db part-2.db part-3.db --store all.db"),
+    run_must("sweep run spec.ini --store part-3.db --shard 3/3");
+    CHECK_PRINTS(run_in_folder("sweep merge part-1.db part-2.db part-3.db --store all.db"),
                  "cells added            24\n");
     check_table(*state, "all.db", whole(*state));
-    CHECK_PRINTS(sweep("sweep merge part-2.db --store all.db"), "cells added            0\n");
+    CHECK_PRINTS(run_in_folder("sweep merge part-2.db --store all.db"),
+                 "cells added            0\n");
     check_table(*state, "all.db", whole(*state));
-    CHECK_SAYS(sweep("sweep merge all.db --store all.db"), 64, "into itself");
-    CHECK_SAYS(sweep("sweep merge all.db"), 64, "nothing to merge");
-    CHECK_PRINTS(sweep("sweep merge part-1.db part-2.db part-3.db"),
+    CHECK_SAYS(run_in_folder("sweep merge all.db --store all.db"), 64, "into itself");
+    CHECK_SAYS(run_in_folder("sweep merge all.db"), 64, "nothing to merge");
+    CHECK_PRINTS(run_in_folder("sweep merge part-1.db part-2.db part-3.db"),
                  "store                  part-1.db\n");
-    CHECK_SAYS(sweep("sweep retry all part-1.db"), 64, "retry failed");
-    CHECK_SAYS(sweep("sweep run spec.ini --store x.db --shard 4/3"), 64, "from 1 to N");
+    CHECK_SAYS(run_in_folder("sweep retry all part-1.db"), 64, "retry failed");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store x.db --shard 4/3"), 64, "from 1 to N");
 }
 
 static void a_missing_n_comes_back_with_the_same_bits(void **state) {
-    check_runs("sweep run spec.ini --store holes.db");
+    run_must("sweep run spec.ini --store holes.db");
     execute("holes.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":64,%'");
-    CHECK_PRINTS(sweep("sweep run spec.ini --store holes.db"), "done now               8\n");
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --store holes.db"),
+                 "done now               8\n");
     check_table(*state, "holes.db", whole(*state));
 }
 
 static void a_widened_grid_adds_cells(void **state) {
     static table before, after;
-    check_runs("sweep run spec.ini --store wide.db --set n=32,64");
+    run_must("sweep run spec.ini --store wide.db --set n=32,64");
     read_table(*state, "wide.db", &before);
-    CHECK_PRINTS(sweep("sweep run spec.ini --store wide.db --set n=32:128:x2 --set reps=3"),
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --store wide.db --set n=32:128:x2 --set reps=3"),
                  "done before            16\n");
     read_table(*state, "wide.db", &after);
     assert_int_equal(after.rows, 36);
@@ -65,17 +68,17 @@ static void a_widened_grid_adds_cells(void **state) {
 /* A source that is none leaves no new store. */
 static void sources_are_read_before_a_store_is_made(void **state) {
     whole(*state);
-    CHECK_SAYS(sweep("sweep merge whole.db none.db --store fresh.db"), 66, "none.db");
-    CHECK_SAYS(sweep("sweep merge whole.db spec.ini --store fresh.db"), 65, "spec.ini");
+    CHECK_SAYS(run_in_folder("sweep merge whole.db none.db --store fresh.db"), 66, "none.db");
+    CHECK_SAYS(run_in_folder("sweep merge whole.db spec.ini --store fresh.db"), 65, "spec.ini");
     assert_int_equal(access(path_of("fresh.db"), F_OK), -1);
 }
 
 /* A cell that one source has failed and the next done is added once. */
 static void mended_cells_are_added_once(void **state) {
     whole(*state);
-    const run_result *result = sweep("sweep run spec.ini --store broken.db --mem 400K");
+    const run_result *result = run_in_folder("sweep run spec.ini --store broken.db --mem 400K");
     assert_int_equal(result->code, 1);
-    result = sweep("sweep merge broken.db whole.db --store mended.db");
+    result = run_in_folder("sweep merge broken.db whole.db --store mended.db");
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->out, "cells added            24\n"));
     assert_non_null(strstr(result->out, "cells known before     24\n"));
@@ -85,28 +88,30 @@ static void mended_cells_are_added_once(void **state) {
 
 static void another_meaning_is_refused(void **state) {
     static table before;
-    check_runs("sweep run spec.ini --store meaning.db --set n=32");
+    run_must("sweep run spec.ini --store meaning.db --set n=32");
     execute("meaning.db",
             "UPDATE about SET text = replace(text, 'curve 1', 'curve 0') WHERE kind = "
             "'experiment'");
     read_table(*state, "meaning.db", &before);
-    CHECK_SAYS(sweep("sweep run spec.ini --store meaning.db"), 65, "another meaning of 'curve'");
-    CHECK_SAYS(sweep("sweep merge whole.db --store meaning.db"), 65, "another meaning of 'curve'");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store meaning.db"), 65,
+               "another meaning of 'curve'");
+    CHECK_SAYS(run_in_folder("sweep merge whole.db --store meaning.db"), 65,
+               "another meaning of 'curve'");
     check_table(*state, "meaning.db", &before);
 }
 
 static void a_merge_looks_at_the_numbers(void **state) {
     static table before;
-    check_runs("sweep run spec.ini --store first.db --set n=32,64");
-    check_runs("sweep run spec.ini --store second.db --set n=32,128"); /* 32 beside another n */
+    run_must("sweep run spec.ini --store first.db --set n=32,64");
+    run_must("sweep run spec.ini --store second.db --set n=32,128"); /* 32 beside another n */
     read_table(*state, "first.db", &before);
-    const run_result *result = sweep("sweep merge second.db --store first.db");
+    const run_result *result = run_in_folder("sweep merge second.db --store first.db");
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->out, "cells added            8\n"));
     execute("second.db", "UPDATE cell SET metrics = json_set(metrics, '$.test_error', 0.75)");
-    CHECK_SAYS(sweep("sweep merge second.db --store first.db"), 65, "by the same program");
+    CHECK_SAYS(run_in_folder("sweep merge second.db --store first.db"), 65, "by the same program");
     execute("second.db", "UPDATE cell SET machine = 'another'");
-    result = sweep("sweep merge second.db --store first.db");
+    result = run_in_folder("sweep merge second.db --store first.db");
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->err, "16 cells have other numbers"));
     execute("first.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":128,%'");
@@ -116,28 +121,29 @@ static void a_merge_looks_at_the_numbers(void **state) {
 /* ---- cells that fail --------------------------------------------------------------------- */
 
 static void failures_are_kept_and_retried(void **state) {
-    const run_result *result = sweep("sweep run spec.ini --store failed.db --mem 400K");
+    const run_result *result = run_in_folder("sweep run spec.ini --store failed.db --mem 400K");
     assert_int_equal(result->code, 1);
     assert_non_null(strstr(result->err, "24 cells failed"));
-    CHECK_PRINTS(sweep("sweep list failed.db --failed"), "a memory budget of");
-    result = sweep("sweep run spec.ini --store failed.db"); /* does not try again by itself */
+    CHECK_PRINTS(run_in_folder("sweep list failed.db --failed"), "a memory budget of");
+    result =
+        run_in_folder("sweep run spec.ini --store failed.db"); /* does not try again by itself */
     assert_int_equal(result->code, 1);
-    CHECK_SAYS(sweep("sweep retry failed failed.db --seed 7"), 64, "takes no --seed");
-    CHECK_PRINTS(sweep("sweep retry failed failed.db"), "done now               24\n");
+    CHECK_SAYS(run_in_folder("sweep retry failed failed.db --seed 7"), 64, "takes no --seed");
+    CHECK_PRINTS(run_in_folder("sweep retry failed failed.db"), "done now               24\n");
     check_table(*state, "failed.db", whole(*state));
-    CHECK_PRINTS(sweep("sweep retry failed.db"), "done now               0\n");
+    CHECK_PRINTS(run_in_folder("sweep retry failed.db"), "done now               0\n");
 }
 
 static void the_rest_goes_on(void **state) {
     (void)state;
     /* one head has no kernel matrix of full rank, and the path no lambda to help */
-    const run_result *result =
-        sweep("sweep run spec.ini --store mixed.db --set lambda=1e-3,gcv --set heads=1 --set "
-              "lambda-path=1e-30,1e-29 --json");
+    const run_result *result = run_in_folder(
+        "sweep run spec.ini --store mixed.db --set lambda=1e-3,gcv --set heads=1 --set "
+        "lambda-path=1e-30,1e-29 --json");
     assert_int_equal(result->code, 1);
     assert_non_null(strstr(result->out, "\"done\": 24,"));
     assert_non_null(strstr(result->out, "\"failed\": 24,"));
-    CHECK_PRINTS(sweep("sweep list mixed.db --failed --json"), "widen the path");
+    CHECK_PRINTS(run_in_folder("sweep list mixed.db --failed --json"), "widen the path");
 }
 
 /* ---- bad input --------------------------------------------------------------------------- */
@@ -145,13 +151,14 @@ static void the_rest_goes_on(void **state) {
 static void bad_stores_are_told(void **state) {
     (void)state;
     write_file("notes.db", "These are my notes, and no results of anything; they should stay.\n");
-    CHECK_SAYS(sweep("sweep run spec.ini --store notes.db"), 65, "is no store of results");
-    CHECK_SAYS(sweep("sweep status notes.db"), 65, "is no store of results");
-    CHECK_SAYS(sweep("sweep status missing.db"), 66, "no such file");
-    CHECK_SAYS(sweep("sweep run spec.ini --store no/such/folder.db"), 73, "cannot be written");
-    check_runs("sweep run spec.ini --store cut.db --set n=32");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store notes.db"), 65, "is no store of results");
+    CHECK_SAYS(run_in_folder("sweep status notes.db"), 65, "is no store of results");
+    CHECK_SAYS(run_in_folder("sweep status missing.db"), 66, "no such file");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store no/such/folder.db"), 73,
+               "cannot be written");
+    run_must("sweep run spec.ini --store cut.db --set n=32");
     assert_int_equal(truncate(path_of("cut.db"), 5000), 0);
-    CHECK_SAYS(sweep("sweep run spec.ini --store cut.db"), 65, "is damaged");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store cut.db"), 65, "is damaged");
 }
 
 static void bad_specifications_are_told(void **state) {
@@ -191,51 +198,54 @@ static void bad_specifications_are_told(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_file("bad.ini", bad[i].text);
-        CHECK_SAYS(sweep("sweep run bad.ini --store bad.db"), 78, bad[i].words);
+        CHECK_SAYS(run_in_folder("sweep run bad.ini --store bad.db"), 78, bad[i].words);
         assert_int_not_equal(access(path_of("bad.db"), F_OK), 0);
     }
-    CHECK_SAYS(sweep("sweep run none.ini --store bad.db"), 66, "no such file");
-    CHECK_SAYS(sweep("sweep run spec.ini"), 64, "needs --store");
-    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n"), 64, "not of the form key=grid");
-    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set n=x"), 64, "--set n: 'x' is no grid");
+    CHECK_SAYS(run_in_folder("sweep run none.ini --store bad.db"), 66, "no such file");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini"), 64, "needs --store");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set n"), 64,
+               "not of the form key=grid");
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set n=x"), 64,
+               "--set n: 'x' is no grid");
     /* What the experiment itself refuses is blamed on the option, or the line, it came from. */
-    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set model=rfb"), 64,
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set model=rfb"), 64,
                "--set model: there is no model 'rfb'");
-    CHECK_SAYS(sweep("sweep run spec.ini --store bad.db --set lambda=-1"), 64,
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set lambda=-1"), 64,
                "--set lambda: lambda must be 0 or more");
-    CHECK_SAYS(sweep("sweep rn spec.ini"), 64, "did you mean 'run'?");
-    CHECK_SAYS(sweep("sweep status"), 64, "write 'wattle sweep status STORE'");
+    CHECK_SAYS(run_in_folder("sweep rn spec.ini"), 64, "did you mean 'run'?");
+    CHECK_SAYS(run_in_folder("sweep status"), 64, "write 'wattle sweep status STORE'");
 }
 
 /* ---- what is shown ----------------------------------------------------------------------- */
 
 static void a_dry_run_changes_nothing(void **state) {
     (void)state;
-    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --store dry.db"),
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --dry-run --store dry.db"),
                  "cells                  24 in 8 groups\n");
     assert_int_not_equal(access(path_of("dry.db"), F_OK), 0);
-    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --store whole.db --set reps=3"),
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --dry-run --store whole.db --set reps=3"),
                  "to do                  12\n");
-    CHECK_PRINTS(sweep("sweep run spec.ini --dry-run --json"), "\"bytes\": ");
+    CHECK_PRINTS(run_in_folder("sweep run spec.ini --dry-run --json"), "\"bytes\": ");
 }
 
 static void tables_are_exported(void **state) {
     whole(*state);
-    const run_result *result = sweep("sweep export whole.db --csv");
+    const run_result *result = run_in_folder("sweep export whole.db --csv");
     CHECK_PRINTS(result, "hash,experiment,result_version,seed,state,activation,");
     size_t lines = 0;
     for (const char *at = result->out; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
     assert_int_equal(lines, 25);
-    CHECK_PRINTS(sweep("sweep export whole.db --json"), "\"test_error\": ");
-    CHECK_PRINTS(sweep("sweep export whole.db -o table.csv"), "");
+    CHECK_PRINTS(run_in_folder("sweep export whole.db --json"), "\"test_error\": ");
+    CHECK_PRINTS(run_in_folder("sweep export whole.db -o table.csv"), "");
     assert_int_equal(access(path_of("table.csv"), R_OK), 0);
-    CHECK_SAYS(sweep("sweep export whole.db --csv --json"), 64, "exclude each other");
-    CHECK_PRINTS(sweep("sweep experiments"), "samples-ratio");
-    CHECK_SAYS(sweep("sweep list whole.db --experiment curv"), 64,
+    CHECK_SAYS(run_in_folder("sweep export whole.db --csv --json"), 64, "exclude each other");
+    CHECK_PRINTS(run_in_folder("sweep experiments"), "samples-ratio");
+    CHECK_SAYS(run_in_folder("sweep list whole.db --experiment curv"), 64,
                "--experiment: 'curv' is none of curve, recover");
-    CHECK_SAYS(sweep("sweep export whole.db --experiment curv"), 64, "'curv' is none of curve");
-    CHECK_SAYS(sweep("sweep experiments nothing"), 64, "no experiment 'nothing'");
+    CHECK_SAYS(run_in_folder("sweep export whole.db --experiment curv"), 64,
+               "'curv' is none of curve");
+    CHECK_SAYS(run_in_folder("sweep experiments nothing"), 64, "no experiment 'nothing'");
 }
 
 int main(void) {
@@ -256,5 +266,5 @@ int main(void) {
         cmocka_unit_test(a_dry_run_changes_nothing),
         cmocka_unit_test(tables_are_exported),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, open_sweep, run_close_folder);
 }

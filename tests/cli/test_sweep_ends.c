@@ -20,7 +20,7 @@ static pid_t start(const char *line) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        run_become(words, &(run_setting){.directory = folder}, nowhere, nowhere);
+        run_become(words, &(run_setting){.directory = run_folder}, nowhere, nowhere);
     close(nowhere);
     return child;
 }
@@ -43,7 +43,7 @@ static void kills_lose_nothing_that_is_stored(void **state) {
     wt_context *context = *state;
     const table *wanted = whole(context);
     double parts[TRIES], began = now();
-    check_runs("sweep run spec.ini --store timed.db --workers 2");
+    run_must("sweep run spec.ini --store timed.db --workers 2");
     double takes = now() - began;
     int killed = 0;
     wt_random_uniform(wt_stream_for(6, "kills", 0), 0, TRIES, parts);
@@ -62,7 +62,7 @@ static void kills_lose_nothing_that_is_stored(void **state) {
         takes *= 0.8;
     }
     assert_int_equal(killed, KILLS);
-    check_runs("sweep run spec.ini --store killed.db");
+    run_must("sweep run spec.ini --store killed.db");
     check_table(context, "killed.db", wanted);
 }
 
@@ -82,7 +82,7 @@ static void ctrl_c_keeps_everything(void **state) {
     }
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 75);
-    check_runs("sweep run spec.ini --store stopped.db");
+    run_must("sweep run spec.ini --store stopped.db");
     execute("stopped.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
     check_table(*state, "stopped.db", wanted);
 }
@@ -92,9 +92,10 @@ static void a_second_process_is_told(void **state) {
     wt_store *store;
     wt_context *context = *state;
     CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_CREATE, &store));
-    CHECK_SAYS(sweep("sweep run spec.ini --store busy.db"), 73, "another process is writing");
-    CHECK_SAYS(sweep("sweep retry busy.db"), 73, "another process is writing");
-    CHECK_PRINTS(sweep("sweep status busy.db"), "busy.db"); /* readers may */
+    CHECK_SAYS(run_in_folder("sweep run spec.ini --store busy.db"), 73,
+               "another process is writing");
+    CHECK_SAYS(run_in_folder("sweep retry busy.db"), 73, "another process is writing");
+    CHECK_PRINTS(run_in_folder("sweep status busy.db"), "busy.db"); /* readers may */
     wt_store_free(store);
     pid_t child = start("sweep run spec.ini --store busy.db");
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -103,13 +104,14 @@ static void a_second_process_is_told(void **state) {
 
 static void a_full_disk_keeps_what_is_stored(void **state) {
     static table some;
-    check_runs("sweep run spec.ini --store full.db --set reps=1");
-    const run_result *result = run_with("sweep run spec.ini --store full.db --set reps=40",
-                                        &(run_setting){.directory = folder, .file_limit = 49152});
+    run_must("sweep run spec.ini --store full.db --set reps=1");
+    const run_result *result =
+        run_with("sweep run spec.ini --store full.db --set reps=40",
+                 &(run_setting){.directory = run_folder, .file_limit = 49152});
     CHECK_SAYS(result, 74, "full.db");
     read_table(*state, "full.db", &some);
     assert_true(some.rows >= 12 && some.rows < 480);
-    check_runs("sweep run spec.ini --store full.db");
+    run_must("sweep run spec.ini --store full.db");
     execute("full.db", "DELETE FROM cell WHERE json_extract(parameters, '$.rep') > 1");
     check_table(*state, "full.db", whole(*state));
 }
@@ -124,7 +126,7 @@ static void faults_keep_what_is_stored(void **state) {
             snprintf(fault, sizeof fault, "%s=%ld", variables[v], k);
             const run_result *result =
                 run_with("sweep run spec.ini --store faulty.db",
-                         &(run_setting){.directory = folder, .variable = fault});
+                         &(run_setting){.directory = run_folder, .variable = fault});
             if (result->code == 0)
                 break;
             felt++;
@@ -145,5 +147,5 @@ int main(void) {
         cmocka_unit_test(a_full_disk_keeps_what_is_stored),
         cmocka_unit_test(faults_keep_what_is_stored),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, open_sweep, run_close_folder);
 }
