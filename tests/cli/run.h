@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -149,6 +150,37 @@ static inline const run_result *run_refuses(const char *line, int code, const ch
     snprintf(path, sizeof path, "%s/no", run_folder);
     assert_int_equal(access(path, F_OK), -1);
     return result;
+}
+
+/* Starts it there and returns at once; what it says goes to `err`, or nowhere when that is -1. */
+static inline pid_t run_start(const char *line, int err) {
+    static char copy[4096];
+    char *words[RUN_WORDS];
+    snprintf(copy, sizeof copy, "wattle %s", line);
+    run_split(copy, words);
+    int nowhere = open("/dev/null", O_WRONLY);
+    assert_true(nowhere >= 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        run_become(words, &(run_setting){.directory = run_folder}, nowhere,
+                   err < 0 ? nowhere : err);
+    close(nowhere);
+    return child;
+}
+
+/* How a run ends on a signal, as waitpid tells it. Clang's OpenMP keeps a file of each process in
+ * shared memory: one left by SIGKILL, empty, is a SIGBUS to the next process of that number. */
+static inline int run_end(pid_t child, int signal) {
+    char entry[96];
+    int status;
+    assert_int_equal(kill(child, signal), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    snprintf(entry, sizeof entry, "/dev/shm/__KMP_REGISTERED_LIB_%ld_%ld", (long)child,
+             (long)getuid());
+    unlink(entry);
+    return status;
 }
 
 /* The line with that folder in place of every "{tmp}". */

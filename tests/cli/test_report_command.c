@@ -154,25 +154,17 @@ static void a_folder_holds_one_scale(void **state) {
 /* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. */
 static void an_interrupted_reproduction_keeps_its_cells(void **state) {
     (void)state;
-    char line[] = "wattle reproduce --scale quick --only recover -o stopped --quiet", path[256];
-    char *words[RUN_WORDS], said[RUN_BYTES];
-    run_split(line, words);
-    int out = run_open(NULL), err[2], how;
+    char path[256], said[RUN_BYTES];
+    int err[2], how;
     assert_int_equal(pipe(err), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        run_become(words, &(run_setting){.directory = run_folder}, out, err[1]);
+    pid_t child = run_start("reproduce --scale quick --only recover -o stopped --quiet", err[1]);
     close(err[1]);
-    close(out);
     snprintf(path, sizeof path, "%s/stopped/results.db", run_folder);
     while (access(path, F_OK) != 0 && waitpid(child, &how, WNOHANG) == 0)
         usleep(10000);
     usleep(500000);
-    assert_int_equal(kill(child, SIGINT), 0);
+    how = run_end(child, SIGINT);
     run_read(err[0], said);
-    assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFEXITED(how));
     assert_int_equal(WEXITSTATUS(how), 75);
     size_t cells = 0;

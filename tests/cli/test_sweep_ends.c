@@ -1,29 +1,12 @@
 /* `wattle sweep` when something ends it: kill -9, Ctrl-C, a second process, a full disk, no memory.
  * Nothing that was stored is lost, and the next run ends as an undisturbed one. */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <time.h>
 
 #include "cli/sweep_cases.h"
 #include "wattle/random.h"
 
 enum { KILLS = 20 };
-
-/* The command in a child of its own, its words dropped. */
-static pid_t start(const char *line) {
-    static char copy[1024];
-    char *words[RUN_WORDS];
-    snprintf(copy, sizeof copy, "wattle %s", line);
-    run_split(copy, words);
-    int nowhere = open("/dev/null", O_WRONLY);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        run_become(words, &(run_setting){.directory = run_folder}, nowhere, nowhere);
-    close(nowhere);
-    return child;
-}
 
 static void wait_seconds(double seconds) {
     struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
@@ -48,12 +31,9 @@ static void kills_lose_nothing_that_is_stored(void **state) {
     int killed = 0;
     wt_random_uniform(wt_stream_for(6, "kills", 0), 0, TRIES, parts);
     for (int i = 0; i < TRIES && killed < KILLS; i++) {
-        int status;
-        pid_t child = start("sweep run spec.ini --store killed.db --workers 2");
+        pid_t child = run_start("sweep run spec.ini --store killed.db --workers 2", -1);
         wait_seconds(parts[i] * takes / 3);
-        kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        if (WIFSIGNALED(status)) {
+        if (WIFSIGNALED(run_end(child, SIGKILL))) {
             killed++;
             continue;
         }
@@ -71,12 +51,12 @@ static void ctrl_c_keeps_everything(void **state) {
     const table *wanted = whole(*state);
     for (int tries = 0; tries < 50; tries++) { /* until the signal meets a run in its midst */
         unlink(path_of("stopped.db"));
-        pid_t child = start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40");
+        pid_t child =
+            run_start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40", -1);
         for (int i = 0; i < 1000 && access(path_of("stopped.db"), R_OK) != 0; i++)
             wait_seconds(0.002);
         wait_seconds(0.01 * (tries + 1));
-        kill(child, SIGINT);
-        assert_int_equal(waitpid(child, &status, 0), child);
+        status = run_end(child, SIGINT);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 75)
             break;
     }
@@ -97,7 +77,7 @@ static void a_second_process_is_told(void **state) {
     CHECK_SAYS(run_in_folder("sweep retry busy.db"), 73, "another process is writing");
     CHECK_PRINTS(run_in_folder("sweep status busy.db"), "busy.db"); /* readers may */
     wt_store_free(store);
-    pid_t child = start("sweep run spec.ini --store busy.db");
+    pid_t child = run_start("sweep run spec.ini --store busy.db", -1);
     assert_int_equal(waitpid(child, &status, 0), child);
     check_table(context, "busy.db", whole(context));
 }

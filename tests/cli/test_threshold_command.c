@@ -1,24 +1,20 @@
 /* `wattle threshold` as a user runs it. */
 #define _GNU_SOURCE
-#include <jansson.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "cli/run.h"
 
-static char folder[] = "/tmp/wattle-threshold-XXXXXX";
 static char table[64];
 
 static int open_folder(void **state) {
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(table, sizeof table, "%s/t.csv", folder);
-    return check_open(state);
+    int failed = run_open_folder(state);
+    snprintf(table, sizeof table, "%s/t.csv", run_folder);
+    return failed;
 }
 
 static int close_folder(void **state) {
-    return rmdir(folder) != 0 ? -1 : check_close(state);
+    return rmdir(run_folder) != 0 ? -1 : check_close(state);
 }
 
 #define TINY                                                                                       \
@@ -76,30 +72,20 @@ static void what_was_not_reached_is_told(void **state) {
 
 /* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */
 static void ctrl_c_keeps_trials(void **state) {
-    static char line[600];
-    char *words[RUN_WORDS];
-    int status;
     struct stat about;
     (void)state;
-    snprintf(line, sizeof line, "wattle %s",
-             with_table("threshold --task parity:4 --model mlp --hidden 40 --length 20,24 "
-                        "--samples 10:5000 --trials 1000 --steps 30 --restarts 1 "
-                        "--validation-samples 100 --success 1 -q --keep-ambiguous --threads 2"));
-    run_split(line, words);
-    int out = run_open(NULL);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        run_become(words, &(run_setting){0}, out, out);
+    pid_t child =
+        run_start(with_table("threshold --task parity:4 --model mlp --hidden 40 --length 20,24 "
+                             "--samples 10:5000 --trials 1000 --steps 30 --restarts 1 "
+                             "--validation-samples 100 --success 1 -q --keep-ambiguous "
+                             "--threads 2"),
+                  -1);
     for (int i = 0; i < 5000 && stat(table, &about) != 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    assert_int_equal(kill(child, SIGINT), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = run_end(child, SIGINT);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 75);
     assert_int_equal(stat(table, &about), 0);
-    close(out);
     assert_int_equal(unlink(table), 0);
 }
 

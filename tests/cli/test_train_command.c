@@ -2,7 +2,6 @@
  * disk, and what is refused. */
 #define _GNU_SOURCE
 #include <jansson.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -108,23 +107,6 @@ static void other_models_and_pictures(void **state) {
                  "1, 4");
 }
 
-/* Starts the command and leaves it running. */
-static pid_t start(const char *line) {
-    static char copy[1024];
-    char *words[RUN_WORDS];
-    snprintf(copy, sizeof copy, "wattle %s", line);
-    run_split(copy, words);
-    int out = run_open(NULL), err = run_open(NULL);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        run_become(words, &(run_setting){0}, out, err);
-    close(out);
-    close(err);
-    return child;
-}
-
 static void wait_a_moment(void) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
@@ -147,17 +129,17 @@ static double step_of(wt_context *context, const char *name) {
  * the model of one that was left alone. */
 static void a_killed_trial_is_resumed(void **state) {
     assert_int_equal(run(run_line(LONG "-q -o {tmp}/whole.safetensors"))->code, 0);
-    pid_t child = start(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
+    pid_t child =
+        run_start(run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5"), -1);
     for (int k = 0; k < 4; k++) {
         double before = step_of(*state, "c.safetensors");
         for (int i = 0; i < 5000 && step_of(*state, "c.safetensors") <= before + 10 * k; i++)
             wait_a_moment();
-        assert_int_equal(kill(child, SIGKILL), 0);
-        assert_int_equal(waitpid(child, NULL, 0), child);
+        run_end(child, SIGKILL);
         assert_true(step_of(*state, "c.safetensors") > 0);
         assert_true(k > 0 || step_of(*state, "c.safetensors") < 400); /* on the way */
-        child = start(
-            run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5 --resume"));
+        child = run_start(
+            run_line(LONG "-q --checkpoint {tmp}/c.safetensors --checkpoint-every 5 --resume"), -1);
     }
     assert_int_equal(waitpid(child, NULL, 0), child);
     const run_result *result =
@@ -178,12 +160,11 @@ static void a_killed_trial_is_resumed(void **state) {
 
 /* A trial that Ctrl-C ends once it has a checkpoint. */
 static void stop_on_the_way(wt_context *context) {
-    int status;
-    pid_t child = start(run_line(ENDLESS "--checkpoint {tmp}/c.safetensors --checkpoint-every 5"));
+    pid_t child =
+        run_start(run_line(ENDLESS "--checkpoint {tmp}/c.safetensors --checkpoint-every 5"), -1);
     for (int i = 0; i < 5000 && step_of(context, "c.safetensors") < 5; i++)
         wait_a_moment();
-    assert_int_equal(kill(child, SIGINT), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = run_end(child, SIGINT);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 75);
     assert_true(step_of(context, "c.safetensors") >= 5);
 }

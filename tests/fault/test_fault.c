@@ -66,16 +66,26 @@ static struct {
 } whole[MOST_FILES];
 static size_t whole_count;
 
-/* FNV-1a of a file's bytes. */
+/* FNV-1a of a file's bytes, less the column "seconds" where a table ends with it: two runs take
+ * unlike times. */
 static uint64_t sum_of(int folder_handle, const char *name) {
-    int file = openat(folder_handle, name, O_RDONLY);
-    assert_true(file >= 0);
+    static const char timed[] = ",seconds\n";
+    FILE *file = fdopen(openat(folder_handle, name, O_RDONLY), "r");
+    assert_non_null(file);
     uint64_t sum = 0xcbf29ce484222325u;
-    unsigned char bytes[4096];
-    for (ssize_t got; (got = read(file, bytes, sizeof bytes)) > 0;)
-        for (ssize_t i = 0; i < got; i++)
-            sum = (sum ^ bytes[i]) * 0x100000001b3u;
-    close(file);
+    size_t columns = 0, commas = 0, matched = 0;
+    bool first_line = true;
+    for (int byte; (byte = fgetc(file)) != EOF;) {
+        commas += byte == ',';
+        matched = byte == timed[matched] ? matched + 1 : byte == timed[0];
+        if (first_line && matched == strlen(timed))
+            columns = commas;
+        if (columns == 0 || commas < columns || byte == ',' || byte == '\n')
+            sum = (sum ^ (unsigned char)byte) * 0x100000001b3u;
+        if (byte == '\n')
+            first_line = false, commas = 0, matched = 0;
+    }
+    fclose(file);
     return sum;
 }
 
