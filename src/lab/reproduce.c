@@ -10,11 +10,12 @@
  * claim: five minutes on two cores. paper has the published settings and grids, reconstructed where
  * the text was not at hand (docs/reproduction.md). */
 
-/* Labels are nearly coins: what a head fits is chance, and its gap is its capacity's. */
+/* Labels are nearly coins: what a head fits is chance, and its gap is its capacity's. [CLS] is a row
+ * of X like any other, within B_X = 1. */
 #define HEAD                                                                                       \
     "experiment=train model=head activation=tanh dim=16 "                                          \
-    "ball=qk.two-one=8,v.two-one=4,v.spectral=2,w.frobenius=1 noise=0.49 lr=1e-2 weight-decay=0 "  \
-    "to-end=yes validation-samples=100 test-samples=4000 "
+    "ball=qk.two-one=8,v.two-one=4,v.spectral=2,w.frobenius=1,cls.frobenius=1 noise=0.49 lr=1e-2 " \
+    "weight-decay=0 to-end=yes validation-samples=100 test-samples=4000 "
 /* The paper does not say how it trained on parity: without dropout and decay, matrices from
  * N(0, 0.06^2), the loss falls about when the published one does. */
 #define PARITY                                                                                     \

@@ -20,3 +20,9 @@ awk '/^ *[0-9]+ +[0-9]+  / { f = sqrt(log($1) / $2); fy += f * $3; ff += f * f }
     cat "$folder/first" >&2
     exit 1
 }
+# heads of another setting in the same store are not averaged with these
+if GAP_SET="$GAP_SET --set steps=4" sh "$1/scripts/gap" "$folder/gap.db" "$2" >/dev/null 2>"$folder/third"; then
+    echo "gap: mixes settings" >&2
+    exit 1
+fi
+grep -q 'several settings' "$folder/third"
