@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/output.h"
 #include "lab/statistics_fit.h"
 
 enum { WORDS = 128 };
@@ -99,6 +100,7 @@ wt_status cli_report_make(cli_call *call, const char *store, const char *output,
     wt_findings findings = {0};
     wt_report_summary summary;
     wt_status status;
+    WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
     WT_TRY(wt_results_load(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &findings));
     WT_TRY(wt_report_write(context, &results, &findings, store, output, &summary));
