@@ -183,12 +183,7 @@ static wt_status conclude(job *work) {
                              (json_int_t)work->done, "failed", (json_int_t)work->failed, "seconds",
                              wt_clock() - work->began);
     wt_status status = cli_report_make(call, work->store, work->page, more);
-    if (status != WT_OK || work->failed == 0)
-        return status;
-    return wt_fail(call->context, WT_MISSED,
-                   "%zu cells failed; 'wattle sweep list %s --failed' says why, and 'wattle sweep "
-                   "retry %s' tries again",
-                   work->failed, work->store, work->store);
+    return status == WT_OK ? cli_sweep_judge(call, work->store, work->failed) : status;
 }
 
 static wt_status run(cli_call *call) {
