@@ -55,6 +55,12 @@ static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spe
     for (size_t i = 0; i < given->set.count; i++)
         WT_TRY(wt_spec_set(call->context, out, given->set.items[i]));
     if (cli_given(call, "seed")) {
+        if (call->common.seed >= WT_GRID_WHOLE) { /* a key of a sweep is a grid */
+            status = wt_fail(call->context, WT_USAGE,
+                             "--seed: the seed of a sweep must be below 2^53, not %" PRIu64,
+                             call->common.seed);
+            goto done;
+        }
         snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
         WT_TRY(wt_spec_set(call->context, out, seed));
     }
