@@ -190,6 +190,7 @@ static wt_status run(cli_call *call) {
     job work = {.call = call, .given = call->values, .listed = json_array(), .began = wt_clock()};
     const wt_reproduction *one;
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, work.given->workers));
     WT_TRY(read_lines(&work));
     if (work.given->output == NULL && !work.given->dry_run) {
         status = wt_fail(call->context, WT_USAGE, "wattle reproduce needs --output");

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "command.h"
+#include "io/quote.h"
 
 const cli_option cli_common_options[] = {
     {"threads", 't', CLI_COUNT, offsetof(cli_common, threads), "T", NULL,
@@ -305,6 +306,17 @@ static wt_status check_outputs(cli_call *call) {
     return WT_OK;
 }
 
+/* JSON is UTF-8: better told now than when the result is there and cannot be printed. */
+static wt_status check_bytes(cli_call *call, int argc, char **argv) {
+    char shown[WT_QUOTED_BYTES];
+    for (int i = 0; i < argc; i++)
+        if (call->common.json && !call->command->any_bytes && !wt_utf8_valid(argv[i]))
+            return wt_fail(call->context, WT_USAGE,
+                           "--json: '%s' is not UTF-8 text, which JSON cannot hold",
+                           wt_quote(argv[i], shown, sizeof shown));
+    return WT_OK;
+}
+
 wt_status cli_parse(cli_call *call, int argc, char **argv) {
     const cli_command *command = call->command;
     size_t count = command->option_count + cli_common_option_count;
@@ -319,6 +331,7 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     WT_TRY(set_fallbacks(call));
     WT_TRY(parse_words(call, argc, argv, long_options, short_options));
     if (!call->common.help) {
+        WT_TRY(check_bytes(call, argc, argv));
         WT_TRY(check_operands(call));
         WT_TRY(check_outputs(call));
         WT_TRY(check_inputs(call));

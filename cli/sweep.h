@@ -20,6 +20,8 @@ typedef struct cli_sweep_identity {
 /* Options that point into `self`, whose command the caller fills. */
 wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers);
 
+/* WT_USAGE when there are too many, before a store is made for them. */
+wt_status cli_sweep_workers(cli_call *call, size_t workers);
 /* Failed cells are a goal missed, WT_MISSED with a sentence; the result is printed all the same. */
 wt_status cli_sweep_judge(cli_call *call, const char *store, size_t failed);
 

@@ -21,6 +21,13 @@ wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers) {
                               .machine = self->machine};
 }
 
+wt_status cli_sweep_workers(cli_call *call, size_t workers) {
+    return workers > WT_MAX_THREADS
+               ? wt_fail(call->context, WT_USAGE, "--workers: at most %d, not %zu", WT_MAX_THREADS,
+                         workers)
+               : WT_OK;
+}
+
 /* More words of a command: `lead` as it stands, then the word as a shell reads it. */
 static void add_word(cli_sweep_identity *self, const char *lead, const char *word) {
     size_t used = strlen(self->command), room = sizeof self->command;
@@ -68,8 +75,9 @@ done:
     return status;
 }
 
+/* `failed`: the cells that are failed now, those of before included. */
 static wt_status show(cli_call *call, const char *store, const wt_plan_count *before,
-                      const wt_sweep_report *report) {
+                      const wt_sweep_report *report, size_t failed) {
     if (call->common.json)
         return cli_emit_json(
             call,
@@ -81,7 +89,7 @@ static wt_status show(cli_call *call, const char *store, const wt_plan_count *be
     cli_print_row("cells", "%zu", before->cells);
     cli_print_row("done before", "%zu", before->done);
     cli_print_row("done now", "%zu", report->done);
-    cli_print_row("failed", "%zu", before->failed + report->failed);
+    cli_print_row("failed", "%zu", failed);
     cli_print_row("seconds", "%.3g", report->seconds);
     return WT_OK;
 }
@@ -108,8 +116,10 @@ static wt_status dry_run(cli_call *call, const cli_sweep_values *given, wt_plan 
         status = wt_store_open(call->context, given->store, WT_STORE_READ, &store);
         if (status != WT_NO_INPUT)
             WT_TRY(status);
-        if (store != NULL)
+        if (store != NULL) {
+            WT_TRY(wt_sweep_check(call->context, plan, store));
             WT_TRY(wt_plan_compare(call->context, plan, store, &count));
+        }
     }
     WT_TRY(cli_sweep_plan(call, plan, &count, workers));
 done:
@@ -128,6 +138,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_shard shard;
     char *line = NULL;
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(cli_sweep_shard(call, given->shard, &shard));
     if (given->store == NULL && !given->dry_run) {
         status = wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store");
@@ -145,8 +156,9 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &store));
     WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
-    WT_TRY(show(call, given->store, &before, &report));
-    WT_TRY(cli_sweep_judge(call, given->store, before.failed + report.failed));
+    size_t failed = before.failed + report.failed;
+    WT_TRY(show(call, given->store, &before, &report, failed));
+    WT_TRY(cli_sweep_judge(call, given->store, failed));
 done:
     wt_store_free(store);
     wt_plan_free(&plan);
@@ -164,6 +176,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     wt_plan plan = {0};
     const char *path = call->operands[call->operand_count - 1];
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, given->workers));
     if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0) {
         status = wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path);
         goto done;
@@ -179,8 +192,9 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     WT_TRY(wt_store_counts(call->context, store, &held));
     WT_TRY(wt_plan_failed(call->context, store, &plan));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
-    wt_plan_count before = {.cells = held.done + held.failed, .done = held.done};
-    WT_TRY(show(call, path, &before, &report));
+    wt_plan_count before = {
+        .cells = held.done + held.failed, .done = held.done, .failed = held.failed};
+    WT_TRY(show(call, path, &before, &report, report.failed));
     WT_TRY(cli_sweep_judge(call, path, report.failed));
 done:
     wt_store_free(store);

@@ -149,8 +149,10 @@ static wt_status run_chunk(void *argument, size_t begin, size_t end, int worker)
     return status;
 }
 
-static wt_status declare(job *work) {
-    const wt_plan *plan = work->plan;
+/* Calls `take` with the meaning of every experiment of the plan. */
+static wt_status each_meaning(wt_context *context, const wt_plan *plan, wt_store *store,
+                              wt_status (*take)(wt_context *context, wt_store *store,
+                                                const char *experiment, const char *meaning)) {
     const wt_experiment *last = NULL;
     char *meaning = NULL;
     wt_status status = WT_OK;
@@ -159,16 +161,27 @@ static wt_status declare(job *work) {
             continue;
         last = plan->groups[g].experiment;
         wt_release(meaning);
-        WT_TRY(wt_cell_meaning(work->context, last, &meaning));
-        WT_TRY(wt_store_declare(work->context, work->store, last->name, meaning));
+        WT_TRY(wt_cell_meaning(context, last, &meaning));
+        WT_TRY(take(context, store, last->name, meaning));
     }
+done:
+    wt_release(meaning);
+    return status;
+}
+
+wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store) {
+    return each_meaning(context, plan, store, wt_store_agree);
+}
+
+static wt_status declare(job *work) {
+    wt_status status;
+    WT_TRY(each_meaning(work->context, work->plan, work->store, wt_store_declare));
     if (work->options->command != NULL)
         WT_TRY(wt_store_note(work->context, work->store, "command", work->options->command));
     if (work->options->sweep != NULL)
         WT_TRY(wt_store_note(work->context, work->store, "sweep", work->options->sweep));
     WT_TRY(wt_store_commit(work->context, work->store));
 done:
-    wt_release(meaning);
     return status;
 }
 

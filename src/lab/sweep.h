@@ -29,6 +29,9 @@ typedef struct wt_sweep_report {
 wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
                        const wt_sweep_options *options, wt_sweep_report *report);
 
+/* WT_DATA where wt_sweep_run would find another meaning of an experiment; writes nothing. */
+wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store);
+
 typedef struct wt_merge_report {
     size_t added;   /* cells that were not there */
     size_t known;   /* cells that were there */

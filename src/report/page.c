@@ -180,12 +180,15 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
     WT_TRY(status == WT_UNAVAILABLE ? WT_OK : status);
-    if (!page.drawing)
-        wt_remark(context, "the report has tables alone: %s", wt_context_message(context));
+    *out = (wt_report_summary){.drawn = page.drawing};
+    if (!page.drawing) {
+        snprintf(out->why, sizeof out->why, "%s", wt_context_message(context));
+        wt_remark(context, "the report has tables alone: %s", out->why);
+    }
     add_head(&page);
     if (!page.drawing) {
         wt_script_add(&page.html, "<p><strong>There are no figures in this report: ");
-        wt_html_text(&page.html, wt_context_message(context));
+        wt_html_text(&page.html, out->why);
         wt_script_add(&page.html, ".</strong></p>\n");
     }
     WT_TRY(spell_paths(&page, store));
@@ -200,7 +203,7 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     add_reading(&page);
     WT_TRY(save(&page));
     wt_page_tidy(&page); /* last: the page that stood here before may have linked to them */
-    *out = (wt_report_summary){.figures = page.figures, .drawn = page.drawing};
+    out->figures = page.figures;
 done:
     wt_script_free(&page.html);
     wt_release(page.folder);

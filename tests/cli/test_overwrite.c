@@ -51,8 +51,9 @@ static void inputs_are_kept(void **state) {
 
 static void stores_are_kept(void **state) {
     (void)state;
-    check_kept("report r.db -o other.db", "other.db", 73, "other.db: cannot be created: it is an "
-                                                          "SQLite database");
+    check_kept("report r.db -o other.db", "other.db", 73,
+               "other.db: cannot be created: it is an "
+               "SQLite database");
     assert_int_equal(access(path_of("other-figures"), F_OK), -1);
     check_kept("sweep export r.db -o other.db", "other.db", 73, "SQLite database");
 }
