@@ -32,7 +32,8 @@ typedef struct wt_evidence {
     size_t
         repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
     size_t dropped;  /* repetitions of a setting that bear on it and gave no number */
-    size_t censored; /* lengths whose critical m the grid of m does not hold */
+    size_t censored; /* x without a number: lengths whose critical m the grid of m does not hold,
+                        bits of hard instances none of which was found */
     bool searched;   /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
                         value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
 } wt_evidence;
@@ -57,6 +58,7 @@ struct wt_claim_part {
     const char *x, *y;      /* parameter along x, metric */
     const char *apart;      /* parameters that go with x and part no lines: "heads" */
     const char *size;       /* the m of a threshold */
+    const char *found;      /* 1 where the y of a growth was not spent in vain */
     double ceiling;         /* points with a larger y are left out of an exponent; 0 = none */
 };
 
@@ -110,18 +112,20 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
 wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
                                   const wt_claim_part *part, wt_evidence *out);
 /* the mean of log(y / y of the cells that fit `versus`, on the same draws) at the largest x both
- * have; */
+ * have in any setting; */
 wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out);
 /* the mean of y; */
 wt_status wt_effect_mean(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          wt_evidence *out);
-/* the share of cells with y = 1, by Clopper and Pearson; */
+/* the share of repetitions in which all cells have y = 1, by Clopper and Pearson; */
 wt_status wt_effect_rate(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          wt_evidence *out);
-/* the p at which mean log y = a + b x^p with b >= 0 fits best over the x of the line with most
- * cells, p = 0 standing for log x: 1 is exponential growth, 0 a power law. Seeds and repetitions
- * are resampled at every x; */
+/* the p at which log cost = a + b x^p with b >= 0 fits best over the x of the line with most cells,
+ * p = 0 standing for log x: 1 is exponential growth, 0 a power law. The cost at an x is the sum of
+ * y over the number of cells whose `found` is 1, so that what was spent in vain counts and a run
+ * that was given up does not pass for one that ended there; an x where nothing was found has none,
+ * and is left out. Repetitions are resampled at every x; */
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out);
 /* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at

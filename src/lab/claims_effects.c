@@ -139,15 +139,19 @@ static void sides_apart(const wt_claim_part *part, char *out, size_t size) {
         names_in("model= target= bias= width= activation=", out, size);
 }
 
-/* The largest x at which both sides have the draws of the point; NaN when there is none. */
-static double largest_shared(const wt_lines *ours, const wt_lines *theirs, size_t index) {
+/* The point of the other side on the same draws, or NULL. */
+static const wt_line_point *partner(const wt_lines *ours, const wt_lines *theirs, size_t index) {
     const wt_line_point *point = &ours->points[index];
-    const wt_line *line = &ours->lines[point->line];
-    for (size_t k = line->first + line->count; k-- > line->first;)
-        if (same_draw(&ours->points[k], point) &&
-            wt_lines_at(theirs, line->key, ours->points[k].x, point->seed, point->rep) != NULL)
-            return ours->points[k].x;
-    return NAN;
+    return wt_lines_at(theirs, ours->lines[point->line].key, point->x, point->seed, point->rep);
+}
+
+/* The largest x that both sides have in any setting. */
+static double largest_shared(const wt_lines *ours, const wt_lines *theirs) {
+    double largest = -INFINITY;
+    for (size_t i = 0; i < ours->point_count; i++)
+        if (ours->points[i].x > largest && partner(ours, theirs, i) != NULL)
+            largest = ours->points[i].x;
+    return largest;
 }
 
 /* log(a / b); NaN unless both are above 0. */
@@ -170,13 +174,11 @@ wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
     WT_TRY(wt_lines_find(context, results, &query, &theirs));
     WT_TRY(units_open(context, &ours, &ratios));
     ratios.dropped += theirs.left_out;
+    double largest = largest_shared(&ours, &theirs);
     for (size_t i = 0; i < ours.point_count; i++) {
-        const wt_line_point *point = &ours.points[i];
-        if (point->x != largest_shared(&ours, &theirs, i))
-            continue;
-        const wt_line_point *other =
-            wt_lines_at(&theirs, ours.lines[point->line].key, point->x, point->seed, point->rep);
-        units_add(&ratios, point, log_ratio(point->y, other->y), 2);
+        const wt_line_point *point = &ours.points[i], *other = partner(&ours, &theirs, i);
+        if (point->x == largest && other != NULL)
+            units_add(&ratios, point, log_ratio(point->y, other->y), 2);
     }
     WT_TRY(units_evidence(context, &ratios, out));
 done:
@@ -209,18 +211,24 @@ wt_status wt_effect_rate(wt_context *context, const wt_results *results, const w
                          wt_evidence *out) {
     wt_lines lines;
     wt_lines_query query = query_of(part, part->where, part->apart);
+    units trials = {0};
     size_t successes = 0;
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
     query.every = true;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
+    WT_TRY(units_open(context, &lines, &trials));
     for (size_t i = 0; i < lines.point_count; i++)
-        successes += lines.points[i].y == 1;
-    *out = (wt_evidence){.effect = wt_rate_interval(successes, lines.point_count),
-                         .cells = lines.point_count,
-                         .settings = lines.line_count,
-                         .dropped = lines.left_out};
+        units_add(&trials, &lines.points[i], lines.points[i].y == 1, 1);
+    for (size_t i = 0; i < trials.count; i++)
+        successes += trials.all[i].sum == (double)trials.all[i].lines;
+    *out = (wt_evidence){.effect = wt_rate_interval(successes, trials.count),
+                         .cells = trials.cells,
+                         .settings = trials.settings,
+                         .repetitions = trials.count,
+                         .dropped = trials.dropped};
 done:
     wt_lines_free(&lines);
+    wt_release(trials.all);
     return status;
 }

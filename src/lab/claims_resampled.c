@@ -49,24 +49,68 @@ static size_t number_units(const wt_line_point *points, size_t count, size_t *of
     return units;
 }
 
-/* Mean log y at each x of all points, or of a resample of them (draw > 0). Points are sorted by x.
- * Returns the number of different x. */
-static size_t mean_logs(const wt_line_point *points, size_t count, size_t draw, double *x,
-                        double *y) {
+/* Points of one line, sorted by x, and whether each found what it looked for. */
+typedef struct {
+    const wt_line_point *points;
+    size_t count;
+    double *found, *x, *y;
+} costs;
+
+/* The log of the cost at each x where something was found, of all points or of a resample of them
+ * (draw > 0). Returns the number of such x. */
+static size_t log_costs(const costs *all, size_t draw) {
     size_t groups = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        double sum = 0, uniform;
-        for (end = begin + 1; end < count && points[end].x == points[begin].x;)
+    for (size_t begin = 0, end; begin < all->count; begin = end) {
+        double spent = 0, found = 0, uniform;
+        for (end = begin + 1; end < all->count && all->points[end].x == all->points[begin].x;)
             end++;
         for (size_t i = begin; i < end; i++) {
             wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
             size_t pick = draw == 0 ? i : begin + (size_t)(uniform * (double)(end - begin));
-            sum += log(points[pick].y);
+            spent += all->points[pick].y;
+            found += all->found[pick];
         }
-        x[groups] = points[begin].x;
-        y[groups++] = sum / (double)(end - begin);
+        if (found == 0)
+            continue;
+        all->x[groups] = all->points[begin].x;
+        all->y[groups++] = log(spent / found);
     }
     return groups;
+}
+
+static double exponent_of(const costs *all, size_t draw) {
+    return wt_growth_exponent(all->x, all->y, log_costs(all, draw));
+}
+
+static wt_status costs_open(wt_context *context, const wt_results *results,
+                            const wt_claim_part *part, const wt_lines *lines, const wt_line *line,
+                            costs *out) {
+    wt_status status;
+    out->points = lines->points + line->first;
+    out->count = line->count;
+    WT_TRY(WT_NEW(context, &out->found, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &out->x, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &out->y, line->count, "growth"));
+    for (size_t i = 0; i < line->count; i++)
+        out->found[i] =
+            wt_result_number(&results->cells[out->points[i].cell], part->found) == 1 ? 1 : 0;
+done:
+    return status;
+}
+
+static void costs_close(costs *all) {
+    wt_release(all->found);
+    wt_release(all->x);
+    wt_release(all->y);
+}
+
+/* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
+ * the spread as known: both are made good as Student's t does. */
+static wt_interval widened(wt_interval from, size_t units) {
+    double n = (double)units;
+    double factor = wt_student_quantile(0.975, n - 1) / NORMAL_97 * sqrt(n / (n - 1));
+    return (wt_interval){from.value, from.value - factor * (from.value - from.low),
+                         from.value + factor * (from.high - from.value)};
 }
 
 /* The line with most cells. */
@@ -85,9 +129,9 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                             .x = part->x,
                             .y = part->y,
                             .apart = part->apart};
-    double *x = NULL, *y = NULL;
+    costs all = {0};
     size_t *units = NULL;
-    draws all = {0};
+    draws exponents = {0};
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
     WT_TRY(wt_lines_find(context, results, &query, &lines));
@@ -95,30 +139,29 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
         goto done;
     /* One setting: costs of others are not to be mixed in. */
     const wt_line *line = largest_line(&lines);
-    const wt_line_point *points = lines.points + line->first;
-    WT_TRY(WT_NEW(context, &x, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &y, line->count, "growth"));
+    WT_TRY(costs_open(context, results, part, &lines, line, &all));
     WT_TRY(WT_NEW(context, &units, line->count, "growth"));
-    WT_TRY(draws_open(context, &all));
-    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
-        size_t groups = mean_logs(points, line->count, draw, x, y);
-        draws_set(&all, draw - 1, wt_growth_exponent(x, y, groups), WT_LEAST_EXPONENT,
+    WT_TRY(draws_open(context, &exponents));
+    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++)
+        draws_set(&exponents, draw - 1, exponent_of(&all, draw), WT_LEAST_EXPONENT,
                   WT_MOST_EXPONENT);
-    }
-    size_t groups = mean_logs(points, line->count, 0, x, y);
-    double value = wt_growth_exponent(x, y, groups);
-    if (!isnan(value))
-        out->effect = draws_end(&all, value);
     out->cells = line->count;
     out->settings = 1;
-    out->repetitions = number_units(points, line->count, units);
+    out->repetitions = number_units(all.points, line->count, units);
     out->dropped = lines.left_out;
+    out->censored = line->different_x - log_costs(&all, 0);
+    double value = exponent_of(&all, 0);
+    out->effect.value = value;
+    if (isnan(value) || out->repetitions < 2)
+        goto done;
+    out->effect = widened(draws_end(&exponents, value), out->repetitions);
+    out->effect.low = fmax(out->effect.low, WT_LEAST_EXPONENT);
+    out->effect.high = fmin(out->effect.high, WT_MOST_EXPONENT);
 done:
     wt_lines_free(&lines);
-    wt_release(x);
-    wt_release(y);
     wt_release(units);
-    draws_close(&all);
+    costs_close(&all);
+    draws_close(&exponents);
     return status;
 }
 
@@ -182,15 +225,6 @@ static void resample(means *all, size_t draw) {
         wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
         all->weights[(size_t)(uniform * (double)all->units)]++;
     }
-}
-
-/* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
- * the spread as known: both are made good as Student's t does. */
-static wt_interval widened(wt_interval from, size_t units) {
-    double n = (double)units;
-    double factor = wt_student_quantile(0.975, n - 1) / NORMAL_97 * sqrt(n / (n - 1));
-    return (wt_interval){from.value, from.value - factor * (from.value - from.low),
-                         from.value + factor * (from.high - from.value)};
 }
 
 static wt_status means_open(wt_context *context, const wt_results *results,

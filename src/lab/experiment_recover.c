@@ -17,6 +17,7 @@ enum {
     SCALE,
     RANK,
     PARITY,
+    DIM_RATIO,
     TOKENS,
     TOKEN_SCALE,
     LENGTH,
@@ -35,12 +36,14 @@ enum {
 
 static const wt_parameter parameters[PARAMETERS] = {
     [HEADS] = {"heads", WT_PARAMETER_COUNT, "2", "heads of the teacher"},
-    [DIM] = {"dim", WT_PARAMETER_COUNT, "8", "dimension of the tokens"},
+    [DIM] = {"dim", WT_PARAMETER_NATURAL, "0", "dimension of the tokens; 0 = 8, or by dim-ratio"},
     [OUT_DIM] = {"out-dim", WT_PARAMETER_NATURAL, "0", "outputs a token; 0 = dim"},
     [SCALE] = {"scale", WT_PARAMETER_REAL, "2", "Frobenius norm of every Theta"},
     [RANK] = {"rank", WT_PARAMETER_NATURAL, "0", "rank of every Theta; 0 = full"},
     [PARITY] = {"parity", WT_PARAMETER_NATURAL, "0",
                 "the hard instance of so many bits instead; 0 = a random teacher"},
+    [DIM_RATIO] = {"dim-ratio", WT_PARAMETER_NATURAL, "0",
+                   "dim is one more than so many times the bits of parity; 0 = as dim says"},
     [TOKENS] = {"tokens", WT_PARAMETER_WORD, "boolean", "sphere, gaussian or boolean"},
     [TOKEN_SCALE] = {"token-scale", WT_PARAMETER_REAL, "1", "tokens are multiplied by this"},
     [LENGTH] = {"length", WT_PARAMETER_COUNT, "4", "tokens a sequence"},
@@ -130,8 +133,14 @@ static size_t count_of(const wt_value *values, size_t parameter) {
     return (size_t)values[parameter].number;
 }
 
+/* A dim that follows the bits stays 0 among the values, so that bits alone tell the cells apart. */
+static size_t dim_of(const wt_value *values) {
+    size_t ratio = count_of(values, DIM_RATIO);
+    return ratio > 0 ? 1 + ratio * count_of(values, PARITY) : count_of(values, DIM);
+}
+
 static double least_samples(const wt_value *values) {
-    return wt_recover_least_examples(count_of(values, HEADS), count_of(values, DIM),
+    return wt_recover_least_examples(count_of(values, HEADS), dim_of(values),
                                      count_of(values, OUT_DIM), count_of(values, LENGTH));
 }
 
@@ -148,9 +157,20 @@ static wt_status check(wt_context *context, const wt_value *values) {
                        values[HOLDOUT].number);
     if (values[NOISE].number < 0)
         return wt_fail(context, WT_USAGE, "noise must be 0 or more, not %g", values[NOISE].number);
-    if (values[PARITY].number > 0 && values[DIM].number <= values[PARITY].number)
+    if (count_of(values, PARITY) > 0 && dim_of(values) <= count_of(values, PARITY))
         return wt_fail(context, WT_USAGE, "parity of %g bits needs dim %g or more, not %g",
                        values[PARITY].number, values[PARITY].number + 1, values[DIM].number);
+    return WT_OK;
+}
+
+static wt_status settle_dim(wt_context *context, wt_value *values) {
+    double ratio = values[DIM_RATIO].number;
+    if (ratio > 0 && values[PARITY].number == 0)
+        return wt_fail(context, WT_USAGE, "dim-ratio is of hard instances: it needs parity");
+    if (ratio > 0 && values[DIM].number > 0)
+        return wt_fail(context, WT_USAGE, "dim and dim-ratio cannot both be given");
+    if (ratio == 0 && values[DIM].number == 0)
+        values[DIM].number = 8;
     return WT_OK;
 }
 
@@ -158,6 +178,7 @@ static wt_status settle(wt_context *context, wt_value *values) {
     size_t method = method_of(values);
     wt_law law;
     wt_status status;
+    WT_TRY(settle_dim(context, values));
     WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
     if (method == METHOD_COUNT) {
         status = wt_fail(context, WT_USAGE, "method '%s' is none of refine, sculpt and adam",
@@ -196,7 +217,7 @@ static size_t samples_of(const wt_value *values) {
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
     const wt_value *values = trial->values;
-    double m = values[HEADS].number, d = values[DIM].number, k = values[LENGTH].number;
+    double m = values[HEADS].number, d = (double)dim_of(values), k = values[LENGTH].number;
     double tokens = (double)samples_of(values) * k;
     double pass = 2 * tokens * m * (d * d + 2 * k * d + d * values[OUT_DIM].number);
     bool adam = strcmp(values[METHOD].text, "adam") == 0;
@@ -213,8 +234,8 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
 static wt_status draw_teacher(wt_context *context, const wt_value *values, uint64_t seed,
                               wt_layer *out) {
     if (values[PARITY].number > 0)
-        return wt_layer_parity(context, count_of(values, PARITY), count_of(values, DIM), out);
-    return wt_layer_teacher(context, count_of(values, HEADS), count_of(values, DIM),
+        return wt_layer_parity(context, count_of(values, PARITY), dim_of(values), out);
+    return wt_layer_teacher(context, count_of(values, HEADS), dim_of(values),
                             count_of(values, OUT_DIM), values[SCALE].number, count_of(values, RANK),
                             seed, out);
 }

@@ -29,7 +29,8 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=4 length=4 heads=1 samples-ratio=3,5 reps=3 "
      "seed=1"},
     {"recover", "tiny", "hard instances",
-     "experiment=recover parity=1,2 dim=3 length=2 goal=1e-6 restarts=3 steps=30 reps=2 seed=1"},
+     "experiment=recover parity=1,2 dim-ratio=2 length=2 goal=1e-6 restarts=3 steps=30 reps=2 "
+     "seed=1"},
     {"sparse", "tiny", "constructions",
      "experiment=construct function=and:3 length=16,64 positions=basis,random draws=10 reps=3 "
      "seed=1"},
@@ -55,15 +56,15 @@ static const wt_reproduction table[] = {
      "lambda=loo test-n=1000 reps=5 seed=1"},
     {"recover", "quick", "random layers",
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=1,2,4 samples-ratio=5 "
-     "reps=20 seed=1"},
+     "reps=40 seed=1"},
     {"recover", "quick", "fewer examples",
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2 samples-ratio=1.5,2,3 "
      "restarts=5 reps=10 seed=1"},
     {"recover", "quick", "hard instances",
-     "experiment=recover parity=1,2,3 dim=10 length=2 goal=1e-6 reps=10 seed=1"},
+     "experiment=recover parity=1,2,3 dim-ratio=2 length=2 goal=1e-6 restarts=100 reps=10 seed=1"},
     {"sparse", "quick", "constructions",
      "experiment=construct function=and:3,majority:5,parity:4 length=64,256,1024,4096 "
-     "positions=basis,random,trained reps=5 seed=1"},
+     "positions=basis,random,trained reps=40 seed=1"},
     {"sparse", "quick", "heads in norm balls, m",
      HEAD "length=100 m=50:400:x2 steps=300 validate=300 reps=6 seed=1"},
     {"sparse", "quick", "heads in norm balls, T",
@@ -89,15 +90,16 @@ static const wt_reproduction table[] = {
      "heads=10,30,100,300,1000,3000 n=1024 lambda=loo test-n=1000 reps=5 seed=1"},
     {"recover", "paper", "random layers",
      "experiment=recover tokens=boolean,gaussian dim=8,16 length=4,8 heads=1,2,4,8 "
-     "samples-ratio=5 reps=20 seed=1"},
+     "samples-ratio=5 reps=40 seed=1"},
     {"recover", "paper", "fewer examples",
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2,4 "
      "samples-ratio=1,1.5,2,2.5,3,4,5,10 method=refine,adam reps=20 seed=1"},
     {"recover", "paper", "hard instances",
-     "experiment=recover parity=1,2,3,4,5 dim=12 length=2 goal=1e-6 reps=20 seed=1"},
+     "experiment=recover parity=1,2,3,4,5 dim-ratio=2 length=2 goal=1e-6 restarts=100 reps=20 "
+     "seed=1"},
     {"sparse", "paper", "constructions",
      "experiment=construct function=and:1,and:3,and:5,majority:5,parity:4,table:01101000 "
-     "length=64:16384:x4 positions=basis,random,trained tokens=sum reps=20 seed=1"},
+     "length=64:16384:x4 positions=basis,random,trained tokens=sum reps=40 seed=1"},
     {"sparse", "paper", "heads in norm balls, m",
      HEAD "length=200 m=50:1600:x2 steps=600 validate=600 reps=10 seed=1"},
     {"sparse", "paper", "heads in norm balls, T",

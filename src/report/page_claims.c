@@ -180,7 +180,7 @@ static void add_lack(wt_page *page, const wt_claim_part *part) {
 }
 
 /* "from 40 cells: 2 settings pooled, 5 repetitions, 1 left out that gave no number". */
-static void add_basis(wt_script *html, const wt_evidence *evidence) {
+static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence) {
     wt_script_add(html, ", from %zu cells", evidence->cells);
     if (evidence->settings > 1)
         wt_script_add(html, " of %zu settings, pooled", evidence->settings);
@@ -189,7 +189,10 @@ static void add_basis(wt_script *html, const wt_evidence *evidence) {
     if (evidence->dropped > 0)
         wt_script_add(html, ", %zu more left out that gave no number", evidence->dropped);
     if (evidence->censored > 0)
-        wt_script_add(html, ", %zu lengths whose critical size is not in the grid",
+        wt_script_add(html,
+                      part->measure == wt_effect_growth
+                          ? ", %zu sizes left out where nothing was found"
+                          : ", %zu lengths whose critical size is not in the grid",
                       evidence->censored);
 }
 
@@ -213,7 +216,7 @@ static void add_part(wt_page *page, size_t index) {
         wt_script_add(html, ", a factor of ");
         wt_html_interval(html, (wt_interval){exp(log.value), exp(log.low), exp(log.high)});
     }
-    add_basis(html, evidence);
+    add_basis(html, part, evidence);
     wt_script_add(html, ". Claimed: ");
     add_side(html, part);
     wt_script_add(html, " <span class=\"soft\">(");

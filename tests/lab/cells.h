@@ -40,10 +40,11 @@ static inline void add_recover(wt_context *context, const char *tokens, int pari
                                int success, double steps) {
     char parameters[256], metrics[64];
     snprintf(parameters, sizeof parameters,
-             "{\"dim\":8,\"heads\":%d,\"method\":\"refine\",\"noise\":0,\"parity\":%d,\"rep\":%d,"
-             "\"samples-ratio\":5,\"tokens\":\"%s\"}",
-             parity > 0 ? parity : 2, parity, rep, tokens);
-    snprintf(metrics, sizeof metrics, "{\"all_steps\":%.17g,\"success\":%d}", steps, success);
+             "{\"dim\":8,\"dim-ratio\":%d,\"heads\":%d,\"method\":\"refine\",\"noise\":0,"
+             "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"%s\"}",
+             parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, tokens);
+    snprintf(metrics, sizeof metrics, "{\"all_steps\":%.17g,\"recovered\":%d,\"success\":%d}",
+             steps, success, success);
     add(context, "recover", parameters, metrics);
 }
 

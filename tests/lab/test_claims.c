@@ -92,7 +92,7 @@ static void exponents_are_found(void **state) {
     assert_int_equal(measure(*state, "1.4", "dimension").cells, 0);
 }
 
-/* At the largest n that both have, paired by repetition and target. */
+/* At the largest n that both have in any setting, paired by repetition and target. */
 static void ratios_are_paired(void **state) {
     for (int rep = 0; rep < 4; rep++)
         for (int n = 16; n <= 64; n *= 2) {
@@ -101,6 +101,8 @@ static void ratios_are_paired(void **state) {
         }
     add_curve(*state, "rfa", "corr-power:3", 4, 128, 0, 7); /* no partner */
     add_curve(*state, "rfa", "corr-power:2", 4, 64, 0, 7);  /* nor this */
+    add_curve(*state, "rfa", "corr-power:3", 8, 32, 0, 7);  /* a setting that ends before */
+    add_curve(*state, "brfa", "corr-power:3", 8, 32, 0, 1);
     wt_evidence evidence = measure(*state, "1.3", "correlations");
     CHECK_NEAR(evidence.effect.value, log(0.5), 1e-13);
     CHECK_NEAR(evidence.effect.low, log(0.5), 1e-12);
@@ -189,6 +191,25 @@ static void rates_are_counted(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.1", NULL), &evidence), WT_UNDECIDED);
 }
 
+/* Settings of one repetition share draws: they are one trial, which fails when one of them does. */
+static void trials_are_repetitions(void **state) {
+    for (int rep = 0; rep < 10; rep++)
+        for (int length = 64; length <= 256; length *= 2) {
+            char parameters[64], metrics[32];
+            snprintf(parameters, sizeof parameters, "{\"length\":%d,\"rep\":%d}", length, rep);
+            snprintf(metrics, sizeof metrics, "{\"kept\":%d}", rep != 3 || length != 128);
+            add(*state, "construct", parameters, metrics);
+        }
+    wt_evidence evidence = measure(*state, "3.1", NULL);
+    wt_interval rate = wt_rate_interval(9, 10);
+    CHECK_NEAR(evidence.effect.value, 0.9, 1e-15);
+    CHECK_NEAR(evidence.effect.low, rate.low, 0);
+    CHECK_NEAR(evidence.effect.high, rate.high, 0);
+    assert_int_equal(evidence.cells, 30);
+    assert_int_equal(evidence.settings, 3);
+    assert_int_equal(evidence.repetitions, 10);
+}
+
 static void verdicts_follow_the_rule(void **state) {
     (void)state;
     wt_claim_part above = {.boundary = 1, .above = true}, below = {.boundary = 1};
@@ -251,6 +272,7 @@ int main(void) {
         cmocka_unit_test_setup(slopes_and_means_count_repetitions, start_fresh),
         cmocka_unit_test_setup(degrees_are_compared, start_fresh),
         cmocka_unit_test_setup(rates_are_counted, start_fresh),
+        cmocka_unit_test_setup(trials_are_repetitions, start_fresh),
         cmocka_unit_test(verdicts_follow_the_rule),
         cmocka_unit_test_setup(the_table_holds_together, start_fresh),
     };

@@ -26,6 +26,34 @@ static void growth_is_told_from_a_power_law(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
+/* Costs of 7 * 8^(m-1) where a run is given up after 1500 steps, 20 runs at each m: what is spent
+ * in all over what is found is the cost, whereas the runs by themselves all cost 1500 or less.
+ * Found layers are whole ones, so that the cost is met to a part in 2 * found, the tolerance at m =
+ * 5, where one is found. Without any at m = 6, that size is left out. */
+static void what_is_given_up_is_no_end(void **state) {
+    enum { RUNS = 20, LIMIT = 1500 };
+    for (int bits = 1; bits <= 6; bits++) {
+        double cost = 7 * pow(8, bits - 1);
+        int found = cost < LIMIT ? RUNS : (int)lround(RUNS * LIMIT / cost);
+        for (int run = 0; run < RUNS; run++)
+            add_recover(*state, "boolean", bits, run, run < found, cost < LIMIT ? cost : LIMIT);
+    }
+    wt_evidence evidence = measure(*state, "2.3", NULL);
+    CHECK_NEAR(evidence.effect.value, 1, 0.1);
+    assert_true(evidence.effect.low > 0.5);
+    assert_int_equal(evidence.censored, 1);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
+}
+
+/* One repetition has no spread: a value, no interval and no verdict. */
+static void one_repetition_decides_nothing(void **state) {
+    for (int bits = 1; bits <= 4; bits++)
+        add_recover(*state, "boolean", bits, 0, 1, pow(2, bits));
+    wt_evidence evidence = measure(*state, "2.3", NULL);
+    CHECK_NEAR(evidence.effect.value, 1, 1e-3); /* the step of the search */
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_UNDECIDED);
+}
+
 /* Trials at m = 10, 20 .. 120 for five T: none succeed below m(T), all from there on, 40 each. */
 static void add_trials(wt_context *context, double (*critical)(double)) {
     static const int lengths[] = {100, 200, 400, 800, 1600};
@@ -202,6 +230,8 @@ static void negative_gaps_are_not_dropped(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
+        cmocka_unit_test_setup(what_is_given_up_is_no_end, start_fresh),
+        cmocka_unit_test_setup(one_repetition_decides_nothing, start_fresh),
         cmocka_unit_test_setup(falling_costs_do_not_grow, start_fresh),
         cmocka_unit_test_setup(thresholds_grow, start_fresh),
         cmocka_unit_test_setup(critical_sizes_outside_the_grid_are_censored, start_fresh),

@@ -1,67 +1,6 @@
 /* The fit, checked from outside: against closed forms, against plain slow methods, and by the
  * conditions an optimum must meet. */
-#include "learn/ball.h"
-
-#include "base/memory.h"
-#include "check.h"
-#include "learn/ball_oracle.h"
-#include "learn/ball_set.h"
-#include "wattle/random.h"
-
-enum { HEADS = 6, WIDTH = 3, COLUMNS = HEADS * WIDTH, SAMPLES = 40, MOST = 2 * SAMPLES };
-
-typedef struct {
-    double phi[SAMPLES * COLUMNS], y[MOST], v[2 * COLUMNS];
-    wt_dense_features features;
-    wt_operator operation;
-    wt_ball_options options;
-    wt_ball_result result;
-    size_t q;
-} problem;
-
-/* Features that do not average to zero, as those of relu; labels a noisy function of them. */
-static void make(problem *p, wt_loss loss, size_t rows, size_t q) {
-    *p = (problem){.q = q};
-    wt_random_normal(wt_stream_for(5, "phi", 0), 0, rows * COLUMNS, p->phi);
-    wt_random_normal(wt_stream_for(5, "y", 0), 0, rows * q, p->y);
-    for (size_t i = 0; i < rows * COLUMNS; i++)
-        p->phi[i] = 0.5 + 0.4 * p->phi[i];
-    for (size_t i = 0; i < rows; i++)
-        for (size_t o = 0; o < q; o++) {
-            double *y = &p->y[i * q + o], *row = p->phi + i * COLUMNS;
-            *y = 0.5 * *y + 2 * row[o] - row[5 + o] + 0.7 * row[13];
-            if (loss == WT_LOSS_LOGISTIC)
-                *y = *y > 1 ? 1 : -1;
-        }
-    p->features = (wt_dense_features){.phi = p->phi, .rows = rows, .columns = COLUMNS};
-    p->operation = wt_operator_of_dense(&p->features, HEADS);
-    p->options = wt_ball_options_default();
-    p->options.loss = loss;
-    p->options.huber = 0.7;
-    p->options.tolerance = 1e-11;
-    p->options.k1 = p->options.k2 = INFINITY;
-}
-
-static wt_status fit(wt_context *context, problem *p) {
-    return wt_fit_ball(context, &p->operation, p->y, p->q, &p->options, p->v, &p->result);
-}
-
-static void predict(const problem *p, const double *v, double *f) {
-    for (size_t i = 0; i < p->features.rows; i++)
-        for (size_t o = 0; o < p->q; o++) {
-            f[i * p->q + o] = 0;
-            for (size_t j = 0; j < p->features.columns; j++)
-                f[i * p->q + o] += p->phi[i * p->features.columns + j] * v[j * p->q + o];
-        }
-}
-
-static double objective(const problem *p, const double *v) {
-    double f[MOST], sum = 0;
-    predict(p, v, f);
-    for (size_t i = 0; i < p->features.rows * p->q; i++)
-        sum += wt_loss_value(p->options.loss, p->options.huber, p->y[i], f[i]);
-    return sum / (double)p->features.rows;
-}
+#include "learn/ball_cases.h"
 
 /* Phi^T of the slopes at v, over n: the gradient of the objective. */
 static void gradient(const problem *p, const double *v, double *g) {
@@ -125,21 +64,6 @@ static void plain_projected(const problem *p, int steps, double *v) {
             v[j] -= g[j] / (2 * trace);
         oracle_project(&ball, WIDTH * p->q, v, 100);
     }
-}
-
-/* The result's words about v are true; slack 1e-12 for sums in another order. */
-static void check_result(const problem *p) {
-    const wt_ball_result *r = &p->result;
-    double sum = oracle_sum(HEADS, WIDTH * p->q, p->v), norm = oracle_norm(p->v, COLUMNS * p->q);
-    CHECK_NEAR(r->sum_norms, sum, 1e-12);
-    CHECK_NEAR(r->m_sum_squares, HEADS * norm * norm, 1e-12);
-    assert_true(sum <= p->options.k1 * (1 + 1e-12));
-    assert_true(HEADS * norm * norm <= p->options.k2 * (1 + 1e-12));
-    CHECK_NEAR(r->objective, objective(p, p->v), 1e-12);
-    CHECK_NEAR(r->gap, fmax(r->objective - r->lower_bound, 0), 1e-15);
-    if (r->objective_at_zero > 0)
-        CHECK_NEAR(r->relative_gap, r->gap / r->objective_at_zero, 1e-15);
-    assert_int_equal(r->reached, r->relative_gap <= p->options.tolerance);
 }
 
 /* For square loss P(v) - min P >= |f - f*|^2 / n, so that a gap of 1e-11 leaves f within
@@ -330,108 +254,6 @@ static void logistic_agrees_with_newton(void **state) {
         CHECK_NEAR(p.v[j], v[j], from_gap);
 }
 
-/* Weak duality: every D(s) is below every P(v). */
-static void bounds_are_below_objectives(void **state) {
-    (void)state;
-    problem p;
-    double v[COLUMNS], s[SAMPLES], g[COLUMNS], room[2 * HEADS];
-    for (int l = 0; l < 4; l++) {
-        make(&p, (wt_loss)l, SAMPLES, 1);
-        wt_ball ball = wt_ball_of(0.6, 0.6, HEADS);
-        for (uint64_t i = 0; i < 200; i++) {
-            wt_random_normal(wt_stream_for(9, "v", i), 0, COLUMNS, v);
-            wt_random_normal(wt_stream_for(9, "s", i), 0, SAMPLES, s);
-            oracle_project(&ball, WIDTH, v, 100);
-            double sum = 0;
-            memset(g, 0, sizeof g);
-            for (size_t k = 0; k < SAMPLES; k++) {
-                s[k] = wt_loss_clip_slope((wt_loss)l, 0.7, p.y[k], s[k]);
-                sum += wt_loss_conjugate((wt_loss)l, 0.7, p.y[k], s[k]);
-                for (size_t j = 0; j < COLUMNS; j++)
-                    g[j] += p.phi[k * COLUMNS + j] * s[k];
-            }
-            double bound = -(sum + wt_ball_support(&ball, WIDTH, g, room)) / SAMPLES;
-            assert_true(bound <= objective(&p, v) + 1e-6);
-        }
-    }
-}
-
-/* What is said after few steps holds too: the bound is below the optimum, the point above it. */
-static void few_steps_are_told_honestly(void **state) {
-    problem p;
-    for (int l = 0; l < 4; l++) {
-        make(&p, (wt_loss)l, SAMPLES, 1);
-        p.options.k1 = 0.6, p.options.k2 = 0.6;
-        CHECK_OK(*state, fit(*state, &p));
-        assert_true(p.result.reached);
-        double low = p.result.lower_bound, high = p.result.objective;
-        for (size_t steps = 1; steps <= 4; steps++) {
-            make(&p, (wt_loss)l, SAMPLES, 1);
-            p.options.k1 = 0.6, p.options.k2 = 0.6;
-            p.options.most_steps = steps;
-            CHECK_OK(*state, fit(*state, &p));
-            check_result(&p);
-            assert_false(p.result.reached);
-            assert_int_equal(p.result.steps, steps);
-            assert_true(p.result.lower_bound <= high);
-            assert_true(p.result.objective >= low);
-        }
-    }
-}
-
-static void a_good_start_needs_no_steps(void **state) {
-    problem p;
-    make(&p, WT_LOSS_HUBER, SAMPLES, 1);
-    p.options.k1 = 0.6, p.options.k2 = 0.6;
-    CHECK_OK(*state, fit(*state, &p));
-    p.options.tolerance = 1e-5; /* slopes at the point give the root of its own gap, about */
-    CHECK_OK(*state, fit(*state, &p));
-    check_result(&p);
-    assert_true(p.result.reached);
-    assert_int_equal(p.result.steps, 0);
-    /* A start far outside is brought inside first. */
-    for (size_t j = 0; j < COLUMNS; j++)
-        p.v[j] = 1e6;
-    CHECK_OK(*state, fit(*state, &p));
-    check_result(&p);
-    assert_true(p.result.reached);
-}
-
-/* The units of y and of the features are the user's business. */
-static void units_do_not_matter(void **state) {
-    problem p;
-    const double units[] = {1e-6, 1e6};
-    for (int l = 0; l < 2; l++)
-        for (int u = 0; u < 2; u++) {
-            make(&p, l == 0 ? WT_LOSS_SQUARE : WT_LOSS_ABSOLUTE, SAMPLES, 1);
-            for (size_t i = 0; i < SAMPLES; i++)
-                p.y[i] *= units[u];
-            for (size_t i = 0; i < SAMPLES * COLUMNS; i++)
-                p.phi[i] /= units[u];
-            p.options.k1 = 0.6 * units[u] * units[u], p.options.k2 = 0.6 * pow(units[u], 4);
-            p.options.most_steps = 2000;
-            CHECK_OK(*state, fit(*state, &p));
-            assert_true(p.result.reached && p.result.sum_binds && p.result.squares_bind);
-        }
-}
-
-static void nothing_to_learn_is_no_trouble(void **state) {
-    problem p;
-    make(&p, WT_LOSS_SQUARE, SAMPLES, 1);
-    p.options.k1 = p.options.k2 = 1;
-    memset(p.y, 0, sizeof p.y);
-    p.v[3] = 1;
-    CHECK_OK(*state, fit(*state, &p));
-    check_result(&p);
-    assert_true(p.result.reached && p.result.objective == 0 && p.v[3] == 0);
-    make(&p, WT_LOSS_ABSOLUTE, SAMPLES, 1);
-    p.options.k1 = p.options.k2 = 1;
-    memset(p.phi, 0, sizeof p.phi);
-    CHECK_OK(*state, fit(*state, &p));
-    assert_true(p.result.reached);
-    CHECK_NEAR(p.result.objective, p.result.objective_at_zero, 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_balls_give_least_squares),
@@ -442,11 +264,6 @@ int main(void) {
         cmocka_unit_test(absolute_is_the_limit_of_huber),
         cmocka_unit_test(absolute_with_one_parameter_is_a_median),
         cmocka_unit_test(logistic_agrees_with_newton),
-        cmocka_unit_test(bounds_are_below_objectives),
-        cmocka_unit_test(few_steps_are_told_honestly),
-        cmocka_unit_test(a_good_start_needs_no_steps),
-        cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(nothing_to_learn_is_no_trouble),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

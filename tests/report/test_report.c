@@ -1,4 +1,4 @@
-/* The report: text made fit for a page, charts from cells, the page and its files. */
+/* The report: text made fit for a page, the page and its files. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <math.h>
@@ -7,29 +7,21 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "check.h"
+#include "report/cells.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "report/rerun.h"
+#include "report/words.h"
 #include "report/write.h"
 
 static char folder[] = "/tmp/wattle-report-XXXXXX";
-static wt_results results;
-static size_t serial;
 
 static int open_all(void **state) {
     return mkdtemp(folder) == NULL ? -1 : check_open(state);
 }
 
 static int close_all(void **state) {
-    wt_results_free(&results);
-    return rmdir(folder) != 0 ? -1 : check_close(state);
-}
-
-static int start_fresh(void **state) {
-    (void)state;
-    wt_results_free(&results);
-    return 0;
+    return rmdir(folder) != 0 ? -1 : cells_close(state);
 }
 
 static const char *in_folder(const char *name) {
@@ -55,13 +47,6 @@ static char *slurp(wt_context *context, const char *path) {
     return text;
 }
 
-static size_t count_of(const char *text, const char *words) {
-    size_t count = 0;
-    for (; (text = strstr(text, words)) != NULL; text += strlen(words))
-        count++;
-    return count;
-}
-
 /* Removes the page and its folder; how many files it had. */
 static size_t sweep_away(void) {
     size_t files = 0;
@@ -76,39 +61,6 @@ static size_t sweep_away(void) {
     rmdir(in_folder("page-figures"));
     unlink(in_folder("page.html"));
     return files;
-}
-
-static void add(wt_context *context, const char *model, const char *target, int n, int rep,
-                double error, const char *message) {
-    char hash[WT_HASH_TEXT], parameters[256], metrics[64];
-    snprintf(hash, sizeof hash, "%064zx", serial++);
-    snprintf(parameters, sizeof parameters,
-             "{\"bias\":%d,\"model\":\"%s\",\"n\":%d,\"rep\":%d,\"target\":\"%s\"}",
-             strcmp(model, "brfa") == 0 ? 4 : 0, model, n, rep, target);
-    snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", error);
-    wt_record record = {.hash = hash,
-                        .experiment = "curve",
-                        .parameters = parameters,
-                        .seed = 9,
-                        .result_version = 1,
-                        .failed = message[0] != '\0',
-                        .message = message,
-                        .metrics = metrics,
-                        .version = "0.1.0",
-                        .machine = "here & <there>",
-                        .finished_date = "2026-01-31T12:00:00Z"};
-    CHECK_OK(context, wt_results_add(context, &results, &record));
-}
-
-/* Two models, two targets, three n, two repetitions: errors 0.9 and 1.1 times 8/n. */
-static void add_curves(wt_context *context) {
-    static const char *const models[] = {"rfa", "brfa"}, *const targets[] = {"mean-power:2",
-                                                                             "corr-power:3"};
-    for (size_t i = 0; i < 24; i++) {
-        int n = 16 << i / 4 % 3;
-        add(context, models[i % 2], targets[i / 2 % 2], n, (int)(i / 12),
-            (i < 12 ? 0.9 : 1.1) * 8 / n, "");
-    }
 }
 
 static void text_is_escaped(void **state) {
@@ -151,138 +103,6 @@ static void drawings_keep_their_names_apart(void **state) {
     assert_non_null(strstr(page.text, "url(#a-box)"));
     assert_null(strstr(page.text, "Gnuplot"));
     wt_script_free(&page);
-}
-
-static const wt_chart_spec *spec_of(const char *id) {
-    const wt_chart_spec *spec;
-    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
-        if (strcmp(spec->id, id) == 0)
-            return spec;
-    fail_msg("there is no chart %s", id);
-    return NULL;
-}
-
-static void cells_become_series(void **state) {
-    add_curves(*state);
-    wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
-    assert_int_equal(chart.series_count, 4);
-    assert_int_equal(chart.cells, 24);
-    assert_string_equal(chart.series[0].panel, "corr-power:3");
-    assert_string_equal(chart.series[0].name, "brfa"); /* its bias goes without saying */
-    assert_string_equal(chart.series[3].name, "rfa");
-    assert_int_equal(chart.series[1].look, chart.series[3].look);
-    assert_int_equal(chart.series[0].count, 3);
-    CHECK_NEAR(chart.series[0].x[2], 64, 0);
-    /* Two values, 0.1375 and 0.1125: their geometric mean, and 12.706 half differences of the logs;
-     * a few roundings, and eight digits of the quantile of t. */
-    CHECK_NEAR(chart.series[0].y[2], sqrt(0.1375 * 0.1125), 1e-15);
-    double half = log(0.1375 / 0.1125) / 2;
-    CHECK_NEAR(chart.series[0].high[2], sqrt(0.1375 * 0.1125) * exp(12.7062047 * half), 1e-8);
-    assert_true(chart.series[0].low[2] > 0);
-    wt_script csv = {.context = *state};
-    wt_chart_csv(&csv, &chart);
-    assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
-    assert_int_equal(count_of(csv.text, "\n"), 13);
-    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
-    wt_script_free(&csv);
-    wt_chart_free(&chart);
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
-    assert_int_equal(chart.series_count, 0);
-    wt_chart_free(&chart);
-}
-
-/* What parts two lines of one name is said. */
-static void lines_of_one_model_are_told_apart(void **state) {
-    for (int bias = 1; bias <= 2; bias++)
-        for (int n = 16; n <= 32; n *= 2) {
-            char hash[WT_HASH_TEXT], parameters[128];
-            snprintf(hash, sizeof hash, "%064zx", serial++);
-            snprintf(parameters, sizeof parameters,
-                     "{\"bias\":%d,\"model\":\"brfa\",\"n\":%d,\"rep\":0,\"target\":\"corr:1\"}",
-                     bias, n);
-            wt_record record = {.hash = hash,
-                                .experiment = "curve",
-                                .parameters = parameters,
-                                .message = "",
-                                .metrics = "{\"test_error\":1}",
-                                .version = "",
-                                .machine = "",
-                                .finished_date = ""};
-            CHECK_OK(*state, wt_results_add(*state, &results, &record));
-        }
-    wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
-    assert_int_equal(chart.series_count, 2);
-    assert_string_equal(chart.series[0].name, "brfa bias=1");
-    assert_string_equal(chart.series[1].name, "brfa bias=2");
-    wt_chart_free(&chart);
-}
-
-/* Measured points, the published ones and three laws through ours. */
-static void critical_sizes_have_laws(void **state) {
-    for (int length = 100; length <= 800; length *= 2)
-        for (int m = 16; m <= 128; m *= 2)
-            for (int rep = 0; rep < 4; rep++) {
-                char hash[WT_HASH_TEXT], parameters[160];
-                snprintf(hash, sizeof hash, "%064zx", serial++);
-                snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
-                         "\"task\":\"and:3\"}",
-                         length, rep, m);
-                wt_record record = {.hash = hash,
-                                    .experiment = "threshold",
-                                    .parameters = parameters,
-                                    .message = "",
-                                    .metrics =
-                                        m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}",
-                                    .version = "",
-                                    .machine = "",
-                                    .finished_date = ""};
-                CHECK_OK(*state, wt_results_add(*state, &results, &record));
-            }
-    wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
-    assert_int_equal(chart.series_count, 5);
-    assert_string_equal(chart.series[0].name, "measured");
-    const wt_chart_series *ours = &chart.series[0];
-    assert_int_equal(ours->count, 4);
-    /* At T = 100 the least m succeeds already, and all that is known is a bound. */
-    assert_int_equal(ours->open[0], WT_OPEN_VALUE | WT_OPEN_LOW);
-    CHECK_NEAR(ours->y[0], 16, 0);
-    for (size_t k = 1; k < 4; k++) {
-        /* between the last m that fails and the first that succeeds, ends that are not seen at
-         * those of the grid */
-        assert_true(ours->y[k] <= ours->x[k] / 8 * 1.3 && ours->y[k] >= ours->x[k] / 16);
-        assert_true(ours->low[k] >= 16 && ours->high[k] <= 128);
-        assert_true(ours->high[k] < 128 || (ours->open[k] & WT_OPEN_HIGH) != 0);
-    }
-    wt_script csv = {.context = *state};
-    wt_chart_csv(&csv, &chart);
-    assert_non_null(strstr(csv.text, "panel,series,length,m,low,high,cells,known\n"
-                                     ",measured,100,16,,,16,below\n"));
-    wt_script_free(&csv);
-    assert_true((ours->open[3] & WT_OPEN_HIGH) != 0); /* at T = 800 four trials of four at most */
-    assert_true(chart.series[4].line && !chart.series[1].line);
-    wt_chart_free(&chart);
-}
-
-/* A series more than there are colours does not look like the first; nor does a name of no model
- * look like one. */
-static void looks_are_not_used_twice(void **state) {
-    char model[32];
-    for (int i = 0; i < 12; i++)
-        for (int n = 16; n <= 32; n *= 2) {
-            snprintf(model, sizeof model, i == 0 ? "rfa" : "other-%d", i);
-            add(*state, model, "mean-power:2", n, 0, 1, "");
-        }
-    wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
-    assert_int_equal(chart.series_count, 12);
-    for (size_t i = 0; i < 12; i++)
-        for (size_t k = 0; k < i; k++)
-            assert_int_not_equal(chart.series[i].look, chart.series[k].look);
-    wt_chart_free(&chart);
 }
 
 static void write_page(wt_context *context, const char *path, wt_report_summary *summary) {
@@ -442,11 +262,7 @@ int main(void) {
         cmocka_unit_test(text_is_escaped),
         cmocka_unit_test(numbers_are_spelled),
         cmocka_unit_test(drawings_keep_their_names_apart),
-        cmocka_unit_test_setup(cells_become_series, start_fresh),
-        cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
-        cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(the_page_is_whole_and_the_same_again, start_fresh),
-        cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
         cmocka_unit_test_setup(files_of_earlier_reports_go, start_fresh),
         cmocka_unit_test_setup(too_few_cells_are_told, start_fresh),
         cmocka_unit_test_setup(an_empty_store_has_a_page, start_fresh),

@@ -1,0 +1,147 @@
+/* Charts from cells: which series there are, what they are called, how they look, their laws. */
+#include "report/chart.h"
+
+#include "report/cells.h"
+#include "report/words.h"
+
+static const wt_chart_spec *spec_of(const char *id) {
+    const wt_chart_spec *spec;
+    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
+        if (strcmp(spec->id, id) == 0)
+            return spec;
+    fail_msg("there is no chart %s", id);
+    return NULL;
+}
+
+static void cells_become_series(void **state) {
+    add_curves(*state);
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 4);
+    assert_int_equal(chart.cells, 24);
+    assert_string_equal(chart.series[0].panel, "corr-power:3");
+    assert_string_equal(chart.series[0].name, "brfa"); /* its bias goes without saying */
+    assert_string_equal(chart.series[3].name, "rfa");
+    assert_int_equal(chart.series[1].look, chart.series[3].look);
+    assert_int_equal(chart.series[0].count, 3);
+    CHECK_NEAR(chart.series[0].x[2], 64, 0);
+    /* Two values, 0.1375 and 0.1125: their geometric mean, and 12.706 half differences of the logs;
+     * a few roundings, and eight digits of the quantile of t. */
+    CHECK_NEAR(chart.series[0].y[2], sqrt(0.1375 * 0.1125), 1e-15);
+    double half = log(0.1375 / 0.1125) / 2;
+    CHECK_NEAR(chart.series[0].high[2], sqrt(0.1375 * 0.1125) * exp(12.7062047 * half), 1e-8);
+    assert_true(chart.series[0].low[2] > 0);
+    wt_script csv = {.context = *state};
+    wt_chart_csv(&csv, &chart);
+    assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
+    assert_int_equal(count_of(csv.text, "\n"), 13);
+    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
+    wt_script_free(&csv);
+    wt_chart_free(&chart);
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
+    assert_int_equal(chart.series_count, 0);
+    wt_chart_free(&chart);
+}
+
+/* What parts two lines of one name is said. */
+static void lines_of_one_model_are_told_apart(void **state) {
+    for (int bias = 1; bias <= 2; bias++)
+        for (int n = 16; n <= 32; n *= 2) {
+            char hash[WT_HASH_TEXT], parameters[128];
+            snprintf(hash, sizeof hash, "%064zx", serial++);
+            snprintf(parameters, sizeof parameters,
+                     "{\"bias\":%d,\"model\":\"brfa\",\"n\":%d,\"rep\":0,\"target\":\"corr:1\"}",
+                     bias, n);
+            wt_record record = {.hash = hash,
+                                .experiment = "curve",
+                                .parameters = parameters,
+                                .message = "",
+                                .metrics = "{\"test_error\":1}",
+                                .version = "",
+                                .machine = "",
+                                .finished_date = ""};
+            CHECK_OK(*state, wt_results_add(*state, &results, &record));
+        }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 2);
+    assert_string_equal(chart.series[0].name, "brfa bias=1");
+    assert_string_equal(chart.series[1].name, "brfa bias=2");
+    wt_chart_free(&chart);
+}
+
+/* Measured points, the published ones and three laws through ours. */
+static void critical_sizes_have_laws(void **state) {
+    for (int length = 100; length <= 800; length *= 2)
+        for (int m = 16; m <= 128; m *= 2)
+            for (int rep = 0; rep < 4; rep++) {
+                char hash[WT_HASH_TEXT], parameters[160];
+                snprintf(hash, sizeof hash, "%064zx", serial++);
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "\"task\":\"and:3\"}",
+                         length, rep, m);
+                wt_record record = {.hash = hash,
+                                    .experiment = "threshold",
+                                    .parameters = parameters,
+                                    .message = "",
+                                    .metrics =
+                                        m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}",
+                                    .version = "",
+                                    .machine = "",
+                                    .finished_date = ""};
+                CHECK_OK(*state, wt_results_add(*state, &results, &record));
+            }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
+    assert_int_equal(chart.series_count, 5);
+    assert_string_equal(chart.series[0].name, "measured");
+    const wt_chart_series *ours = &chart.series[0];
+    assert_int_equal(ours->count, 4);
+    /* At T = 100 the least m succeeds already, and all that is known is a bound. */
+    assert_int_equal(ours->open[0], WT_OPEN_VALUE | WT_OPEN_LOW);
+    CHECK_NEAR(ours->y[0], 16, 0);
+    for (size_t k = 1; k < 4; k++) {
+        /* between the last m that fails and the first that succeeds, ends that are not seen at
+         * those of the grid */
+        assert_true(ours->y[k] <= ours->x[k] / 8 * 1.3 && ours->y[k] >= ours->x[k] / 16);
+        assert_true(ours->low[k] >= 16 && ours->high[k] <= 128);
+        assert_true(ours->high[k] < 128 || (ours->open[k] & WT_OPEN_HIGH) != 0);
+    }
+    wt_script csv = {.context = *state};
+    wt_chart_csv(&csv, &chart);
+    assert_non_null(strstr(csv.text, "panel,series,length,m,low,high,cells,known\n"
+                                     ",measured,100,16,,,16,below\n"));
+    wt_script_free(&csv);
+    assert_true((ours->open[3] & WT_OPEN_HIGH) != 0); /* at T = 800 four trials of four at most */
+    assert_true(chart.series[4].line && !chart.series[1].line);
+    wt_chart_free(&chart);
+}
+
+/* A series more than there are colours does not look like the first; nor does a name of no model
+ * look like one. */
+static void looks_are_not_used_twice(void **state) {
+    char model[32];
+    for (int i = 0; i < 12; i++)
+        for (int n = 16; n <= 32; n *= 2) {
+            snprintf(model, sizeof model, i == 0 ? "rfa" : "other-%d", i);
+            add(*state, model, "mean-power:2", n, 0, 1, "");
+        }
+    wt_chart chart;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 12);
+    for (size_t i = 0; i < 12; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(chart.series[i].look, chart.series[k].look);
+    wt_chart_free(&chart);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(cells_become_series, start_fresh),
+        cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
+        cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
+        cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
+    };
+    return cmocka_run_group_tests(tests, check_open, cells_close);
+}
