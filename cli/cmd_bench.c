@@ -52,6 +52,7 @@ const cli_command cli_bench = {
     .operands = "WHAT",
     .least = 1,
     .most = 1,
+    .words = 1,
     .description =
         "WHAT is linalg: every operation of the linear algebra beside the same operation as one "
         "BLAS or LAPACK call on one thread, and beside the machine's GEMM rate, all measured in "

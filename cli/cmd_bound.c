@@ -80,6 +80,7 @@ const cli_command cli_bound = {
     .operands = "rfa|brfa|rfmlp|head|transformer",
     .least = 1,
     .most = 1,
+    .words = 1,
     .description =
         "Prints the complexity B(f*) of a target, the terms of the bound on the excess risk, the "
         "heads that suffice and the constants that the theory leaves open. A bound is a shape, "

@@ -40,6 +40,7 @@ const cli_command cli_help = {
     .operands = "[COMMAND]",
     .least = 0,
     .most = 1,
+    .words = 1,
     .description = "Without a command, lists them all; as Markdown, explains them all. With "
                    "--json, describes commands and options for programs.",
     .examples = "wattle help\nwattle help help\nwattle help --format man help | man -l -",

@@ -232,6 +232,7 @@ const cli_command cli_info = {
     .name = "info",
     .summary = "show what is inside array files",
     .operands = "FILE...",
+    .any_bytes = true,
     .least = 1,
     .most = -1,
     .description =

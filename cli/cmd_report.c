@@ -32,8 +32,8 @@ const cli_command cli_report = {
         "For every claim there is an effect and a claimed side of a boundary. A 95% interval "
         "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. "
         "docs/reproduction.md tells what was fixed before anything was measured and what was "
-        "changed after. The same store gives the same bytes. Without gnuplot the page has tables "
-        "alone.",
+        "changed after. The same command on the same store gives the same bytes. Without gnuplot "
+        "the page has tables alone.",
     .examples = "wattle report results.db -o report.html\n"
                 "wattle report results.db --json",
     CLI_OPTIONS(options, values),

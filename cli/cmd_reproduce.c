@@ -183,18 +183,14 @@ static wt_status conclude(job *work) {
                              (json_int_t)work->done, "failed", (json_int_t)work->failed, "seconds",
                              wt_clock() - work->began);
     wt_status status = cli_report_make(call, work->store, work->page, more);
-    if (status != WT_OK || work->failed == 0)
-        return status;
-    return wt_fail(call->context, WT_MISSED,
-                   "%zu cells failed; 'wattle sweep list %s --failed' says why, and 'wattle sweep "
-                   "retry %s' tries again",
-                   work->failed, work->store, work->store);
+    return status == WT_OK ? cli_sweep_judge(call, work->store, work->failed) : status;
 }
 
 static wt_status run(cli_call *call) {
     job work = {.call = call, .given = call->values, .listed = json_array(), .began = wt_clock()};
     const wt_reproduction *one;
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, work.given->workers));
     WT_TRY(read_lines(&work));
     if (work.given->output == NULL && !work.given->dry_run) {
         status = wt_fail(call->context, WT_USAGE, "wattle reproduce needs --output");

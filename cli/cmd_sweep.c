@@ -70,6 +70,7 @@ const cli_command cli_sweep = {
     .operands = "ACTION [FILE...]",
     .least = 1,
     .most = -1,
+    .words = 1,
     .description =
         "A sweep is described by a file with a section [sweep] and keys named like the long "
         "options of the experiment's command; values are grids. Every combination, seed and "

@@ -55,6 +55,8 @@ typedef struct cli_command {
     const char *summary;     /* one line, no full stop */
     const char *operands;    /* "FILE...": as in the usage line; "" = none */
     int least, most;         /* operands taken; most < 0 = any number */
+    int words;               /* of them, at the start, that are no files */
+    bool any_bytes;          /* --json can tell of paths that are not UTF-8 */
     const char *description; /* paragraphs parted by blank lines */
     const char *examples;    /* lines of shell */
     const cli_option *options;

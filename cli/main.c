@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "color.h"
 #include "command.h"
+#include "io/quote.h"
 #include "version.h"
 
 /* Tests make the k-th allocation or write fail through the environment (see CONTRIBUTING.md). */
@@ -30,7 +31,9 @@ static bool stdout_is_written(wt_context *context) {
 }
 
 static void write_json_error(wt_context *context, wt_status status) {
-    json_t *error = json_pack("{s:s, s:s, s:i}", "error", wt_context_message(context), "status",
+    char shown[4 * WT_MESSAGE_BYTES]; /* room for every byte as \xNN */
+    json_t *error = json_pack("{s:s, s:s, s:i}", "error",
+                              wt_quote(wt_context_message(context), shown, sizeof shown), "status",
                               wt_status_name(status), "exit", wt_status_exit_code(status));
     if (error != NULL)
         json_dumpf(error, stdout, JSON_INDENT(2));

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "command.h"
+#include "io/quote.h"
 
 const cli_option cli_common_options[] = {
     {"threads", 't', CLI_COUNT, offsetof(cli_common, threads), "T", NULL,
@@ -263,20 +264,56 @@ bool cli_same_file(const char *a, const char *b) {
            one.st_ino == other.st_ino;
 }
 
+/* The file of an option of that kind; NULL when it is of another, or not given. */
+static const char *file_of(cli_call *call, size_t index, cli_kind kind) {
+    const cli_option *option = &call->command->options[index];
+    return option->kind == kind ? *(const char **)field_of(call, index, option) : NULL;
+}
+
+/* An output in the place of an input would destroy it. */
+static wt_status check_inputs(cli_call *call) {
+    const cli_command *command = call->command;
+    for (size_t i = 0; i < command->option_count; i++) {
+        const char *output = file_of(call, i, CLI_OUTPUT), *input = NULL;
+        if (output == NULL)
+            continue;
+        for (int j = command->words; j < call->operand_count && input == NULL; j++)
+            input = cli_same_file(output, call->operands[j]) ? call->operands[j] : NULL;
+        for (size_t j = 0; j < command->option_count && input == NULL; j++) {
+            const char *other = file_of(call, j, CLI_INPUT);
+            input = other != NULL && cli_same_file(output, other) ? other : NULL;
+        }
+        if (input != NULL)
+            return wt_fail(call->context, WT_USAGE,
+                           "%s is read, and --%s would be written in its place: give another name",
+                           input, command->options[i].name);
+    }
+    return WT_OK;
+}
+
 /* Of two files with one name the later would silently take the place of the earlier. */
 static wt_status check_outputs(cli_call *call) {
     const cli_option *options = call->command->options;
     for (size_t i = 0; i < call->command->option_count; i++)
         for (size_t j = 0; j < i; j++) {
-            if (options[i].kind != CLI_OUTPUT || options[j].kind != CLI_OUTPUT)
-                continue;
-            const char *first = *(const char **)field_of(call, j, &options[j]);
-            const char *second = *(const char **)field_of(call, i, &options[i]);
+            const char *first = file_of(call, j, CLI_OUTPUT);
+            const char *second = file_of(call, i, CLI_OUTPUT);
             if (first != NULL && second != NULL && cli_same_file(first, second))
                 return wt_fail(call->context, WT_USAGE,
                                "--%s and --%s are both to be written to %s: give two names",
                                options[j].name, options[i].name, first);
         }
+    return WT_OK;
+}
+
+/* JSON is UTF-8: better told now than when the result is there and cannot be printed. */
+static wt_status check_bytes(cli_call *call, int argc, char **argv) {
+    char shown[WT_QUOTED_BYTES];
+    for (int i = 0; i < argc; i++)
+        if (call->common.json && !call->command->any_bytes && !wt_utf8_valid(argv[i]))
+            return wt_fail(call->context, WT_USAGE,
+                           "--json: '%s' is not UTF-8 text, which JSON cannot hold",
+                           wt_quote(argv[i], shown, sizeof shown));
     return WT_OK;
 }
 
@@ -294,8 +331,10 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     WT_TRY(set_fallbacks(call));
     WT_TRY(parse_words(call, argc, argv, long_options, short_options));
     if (!call->common.help) {
+        WT_TRY(check_bytes(call, argc, argv));
         WT_TRY(check_operands(call));
         WT_TRY(check_outputs(call));
+        WT_TRY(check_inputs(call));
     }
 done:
     wt_release(long_options);

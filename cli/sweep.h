@@ -13,12 +13,17 @@ typedef struct cli_sweep_values {
 } cli_sweep_values;
 
 /* What goes into every record of a run. */
-enum { CLI_COMMAND_BYTES = 4096, CLI_MACHINE_BYTES = 160, CLI_VERSION_BYTES = 96 };
+enum { CLI_COMMAND_BYTES = 1 << 16, CLI_MACHINE_BYTES = 160, CLI_VERSION_BYTES = 96 };
 typedef struct cli_sweep_identity {
     char command[CLI_COMMAND_BYTES], machine[CLI_MACHINE_BYTES], version[CLI_VERSION_BYTES];
 } cli_sweep_identity;
 /* Options that point into `self`, whose command the caller fills. */
 wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers);
+
+/* WT_USAGE when there are too many, before a store is made for them. */
+wt_status cli_sweep_workers(cli_call *call, size_t workers);
+/* Failed cells are a goal missed, WT_MISSED with a sentence; the result is printed all the same. */
+wt_status cli_sweep_judge(cli_call *call, const char *store, size_t failed);
 
 wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given);

@@ -1,5 +1,6 @@
 /* What a sweep will take, and which part of it is ours. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +38,23 @@ static bool read_variable(const char *name, uint64_t *out) {
 static wt_status shard_of_job(cli_call *call, wt_shard *out) {
     uint64_t task = 0, count = 0, first = 0, step = 1;
     *out = (wt_shard){0, 1};
-    if (getenv("SLURM_ARRAY_TASK_ID") == NULL || getenv("SLURM_ARRAY_TASK_COUNT") == NULL)
+    if (getenv("SLURM_ARRAY_TASK_ID") == NULL)
         return WT_OK;
+    if (getenv("SLURM_ARRAY_TASK_COUNT") == NULL) /* every task would do everything */
+        return wt_fail(call->context, WT_USAGE,
+                       "SLURM_ARRAY_TASK_ID is set and SLURM_ARRAY_TASK_COUNT is not; give --shard "
+                       "I/N, or 1/1 for all of it");
     bool sound = read_variable("SLURM_ARRAY_TASK_ID", &task) &&
                  read_variable("SLURM_ARRAY_TASK_COUNT", &count);
     if (getenv("SLURM_ARRAY_TASK_MIN") != NULL)
         sound = sound && read_variable("SLURM_ARRAY_TASK_MIN", &first);
     if (getenv("SLURM_ARRAY_TASK_STEP") != NULL)
         sound = sound && read_variable("SLURM_ARRAY_TASK_STEP", &step);
+    if (sound && step > 0 && task / step >= count && getenv("SLURM_ARRAY_TASK_MIN") == NULL)
+        return wt_fail(call->context, WT_USAGE,
+                       "task %" PRIu64 " of %" PRIu64 " is none of an array from 0 on: set "
+                       "SLURM_ARRAY_TASK_MIN to its first task, or give --shard I/N",
+                       task, count);
     if (!sound || step == 0 || task < first || (task - first) / step >= count)
         return wt_fail(call->context, WT_USAGE,
                        "the variables SLURM_ARRAY_TASK_... do not tell which part of the sweep "

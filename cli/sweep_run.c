@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "commit.h"
+#include "io/quote.h"
 #include "machine.h"
 #include "set_options.h"
 #include "sweep.h"
@@ -20,22 +21,38 @@ wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers) {
                               .machine = self->machine};
 }
 
+wt_status cli_sweep_workers(cli_call *call, size_t workers) {
+    return workers > WT_MAX_THREADS
+               ? wt_fail(call->context, WT_USAGE, "--workers: at most %d, not %zu", WT_MAX_THREADS,
+                         workers)
+               : WT_OK;
+}
+
+/* More words of a command: `lead` as it stands, then the word as a shell reads it. */
+static void add_word(cli_sweep_identity *self, const char *lead, const char *word) {
+    size_t used = strlen(self->command), room = sizeof self->command;
+    used += (size_t)snprintf(self->command + used, room - used, "%s", lead);
+    if (used < room)
+        (void)wt_shell_word(word, self->command + used, room - used);
+}
+
 /* The line that does the same again. */
 static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shard shard,
-                          char out[CLI_COMMAND_BYTES]) {
-    size_t used =
-        (size_t)snprintf(out, CLI_COMMAND_BYTES, "wattle sweep run %s", call->operands[1]);
-    for (size_t i = 0; i < given->set.count && used < CLI_COMMAND_BYTES; i++)
-        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --set %s",
-                                 given->set.items[i]);
-    if (cli_given(call, "seed") && used < CLI_COMMAND_BYTES)
-        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --seed %" PRIu64,
-                                 call->common.seed);
-    if (shard.count > 1 && used < CLI_COMMAND_BYTES)
-        used += (size_t)snprintf(out + used, CLI_COMMAND_BYTES - used, " --shard %zu/%zu",
-                                 shard.index + 1, shard.count);
-    if (used < CLI_COMMAND_BYTES)
-        snprintf(out + used, CLI_COMMAND_BYTES - used, " --store %s", given->store);
+                          cli_sweep_identity *self) {
+    char text[64];
+    self->command[0] = '\0';
+    add_word(self, "wattle sweep run ", call->operands[1]);
+    for (size_t i = 0; i < given->set.count; i++)
+        add_word(self, " --set ", given->set.items[i]);
+    if (cli_given(call, "seed")) {
+        snprintf(text, sizeof text, "%" PRIu64, call->common.seed);
+        add_word(self, " --seed ", text);
+    }
+    if (shard.count > 1) {
+        snprintf(text, sizeof text, "%zu/%zu", shard.index + 1, shard.count);
+        add_word(self, " --shard ", text);
+    }
+    add_word(self, " --store ", given->store);
 }
 
 static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec *out) {
@@ -45,6 +62,12 @@ static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spe
     for (size_t i = 0; i < given->set.count; i++)
         WT_TRY(wt_spec_set(call->context, out, given->set.items[i]));
     if (cli_given(call, "seed")) {
+        if (call->common.seed >= WT_GRID_WHOLE) { /* a key of a sweep is a grid */
+            status = wt_fail(call->context, WT_USAGE,
+                             "--seed: the seed of a sweep must be below 2^53, not %" PRIu64,
+                             call->common.seed);
+            goto done;
+        }
         snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
         WT_TRY(wt_spec_set(call->context, out, seed));
     }
@@ -52,8 +75,9 @@ done:
     return status;
 }
 
+/* `failed`: the cells that are failed now, those of before included. */
 static wt_status show(cli_call *call, const char *store, const wt_plan_count *before,
-                      const wt_sweep_report *report) {
+                      const wt_sweep_report *report, size_t failed) {
     if (call->common.json)
         return cli_emit_json(
             call,
@@ -65,19 +89,20 @@ static wt_status show(cli_call *call, const char *store, const wt_plan_count *be
     cli_print_row("cells", "%zu", before->cells);
     cli_print_row("done before", "%zu", before->done);
     cli_print_row("done now", "%zu", report->done);
-    cli_print_row("failed", "%zu", before->failed + report->failed);
+    cli_print_row("failed", "%zu", failed);
     cli_print_row("seconds", "%.3g", report->seconds);
     return WT_OK;
 }
 
-/* Failed cells are a goal missed; the result is printed all the same. */
-static wt_status judge(cli_call *call, const char *store, size_t failed) {
+wt_status cli_sweep_judge(cli_call *call, const char *store, size_t failed) {
+    char word[WT_MESSAGE_BYTES / 3];
     if (failed == 0)
         return WT_OK;
+    (void)wt_shell_word(store, word, sizeof word);
     return wt_fail(call->context, WT_MISSED,
                    "%zu cells failed; 'wattle sweep list %s --failed' says why, and 'wattle sweep "
                    "retry %s' tries again",
-                   failed, store, store);
+                   failed, word, word);
 }
 
 /* Looks at the store, if there is one, and changes nothing. */
@@ -91,8 +116,10 @@ static wt_status dry_run(cli_call *call, const cli_sweep_values *given, wt_plan 
         status = wt_store_open(call->context, given->store, WT_STORE_READ, &store);
         if (status != WT_NO_INPUT)
             WT_TRY(status);
-        if (store != NULL)
+        if (store != NULL) {
+            WT_TRY(wt_sweep_check(call->context, plan, store));
             WT_TRY(wt_plan_compare(call->context, plan, store, &count));
+        }
     }
     WT_TRY(cli_sweep_plan(call, plan, &count, workers));
 done:
@@ -111,6 +138,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_shard shard;
     char *line = NULL;
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(cli_sweep_shard(call, given->shard, &shard));
     if (given->store == NULL && !given->dry_run) {
         status = wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store");
@@ -122,14 +150,15 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
         WT_TRY(dry_run(call, given, &plan));
         goto done;
     }
-    spell_command(call, given, shard, self.command);
+    spell_command(call, given, shard, &self);
     WT_TRY(wt_spec_line(call->context, &spec, &line));
     options.sweep = line;
     WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &store));
     WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
-    WT_TRY(show(call, given->store, &before, &report));
-    WT_TRY(judge(call, given->store, before.failed + report.failed));
+    size_t failed = before.failed + report.failed;
+    WT_TRY(show(call, given->store, &before, &report, failed));
+    WT_TRY(cli_sweep_judge(call, given->store, failed));
 done:
     wt_store_free(store);
     wt_plan_free(&plan);
@@ -147,6 +176,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     wt_plan plan = {0};
     const char *path = call->operands[call->operand_count - 1];
     wt_status status;
+    WT_TRY(cli_sweep_workers(call, given->workers));
     if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0) {
         status = wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path);
         goto done;
@@ -156,14 +186,16 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
                          "wattle sweep retry takes no --seed: every failed cell has its own");
         goto done;
     }
-    snprintf(self.command, sizeof self.command, "wattle sweep retry failed %s", path);
+    self.command[0] = '\0';
+    add_word(&self, "wattle sweep retry failed ", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
     WT_TRY(wt_plan_failed(call->context, store, &plan));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
-    wt_plan_count before = {.cells = held.done + held.failed, .done = held.done};
-    WT_TRY(show(call, path, &before, &report));
-    WT_TRY(judge(call, path, report.failed));
+    wt_plan_count before = {
+        .cells = held.done + held.failed, .done = held.done, .failed = held.failed};
+    WT_TRY(show(call, path, &before, &report, report.failed));
+    WT_TRY(cli_sweep_judge(call, path, report.failed));
 done:
     wt_store_free(store);
     wt_plan_free(&plan);

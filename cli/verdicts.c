@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/output.h"
 #include "lab/statistics_fit.h"
 
 enum { WORDS = 128 };
@@ -81,8 +82,8 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
                       const wt_report_summary *summary, const char *output, json_t *more) {
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        printf("\n%s: %zu cells, %zu figures%s\n", output, results->count, summary->figures,
-               summary->drawn ? "" : " as tables alone (gnuplot is not installed)");
+        printf("\n%s: %zu cells, %zu figures%s%s%s\n", output, results->count, summary->figures,
+               summary->drawn ? "" : " as tables alone (", summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
@@ -99,6 +100,7 @@ wt_status cli_report_make(cli_call *call, const char *store, const char *output,
     wt_findings findings = {0};
     wt_report_summary summary;
     wt_status status;
+    WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
     WT_TRY(wt_results_load(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &findings));
     WT_TRY(wt_report_write(context, &results, &findings, store, output, &summary));

@@ -99,8 +99,9 @@ wt_status wt_grid_parse_integers(wt_context *context, const char *text, wt_grid 
     wt_status status = wt_grid_parse(context, text, out);
     for (size_t i = 0; status == WT_OK && i < out->count; i++) {
         double rounded = round(out->values[i]);
-        if (fabs(rounded) > ldexp(1, 53) ||
-            fabs(out->values[i] - rounded) > END_SLACK * fmax(1, fabs(rounded)))
+        if (fabs(rounded) >= (double)WT_GRID_WHOLE)
+            status = refuse(context, text, "a value is not below 2^53, and would be rounded");
+        else if (fabs(out->values[i] - rounded) > END_SLACK * fmax(1, fabs(rounded)))
             status = refuse(context, text, "a value is not an integer");
         out->values[i] = rounded;
     }

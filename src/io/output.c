@@ -43,6 +43,18 @@ static wt_status fail_write(wt_output *output, const char *reason) {
                output->shown, output->position, reason, "what was there before is unchanged");
 }
 
+/* A store of results holds hours of work: no other file takes its place. */
+static bool is_database(const char *path) {
+    static const char mark[] = "SQLite format 3"; /* with its 0 */
+    char head[sizeof mark];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = file >= 0 && pread(file, head, sizeof head, 0) == (ssize_t)sizeof head &&
+                 memcmp(head, mark, sizeof mark) == 0;
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
 /* The target, with links followed; it may not exist, but if it does it must be a writable file. */
 static wt_status find_target(wt_output *output, const char *path) {
     struct stat about;
@@ -62,6 +74,8 @@ static wt_status find_target(wt_output *output, const char *path) {
                                                             : "it is not a regular file");
     else if (exists && access(target, W_OK) != 0)
         status = fail_create(output, strerror(errno));
+    else if (exists && is_database(target))
+        status = fail_create(output, "it is an SQLite database, perhaps a store of results");
     if (status == WT_OK)
         status = wt_copy_text(output->context, &output->target, target, "the path of a file");
     free(real);

@@ -15,7 +15,7 @@ typedef struct wt_output wt_output;
 
 /* A temporary file in the directory of the target. A target that is a symbolic link is written
  * where it points to. WT_CANNOT_CREATE when the target or its directory cannot be written, or the
- * target is no regular file. The context must outlive the output. */
+ * target is no regular file, or an SQLite database. The context must outlive the output. */
 wt_status wt_output_open(wt_context *context, const char *path, wt_output **out);
 
 /* Whether it would open: for long work, to fail before it and not after. NULL will do. Nothing

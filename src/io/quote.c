@@ -99,3 +99,27 @@ const char *wt_quote(const char *text, char *out, size_t size) {
     out[at] = '\0';
     return out;
 }
+
+/* Bytes past ASCII mean nothing to a shell. */
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./=,:+@%";
+    size_t length = 0;
+    while (word[length] != '\0' &&
+           ((unsigned char)word[length] >= 0x80 || strchr(plain, word[length]) != NULL))
+        length++;
+    return length > 0 && word[length] == '\0';
+}
+
+size_t wt_shell_word(const char *word, char *out, size_t size) {
+    if (is_plain(word))
+        return (size_t)snprintf(out, size, "%s", word);
+    size_t used = (size_t)snprintf(out, size, "'");
+    for (; *word != '\0'; word++) { /* within quotes all but the quote stands for itself */
+        bool fits = used < size;
+        used += (size_t)snprintf(fits ? out + used : NULL, fits ? size - used : 0,
+                                 *word == '\'' ? "'\\''" : "%c", *word);
+    }
+    bool fits = used < size;
+    return used + (size_t)snprintf(fits ? out + used : NULL, fits ? size - used : 0, "'");
+}

@@ -14,4 +14,8 @@ bool wt_utf8_valid(const char *text);
  * is one line of valid UTF-8. Returns out. */
 const char *wt_quote(const char *text, char *out, size_t size);
 
+/* The word as a POSIX shell reads it back, in single quotes where it needs them, into out[size],
+ * cut off where that is too small. Returns the bytes it takes in all, without the 0 at its end. */
+size_t wt_shell_word(const char *word, char *out, size_t size);
+
 #endif

@@ -137,8 +137,10 @@ done:
 
 void wt_reproduction_command(const char *scale, const char *only, const char *folder, char *out,
                              size_t size) {
-    snprintf(out, size, COMMAND "%s%s%s -o %s", scale, only == NULL ? "" : " --only ",
-             only == NULL ? "" : only, folder);
+    size_t used = (size_t)snprintf(out, size, COMMAND "%s%s%s -o ", scale,
+                                   only == NULL ? "" : " --only ", only == NULL ? "" : only);
+    if (used < size)
+        (void)wt_shell_word(folder, out + used, size - used);
 }
 
 typedef struct {

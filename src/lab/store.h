@@ -42,6 +42,9 @@ void wt_store_let_go(wt_store *store);
  * the store holds another meaning of the name (invariant 4). */
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
                            const char *meaning);
+/* The same, and nothing is written. */
+wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
+                         const char *meaning);
 /* Drops what was put since the last commit. */
 void wt_store_drop(wt_store *store);
 

@@ -237,6 +237,12 @@ static wt_status check_meaning(void *user, const char *kind, const char *text) {
                    wanted->meaning + length + 1);
 }
 
+wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
+                         const char *meaning) {
+    declaration wanted = {context, store, experiment, meaning, false};
+    return wt_store_about(context, store, check_meaning, &wanted);
+}
+
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
                            const char *meaning) {
     declaration wanted = {context, store, experiment, meaning, false};

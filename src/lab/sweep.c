@@ -63,9 +63,10 @@ done:
     return status;
 }
 
-static size_t wanted_of(const job *work, const wt_plan_group *group) {
+/* Of cells begin .. end-1 of a group. */
+static size_t wanted_of(const job *work, const wt_plan_group *group, size_t begin, size_t end) {
     size_t count = 0;
-    for (size_t i = 0; i < group->trial.count; i++)
+    for (size_t i = begin; i < end; i++)
         count += work->plan->cells[group->first + i].wanted;
     return count;
 }
@@ -77,14 +78,14 @@ static void tell(job *work) {
     wt_meter_set(&work->meter, (double)(report->done + report->failed));
 }
 
-/* All wanted cells of a group, by one worker at a time. */
-static wt_status put_group(job *work, wt_context *context, const wt_plan_group *group,
-                           const double *metrics, const char *message, double seconds) {
-    size_t wanted = wanted_of(work, group);
+/* Wanted cells begin .. end-1 of a group, by one worker at a time. */
+static wt_status put_cells(job *work, wt_context *context, const wt_plan_group *group, size_t begin,
+                           size_t end, const double *metrics, const char *message, double seconds) {
+    size_t wanted = wanted_of(work, group, begin, end);
     char date[32];
     wt_status status = WT_OK;
     spell_now(date);
-    for (size_t i = 0; i < group->trial.count; i++)
+    for (size_t i = begin; i < end; i++)
         if (work->plan->cells[group->first + i].wanted)
             WT_TRY(put_cell(work, context, group, i, metrics, message, seconds / (double)wanted,
                             date));
@@ -99,23 +100,42 @@ done:
     return status;
 }
 
-static wt_status run_group(job *work, const wt_plan_group *group, int worker) {
-    const wt_experiment *experiment = group->experiment;
-    wt_context *context = work->contexts[worker];
-    double *metrics = NULL, began = wt_clock();
+/* Computes the first `count` cells of a group. When that fails, the last of them, its largest n, is
+ * put as failed, and `*done` is false: the others may do without it. */
+static wt_status try_group(job *work, wt_context *context, const wt_plan_group *group, size_t count,
+                           double *metrics, bool *done) {
+    wt_trial trial = group->trial;
     char message[WT_MESSAGE_BYTES] = "";
-    wt_status status;
-    WT_TRY(WT_NEW(context, &metrics, group->trial.count * experiment->metric_count, "metrics"));
-    status = experiment->run(context, &group->trial, metrics);
-    if (status != WT_OK)
+    double began = wt_clock();
+    trial.count = count;
+    wt_status status = group->experiment->run(context, &trial, metrics);
+    *done = status == WT_OK;
+    if (status == WT_INTERRUPTED)
+        return status;
+    if (!*done)
         snprintf(message, sizeof message, "%s", wt_context_message(context));
     double seconds = wt_clock() - began;
     mtx_lock(&work->storing);
     status = work->broken ? WT_OK
-                          : put_group(work, context, group, status == WT_OK ? metrics : NULL,
-                                      message, seconds);
+                          : put_cells(work, context, group, *done ? 0 : count - 1, count,
+                                      *done ? metrics : NULL, message, seconds);
     work->broken |= status != WT_OK;
     mtx_unlock(&work->storing);
+    return status;
+}
+
+static wt_status run_group(job *work, const wt_plan_group *group, int worker) {
+    wt_context *context = work->contexts[worker];
+    size_t count = group->trial.count;
+    double *metrics = NULL;
+    bool done = false;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &metrics, count * group->experiment->metric_count, "metrics"));
+    for (; !done && wanted_of(work, group, 0, count) > 0; count--) {
+        if (count < group->trial.count) /* a group in hand is finished, but not begun anew */
+            WT_TRY(wt_check_cancelled(work->context));
+        WT_TRY(try_group(work, context, group, count, metrics, &done));
+    }
 done:
     wt_release(metrics);
     return status;
@@ -129,8 +149,10 @@ static wt_status run_chunk(void *argument, size_t begin, size_t end, int worker)
     return status;
 }
 
-static wt_status declare(job *work) {
-    const wt_plan *plan = work->plan;
+/* Calls `take` with the meaning of every experiment of the plan. */
+static wt_status each_meaning(wt_context *context, const wt_plan *plan, wt_store *store,
+                              wt_status (*take)(wt_context *context, wt_store *store,
+                                                const char *experiment, const char *meaning)) {
     const wt_experiment *last = NULL;
     char *meaning = NULL;
     wt_status status = WT_OK;
@@ -139,16 +161,27 @@ static wt_status declare(job *work) {
             continue;
         last = plan->groups[g].experiment;
         wt_release(meaning);
-        WT_TRY(wt_cell_meaning(work->context, last, &meaning));
-        WT_TRY(wt_store_declare(work->context, work->store, last->name, meaning));
+        WT_TRY(wt_cell_meaning(context, last, &meaning));
+        WT_TRY(take(context, store, last->name, meaning));
     }
+done:
+    wt_release(meaning);
+    return status;
+}
+
+wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store) {
+    return each_meaning(context, plan, store, wt_store_agree);
+}
+
+static wt_status declare(job *work) {
+    wt_status status;
+    WT_TRY(each_meaning(work->context, work->plan, work->store, wt_store_declare));
     if (work->options->command != NULL)
         WT_TRY(wt_store_note(work->context, work->store, "command", work->options->command));
     if (work->options->sweep != NULL)
         WT_TRY(wt_store_note(work->context, work->store, "sweep", work->options->sweep));
     WT_TRY(wt_store_commit(work->context, work->store));
 done:
-    wt_release(meaning);
     return status;
 }
 
@@ -157,7 +190,8 @@ static wt_status list_groups(job *work, size_t *cells) {
     *cells = 0;
     WT_TRY(WT_NEW(work->context, &work->todo, work->plan->group_count, "groups"));
     for (size_t g = 0; g < work->plan->group_count; g++) {
-        size_t wanted = wanted_of(work, &work->plan->groups[g]);
+        const wt_plan_group *group = &work->plan->groups[g];
+        size_t wanted = wanted_of(work, group, 0, group->trial.count);
         if (wanted > 0)
             work->todo[work->todo_count++] = g;
         *cells += wanted;

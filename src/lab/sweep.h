@@ -2,9 +2,9 @@
  *
  * Groups run in parallel, each on one thread with a context of its own; one at a time puts its
  * cells into the store. Finished work is committed as soon as it has taken a tenth of a second of
- * computing, so that no more than that, and what is in hand, is lost to a kill. A group that fails
- * leaves cells with its sentence, and the others go on. When the context is cancelled the groups in
- * hand are finished and kept. */
+ * computing, so that no more than that, and what is in hand, is lost to a kill. When a group
+ * fails, its largest cell is kept with the sentence and the rest of it is computed without that
+ * one. When the context is cancelled the groups in hand are finished and kept. */
 #ifndef WT_LAB_SWEEP_H
 #define WT_LAB_SWEEP_H
 
@@ -28,6 +28,9 @@ typedef struct wt_sweep_report {
  * callback is called by any of the workers, one at a time. */
 wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
                        const wt_sweep_options *options, wt_sweep_report *report);
+
+/* WT_DATA where wt_sweep_run would find another meaning of an experiment; writes nothing. */
+wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store);
 
 typedef struct wt_merge_report {
     size_t added;   /* cells that were not there */

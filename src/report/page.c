@@ -34,6 +34,25 @@ static wt_status name_folder(wt_page *page) {
     return WT_OK;
 }
 
+static wt_status shell_word(wt_context *context, const char *path, char **out) {
+    size_t bytes = wt_shell_word(path, NULL, 0) + 1;
+    wt_status status = WT_NEW(context, out, bytes, "a word of a command");
+    if (status == WT_OK)
+        (void)wt_shell_word(path, *out, bytes);
+    return status;
+}
+
+/* Commands on the page name files as this one did: they run where it ran. */
+static wt_status spell_paths(wt_page *page, const char *store) {
+    wt_status status;
+    WT_TRY(name_folder(page));
+    WT_TRY(shell_word(page->context, store, &page->store_word));
+    WT_TRY(shell_word(page->context, page->output, &page->output_word));
+    WT_TRY(shell_word(page->context, page->folder, &page->folder_word));
+done:
+    return status;
+}
+
 static wt_status make_folder(wt_page *page) {
     char shown[WT_QUOTED_BYTES];
     struct stat about;
@@ -103,13 +122,14 @@ static void add_reading(wt_page *page) {
         "interval; settings that share draws are averaged first, and count once. Exponents of gaps "
         "are slopes of their means, with repetitions resampled. Rates have exact intervals "
         "(Clopper and Pearson). Growth exponents and critical "
-        "sizes have bootstrap intervals with fixed seeds: the same store gives the same page, byte "
-        "for byte. In figures, series with bars are set a little apart along x, so that bars do "
+        "sizes have bootstrap intervals with fixed seeds: the same command on the same store "
+        "gives the same page, byte for byte. In figures, series with bars are set a little apart "
+        "along x, so that bars do "
         "not "
         "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report ");
-    wt_html_text(html, page->store);
+    wt_html_text(html, page->store_word);
     wt_script_add(html, " -o ");
-    wt_html_text(html, page->name);
+    wt_html_text(html, page->output_word);
     wt_script_add(html, "</pre>\n</main>\n</body>\n</html>\n");
 }
 
@@ -154,22 +174,24 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
                     .results = results,
                     .findings = findings,
                     .store = file_name(store),
-                    .name = file_name(output),
                     .output = output};
     size_t charts = 0;
     wt_status status;
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
     WT_TRY(status == WT_UNAVAILABLE ? WT_OK : status);
-    if (!page.drawing)
-        wt_remark(context, "the report has tables alone: %s", wt_context_message(context));
+    *out = (wt_report_summary){.drawn = page.drawing};
+    if (!page.drawing) {
+        snprintf(out->why, sizeof out->why, "%s", wt_context_message(context));
+        wt_remark(context, "the report has tables alone: %s", out->why);
+    }
     add_head(&page);
     if (!page.drawing) {
         wt_script_add(&page.html, "<p><strong>There are no figures in this report: ");
-        wt_html_text(&page.html, wt_context_message(context));
+        wt_html_text(&page.html, out->why);
         wt_script_add(&page.html, ".</strong></p>\n");
     }
-    WT_TRY(name_folder(&page));
+    WT_TRY(spell_paths(&page, store));
     WT_TRY(make_folder(&page));
     WT_TRY(wt_page_sweeps(&page));
     while (wt_chart_spec_at(charts) != NULL)
@@ -181,10 +203,13 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     add_reading(&page);
     WT_TRY(save(&page));
     wt_page_tidy(&page); /* last: the page that stood here before may have linked to them */
-    *out = (wt_report_summary){.figures = page.figures, .drawn = page.drawing};
+    out->figures = page.figures;
 done:
     wt_script_free(&page.html);
     wt_release(page.folder);
+    wt_release(page.store_word);
+    wt_release(page.output_word);
+    wt_release(page.folder_word);
     wt_release(page.made);
     wt_release(page.used);
     wt_release(page.drawn);

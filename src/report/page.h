@@ -9,15 +9,18 @@ typedef struct wt_page {
     wt_script html;
     const wt_results *results;
     const wt_findings *findings;
-    const char *store, *name; /* file names without their folders */
-    const char *output;       /* path of the page */
-    char *folder;             /* of the figures, a path */
-    const char *folder_name;  /* the same as the page links to it */
-    bool drawing;             /* gnuplot is there */
-    size_t figures;           /* put on the page so far */
-    bool *made;               /* (sweeps, cells): the sweep makes the cell */
-    bool *used;               /* (sweeps): room to choose some of them */
-    bool *drawn;              /* (charts): it is on the page */
+    const char *store;       /* file name without its folder */
+    const char *output;      /* path of the page */
+    char *store_word;        /* the path of the store, as a shell reads it */
+    char *output_word;       /* of the page */
+    char *folder_word;       /* of the folder */
+    char *folder;            /* of the figures, a path */
+    const char *folder_name; /* the same as the page links to it */
+    bool drawing;            /* gnuplot is there */
+    size_t figures;          /* put on the page so far */
+    bool *made;              /* (sweeps, cells): the sweep makes the cell */
+    bool *used;              /* (sweeps): room to choose some of them */
+    bool *drawn;             /* (charts): it is on the page */
 } wt_page;
 
 /* The page's style, light and dark, screen and paper: pieces, ended by NULL. */

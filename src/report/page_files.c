@@ -87,16 +87,17 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
         page->used[i] = adds_cells(page, chart, i);
         if (!page->used[i])
             continue;
+        /* the folder's last quote, if it has one, stands before the name of the file */
         wt_script_add(html, "wattle sweep run ");
-        wt_html_text(html, page->folder_name);
+        wt_html_text(html, page->folder_word);
         wt_script_add(html, "/sweep-%zu.ini --store ", i + 1);
-        wt_html_text(html, page->store);
+        wt_html_text(html, page->store_word);
         wt_script_add(html, "\n");
     }
     wt_script_add(html, "wattle report ");
-    wt_html_text(html, page->store);
+    wt_html_text(html, page->store_word);
     wt_script_add(html, " -o ");
-    wt_html_text(html, page->name);
+    wt_html_text(html, page->output_word);
     wt_script_add(html, "</pre>\n");
 }
 

@@ -1,7 +1,8 @@
 #include "report/page.h"
 
-/* Series keep Okabe and Ito's colours on paper and on light screens; on dark ones the dark blue,
- * the green and the black are lightened to be seen. gnuplot writes colours as attributes, which
+/* Series keep Okabe and Ito's colours on paper and on light screens; on dark ones they
+ * are lightened to be seen, and set apart again: no two are closer there than CIEDE2000 6, also to
+ * those who see no red, green or blue. gnuplot writes colours as attributes, which
  * rules here override. */
 const char *const wt_page_style[] = {
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1c1f24;--soft:#5b6470;--line:#d9dde3;"
@@ -55,15 +56,21 @@ const char *const wt_page_style[] = {
     ".plot [color=black]{color:var(--ink)}.plot [stroke=black]{stroke:var(--ink)}"
     ".plot [fill=black]{fill:var(--ink)}\n",
     "@media screen and (prefers-color-scheme:dark){"
-    ".plot [stroke='rgb(  0, 114, 178)']{stroke:#4aa3e0}"
-    ".plot [color='rgb(  0, 114, 178)']{color:#4aa3e0}"
-    ".plot [fill='rgb(  0, 114, 178)']{fill:#4aa3e0}"
+    ".plot [stroke='rgb(  0, 114, 178)']{stroke:#3d8fd6}"
+    ".plot [color='rgb(  0, 114, 178)']{color:#3d8fd6}"
+    ".plot [fill='rgb(  0, 114, 178)']{fill:#3d8fd6}"
+    ".plot [stroke='rgb(213,  94,   0)']{stroke:#e8583a}"
+    ".plot [color='rgb(213,  94,   0)']{color:#e8583a}"
+    ".plot [fill='rgb(213,  94,   0)']{fill:#e8583a}"
     ".plot [stroke='rgb(  0, 158, 115)']{stroke:#2fc79a}"
     ".plot [color='rgb(  0, 158, 115)']{color:#2fc79a}"
     ".plot [fill='rgb(  0, 158, 115)']{fill:#2fc79a}"
-    ".plot [stroke='rgb(213,  94,   0)']{stroke:#f08a3c}"
-    ".plot [color='rgb(213,  94,   0)']{color:#f08a3c}"
-    ".plot [fill='rgb(213,  94,   0)']{fill:#f08a3c}"
+    ".plot [stroke='rgb(230, 159,   0)']{stroke:#f7c948}"
+    ".plot [color='rgb(230, 159,   0)']{color:#f7c948}"
+    ".plot [fill='rgb(230, 159,   0)']{fill:#f7c948}"
+    ".plot [stroke='rgb( 86, 180, 233)']{stroke:#8fd3ff}"
+    ".plot [color='rgb( 86, 180, 233)']{color:#8fd3ff}"
+    ".plot [fill='rgb( 86, 180, 233)']{fill:#8fd3ff}"
     ".plot [stroke='rgb(221, 221, 221)']{stroke:var(--line)}"
     ".plot [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
     ".plot [color='rgb(  0,   0,   0)']{color:var(--ink)}}\n",
@@ -74,7 +81,8 @@ const char *const wt_page_style[] = {
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--box:#fff;--link:#000;--good:#12724a;--bad:#b3400a;--open:#6a5400;--none:#444;"
     "--side:#0072b222;--mark:#0072b2}body{font-size:9.5pt}main{max-width:none;padding:0 2px}"
-    "h2{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}"
+    "h2,h2+.soft,h4{break-after:avoid}.scroll,pre{overflow:visible}pre{white-space:pre-wrap;"
+    "padding:.3rem .5rem}svg.plot{max-width:76mm}"
     ".claims{grid-template-columns:1fr 1fr}.panels{grid-template-columns:1fr}.wide "
     ".panels{grid-template-columns:1fr 1fr}"
     "tr{break-inside:avoid}a{text-decoration:none}.charts{grid-template-columns:1fr 1fr}"

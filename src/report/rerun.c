@@ -6,7 +6,12 @@
 #include "base/memory.h"
 #include "lab/plan.h"
 
-/* Numbers by size and before words, words by letters. */
+/* Flags before numbers before words. */
+static int rank(const json_t *value) {
+    return json_is_string(value) ? 2 : json_is_number(value);
+}
+
+/* Numbers by size, words by letters, no before yes. */
 static int compare(const json_t *a, const json_t *b) {
     if (json_is_number(a) && json_is_number(b)) {
         double left = json_number_value(a), right = json_number_value(b);
@@ -14,7 +19,9 @@ static int compare(const json_t *a, const json_t *b) {
     }
     if (json_is_string(a) && json_is_string(b))
         return strcmp(json_string_value(a), json_string_value(b));
-    return json_is_number(b) - json_is_number(a);
+    if (json_is_boolean(a) && json_is_boolean(b))
+        return json_is_true(a) - json_is_true(b);
+    return rank(a) - rank(b);
 }
 
 /* The least value above `last` (NULL = the least of all) over the cells of an experiment; NULL when

@@ -6,7 +6,8 @@
 
 typedef struct wt_report_summary {
     size_t figures;
-    bool drawn; /* false: gnuplot is not there, the report has tables alone */
+    bool drawn;                 /* false: gnuplot cannot, the report has tables alone */
+    char why[WT_MESSAGE_BYTES]; /* it cannot; "" otherwise */
 } wt_report_summary;
 
 /* Writes the page to `output`, "report.html", and its figures into a folder beside it,

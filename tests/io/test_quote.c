@@ -59,12 +59,40 @@ static void what_utf8_is(void **state) {
         assert_true(wt_utf8_valid(good[i]));
 }
 
+static void words_are_quoted_for_a_shell(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *shell;
+    } cases[] = {{"runs/a-1.db", "runs/a-1.db"},
+                 {"n=16:512:x2,1e+3", "n=16:512:x2,1e+3"},
+                 {"\u00e9t\u00e9", "\u00e9t\u00e9"},
+                 {"", "''"},
+                 {"my runs", "'my runs'"},
+                 {"$HOME/*", "'$HOME/*'"},
+                 {"~", "'~'"},
+                 {"it's", "'it'\\''s'"}};
+    char out[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].shell);
+        assert_int_equal(wt_shell_word(cases[i].word, out, sizeof out), length);
+        assert_string_equal(out, cases[i].shell);
+        assert_int_equal(wt_shell_word(cases[i].word, NULL, 0), length);
+        /* what does not fit is cut off */
+        memset(out, '#', sizeof out);
+        assert_int_equal(wt_shell_word(cases[i].word, out, length), length);
+        assert_int_equal(strlen(out), length - 1);
+        assert_memory_equal(out, cases[i].shell, length - 1);
+        assert_int_equal(out[length], '#');
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_text_stays),
         cmocka_unit_test(controls_and_stray_bytes_are_spelled),
         cmocka_unit_test(long_text_loses_its_middle),
         cmocka_unit_test(what_utf8_is),
+        cmocka_unit_test(words_are_quoted_for_a_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
