@@ -91,7 +91,7 @@ static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_threshold_setting setting;
-    wt_threshold threshold = {0};
+    wt_threshold *threshold = NULL;
     wt_threshold_summary summary = {0};
     size_t *lengths = NULL;
     wt_status status;
@@ -99,21 +99,19 @@ static wt_status run(cli_call *call) {
     WT_TRY(cli_train_check(call, &given->recipe));
     WT_TRY(read_lengths(call, &lengths));
     WT_TRY(read_setting(call, lengths, &setting));
-    WT_TRY(wt_threshold_open(call->context, &setting, &threshold));
-    if (given->output != NULL)
-        WT_TRY(wt_threshold_read(call->context, &threshold, given->output));
-    status = wt_threshold_run(call->context, &threshold, given->output);
-    WT_TRY(status == WT_INTERRUPTED ? interrupted(call, &threshold) : status);
-    WT_TRY(wt_threshold_summarise(call->context, &threshold, &summary));
+    WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
+    status = wt_threshold_run(call->context, threshold);
+    WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
+    WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
     if (given->plot != NULL)
         WT_TRY(cli_threshold_draw(call, &summary, given->plot));
     if (call->common.json)
-        WT_TRY(cli_threshold_emit(call, &threshold, &summary));
+        WT_TRY(cli_threshold_emit(call, threshold, &summary));
     else
         cli_threshold_print(&summary);
 done:
     wt_threshold_summary_free(&summary);
-    wt_threshold_free(&threshold);
+    wt_threshold_free(threshold);
     wt_release(lengths);
     return status;
 }

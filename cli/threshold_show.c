@@ -20,9 +20,9 @@ static const char *spell(wt_interval value, char out[64]) {
 }
 
 static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
-    if (point->censoring == WT_ABOVE)
+    if (point->censoring == WT_CENSORED_ABOVE)
         snprintf(out, 64, "above %zu", point->largest);
-    else if (point->censoring == WT_BELOW)
+    else if (point->censoring == WT_CENSORED_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);
     else
         snprintf(out, 64, "%zu", point->critical);
@@ -81,7 +81,7 @@ static json_t *json_cells(const wt_threshold_summary *summary, const wt_threshol
 
 static json_t *json_points(const wt_threshold_summary *summary) {
     static const char *const words[] = {
-        [WT_FOUND] = "no", [WT_BELOW] = "below", [WT_ABOVE] = "above"};
+        [WT_CENSORED_NO] = "no", [WT_CENSORED_BELOW] = "below", [WT_CENSORED_ABOVE] = "above"};
     json_t *list = json_array();
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];

@@ -9,6 +9,18 @@
 /* ---- the setting ------------------------------------------------------------------------------
  */
 
+wt_threshold_setting wt_threshold_setting_default(void) {
+    wt_threshold_setting setting = {.train = wt_train_setting_default(),
+                                    .low = 10,
+                                    .high = 200,
+                                    .resolution = 5,
+                                    .trials = 40,
+                                    .rate = 0.8,
+                                    .around = 2};
+    setting.train.restarts = 5;
+    return setting;
+}
+
 static wt_status check(wt_context *context, const wt_threshold_setting *setting) {
     if (setting->low == 0 || setting->low > setting->high)
         return wt_fail(context, WT_USAGE,
@@ -28,6 +40,9 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
     if (setting->train.online > 0)
         return wt_fail(context, WT_USAGE,
                        "a threshold in samples needs a training set: not online");
+    if (setting->train.task.relevant != NULL)
+        return wt_fail(context, WT_USAGE,
+                       "every trial of a threshold draws its relevant positions: give none");
     return WT_OK;
 }
 
@@ -53,30 +68,69 @@ static uint64_t key_of(const wt_threshold_setting *setting) {
     return hash;
 }
 
-wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
-                            wt_threshold *out) {
+/* The lengths and texts of the setting, to be kept. */
+static wt_status copy_setting(wt_context *context, const wt_threshold_setting *setting,
+                              const char *path, wt_threshold *out) {
+    wt_train_setting *train = &out->setting.train;
+    const char **texts[WT_THRESHOLD_TEXTS] = {&train->task.function, &train->network.kind,
+                                              &train->network.activation, &train->balls,
+                                              &out->path};
+    wt_status status;
+    out->setting = *setting;
+    out->path = path;
+    WT_TRY(WT_NEW(context, &out->lengths, setting->length_count, "lengths"));
+    memcpy(out->lengths, setting->lengths, setting->length_count * sizeof *out->lengths);
+    out->setting.lengths = out->lengths;
+    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
+        if (*texts[i] != NULL) {
+            WT_TRY(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
+            *texts[i] = out->texts[i];
+        }
+    train->hasty = true; /* success is all that is asked */
+    train->to_end = false;
+done:
+    return status;
+}
+
+/* A wrong option is told before hours of work: the shortest task, with samples enough. */
+static wt_status try_first(wt_context *context, const wt_threshold_setting *setting) {
     wt_trainer *trainer = NULL;
-    *out = (wt_threshold){.setting = *setting};
-    wt_status status = check(context, setting);
-    if (status != WT_OK)
-        return status;
-    out->setting.train.hasty = true; /* success is all that is asked */
-    out->key = key_of(setting);
-    /* A wrong option is told before hours of work: the shortest task, with samples enough. */
-    wt_train_setting first = out->setting.train;
+    wt_train_setting first = setting->train;
     first.task.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
-    status = wt_trainer_open(context, &first, &trainer);
+    wt_status status = wt_trainer_open(context, &first, &trainer);
     wt_trainer_free(trainer);
+    return status;
+}
+
+wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
+                            const char *path, wt_threshold **out) {
+    wt_threshold *made = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(check(context, setting));
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "a search"));
+    WT_TRY(copy_setting(context, setting, path, made));
+    WT_TRY(try_first(context, &made->setting));
+    made->key = key_of(&made->setting);
+    if (path != NULL)
+        WT_TRY(wt_threshold_read(context, made, path));
+    *out = made;
+    made = NULL;
+done:
+    wt_threshold_free(made);
     return status;
 }
 
 void wt_threshold_free(wt_threshold *threshold) {
     if (threshold == NULL)
         return;
+    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
+        wt_release(threshold->texts[i]);
+    wt_release(threshold->lengths);
     wt_release(threshold->rows);
-    *threshold = (wt_threshold){0};
+    wt_release(threshold);
 }
 
 /* ---- the table of trials ----------------------------------------------------------------------
