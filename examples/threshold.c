@@ -17,14 +17,14 @@ int main(void) {
         return 1;
 
     /* Small, so that it is over in a second. */
-    static const size_t lengths[] = {4, 8, 12};
+    static const size_t lengths[] = {6, 8, 10};
     wt_threshold_setting setting = wt_threshold_setting_default();
     setting.lengths = lengths;
     setting.length_count = 3;
     setting.low = 4;
-    setting.high = 64;
+    setting.high = 100;
     setting.resolution = 4;
-    setting.trials = 10;
+    setting.trials = 20;
     setting.train.task.function = "and:2";
     setting.train.network = (wt_network_spec){.kind = "mlp", .hidden = 12};
     setting.train.rate = 1e-2;
