@@ -29,6 +29,17 @@ static const char *spell_critical(const wt_threshold_point *point, char out[64])
     return out;
 }
 
+/* A fit says nothing of the lengths that have no fitted m: which these are. */
+static void print_basis(const wt_threshold_summary *summary) {
+    size_t left = summary->point_count - summary->fitted_points;
+    printf("fits through the fitted m of %zu of %zu lengths%s", summary->fitted_points,
+           summary->point_count, left > 0 ? "; left out, without one: T = " : "");
+    for (size_t i = 0; i < summary->point_count; i++)
+        if (!isfinite(summary->points[i].fitted.value))
+            printf("%zu%s", summary->points[i].length, --left > 0 ? ", " : "");
+    printf("\n");
+}
+
 void cli_threshold_print(const wt_threshold_summary *summary) {
     char critical[64], fitted[64], slope[64], exponent[3][WT_EXPONENT_TEXT];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
@@ -56,6 +67,7 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
         printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
                spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
+    print_basis(summary);
     printf("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
            wt_exponent_words(summary->exponent.value, exponent[0]),
            wt_exponent_words(summary->exponent.low, exponent[1]),
@@ -101,8 +113,10 @@ static json_t *json_fits(const wt_threshold_summary *summary) {
     for (size_t g = 0; summary->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
         json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "growth",
-                            wt_growth_name(summary->fits[g].growth), "slope",
+            list, json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "growth",
+                            wt_growth_name(summary->fits[g].growth), "lengths",
+                            (json_int_t)summary->fitted_points, "left_out",
+                            (json_int_t)(summary->point_count - summary->fitted_points), "slope",
                             json_interval(fit->slope), "intercept", json_interval(fit->intercept),
                             "r_squared", cli_json_real(fit->r_squared), "aic",
                             cli_json_real(fit->aic), "bic", cli_json_real(fit->bic)));

@@ -58,6 +58,36 @@ static void lengths_are_summed_up(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+/* The table of trials in docs/, with the range cut at 60: nothing is left to run, and T = 400 lies
+ * above the range. */
+#define CUT                                                                                        \
+    "threshold --length 25,50,100:400:100 --samples 10:60 --resolution 10 --trials 40 "            \
+    "--restarts 5 --seed 1 -q "
+
+static void copy_table(void) {
+    char line[512];
+    snprintf(line, sizeof line, "cp %s/../docs/figures/data/and-thresholds.csv %s", TEST_DATA,
+             table);
+    assert_int_equal(system(line), 0);
+}
+
+static void lengths_left_out_of_a_fit_are_told(void **state) {
+    (void)state;
+    copy_table();
+    CHECK_PRINTS(run(with_table(CUT)),
+                 "fits through the fitted m of 5 of 6 lengths; left out, without one: T = 400\n");
+    CHECK_PRINTS(run(with_table(CUT "--length 50,100,200")),
+                 "fits through the fitted m of 3 of 3 lengths\n");
+    json_t *all = run_json(with_table(CUT "--json")), *fits = json_object_get(all, "fits");
+    assert_int_equal(json_array_size(fits), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(run_member(json_array_get(fits, i), "lengths") == 5);
+        assert_true(run_member(json_array_get(fits, i), "left_out") == 1);
+    }
+    json_decref(all);
+    assert_int_equal(unlink(table), 0);
+}
+
 /* Where nothing succeeds the largest m tried is told, which here is not the end of the range. */
 static void what_was_not_reached_is_told(void **state) {
     (void)state;
@@ -119,6 +149,7 @@ static void bad_input_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_summed_up),
+        cmocka_unit_test(lengths_left_out_of_a_fit_are_told),
         cmocka_unit_test(what_was_not_reached_is_told),
         cmocka_unit_test(ctrl_c_keeps_trials),
         cmocka_unit_test(bad_input_is_refused),
