@@ -50,21 +50,23 @@ typedef struct {
     double low, high, down, up;
 } bar;
 
-/* A bound alone has no interval: its arrow is a short one. */
+/* Where an arrow ends that has no way to go: it is a short one, within the axis. */
 static double beyond(const wt_extent *axis, double value, double share) {
-    return axis->log ? value * pow(axis->high / axis->low, share)
-                     : value + share * (axis->high - axis->low);
+    double end = axis->log ? value * pow(axis->high / axis->low, share)
+                           : value + share * (axis->high - axis->low);
+    return fmax(axis->low, fmin(axis->high, end));
 }
 
 static bar bar_of(const wt_series *series, size_t k, const wt_extent *y) {
     bar out = {NAN, NAN, NAN, NAN};
     unsigned open = open_at(series, k);
     double value = series->y[k];
-    if ((open & WT_OPEN_VALUE) != 0) {
+    double short_down = beyond(y, value, -0.09), short_up = beyond(y, value, 0.09);
+    if ((open & WT_OPEN_VALUE) != 0) { /* a bound alone has no interval */
         if ((open & WT_OPEN_LOW) != 0)
-            out.down = fmax(beyond(y, value, -0.09), y->low);
+            out.down = short_down;
         if ((open & WT_OPEN_HIGH) != 0)
-            out.up = fmin(beyond(y, value, 0.09), y->high);
+            out.up = short_up;
         return out;
     }
     if (!has_interval(series) || !isfinite(series->low[k]) || !isfinite(series->high[k]))
@@ -72,7 +74,8 @@ static bar bar_of(const wt_series *series, size_t k, const wt_extent *y) {
     bool down = (open & WT_OPEN_LOW) != 0 || series->low[k] < y->low;
     bool up = (open & WT_OPEN_HIGH) != 0 || series->high[k] > y->high;
     double low = fmax(series->low[k], y->low), high = fmin(series->high[k], y->high);
-    out = (bar){down ? value : low, up ? value : high, down ? low : NAN, up ? high : NAN};
+    out = (bar){down ? value : low, up ? value : high, down ? fmin(low, short_down) : NAN,
+                up ? fmax(high, short_up) : NAN};
     if (!(out.low < out.high))
         out.low = out.high = NAN;
     return out;
