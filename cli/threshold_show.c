@@ -3,6 +3,8 @@
 
 #include "threshold.h"
 
+enum { NEAREST = 3 }; /* m of a length whose rates are told; --json has all */
+
 /* "63.2 (58.1, 70.4)"; ends that the trials did not reach are "?". */
 static const char *spell(wt_interval value, char out[64]) {
     char ends[2][24];
@@ -40,8 +42,8 @@ static void print_basis(const wt_threshold_summary *summary) {
     printf("\n");
 }
 
-void cli_threshold_print(const wt_threshold_summary *summary) {
-    char critical[64], fitted[64], slope[64], exponent[3][WT_EXPONENT_TEXT];
+static void print_points(const wt_threshold_summary *summary) {
+    char critical[64], fitted[64];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
            "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
@@ -55,6 +57,40 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
         }
         printf("\n");
     }
+}
+
+/* The first of the NEAREST cells of a point whose m are nearest to the critical one, or to the
+ * largest m tried where none is critical; *count of them. */
+static const wt_threshold_cell *nearest_cells(const wt_threshold_summary *summary,
+                                              const wt_threshold_point *point, size_t *count) {
+    const wt_threshold_cell *cells = &summary->cells[point->first_cell];
+    size_t centre = point->critical > 0 ? point->critical : point->largest, first = 0;
+    size_t last = point->cells; /* cells first .. last-1: the farther end goes */
+    while (last - first > NEAREST)
+        if (centre - cells[first].samples >= cells[last - 1].samples - centre)
+            first++;
+        else
+            last--;
+    *count = last - first;
+    return cells + first;
+}
+
+static void print_rates(const wt_threshold_summary *summary) {
+    printf("\n%8s  %8s  %-16s  %s\n", "T", "m", "successes/trials", "rate (95% interval)");
+    for (size_t i = 0; i < summary->point_count; i++) {
+        size_t count;
+        const wt_threshold_cell *cell = nearest_cells(summary, &summary->points[i], &count);
+        for (; count > 0; count--, cell++) {
+            char trials[48];
+            snprintf(trials, sizeof trials, "%zu/%zu", cell->successes, cell->trials);
+            printf("%8zu  %8zu  %-16s  %.3f (%.3f, %.3f)\n", cell->length, cell->samples, trials,
+                   cell->rate.value, cell->rate.low, cell->rate.high);
+        }
+    }
+}
+
+static void print_fits(const wt_threshold_summary *summary) {
+    char slope[64], exponent[3][WT_EXPONENT_TEXT];
     if (summary->fitted_points < 3) {
         printf("\nno fit in T: %zu of %zu lengths have a fitted m\n", summary->fitted_points,
                summary->point_count);
@@ -72,6 +108,12 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
            wt_exponent_words(summary->exponent.value, exponent[0]),
            wt_exponent_words(summary->exponent.low, exponent[1]),
            wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
+}
+
+void cli_threshold_print(const wt_threshold_summary *summary) {
+    print_points(summary);
+    print_rates(summary);
+    print_fits(summary);
 }
 
 static json_t *json_interval(wt_interval value) {

@@ -88,6 +88,26 @@ static void lengths_left_out_of_a_fit_are_told(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+/* Clopper and Pearson, to the digits told, of the three m nearest the critical one: inside the
+ * range, at its upper end, and above it. */
+static void rates_around_the_critical_m_are_told(void **state) {
+    (void)state;
+    copy_table();
+    const run_result *result = run(with_table(CUT));
+    CHECK_PRINTS(result, "       T         m  successes/trials  rate (95% interval)\n"
+                         "      25        10  7/16              0.438 (0.198, 0.701)\n"
+                         "      25        20  36/40             0.900 (0.763, 0.972)\n"
+                         "      25        30  37/40             0.925 (0.796, 0.984)\n"
+                         "      50        20  6/16              0.375 (0.152, 0.646)\n");
+    CHECK_PRINTS(result, "     200        40  7/16              0.438 (0.198, 0.701)\n"
+                         "     200        50  23/32             0.719 (0.533, 0.863)\n"
+                         "     200        60  35/40             0.875 (0.732, 0.958)\n");
+    CHECK_PRINTS(result, "     400        40  1/16              0.062 (0.002, 0.302)\n"
+                         "     400        50  15/24             0.625 (0.406, 0.812)\n"
+                         "     400        60  17/28             0.607 (0.406, 0.785)\n\n");
+    assert_int_equal(unlink(table), 0);
+}
+
 /* Where nothing succeeds the largest m tried is told, which here is not the end of the range. */
 static void what_was_not_reached_is_told(void **state) {
     (void)state;
@@ -150,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_summed_up),
         cmocka_unit_test(lengths_left_out_of_a_fit_are_told),
+        cmocka_unit_test(rates_around_the_critical_m_are_told),
         cmocka_unit_test(what_was_not_reached_is_told),
         cmocka_unit_test(ctrl_c_keeps_trials),
         cmocka_unit_test(bad_input_is_refused),
