@@ -275,11 +275,12 @@ static size_t below_all(const wt_threshold *threshold, size_t length) {
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical) {
     const wt_threshold_setting *setting = &threshold->setting;
     size_t points = grid_points(setting), low, high;
+    size_t around = setting->around < points ? setting->around : points; /* no more are there */
     bracket(threshold, length, &low, &high);
     *critical = high < points ? grid_at(setting, high) : 0;
     if (low < high)
         return grid_at(setting, low + (high - low) / 2);
-    for (size_t i = 0; i < 2 * (setting->around + 1); i++) {
+    for (size_t i = 0; i < 2 * (around + 1); i++) {
         size_t samples = neighbour(setting, high == 0 ? SIZE_MAX : high - 1, i);
         if (samples > 0 && judge(threshold, length, samples) == OPEN)
             return samples;

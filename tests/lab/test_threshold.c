@@ -98,6 +98,21 @@ static void every_threshold_is_found(void **state) {
     }
 }
 
+/* More around than the grid has: all of it is tried, and nothing else. */
+static void around_ends_with_the_grid(void **state) {
+    static const size_t arounds[] = {10, 100000000000000, SIZE_MAX / 2, SIZE_MAX};
+    for (size_t i = 0; i < sizeof arounds / sizeof *arounds; i++) {
+        wt_threshold_setting setting = tiny();
+        wt_threshold *threshold;
+        size_t cells;
+        setting.around = arounds[i];
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+        assert_int_equal(search_truth(*state, threshold, 20, &cells), 20);
+        assert_int_equal(cells, 10);
+        wt_threshold_free(threshold);
+    }
+}
+
 /* The search against so many successes at each point of the grid. */
 static void search_table(wt_context *context, wt_threshold *threshold, const size_t *successes) {
     const wt_threshold_setting *setting = &threshold->setting;
@@ -372,6 +387,7 @@ static void bad_settings_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_threshold_is_found),
+        cmocka_unit_test(around_ends_with_the_grid),
         cmocka_unit_test(critical_is_what_it_is_defined_to_be),
         cmocka_unit_test(luck_below_does_not_count),
         cmocka_unit_test(a_verdict_comes_early),
