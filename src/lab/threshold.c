@@ -1,7 +1,6 @@
 #include "lab/threshold.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -44,28 +43,6 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
         return wt_fail(context, WT_USAGE,
                        "every trial of a threshold draws its relevant positions: give none");
     return WT_OK;
-}
-
-/* FNV-1a over the words of what a trial depends on. */
-static uint64_t key_of(const wt_threshold_setting *setting) {
-    const wt_train_setting *train = &setting->train;
-    const wt_network_spec *net = &train->network;
-    char text[1024];
-    uint64_t hash = 0xcbf29ce484222325u;
-    snprintf(text, sizeof text,
-             "1|%.17g|%.17g|%d|%s|%zu|%zu|%zu|%.17g|%.17g|%.17g|%d|%s|%.17g|%.17g|%d|%.17g|%.17g|"
-             "%zu|%zu|%zu|%.17g|%zu|%llu|",
-             train->task.probability, train->task.noise, train->keep_ambiguous, net->kind, net->dim,
-             net->heads, net->hidden, net->embedding_drop, net->attention_drop, net->block_drop,
-             net->fixed_positions, net->activation == NULL ? "" : net->activation, train->rate,
-             train->weight_decay, train->decoupled, train->clip, train->init_scale, train->steps,
-             train->validate, train->validation_samples, train->success, train->restarts,
-             (unsigned long long)setting->seed);
-    const char *parts[] = {text, train->task.function, train->balls == NULL ? "" : train->balls};
-    for (size_t i = 0; i < 3; i++)
-        for (const char *at = parts[i]; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-    return hash;
 }
 
 /* The lengths and texts of the setting, to be kept. */
@@ -113,7 +90,7 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *set
     WT_TRY(WT_NEW_ZERO(context, &made, 1, "a search"));
     WT_TRY(copy_setting(context, setting, path, made));
     WT_TRY(try_first(context, &made->setting));
-    made->key = key_of(&made->setting);
+    made->key = wt_threshold_key(&made->setting);
     if (path != NULL)
         WT_TRY(wt_threshold_read(context, made, path));
     *out = made;

@@ -22,6 +22,15 @@ struct wt_threshold {
     char *texts[WT_THRESHOLD_TEXTS];
 };
 
+/* Names what a trial depends on, beside T, m and its number. */
+uint64_t wt_threshold_key(const wt_threshold_setting *setting);
+
+#define WT_THRESHOLD_GUESS 128
+/* In what the setting of another key differs, where that is the seed or one whole number alone and
+ * a likely one: "the seed is 1 there, and 0 here"; false where it is something else. */
+bool wt_threshold_guess(const wt_threshold_setting *setting, uint64_t key,
+                        char out[WT_THRESHOLD_GUESS]);
+
 /* The result of one trial into the table. */
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row);

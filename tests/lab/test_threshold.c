@@ -100,7 +100,7 @@ static void every_threshold_is_found(void **state) {
 
 /* More around than the grid has: all of it is tried, and nothing else. */
 static void around_ends_with_the_grid(void **state) {
-    static const size_t arounds[] = {10, 100000000000000, SIZE_MAX / 2, SIZE_MAX};
+    static const size_t arounds[] = {SIZE_MAX, SIZE_MAX / 2, 100000000000000, 10};
     for (size_t i = 0; i < sizeof arounds / sizeof *arounds; i++) {
         wt_threshold_setting setting = tiny();
         wt_threshold *threshold;
@@ -347,6 +347,8 @@ static void foreign_files_are_refused(void **state) {
     put(HEAD "0123456789abcdef,6,4,0,1,1,10,0.95,0,0.1\n");
     CHECK_FAILS(*state, wt_threshold_read(*state, threshold, path), WT_DATA,
                 "another setting or seed");
+    CHECK_FAILS(*state, wt_threshold_read(*state, threshold, path), WT_DATA,
+                "task, network, training, restarts and seed must be those of the table");
     put("a,b\n1,2\n");
     CHECK_FAILS(*state, wt_threshold_read(*state, threshold, path), WT_DATA, "no table of trials");
     put("");
@@ -359,6 +361,31 @@ static void foreign_files_are_refused(void **state) {
     unlink(path);
     wt_threshold_free(threshold);
 #undef HEAD
+}
+
+/* A table that differs in the seed or one number alone is told so. */
+static void what_differs_is_told(void **state) {
+    const wt_threshold_row row = {.length = 6, .samples = 4, .result = {.runs = 1}};
+    wt_threshold_setting setting = tiny(), other;
+    wt_threshold *threshold;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+    CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
+    CHECK_OK(*state, wt_threshold_write(*state, threshold, path));
+    wt_threshold_free(threshold);
+#define DIFFERS(change, words)                                                                     \
+    do {                                                                                           \
+        other = setting;                                                                           \
+        change;                                                                                    \
+        CHECK_FAILS(*state, wt_threshold_open(*state, &other, path, &threshold), WT_DATA, words);  \
+    } while (0)
+    DIFFERS(other.seed = 7, "the seed is 3 there, and 7 here");
+    DIFFERS(other.train.restarts = 5, "restarts: 2 there, and 5 here");
+    DIFFERS(other.train.network.hidden = 16, "hidden width: 12 there, and 16 here");
+    DIFFERS(other.train.steps = 1000, "steps: 60 there, and 1000 here");
+    DIFFERS(other.train.task.noise = 0.1, "must be those of the table");
+    DIFFERS((other.seed = 7, other.train.restarts = 5), "must be those of the table");
+#undef DIFFERS
+    assert_int_equal(unlink(path), 0);
 }
 
 static void bad_settings_are_refused(void **state) {
@@ -395,6 +422,7 @@ int main(void) {
         cmocka_unit_test(finished_trials_survive_a_cancel),
         cmocka_unit_test(the_setting_is_borrowed_for_the_call_only),
         cmocka_unit_test(foreign_files_are_refused),
+        cmocka_unit_test(what_differs_is_told),
         cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, open_path, close_path);
