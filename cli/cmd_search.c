@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "io/output.h"
 #include "search.h"
 #include "set_options.h"
 
@@ -244,6 +245,7 @@ static wt_status run_table(cli_call *call) {
         .size_count = given->samples.count,
         .seed = call->common.seed};
     WT_TRY(check(call, &work, sizes));
+    WT_TRY(wt_output_try(call->context, given->output));
     work.table = (search_table){.task = given->task,
                                 .method = given->method,
                                 .noise = given->noise,

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "plot.h"
 #include "train.h"
 #include "train_options.h"
@@ -64,8 +65,18 @@ static wt_status check_options(cli_call *call) {
     if (given->test_samples < 2)
         return wt_fail(call->context, WT_USAGE, "--test-samples must be 2 or more, not %zu",
                        given->test_samples);
-    wt_status status = cli_train_check(call, &given->train);
-    return status == WT_OK ? cli_plot_check(call, given->plot) : status;
+    return cli_train_check(call, &given->train);
+}
+
+/* What cannot be written is said before the first step. */
+static wt_status check_outputs(cli_call *call) {
+    const values *given = call->values;
+    wt_status status;
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(wt_output_try(call->context, given->checkpoint));
+    WT_TRY(wt_output_try(call->context, given->output));
+done:
+    return status;
 }
 
 static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {
@@ -111,20 +122,22 @@ static wt_status train(cli_call *call, wt_trainer *trainer) {
     return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
 }
 
+/* A file that fails in the end loses no result: the table is printed all the same. */
 static wt_status show(cli_call *call, cli_trial *trial) {
     const values *given = call->values;
     bool reached = trial->result.success || given->to_end;
-    wt_status status = WT_OK;
+    wt_status status = WT_OK, saved = WT_OK;
     if (reached && given->output != NULL) {
-        WT_TRY(wt_trainer_save_model(call->context, trial->trainer, given->output));
-        trial->output = given->output;
+        saved = wt_trainer_save_model(call->context, trial->trainer, given->output);
+        trial->output = saved == WT_OK ? given->output : NULL;
     }
-    if (given->plot != NULL)
-        WT_TRY(cli_train_draw(call, trial, given->plot));
     if (call->common.json)
         WT_TRY(cli_train_emit(call, trial));
     else
         cli_train_print(trial);
+    WT_TRY(saved);
+    if (given->plot != NULL)
+        WT_TRY(cli_train_draw(call, trial, given->plot));
     if (!reached)
         status = wt_fail(call->context, WT_MISSED,
                          "no validation passed %g: the best accuracy of %zu run%s was %.4f",
@@ -143,6 +156,7 @@ static wt_status run(cli_call *call) {
     cli_trial trial = {.setting = &setting};
     wt_status status;
     WT_TRY(check_options(call));
+    WT_TRY(check_outputs(call));
     WT_TRY(read_relevant(call, &relevant, &setting.task.relevant_count));
     setting.task.relevant = relevant;
     setting.online = given->online;
