@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "plot.h"
 #include "threshold.h"
 #include "train_options.h"
@@ -95,20 +96,21 @@ static wt_status run(cli_call *call) {
     wt_threshold_summary summary = {0};
     size_t *lengths = NULL;
     wt_status status;
-    WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(cli_train_check(call, &given->recipe));
     WT_TRY(read_lengths(call, &lengths));
     WT_TRY(read_setting(call, lengths, &setting));
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
     status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
     WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
-    if (given->plot != NULL)
-        WT_TRY(cli_threshold_draw(call, &summary, given->plot));
     if (call->common.json)
         WT_TRY(cli_threshold_emit(call, threshold, &summary));
     else
         cli_threshold_print(&summary);
+    if (given->plot != NULL) /* last: a picture that fails loses no search */
+        WT_TRY(cli_threshold_draw(call, &summary, given->plot));
 done:
     wt_threshold_summary_free(&summary);
     wt_threshold_free(threshold);

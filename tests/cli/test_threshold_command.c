@@ -120,6 +120,27 @@ static void what_was_not_reached_is_told(void **state) {
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"), " o ");
 }
 
+/* Outputs that cannot be are told before the search, which here needs too much memory; a picture
+ * that fails in the end loses no result. */
+static void outputs_are_tried_first_and_drawn_last(void **state) {
+    static const char *const outputs[] = {"-o none/t.csv", "--plot none/t.svg", "-o ."};
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        char line[512];
+        snprintf(line, sizeof line, TINY "--trials 1000000000 --mem 10M %s", outputs[i]);
+        CHECK_SAYS(run_in_folder(line), 73, "cannot be created");
+    }
+    const run_setting no_gnuplot = {.directory = run_folder, .variable = "PATH=/nowhere"};
+    const run_result *result = run_with(TINY "--plot t.svg", &no_gnuplot);
+    CHECK_SAYS(result, 69, "gnuplot");
+    assert_non_null(strstr(result->out, "best exponent of T"));
+    result = run_with(TINY "--json --plot t.svg", &no_gnuplot);
+    assert_int_equal(result->code, 69);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_array_size(json_object_get(all, "lengths")), 3);
+    json_decref(all);
+}
+
 /* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */
 static void ctrl_c_keeps_trials(void **state) {
     struct stat about;
@@ -172,6 +193,7 @@ int main(void) {
         cmocka_unit_test(lengths_left_out_of_a_fit_are_told),
         cmocka_unit_test(rates_around_the_critical_m_are_told),
         cmocka_unit_test(what_was_not_reached_is_told),
+        cmocka_unit_test(outputs_are_tried_first_and_drawn_last),
         cmocka_unit_test(ctrl_c_keeps_trials),
         cmocka_unit_test(bad_input_is_refused),
     };
