@@ -143,14 +143,16 @@ static bool has_bars(const wt_series *series) {
     return has_interval(series) && series->mark != WT_MARK_LINE && series->mark != WT_MARK_BAND;
 }
 
-/* The column of x: moved by a hundredth of the axis from one series with bars to the next. */
+/* The column of x, moved from one series with bars to the next: by a hundredth of a logarithmic
+ * axis, but on a linear one, where values are read off, by half a percent of it at most. */
 static void write_x(wt_script *script, const wt_panel *panel, size_t number, const wt_extent *x) {
     size_t bars = 0, before = 0;
     for (size_t i = 0; i < panel->series_count; i++) {
         before += i < number && has_bars(&panel->series[i]);
         bars += has_bars(&panel->series[i]);
     }
-    double share = fmin(0.011, 0.06 / (double)bars) * ((double)before - ((double)bars - 1) / 2);
+    double apart = x->log ? fmin(0.011, 0.06 / (double)bars) : 0.01 / fmax(2, (double)bars - 1);
+    double share = apart * ((double)before - ((double)bars - 1) / 2);
     if (bars < 2 || !has_bars(&panel->series[number]) || share == 0)
         wt_script_add(script, "1");
     else if (x->log)
