@@ -7,7 +7,8 @@
  * rise, and halving begins again where one of them moves it. At last smaller m are run until the
  * fitted rate is below `rate`. All lengths are searched side by side, in rounds: what is run
  * depends on results and never on time or threads. A trial is a pure function of (seed, T, m, its
- * number); trials at other T or m draw tasks of their own.
+ * number); trials at other T or m draw tasks of their own. Only a search that was stopped and goes
+ * on may end with a few trials more or fewer at an m, with the same verdicts.
  *
  * All trials may be kept in a CSV file (docs/formats.md), and a search that finds some there goes
  * on from them. Used so (examples/threshold.c is the whole program):

@@ -160,6 +160,66 @@ static void ctrl_c_keeps_trials(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+#define KILLED                                                                                     \
+    "threshold --task and:2 --model mlp --hidden 24 --length 8,12 --samples 4:100 "                \
+    "--resolution 8 --trials 20 --restarts 2 --lr 1e-2 --steps 150 --success 0.95 "                \
+    "--validation-samples 500 --seed 5 -q "
+
+/* The table as it is, "" where there is none. Returns its rows. */
+static size_t read_table(char *out, size_t room) {
+    FILE *file = fopen(table, "r");
+    size_t bytes = file == NULL ? 0 : fread(out, 1, room - 1, file), rows = 0;
+    out[bytes] = '\0';
+    if (file != NULL)
+        fclose(file);
+    for (const char *at = strchr(out, '\n'); at != NULL && at[1] != '\0'; at = strchr(at + 1, '\n'))
+        rows++;
+    return rows;
+}
+
+/* The trials of a search that was stopped may be a few more or fewer, its verdicts not others. */
+static void check_same_critical(const json_t *whole, const json_t *resumed) {
+    json_t *left = json_object_get(whole, "lengths"), *right = json_object_get(resumed, "lengths");
+    assert_int_equal(json_array_size(left), json_array_size(right));
+    for (size_t i = 0; i < json_array_size(left); i++)
+        assert_true(run_member(json_array_get(left, i), "critical") ==
+                    run_member(json_array_get(right, i), "critical"));
+}
+
+/* Killed as soon as it has written something, again and again: what is in the table is whole and
+ * stays, and the search ends where one that was left alone does. */
+static void a_killed_search_goes_on(void **state) {
+    static char before[1 << 16], after[1 << 16];
+    (void)state;
+    json_t *whole = run_json(KILLED "--json");
+    size_t trials = (size_t)run_member(whole, "trials_run");
+    for (int k = 0; k < 4; k++) {
+        size_t rows = read_table(before, sizeof before), now = rows;
+        pid_t child = run_start(with_table(KILLED), -1);
+        for (int i = 0; i < 5000 && now <= rows; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+            now = read_table(after, sizeof after);
+        }
+        int status = run_end(child, SIGKILL);
+        assert_true(WIFSIGNALED(status)); /* on the way */
+        now = read_table(after, sizeof after);
+        assert_true(now > rows && now < trials);
+        assert_memory_equal(after, before, strlen(before));
+        assert_true(after[strlen(after) - 1] == '\n');
+    }
+    json_t *resumed = run_json(with_table(KILLED "--json"));
+    check_same_critical(whole, resumed);
+    assert_int_equal(read_table(before, sizeof before), run_member(resumed, "trials_run"));
+    assert_memory_equal(before, after, strlen(after));
+    json_decref(whole);
+    json_decref(resumed);
+    assert_int_equal(unlink(table), 0);
+    /* A process killed while writing leaves its temporary file, and nothing else. */
+    char command[256];
+    snprintf(command, sizeof command, "rm -f %s/.wattle-*.tmp", run_folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void bad_input_is_refused(void **state) {
     const struct {
         const char *words, *says;
@@ -195,6 +255,7 @@ int main(void) {
         cmocka_unit_test(what_was_not_reached_is_told),
         cmocka_unit_test(outputs_are_tried_first_and_drawn_last),
         cmocka_unit_test(ctrl_c_keeps_trials),
+        cmocka_unit_test(a_killed_search_goes_on),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
