@@ -95,6 +95,19 @@ static void a_failure_writes_no_model(void **state) {
     remove_file("model.safetensors");
 }
 
+/* Labels of training and test samples are turned, those of validations are not, and it says so. */
+static void noise_is_on_test_labels_too(void **state) {
+    (void)state;
+    const run_result *result = run(SMALL "--dropout 0 --noise 0.2 --samples 600 --json");
+    assert_int_equal(result->code, 0);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(real_of(all, "best_accuracy") > 0.97);
+    CHECK_NEAR(real_of(all, "test_accuracy"), 0.8, 0.1); /* 300 samples: 4 standard errors */
+    CHECK_NEAR(real_of(all, "train_accuracy"), 0.8, 0.1);
+    json_decref(all);
+    assert_non_null(strstr(run("train --help")->out, "validations are clean"));
+}
+
 static void other_models_and_pictures(void **state) {
     (void)state;
     CHECK_PRINTS(run(ANY_SMALL "--model head --dim 6 --to-end --steps 20 --activation tanh "
@@ -262,6 +275,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_is_told_and_written),
         cmocka_unit_test(a_failure_writes_no_model),
+        cmocka_unit_test(noise_is_on_test_labels_too),
         cmocka_unit_test(other_models_and_pictures),
         cmocka_unit_test(a_killed_trial_is_resumed),
         cmocka_unit_test(ctrl_c_keeps_the_state),
