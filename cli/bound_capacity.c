@@ -234,10 +234,7 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind) {
     static const char *const of_features[] = {"target", "data",   "keys",        "n",
                                               "bias",   "tokens", "token-scale", "measure"};
     wt_status status;
-    for (size_t i = 0; i < sizeof of_features / sizeof *of_features; i++)
-        if (cli_given(call, of_features[i]))
-            return wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
-                           of_features[i], kind);
+    WT_TRY(cli_bound_refuse(call, kind, of_features, sizeof of_features / sizeof *of_features));
     WT_TRY(compute(call, &out));
     if (call->common.json)
         WT_TRY(emit(call, &out, kind));
