@@ -156,6 +156,8 @@ static void print_report(const report *of, const char *kind) {
     printf("gap       4 c L sqrt(C_F/m) (1 + log(A sqrt(m/C_F))) = %.5g with c = 1, A = %.5g, plus "
            "2 b sqrt(log(1/delta)/2m) = %.5g\n",
            bound->capacity_term, bound->range, bound->confidence_term);
+    if (bound->constant == 0)
+        printf("          (C_F is 0, and so is the limit of the first term)\n");
     if (bound->vacuous)
         printf("          (vacuous: C_F is above A^2 m, and the logarithm is taken as 0)\n");
     printf("below     without bounds on norms, heads of d = 3 have a pseudo-dimension of at least "
