@@ -1,5 +1,6 @@
 /* `wattle train`: one trial. */
 #define _DEFAULT_SOURCE /* access */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -147,6 +148,15 @@ done:
     return status;
 }
 
+/* Where one label is the rarer, always to say the other is a rival that looks good. */
+static void remark_balance(cli_call *call, const wt_sparse_task *task) {
+    double ones = wt_boolean_mean(&task->function, task->probability);
+    if (fabs(ones - 0.5) > 1e-6)
+        wt_remark(call->context, "%sP(y = 1) is %.4g, not 1/2: to say %d always has accuracy %.4g",
+                  cli_given(call, "probability") ? "" : "no --probability balances the labels: ",
+                  ones, ones > 0.5, fmax(ones, 1 - ones));
+}
+
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_train_setting setting =
@@ -164,6 +174,7 @@ static wt_status run(cli_call *call) {
     setting.to_end = given->to_end;
     setting.loss_mark = given->loss_mark;
     WT_TRY(wt_trainer_open(call->context, &setting, &trainer));
+    remark_balance(call, wt_trainer_task(trainer));
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
     WT_TRY(train(call, trainer));
