@@ -89,6 +89,16 @@ static void a_failure_writes_no_model(void **state) {
     CHECK_SAYS(result, 1, "the best accuracy of 2 runs was");
     assert_non_null(strstr(result->out, "NO, in 2 runs"));
     assert_false(exists("model.safetensors"));
+    /* as the help says: the network is not, picture and state are */
+    assert_non_null(strstr(run("train --help")->out, "no network is written"));
+    assert_null(strstr(run("train --help")->out, "no file is written"));
+    assert_int_equal(run(run_line(SMALL "--steps 10 --lr 1e-9 --plot {tmp}/run.svg --checkpoint "
+                                        "{tmp}/c.safetensors -o {tmp}/model.safetensors"))
+                         ->code,
+                     1);
+    assert_false(exists("model.safetensors"));
+    remove_file("run.svg");
+    remove_file("c.safetensors");
     /* to the end there is no goal */
     result = run(run_line(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
     assert_int_equal(result->code, 0);
