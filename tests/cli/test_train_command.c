@@ -151,6 +151,18 @@ static void other_models_and_pictures(void **state) {
                  "1, 4");
 }
 
+/* Of one head and one run: nothing is dashed, for peaks a position wide would break up. */
+static void attention_is_a_solid_line(void **state) {
+    static char text[1 << 18];
+    (void)state;
+    assert_int_equal(
+        run(run_line(ANY_SMALL "--heads 1 --steps 20 --to-end --plot {tmp}/run.svg"))->code, 0);
+    text[read_file("run.svg", text, sizeof text)] = '\0';
+    assert_non_null(strstr(text, "attention of the [CLS] row"));
+    assert_null(strstr(text, "stroke-dasharray"));
+    remove_file("run.svg");
+}
+
 static void wait_a_moment(void) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
@@ -309,6 +321,7 @@ int main(void) {
         cmocka_unit_test(the_law_of_the_inputs_is_told),
         cmocka_unit_test(noise_is_on_test_labels_too),
         cmocka_unit_test(other_models_and_pictures),
+        cmocka_unit_test(attention_is_a_solid_line),
         cmocka_unit_test(a_killed_trial_is_resumed),
         cmocka_unit_test(ctrl_c_keeps_the_state),
         cmocka_unit_test(files_are_not_lost),
