@@ -46,7 +46,7 @@ static const cli_option options[] = {
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
      "Go on from the checkpoint, with the bits of a trial that was never stopped."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the network goes (.safetensors); nothing is written without success."},
+     "Where the network goes (.safetensors); not written without success, but for --to-end."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
@@ -200,7 +200,8 @@ const cli_command cli_train = {
         "--samples samples (full batch) or from fresh ones every step (--online). The defaults are "
         "the published recipe: one pre-norm block of width 64 with 16 heads, read at a trainable "
         "token [CLS], dropout 0.1, Adam at 1e-3. A run succeeds when a validation on fresh samples "
-        "passes --success; without success the exit code is 1 and no file is written.\n\n"
+        "passes --success; without success the exit code is 1 and no network is written, but the "
+        "picture of --plot and the state of --checkpoint are. With --to-end there is no goal.\n\n"
         "Told at the end, without dropout: training and test loss and their difference with a 95% "
         "interval by the test samples, how much of the attention lies on the bits that matter "
         "(mean over samples and heads, and of the best head), and the norms of every matrix. "

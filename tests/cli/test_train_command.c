@@ -89,6 +89,16 @@ static void a_failure_writes_no_model(void **state) {
     CHECK_SAYS(result, 1, "the best accuracy of 2 runs was");
     assert_non_null(strstr(result->out, "NO, in 2 runs"));
     assert_false(exists("model.safetensors"));
+    /* as the help says: the network is not, picture and state are */
+    assert_non_null(strstr(run("train --help")->out, "no network is written"));
+    assert_null(strstr(run("train --help")->out, "no file is written"));
+    assert_int_equal(run(run_line(SMALL "--steps 10 --lr 1e-9 --plot {tmp}/run.svg --checkpoint "
+                                        "{tmp}/c.safetensors -o {tmp}/model.safetensors"))
+                         ->code,
+                     1);
+    assert_false(exists("model.safetensors"));
+    remove_file("run.svg");
+    remove_file("c.safetensors");
     /* to the end there is no goal */
     result = run(run_line(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
     assert_int_equal(result->code, 0);
@@ -139,6 +149,18 @@ static void other_models_and_pictures(void **state) {
     CHECK_PRINTS(run("train --task parity:2 --length 6 --online 64 --dim 8 --heads 2 --steps 5 "
                      "--validation-samples 50 --test-samples 50 --relevant 1,4 --to-end"),
                  "1, 4");
+}
+
+/* Of one head and one run: nothing is dashed, for peaks a position wide would break up. */
+static void attention_is_a_solid_line(void **state) {
+    static char text[1 << 18];
+    (void)state;
+    assert_int_equal(
+        run(run_line(ANY_SMALL "--heads 1 --steps 20 --to-end --plot {tmp}/run.svg"))->code, 0);
+    text[read_file("run.svg", text, sizeof text)] = '\0';
+    assert_non_null(strstr(text, "attention of the [CLS] row"));
+    assert_null(strstr(text, "stroke-dasharray"));
+    remove_file("run.svg");
 }
 
 static void wait_a_moment(void) {
@@ -299,6 +321,7 @@ int main(void) {
         cmocka_unit_test(the_law_of_the_inputs_is_told),
         cmocka_unit_test(noise_is_on_test_labels_too),
         cmocka_unit_test(other_models_and_pictures),
+        cmocka_unit_test(attention_is_a_solid_line),
         cmocka_unit_test(a_killed_trial_is_resumed),
         cmocka_unit_test(ctrl_c_keeps_the_state),
         cmocka_unit_test(files_are_not_lost),
