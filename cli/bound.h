@@ -19,6 +19,10 @@ wt_status cli_bound_features(cli_call *call, const char *kind);
 /* head and transformer. */
 wt_status cli_bound_capacity(cli_call *call, const char *kind);
 
+/* WT_USAGE when one of these options was given: they are of another kind. */
+wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *const *names,
+                           size_t count);
+
 /* "qk21=8,v21=4,v=2/qk21=6": one group a head, or a layer where `deep`; what a group leaves out is
  * as in the group before it. One group counts `copies` times; a layer has `heads` heads alike. */
 wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size_t copies,

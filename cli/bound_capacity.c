@@ -156,6 +156,8 @@ static void print_report(const report *of, const char *kind) {
     printf("gap       4 c L sqrt(C_F/m) (1 + log(A sqrt(m/C_F))) = %.5g with c = 1, A = %.5g, plus "
            "2 b sqrt(log(1/delta)/2m) = %.5g\n",
            bound->capacity_term, bound->range, bound->confidence_term);
+    if (bound->constant == 0)
+        printf("          (C_F is 0, and so is the limit of the first term)\n");
     if (bound->vacuous)
         printf("          (vacuous: C_F is above A^2 m, and the logarithm is taken as 0)\n");
     printf("below     without bounds on norms, heads of d = 3 have a pseudo-dimension of at least "
@@ -234,10 +236,7 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind) {
     static const char *const of_features[] = {"target", "data",   "keys",        "n",
                                               "bias",   "tokens", "token-scale", "measure"};
     wt_status status;
-    for (size_t i = 0; i < sizeof of_features / sizeof *of_features; i++)
-        if (cli_given(call, of_features[i]))
-            return wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
-                           of_features[i], kind);
+    WT_TRY(cli_bound_refuse(call, kind, of_features, sizeof of_features / sizeof *of_features));
     WT_TRY(compute(call, &out));
     if (call->common.json)
         WT_TRY(emit(call, &out, kind));

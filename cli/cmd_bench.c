@@ -37,13 +37,14 @@ static const cli_option options[] = {
      "Size of the problem: the order of the matrices, the largest sample size, the largest "
      "dimension of bench recover, the bits of bench train (there 300 by default)."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
-     "How often each measurement is made; the best counts."},
+     "How often each measurement is made; the best counts, beside a peer the mean."},
     {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
      "Data, weights and test errors of bench curve (.npz), for another program to repeat."},
     {"samples", 0, CLI_COUNT, offsetof(cli_bench_values, samples), "M", "100",
      "Samples a step of bench train."},
     {"peer", 0, CLI_TEXT, offsetof(cli_bench_values, peer), "COMMAND", NULL,
-     "A shell command that trains the same and prints '... ms/step', run beside bench train."},
+     "A shell command that trains the same and prints '... ms/step', its mean; run beside bench "
+     "train and set beside our mean."},
 };
 
 const cli_command cli_bench = {

@@ -61,6 +61,15 @@ static const char *kind_name_at(const void *from, size_t index) {
     return index < KINDS ? kinds[index].name : NULL;
 }
 
+wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *const *names,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (cli_given(call, names[i]))
+            return wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
+                           names[i], kind);
+    return WT_OK;
+}
+
 static wt_status run(cli_call *call) {
     const char *word = call->operands[0];
     for (size_t i = 0; i < KINDS; i++)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "set_options.h"
 #include "wattle/construct.h"
 
@@ -153,6 +154,7 @@ static wt_status run(cli_call *call) {
     wt_construct_report report;
     wt_construct_norms norms;
     wt_status status;
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
     WT_TRY(wt_construct_check(call->context, &built, given->draws, call->common.seed, &report));
     wt_construction_norms(&built, &norms);

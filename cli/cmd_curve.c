@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "curve.h"
+#include "io/output.h"
 #include "lab/curve_cell.h"
 #include "plot.h"
 #include "set_options.h"
@@ -248,7 +249,6 @@ static wt_status prepare(job *work) {
     cli_call *call = work->call;
     const values *given = work->given;
     wt_status status;
-    WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(check_counts(call, "n", &given->n));
     WT_TRY(check_counts(call, "heads", &given->heads));
     WT_TRY(check_counts(call, "dim", &given->dim));
@@ -270,6 +270,8 @@ static wt_status prepare(job *work) {
         .ridge = &work->ridge,
         .seed = call->common.seed};
     WT_TRY(wt_law_parse(call->context, given->problem.tokens, &work->setting.problem.law));
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(open_data(work));
     work->setting.target = work->targets.words;
     work->setting.targets = work->targets.count;
@@ -325,12 +327,12 @@ static wt_status run(cli_call *call) {
     WT_TRY(status == WT_INTERRUPTED ? keep_finished(&work) : status);
     if (given->output != NULL)
         WT_TRY(curve_write_csv(call, &work.table, given->output));
-    if (given->plot != NULL)
-        WT_TRY(curve_draw(call, &work.table, given->plot));
     if (call->common.json)
         WT_TRY(curve_emit_json(call, &work.table));
     else
         WT_TRY(curve_print(call, &work.table));
+    if (given->plot != NULL)
+        WT_TRY(curve_draw(call, &work.table, given->plot));
 done:
     for (size_t i = 0; work.table.lines != NULL && i < work.table.line_count; i++)
         wt_release(work.table.lines[i].points);

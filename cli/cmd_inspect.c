@@ -110,12 +110,12 @@ static wt_status run(cli_call *call) {
     WT_TRY(WT_NEW(call->context, &heads, products.heads, "the heads' numbers"));
     for (size_t h = 0; h < products.heads; h++)
         WT_TRY(wt_head_inspect(call->context, &products, h, &heads[h]));
-    if (plot != NULL)
-        WT_TRY(cli_inspect_plot(call, &products, heads, plot));
     if (call->common.json)
         WT_TRY(emit(call, &products, heads, path));
     else
         print_table(&products, heads, path);
+    if (plot != NULL)
+        WT_TRY(cli_inspect_plot(call, &products, heads, plot));
 done:
     wt_release(heads);
     wt_products_free(&products);

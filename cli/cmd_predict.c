@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "set_options.h"
 #include "wattle/io.h"
 
@@ -47,6 +48,7 @@ static wt_status run_predict(cli_call *call) {
     wt_sets sets = {0};
     double *y = NULL;
     wt_status status;
+    WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(open_both(call, &fitted, &sets));
     size_t q = wt_fitted_outputs(fitted);
     WT_TRY(WT_NEW(call->context, &y, sets.samples * q, "predictions"));

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "commands.h"
+#include "io/output.h"
 #include "io/quote.h"
 #include "lab/reproduce.h"
 #include "sweep.h"
@@ -97,6 +98,7 @@ static wt_status open_folder(job *work) {
                        wt_quote(folder, shown, sizeof shown), strerror(errno));
     WT_TRY(join(context, folder, "results.db", &work->store));
     WT_TRY(join(context, folder, "report.html", &work->page));
+    WT_TRY(wt_output_try(context, work->page));
 done:
     return status;
 }

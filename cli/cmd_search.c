@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "io/output.h"
 #include "search.h"
 #include "set_options.h"
 
@@ -144,19 +145,32 @@ done:
     return status;
 }
 
-static wt_status run_file(cli_call *call) {
-    const values *given = call->values;
+/* Options of trials, or of the other method, must not be lost on a file. */
+static wt_status check_file(cli_call *call, bool elimination) {
     static const char *const of_trials[] = {"length",      "samples", "trials", "noise",
                                             "probability", "rate",    "output"};
-    bool elimination = strcmp(given->method, "elimination") == 0;
-    wt_bits bits = {0};
-    wt_status status;
+    static const char *const of_search[] = {"task", "fewest", "most"};
     for (size_t i = 0; i < sizeof of_trials / sizeof *of_trials; i++)
         if (cli_given(call, of_trials[i]))
             return wt_fail(call->context, WT_USAGE, "a data file and --%s exclude each other",
                            of_trials[i]);
-    if (given->task == NULL && !elimination)
+    for (size_t i = 0; elimination && i < sizeof of_search / sizeof *of_search; i++)
+        if (cli_given(call, of_search[i]))
+            return wt_fail(call->context, WT_USAGE,
+                           "--%s does not go with --method elimination, which solves for parities "
+                           "of any size that are right on all samples",
+                           of_search[i]);
+    if (!elimination && !cli_given(call, "task"))
         return wt_fail(call->context, WT_USAGE, "wattle search needs --task");
+    return WT_OK;
+}
+
+static wt_status run_file(cli_call *call) {
+    const values *given = call->values;
+    bool elimination = strcmp(given->method, "elimination") == 0;
+    wt_bits bits = {0};
+    wt_status status;
+    WT_TRY(check_file(call, elimination));
     WT_TRY(wt_bits_load(call->context, call->operands[0], &bits));
     WT_TRY(elimination ? eliminate_file(call, &bits) : search_file(call, &bits));
 done:
@@ -244,6 +258,7 @@ static wt_status run_table(cli_call *call) {
         .size_count = given->samples.count,
         .seed = call->common.seed};
     WT_TRY(check(call, &work, sizes));
+    WT_TRY(wt_output_try(call->context, given->output));
     work.table = (search_table){.task = given->task,
                                 .method = given->method,
                                 .noise = given->noise,

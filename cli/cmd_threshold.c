@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "plot.h"
 #include "threshold.h"
 #include "train_options.h"
@@ -91,29 +92,28 @@ static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_threshold_setting setting;
-    wt_threshold threshold = {0};
+    wt_threshold *threshold = NULL;
     wt_threshold_summary summary = {0};
     size_t *lengths = NULL;
     wt_status status;
-    WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(cli_train_check(call, &given->recipe));
     WT_TRY(read_lengths(call, &lengths));
     WT_TRY(read_setting(call, lengths, &setting));
-    WT_TRY(wt_threshold_open(call->context, &setting, &threshold));
-    if (given->output != NULL)
-        WT_TRY(wt_threshold_read(call->context, &threshold, given->output));
-    status = wt_threshold_run(call->context, &threshold, given->output);
-    WT_TRY(status == WT_INTERRUPTED ? interrupted(call, &threshold) : status);
-    WT_TRY(wt_threshold_summarise(call->context, &threshold, &summary));
-    if (given->plot != NULL)
-        WT_TRY(cli_threshold_draw(call, &summary, given->plot));
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
+    status = wt_threshold_run(call->context, threshold);
+    WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
+    WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
     if (call->common.json)
-        WT_TRY(cli_threshold_emit(call, &threshold, &summary));
+        WT_TRY(cli_threshold_emit(call, threshold, &summary));
     else
         cli_threshold_print(&summary);
+    if (given->plot != NULL) /* last: a picture that fails loses no search */
+        WT_TRY(cli_threshold_draw(call, &summary, given->plot));
 done:
     wt_threshold_summary_free(&summary);
-    wt_threshold_free(&threshold);
+    wt_threshold_free(threshold);
     wt_release(lengths);
     return status;
 }
@@ -132,11 +132,13 @@ const cli_command cli_threshold = {
         "one of `wattle train`, with task, training set and starts of its own. Trials run side by "
         "side, one a thread, and stop as soon as they succeed; an m is left as soon as its verdict "
         "stands (--all-trials runs them all).\n\n"
-        "Told: successes at each m, the critical m of the grid, and one fitted between the grid "
+        "Told: successes at each m, the critical m of the grid, the rates of the three m nearest "
+        "to it with 95% intervals (Clopper and Pearson), and an m fitted between the grid "
         "points, where the rates pooled so that they rise with m cross --rate (isotonic, with a "
         "bootstrap interval of 95%); where the range ends before the threshold it says so. With "
         "three lengths or more that have a fitted m, m = a + b log T, a + b sqrt T and a + b "
-        "T are fitted side by side, with intervals and information criteria.\n\n"
+        "T are fitted side by side, with intervals and information criteria; the lengths that "
+        "are left out for want of a fitted m are named.\n\n"
         "With -o all trials are kept, also after Ctrl-C (exit code 75), and the same command goes "
         "on from them; more lengths, trials or another range add to them.",
     .examples = "wattle threshold --length 100:400:100 --samples 10:200 -o threshold.csv "

@@ -1,11 +1,13 @@
 /* `wattle train`: one trial. */
 #define _DEFAULT_SOURCE /* access */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/output.h"
 #include "plot.h"
 #include "train.h"
 #include "train_options.h"
@@ -44,7 +46,7 @@ static const cli_option options[] = {
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
      "Go on from the checkpoint, with the bits of a trial that was never stopped."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the network goes (.safetensors); nothing is written without success."},
+     "Where the network goes (.safetensors); not written without success, but for --to-end."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
@@ -64,8 +66,18 @@ static wt_status check_options(cli_call *call) {
     if (given->test_samples < 2)
         return wt_fail(call->context, WT_USAGE, "--test-samples must be 2 or more, not %zu",
                        given->test_samples);
-    wt_status status = cli_train_check(call, &given->train);
-    return status == WT_OK ? cli_plot_check(call, given->plot) : status;
+    return cli_train_check(call, &given->train);
+}
+
+/* What cannot be written is said before the first step. */
+static wt_status check_outputs(cli_call *call) {
+    const values *given = call->values;
+    wt_status status;
+    WT_TRY(cli_plot_check(call, given->plot));
+    WT_TRY(wt_output_try(call->context, given->checkpoint));
+    WT_TRY(wt_output_try(call->context, given->output));
+done:
+    return status;
 }
 
 static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {
@@ -111,20 +123,22 @@ static wt_status train(cli_call *call, wt_trainer *trainer) {
     return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
 }
 
+/* A file that fails in the end loses no result: the table is printed all the same. */
 static wt_status show(cli_call *call, cli_trial *trial) {
     const values *given = call->values;
     bool reached = trial->result.success || given->to_end;
-    wt_status status = WT_OK;
+    wt_status status = WT_OK, saved = WT_OK;
     if (reached && given->output != NULL) {
-        WT_TRY(wt_trainer_save_model(call->context, trial->trainer, given->output));
-        trial->output = given->output;
+        saved = wt_trainer_save_model(call->context, trial->trainer, given->output);
+        trial->output = saved == WT_OK ? given->output : NULL;
     }
-    if (given->plot != NULL)
-        WT_TRY(cli_train_draw(call, trial, given->plot));
     if (call->common.json)
         WT_TRY(cli_train_emit(call, trial));
     else
         cli_train_print(trial);
+    WT_TRY(saved);
+    if (given->plot != NULL)
+        WT_TRY(cli_train_draw(call, trial, given->plot));
     if (!reached)
         status = wt_fail(call->context, WT_MISSED,
                          "no validation passed %g: the best accuracy of %zu run%s was %.4f",
@@ -132,6 +146,15 @@ static wt_status show(cli_call *call, cli_trial *trial) {
                          trial->result.runs == 1 ? "" : "s", trial->result.best_accuracy);
 done:
     return status;
+}
+
+/* Where one label is the rarer, always to say the other is a rival that looks good. */
+static void remark_balance(cli_call *call, const wt_sparse_task *task) {
+    double ones = wt_boolean_mean(&task->function, task->probability);
+    if (fabs(ones - 0.5) > 1e-6)
+        wt_remark(call->context, "%sP(y = 1) is %.4g, not 1/2: to say %d always has accuracy %.4g",
+                  cli_given(call, "probability") ? "" : "no --probability balances the labels: ",
+                  ones, ones > 0.5, fmax(ones, 1 - ones));
 }
 
 static wt_status run(cli_call *call) {
@@ -143,6 +166,7 @@ static wt_status run(cli_call *call) {
     cli_trial trial = {.setting = &setting};
     wt_status status;
     WT_TRY(check_options(call));
+    WT_TRY(check_outputs(call));
     WT_TRY(read_relevant(call, &relevant, &setting.task.relevant_count));
     setting.task.relevant = relevant;
     setting.online = given->online;
@@ -150,6 +174,7 @@ static wt_status run(cli_call *call) {
     setting.to_end = given->to_end;
     setting.loss_mark = given->loss_mark;
     WT_TRY(wt_trainer_open(call->context, &setting, &trainer));
+    remark_balance(call, wt_trainer_task(trainer));
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
     WT_TRY(train(call, trainer));
@@ -175,7 +200,8 @@ const cli_command cli_train = {
         "--samples samples (full batch) or from fresh ones every step (--online). The defaults are "
         "the published recipe: one pre-norm block of width 64 with 16 heads, read at a trainable "
         "token [CLS], dropout 0.1, Adam at 1e-3. A run succeeds when a validation on fresh samples "
-        "passes --success; without success the exit code is 1 and no file is written.\n\n"
+        "passes --success; without success the exit code is 1 and no network is written, but the "
+        "picture of --plot and the state of --checkpoint are. With --to-end there is no goal.\n\n"
         "Told at the end, without dropout: training and test loss and their difference with a 95% "
         "interval by the test samples, how much of the attention lies on the bits that matter "
         "(mean over samples and heads, and of the best head), and the norms of every matrix. "

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "io/output.h"
 
 #define WIDTH_UNKNOWN 80
 
@@ -27,8 +28,10 @@ static size_t terminal_width(void) {
 wt_status cli_plot_check(cli_call *call, const char *path) {
     if (path == NULL)
         return WT_OK;
-    if (strcmp(path, "-") != 0)
-        return wt_figure_check_path(call->context, path);
+    if (strcmp(path, "-") != 0) {
+        wt_status status = wt_figure_check_path(call->context, path);
+        return status == WT_OK ? wt_output_try(call->context, path) : status;
+    }
     if (call->common.json)
         return wt_fail(call->context, WT_USAGE,
                        "--json and --plot - both want standard output: give --plot a file");

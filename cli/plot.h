@@ -5,8 +5,10 @@
 #include "command.h"
 #include "wattle/report.h"
 
-/* To be asked before the work begins: a path no picture can be written to is WT_USAGE, and so is
- * `-` with --json, for both want standard output. NULL (no --plot) is fine. */
+/* To be asked before the work begins: a name of no kind of picture is WT_USAGE, and so is `-` with
+ * --json, for both want standard output; a path that cannot be written is WT_CANNOT_CREATE. NULL
+ * (no
+ * --plot) is fine. */
 wt_status cli_plot_check(cli_call *call, const char *path);
 /* Draws it; `-` as wide as the terminal. */
 wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path);

@@ -3,6 +3,8 @@
 
 #include "threshold.h"
 
+enum { NEAREST = 3 }; /* m of a length whose rates are told; --json has all */
+
 /* "63.2 (58.1, 70.4)"; ends that the trials did not reach are "?". */
 static const char *spell(wt_interval value, char out[64]) {
     char ends[2][24];
@@ -20,17 +22,28 @@ static const char *spell(wt_interval value, char out[64]) {
 }
 
 static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
-    if (point->censoring == WT_ABOVE)
+    if (point->censoring == WT_CENSORED_ABOVE)
         snprintf(out, 64, "above %zu", point->largest);
-    else if (point->censoring == WT_BELOW)
+    else if (point->censoring == WT_CENSORED_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);
     else
         snprintf(out, 64, "%zu", point->critical);
     return out;
 }
 
-void cli_threshold_print(const wt_threshold_summary *summary) {
-    char critical[64], fitted[64], slope[64], exponent[3][WT_EXPONENT_TEXT];
+/* A fit says nothing of the lengths that have no fitted m: which these are. */
+static void print_basis(const wt_threshold_summary *summary) {
+    size_t left = summary->point_count - summary->fitted_points;
+    printf("fits through the fitted m of %zu of %zu lengths%s", summary->fitted_points,
+           summary->point_count, left > 0 ? "; left out, without one: T = " : "");
+    for (size_t i = 0; i < summary->point_count; i++)
+        if (!isfinite(summary->points[i].fitted.value))
+            printf("%zu%s", summary->points[i].length, --left > 0 ? ", " : "");
+    printf("\n");
+}
+
+static void print_points(const wt_threshold_summary *summary) {
+    char critical[64], fitted[64];
     printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
            "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
@@ -44,6 +57,40 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
         }
         printf("\n");
     }
+}
+
+/* The first of the NEAREST cells of a point whose m are nearest to the critical one, or to the
+ * largest m tried where none is critical; *count of them. */
+static const wt_threshold_cell *nearest_cells(const wt_threshold_summary *summary,
+                                              const wt_threshold_point *point, size_t *count) {
+    const wt_threshold_cell *cells = &summary->cells[point->first_cell];
+    size_t centre = point->critical > 0 ? point->critical : point->largest, first = 0;
+    size_t last = point->cells; /* cells first .. last-1: the farther end goes */
+    while (last - first > NEAREST)
+        if (centre - cells[first].samples >= cells[last - 1].samples - centre)
+            first++;
+        else
+            last--;
+    *count = last - first;
+    return cells + first;
+}
+
+static void print_rates(const wt_threshold_summary *summary) {
+    printf("\n%8s  %8s  %-16s  %s\n", "T", "m", "successes/trials", "rate (95% interval)");
+    for (size_t i = 0; i < summary->point_count; i++) {
+        size_t count;
+        const wt_threshold_cell *cell = nearest_cells(summary, &summary->points[i], &count);
+        for (; count > 0; count--, cell++) {
+            char trials[48];
+            snprintf(trials, sizeof trials, "%zu/%zu", cell->successes, cell->trials);
+            printf("%8zu  %8zu  %-16s  %.3f (%.3f, %.3f)\n", cell->length, cell->samples, trials,
+                   cell->rate.value, cell->rate.low, cell->rate.high);
+        }
+    }
+}
+
+static void print_fits(const wt_threshold_summary *summary) {
+    char slope[64], exponent[3][WT_EXPONENT_TEXT];
     if (summary->fitted_points < 3) {
         printf("\nno fit in T: %zu of %zu lengths have a fitted m\n", summary->fitted_points,
                summary->point_count);
@@ -56,10 +103,17 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
         printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
                spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
+    print_basis(summary);
     printf("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
            wt_exponent_words(summary->exponent.value, exponent[0]),
            wt_exponent_words(summary->exponent.low, exponent[1]),
            wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
+}
+
+void cli_threshold_print(const wt_threshold_summary *summary) {
+    print_points(summary);
+    print_rates(summary);
+    print_fits(summary);
 }
 
 static json_t *json_interval(wt_interval value) {
@@ -81,7 +135,7 @@ static json_t *json_cells(const wt_threshold_summary *summary, const wt_threshol
 
 static json_t *json_points(const wt_threshold_summary *summary) {
     static const char *const words[] = {
-        [WT_FOUND] = "no", [WT_BELOW] = "below", [WT_ABOVE] = "above"};
+        [WT_CENSORED_NO] = "no", [WT_CENSORED_BELOW] = "below", [WT_CENSORED_ABOVE] = "above"};
     json_t *list = json_array();
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];
@@ -101,8 +155,10 @@ static json_t *json_fits(const wt_threshold_summary *summary) {
     for (size_t g = 0; summary->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
         json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "growth",
-                            wt_growth_name(summary->fits[g].growth), "slope",
+            list, json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "growth",
+                            wt_growth_name(summary->fits[g].growth), "lengths",
+                            (json_int_t)summary->fitted_points, "left_out",
+                            (json_int_t)(summary->point_count - summary->fitted_points), "slope",
                             json_interval(fit->slope), "intercept", json_interval(fit->intercept),
                             "r_squared", cli_json_real(fit->r_squared), "aic",
                             cli_json_real(fit->aic), "bic", cli_json_real(fit->bic)));

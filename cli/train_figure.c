@@ -7,8 +7,9 @@
 #include "plot.h"
 #include "train.h"
 
-enum { KINDS = 3, NAME = 32 };       /* loss, train accuracy, validation accuracy */
-enum { AMBER = 4, BLACK = 6, GREY }; /* looks */
+enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
+/* Looks. Peaks of the attention are a position wide: its line is one of the solid ones. */
+enum { AMBER = 4, GREY = 7, GREEN = 18 };
 
 typedef struct {
     double *step, *value; /* (points), (KINDS, points) */
@@ -71,7 +72,7 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
                                                    .y = measure->attention};
     out->attention[out->lines++] = (wt_series){.name = measure->heads > 1 ? "best head" : "head",
                                                .mark = WT_MARK_LINE,
-                                               .look = BLACK,
+                                               .look = GREEN,
                                                .count = positions,
                                                .x = out->position,
                                                .y = best};

@@ -26,7 +26,7 @@ typedef struct cli_recipe {
     {"probability", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, probability), "P", NULL,            \
      "Probability of a one; by default the one that balances the labels."},                        \
     {"noise", 0, CLI_REAL, CLI_TRAIN_FIELD(type, member, noise), "P", "0",                         \
-     "Probability that a label of the training samples is turned."},                               \
+     "Probability that a label is turned, of training and test samples; validations are clean."},  \
     {"keep-ambiguous", 0, CLI_FLAG, CLI_TRAIN_FIELD(type, member, keep_ambiguous), NULL, NULL,     \
      "Train on sets of an and that a second and explains too; by default they are drawn anew."},   \
     {"model", 'm', CLI_CHOICE, CLI_TRAIN_FIELD(type, member, model), "transformer|head|mlp",       \

@@ -40,7 +40,10 @@ static void print_norms(const wt_train_measure *measure) {
 void cli_train_print(const cli_trial *trial) {
     const wt_train_result *result = &trial->result;
     const wt_train_measure *measure = &trial->measure;
-    print_relevant(wt_trainer_task(trial->trainer));
+    const wt_sparse_task *task = wt_trainer_task(trial->trainer);
+    print_relevant(task);
+    cli_print_row("ones", "each bit with probability %.4g: P(y = 1) = %.4g", task->probability,
+                  wt_boolean_mean(&task->function, task->probability));
     if (result->success)
         cli_print_row("success", "yes, at step %zu of run %zu", result->success_step, result->runs);
     else
@@ -121,6 +124,7 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     const wt_train_result *result = &trial->result;
     const wt_train_measure *measure = &trial->measure;
     const wt_train_setting *setting = trial->setting;
+    const wt_sparse_task *task = wt_trainer_task(trial->trainer);
     json_t *object = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
         "s:I}",
@@ -128,15 +132,16 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
         (json_int_t)setting->task.length, "samples",
         (json_int_t)(setting->online > 0 ? 0 : setting->samples), "online",
         (json_int_t)setting->online, "seed", (json_int_t)setting->seed, "relevant",
-        json_relevant(wt_trainer_task(trial->trainer)), "success", result->success, "runs",
-        (json_int_t)result->runs, "success_step", (json_int_t)result->success_step, "mark_step",
+        json_relevant(task), "success", result->success, "runs", (json_int_t)result->runs,
+        "success_step", (json_int_t)result->success_step, "mark_step",
         (json_int_t)result->mark_step, "leave_step", (json_int_t)result->leave_step, "low_step",
         (json_int_t)result->low_step, "steps", (json_int_t)result->steps, "best_accuracy",
         cli_json_real(result->best_accuracy), "loss", cli_json_real(result->loss), "batch_accuracy",
         cli_json_real(result->train_accuracy), "redrawn", (json_int_t)result->redrawn);
     json_t *more = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "train_loss",
-        cli_json_real(measure->train_loss), "train_accuracy",
+        "{s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "probability",
+        task->probability, "label_probability", wt_boolean_mean(&task->function, task->probability),
+        "train_loss", cli_json_real(measure->train_loss), "train_accuracy",
         cli_json_real(measure->train_accuracy), "test_loss", cli_json_real(measure->test_loss),
         "test_accuracy", cli_json_real(measure->test_accuracy), "gap", cli_json_real(measure->gap),
         "gap_low", cli_json_real(measure->gap_low), "gap_high", cli_json_real(measure->gap_high),

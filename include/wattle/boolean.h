@@ -66,8 +66,8 @@ WT_API wt_status wt_sparse_open(wt_context *context, const wt_sparse_spec *spec,
 WT_API void wt_sparse_free(wt_sparse_task *task);
 
 /* Samples first .. first + out->samples - 1 of the task's stream of this purpose ("train",
- * "validate"). A sample depends on (seed, purpose, its index) alone. Labels of "train" carry the
- * noise when `noisy` is set. */
+ * "validate"). A sample depends on (seed, purpose, its index) alone. Labels carry the task's noise
+ * when `noisy` is set, whatever the purpose. */
 WT_API wt_status wt_sparse_draw(wt_context *context, const wt_sparse_task *task,
                                 const char *purpose, uint64_t first, bool noisy, wt_bits *out);
 

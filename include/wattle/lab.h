@@ -69,6 +69,25 @@ typedef struct wt_store_count {
 } wt_store_count;
 WT_API wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out);
 
+/* ---- numbers with 95% intervals ----------------------------------------------------------------
+ */
+
+typedef struct wt_interval {
+    double value, low, high; /* low and high are NaN where no interval can be given */
+} wt_interval;
+
+/* What runs along x in y = a + b f(x). */
+typedef enum wt_growth { WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR } wt_growth;
+/* "log", "sqrt", "linear". */
+WT_API const char *wt_growth_name(wt_growth growth);
+
+typedef struct wt_affine_fit {
+    wt_interval intercept, slope; /* a and b */
+    double r_squared;             /* share of the variance of y explained; NaN for constant y */
+    double squares;               /* sum of the squared residuals */
+    double aic, bic;              /* of Gaussian errors: a, b and their variance are fitted */
+} wt_affine_fit;
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,7 +24,8 @@ typedef enum wt_mark {
  * WT_OPEN_LOW), and drawn hollow. */
 enum { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 };
 
-/* Points of one colour; series with bars are set a little apart along x. Values that are not
+/* Points of one colour; series with bars are set a little apart along x: by up to 3% of a
+ * logarithmic axis, 0.5% of a linear one. Values that are not
  * finite, or not above 0 on a logarithmic axis, are left out; an interval that runs out of a
  * logarithmic axis ends at its edge, with an arrow. */
 typedef struct wt_series {

@@ -32,7 +32,7 @@ typedef struct wt_train_setting {
 
     size_t steps;              /* of a run */
     size_t validate;           /* steps from one validation to the next; also after the last step */
-    size_t validation_samples; /* fresh ones each time */
+    size_t validation_samples; /* fresh ones each time, without label noise */
     double success;   /* accuracy of a validation that must be passed, in (0, 1]; 1 = met */
     bool to_end;      /* go on after a success */
     bool hasty;       /* a validation ends as soon as it can neither succeed nor be the best */

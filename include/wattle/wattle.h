@@ -22,6 +22,7 @@
 #include "wattle/search.h"
 #include "wattle/task.h"
 #include "wattle/theory.h"
+#include "wattle/threshold.h"
 #include "wattle/train.h"
 
 #endif

@@ -3,10 +3,7 @@
 #define WT_LAB_STATISTICS_H
 
 #include "base/context.h"
-
-typedef struct wt_interval {
-    double value, low, high; /* low and high are NaN where no interval can be given */
-} wt_interval;
+#include "wattle/lab.h"
 
 /* Distribution function of the beta law, which is the incomplete beta function I_x(a, b), for
  * 0 <= x <= 1, and its inverse for 0 < p < 1. */

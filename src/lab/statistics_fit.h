@@ -10,18 +10,6 @@
  * left sorted. Infinite draws count as what they are. */
 wt_interval wt_draws_interval(double value, double *draws, size_t count);
 
-/* What runs along x in y = a + b f(x). */
-typedef enum wt_growth { WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR } wt_growth;
-/* "log", "sqrt", "linear". */
-const char *wt_growth_name(wt_growth growth);
-
-typedef struct wt_affine_fit {
-    wt_interval intercept, slope; /* a and b */
-    double r_squared;             /* share of the variance of y explained; NaN for constant y */
-    double squares;               /* sum of the squared residuals */
-    double aic, bic;              /* of Gaussian errors: a, b and their variance are fitted */
-} wt_affine_fit;
-
 /* Least squares with the x taken as chosen, not drawn. From six points on the intervals are by a
  * deterministic bootstrap of residuals, each over sqrt(1 - leverage), and the quantiles of
  * Student's ratio (b* - b)/se*; with fewer, of which it would have too little to draw from, they

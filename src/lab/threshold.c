@@ -1,13 +1,24 @@
 #include "lab/threshold.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 
 /* ---- the setting ------------------------------------------------------------------------------
  */
+
+wt_threshold_setting wt_threshold_setting_default(void) {
+    wt_threshold_setting setting = {.train = wt_train_setting_default(),
+                                    .low = 10,
+                                    .high = 200,
+                                    .resolution = 5,
+                                    .trials = 40,
+                                    .rate = 0.8,
+                                    .around = 2};
+    setting.train.restarts = 5;
+    return setting;
+}
 
 static wt_status check(wt_context *context, const wt_threshold_setting *setting) {
     if (setting->low == 0 || setting->low > setting->high)
@@ -28,55 +39,75 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
     if (setting->train.online > 0)
         return wt_fail(context, WT_USAGE,
                        "a threshold in samples needs a training set: not online");
+    if (setting->train.task.relevant != NULL)
+        return wt_fail(context, WT_USAGE,
+                       "every trial of a threshold draws its relevant positions: give none");
     return WT_OK;
 }
 
-/* FNV-1a over the words of what a trial depends on. */
-static uint64_t key_of(const wt_threshold_setting *setting) {
-    const wt_train_setting *train = &setting->train;
-    const wt_network_spec *net = &train->network;
-    char text[1024];
-    uint64_t hash = 0xcbf29ce484222325u;
-    snprintf(text, sizeof text,
-             "1|%.17g|%.17g|%d|%s|%zu|%zu|%zu|%.17g|%.17g|%.17g|%d|%s|%.17g|%.17g|%d|%.17g|%.17g|"
-             "%zu|%zu|%zu|%.17g|%zu|%llu|",
-             train->task.probability, train->task.noise, train->keep_ambiguous, net->kind, net->dim,
-             net->heads, net->hidden, net->embedding_drop, net->attention_drop, net->block_drop,
-             net->fixed_positions, net->activation == NULL ? "" : net->activation, train->rate,
-             train->weight_decay, train->decoupled, train->clip, train->init_scale, train->steps,
-             train->validate, train->validation_samples, train->success, train->restarts,
-             (unsigned long long)setting->seed);
-    const char *parts[] = {text, train->task.function, train->balls == NULL ? "" : train->balls};
-    for (size_t i = 0; i < 3; i++)
-        for (const char *at = parts[i]; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-    return hash;
+/* The lengths and texts of the setting, to be kept. */
+static wt_status copy_setting(wt_context *context, const wt_threshold_setting *setting,
+                              const char *path, wt_threshold *out) {
+    wt_train_setting *train = &out->setting.train;
+    const char **texts[WT_THRESHOLD_TEXTS] = {&train->task.function, &train->network.kind,
+                                              &train->network.activation, &train->balls,
+                                              &out->path};
+    wt_status status;
+    out->setting = *setting;
+    out->path = path;
+    WT_TRY(WT_NEW(context, &out->lengths, setting->length_count, "lengths"));
+    memcpy(out->lengths, setting->lengths, setting->length_count * sizeof *out->lengths);
+    out->setting.lengths = out->lengths;
+    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
+        if (*texts[i] != NULL) {
+            WT_TRY(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
+            *texts[i] = out->texts[i];
+        }
+    train->hasty = true; /* success is all that is asked */
+    train->to_end = false;
+done:
+    return status;
 }
 
-wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
-                            wt_threshold *out) {
+/* A wrong option is told before hours of work: the shortest task, with samples enough. */
+static wt_status try_first(wt_context *context, const wt_threshold_setting *setting) {
     wt_trainer *trainer = NULL;
-    *out = (wt_threshold){.setting = *setting};
-    wt_status status = check(context, setting);
-    if (status != WT_OK)
-        return status;
-    out->setting.train.hasty = true; /* success is all that is asked */
-    out->key = key_of(setting);
-    /* A wrong option is told before hours of work: the shortest task, with samples enough. */
-    wt_train_setting first = out->setting.train;
+    wt_train_setting first = setting->train;
     first.task.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
-    status = wt_trainer_open(context, &first, &trainer);
+    wt_status status = wt_trainer_open(context, &first, &trainer);
     wt_trainer_free(trainer);
+    return status;
+}
+
+wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
+                            const char *path, wt_threshold **out) {
+    wt_threshold *made = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(check(context, setting));
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "a search"));
+    WT_TRY(copy_setting(context, setting, path, made));
+    WT_TRY(try_first(context, &made->setting));
+    made->key = wt_threshold_key(&made->setting);
+    if (path != NULL)
+        WT_TRY(wt_threshold_read(context, made, path));
+    *out = made;
+    made = NULL;
+done:
+    wt_threshold_free(made);
     return status;
 }
 
 void wt_threshold_free(wt_threshold *threshold) {
     if (threshold == NULL)
         return;
+    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
+        wt_release(threshold->texts[i]);
+    wt_release(threshold->lengths);
     wt_release(threshold->rows);
-    *threshold = (wt_threshold){0};
+    wt_release(threshold);
 }
 
 /* ---- the table of trials ----------------------------------------------------------------------
@@ -221,11 +252,12 @@ static size_t below_all(const wt_threshold *threshold, size_t length) {
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical) {
     const wt_threshold_setting *setting = &threshold->setting;
     size_t points = grid_points(setting), low, high;
+    size_t around = setting->around < points ? setting->around : points; /* no more are there */
     bracket(threshold, length, &low, &high);
     *critical = high < points ? grid_at(setting, high) : 0;
     if (low < high)
         return grid_at(setting, low + (high - low) / 2);
-    for (size_t i = 0; i < 2 * (setting->around + 1); i++) {
+    for (size_t i = 0; i < 2 * (around + 1); i++) {
         size_t samples = neighbour(setting, high == 0 ? SIZE_MAX : high - 1, i);
         if (samples > 0 && judge(threshold, length, samples) == OPEN)
             return samples;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -91,6 +92,21 @@ static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
                                  result->best_accuracy >= 0 && result->best_accuracy <= 1);
 }
 
+/* A row of another setting: what may be another, and what not. */
+static wt_status refuse_key(wt_context *context, const wt_threshold *threshold,
+                            const wt_source *source, size_t number, const char *field) {
+    char guess[WT_THRESHOLD_GUESS], *end;
+    uint64_t key = strtoull(field, &end, 16);
+    if (strlen(field) == 16 && *end == '\0' && wt_threshold_guess(&threshold->setting, key, guess))
+        return wt_fail(context, WT_DATA, "%s: line %zu is a trial of another setting or seed: %s",
+                       source->shown, number, guess);
+    return wt_fail(context, WT_DATA,
+                   "%s: line %zu is a trial of another setting or seed; lengths, samples, "
+                   "resolution, trials, rate and around may change from run to run, but task, "
+                   "network, training, restarts and seed must be those of the table",
+                   source->shown, number);
+}
+
 static wt_status read_line(wt_context *context, wt_threshold *threshold, const wt_source *source,
                            size_t number, char *line) {
     char *fields[COLUMNS] = {NULL}, key[20];
@@ -98,9 +114,7 @@ static wt_status read_line(wt_context *context, wt_threshold *threshold, const w
     snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
     bool good = split(line, fields);
     if (good && strcmp(fields[0], key) != 0)
-        return wt_fail(context, WT_DATA,
-                       "%s: line %zu is a trial of another setting or seed (%s, not %s)",
-                       source->shown, number, strlen(fields[0]) == 16 ? fields[0] : "?", key);
+        return refuse_key(context, threshold, source, number, fields[0]);
     if (!good || !parse_row(fields, &row))
         return wt_fail(context, WT_DATA, "%s: line %zu is no trial", source->shown, number);
     if (wt_threshold_find(threshold, row.length, row.samples, row.trial) != NULL)

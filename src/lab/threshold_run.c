@@ -19,7 +19,6 @@ typedef struct {
 typedef struct {
     wt_context *context;
     wt_threshold *threshold;
-    const char *path;
     job *jobs;
     size_t count, taken; /* of this round; jobs whose rows are in the table already */
     atomic_size_t done;  /* of all rounds */
@@ -51,11 +50,11 @@ done:
 /* On the calling thread alone, between two of its trials. */
 static wt_status look_up(rounds *all) {
     wt_meter_set(&all->meter, (double)atomic_load(&all->done));
-    if (all->path == NULL || wt_clock() - all->saved < SAVE_EVERY)
+    if (all->threshold->path == NULL || wt_clock() - all->saved < SAVE_EVERY)
         return WT_OK;
     wt_status status;
     WT_TRY(collect(all, false));
-    WT_TRY(wt_threshold_write(all->context, all->threshold, all->path));
+    WT_TRY(wt_threshold_write(all->context, all->threshold, all->threshold->path));
     all->saved = wt_clock();
 done:
     return status;
@@ -108,21 +107,20 @@ static wt_status run_round(rounds *all) {
 /* Whatever ended the search, the finished trials are kept; the first failure is the one told. */
 static wt_status save(rounds *all, wt_status status) {
     char message[WT_MESSAGE_BYTES];
-    if (all->path == NULL || all->threshold->count == 0)
+    if (all->threshold->path == NULL || all->threshold->count == 0)
         return status;
     bool cancelled = wt_context_cancelled(all->context);
     memcpy(message, all->context->message, sizeof message);
     atomic_store(&all->context->cancelled, false);
-    wt_status saved = wt_threshold_write(all->context, all->threshold, all->path);
+    wt_status saved = wt_threshold_write(all->context, all->threshold, all->threshold->path);
     atomic_store(&all->context->cancelled, cancelled);
     return status == WT_OK ? saved : wt_fail(all->context, status, "%s", message);
 }
 
-wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold, const char *path) {
+wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
     size_t room = threshold->setting.length_count, trials = threshold->setting.trials;
     rounds all = {.context = context,
                   .threshold = threshold,
-                  .path = path,
                   .meter = wt_meter_start(context, "trials", 0),
                   .saved = -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;

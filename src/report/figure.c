@@ -194,7 +194,7 @@ static void write_legend(wt_script *script, const wt_figure *figure, const wt_la
         wt_script_quote(script, name);
         wt_script_add(script, " noenhanced");
     }
-    wt_script_add(script, "\nunset key\n");
+    wt_script_add(script, "\nunset key\nunset label 1\n"); /* the title is drawn with it */
 }
 
 void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layout *layout) {
@@ -217,7 +217,7 @@ void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layou
     for (size_t i = 0; i < figure->panel_count; i++) {
         if (!wt_panel_blank(&figure->panels[i]))
             write_panel(script, figure, layout, i, top);
-        if (i == 0)
+        if (i == 0) /* without a legend the title was drawn with this panel */
             wt_script_add(script, "unset label 1\n");
         if ((i + 1) % layout->columns == 0)
             top -= wt_layout_row(layout, figure, i / layout->columns);

@@ -50,21 +50,23 @@ typedef struct {
     double low, high, down, up;
 } bar;
 
-/* A bound alone has no interval: its arrow is a short one. */
+/* Where an arrow ends that has no way to go: it is a short one, within the axis. */
 static double beyond(const wt_extent *axis, double value, double share) {
-    return axis->log ? value * pow(axis->high / axis->low, share)
-                     : value + share * (axis->high - axis->low);
+    double end = axis->log ? value * pow(axis->high / axis->low, share)
+                           : value + share * (axis->high - axis->low);
+    return fmax(axis->low, fmin(axis->high, end));
 }
 
 static bar bar_of(const wt_series *series, size_t k, const wt_extent *y) {
     bar out = {NAN, NAN, NAN, NAN};
     unsigned open = open_at(series, k);
     double value = series->y[k];
-    if ((open & WT_OPEN_VALUE) != 0) {
+    double short_down = beyond(y, value, -0.09), short_up = beyond(y, value, 0.09);
+    if ((open & WT_OPEN_VALUE) != 0) { /* a bound alone has no interval */
         if ((open & WT_OPEN_LOW) != 0)
-            out.down = fmax(beyond(y, value, -0.09), y->low);
+            out.down = short_down;
         if ((open & WT_OPEN_HIGH) != 0)
-            out.up = fmin(beyond(y, value, 0.09), y->high);
+            out.up = short_up;
         return out;
     }
     if (!has_interval(series) || !isfinite(series->low[k]) || !isfinite(series->high[k]))
@@ -72,7 +74,8 @@ static bar bar_of(const wt_series *series, size_t k, const wt_extent *y) {
     bool down = (open & WT_OPEN_LOW) != 0 || series->low[k] < y->low;
     bool up = (open & WT_OPEN_HIGH) != 0 || series->high[k] > y->high;
     double low = fmax(series->low[k], y->low), high = fmin(series->high[k], y->high);
-    out = (bar){down ? value : low, up ? value : high, down ? low : NAN, up ? high : NAN};
+    out = (bar){down ? value : low, up ? value : high, down ? fmin(low, short_down) : NAN,
+                up ? fmax(high, short_up) : NAN};
     if (!(out.low < out.high))
         out.low = out.high = NAN;
     return out;
@@ -140,14 +143,16 @@ static bool has_bars(const wt_series *series) {
     return has_interval(series) && series->mark != WT_MARK_LINE && series->mark != WT_MARK_BAND;
 }
 
-/* The column of x: moved by a hundredth of the axis from one series with bars to the next. */
+/* The column of x, moved from one series with bars to the next: by a hundredth of a logarithmic
+ * axis, but on a linear one, where values are read off, by half a percent of it at most. */
 static void write_x(wt_script *script, const wt_panel *panel, size_t number, const wt_extent *x) {
     size_t bars = 0, before = 0;
     for (size_t i = 0; i < panel->series_count; i++) {
         before += i < number && has_bars(&panel->series[i]);
         bars += has_bars(&panel->series[i]);
     }
-    double share = fmin(0.011, 0.06 / (double)bars) * ((double)before - ((double)bars - 1) / 2);
+    double apart = x->log ? fmin(0.011, 0.06 / (double)bars) : 0.01 / fmax(2, (double)bars - 1);
+    double share = apart * ((double)before - ((double)bars - 1) / 2);
     if (bars < 2 || !has_bars(&panel->series[number]) || share == 0)
         wt_script_add(script, "1");
     else if (x->log)

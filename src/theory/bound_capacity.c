@@ -137,11 +137,11 @@ static double largest_answer(const wt_capacity_spec *spec) {
 
 static void add_gap(const wt_capacity_spec *spec, wt_capacity *out) {
     double m = (double)spec->samples, ratio = out->range * sqrt(m / out->constant);
-    out->vacuous = !(ratio >= 1);
-    out->capacity_term =
-        4 * spec->lipschitz * sqrt(out->constant / m) * (1 + (out->vacuous ? 0 : log(ratio)));
-    if (out->constant == 0) /* one function alone */
-        out->capacity_term = 0;
+    bool none = out->constant == 0; /* the limit of the term is 0, whatever A is */
+    out->vacuous = !none && !(ratio >= 1);
+    out->capacity_term = none ? 0
+                              : 4 * spec->lipschitz * sqrt(out->constant / m) *
+                                    (1 + (out->vacuous ? 0 : log(ratio)));
     out->confidence_term = 2 * spec->loss_most * sqrt(-log(spec->delta) / (2 * m));
     out->gap = out->capacity_term + out->confidence_term;
 }

@@ -25,6 +25,7 @@ static void reports_every_piece_of_work(void **state) {
             const json_t *one = json_object_get(one_run, works[w]);
             assert_true(run_member(one, "best_ms") > 0);
             assert_true(run_member(one, "median_ms") >= run_member(one, "best_ms"));
+            assert_true(run_member(one, "mean_ms") >= run_member(one, "best_ms"));
             CHECK_NEAR(run_member(one, "gflops"),
                        1e-6 * run_member(one, "flops") / run_member(one, "best_ms"), 1e-9);
         }
@@ -42,6 +43,23 @@ static void prints_a_table(void **state) {
     assert_null(strstr(result->out, "peer"));
 }
 
+/* The peer prints its mean: the ratio is over ours, not over our best step. */
+static void means_are_set_beside_means(void **state) {
+    (void)state;
+    const run_result *result = run("bench train --n 5 --samples 2 --repeats 2 --threads 1 --peer "
+                                   "echo${IFS}100000000${IFS}ms/step");
+    CHECK_PRINTS(result, "peer: 100000000.00 ms a step, the mean");
+    double best, median, mean, ratio;
+    const char *line = strstr(result->out, "step, all dropout");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "step, all dropout 1 %lf %lf %lf %*f %*f%% %*f %*f %*s %lfx",
+                            &best, &median, &mean, &ratio),
+                     4);
+    assert_true(mean >= best);
+    /* The mean is printed to 5e-4 ms. */
+    CHECK_NEAR(1e8 / ratio, mean, 6e-4);
+}
+
 static void refuses_nonsense(void **state) {
     (void)state;
     CHECK_SAYS(run("bench train --n 2 --samples 2"), 64, "3 relevant");
@@ -56,6 +74,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_every_piece_of_work),
         cmocka_unit_test(prints_a_table),
+        cmocka_unit_test(means_are_set_beside_means),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

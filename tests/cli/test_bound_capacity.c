@@ -82,6 +82,20 @@ static void a_read_out_counts(void **state) {
     CHECK_PRINTS(run("bound head --norms qk21=1,v21=1,v=1 --length 10"), "no read-out");
 }
 
+/* Norms of 0 leave one function: nothing is vacuous about a gap of 0 by capacity. */
+static void no_capacity_is_not_vacuous(void **state) {
+    (void)state;
+    const run_result *result = run("bound head --norms qk21=0,v21=0,v=0 --length 100");
+    CHECK_PRINTS(result, "(C_F is 0, and so is the limit of the first term)");
+    assert_null(strstr(result->out, "vacuous"));
+    json_t *all = run_json("bound head --norms qk21=0,v21=0,v=0 --length 100 --json");
+    const json_t *gap = json_object_get(all, "gap");
+    assert_true(json_is_false(json_object_get(gap, "vacuous")));
+    assert_true(run_member(gap, "capacity_term") == 0);
+    assert_true(run_member(gap, "sum") == run_member(gap, "confidence_term"));
+    json_decref(all);
+}
+
 static void models_have_norms_of_their_own(void **state) {
     (void)state;
     CHECK_PRINTS(run("bound head --model " HEAD), "d = 9, T = 6");
@@ -122,8 +136,11 @@ static void bad_words_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_give_the_capacity), cmocka_unit_test(heads_and_layers_are_groups),
-        cmocka_unit_test(a_read_out_counts),       cmocka_unit_test(models_have_norms_of_their_own),
+        cmocka_unit_test(norms_give_the_capacity),
+        cmocka_unit_test(heads_and_layers_are_groups),
+        cmocka_unit_test(a_read_out_counts),
+        cmocka_unit_test(no_capacity_is_not_vacuous),
+        cmocka_unit_test(models_have_norms_of_their_own),
         cmocka_unit_test(bad_words_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,18 @@ static void bad_words_are_refused(void **state) {
     CHECK_SAYS(run("bound everything --target corr:1"), 64, "'wattle help bound' lists them");
     CHECK_SAYS(run("bound rfa"), 64, "needs --target or --data");
     CHECK_SAYS(run("bound rfa --target corr"), 64, "corr:p");
+    static const char *const of_capacity[] = {"--norms qk21=1", "--length 100", "--samples 9",
+                                              "--depth 3",      "--residual",   "--epsilon 0",
+                                              "--lipschitz 2",  "--loss-most 3"};
+    for (size_t i = 0; i < sizeof of_capacity / sizeof *of_capacity; i++) {
+        char line[96];
+        snprintf(line, sizeof line, "bound %s --target corr:2 %s",
+                 i % 3 == 0   ? "rfa"
+                 : i % 3 == 1 ? "brfa"
+                              : "rfmlp",
+                 of_capacity[i]);
+        CHECK_SAYS(run(line), 64, "makes no sense for a bound of");
+    }
     CHECK_SAYS(run("bound rfa --target corr:1 --delta 1"), 64, "delta must be above 0");
     CHECK_SAYS(run("bound rfa --target corr:1 --heads 0"), 64, "--heads");
     CHECK_SAYS(run("bound rfa --target corr:1 --model rfa"), 64, "--model");

@@ -122,6 +122,9 @@ static void bad_words_are_refused(void **state) {
     CHECK_SAYS(run("search --task and:3 --fewest"), 64, "need a data file");
     CHECK_SAYS(run("search " BITS), 64, "needs --task");
     CHECK_SAYS(run("search " BITS " --task and:3 --length 9"), 64, "exclude each other");
+    CHECK_SAYS(run("search " BITS " --task and:3 --method elimination"), 64, "--task does not go");
+    CHECK_SAYS(run("search " BITS " --fewest --method elimination"), 64, "--fewest does not go");
+    CHECK_SAYS(run("search " BITS " --most 3 --method elimination"), 64, "--most does not go");
     CHECK_SAYS(run("search " BITS " --task and:11"), 64, "60 samples of 10 bits for 11");
     CHECK_SAYS(run("search /tmp/wattle-no-such-file --task and:3"), 66, "no-such-file");
     CHECK_SAYS(run("search " TEST_DATA "/fixtures/sets.npz --task and:3"), 65, "no array 'bits'");

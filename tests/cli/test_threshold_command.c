@@ -58,6 +58,56 @@ static void lengths_are_summed_up(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+/* The table of trials in docs/, with the range cut at 60: nothing is left to run, and T = 400 lies
+ * above the range. */
+#define CUT                                                                                        \
+    "threshold --length 25,50,100:400:100 --samples 10:60 --resolution 10 --trials 40 "            \
+    "--restarts 5 --seed 1 -q "
+
+static void copy_table(void) {
+    char line[512];
+    snprintf(line, sizeof line, "cp %s/../docs/figures/data/and-thresholds.csv %s", TEST_DATA,
+             table);
+    assert_int_equal(system(line), 0);
+}
+
+static void lengths_left_out_of_a_fit_are_told(void **state) {
+    (void)state;
+    copy_table();
+    CHECK_PRINTS(run(with_table(CUT)),
+                 "fits through the fitted m of 5 of 6 lengths; left out, without one: T = 400\n");
+    CHECK_PRINTS(run(with_table(CUT "--length 50,100,200")),
+                 "fits through the fitted m of 3 of 3 lengths\n");
+    json_t *all = run_json(with_table(CUT "--json")), *fits = json_object_get(all, "fits");
+    assert_int_equal(json_array_size(fits), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(run_member(json_array_get(fits, i), "lengths") == 5);
+        assert_true(run_member(json_array_get(fits, i), "left_out") == 1);
+    }
+    json_decref(all);
+    assert_int_equal(unlink(table), 0);
+}
+
+/* Clopper and Pearson, to the digits told, of the three m nearest the critical one: inside the
+ * range, at its upper end, and above it. */
+static void rates_around_the_critical_m_are_told(void **state) {
+    (void)state;
+    copy_table();
+    const run_result *result = run(with_table(CUT));
+    CHECK_PRINTS(result, "       T         m  successes/trials  rate (95% interval)\n"
+                         "      25        10  7/16              0.438 (0.198, 0.701)\n"
+                         "      25        20  36/40             0.900 (0.763, 0.972)\n"
+                         "      25        30  37/40             0.925 (0.796, 0.984)\n"
+                         "      50        20  6/16              0.375 (0.152, 0.646)\n");
+    CHECK_PRINTS(result, "     200        40  7/16              0.438 (0.198, 0.701)\n"
+                         "     200        50  23/32             0.719 (0.533, 0.863)\n"
+                         "     200        60  35/40             0.875 (0.732, 0.958)\n");
+    CHECK_PRINTS(result, "     400        40  1/16              0.062 (0.002, 0.302)\n"
+                         "     400        50  15/24             0.625 (0.406, 0.812)\n"
+                         "     400        60  17/28             0.607 (0.406, 0.785)\n\n");
+    assert_int_equal(unlink(table), 0);
+}
+
 /* Where nothing succeeds the largest m tried is told, which here is not the end of the range. */
 static void what_was_not_reached_is_told(void **state) {
     (void)state;
@@ -68,6 +118,27 @@ static void what_was_not_reached_is_told(void **state) {
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"),
                  "critical samples: critical m");
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"), " o ");
+}
+
+/* Outputs that cannot be are told before the search, which here needs too much memory; a picture
+ * that fails in the end loses no result. */
+static void outputs_are_tried_first_and_drawn_last(void **state) {
+    static const char *const outputs[] = {"-o none/t.csv", "--plot none/t.svg", "-o ."};
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        char line[512];
+        snprintf(line, sizeof line, TINY "--trials 1000000000 --mem 10M %s", outputs[i]);
+        CHECK_SAYS(run_in_folder(line), 73, "cannot be created");
+    }
+    const run_setting no_gnuplot = {.directory = run_folder, .variable = "PATH=/nowhere"};
+    const run_result *result = run_with(TINY "--plot t.svg", &no_gnuplot);
+    CHECK_SAYS(result, 69, "gnuplot");
+    assert_non_null(strstr(result->out, "best exponent of T"));
+    result = run_with(TINY "--json --plot t.svg", &no_gnuplot);
+    assert_int_equal(result->code, 69);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_array_size(json_object_get(all, "lengths")), 3);
+    json_decref(all);
 }
 
 /* Trials that are finished when Ctrl-C comes stay, and the command goes on from them. */
@@ -87,6 +158,66 @@ static void ctrl_c_keeps_trials(void **state) {
     assert_int_equal(WEXITSTATUS(status), 75);
     assert_int_equal(stat(table, &about), 0);
     assert_int_equal(unlink(table), 0);
+}
+
+#define KILLED                                                                                     \
+    "threshold --task and:2 --model mlp --hidden 24 --length 8,12 --samples 4:100 "                \
+    "--resolution 8 --trials 20 --restarts 2 --lr 1e-2 --steps 150 --success 0.95 "                \
+    "--validation-samples 500 --seed 5 -q "
+
+/* The table as it is, "" where there is none. Returns its rows. */
+static size_t read_table(char *out, size_t room) {
+    FILE *file = fopen(table, "r");
+    size_t bytes = file == NULL ? 0 : fread(out, 1, room - 1, file), rows = 0;
+    out[bytes] = '\0';
+    if (file != NULL)
+        fclose(file);
+    for (const char *at = strchr(out, '\n'); at != NULL && at[1] != '\0'; at = strchr(at + 1, '\n'))
+        rows++;
+    return rows;
+}
+
+/* The trials of a search that was stopped may be a few more or fewer, its verdicts not others. */
+static void check_same_critical(const json_t *whole, const json_t *resumed) {
+    json_t *left = json_object_get(whole, "lengths"), *right = json_object_get(resumed, "lengths");
+    assert_int_equal(json_array_size(left), json_array_size(right));
+    for (size_t i = 0; i < json_array_size(left); i++)
+        assert_true(run_member(json_array_get(left, i), "critical") ==
+                    run_member(json_array_get(right, i), "critical"));
+}
+
+/* Killed as soon as it has written something, again and again: what is in the table is whole and
+ * stays, and the search ends where one that was left alone does. */
+static void a_killed_search_goes_on(void **state) {
+    static char before[1 << 16], after[1 << 16];
+    (void)state;
+    json_t *whole = run_json(KILLED "--json");
+    size_t trials = (size_t)run_member(whole, "trials_run");
+    for (int k = 0; k < 4; k++) {
+        size_t rows = read_table(before, sizeof before), now = rows;
+        pid_t child = run_start(with_table(KILLED), -1);
+        for (int i = 0; i < 5000 && now <= rows; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+            now = read_table(after, sizeof after);
+        }
+        int status = run_end(child, SIGKILL);
+        assert_true(WIFSIGNALED(status)); /* on the way */
+        now = read_table(after, sizeof after);
+        assert_true(now > rows && now < trials);
+        assert_memory_equal(after, before, strlen(before));
+        assert_true(after[strlen(after) - 1] == '\n');
+    }
+    json_t *resumed = run_json(with_table(KILLED "--json"));
+    check_same_critical(whole, resumed);
+    assert_int_equal(read_table(before, sizeof before), run_member(resumed, "trials_run"));
+    assert_memory_equal(before, after, strlen(after));
+    json_decref(whole);
+    json_decref(resumed);
+    assert_int_equal(unlink(table), 0);
+    /* A process killed while writing leaves its temporary file, and nothing else. */
+    char command[256];
+    snprintf(command, sizeof command, "rm -f %s/.wattle-*.tmp", run_folder);
+    assert_int_equal(system(command), 0);
 }
 
 static void bad_input_is_refused(void **state) {
@@ -119,8 +250,12 @@ static void bad_input_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_summed_up),
+        cmocka_unit_test(lengths_left_out_of_a_fit_are_told),
+        cmocka_unit_test(rates_around_the_critical_m_are_told),
         cmocka_unit_test(what_was_not_reached_is_told),
+        cmocka_unit_test(outputs_are_tried_first_and_drawn_last),
         cmocka_unit_test(ctrl_c_keeps_trials),
+        cmocka_unit_test(a_killed_search_goes_on),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

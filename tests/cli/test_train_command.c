@@ -89,10 +89,54 @@ static void a_failure_writes_no_model(void **state) {
     CHECK_SAYS(result, 1, "the best accuracy of 2 runs was");
     assert_non_null(strstr(result->out, "NO, in 2 runs"));
     assert_false(exists("model.safetensors"));
+    /* as the help says: the network is not, picture and state are */
+    assert_non_null(strstr(run("train --help")->out, "no network is written"));
+    assert_null(strstr(run("train --help")->out, "no file is written"));
+    assert_int_equal(run(run_line(SMALL "--steps 10 --lr 1e-9 --plot {tmp}/run.svg --checkpoint "
+                                        "{tmp}/c.safetensors -o {tmp}/model.safetensors"))
+                         ->code,
+                     1);
+    assert_false(exists("model.safetensors"));
+    remove_file("run.svg");
+    remove_file("c.safetensors");
     /* to the end there is no goal */
     result = run(run_line(SMALL "--steps 10 --lr 1e-9 --to-end -o {tmp}/model.safetensors"));
     assert_int_equal(result->code, 0);
     remove_file("model.safetensors");
+}
+
+/* The law of the inputs is told, and a remark where one label is the rarer. */
+static void the_law_of_the_inputs_is_told(void **state) {
+    (void)state;
+    json_t *all = run_json(SMALL "--dropout 0 --json");
+    CHECK_NEAR(real_of(all, "probability"), sqrt(0.5), 1e-15); /* a root found by halving */
+    CHECK_NEAR(real_of(all, "label_probability"), 0.5, 1e-15);
+    json_decref(all);
+    CHECK_PRINTS(run(SMALL "--dropout 0"), "each bit with probability 0.7071: P(y = 1) = 0.5\n");
+    /* p^2 (1 - p) is 4/27 at most, at p = 2/3 */
+    const run_result *result =
+        run(SMALL "--dropout 0 --task table:00000010 --steps 5 --to-end --restarts 1");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->err, "no --probability balances the labels: P(y = 1) is 0.1481, "
+                                        "not 1/2: to say 0 always has accuracy 0.8519"));
+    assert_non_null(strstr(result->out, "each bit with probability 0.6667: P(y = 1) = 0.1481\n"));
+    result = run(SMALL "--dropout 0 --probability 0.9 --steps 5 --to-end");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->err, "P(y = 1) is 0.81, not 1/2: to say 1 always"));
+    assert_null(strstr(result->err, "balances"));
+}
+
+/* Labels of training and test samples are turned, those of validations are not, and it says so. */
+static void noise_is_on_test_labels_too(void **state) {
+    (void)state;
+    const run_result *result = run(SMALL "--dropout 0 --noise 0.2 --samples 600 --json");
+    assert_int_equal(result->code, 0);
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(real_of(all, "best_accuracy") > 0.97);
+    CHECK_NEAR(real_of(all, "test_accuracy"), 0.8, 0.1); /* 300 samples: 4 standard errors */
+    CHECK_NEAR(real_of(all, "train_accuracy"), 0.8, 0.1);
+    json_decref(all);
+    assert_non_null(strstr(run("train --help")->out, "validations are clean"));
 }
 
 static void other_models_and_pictures(void **state) {
@@ -105,6 +149,18 @@ static void other_models_and_pictures(void **state) {
     CHECK_PRINTS(run("train --task parity:2 --length 6 --online 64 --dim 8 --heads 2 --steps 5 "
                      "--validation-samples 50 --test-samples 50 --relevant 1,4 --to-end"),
                  "1, 4");
+}
+
+/* Of one head and one run: nothing is dashed, for peaks a position wide would break up. */
+static void attention_is_a_solid_line(void **state) {
+    static char text[1 << 18];
+    (void)state;
+    assert_int_equal(
+        run(run_line(ANY_SMALL "--heads 1 --steps 20 --to-end --plot {tmp}/run.svg"))->code, 0);
+    text[read_file("run.svg", text, sizeof text)] = '\0';
+    assert_non_null(strstr(text, "attention of the [CLS] row"));
+    assert_null(strstr(text, "stroke-dasharray"));
+    remove_file("run.svg");
 }
 
 static void wait_a_moment(void) {
@@ -262,7 +318,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_is_told_and_written),
         cmocka_unit_test(a_failure_writes_no_model),
+        cmocka_unit_test(the_law_of_the_inputs_is_told),
+        cmocka_unit_test(noise_is_on_test_labels_too),
         cmocka_unit_test(other_models_and_pictures),
+        cmocka_unit_test(attention_is_a_solid_line),
         cmocka_unit_test(a_killed_trial_is_resumed),
         cmocka_unit_test(ctrl_c_keeps_the_state),
         cmocka_unit_test(files_are_not_lost),

@@ -45,6 +45,9 @@ cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$pref
 cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
 "$work/cmake/fit" >"$work/fit.out" || fail "the fit example fails"
 grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.out" || fail "fit printed: $(cat "$work/fit.out")"
+"$work/cmake/threshold" >"$work/threshold.out" || fail "the threshold example fails"
+[ "$(grep -c '^length [0-9]*: fitted m [0-9.]*, between ' "$work/threshold.out")" = 3 ] &&
+    grep -q '^log: slope ' "$work/threshold.out" || fail "threshold printed: $(cat "$work/threshold.out")"
 
 readelf -d "$libdir/libwattle.so" | grep -q 'SONAME.*\[libwattle\.so\.[0-9]*\]' || fail "no SONAME"
 strangers=$(nm -D --defined-only "$libdir/libwattle.so" | awk '$3 !~ /^wt_/ {print $3}')

@@ -1,48 +1,8 @@
 /* The search for critical sample sizes: which m it asks for, its file, and real trials that do not
  * depend on threads or interruptions. */
 #define _GNU_SOURCE
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/memory.h"
-#include "check.h"
-#include "lab/threshold.h"
+#include "lab/threshold_cases.h"
 #include "wattle/random.h"
-
-static const size_t lengths[] = {6, 10};
-static char path[64];
-
-static int open_path(void **state) {
-    snprintf(path, sizeof path, "/tmp/wattle-threshold-XXXXXX");
-    int file = mkstemp(path);
-    return file < 0 || close(file) != 0 || unlink(path) != 0 ? -1 : check_open(state);
-}
-
-static int close_path(void **state) {
-    unlink(path);
-    return check_close(state);
-}
-
-static wt_threshold_setting tiny(void) {
-    wt_threshold_setting setting = {.train = wt_train_setting_default(),
-                                    .lengths = lengths,
-                                    .length_count = 2,
-                                    .low = 4,
-                                    .high = 40,
-                                    .resolution = 4,
-                                    .trials = 5,
-                                    .rate = 0.8,
-                                    .around = 1,
-                                    .seed = 3};
-    setting.train.task.function = "and:2";
-    setting.train.network = (wt_network_spec){.kind = "mlp", .dim = 8, .hidden = 12};
-    setting.train.rate = 1e-2;
-    setting.train.steps = 60;
-    setting.train.validation_samples = 200;
-    setting.train.success = 0.9;
-    setting.train.restarts = 2;
-    return setting;
-}
 
 /* ---- which m ----------------------------------------------------------------------------------
  */
@@ -71,27 +31,45 @@ static size_t search_truth(wt_context *context, wt_threshold *threshold, size_t 
 static void every_threshold_is_found(void **state) {
     for (size_t from = 1; from <= 45; from++) {
         wt_threshold_setting setting = tiny();
-        wt_threshold threshold;
+        wt_threshold *threshold;
         wt_threshold_summary summary;
         size_t cells, wanted = from <= 4 ? 4 : (from + 3) / 4 * 4;
         setting.train.task.length = 6;
-        CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-        size_t critical = search_truth(*state, &threshold, from, &cells);
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+        size_t critical = search_truth(*state, threshold, from, &cells);
         assert_true(critical == (wanted > 40 ? 0 : wanted));
         assert_true(cells <= 6); /* 10 grid points: 4 halvings and one neighbour on each side */
-        CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+        CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
         const wt_threshold_point *point = &summary.points[0];
-        wt_censoring censoring = wanted > 40 ? WT_ABOVE : wanted == 4 ? WT_BELOW : WT_FOUND;
+        wt_censoring censoring = wanted > 40   ? WT_CENSORED_ABOVE
+                                 : wanted == 4 ? WT_CENSORED_BELOW
+                                               : WT_CENSORED_NO;
         assert_true(point->censoring == censoring);
         assert_int_equal(point->cells, cells);
-        if (point->censoring == WT_FOUND) /* between the last m that fails and the first that not */
+        if (point->censoring ==
+            WT_CENSORED_NO) /* between the last m that fails and the first that not */
             assert_true(point->fitted.value > (double)wanted - 4 &&
                         point->fitted.value <= (double)wanted);
         else
             assert_true(!isfinite(point->fitted.value));
         assert_int_equal(summary.points[1].cells, 0); /* the other length has no trials yet */
         wt_threshold_summary_free(&summary);
-        wt_threshold_free(&threshold);
+        wt_threshold_free(threshold);
+    }
+}
+
+/* More around than the grid has: all of it is tried, and nothing else. */
+static void around_ends_with_the_grid(void **state) {
+    static const size_t arounds[] = {SIZE_MAX, SIZE_MAX / 2, 100000000000000, 10};
+    for (size_t i = 0; i < sizeof arounds / sizeof *arounds; i++) {
+        wt_threshold_setting setting = tiny();
+        wt_threshold *threshold;
+        size_t cells;
+        setting.around = arounds[i];
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+        assert_int_equal(search_truth(*state, threshold, 20, &cells), 20);
+        assert_int_equal(cells, 10);
+        wt_threshold_free(threshold);
     }
 }
 
@@ -130,7 +108,7 @@ static size_t critical_by_definition(const wt_threshold_summary *summary, const 
 static void critical_is_what_it_is_defined_to_be(void **state) {
     wt_threshold_setting setting = tiny();
     for (uint64_t set = 0; set < 300; set++) {
-        wt_threshold threshold;
+        wt_threshold *threshold;
         wt_threshold_summary summary;
         size_t successes[10] = {0};
         double uniform[50];
@@ -139,23 +117,23 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
             size_t place = i / 5;
             successes[place] += uniform[i] < 0.3 + 0.08 * (double)place;
         }
-        CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-        search_table(*state, &threshold, successes);
-        CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+        CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+        search_table(*state, threshold, successes);
+        CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
         const wt_threshold_point *point = &summary.points[0];
         assert_int_equal(point->critical, critical_by_definition(&summary, successes, 4));
         assert_int_equal(point->largest, summary.cells[point->cells - 1].samples);
-        if (point->censoring == WT_ABOVE)
+        if (point->censoring == WT_CENSORED_ABOVE)
             assert_int_equal(point->largest, 40);
         for (size_t i = 0; point->critical > 4 && i < 4; i++) { /* one more on each side */
             size_t near = point->critical + 4 * i - 8, trials, won;
-            wt_threshold_count(&threshold, 6, near, &won, &trials);
+            wt_threshold_count(threshold, 6, near, &won, &trials);
             assert_true(near < 4 || near > 40 || trials > 0);
         }
-        if (point->censoring == WT_FOUND && summary.cells[0].samples > 4)
+        if (point->censoring == WT_CENSORED_NO && summary.cells[0].samples > 4)
             assert_true(isfinite(point->fitted.value));
         wt_threshold_summary_free(&summary);
-        wt_threshold_free(&threshold);
+        wt_threshold_free(threshold);
     }
 }
 
@@ -164,45 +142,45 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
 static void luck_below_does_not_count(void **state) {
     static const size_t successes[] = {0, 0, 0, 0, 4, 3, 3, 4, 4, 4, 4, 4}, none[12] = {0};
     wt_threshold_setting setting = tiny();
-    wt_threshold threshold;
+    wt_threshold *threshold;
     wt_threshold_summary summary;
     setting.low = setting.resolution = 5;
     setting.high = 63;
     setting.trials = 4;
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-    search_table(*state, &threshold, successes);
-    CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+    search_table(*state, threshold, successes);
+    CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
     assert_int_equal(summary.points[0].critical, 40);
     assert_true(summary.points[0].fitted.value > 20 && summary.points[0].fitted.value <= 40);
     wt_threshold_summary_free(&summary);
-    wt_threshold_free(&threshold);
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-    search_table(*state, &threshold, none);
-    CHECK_OK(*state, wt_threshold_summarise(*state, &threshold, &summary));
-    assert_true(summary.points[0].censoring == WT_ABOVE);
+    wt_threshold_free(threshold);
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+    search_table(*state, threshold, none);
+    CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
+    assert_true(summary.points[0].censoring == WT_CENSORED_ABOVE);
     assert_int_equal(summary.points[0].largest, 60);
     wt_threshold_summary_free(&summary);
-    wt_threshold_free(&threshold);
+    wt_threshold_free(threshold);
 }
 
 /* Of 5 trials at a rate of 0.8 four successes decide, and two failures. */
 static void a_verdict_comes_early(void **state) {
     wt_threshold_setting setting = tiny();
-    wt_threshold threshold;
+    wt_threshold *threshold;
     for (int all = 0; all < 2; all++)
         for (int success = 0; success < 2; success++) {
             setting.all_trials = all == 1;
-            CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-            size_t critical, first = wt_threshold_next(&threshold, 6, &critical), needed = 0;
-            while (wt_threshold_next(&threshold, 6, &critical) == first) {
+            CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+            size_t critical, first = wt_threshold_next(threshold, 6, &critical), needed = 0;
+            while (wt_threshold_next(threshold, 6, &critical) == first) {
                 const wt_threshold_row row = {.length = 6,
                                               .samples = first,
                                               .trial = needed++,
                                               .result = {.success = success == 1, .runs = 1}};
-                CHECK_OK(*state, wt_threshold_add(*state, &threshold, &row));
+                CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
             }
             assert_true(needed == (all ? 5u : success ? 4u : 2u));
-            wt_threshold_free(&threshold);
+            wt_threshold_free(threshold);
         }
 }
 
@@ -225,134 +203,82 @@ static void check_same_rows(const wt_threshold *a, const wt_threshold *b) {
 
 static void threads_and_files_change_nothing(void **state) {
     wt_threshold_setting setting = tiny();
-    wt_threshold whole, other, resumed;
+    wt_threshold *whole, *other, *resumed;
     int threads = wt_context_threads(*state);
     CHECK_OK(*state, wt_context_set_threads(*state, 1));
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &whole));
-    CHECK_OK(*state, wt_threshold_run(*state, &whole, path));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, path, &whole));
+    CHECK_OK(*state, wt_threshold_run(*state, whole));
     CHECK_OK(*state, wt_context_set_threads(*state, 3));
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &other));
-    CHECK_OK(*state, wt_threshold_run(*state, &other, NULL));
-    check_same_rows(&whole, &other);
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &other));
+    CHECK_OK(*state, wt_threshold_run(*state, other));
+    check_same_rows(whole, other);
     /* Half of the rows, written and read: the rest is run to the same end. */
-    whole.count /= 2;
-    CHECK_OK(*state, wt_threshold_write(*state, &whole, path));
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &resumed));
-    CHECK_OK(*state, wt_threshold_read(*state, &resumed, path));
-    check_same_rows(&whole, &resumed);
-    CHECK_OK(*state, wt_threshold_run(*state, &resumed, path));
-    check_same_rows(&other, &resumed);
-    wt_threshold_free(&resumed);
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &resumed));
-    CHECK_OK(*state, wt_threshold_read(*state, &resumed, path));
-    check_same_rows(&other, &resumed);
+    whole->count /= 2;
+    CHECK_OK(*state, wt_threshold_write(*state, whole, path));
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, path, &resumed));
+    check_same_rows(whole, resumed);
+    CHECK_OK(*state, wt_threshold_run(*state, resumed));
+    check_same_rows(other, resumed);
+    wt_threshold_free(resumed);
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, path, &resumed));
+    check_same_rows(other, resumed);
     CHECK_OK(*state, wt_context_set_threads(*state, threads));
-    wt_threshold_free(&whole);
-    wt_threshold_free(&other);
-    wt_threshold_free(&resumed);
+    wt_threshold_free(whole);
+    wt_threshold_free(other);
+    wt_threshold_free(resumed);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void finished_trials_survive_a_cancel(void **state) {
     wt_threshold_setting setting = tiny();
-    wt_threshold threshold, read;
+    wt_threshold *threshold, *read;
     wt_context *context = *state;
     const wt_threshold_row row = {.length = 6, .samples = 4, .trial = 0, .result = {.runs = 1}};
-    CHECK_OK(context, wt_threshold_open(context, &setting, &threshold));
-    CHECK_OK(context, wt_threshold_add(context, &threshold, &row));
+    CHECK_OK(context, wt_threshold_open(context, &setting, path, &threshold));
+    CHECK_OK(context, wt_threshold_add(context, threshold, &row));
     wt_context_cancel(context);
-    assert_int_equal(wt_threshold_run(context, &threshold, path), WT_INTERRUPTED);
+    assert_int_equal(wt_threshold_run(context, threshold), WT_INTERRUPTED);
     assert_true(wt_context_cancelled(context));
     atomic_store(&context->cancelled, false);
-    CHECK_OK(context, wt_threshold_open(context, &setting, &read));
-    CHECK_OK(context, wt_threshold_read(context, &read, path));
-    assert_true(read.count >= 1 && read.count == threshold.count);
-    wt_threshold_free(&threshold);
-    wt_threshold_free(&read);
+    CHECK_OK(context, wt_threshold_open(context, &setting, path, &read));
+    assert_true(read->count >= 1 && read->count == threshold->count);
+    wt_threshold_free(threshold);
+    wt_threshold_free(read);
+    assert_int_equal(unlink(path), 0);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
-
-static void put(const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void foreign_files_are_refused(void **state) {
-#define HEAD                                                                                       \
-    "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds\n"
+/* What a caller gave is copied: it may change between the calls. */
+static void the_setting_is_borrowed_for_the_call_only(void **state) {
+    size_t own_lengths[] = {6, 10};
+    char function[] = "and:2", kind[] = "mlp", own_path[sizeof path];
     wt_threshold_setting setting = tiny();
-    wt_threshold threshold;
-    char good[256], text[1024];
-    CHECK_OK(*state, wt_threshold_open(*state, &setting, &threshold));
-    snprintf(good, sizeof good, "%016llx", (unsigned long long)threshold.key);
-    const struct {
-        const char *rest, *words;
-    } rows[] = {
-        {",6,4,0,1,1,10,0.95,0,0.1", "breaks off"},
-        {",6,4,0,1,1,10,0.95,0\n", "line 2 is no trial"},
-        {",6,4,0,1,1,10,0.95,0,0.1,7\n", "line 2 is no trial"},
-        {",6,4,0,2,1,10,0.95,0,0.1\n", "line 2 is no trial"},
-        {",6,4,0,1,1,,0.95,0,0.1\n", "line 2 is no trial"},
-        {",6,4,0,0,1,10,0.95,0,0.1\n", "line 2 is no trial"},
-        {",6,4,0,1,1,10,1.95,0,0.1\n", "line 2 is no trial"},
-        {",6,4,-1,1,1,10,0.95,0,0.1\n", "line 2 is no trial"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(text, sizeof text, HEAD "%s%s", good, rows[i].rest);
-        put(text);
-        CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, rows[i].words);
-    }
-    put(HEAD "0123456789abcdef,6,4,0,1,1,10,0.95,0,0.1\n");
-    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA,
-                "another setting or seed");
-    put("a,b\n1,2\n");
-    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "no table of trials");
-    put("");
-    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "no table of trials");
-    assert_int_equal(threshold.count, 0);
-    snprintf(text, sizeof text, HEAD "%s,6,4,0,1,1,10,0.95,0,0.1\n%s,6,4,0,0,0,,,1000,0.1\n", good,
-             good);
-    put(text);
-    CHECK_FAILS(*state, wt_threshold_read(*state, &threshold, path), WT_DATA, "second time");
-    unlink(path);
-    wt_threshold_free(&threshold);
-#undef HEAD
-}
-
-static void bad_settings_are_refused(void **state) {
-    static const size_t falling[] = {10, 6}, short_one[] = {1, 6};
-    wt_threshold threshold;
-#define REFUSED(change, words)                                                                     \
-    do {                                                                                           \
-        wt_threshold_setting setting = tiny();                                                     \
-        change;                                                                                    \
-        CHECK_FAILS(*state, wt_threshold_open(*state, &setting, &threshold), WT_USAGE, words);     \
-        wt_threshold_free(&threshold);                                                             \
-    } while (0)
-    REFUSED(setting.low = 0, "lo:hi with 1 <= lo <= hi, not 0:40");
-    REFUSED(setting.low = 50, "not 50:40");
-    REFUSED(setting.rate = 1, "in (0, 1), not 1");
-    REFUSED(setting.trials = 0, "must be 1 or more");
-    REFUSED(setting.lengths = falling, "6 comes after 10");
-    REFUSED(setting.lengths = short_one, "1 bits cannot hold the 2 relevant ones");
-    REFUSED(setting.train.online = 5, "not online");
-    REFUSED(setting.train.success = 2, "at most 1, not 2");
-#undef REFUSED
+    wt_threshold *threshold;
+    wt_threshold_summary summary;
+    memcpy(own_path, path, sizeof path);
+    setting.lengths = own_lengths;
+    setting.train.task.function = function;
+    setting.train.network.kind = kind;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, own_path, &threshold));
+    own_lengths[0] = own_lengths[1] = 0;
+    function[0] = kind[0] = own_path[0] = '?';
+    CHECK_OK(*state, wt_threshold_run(*state, threshold));
+    CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
+    assert_int_equal(summary.points[1].length, 10);
+    assert_int_equal(unlink(path), 0);
+    wt_threshold_summary_free(&summary);
+    wt_threshold_free(threshold);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_threshold_is_found),
+        cmocka_unit_test(around_ends_with_the_grid),
         cmocka_unit_test(critical_is_what_it_is_defined_to_be),
         cmocka_unit_test(luck_below_does_not_count),
         cmocka_unit_test(a_verdict_comes_early),
         cmocka_unit_test(threads_and_files_change_nothing),
         cmocka_unit_test(finished_trials_survive_a_cancel),
-        cmocka_unit_test(foreign_files_are_refused),
-        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(the_setting_is_borrowed_for_the_call_only),
     };
     return cmocka_run_group_tests(tests, open_path, close_path);
 }

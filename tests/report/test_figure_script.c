@@ -60,6 +60,41 @@ static void open_ends_have_arrows(void **state) {
     wt_script_free(&script);
 }
 
+/* An end that is open and of which no bound is known but the value: a short arrow, not one of no
+ * length. The bar has the other end. */
+static void open_ends_at_the_value_have_short_arrows(void **state) {
+    const double x[] = {1, 2}, y[] = {6, 4}, from[] = {5, 4}, to[] = {6, 5};
+    const unsigned char open[] = {WT_OPEN_HIGH, WT_OPEN_LOW};
+    wt_series series = {
+        .name = "s", .count = 2, .x = x, .y = y, .low = from, .high = to, .open = open};
+    wt_panel panel = {.y = {.low = 0, .high = 10}, .series = &series, .series_count = 1};
+    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_script script = script_of(*state, &figure);
+    assert_non_null(strstr(script.text, "1 6 5 6\n2 4 4 5\nEOD\n"));
+    assert_non_null(strstr(script.text, "$A0 << EOD\nNaN NaN NaN\n1 6 6.9\n2 4 3.1\nEOD\n"));
+    wt_script_free(&script);
+}
+
+/* Bars at one x are set apart: six series by half a percent of a linear axis to each side, and by
+ * 2.5 steps of a hundredth of a logarithmic one: 100^0.025. */
+static void bars_are_set_apart_along_x(void **state) {
+    const double x[] = {10, 50}, y[] = {1, 2}, from[] = {0, 1}, to[] = {2, 3};
+    wt_series series[6];
+    for (size_t i = 0; i < 6; i++)
+        series[i] = (wt_series){.count = 2, .x = x, .y = y, .low = from, .high = to};
+    wt_panel panel = {.x = {.low = 1, .high = 101}, .series = series, .series_count = 6};
+    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_script script = script_of(*state, &figure);
+    assert_non_null(strstr(script.text, "$S0 using ($1-0.5):2 "));
+    assert_non_null(strstr(script.text, "$S3 using ($1+0.1):2 "));
+    assert_non_null(strstr(script.text, "$S5 using ($1+0.5):2 "));
+    wt_script_free(&script);
+    panel.x = (wt_axis){.log = true, .low = 1, .high = 100};
+    script = script_of(*state, &figure);
+    assert_non_null(strstr(script.text, "$S5 using ($1*1.122018):2 "));
+    wt_script_free(&script);
+}
+
 /* No two of the looks are drawn alike. */
 static void looks_differ(void **state) {
     char *styles[2 * WT_LOOKS];
@@ -166,6 +201,8 @@ int main(void) {
         cmocka_unit_test(the_script_holds_the_data),
         cmocka_unit_test(intervals_end_at_the_edge_of_a_log_axis),
         cmocka_unit_test(open_ends_have_arrows),
+        cmocka_unit_test(open_ends_at_the_value_have_short_arrows),
+        cmocka_unit_test(bars_are_set_apart_along_x),
         cmocka_unit_test(looks_differ),
         cmocka_unit_test(long_numbers_move_the_box),
         cmocka_unit_test(what_an_axis_cannot_show_is_left_out),

@@ -1,0 +1,65 @@
+/* Outputs that cannot be: said before the work, not after it; and a file that fails in the end
+ * loses no result. */
+#define _GNU_SOURCE
+#include <sys/stat.h>
+
+#include "cli/run.h"
+
+/* Each would fail on its way for another reason, with another code: the output is looked at before.
+ */
+static void said_before_the_work(void **state) {
+    static const char *const lines[] = {
+        "train --length 100 --samples 2 -o none/file.safetensors",
+        "train --length 100 --samples 2 --checkpoint none/file.safetensors",
+        "train --length 100 --samples 2 --plot none/file.svg",
+        "train --length 100 --samples 2 -o folder",
+        "fit missing.npz -o none/file.safetensors",
+        "fit missing.npz --ball 1,2 -o folder",
+        "predict missing.safetensors missing.npz -o none/file.npy",
+        "draw --layer missing.safetensors -o none/file.npz",
+        "recover missing.npz -o none/file.safetensors",
+        "curve missing.npz -o none/file.csv",
+        "curve missing.npz --plot none/file.svg",
+        "inspect missing.safetensors --plot none/file.svg",
+        "search --task and:1 --trials 1000000000 --mem 1M -o none/file.csv",
+        "construct --function and:2 --length 1000000000 --mem 1M -o none/file.safetensors",
+        "query --oracle false --dim 2 -o none/file.safetensors",
+        "bench curve --n 1000000 --mem 1M --export none/file.npz",
+    };
+    char folder[64];
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/folder", run_folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        CHECK_SAYS(run_in_folder(lines[i]), 73, "cannot be created");
+    assert_int_equal(rmdir(folder), 0); /* nothing was left in it */
+}
+
+#define SMALL                                                                                      \
+    "train --task and:2 --length 8 --samples 60 --dim 32 --heads 2 --steps 5 --to-end "            \
+    "--validation-samples 50 --test-samples 50 "
+
+static void the_table_outlives_the_files(void **state) {
+    const run_setting no_gnuplot = {.directory = run_folder, .variable = "PATH=/nowhere"};
+    const run_setting full = {.directory = run_folder, .file_limit = 16384};
+    (void)state;
+    const run_result *result = run_with(SMALL "--plot run.svg", &no_gnuplot);
+    CHECK_SAYS(result, 69, "gnuplot");
+    assert_non_null(strstr(result->out, "test accuracy"));
+    result = run_with(SMALL "-o model.safetensors", &full);
+    CHECK_SAYS(result, 74, "model.safetensors");
+    assert_non_null(strstr(result->out, "test accuracy"));
+    assert_null(strstr(result->out, "model.safetensors"));
+    result =
+        run_with("curve --dim 2 --keys 2 --heads 3 --n 4,8 --reps 2 --plot run.svg", &no_gnuplot);
+    CHECK_SAYS(result, 69, "gnuplot");
+    assert_non_null(strstr(result->out, "rfmlp"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(said_before_the_work),
+        cmocka_unit_test(the_table_outlives_the_files),
+    };
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
+}

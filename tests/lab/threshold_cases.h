@@ -1,0 +1,46 @@
+/* A small search, and a file of its own. */
+#ifndef TESTS_LAB_THRESHOLD_CASES_H
+#define TESTS_LAB_THRESHOLD_CASES_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "lab/threshold.h"
+
+static const size_t lengths[] = {6, 10};
+static char path[64];
+
+static inline int open_path(void **state) {
+    snprintf(path, sizeof path, "/tmp/wattle-threshold-XXXXXX");
+    int file = mkstemp(path);
+    return file < 0 || close(file) != 0 || unlink(path) != 0 ? -1 : check_open(state);
+}
+
+static inline int close_path(void **state) {
+    unlink(path);
+    return check_close(state);
+}
+
+static inline wt_threshold_setting tiny(void) {
+    wt_threshold_setting setting = {.train = wt_train_setting_default(),
+                                    .lengths = lengths,
+                                    .length_count = 2,
+                                    .low = 4,
+                                    .high = 40,
+                                    .resolution = 4,
+                                    .trials = 5,
+                                    .rate = 0.8,
+                                    .around = 1,
+                                    .seed = 3};
+    setting.train.task.function = "and:2";
+    setting.train.network = (wt_network_spec){.kind = "mlp", .dim = 8, .hidden = 12};
+    setting.train.rate = 1e-2;
+    setting.train.steps = 60;
+    setting.train.validation_samples = 200;
+    setting.train.success = 0.9;
+    setting.train.restarts = 2;
+    return setting;
+}
+
+#endif
