@@ -79,7 +79,7 @@ const cli_command cli_sweep = {
         "cut), widened or spread over machines. docs/sweeps.md tells more.\n\n"
         "run SPEC.ini --store STORE: computes the cells that the store does not have. A cell "
         "that fails is kept with its sentence, the rest goes on, and the exit code is 1. Ctrl-C "
-        "finishes the cells in hand and keeps everything (exit code 75).\n\n"
+        "leaves the cells in hand and keeps every finished one (exit code 75).\n\n"
         "status STORE: how many cells there are of each experiment, and the commands that ran. "
         "list STORE: a line a cell. export STORE: the whole table, rows ordered by cell hash.\n\n"
         "merge STORE... --store ALL: adds all cells of the stores to ALL, or without --store to "

@@ -115,7 +115,8 @@ void wt_context_cancel(wt_context *context) {
 }
 
 bool wt_context_cancelled(const wt_context *context) {
-    return atomic_load(&context->cancelled);
+    return atomic_load(&context->cancelled) ||
+           (context->parent != NULL && wt_context_cancelled(context->parent));
 }
 
 wt_status wt_check_cancelled(wt_context *context) {

@@ -18,6 +18,7 @@ struct wt_context {
     int threads;
     wt_account *account;
     atomic_bool cancelled;
+    const wt_context *parent; /* whose cancelling is this one's too; NULL = none */
     char message[WT_MESSAGE_BYTES];
     wt_log_fn log;
     void *log_user;

@@ -131,11 +131,8 @@ static wt_status run_group(job *work, const wt_plan_group *group, int worker) {
     bool done = false;
     wt_status status;
     WT_TRY(WT_NEW(context, &metrics, count * group->experiment->metric_count, "metrics"));
-    for (; !done && wanted_of(work, group, 0, count) > 0; count--) {
-        if (count < group->trial.count) /* a group in hand is finished, but not begun anew */
-            WT_TRY(wt_check_cancelled(work->context));
+    for (; !done && wanted_of(work, group, 0, count) > 0; count--)
         WT_TRY(try_group(work, context, group, count, metrics, &done));
-    }
 done:
     wt_release(metrics);
     return status;
@@ -211,6 +208,7 @@ static wt_status open_contexts(job *work, size_t workers) {
             status = wt_fail(work->context, WT_MEMORY, "no memory for %zu workers", workers);
             goto done;
         }
+        work->contexts[i]->parent = work->context;
         wt_context_set_memory(work->contexts[i], part);
         WT_TRY(wt_context_set_threads(work->contexts[i], 1));
     }

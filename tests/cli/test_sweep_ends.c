@@ -67,6 +67,25 @@ static void ctrl_c_keeps_everything(void **state) {
     check_table(*state, "stopped.db", wanted);
 }
 
+/* Cells in hand may take hours: they are left, and those that were finished are there. */
+static void ctrl_c_does_not_wait_for_cells(void **state) {
+    (void)state;
+    FILE *file = fopen(path_of("long.ini"), "w");
+    assert_non_null(file);
+    fputs("[sweep]\nexperiment = train\nlength = 20\nonline = 64\nsteps = 1,100000000\n"
+          "to-end = yes\nvalidation-samples = 10\ntest-samples = 10\nreps = 1\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    pid_t child = run_start("sweep run long.ini --store long.db --workers 2", -1);
+    for (int i = 0; i < 5000 && access(path_of("long.db"), R_OK) != 0; i++)
+        wait_seconds(0.002);
+    wait_seconds(0.5);
+    int status = run_end(child, SIGINT);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 75);
+    CHECK_PRINTS(run_in_folder("sweep status long.db"), "0 failed");
+}
+
 static void a_second_process_is_told(void **state) {
     int status;
     wt_store *store;
@@ -123,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_lose_nothing_that_is_stored),
         cmocka_unit_test(ctrl_c_keeps_everything),
+        cmocka_unit_test(ctrl_c_does_not_wait_for_cells),
         cmocka_unit_test(a_second_process_is_told),
         cmocka_unit_test(a_full_disk_keeps_what_is_stored),
         cmocka_unit_test(faults_keep_what_is_stored),
