@@ -10,8 +10,8 @@
  * claim: five minutes on two cores. paper has the published settings and grids, reconstructed where
  * the text was not at hand (docs/reproduction.md). */
 
-/* Labels are nearly coins: what a head fits is chance, and its gap is its capacity's. [CLS] is a row
- * of X like any other, within B_X = 1. */
+/* Labels are nearly coins: what a head fits is chance, and its gap is its capacity's. [CLS] is a
+ * row of X like any other, within B_X = 1. */
 #define HEAD                                                                                       \
     "experiment=train model=head activation=tanh dim=16 "                                          \
     "ball=qk.two-one=8,v.two-one=4,v.spectral=2,w.frobenius=1,cls.frobenius=1 noise=0.49 lr=1e-2 " \

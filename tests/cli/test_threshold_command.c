@@ -186,24 +186,24 @@ static void check_same_critical(const json_t *whole, const json_t *resumed) {
                     run_member(json_array_get(right, i), "critical"));
 }
 
-/* Killed as soon as it has written something, again and again: what is in the table is whole and
- * stays, and the search ends where one that was left alone does. */
+/* Killed as soon as it has written something, up to four times as far as there is work: what is in
+ * the table is whole and stays, and the search ends where one that was left alone does. */
 static void a_killed_search_goes_on(void **state) {
     static char before[1 << 16], after[1 << 16];
     (void)state;
     json_t *whole = run_json(KILLED "--json");
-    size_t trials = (size_t)run_member(whole, "trials_run");
-    for (int k = 0; k < 4; k++) {
+    bool ended = false;
+    for (int k = 0; k < 4 && !ended; k++) {
         size_t rows = read_table(before, sizeof before), now = rows;
         pid_t child = run_start(with_table(KILLED), -1);
         for (int i = 0; i < 5000 && now <= rows; i++) {
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
             now = read_table(after, sizeof after);
         }
-        int status = run_end(child, SIGKILL);
-        assert_true(WIFSIGNALED(status)); /* on the way */
+        ended = !WIFSIGNALED(run_end(child, SIGKILL));
+        assert_false(ended && k == 0); /* the first is on the way, or nothing is shown */
         now = read_table(after, sizeof after);
-        assert_true(now > rows && now < trials);
+        assert_true(now > rows || ended);
         assert_memory_equal(after, before, strlen(before));
         assert_true(after[strlen(after) - 1] == '\n');
     }
