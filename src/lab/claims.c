@@ -156,8 +156,8 @@ static const wt_claim_part parts[] = {
      .x = "dim",
      .y = "test_error"},
     {.claim = "2.1",
-     .effect = "share of random layers found exactly from Boolean tokens by refine, from 5 N_min "
-               "examples or more",
+     .effect = "share of repetitions in which refine finds the random layers of all settings "
+               "exactly, from Boolean tokens and 5 N_min examples or more",
      .unit = "rate",
      .boundary = 0.9,
      .above = true,
@@ -167,8 +167,8 @@ static const wt_claim_part parts[] = {
      .where = "tokens=boolean parity=0 method=refine noise=0 samples-ratio>=5",
      .y = "success"},
     {.claim = "2.2",
-     .effect = "share of random layers found exactly from Gaussian tokens by refine, from 5 N_min "
-               "examples or more",
+     .effect = "share of repetitions in which refine finds the random layers of all settings "
+               "exactly, from Gaussian tokens and 5 N_min examples or more",
      .unit = "rate",
      .boundary = 0.9,
      .above = true,
@@ -192,7 +192,8 @@ static const wt_claim_part parts[] = {
      .found = "recovered",
      .apart = "heads"},
     {.claim = "3.1",
-     .effect = "share of constructed heads whose worst error keeps the promise",
+     .effect = "share of repetitions in which all constructed heads keep the promise with their "
+               "worst error",
      .unit = "rate",
      .boundary = 0.9,
      .above = true,

@@ -122,8 +122,10 @@ static const wt_chart_spec specs[] = {
     {.id = "parity-cost",
      .paper = "2",
      .title = "Cost of hard instances",
-     .caption = "Gauss-Newton steps over all starts; where a run did not succeed they are what it "
-                "spent, a lower bound. A straight line is exponential growth. " GEOMETRIC,
+     .caption =
+         "Gauss-Newton steps over all starts; where a run did not succeed they are what it "
+         "spent, a lower bound (claim 2.3 takes all steps over layers found). A straight line "
+         "is exponential growth. " GEOMETRIC,
      .build = wt_chart_lines,
      .experiment = "recover",
      .where = "parity!=0",
