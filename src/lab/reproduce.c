@@ -67,9 +67,9 @@ static const wt_reproduction table[] = {
      "experiment=construct function=and:3,majority:5,parity:4 length=64,256,1024,4096 "
      "positions=basis,random,trained reps=40 seed=1"},
     {"sparse", "quick", "heads in norm balls, m",
-     HEAD "length=100 m=50:400:x2 steps=300 validate=300 reps=6 seed=1"},
+     HEAD "length=100 m=50:400:x2 steps=300 validate=300 reps=20 seed=1"},
     {"sparse", "quick", "heads in norm balls, T",
-     HEAD "length=25:400:x2 m=100 steps=300 validate=300 reps=6 seed=1"},
+     HEAD "length=25:400:x2 m=100 steps=300 validate=300 reps=20 seed=1"},
     {"sparse", "quick", "samples for AND",
      "experiment=threshold task=and:3 length=25,50,100,200 m=15,20,25,30,40,50,65,80 "
      "steps=300 restarts=2 validation-samples=2000 reps=10 seed=1"},
