@@ -13,17 +13,19 @@ static _Atomic(wt_context *) interrupted_context;
 static bool line_shown;
 
 static void on_interrupt(int number) {
-    (void)number;
+    static volatile sig_atomic_t times;
     wt_context *context = atomic_load(&interrupted_context);
     if (context != NULL)
         wt_context_cancel(context);
+    if (++times == 2)
+        signal(number, SIG_DFL);
 }
 
-/* The first Ctrl-C asks the work to stop at a safe place; the second ends the program. */
+/* The first Ctrl-C asks the work to stop at a safe place, the second not to finish what is in hand;
+ * the third ends the program. */
 static void catch_interrupts(wt_context *context) {
     atomic_store(&interrupted_context, context);
-    struct sigaction action = {.sa_handler = on_interrupt,
-                               .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -63,8 +63,9 @@ WT_API size_t wt_context_memory_peak(const wt_context *context);
 /* The sentence of the last failed call; "" before any. Valid until the next call. */
 WT_API const char *wt_context_message(const wt_context *context);
 
-/* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED. Safe in a signal
- * handler and from any thread. */
+/* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED; a sweep finishes
+ * the cells in hand first, unless it is asked twice. Safe in a signal handler and from any thread.
+ */
 WT_API void wt_context_cancel(wt_context *context);
 WT_API bool wt_context_cancelled(const wt_context *context);
 

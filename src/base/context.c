@@ -111,12 +111,12 @@ const char *wt_context_message(const wt_context *context) {
 }
 
 void wt_context_cancel(wt_context *context) {
-    atomic_store(&context->cancelled, true);
+    atomic_fetch_add(&context->cancels, 1);
 }
 
 bool wt_context_cancelled(const wt_context *context) {
-    return atomic_load(&context->cancelled) ||
-           (context->parent != NULL && wt_context_cancelled(context->parent));
+    return atomic_load(&context->cancels) > 0 ||
+           (context->parent != NULL && atomic_load(&context->parent->cancels) > 1);
 }
 
 wt_status wt_check_cancelled(wt_context *context) {

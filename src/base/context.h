@@ -17,8 +17,8 @@ typedef struct wt_account {
 struct wt_context {
     int threads;
     wt_account *account;
-    atomic_bool cancelled;
-    const wt_context *parent; /* whose cancelling is this one's too; NULL = none */
+    atomic_int cancels;       /* how often it was told to stop */
+    const wt_context *parent; /* which stops this one too when it is told twice; NULL = none */
     char message[WT_MESSAGE_BYTES];
     wt_log_fn log;
     void *log_user;

@@ -1,5 +1,6 @@
 #include "lab/spec.h"
 
+#include <ini.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +11,15 @@
 
 #define MOST_BYTES ((uint64_t)1 << 20) /* of a file: no sweep needs as much */
 
-/* A file on its way, line by line. */
+/* A file on its way through the parser, which asks for a line at a time. */
 typedef struct {
     wt_context *context;
     wt_spec *spec;
-    const char *section; /* the last that was seen */
+    const char *text;
+    size_t at, bytes;
     int line;
-    bool seen_section; /* with a key in it */
+    bool seen_section;
+    wt_status status; /* of the first failure; its sentence is on the context */
 } reading;
 
 const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key) {
@@ -69,6 +72,32 @@ static wt_status refuse_line(reading *file, const char *reason) {
                    reason);
 }
 
+/* The next line for the parser, as fgets would give it. The parser cuts lines that do not fit its
+ * buffer, so that they are refused here. */
+static char *next_line(char *out, int room, void *stream) {
+    reading *file = stream;
+    if (file->at >= file->bytes || file->status != WT_OK)
+        return NULL;
+    const char *begin = file->text + file->at;
+    const char *end = memchr(begin, '\n', file->bytes - file->at);
+    size_t length = end == NULL ? file->bytes - file->at : (size_t)(end - begin) + 1;
+    file->line++;
+    if (length >= (size_t)room) {
+        char reason[96];
+        snprintf(reason, sizeof reason, "is longer than %d characters", room - 2);
+        file->status = refuse_line(file, reason);
+        return NULL;
+    }
+    memcpy(out, begin, length);
+    out[length] = '\0';
+    if (strlen(out) != length || !wt_utf8_valid(out)) {
+        file->status = refuse_line(file, "is not UTF-8 text");
+        return NULL;
+    }
+    file->at += length;
+    return out;
+}
+
 static wt_status add(wt_context *context, wt_spec *spec, const char *key, const char *text,
                      int line) {
     wt_status status;
@@ -85,8 +114,7 @@ done:
     return status;
 }
 
-static wt_status take_pair(reading *file, const char *key, const char *text) {
-    const char *section = file->section;
+static wt_status take_pair(reading *file, const char *section, const char *key, const char *text) {
     char reason[WT_MESSAGE_BYTES], shown[WT_QUOTED_BYTES];
     if (strcmp(section, "sweep") != 0) {
         wt_quote(section, shown, sizeof shown);
@@ -101,69 +129,34 @@ static wt_status take_pair(reading *file, const char *key, const char *text) {
     file->seen_section = true;
     wt_quote(key, shown, sizeof shown);
     const wt_spec_entry *before = wt_spec_find(file->spec, key);
-    if (before != NULL) {
+    if (before != NULL) { /* an indented line too: the parser reads it as more of the last key */
         snprintf(reason, sizeof reason, "'%s' is given again, after line %d", shown, before->line);
         return refuse_line(file, reason);
     }
-    if (text[0] == '\0') {
+    if (text == NULL || text[0] == '\0') {
         snprintf(reason, sizeof reason, "'%s' has no value", shown);
         return refuse_line(file, reason);
     }
     return add(file->context, file->spec, key, text, file->line);
 }
 
-/* Without the blanks around it; writes into it. */
-static char *trim(char *text) {
-    static const char blanks[] = " \t\r\v\f";
-    text += strspn(text, blanks);
-    size_t length = strlen(text);
-    while (length > 0 && strchr(blanks, text[length - 1]) != NULL)
-        text[--length] = '\0';
-    return text;
+/* inih's: 0 is an error, after which it goes on all the same. */
+static int on_pair(void *user, const char *section, const char *key, const char *text) {
+    reading *file = user;
+    if (file->status == WT_OK)
+        file->status = take_pair(file, section, key, text);
+    return file->status == WT_OK;
 }
 
-/* Ends the line before a ';' that follows a blank. */
-static void drop_comment(char *line) {
-    for (char *at = strchr(line, ';'); at != NULL; at = strchr(at + 1, ';'))
-        if (at > line && (at[-1] == ' ' || at[-1] == '\t')) {
-            *at = '\0';
-            return;
-        }
-}
-
-/* A line without its end; writes into it, and the section stays in it. */
-static wt_status take_line(reading *file, char *line) {
-    if (!wt_utf8_valid(line))
-        return refuse_line(file, "is not UTF-8 text");
-    line = trim(line);
-    if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
-        return WT_OK;
-    drop_comment(line);
-    char *mark = line[0] == '[' ? strchr(line, ']') : strpbrk(line, "=:");
-    if (mark == NULL)
+static wt_status parse(reading *file) {
+    int bad_line = ini_parse_stream(next_line, file, on_pair, file);
+    if (file->status != WT_OK)
+        return file->status;
+    if (bad_line < 0)
+        return wt_fail(file->context, WT_MEMORY, "%s: no memory to read it", file->spec->path);
+    if (bad_line > 0) {
+        file->line = bad_line;
         return refuse_line(file, "is neither a [section] nor 'key = value'");
-    *mark = '\0';
-    if (line[0] != '[')
-        return take_pair(file, trim(line), trim(mark + 1));
-    file->section = line + 1;
-    return WT_OK;
-}
-
-/* All lines of a text that ends with 0, which is cut into pieces. */
-static wt_status parse(reading *file, char *text, size_t bytes) {
-    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin with it */
-    size_t at = strncmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
-    while (at < bytes) {
-        char *end = memchr(text + at, '\n', bytes - at);
-        size_t length = end == NULL ? bytes - at : (size_t)(end - text) - at;
-        file->line++;
-        text[at + length] = '\0';
-        if (strlen(text + at) != length)
-            return refuse_line(file, "is not UTF-8 text");
-        wt_status status = take_line(file, text + at);
-        if (status != WT_OK)
-            return status;
-        at += length + 1;
     }
     if (!file->seen_section)
         return wt_fail(file->context, WT_CONFIG, "%s: has no section [sweep] with keys in it",
@@ -189,9 +182,8 @@ wt_status wt_spec_read(wt_context *context, const char *path, wt_spec *out) {
         status = wt_fail(context, WT_IO, "%s: cannot be read", out->path);
         goto done;
     }
-    text[got] = '\0';
-    reading file = {.context = context, .spec = out, .section = ""};
-    WT_TRY(parse(&file, text, (size_t)got));
+    reading file = {.context = context, .spec = out, .text = text, .bytes = (size_t)got};
+    WT_TRY(parse(&file));
 done:
     wt_release(text);
     wt_source_close(&source);

@@ -10,6 +10,8 @@
 
 #include "base/context.h"
 
+#define WT_SPEC_LINE 198 /* characters a line may have: Debian's build of inih takes no more */
+
 enum { WT_SPEC_MOST = 64, WT_SPEC_PLACE = 320 };
 
 typedef struct wt_spec_entry {

@@ -4,7 +4,8 @@
  * cells into the store. Finished work is committed as soon as it has taken a tenth of a second of
  * computing, so that no more than that, and what is in hand, is lost to a kill. When a group
  * fails, its largest cell is kept with the sentence and the rest of it is computed without that
- * one. When the context is cancelled the groups in hand are finished and kept. */
+ * one. When the context is cancelled the groups in hand are finished and kept; when it is
+ * cancelled twice they are left. */
 #ifndef WT_LAB_SWEEP_H
 #define WT_LAB_SWEEP_H
 

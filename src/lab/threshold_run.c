@@ -109,11 +109,10 @@ static wt_status save(rounds *all, wt_status status) {
     char message[WT_MESSAGE_BYTES];
     if (all->threshold->path == NULL || all->threshold->count == 0)
         return status;
-    bool cancelled = wt_context_cancelled(all->context);
     memcpy(message, all->context->message, sizeof message);
-    atomic_store(&all->context->cancelled, false);
+    int cancels = atomic_exchange(&all->context->cancels, 0);
     wt_status saved = wt_threshold_write(all->context, all->threshold, all->threshold->path);
-    atomic_store(&all->context->cancelled, cancelled);
+    atomic_fetch_add(&all->context->cancels, cancels);
     return status == WT_OK ? saved : wt_fail(all->context, status, "%s", message);
 }
 

@@ -90,7 +90,13 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
         /* the folder's last quote, if it has one, stands before the name of the file */
         wt_script_add(html, "wattle sweep run ");
         wt_html_text(html, page->folder_word);
-        wt_script_add(html, "/sweep-%zu.ini --store ", i + 1);
+        wt_script_add(html, "/sweep-%zu.ini", i + 1);
+        wt_script words = {.context = page->context};
+        wt_rerun_words(&words, page->results->sweeps[i]);
+        if (words.text != NULL)
+            wt_html_text(html, words.text);
+        wt_script_free(&words);
+        wt_script_add(html, " --store ");
         wt_html_text(html, page->store_word);
         wt_script_add(html, "\n");
     }

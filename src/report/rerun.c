@@ -98,15 +98,45 @@ static size_t value_length(const char *text) {
     return length;
 }
 
-void wt_rerun_spec(wt_script *out, const char *sweep) {
-    wt_script_add(out, "[sweep]\n");
+/* Calls `take` with every key and the length of its value, which stands behind the "=". */
+static void each_pair(wt_script *out, const char *sweep,
+                      void (*take)(wt_script *out, const char *pair, size_t key, size_t value)) {
     while (*sweep != '\0') {
         size_t key = key_length(sweep), value = value_length(sweep + (key > 0 ? key + 1 : 0));
         if (key > 0)
-            wt_script_add(out, "%.*s = %.*s\n", (int)key, sweep, (int)value, sweep + key + 1);
+            take(out, sweep, key, value);
         sweep += (key > 0 ? key + 1 : 0) + value;
         sweep += *sweep == ' ';
     }
+}
+
+static bool fits_line(size_t key, size_t value) {
+    return key + strlen(" = ") + value <= WT_SPEC_LINE;
+}
+
+static void add_line(wt_script *out, const char *pair, size_t key, size_t value) {
+    if (fits_line(key, value))
+        wt_script_add(out, "%.*s = %.*s\n", (int)key, pair, (int)value, pair + key + 1);
+    else
+        wt_script_add(out, "; %.*s is too long for a line: it comes by --set\n", (int)key, pair);
+}
+
+void wt_rerun_spec(wt_script *out, const char *sweep) {
+    wt_script_add(out, "[sweep]\n");
+    each_pair(out, sweep, add_line);
+}
+
+static void add_word(wt_script *out, const char *pair, size_t key, size_t value) {
+    if (fits_line(key, value))
+        return;
+    wt_script_add(out, " --set '");
+    for (size_t i = 0; i < key + 1 + value; i++)
+        wt_script_add(out, pair[i] == '\'' ? "'\\''" : "%c", pair[i]);
+    wt_script_add(out, "'");
+}
+
+void wt_rerun_words(wt_script *out, const char *sweep) {
+    each_pair(out, sweep, add_word);
 }
 
 static wt_status read_spec(wt_context *context, const char *sweep, wt_spec *out) {

@@ -239,7 +239,7 @@ static void finished_trials_survive_a_cancel(void **state) {
     wt_context_cancel(context);
     assert_int_equal(wt_threshold_run(context, threshold), WT_INTERRUPTED);
     assert_true(wt_context_cancelled(context));
-    atomic_store(&context->cancelled, false);
+    atomic_store(&context->cancels, 0);
     CHECK_OK(context, wt_threshold_open(context, &setting, path, &read));
     assert_true(read->count >= 1 && read->count == threshold->count);
     wt_threshold_free(threshold);

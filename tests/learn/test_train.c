@@ -321,7 +321,7 @@ static void a_cancelled_step_is_no_step(void **state) {
     wt_context_cancel(*state);
     assert_int_equal(wt_trainer_run(*state, trainer, 5), WT_INTERRUPTED);
     assert_int_equal(wt_train_step(*state, trainer), WT_INTERRUPTED);
-    atomic_store(&((wt_context *)*state)->cancelled, false);
+    atomic_store(&((wt_context *)*state)->cancels, 0);
     CHECK_OK(*state, wt_trainer_run(*state, trainer, 5));
     run_small(*state, &setting, 12, &other);
     check_same(trainer, other);

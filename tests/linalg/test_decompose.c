@@ -216,7 +216,7 @@ static void every_allocation_may_fail(void **state) {
         atomic_store(&context->allocation_to_fail, 0);
         wt_context_cancel(context);
         CHECK_FAILS(context, run_all(context, which), WT_INTERRUPTED, "interrupted");
-        atomic_store(&context->cancelled, false);
+        atomic_store(&context->cancels, 0);
     }
 }
 

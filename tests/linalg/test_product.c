@@ -240,7 +240,7 @@ static void failing_memory_and_cancelling_are_reported(void **state) {
                 WT_INTERRUPTED, "interrupted");
     CHECK_FAILS(context, wt_gram(context, WT_PLAIN, 2, 2, b, 2, 0, c, 2), WT_INTERRUPTED,
                 "interrupted");
-    atomic_store(&context->cancelled, false);
+    atomic_store(&context->cancels, 0);
 }
 
 int main(void) {

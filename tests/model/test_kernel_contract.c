@@ -152,7 +152,7 @@ static void a_cancelled_call_stops(void **state) {
     wt_context_cancel(context);
     CHECK_FAILS(context, wt_kernel_gram(context, &spec, &sets, out, 37), WT_INTERRUPTED,
                 "interrupted");
-    atomic_store(&context->cancelled, false);
+    atomic_store(&context->cancels, 0);
     CHECK_OK(context, wt_kernel_gram(context, &spec, &sets, out, 37));
     wt_sets_free(&sets);
 }

@@ -80,7 +80,7 @@ static void cancelling_ends_it(void **state) {
     wt_context *context = *state;
     wt_context_cancel(context);
     assert_int_equal(run_shell(context, "sleep 1000", 60), WT_INTERRUPTED);
-    atomic_store(&context->cancelled, false);
+    atomic_store(&context->cancels, 0);
 }
 
 static void memory_may_run_out(void **state) {
