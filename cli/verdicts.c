@@ -82,8 +82,9 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
                       const wt_report_summary *summary, const char *output, json_t *more) {
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        printf("\n%s: %zu cells, %zu figures%s%s%s\n", output, results->count, summary->figures,
-               summary->drawn ? "" : " as tables alone (", summary->why, summary->drawn ? "" : ")");
+        printf("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count, summary->figures,
+               summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
+               summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
