@@ -206,8 +206,8 @@ static size_t samples_of(const wt_value *values) {
 /* Measured on teachers of 8 and 16 dimensions: part of the rate of a large product; products with
  * the Jacobian, each as much as three passes through the layer, where one of the first starts wins,
  * and those of a start that fails; examples over N_min below which most do; starts that Adam's
- * method takes, with one and a half passes a step. Parities of more than one bit are never quick.
- */
+ * method takes, with one and a half passes a step. Parities of m bits take some 2^m starts, none of
+ * them quick from two bits on. */
 #define PART_OF_GEMM    0.5
 #define QUICK_PRODUCTS  300
 #define FAILED_PRODUCTS 20000
@@ -222,9 +222,12 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
     double pass = 2 * tokens * m * (d * d + 2 * k * d + d * values[OUT_DIM].number);
     bool adam = strcmp(values[METHOD].text, "adam") == 0;
     bool quick = values[SAMPLES_RATIO].number >= SCARCE && values[PARITY].number <= 1;
+    double starts = values[RESTARTS].number;
+    if (values[PARITY].number > 0)
+        starts = fmin(starts, exp2(values[PARITY].number));
     double passes = adam    ? 1.5 * ADAM_STARTS * values[STEPS].number
                     : quick ? 3 * QUICK_PRODUCTS
-                            : 3 * FAILED_PRODUCTS * values[RESTARTS].number;
+                            : 3 * FAILED_PRODUCTS * starts;
     double unknowns = m * d * d;
     *out = (wt_cost){.flops = passes * pass / PART_OF_GEMM,
                      .bytes = 8 * (2 * unknowns * unknowns + 10 * tokens * m * (d + k))};

@@ -207,10 +207,12 @@ static wt_status settle_train(wt_context *context, wt_value *values) {
 }
 
 /* Measured: the rate of a step's products in float over that of a large product in double, with and
- * without dropout of token vectors; and the runs of a trial that stops at success, for some end
- * early and others take all they may. */
+ * without dropout of token vectors; what projecting a d by d matrix onto its balls takes, in
+ * products of d^3 (at d = 16, two balls that meet); and the runs of a trial that stops at success,
+ * for some end early and others take all they may. */
 #define RATE_ABSORBED 1.4
 #define RATE_TABLES   1.0
+#define PROJECTION    3e4
 #define RUNS_A_TRIAL  1.5
 
 static wt_cost cost_of(const wt_value *values, double samples, double steps) {
@@ -221,6 +223,8 @@ static wt_cost cost_of(const wt_value *values, double samples, double steps) {
     double absorbed = samples * (12 * n * d * heads + 18 * d * d + tail);
     double tables = 12 * n * d * (d + heads) + samples * (6 * n * d + tail);
     double step = drop > 0 ? absorbed / RATE_ABSORBED : tables / RATE_TABLES;
+    if (strcmp(values[BALL].text, "none") != 0)
+        step += PROJECTION * d * d * d;
     return (wt_cost){.flops = step * steps,
                      .bytes = 4 * (60 * n * d + 500 * d * d) + (samples + 10000) * n};
 }
