@@ -98,47 +98,6 @@ static size_t value_length(const char *text) {
     return length;
 }
 
-/* Calls `take` with every key and the length of its value, which stands behind the "=". */
-static void each_pair(wt_script *out, const char *sweep,
-                      void (*take)(wt_script *out, const char *pair, size_t key, size_t value)) {
-    while (*sweep != '\0') {
-        size_t key = key_length(sweep), value = value_length(sweep + (key > 0 ? key + 1 : 0));
-        if (key > 0)
-            take(out, sweep, key, value);
-        sweep += (key > 0 ? key + 1 : 0) + value;
-        sweep += *sweep == ' ';
-    }
-}
-
-static bool fits_line(size_t key, size_t value) {
-    return key + strlen(" = ") + value <= WT_SPEC_LINE;
-}
-
-static void add_line(wt_script *out, const char *pair, size_t key, size_t value) {
-    if (fits_line(key, value))
-        wt_script_add(out, "%.*s = %.*s\n", (int)key, pair, (int)value, pair + key + 1);
-    else
-        wt_script_add(out, "; %.*s is too long for a line: it comes by --set\n", (int)key, pair);
-}
-
-void wt_rerun_spec(wt_script *out, const char *sweep) {
-    wt_script_add(out, "[sweep]\n");
-    each_pair(out, sweep, add_line);
-}
-
-static void add_word(wt_script *out, const char *pair, size_t key, size_t value) {
-    if (fits_line(key, value))
-        return;
-    wt_script_add(out, " --set '");
-    for (size_t i = 0; i < key + 1 + value; i++)
-        wt_script_add(out, pair[i] == '\'' ? "'\\''" : "%c", pair[i]);
-    wt_script_add(out, "'");
-}
-
-void wt_rerun_words(wt_script *out, const char *sweep) {
-    each_pair(out, sweep, add_word);
-}
-
 static wt_status read_spec(wt_context *context, const char *sweep, wt_spec *out) {
     char *text = NULL;
     wt_status status;
@@ -157,6 +116,44 @@ static wt_status read_spec(wt_context *context, const char *sweep, wt_spec *out)
 done:
     wt_release(text);
     return status;
+}
+
+static bool fits_line(const wt_spec_entry *entry) {
+    return strlen(entry->key) + strlen(" = ") + strlen(entry->text) <= WT_SPEC_LINE;
+}
+
+/* What is no sweep of ours any more is written as far as it can be read. */
+static void each_entry(wt_script *out, const char *sweep,
+                       void (*take)(wt_script *out, const wt_spec_entry *entry)) {
+    wt_spec spec = {0};
+    if (read_spec(out->context, sweep, &spec) == WT_MEMORY)
+        out->status = WT_MEMORY;
+    for (size_t i = 0; i < spec.count; i++)
+        take(out, &spec.entries[i]);
+    wt_spec_free(&spec);
+}
+
+static void add_line(wt_script *out, const wt_spec_entry *entry) {
+    if (fits_line(entry))
+        wt_script_add(out, "%s = %s\n", entry->key, entry->text);
+    else
+        wt_script_add(out, "; %s is too long for a line: it comes by --set\n", entry->key);
+}
+
+void wt_rerun_spec(wt_script *out, const char *sweep) {
+    wt_script_add(out, "[sweep]\n");
+    each_entry(out, sweep, add_line);
+}
+
+static void add_word(wt_script *out, const wt_spec_entry *entry) {
+    if (fits_line(entry))
+        return;
+    wt_script_add(out, " --set %s=", entry->key);
+    wt_script_word(out, entry->text);
+}
+
+void wt_rerun_words(wt_script *out, const char *sweep) {
+    each_entry(out, sweep, add_word);
 }
 
 static int by_hash(const void *key, const void *element) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/quote.h"
 
 /* Room for `more` bytes and the 0 at the end. */
 static bool make_room(wt_script *script, size_t more) {
@@ -46,6 +47,13 @@ void wt_script_quote(wt_script *script, const char *words) {
             wt_script_add(script, "%c", (unsigned char)*words < ' ' ? ' ' : *words);
     }
     wt_script_add(script, "'");
+}
+
+void wt_script_word(wt_script *script, const char *word) {
+    size_t bytes = wt_shell_word(word, NULL, 0);
+    if (make_room(script, bytes))
+        script->length +=
+            wt_shell_word(word, script->text + script->length, script->room - script->length);
 }
 
 void wt_script_number(wt_script *script, double value) {

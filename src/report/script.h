@@ -18,6 +18,8 @@ __attribute__((format(printf, 2, 3))) void wt_script_add(wt_script *script, cons
 /* The words in single quotes, in which gnuplot takes everything but the quote as it stands:
  * quotes are doubled, control characters become blanks. NULL gives ''. */
 void wt_script_quote(wt_script *script, const char *words);
+/* A word of a command, quoted for a shell. */
+void wt_script_word(wt_script *script, const char *word);
 /* A number, or NaN where it is not finite. */
 void wt_script_number(wt_script *script, double value);
 void wt_script_free(wt_script *script);

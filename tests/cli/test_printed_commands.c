@@ -69,7 +69,7 @@ static void long_lists_are_read_back(void **state) {
                            "--store seeds.db -q\n"
                            "wattle report seeds.db -o seeds.html -q\n"
                            "cp seeds.html page.txt\n" COMMANDS
-                           "grep -q ' --set .seed=1000001,' commands.sh\n"
+                           "grep -q ' --set seed=1000001,' commands.sh\n"
                            ". ./commands.sh | grep 'done before  *120$'"),
                      0);
 }

@@ -19,8 +19,9 @@ static inline int start_fresh(void **state) {
     return 0;
 }
 
-static inline void add(wt_context *context, const char *experiment, const char *parameters,
-                       const char *metrics) {
+/* With a message, a cell that failed. */
+static inline void add_record(wt_context *context, const char *experiment, const char *parameters,
+                              const char *metrics, const char *message) {
     char hash[WT_HASH_TEXT];
     snprintf(hash, sizeof hash, "%064zx", serial++);
     wt_record record = {.hash = hash,
@@ -28,12 +29,18 @@ static inline void add(wt_context *context, const char *experiment, const char *
                         .parameters = parameters,
                         .seed = 9,
                         .result_version = 1,
-                        .message = "",
+                        .failed = message[0] != '\0',
+                        .message = message,
                         .metrics = metrics,
                         .version = "0.1.0",
-                        .machine = "here",
+                        .machine = "here & <there>",
                         .finished_date = "2026-01-31T12:00:00Z"};
     CHECK_OK(context, wt_results_add(context, &results, &record));
+}
+
+static inline void add(wt_context *context, const char *experiment, const char *parameters,
+                       const char *metrics) {
+    add_record(context, experiment, parameters, metrics, "");
 }
 
 static inline void add_recover(wt_context *context, const char *tokens, int parity, int rep,

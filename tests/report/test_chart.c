@@ -47,20 +47,11 @@ static void cells_become_series(void **state) {
 static void lines_of_one_model_are_told_apart(void **state) {
     for (int bias = 1; bias <= 2; bias++)
         for (int n = 16; n <= 32; n *= 2) {
-            char hash[WT_HASH_TEXT], parameters[128];
-            snprintf(hash, sizeof hash, "%064zx", serial++);
+            char parameters[128];
             snprintf(parameters, sizeof parameters,
                      "{\"bias\":%d,\"model\":\"brfa\",\"n\":%d,\"rep\":0,\"target\":\"corr:1\"}",
                      bias, n);
-            wt_record record = {.hash = hash,
-                                .experiment = "curve",
-                                .parameters = parameters,
-                                .message = "",
-                                .metrics = "{\"test_error\":1}",
-                                .version = "",
-                                .machine = "",
-                                .finished_date = ""};
-            CHECK_OK(*state, wt_results_add(*state, &results, &record));
+            add(*state, "curve", parameters, "{\"test_error\":1}");
         }
     wt_chart chart;
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
@@ -75,22 +66,13 @@ static void critical_sizes_have_laws(void **state) {
     for (int length = 100; length <= 800; length *= 2)
         for (int m = 16; m <= 128; m *= 2)
             for (int rep = 0; rep < 4; rep++) {
-                char hash[WT_HASH_TEXT], parameters[160];
-                snprintf(hash, sizeof hash, "%064zx", serial++);
+                char parameters[160];
                 snprintf(parameters, sizeof parameters,
                          "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
                          "\"task\":\"and:3\"}",
                          length, rep, m);
-                wt_record record = {.hash = hash,
-                                    .experiment = "threshold",
-                                    .parameters = parameters,
-                                    .message = "",
-                                    .metrics =
-                                        m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}",
-                                    .version = "",
-                                    .machine = "",
-                                    .finished_date = ""};
-                CHECK_OK(*state, wt_results_add(*state, &results, &record));
+                add(*state, "threshold", parameters,
+                    m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}");
             }
     wt_chart chart;
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
@@ -125,7 +107,7 @@ static void looks_are_not_used_twice(void **state) {
     for (int i = 0; i < 12; i++)
         for (int n = 16; n <= 32; n *= 2) {
             snprintf(model, sizeof model, i == 0 ? "rfa" : "other-%d", i);
-            add(*state, model, "mean-power:2", n, 0, 1, "");
+            add_error(*state, model, "mean-power:2", n, 0, 1, "");
         }
     wt_chart chart;
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
@@ -143,5 +125,5 @@ int main(void) {
         cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
     };
-    return cmocka_run_group_tests(tests, check_open, cells_close);
+    return cmocka_run_group_tests(tests, check_open, close_all);
 }

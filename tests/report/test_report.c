@@ -20,8 +20,8 @@ static int open_all(void **state) {
     return mkdtemp(folder) == NULL ? -1 : check_open(state);
 }
 
-static int close_all(void **state) {
-    return rmdir(folder) != 0 ? -1 : cells_close(state);
+static int close_folder(void **state) {
+    return rmdir(folder) != 0 ? -1 : close_all(state);
 }
 
 static const char *in_folder(const char *name) {
@@ -116,7 +116,7 @@ static void write_page(wt_context *context, const char *path, wt_report_summary 
 static void the_page_is_whole_and_the_same_again(void **state) {
     wt_report_summary summary;
     add_curves(*state);
-    add(*state, "rfa", "mean-power:2", 99, 0, 1, "bad <script>alert(1)</script>");
+    add_error(*state, "rfa", "mean-power:2", 99, 0, 1, "bad <script>alert(1)</script>");
     write_page(*state, in_folder("page.html"), &summary);
     assert_int_equal(summary.figures, 1);
     char *page = slurp(*state, in_folder("page.html"));
@@ -184,7 +184,7 @@ static void files_of_earlier_reports_go(void **state) {
 static void too_few_cells_are_told(void **state) {
     wt_report_summary summary;
     for (int rep = 0; rep < 3; rep++)
-        add(*state, "rfa", "mean-power:2", 64, rep, 0.3, "");
+        add_error(*state, "rfa", "mean-power:2", 64, rep, 0.3, "");
     write_page(*state, in_folder("page.html"), &summary);
     char *page = slurp(*state, in_folder("page.html"));
     assert_non_null(strstr(page,
@@ -270,5 +270,5 @@ int main(void) {
         cmocka_unit_test_setup(a_folder_that_cannot_be_made_is_told, start_fresh),
         cmocka_unit_test(sweeps_become_files),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, close_folder);
 }
