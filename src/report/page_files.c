@@ -93,6 +93,8 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
         wt_script_add(html, "/sweep-%zu.ini", i + 1);
         wt_script words = {.context = page->context};
         wt_rerun_words(&words, page->results->sweeps[i]);
+        if (words.status != WT_OK)
+            html->status = words.status;
         if (words.text != NULL)
             wt_html_text(html, words.text);
         wt_script_free(&words);
