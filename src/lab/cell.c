@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grid.h"
 #include "base/memory.h"
 #include "lab/sha256.h"
 
@@ -116,17 +117,25 @@ done:
     return status;
 }
 
+/* Counts are whole and small enough to be told as such. */
+static bool in_range(wt_parameter_kind kind, double number) {
+    if (kind != WT_PARAMETER_COUNT && kind != WT_PARAMETER_NATURAL)
+        return isfinite(number);
+    return number >= (kind == WT_PARAMETER_COUNT) && number <= (double)WT_GRID_WHOLE &&
+           number == floor(number);
+}
+
 static bool read_value(const wt_parameter *parameter, const json_t *json, wt_value *out) {
     bool words = parameter->kind == WT_PARAMETER_WORD || parameter->kind == WT_PARAMETER_TEXT;
     *out = (wt_value){.text = json_string_value(json)};
     if (out->text != NULL)
         return words || parameter->kind == WT_PARAMETER_CHOICE;
-    if (parameter->kind == WT_PARAMETER_FLAG)
+    if (parameter->kind == WT_PARAMETER_FLAG) {
         out->number = json_is_true(json);
-    else
-        out->number = json_number_value(json);
-    return !words &&
-           (parameter->kind == WT_PARAMETER_FLAG ? json_is_boolean(json) : json_is_number(json));
+        return json_is_boolean(json);
+    }
+    out->number = json_number_value(json);
+    return !words && json_is_number(json) && in_range(parameter->kind, out->number);
 }
 
 wt_status wt_cell_read(wt_context *context, const wt_experiment *experiment, const json_t *object,
