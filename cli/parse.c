@@ -144,6 +144,7 @@ static bool list_meanings(const cli_command *command, const char *start, char *o
 static wt_status unknown_option(cli_call *call, const char *word) {
     char name[128], meanings[512];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    wt_utf8_trim(name);
     bool is_long = strncmp(name, "--", 2) == 0;
     if (is_long && list_meanings(call->command, name + 2, meanings, sizeof meanings))
         return wt_fail(call->context, WT_USAGE, "%s could be %s", name, meanings);

@@ -131,7 +131,7 @@ void wt_utf8_trim(char *text) {
     for (size_t back = 1; back <= 3 && back <= bytes; back++) {
         unsigned char at = (unsigned char)text[bytes - back];
         size_t wanted = at >= 0xF0 ? 4 : at >= 0xE0 ? 3 : at >= 0xC0 ? 2 : 1;
-        if (at >= 0xC0 && wanted > back)
+        if (at >= 0xC2 && at <= 0xF4 && wanted > back)
             text[bytes - back] = '\0';
         if (at >= 0xC0 || at < 0x80)
             return;

@@ -74,6 +74,7 @@ static void add_differences(const wt_lines *lines, size_t index, const wt_chart_
         if (differs)
             snprintf(series->name + length, WT_CHART_NAME - length, "%s%s=%s",
                      length > 0 ? " " : "", key, wt_result_words(ours, key, words, sizeof words));
+        wt_utf8_trim(series->name);
     }
 }
 

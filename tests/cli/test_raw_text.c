@@ -142,6 +142,28 @@ static void words_of_programs(void **state) {
     check_spelled("serve-layer " TEST_DATA "/fixtures/layer.safetensors lines", "no JSON");
 }
 
+/* Whatever the length, what is shown of a long text ends with a whole character. */
+static void cuts_fall_between_characters(void **state) {
+    (void)state;
+    for (int lead = 1; lead <= 3; lead++) {
+        char line[1024], text[600] = "";
+        memset(text, 'x', (size_t)lead);
+        for (size_t at = (size_t)lead; at + 3 < sizeof text; at += 3)
+            memcpy(text + at, "\u20ac", 4);
+        static const char *const starts[] = {"fit --", "curve --target ",
+                                             "train --length 8 --ball ", "info ",
+                                             "query --dim 2 --oracle echo${IFS}"};
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+            snprintf(line, sizeof line, "%s%s", starts[i], text);
+            const run_result *result = run_in_folder(line);
+            assert_true(result->code > 1);
+            assert_non_null(strstr(result->err, "\u20ac"));
+            if (strstr(result->err, "\\x") != NULL)
+                fail_msg("half a character: %s", result->err);
+        }
+    }
+}
+
 /* JSON is data: text is in it as it was given, and its control characters in JSON's own way. */
 static void json_keeps_the_text(void **state) {
     (void)state;
@@ -161,6 +183,7 @@ int main(void) {
         cmocka_unit_test(names_in_files),
         cmocka_unit_test(settings_of_sweeps),
         cmocka_unit_test(words_of_programs),
+        cmocka_unit_test(cuts_fall_between_characters),
         cmocka_unit_test(json_keeps_the_text),
     };
     return cmocka_run_group_tests(tests, open_sweep, run_close_folder);
