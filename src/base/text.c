@@ -32,10 +32,17 @@ bool wt_parse_unsigned(const char *text, uint64_t *out) {
     return true;
 }
 
+/* strtod, where what is not 0 does not become 0 unsaid. */
+static bool read_real(const char *text, char **end, double *out) {
+    errno = 0;
+    *out = strtod(text, end);
+    return *end != text && isfinite(*out) && !(*out == 0 && errno == ERANGE);
+}
+
 bool wt_parse_real(const char *text, double *out) {
     char *end;
-    double value = strtod(text, &end);
-    if (!starts_like_number(text) || *end != '\0' || end == text || !isfinite(value))
+    double value;
+    if (!starts_like_number(text) || !read_real(text, &end, &value) || *end != '\0')
         return false;
     *out = value;
     return true;
@@ -44,8 +51,8 @@ bool wt_parse_real(const char *text, double *out) {
 bool wt_parse_bytes(const char *text, size_t *out) {
     static const char units[] = "KMGT";
     char *end;
-    double value = strtod(text, &end);
-    if (!isdigit((unsigned char)*text) || end == text || !isfinite(value) || value < 0)
+    double value;
+    if (!isdigit((unsigned char)*text) || !read_real(text, &end, &value))
         return false;
     const char *unit = *end == '\0' ? NULL : strchr(units, toupper((unsigned char)*end));
     if (*end != '\0' && (unit == NULL || end[1] != '\0'))

@@ -5,7 +5,8 @@
 
 #include "wattle/base.h"
 
-/* The whole text must be one number (no spaces, no trailing characters, finite); else false. */
+/* The whole text must be one number (no spaces, no trailing characters), and fit the type: neither
+ * too large nor, unless it is 0, so small that it would become 0. Else false. */
 bool wt_parse_integer(const char *text, int64_t *out);
 bool wt_parse_unsigned(const char *text, uint64_t *out);
 bool wt_parse_real(const char *text, double *out);

@@ -44,6 +44,12 @@ const char *wt_quote(const char *text, char *out, size_t size) {
     return out;
 }
 
+const char *wt_csv_lead(const char *text) {
+    double number;
+    bool special = *text != '\0' && strchr("=+-@\t\r'", *text) != NULL;
+    return special && !wt_parse_real(text, &number) ? "'" : "";
+}
+
 /* Bytes past ASCII mean nothing to a shell. */
 static bool is_plain(const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

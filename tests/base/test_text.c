@@ -23,9 +23,11 @@ static void reals_are_finite(void **state) {
     double value;
     assert_true(wt_parse_real("-1.5e-3", &value) && value == -1.5e-3);
     assert_true(wt_parse_real(".5", &value) && value == 0.5);
-    assert_true(wt_parse_real("1e-400", &value) && value == 0);
-    static const char *const bad[] = {"",     " 1",  "1 ",    "1,5", "inf",
-                                      "-inf", "nan", "1e400", ".",   "1e"};
+    assert_true(wt_parse_real("-0e-400", &value) && value == 0);
+    assert_true(wt_parse_real("5e-324", &value) && value > 0); /* rounded, but not to 0 */
+    static const char *const bad[] = {"",       " 1",      "1 ",          "1,5", "inf",
+                                      "-inf",   "nan",     "1e400",       ".",   "1e",
+                                      "1e-400", "-1e-400", "0.00001e-320"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(wt_parse_real(bad[i], &value));
 }
@@ -38,8 +40,8 @@ static void bytes_take_a_unit(void **state) {
     assert_true(wt_parse_bytes("64k", &bytes) && bytes == 65536);
     assert_true(wt_parse_bytes("1.5G", &bytes) && bytes == (size_t)3 << 29);
     assert_true(wt_parse_bytes("2T", &bytes) && bytes == (size_t)1 << 41);
-    static const char *const bad[] = {"",   "-1",       "G",     "1GB", "1 G",
-                                      "1X", "9000000T", "1e999", "0.5", "inf"};
+    static const char *const bad[] = {"",         "-1",    "G",   "1GB", "1 G",   "1X",
+                                      "9000000T", "1e999", "0.5", "inf", "1e-400"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(wt_parse_bytes(bad[i], &bytes));
 }

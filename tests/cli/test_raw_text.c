@@ -164,6 +164,17 @@ static void cuts_fall_between_characters(void **state) {
     }
 }
 
+/* Text of a store is no formula in the table that is made of it. */
+static void exports_hold_no_formulas(void **state) {
+    (void)state;
+    run_must("sweep run spec.ini --store formulas.db --set n=32 --set reps=1 --quiet");
+    execute("formulas.db", "UPDATE cell SET version = '=cmd|''/c calc''!A0', machine = '@a, b'");
+    const run_result *result = run_in_folder("sweep export formulas.db");
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, ",'=cmd|'/c calc'!A0,\"'@a, b\","));
+    assert_null(strstr(result->out, ",=cmd"));
+}
+
 /* JSON is data: text is in it as it was given, and its control characters in JSON's own way. */
 static void json_keeps_the_text(void **state) {
     (void)state;
@@ -184,6 +195,7 @@ int main(void) {
         cmocka_unit_test(settings_of_sweeps),
         cmocka_unit_test(words_of_programs),
         cmocka_unit_test(cuts_fall_between_characters),
+        cmocka_unit_test(exports_hold_no_formulas),
         cmocka_unit_test(json_keeps_the_text),
     };
     return cmocka_run_group_tests(tests, open_sweep, run_close_folder);
