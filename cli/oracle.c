@@ -106,6 +106,7 @@ static wt_status exchange(cli_oracle *oracle, size_t k, const double *x, size_t 
     if (status == WT_DATA) {
         char start[41], shown[WT_QUOTED_BYTES], why[WT_MESSAGE_BYTES];
         snprintf(start, sizeof start, "%.*s", (int)(length < 40 ? length : 40), line);
+        wt_utf8_trim(start);
         snprintf(why, sizeof why, "%s", wt_context_message(oracle->context));
         status = wt_fail(oracle->context, WT_UNAVAILABLE,
                          "the oracle's answer %zu is no list of numbers (%s): '%s'",
