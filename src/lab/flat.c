@@ -107,7 +107,7 @@ bool wt_flat_next(wt_flat *walk, wt_flat_member *out) {
         return false;
     if (!walk->begun && *at++ != '{')
         return stop(walk, true);
-    if (*at == '}' && (!walk->begun || walk->last != NULL))
+    if (*at == '}')
         return stop(walk, at[1] != '\0');
     if (walk->begun && *at++ != ',')
         return stop(walk, true);

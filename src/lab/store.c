@@ -151,9 +151,10 @@ done:
 
 /* A connection; an empty name is a private file of SQLite's, gone with it. */
 static wt_status connect(wt_context *context, wt_store *store, const char *name) {
-    if (sqlite3_open_v2(name, &store->base,
-                        SQLITE_OPEN_READWRITE | (*name == '\0' ? SQLITE_OPEN_CREATE : 0),
-                        NULL) != SQLITE_OK)
+    /* no locks of SQLite's own: one thread at a time has a store */
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (*name == '\0' ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(name, &store->base, flags, NULL) != SQLITE_OK)
         return store->base == NULL ? wt_fail(context, WT_MEMORY, "no memory for SQLite")
                                    : wt_store_fail(context, store);
     sqlite3_extended_result_codes(store->base, 1);

@@ -53,6 +53,7 @@ done:
 /* One row of the schema: a table of ours, which is noted in `seen`, or nothing we know. */
 static wt_status check_entry(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                              bool seen[TABLES]) {
+    static const char *const kinds[] = {"table", "view", "trigger", "index"};
     char shown[WT_QUOTED_BYTES];
     const char *parts[3];
     for (int i = 0; i < 3; i++) {
@@ -71,11 +72,12 @@ static wt_status check_entry(wt_context *context, const wt_store *store, sqlite3
                                  "%s: its table '%s' has other columns than those wattle makes",
                                  store->shown, tables[i].name);
         }
-    return wt_fail(
-        context, WT_DATA, "%s: has a %s '%s', which no wattle makes; it is not used", store->shown,
-        table || strcmp(parts[0], "view") == 0 || strcmp(parts[0], "trigger") == 0 ? parts[0]
-                                                                                   : "thing",
-        wt_quote(parts[1], shown, sizeof shown));
+    const char *kind = "thing";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(parts[0], kinds[i]) == 0)
+            kind = kinds[i];
+    return wt_fail(context, WT_DATA, "%s: has the %s '%s', which no wattle makes; it is not used",
+                   store->shown, kind, wt_quote(parts[1], shown, sizeof shown));
 }
 
 wt_status wt_store_check_schema(wt_context *context, wt_store *store) {
