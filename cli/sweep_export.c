@@ -94,9 +94,10 @@ static wt_status note_names(table *all, const wt_record *record, const char *tex
         place++;
     }
     if (walk.wrong)
-        status = wt_fail(all->call->context, WT_DATA,
-                         "%s: is damaged: the %s of cell %.12s are no JSON object of plain values",
-                         wt_store_shown(all->store), what, record->hash);
+        status = wt_fail(
+            all->call->context, WT_DATA,
+            "%s: is damaged: the %s of cell %.12s are no JSON object of plain values in order",
+            wt_store_shown(all->store), what, record->hash);
 done:
     return status;
 }
@@ -155,7 +156,7 @@ static void put_spelled(wt_script *row, const char *text, size_t length) {
         row->status = WT_NEW(row->context, &many, length + 1, "a field");
     if (row->status != WT_OK)
         return;
-    wt_flat_spell(text, length, many == NULL ? few : many);
+    wt_flat_spell(text, length, many == NULL ? few : many, length + 1);
     put_text(row, many == NULL ? few : many);
     wt_release(many);
 }

@@ -149,7 +149,7 @@ double wt_flat_number(const wt_flat_member *member) {
         return isfinite(number) ? number : NAN;
     case WT_FLAT_WORDS:
         if (member->value_length < sizeof text) {
-            wt_flat_spell(member->value, member->value_length, text);
+            wt_flat_spell(member->value, member->value_length, text, sizeof text);
             return wt_parse_real(text, &number) ? number : NAN;
         }
         return NAN;
@@ -202,21 +202,41 @@ static size_t encode(unsigned long point, char *out) {
     return 1 + more;
 }
 
-void wt_flat_spell(const char *text, size_t length, char *out) {
+/* The character or escape at the start of the text, 1 to 4 bytes; *used bytes of the text. */
+static size_t spell_one(const char *text, size_t left, char out[4], size_t *used) {
     static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
-    for (size_t i = 0; i < length; i++) {
-        size_t used = 1;
-        if (text[i] != '\\') {
-            *out++ = text[i];
-            continue;
-        }
-        i++;
-        const char *found = strchr(letters, text[i]);
-        if (text[i] == 'u')
-            out += encode(code_point(text + i, length - i, &used), out);
-        else
-            *out++ = found != NULL ? meant[found - letters] : text[i];
-        i += used - 1;
+    if (text[0] != '\\') {
+        *used = wt_utf8_length(text, left);
+        *used = *used == 0 ? 1 : *used;
+        memcpy(out, text, *used);
+        return *used;
+    }
+    if (text[1] == 'u') {
+        size_t length = encode(code_point(text + 1, left - 1, used), out);
+        ++*used;
+        return length;
+    }
+    const char *found = strchr(letters, text[1]);
+    out[0] = found != NULL ? meant[found - letters] : text[1];
+    *used = 2;
+    return 1;
+}
+
+void wt_flat_spell(const char *text, size_t length, char *out, size_t size) {
+    char piece[4];
+    size_t used;
+    if (length < size && memchr(text, '\\', length) == NULL) {
+        memcpy(out, text, length);
+        out[length] = '\0';
+        return;
+    }
+    for (; length > 0; text += used, length -= used) {
+        size_t bytes = spell_one(text, length, piece, &used);
+        if (bytes >= size)
+            break;
+        memcpy(out, piece, bytes);
+        out += bytes;
+        size -= bytes;
     }
     *out = '\0';
 }

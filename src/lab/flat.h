@@ -40,7 +40,8 @@ bool wt_flat_check(const char *text);
 double wt_flat_number(const wt_flat_member *member);
 /* A whole number from 0 to 2^53; false when it is none. */
 bool wt_flat_natural(const wt_flat_member *member, int64_t *out);
-/* Words or a name in letters, into out, which has room for length + 1 bytes. */
-void wt_flat_spell(const char *text, size_t length, char *out);
+/* Words or a name in letters, into out[size], cut off between characters where that is too small;
+ * length + 1 is enough. */
+void wt_flat_spell(const char *text, size_t length, char *out, size_t size);
 
 #endif

@@ -53,8 +53,11 @@ struct wt_chart {
     size_t series_count;
     wt_chart_series *series; /* by panel, then name */
     size_t cells;
-    size_t *from; /* (cells): their places in the results */
+    uint32_t *from; /* (cells): their places in the results */
 };
+
+/* The metrics that charts show, for wt_results_want. */
+wt_status wt_charts_want(wt_context *context, wt_results *results);
 
 /* A chart with no series has nothing to show. To be freed in any case. */
 wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,

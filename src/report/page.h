@@ -18,7 +18,7 @@ typedef struct wt_page {
     const char *folder_name; /* the same as the page links to it */
     bool drawing;            /* gnuplot is there */
     size_t figures;          /* put on the page so far */
-    bool *made;              /* (sweeps, cells): the sweep makes the cell */
+    uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
     bool *used;              /* (sweeps): room to choose some of them */
     bool *drawn;             /* (charts): it is on the page */
 } wt_page;

@@ -50,41 +50,36 @@ wt_status wt_page_sweeps(wt_page *page) {
     char path[4096];
     const wt_results *results = page->results;
     wt_status status;
-    WT_TRY(
-        WT_NEW_ZERO(page->context, &page->made, results->sweep_count * results->count, "sweeps"));
+    WT_TRY(WT_NEW_ZERO(page->context, &page->sweep_of, results->count, "sweeps"));
     WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweep_count, "sweeps"));
     for (size_t i = 0; i < results->sweep_count; i++) {
         wt_rerun_spec(&spec, results->sweeps[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
         WT_TRY(write_text(page->context, path, &spec));
         wt_script_free(&spec);
-        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results,
-                              page->made + i * results->count));
+        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results, (uint32_t)i,
+                              page->sweep_of));
     }
 done:
     wt_script_free(&spec);
     return status;
 }
 
-/* Whether the sweep makes a cell of the chart that those chosen before do not. */
-static bool adds_cells(const wt_page *page, const wt_chart *chart, size_t sweep) {
-    size_t count = page->results->count;
-    for (size_t i = 0; i < chart->cells; i++) {
-        bool known = false;
-        for (size_t s = 0; s < sweep && !known; s++)
-            known = page->used[s] && page->made[s * count + chart->from[i]];
-        if (!known && page->made[sweep * count + chart->from[i]])
-            return true;
-    }
-    return false;
+/* The sweeps that make the cells of the chart, for each cell the first of them: so every sweep that
+ * is named makes a cell that those before it do not. */
+static void choose_sweeps(wt_page *page, const wt_chart *chart) {
+    memset(page->used, 0, page->results->sweep_count * sizeof *page->used);
+    for (size_t i = 0; i < chart->cells; i++)
+        if (page->sweep_of[chart->from[i]] > 0)
+            page->used[page->sweep_of[chart->from[i]] - 1] = true;
 }
 
 /* The commands that make the cells of the chart, and the figure, again. */
 static void add_commands(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
+    choose_sweeps(page, chart);
     wt_script_add(html, "<pre>");
     for (size_t i = 0; i < page->results->sweep_count; i++) {
-        page->used[i] = adds_cells(page, chart, i);
         if (!page->used[i])
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */

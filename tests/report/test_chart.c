@@ -72,9 +72,9 @@ static void critical_sizes_have_laws(void **state) {
             for (int rep = 0; rep < 4; rep++) {
                 char parameters[160];
                 snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "{\"length\":%d,\"m\":%d,\"model\":\"transformer\",\"rep\":%d,"
                          "\"task\":\"and:3\"}",
-                         length, rep, m);
+                         length, m, rep);
                 add(*state, "threshold", parameters,
                     m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}");
             }
