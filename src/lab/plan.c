@@ -130,15 +130,12 @@ wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *e
     *group = (wt_plan_group){experiment, trial, plan->cell_count};
     group->trial.sizes = plan->sizes + plan->cell_count;
     for (size_t i = 0; i < trial.count; i++) {
-        char *text = NULL;
         wt_plan_cell *cell = &plan->cells[plan->cell_count + i];
+        double size = trial.sizes == NULL ? 0 : trial.sizes[i];
         cell->wanted = true;
-        plan->sizes[plan->cell_count + i] = trial.sizes == NULL ? 0 : trial.sizes[i];
-        status = wt_plan_parameters(context, plan, group, i, &text);
-        if (status == WT_OK)
-            status = wt_cell_hash(context, experiment, text, trial.seed, cell->hash);
-        wt_release(text);
-        WT_TRY(status);
+        plan->sizes[plan->cell_count + i] = size;
+        WT_TRY(wt_cell_form_fill(context, &plan->form, experiment, &trial, size));
+        WT_TRY(wt_cell_hash(context, experiment, plan->form.out, trial.seed, cell->hash));
     }
     plan->group_count++;
     plan->cell_count += trial.count;
@@ -226,22 +223,20 @@ wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
                        wt_status (*take)(void *user, const char *hash), void *user) {
     wt_axes axes = {0};
     settings all = {.context = context, .spec = spec, .axes = &axes};
-    char *text = NULL;
+    wt_cell_form form = {0};
     wt_status status;
     WT_TRY(make_all(&all, &axes));
     for (size_t i = 0; i < all.cells; i++) {
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(&all, i / all.size_count);
         WT_TRY(wt_check_cancelled(context));
-        WT_TRY(wt_cell_parameters(context, axes.experiment, &trial, all.sizes[i % all.size_count],
-                                  WT_CELL_WHOLE, &text));
-        WT_TRY(wt_cell_hash(context, axes.experiment, text, trial.seed, hash));
+        WT_TRY(wt_cell_form_fill(context, &form, axes.experiment, &trial,
+                                 all.sizes[i % all.size_count]));
+        WT_TRY(wt_cell_hash(context, axes.experiment, form.out, trial.seed, hash));
         WT_TRY(take(user, hash));
-        wt_release(text);
-        text = NULL;
     }
 done:
-    wt_release(text);
+    wt_cell_form_free(&form);
     wt_release(all.values);
     wt_release(all.sizes);
     wt_axes_free(&axes);
@@ -259,6 +254,7 @@ void wt_plan_free(wt_plan *plan) {
     wt_release(plan->cells);
     wt_release(plan->sizes);
     wt_release(plan->values);
+    wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);
     json_decref(plan->objects);
     *plan = (wt_plan){0};
@@ -269,7 +265,7 @@ wt_plan_count wt_plan_all(const wt_plan *plan) {
 }
 
 wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
-    char *text = NULL;
+    wt_cell_form form = {0};
     *out = (wt_plan_count){.cells = plan->cell_count};
     wt_status status = wt_store_hold(context, store);
     if (status != WT_OK)
@@ -279,9 +275,9 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
         for (size_t i = 0; i < group->trial.count; i++) {
             wt_plan_cell *cell = &plan->cells[group->first + i];
             wt_cell_state state;
-            wt_release(text);
-            WT_TRY(wt_plan_parameters(context, plan, group, i, &text));
-            WT_TRY(wt_store_find(context, store, cell->hash, text, &state));
+            WT_TRY(wt_cell_form_fill(context, &form, group->experiment, &group->trial,
+                                     plan->sizes[group->first + i]));
+            WT_TRY(wt_store_find(context, store, cell->hash, form.out, &state));
             out->done += state == WT_CELL_DONE;
             out->failed += state == WT_CELL_FAILED;
             cell->wanted = state == WT_CELL_MISSING;
@@ -290,7 +286,7 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
     }
 done:
     wt_store_let_go(store);
-    wt_release(text);
+    wt_cell_form_free(&form);
     return status;
 }
 

@@ -28,7 +28,8 @@ typedef struct wt_plan {
     size_t cell_count;
     wt_value *values; /* the settings the groups point into */
     wt_axes axes;
-    json_t *objects; /* what the values of a plan from a store point into */
+    json_t *objects;   /* what the values of a plan from a store point into */
+    wt_cell_form form; /* of the cell that was added last */
 } wt_plan;
 
 /* Shard `index` of `count`, from 0: groups are dealt out by their names, so that a widened sweep
