@@ -9,24 +9,27 @@
 #include "base/text.h"
 #include "io/quote.h"
 
+enum { LOOKED_AT = 1000 };
+
 wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points) {
-    wt_status status;
-    WT_TRY(WT_NEW(context, &series->x, 4 * points, "a chart"));
+    size_t numbers = 4 * sizeof *series->x + sizeof *series->cells;
+    char *block = NULL;
+    wt_status status =
+        wt_allocate_zero(context, &block, points, numbers + sizeof *series->open, "a chart");
+    if (status != WT_OK)
+        return status;
+    series->x = (double *)(void *)block;
     series->y = series->x + points;
     series->low = series->y + points;
     series->high = series->low + points;
-    WT_TRY(WT_NEW_ZERO(context, &series->cells, points, "a chart"));
-    WT_TRY(WT_NEW_ZERO(context, &series->open, points, "a chart"));
-done:
-    return status;
+    series->cells = (size_t *)(void *)(series->high + points);
+    series->open = (unsigned char *)(series->cells + points);
+    return WT_OK;
 }
 
 void wt_chart_free(wt_chart *chart) {
-    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++) {
+    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++)
         wt_release(chart->series[i].x);
-        wt_release(chart->series[i].cells);
-        wt_release(chart->series[i].open);
-    }
     wt_release(chart->series);
     wt_release(chart->from);
     *chart = (wt_chart){0};
@@ -225,9 +228,8 @@ static size_t usual_look(const char *name) {
     return WT_LOOKS;
 }
 
-/* The usual names look alike in all charts, any other in all panels of one; no two names of a
- * chart do before all looks are used up. */
-static void choose_looks(wt_chart *chart) {
+/* Quadratic: of many series few are shown, and those are chosen looks for again. */
+void wt_chart_looks(wt_chart *chart) {
     bool taken[WT_LOOKS] = {false};
     size_t next = 0;
     for (size_t i = 0; i < chart->series_count; i++)
@@ -272,7 +274,8 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
     }
     WT_TRY(name_series(context, &lines, spec, out));
     qsort(out->series, out->series_count, sizeof *out->series, by_place);
-    choose_looks(out);
+    if (out->series_count <= LOOKED_AT)
+        wt_chart_looks(out);
 done:
     wt_lines_free(&lines);
     wt_release(values);
@@ -348,26 +351,25 @@ static const char *known_words(unsigned open) {
     return words[open & (WT_OPEN_LOW | WT_OPEN_HIGH)];
 }
 
-void wt_chart_csv(wt_script *out, const wt_chart *chart) {
+void wt_chart_csv(wt_script *out, const wt_chart *chart, size_t index) {
     const wt_chart_spec *spec = chart->spec;
+    const wt_chart_series *series = &chart->series[index];
     bool critical = spec->build == wt_chart_critical;
-    wt_script_add(out, "%s,series,%s,%s,low,high,cells%s\n",
-                  spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y,
-                  critical ? ",known" : "");
-    for (size_t i = 0; i < chart->series_count; i++) {
-        const wt_chart_series *series = &chart->series[i];
-        for (size_t k = 0; k < series->count; k++) {
-            unsigned open = series->open[k];
-            bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
-            csv_words(out, series->panel);
-            wt_script_add(out, ",");
-            csv_words(out, series->name);
-            csv_number(out, series->x[k]);
-            csv_number(out, series->y[k]);
-            csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
-            csv_number(out, bare || (open & WT_OPEN_HIGH) != 0 ? NAN : series->high[k]);
-            wt_script_add(out, ",%zu%s%s\n", series->cells[k], critical ? "," : "",
-                          critical ? known_words(open) : "");
-        }
+    if (index == 0)
+        wt_script_add(out, "%s,series,%s,%s,low,high,cells%s\n",
+                      spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y,
+                      critical ? ",known" : "");
+    for (size_t k = 0; k < series->count; k++) {
+        unsigned open = series->open[k];
+        bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
+        csv_words(out, series->panel);
+        wt_script_add(out, ",");
+        csv_words(out, series->name);
+        csv_number(out, series->x[k]);
+        csv_number(out, series->y[k]);
+        csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
+        csv_number(out, bare || (open & WT_OPEN_HIGH) != 0 ? NAN : series->high[k]);
+        wt_script_add(out, ",%zu%s%s\n", series->cells[k], critical ? "," : "",
+                      critical ? known_words(open) : "");
     }
 }

@@ -27,21 +27,37 @@ done:
     return status;
 }
 
+/* All points, series by series. */
+static wt_status write_csv(wt_context *context, const wt_chart *chart, const char *path) {
+    wt_script rows = {.context = context};
+    wt_output *output = NULL;
+    wt_status status;
+    WT_TRY(wt_output_open(context, path, &output));
+    for (size_t i = 0; i < chart->series_count; i++) {
+        rows.length = 0;
+        wt_chart_csv(&rows, chart, i);
+        WT_TRY(rows.status);
+        WT_TRY(wt_output_write(output, rows.text, rows.length));
+    }
+    WT_TRY(wt_output_commit(output));
+done:
+    wt_output_free(output);
+    wt_script_free(&rows);
+    return status;
+}
+
 /* id.csv, and the pictures where they can be drawn. */
 wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
     wt_context *context = page->context;
-    wt_script csv = {.context = context};
     char path[4096];
     wt_status status;
     for (size_t i = 0; i < CSV && page->drawing; i++) {
         snprintf(path, sizeof path, "%s/%s.%s", page->folder, chart->spec->id, kinds[i]);
         WT_TRY(wt_figure_write(context, figure, path));
     }
-    wt_chart_csv(&csv, chart);
     snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
-    WT_TRY(write_text(context, path, &csv));
+    WT_TRY(write_csv(context, chart, path));
 done:
-    wt_script_free(&csv);
     return status;
 }
 
