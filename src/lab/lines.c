@@ -68,25 +68,47 @@ static int compare_texts(const wt_results *results, uint32_t a, char after_a, ui
     return (next_x > next_y) - (next_x < next_y);
 }
 
+/* Passes over what two settings share alike, and over what parts no lines; then *x and *y are the
+ * next parameters of each, NULL past the last. */
+static void pass_alike(const wt_lines *lines, const wt_setting *a, const wt_setting *b,
+                       uint32_t without, const uint32_t **x, const uint32_t **y) {
+    const uint32_t *pairs = lines->results->pairs;
+    size_t i = 0, j = 0;
+    while (i < a->count || j < b->count) {
+        *x = i < a->count ? pairs + a->first + 2 * i : NULL;
+        *y = j < b->count ? pairs + b->first + 2 * j : NULL;
+        if (*x != NULL && *y != NULL && (*x)[0] == (*y)[0] && (*x)[1] == (*y)[1]) {
+            i++;
+            j++;
+        } else if (*x != NULL && ((*x)[0] == without || is_apart(lines, (*x)[0])))
+            i++;
+        else if (*y != NULL && ((*y)[0] == without || is_apart(lines, (*y)[0])))
+            j++;
+        else
+            return;
+    }
+    *x = *y = NULL;
+}
+
+/* What follows the value of a parameter: a comma, or the bracket after the last. */
+static char after(const wt_lines *lines, uint32_t setting, uint32_t without, const uint32_t *pair) {
+    const wt_setting *one = &lines->results->settings[setting];
+    size_t cursor = (size_t)(pair - (lines->results->pairs + one->first)) / 2 + 1;
+    const uint32_t *ignored;
+    return next_pair(lines, setting, without, &cursor, &ignored) ? ',' : '}';
+}
+
 /* As strcmp orders {"name":value,..} of what the settings share. */
 static int compare_settings(const wt_lines *lines, uint32_t a, uint32_t b, uint32_t without) {
+    const wt_results *results = lines->results;
     const uint32_t *x = NULL, *y = NULL;
-    size_t cursor_a = 0, cursor_b = 0;
-    while (a != b) {
-        bool more_a = next_pair(lines, a, without, &cursor_a, &x);
-        bool more_b = next_pair(lines, b, without, &cursor_b, &y);
-        if (!more_a || !more_b)
-            return more_b - more_a; /* a bracket comes after a comma and after a quote */
-        if (x[0] != y[0])
-            return compare_texts(lines->results, x[0], ':', y[0], ':');
-        if (x[1] != y[1]) {
-            const uint32_t *ignored;
-            char after_a = next_pair(lines, a, without, &cursor_a, &ignored) ? ',' : '}';
-            char after_b = next_pair(lines, b, without, &cursor_b, &ignored) ? ',' : '}';
-            return compare_texts(lines->results, x[1], after_a, y[1], after_b);
-        }
-    }
-    return 0;
+    pass_alike(lines, &results->settings[a], &results->settings[b], without, &x, &y);
+    if (x == NULL || y == NULL)
+        return (y != NULL) - (x != NULL); /* a bracket comes after a comma and after a quote */
+    if (x[0] != y[0])
+        return compare_texts(results, x[0], ':', y[0], ':');
+    return compare_texts(results, x[1], after(lines, a, without, x), y[1],
+                         after(lines, b, without, y));
 }
 
 int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without) {
