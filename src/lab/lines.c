@@ -42,16 +42,28 @@ static bool is_apart(const wt_lines *lines, uint32_t name) {
     return false;
 }
 
-/* The next shared parameter of a setting from *cursor on, but for `without`. */
-static bool next_pair(const wt_lines *lines, uint32_t setting, uint32_t without, size_t *cursor,
-                      const uint32_t **pair) {
-    const wt_setting *one = &lines->results->settings[setting];
-    while (*cursor < one->count) {
-        *pair = lines->results->pairs + one->first + 2 * (*cursor)++;
-        if ((*pair)[0] != without && !is_apart(lines, (*pair)[0]))
-            return true;
-    }
-    return false;
+/* The parameters of a setting. */
+typedef struct {
+    const uint32_t *names, *values;
+    size_t count;
+} parameters;
+
+static parameters parameters_of(const wt_lines *lines, uint32_t setting) {
+    parameters all = {.values = wt_setting_values(lines->results, setting)};
+    all.names = wt_setting_names(lines->results, setting, &all.count);
+    return all;
+}
+
+static bool is_shared(const wt_lines *lines, uint32_t name, uint32_t without) {
+    return name != without && !is_apart(lines, name);
+}
+
+/* The place of the next shared parameter from `at` on; the count past the last. */
+static size_t next_shared(const wt_lines *lines, const parameters *all, uint32_t without,
+                          size_t at) {
+    while (at < all->count && !is_shared(lines, all->names[at], without))
+        at++;
+    return at;
 }
 
 /* JSON texts, each with the letter that follows it: numbers have no end of their own. */
@@ -68,47 +80,41 @@ static int compare_texts(const wt_results *results, uint32_t a, char after_a, ui
     return (next_x > next_y) - (next_x < next_y);
 }
 
-/* Passes over what two settings share alike, and over what parts no lines; then *x and *y are the
- * next parameters of each, NULL past the last. */
-static void pass_alike(const wt_lines *lines, const wt_setting *a, const wt_setting *b,
-                       uint32_t without, const uint32_t **x, const uint32_t **y) {
-    const uint32_t *pairs = lines->results->pairs;
-    size_t i = 0, j = 0;
-    while (i < a->count || j < b->count) {
-        *x = i < a->count ? pairs + a->first + 2 * i : NULL;
-        *y = j < b->count ? pairs + b->first + 2 * j : NULL;
-        if (*x != NULL && *y != NULL && (*x)[0] == (*y)[0] && (*x)[1] == (*y)[1]) {
-            i++;
-            j++;
-        } else if (*x != NULL && ((*x)[0] == without || is_apart(lines, (*x)[0])))
-            i++;
-        else if (*y != NULL && ((*y)[0] == without || is_apart(lines, (*y)[0])))
-            j++;
+/* Passes over what two settings share alike, and over what parts no lines, to the place of the next
+ * parameter of each; their counts past the last. */
+static void pass_alike(const wt_lines *lines, const parameters *a, const parameters *b,
+                       uint32_t without, size_t *i, size_t *j) {
+    for (*i = *j = 0; *i < a->count || *j < b->count;) {
+        bool in_a = *i < a->count, in_b = *j < b->count;
+        if (in_a && in_b && a->values[*i] == b->values[*j] && a->names[*i] == b->names[*j]) {
+            ++*i;
+            ++*j;
+        } else if (in_a && !is_shared(lines, a->names[*i], without))
+            ++*i;
+        else if (in_b && !is_shared(lines, b->names[*j], without))
+            ++*j;
         else
             return;
     }
-    *x = *y = NULL;
 }
 
-/* What follows the value of a parameter: a comma, or the bracket after the last. */
-static char after(const wt_lines *lines, uint32_t setting, uint32_t without, const uint32_t *pair) {
-    const wt_setting *one = &lines->results->settings[setting];
-    size_t cursor = (size_t)(pair - (lines->results->pairs + one->first)) / 2 + 1;
-    const uint32_t *ignored;
-    return next_pair(lines, setting, without, &cursor, &ignored) ? ',' : '}';
+/* What follows a value: a comma, or the bracket after the last. */
+static char after(const wt_lines *lines, const parameters *all, uint32_t without, size_t at) {
+    return next_shared(lines, all, without, at + 1) < all->count ? ',' : '}';
 }
 
 /* As strcmp orders {"name":value,..} of what the settings share. */
-static int compare_settings(const wt_lines *lines, uint32_t a, uint32_t b, uint32_t without) {
+static int compare_settings(const wt_lines *lines, uint32_t one, uint32_t other, uint32_t without) {
     const wt_results *results = lines->results;
-    const uint32_t *x = NULL, *y = NULL;
-    pass_alike(lines, &results->settings[a], &results->settings[b], without, &x, &y);
-    if (x == NULL || y == NULL)
-        return (y != NULL) - (x != NULL); /* a bracket comes after a comma and after a quote */
-    if (x[0] != y[0])
-        return compare_texts(results, x[0], ':', y[0], ':');
-    return compare_texts(results, x[1], after(lines, a, without, x), y[1],
-                         after(lines, b, without, y));
+    const parameters a = parameters_of(lines, one), b = parameters_of(lines, other);
+    size_t i, j;
+    pass_alike(lines, &a, &b, without, &i, &j);
+    if (i == a.count || j == b.count)
+        return (j < b.count) - (i < a.count); /* a bracket comes after a comma and after a quote */
+    if (a.names[i] != b.names[j])
+        return compare_texts(results, a.names[i], ':', b.names[j], ':');
+    return compare_texts(results, a.values[i], after(lines, &a, without, i), b.values[j],
+                         after(lines, &b, without, j));
 }
 
 int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without) {
@@ -117,11 +123,12 @@ int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uin
 
 bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, uint32_t *name,
                   uint32_t *value) {
-    const uint32_t *pair;
-    if (!next_pair(lines, line->setting, WT_NO_TEXT, cursor, &pair))
+    const parameters all = parameters_of(lines, line->setting);
+    *cursor = next_shared(lines, &all, WT_NO_TEXT, *cursor);
+    if (*cursor == all.count)
         return false;
-    *name = pair[0];
-    *value = pair[1];
+    *name = all.names[*cursor];
+    *value = all.values[(*cursor)++];
     return true;
 }
 
