@@ -344,7 +344,9 @@ static wt_status try_family(job *work, const wt_feature_family *family, uint64_t
                             double critical, finding *out) {
     wt_context *context = work->context;
     size_t d = work->rows->in.dim, kept;
-    size_t most = 4 * d < LEAST_FEATURES ? LEAST_FEATURES : 4 * d;
+    size_t most = family->by_output        ? MOST_FEATURES
+                  : 4 * d < LEAST_FEATURES ? LEAST_FEATURES
+                                           : 4 * d;
     size_t workers = (size_t)wt_context_threads(context);
     wt_status status = WT_OK;
     *out = (finding){0};

@@ -134,7 +134,7 @@ static void fill_sharp(const wt_feature_row *row, double *z) {
 
 /* Terms that may be missing in the scores of a head: with W as fitted, a term g_b changes the
  * outputs by W_i^T sum_b A_ib (g_b - mean of g) x_b. */
-enum { BIASES = 6, TERMS = BIASES + 12 };
+enum { OWN_TERMS = 17, BIASES = 6, TERMS = OWN_TERMS + BIASES };
 static double term(const wt_feature_row *row, size_t t, size_t b, double score) {
     const double *x = key(row, b);
     double apart = fabs((double)b - (double)row->at);
@@ -163,18 +163,36 @@ static double term(const wt_feature_row *row, size_t t, size_t b, double score) 
         return apart / (double)row->k * score;
     case 11:
         return dot(row->d, row->mean, x) / (row->unit * row->unit);
+    case 12:
+        return score * score;
+    case 13:
+        return center_of(row, x) * score;
+    case 14:
+        return center_of(row, row->x) * score;
+    case 15:
+        return pow(center_of(row, x), 2) * score;
+    case 16:
+        return pow(center_of(row, row->x), 2) * score;
     default:
-        return dot(row->d, direction(row, t - 12), x);
+        return dot(row->d, direction(row, t - OWN_TERMS), x);
     }
 }
 static size_t all_terms(size_t d, size_t m, size_t p) {
     (void)d, (void)p;
     return m * TERMS;
 }
+/* z (p, m count) at head i and number t: W_i^T sum_b weight_b x_b, weight in row->spare. */
+static void add_term(const wt_feature_row *row, size_t i, size_t t, size_t count, double *z) {
+    size_t d = row->d, p = row->p, columns = row->m * count;
+    double *moved = row->spare + row->k; /* (d) */
+    mix(row, row->spare, moved);
+    for (size_t j = 0; j < d; j++)
+        for (size_t c = 0; c < p; c++)
+            z[c * columns + i * count + t] += moved[j] * row->w[(i * d + j) * p + c];
+}
 static void fill_scores(const wt_feature_row *row, double *z) {
-    size_t d = row->d, k = row->k, p = row->p, columns = row->m * TERMS;
-    double *moved = row->spare + k; /* (d) */
-    memset(z, 0, p * columns * sizeof *z);
+    size_t k = row->k;
+    memset(z, 0, row->p * row->m * TERMS * sizeof *z);
     for (size_t i = 0; i < row->m; i++)
         for (size_t t = 0; t < TERMS; t++) {
             const double *a = row->a + i * k;
@@ -185,12 +203,56 @@ static void fill_scores(const wt_feature_row *row, double *z) {
             }
             for (size_t b = 0; b < k; b++)
                 row->spare[b] = a[b] * (row->spare[b] - mean);
-            mix(row, row->spare, moved);
-            for (size_t j = 0; j < d; j++)
-                for (size_t c = 0; c < p; c++)
-                    z[c * columns + i * TERMS + t] += moved[j] * row->w[(i * d + j) * p + c];
+            add_term(row, i, t, TERMS, z);
         }
 }
+
+/* Factors that may be missing before the values of a head, with W as fitted. */
+enum { FACTORS = 8 };
+static double factor(const wt_feature_row *row, size_t t, size_t b) {
+    const double *x = t % 2 == 0 ? key(row, b) : row->x;
+    double place = (double)b / (double)row->k, own = (double)row->at / (double)row->k;
+    switch (t / 2) {
+    case 0:
+        return size_of(row, x);
+    case 1:
+        return center_of(row, x);
+    case 2:
+        return pow(center_of(row, x), 2);
+    default:
+        return t % 2 == 0 ? place : own;
+    }
+}
+static size_t all_factors(size_t d, size_t m, size_t p) {
+    (void)d, (void)p;
+    return m * FACTORS;
+}
+static void fill_factors(const wt_feature_row *row, double *z) {
+    memset(z, 0, row->p * row->m * FACTORS * sizeof *z);
+    for (size_t i = 0; i < row->m; i++)
+        for (size_t t = 0; t < FACTORS; t++) {
+            for (size_t b = 0; b < row->k; b++)
+                row->spare[b] = row->a[i * row->k + b] * factor(row, t, b);
+            add_term(row, i, t, FACTORS, z);
+        }
+}
+
+/* Each output times the token along some directions, on its own. */
+enum { GATES = 8 };
+static size_t gate_columns(size_t d, size_t m, size_t p) {
+    (void)m;
+    return (d < GATES ? d : GATES) * (p < GATES ? p : GATES);
+}
+static void fill_gates(const wt_feature_row *row, double *z) {
+    size_t ways = row->d < GATES ? row->d : GATES, gated = row->p < GATES ? row->p : GATES;
+    memset(z, 0, row->p * ways * gated * sizeof *z);
+    for (size_t c = 0; c < gated; c++)
+        for (size_t j = 0; j < ways; j++)
+            z[c * ways * gated + c * ways + j] =
+                row->f[c] *
+                (row->d <= GATES ? row->x[j] / row->unit : dot(row->d, direction(row, j), row->x));
+}
+
 /* Sizes and means of tokens, of one's own and of those attended to. */
 static size_t norm_columns(size_t d, size_t m, size_t p) {
     (void)p;
@@ -382,6 +444,9 @@ const wt_feature_family wt_feature_families[] = {
      two_heads, fill_sharp, false},
     {"scores", "a term of the scores is left: biases, distances, a mask, a norm before the layer?",
      all_terms, fill_scores, true},
+    {"factors", "a factor of the values is left: a norm before the layer, positions?", all_factors,
+     fill_factors, true},
+    {"gates", "outputs times the token are left: a gate?", gate_columns, fill_gates, true},
     {"norm", "the size of tokens matters: a norm before the layer?", norm_columns, fill_norm,
      false},
     {"causal", "later tokens do not matter: a causal mask?", heads_and_token, fill_causal, false},

@@ -22,8 +22,13 @@ enum { SKETCH_ABOVE = 160, SKETCH = 96 };
 /* So many starts make a floor, whose residuals are tested; where they are no noise a better minimum
  * may be left to find, until so many more have ended there too. */
 enum { FLOOR_STARTS = 3, MISFIT_STARTS = 6 };
-/* A fit that leaves more of y says too little of the layer to be called one. */
+/* A fit that leaves more of y, fitted or held out, says too little of the layer to be called one.
+ */
 #define MOST_NOISE 0.5
+#define MOST_HELD  0.6
+/* Families that explain less than this leave room for another head, which no few features follow.
+ */
+#define LITTLE 0.3
 /* Squares over those of the noise that doubling a Theta may add and still be chance. */
 #define HARMLESS 10
 /* Random starts that fail before a rescue is asked for: it may cost as much as they do. */
@@ -128,7 +133,7 @@ static double unknowns(const job *work) {
 static bool confirmed(const job *work) {
     double numbers = (double)(work->fitted_rows * work->held.outputs);
     double noise = work->best_error / sqrt(fmax(1 - unknowns(work) / numbers, 0.1));
-    return work->best_error < MOST_NOISE && work->best_held <= 2 * noise;
+    return work->best_error < MOST_NOISE && work->best_held <= fmin(2 * noise, MOST_HELD);
 }
 
 static bool is_noise(const job *work) {
@@ -283,9 +288,9 @@ static void explain(const job *work, wt_recover_report *report) {
     if (report->recovered)
         return;
     if (depends(work))
-        snprintf(what, sizeof what, "%s%s%s (%.2g%% of what is left)", misfit->words,
+        snprintf(what, sizeof what, "%s%s%s (%.2g%% of what is left)%s", misfit->words,
                  misfit->also == NULL ? "" : " Or ", misfit->also == NULL ? "" : misfit->also,
-                 100 * misfit->part);
+                 100 * misfit->part, misfit->part < LITTLE ? " Or more heads?" : "");
     if (report->verdict == WT_RECOVER_MISFIT && work->unbounded < work->heads)
         snprintf(out, WT_WARNING_BYTES,
                  "the Theta of head %zu grows without bound: it attends to %s", work->unbounded,

@@ -191,8 +191,8 @@ static void misfit_change(const misfit *what, const wt_layer *layer, uint64_t se
         .in = misfit_draw(seed, "in", p * 16, 1 / sqrt((double)p)),
         .back = misfit_draw(seed, "back", 16 * p, 0.35),
         .token_in = misfit_draw(seed, "token in", d * 16, root),
-        .theta = misfit_draw(seed, "theta", d * d, 2 / (double)d),
-        .w = misfit_draw(seed, "w", d * p, root),
+        .theta = misfit_draw(seed, "misfit theta", d * d, 2 / (double)d),
+        .w = misfit_draw(seed, "misfit w", d * p, root),
         .pass = misfit_draw(seed, "pass", d * p, root),
         .out = misfit_draw(seed, "out", p, 1),
     };
