@@ -68,8 +68,10 @@ static bool sweep(const char *path) {
 static int make_new(const char *path) {
     for (int i = 0; i < TRIES; i++) {
         int file = wt_descriptor_move(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-        if (file < 0 && (errno != EEXIST || !sweep(path)))
+        if (file < 0 && errno != EEXIST)
             return -1;
+        if (file < 0 && !sweep(path))
+            break;
         if (file < 0)
             continue;
         /* Before it had the lock it looked like one that was left. Where the file system has no
