@@ -142,9 +142,9 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
-/* A stream that is closed would be the number of the next file opened, by us or a library, and words
- * meant for the stream would go into that file. Its place is taken by what can neither be read nor
- * written, so that the stream fails as a closed one does. */
+/* A stream that is closed would be the number of the next file opened, by us or a library, and
+ * words meant for the stream would go into that file. Its place is taken by what can neither be
+ * read nor written, so that the stream fails as a closed one does. */
 static bool keep_streams(void) {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
         if (fcntl(stream, F_GETFD) < 0 && open("/", O_PATH) != stream)
