@@ -46,7 +46,13 @@ static bool lock_is_held(int reason) {
     return reason == EAGAIN || reason == EACCES;
 }
 
-/* Whether the open file is the one of that name: its last owner may have removed it meanwhile. */
+/* Whether the open file has a name still: who had the lock before may have removed it. */
+static bool is_there(int file) {
+    struct stat about;
+    return fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink > 0;
+}
+
+/* Whether it has that name: it may be a target by now, and the name a live run's. */
 static bool is_named(int file, const char *path) {
     struct stat here, there;
     return fstat(file, &here) == 0 && S_ISREG(here.st_mode) && lstat(path, &there) == 0 &&
@@ -77,7 +83,7 @@ static int make_new(const char *path) {
         /* Before it had the lock it looked like one that was left. Where the file system has no
          * locks nobody gets one, and nothing is taken for left. */
         bool held = lock(file) || !lock_is_held(errno);
-        if (held && is_named(file, path))
+        if (held && is_there(file))
             return file;
         close(file);
     }
@@ -132,7 +138,7 @@ static int take(const char *path) {
             return -1;
         bool held = lock(file);
         int reason = held || !lock_is_held(errno) ? errno : EAGAIN;
-        if (held && is_named(file, path))
+        if (held && is_there(file))
             return file;
         close(file);
         errno = reason;
