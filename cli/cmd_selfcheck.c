@@ -127,17 +127,17 @@ done:
 
 static void print_rate(const char *name, const double rate[2]) {
     if (rate[0] > 0)
-        printf("%s %.1f GFLOP/s on one thread, %.1f on all\n", name, 1e-9 * rate[0],
-               1e-9 * rate[1]);
+        cli_print("%s %.1f GFLOP/s on one thread, %.1f on all\n", name, 1e-9 * rate[0],
+                  1e-9 * rate[1]);
 }
 
 static void print_machine(wt_context *context, const rates *found) {
     char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
-    printf("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
-           wt_format_bytes(cli_memory_bytes(), memory));
+    cli_print("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
+              wt_format_bytes(cli_memory_bytes(), memory));
     printf("threads   %d\n", wt_context_threads(context));
-    printf("BLAS      %s, %s\n", cli_blas_config(),
-           cli_blas_parallel() == 2 ? "for OpenMP threads" : "for POSIX threads");
+    cli_print("BLAS      %s, %s\n", cli_blas_config(),
+              cli_blas_parallel() == 2 ? "for OpenMP threads" : "for POSIX threads");
     print_rate("GEMM      double", found->real64);
     print_rate("          float ", found->real32);
     putchar('\n');
@@ -145,8 +145,8 @@ static void print_machine(wt_context *context, const rates *found) {
 
 static void print_checks(const cli_finding *findings) {
     for (size_t i = 0; i < CHECKS; i++)
-        printf("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
-               findings[i].words);
+        cli_print("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
+                  findings[i].words);
 }
 
 /* GFLOP/s; null when it was not measured. */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "io/output.h"
+#include "io/quote.h"
 #include "sweep.h"
 
 static const char *const first_columns[] = {"hash", "experiment", "result_version", "seed",
@@ -59,11 +60,14 @@ static void put(wt_output *out, const char *text) {
 
 /* A field, in quotes where it needs them. */
 static void put_text(wt_output *out, const char *text) {
+    const char *lead = wt_csv_lead(text);
     if (strpbrk(text, ",\"\n\r") == NULL) {
+        put(out, lead);
         put(out, text);
         return;
     }
     put(out, "\"");
+    put(out, lead);
     for (; *text != '\0'; text++) {
         char letter[] = {*text, *text == '"' ? '"' : '\0', '\0'};
         put(out, letter);

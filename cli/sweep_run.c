@@ -34,6 +34,7 @@ static void add_word(cli_sweep_identity *self, const char *lead, const char *wor
     used += (size_t)snprintf(self->command + used, room - used, "%s", lead);
     if (used < room)
         (void)wt_shell_word(word, self->command + used, room - used);
+    wt_utf8_trim(self->command);
 }
 
 /* The line that does the same again. */

@@ -104,9 +104,9 @@ static wt_status list_cell(void *user, const wt_record *record) {
         return WT_OK;
     const char *state = record->failed ? "failed" : "done";
     if (all->cells == NULL)
-        printf("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment, state,
-               (long long)record->seed, record->parameters, record->failed ? "  " : "",
-               record->message);
+        cli_print("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment, state,
+                  (long long)record->seed, record->parameters, record->failed ? "  " : "",
+                  record->message);
     else
         json_array_append_new(all->cells,
                               json_pack("{s:s, s:s, s:s, s:I, s:o, s:s}", "hash", record->hash,
@@ -157,18 +157,19 @@ static json_t *describe(const wt_experiment *experiment) {
 }
 
 static void print_experiment(const wt_experiment *experiment) {
-    printf("%s: %s\n", experiment->name, experiment->summary);
+    cli_print("%s: %s\n", experiment->name, experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const wt_parameter *one = &experiment->parameters[i];
-        printf("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
-               one->fallback == NULL ? "-" : one->fallback, one->help);
+        cli_print("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
+                  one->fallback == NULL ? "-" : one->fallback, one->help);
     }
-    printf("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0", "seeds, a grid");
-    printf("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
-           "repetitions, each with draws of its own");
+    cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0",
+              "seeds, a grid");
+    cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
+              "repetitions, each with draws of its own");
     printf("  metrics:");
     for (size_t i = 0; i < experiment->metric_count; i++)
-        printf(" %s", experiment->metrics[i]);
+        cli_print(" %s", experiment->metrics[i]);
     putchar('\n');
 }
 

@@ -34,18 +34,18 @@ static const char *spell(const wt_evidence *evidence, char out[WORDS]) {
 
 void cli_verdicts_print(const wt_findings *findings) {
     char measured[WORDS], name[64];
-    printf("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect", "measured (95% interval)",
-           "claimed");
+    cli_print("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect",
+              "measured (95% interval)", "claimed");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
             const wt_claim_part *part = wt_claim_part_at(p);
             snprintf(name, sizeof name, "%s%s%s", part->unit, part->name != NULL ? ", " : "",
                      part->name != NULL ? part->name : "");
-            printf("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
-                   wt_verdict_name(findings->part_verdicts[p]), name,
-                   spell(&findings->parts[p], measured), part->above ? "above" : "below",
-                   part->boundary);
+            cli_print("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
+                      wt_verdict_name(findings->part_verdicts[p]), name,
+                      spell(&findings->parts[p], measured), part->above ? "above" : "below",
+                      part->boundary);
         }
     }
 }
@@ -82,9 +82,9 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
                       const wt_report_summary *summary, const char *output, json_t *more) {
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        printf("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count, summary->figures,
-               summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
-               summary->why, summary->drawn ? "" : ")");
+        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count, summary->figures,
+                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
+                  summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",

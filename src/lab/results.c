@@ -158,9 +158,10 @@ double wt_result_number(const wt_result *result, const char *name) {
 const char *wt_result_words(const json_t *parameters, const char *name, char *out, size_t size) {
     const json_t *value = json_object_get(parameters, name);
     out[0] = '\0';
-    if (json_is_string(value))
+    if (json_is_string(value)) {
         snprintf(out, size, "%s", json_string_value(value));
-    else if (json_is_boolean(value))
+        wt_utf8_trim(out);
+    } else if (json_is_boolean(value))
         snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
     else if (json_is_number(value))
         snprintf(out, size, "%.10g", json_number_value(value));

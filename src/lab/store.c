@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "io/quote.h"
 #include "lab/store_file.h"
@@ -120,7 +121,8 @@ static wt_status become_writer(wt_context *context, wt_store *store, const char 
                                wt_store_mode mode) {
     bool create = mode == WT_STORE_CREATE;
     wt_status status;
-    store->lock = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    store->lock = wt_descriptor_move(
+        open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666));
     if (store->lock < 0 && errno == ENOENT && !create)
         return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", store->shown);
     if (store->lock < 0)

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/quote.h"
 
 wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points) {
     wt_status status;
@@ -74,6 +75,7 @@ static void add_differences(const wt_lines *lines, size_t index, const wt_chart_
         if (differs)
             snprintf(series->name + length, WT_CHART_NAME - length, "%s%s=%s",
                      length > 0 ? " " : "", key, wt_result_words(ours, key, words, sizeof words));
+        wt_utf8_trim(series->name);
     }
 }
 
@@ -248,11 +250,12 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
 
 /* A field in quotes where it needs them. */
 static void csv_words(wt_script *out, const char *words) {
+    const char *lead = wt_csv_lead(words);
     if (strpbrk(words, ",\"\n\r") == NULL) {
-        wt_script_add(out, "%s", words);
+        wt_script_add(out, "%s%s", lead, words);
         return;
     }
-    wt_script_add(out, "\"");
+    wt_script_add(out, "\"%s", lead);
     for (; *words != '\0'; words++)
         wt_script_add(out, *words == '"' ? "\"\"" : "%c", *words);
     wt_script_add(out, "\"");

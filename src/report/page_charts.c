@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -85,6 +86,7 @@ static wt_status add_drawings(wt_page *page, const wt_chart *chart, const wt_fig
         snprintf(prefix, sizeof prefix, "%s-%zu-", chart->spec->id, p);
         snprintf(label, sizeof label, "%s%s%s", chart->spec->title, title != NULL ? ": " : "",
                  title != NULL ? title : "");
+        wt_utf8_trim(label);
         wt_html_drawing(html, svg, prefix, label);
         wt_release(svg);
         svg = NULL;

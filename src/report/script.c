@@ -38,15 +38,19 @@ void wt_script_add(wt_script *script, const char *format, ...) {
     va_end(values);
 }
 
+/* In double quotes gnuplot obeys backslashes and backquotes, which start programs; in single ones a
+ * quote at the start cannot be written. As numbers they are letters like others. */
 void wt_script_quote(wt_script *script, const char *words) {
-    wt_script_add(script, "'");
-    for (; words != NULL && *words != '\0'; words++) {
-        if (*words == '\'')
-            wt_script_add(script, "''");
-        else
-            wt_script_add(script, "%c", (unsigned char)*words < ' ' ? ' ' : *words);
+    char shown[WT_SHOWN_CHARACTER];
+    size_t left = words == NULL ? 0 : strlen(words);
+    wt_script_add(script, "\"");
+    for (size_t taken; left > 0; words += taken, left -= taken) {
+        taken = wt_show_character(words, left, shown);
+        for (const char *letter = shown; *letter != '\0'; letter++)
+            wt_script_add(script, strchr("\\\"`@", *letter) != NULL ? "\\%03o" : "%c",
+                          (unsigned char)*letter);
     }
-    wt_script_add(script, "'");
+    wt_script_add(script, "\"");
 }
 
 void wt_script_word(wt_script *script, const char *word) {

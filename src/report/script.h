@@ -15,8 +15,8 @@ typedef struct wt_script {
 
 __attribute__((format(printf, 2, 3))) void wt_script_add(wt_script *script, const char *format,
                                                          ...);
-/* The words in single quotes, in which gnuplot takes everything but the quote as it stands:
- * quotes are doubled, control characters become blanks. NULL gives ''. */
+/* The words in double quotes, as gnuplot reads them back, control characters spelled (wt_show).
+ * NULL gives "". */
 void wt_script_quote(wt_script *script, const char *words);
 /* A word of a command, quoted for a shell. */
 void wt_script_word(wt_script *script, const char *word);

@@ -20,6 +20,7 @@ typedef struct run_setting {
     const char *variable;        /* of the environment, "NAME=value"; NULL = none */
     const char *second_variable; /* another */
     long file_limit;             /* most bytes a file may grow to; 0 = no limit */
+    unsigned closed;             /* streams that are closed, 1 << number each */
 } run_setting;
 
 typedef struct run_result {
@@ -63,6 +64,9 @@ static inline void run_become(char **words, const run_setting *setting, int out,
         struct rlimit limit = {(rlim_t)setting->file_limit, (rlim_t)setting->file_limit};
         setrlimit(RLIMIT_FSIZE, &limit);
     }
+    for (int stream = 0; stream < 3; stream++)
+        if ((setting->closed >> stream & 1) != 0)
+            close(stream);
     execv(WATTLE_COMMAND, words);
     _exit(127);
 }

@@ -37,6 +37,10 @@ static void cells_become_series(void **state) {
     assert_int_equal(count_of(csv.text, "\n"), 13);
     assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
     wt_script_free(&csv);
+    snprintf(chart.series[0].name, sizeof chart.series[0].name, "=1+1");
+    wt_chart_csv(&csv, &chart);
+    assert_non_null(strstr(csv.text, ",'=1+1,16,"));
+    wt_script_free(&csv);
     wt_chart_free(&chart);
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
     assert_int_equal(chart.series_count, 0);
