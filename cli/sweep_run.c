@@ -207,7 +207,7 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     wt_store *from = NULL;
     wt_merge_report report;
     wt_status status;
-    WT_TRY(wt_store_open(call->context, path, WT_STORE_READ, &from));
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_COPY, &from));
     WT_TRY(wt_sweep_merge(call->context, into, from, &report));
     sum->added += report.added;
     sum->known += report.known;

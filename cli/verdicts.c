@@ -6,6 +6,7 @@
 
 #include "io/output.h"
 #include "lab/statistics_fit.h"
+#include "report/chart.h"
 
 enum { WORDS = 128 };
 
@@ -82,14 +83,16 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
                       const wt_report_summary *summary, const char *output, json_t *more) {
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count, summary->figures,
-                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
-                  summary->why, summary->drawn ? "" : ")");
+        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count + results->failed,
+                  summary->figures, summary->figures == 1 ? "" : "s",
+                  summary->drawn ? "" : " as tables alone (", summary->why,
+                  summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
-                               (json_int_t)results->count, "figures", (json_int_t)summary->figures,
-                               "drawn", summary->drawn, "claims", cli_verdicts_json(findings));
+                               (json_int_t)(results->count + results->failed), "figures",
+                               (json_int_t)summary->figures, "drawn", summary->drawn, "claims",
+                               cli_verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);
@@ -102,6 +105,8 @@ wt_status cli_report_make(cli_call *call, const char *store, const char *output,
     wt_report_summary summary;
     wt_status status;
     WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
+    WT_TRY(wt_findings_want(context, &results));
+    WT_TRY(wt_charts_want(context, &results));
     WT_TRY(wt_results_load(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &findings));
     WT_TRY(wt_report_write(context, &results, &findings, store, output, &summary));
