@@ -82,3 +82,7 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
     omp_destroy_lock(&run.recording);
     return run.status;
 }
+
+int wt_parallel_width(const wt_context *context) {
+    return wt_chunk_message != NULL ? omp_get_num_threads() : context->threads;
+}
