@@ -108,10 +108,14 @@ static wt_status measure(wt_context *context, rates *out) {
     WT_TRY(WT_NEW_ZERO(context, &on.c, elements, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &on.a_float, elements, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &on.c_float, elements, "matrices to measure with"));
-    for (int all = 0; all < 2; all++) {
+    for (int all = 0; all < (threads > 1 ? 2 : 1); all++) {
         WT_TRY(wt_context_set_threads(context, all ? threads : 1));
         WT_TRY(time_product(context, &on, multiply, &out->real64[all]));
         WT_TRY(time_product(context, &on, multiply_float, &out->real32[all]));
+    }
+    if (threads == 1) {
+        out->real64[1] = out->real64[0];
+        out->real32[1] = out->real32[0];
     }
 done:
     context->threads = threads;
@@ -146,8 +150,8 @@ static void print_machine(wt_context *context, const wt_blas *blas, const rates 
     putchar('\n');
 }
 
-static void print_checks(const cli_finding *findings) {
-    for (size_t i = 0; i < CHECKS; i++)
+static void print_checks(const cli_finding *findings, size_t count) {
+    for (size_t i = 0; i < count; i++)
         printf("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
                findings[i].words);
 }
@@ -158,10 +162,10 @@ static json_t *json_rate(double rate) {
 }
 
 static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *found,
-                            const cli_finding *findings, size_t failed) {
+                            const cli_finding *findings, size_t count, size_t failed) {
     char cpu[CLI_CPU_TEXT];
     json_t *list = json_array();
-    for (size_t i = 0; i < CHECKS; i++)
+    for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_pack("{s:s, s:b, s:s}", "check", checks[i].name, "passed",
                                               findings[i].passed, "found", findings[i].words));
     return cli_emit_json(
@@ -180,12 +184,14 @@ static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *fo
 }
 
 typedef struct {
-    bool quick;
+    bool quick, rates;
 } values;
 
 static const cli_option options[] = {
     {"quick", 0, CLI_FLAG, offsetof(values, quick), NULL, NULL,
      "The checks alone, without measuring rates."},
+    {"rates", 0, CLI_FLAG, offsetof(values, rates), NULL, NULL,
+     "The rates alone, without the checks."},
 };
 
 static wt_status run(cli_call *call) {
@@ -193,22 +199,24 @@ static wt_status run(cli_call *call) {
     cli_finding findings[CHECKS] = {0};
     wt_blas blas;
     rates found = {0};
-    size_t failed = 0;
+    size_t count = given->rates ? 0 : CHECKS, failed = 0;
     wt_status status;
+    if (given->quick && given->rates)
+        return wt_fail(call->context, WT_USAGE, "--quick and --rates leave nothing to do");
     WT_TRY(wt_blas_open(call->context, &blas));
     if (!given->quick)
         WT_TRY(measure(call->context, &found));
-    wt_meter meter = wt_meter_start(call->context, "checks", CHECKS);
-    for (size_t i = 0; i < CHECKS; i++) {
+    wt_meter meter = wt_meter_start(call->context, "checks", (double)count);
+    for (size_t i = 0; i < count; i++) {
         WT_TRY(checks[i].run(call->context, &findings[i]));
         failed += !findings[i].passed;
         wt_meter_set(&meter, (double)(i + 1));
     }
     if (call->common.json) {
-        WT_TRY(print_json(call, &blas, &found, findings, failed));
+        WT_TRY(print_json(call, &blas, &found, findings, count, failed));
     } else {
         print_machine(call->context, &blas, &found);
-        print_checks(findings);
+        print_checks(findings, count);
     }
     if (failed > 0)
         status = wt_fail(call->context, WT_MISSED, "%zu of %d checks failed on this machine",

@@ -2,6 +2,7 @@
 #include "linalg/backend.h"
 
 #include "linalg/openblas.h"
+#include "linalg/small.h"
 
 static CBLAS_TRANSPOSE blas_turn(wt_turn turn) {
     return turn == WT_TURNED ? CblasTrans : CblasNoTrans;
@@ -24,6 +25,9 @@ static void gemm(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, d
     if (n == 1)
         gemv(turn_a, m, k, alpha, a, (int)a_stride, b, turn_b == WT_TURNED ? 1 : (int)b_stride,
              beta, c, (int)c_stride);
+    else if (wt_small_fits(m, n, k))
+        wt_small()->real64(turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                           c_stride);
     else
         wt_openblas.cblas_dgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n,
                                 (int)k, alpha, a, (int)a_stride, b, (int)b_stride, beta, c,
@@ -74,6 +78,9 @@ static void gemm_float(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_
     if (n == 1)
         gemv_float(turn_a, m, k, alpha, a, (int)a_stride, b,
                    turn_b == WT_TURNED ? 1 : (int)b_stride, beta, c, (int)c_stride);
+    else if (wt_small_fits(m, n, k))
+        wt_small()->real32(turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                           c_stride);
     else
         wt_openblas.cblas_sgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n,
                                 (int)k, (float)alpha, a, (int)a_stride, b, (int)b_stride,
