@@ -333,7 +333,7 @@ done:
 const wt_experiment wt_experiment_recover = {
     .name = "recover",
     .summary = "whether a random attention layer is recovered from examples",
-    .result_version = 1,
+    .result_version = 2,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .reps = 20,

@@ -64,7 +64,9 @@ static wt_status judge(job *work, double *out) {
                       .theta = now->plain,
                       .w = now->w};
     *out = NAN;
-    return work->held.rows == 0 ? WT_OK : wt_recover_error(work->context, &layer, &work->held, out);
+    if (work->held.rows == 0 || !isfinite(now->error))
+        return WT_OK;
+    return wt_recover_error(work->context, &layer, &work->held, out);
 }
 
 static void first_theta(job *work, size_t start, const wt_layer *given) {
@@ -222,7 +224,7 @@ static wt_status refine_heads(wt_context *context, const wt_sequences *data,
     WT_TRY(make_rows(&work, 0, work.train_samples, false, &work.train));
     WT_TRY(make_rows(&work, work.train_samples, data->samples, false, &work.held));
     WT_TRY(wt_descent_new(context, &work.train, heads, options->matrix_free, &work.descent));
-    WT_TRY(WT_NEW(context, &work.best, work.descent.side, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.side, "Theta"));
     WT_TRY(try_starts(&work));
     WT_TRY(finish(&work));
     report->heads = heads;
