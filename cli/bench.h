@@ -13,6 +13,8 @@ typedef struct cli_bench_values {
 
 /* Each prints its result itself, as a table or as one JSON object. */
 wt_status cli_bench_linalg(cli_call *call, const cli_bench_values *values);
+wt_status cli_bench_blas(cli_call *call, const cli_bench_values *values);
+wt_status cli_bench_workers(cli_call *call, const cli_bench_values *values);
 wt_status cli_bench_curve(cli_call *call, const cli_bench_values *values);
 wt_status cli_bench_recover(cli_call *call, const cli_bench_values *values);
 wt_status cli_bench_train(cli_call *call, const cli_bench_values *values);

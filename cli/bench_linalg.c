@@ -66,6 +66,7 @@ done:
 static wt_status set_up(cli_bench_matrices *on) {
     size_t elements = on->n * on->n;
     wt_status status;
+    WT_TRY(wt_blas_open(on->context, &on->blas));
     WT_TRY(wt_backend_open(on->context, &on->backend));
     WT_TRY(WT_NEW(on->context, &on->a, elements, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(on->context, &on->definite, elements, "matrices to measure with"));
@@ -124,8 +125,7 @@ static const char *limit_of(const cli_bench_matrices *on, const findings *found,
 static void print_table(const cli_bench_matrices *on, const findings *found) {
     int threads = wt_context_threads(on->context);
     char cpu[CLI_CPU_TEXT];
-    cli_print("%s, %d threads, %s; n = %zu\n", cli_cpu_model(cpu), threads, cli_blas_config(),
-              on->n);
+    cli_print("%s, %d threads, %s; n = %zu\n", cli_cpu_model(cpu), threads, on->blas.config, on->n);
     printf("one thread: GEMM %.1f GFLOP/s in double, %.1f in float; copying memory %.1f GB/s\n\n",
            1e-9 * found->gemm[0], 1e-9 * found->gemm[1], 1e-9 * found->copy);
     cli_print("%-20s %9s %9s %10s %11s %11s %9s %9s  %s\n", "operation", "seconds", "GFLOP/s",
@@ -169,7 +169,7 @@ static wt_status print_json(cli_call *call, const cli_bench_matrices *on, const 
     return cli_emit_json(
         call,
         json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:f, s:f, s:o}", "bench", "linalg", "cpu",
-                  cli_cpu_model(cpu), "blas", cli_blas_config(), "threads",
+                  cli_cpu_model(cpu), "blas", on->blas.config, "threads",
                   wt_context_threads(on->context), "n", (json_int_t)on->n, "one_thread_gemm_gflops",
                   1e-9 * found->gemm[0], "one_thread_gemm_float_gflops", 1e-9 * found->gemm[1],
                   "copy_gbytes_per_second", 1e-9 * found->copy, "operations", list));

@@ -9,6 +9,7 @@
 typedef struct {
     wt_context *context;
     const wt_backend *backend;
+    wt_blas blas;
     size_t n, sides, small;
     double *a, *definite, *factor, *work, *values;
     float *a_float, *work_float;

@@ -7,10 +7,8 @@ static const struct {
     const char *name;
     wt_status (*run)(cli_call *call, const cli_bench_values *values);
 } benches[] = {
-    {"linalg", cli_bench_linalg},
-    {"curve", cli_bench_curve},
-    {"recover", cli_bench_recover},
-    {"train", cli_bench_train},
+    {"linalg", cli_bench_linalg},   {"blas", cli_bench_blas},   {"curve", cli_bench_curve},
+    {"recover", cli_bench_recover}, {"train", cli_bench_train}, {"workers", cli_bench_workers},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -35,7 +33,7 @@ static wt_status run(cli_call *call) {
 static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(cli_bench_values, n), "N", "4096",
      "Size of the problem: the order of the matrices, the largest sample size, the largest "
-     "dimension of bench recover, the bits of bench train (there 300 by default)."},
+     "dimension of bench recover and workers, the bits of bench train (there 300 by default)."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
      "How often each measurement is made; the best counts, beside a peer the mean."},
     {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
@@ -62,6 +60,9 @@ const cli_command cli_bench = {
         "x GEMM' the same for GEMM in the same precision. 'limit' says what bounds the operation "
         "from below: its arithmetic at the GEMM rate of all threads, or its least traffic (inputs "
         "read once, outputs written once) at the measured rate of copying memory.\n\n"
+        "WHAT is blas: the GEMM rate on one thread with the kernels of OpenBLAS that are chosen by "
+        "what the processor can do, beside every core type it can run, set by hand, each in a "
+        "process of its own.\n\n"
         "WHAT is curve: one repetition of the published learning curve, step by step, beside the "
         "GEMM rate, and the Gram matrix of infinitely many heads. bench/curve runs it beside a "
         "NumPy script on the same data.\n\n"
@@ -70,11 +71,15 @@ const cli_command cli_bench = {
         "WHAT is train: a training step of the published sparse-AND recipe with all dropout and "
         "without that of token vectors, and judging 10,000 samples, on one thread and on all, "
         "beside the GEMM rate and the limits of arithmetic and traffic. bench/peers/and_train.py "
-        "is a peer for --peer, in PyTorch.",
-    .examples = "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
-                "wattle bench curve\nwattle bench recover --repeats 1\n"
-                "wattle bench train\n"
-                "wattle bench train --peer 'python3 bench/peers/and_train.py 300 100 20'",
+        "is a peer for --peer, in PyTorch.\n\n"
+        "WHAT is workers: small layers recovered by 1, 2, 4 and so on workers at a time, up to "
+        "--threads, and what each worker past the first adds.",
+    .examples =
+        "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
+        "wattle bench blas --repeats 2\nwattle bench curve\nwattle bench recover --repeats 1\n"
+        "wattle bench train\n"
+        "wattle bench workers --threads 2 --n 8\n"
+        "wattle bench train --peer 'python3 bench/peers/and_train.py 300 100 20'",
     CLI_OPTIONS(options, cli_bench_values),
     .run = run,
 };

@@ -108,10 +108,14 @@ static wt_status measure(wt_context *context, rates *out) {
     WT_TRY(WT_NEW_ZERO(context, &on.c, elements, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &on.a_float, elements, "matrices to measure with"));
     WT_TRY(WT_NEW_ZERO(context, &on.c_float, elements, "matrices to measure with"));
-    for (int all = 0; all < 2; all++) {
+    for (int all = 0; all < (threads > 1 ? 2 : 1); all++) {
         WT_TRY(wt_context_set_threads(context, all ? threads : 1));
         WT_TRY(time_product(context, &on, multiply, &out->real64[all]));
         WT_TRY(time_product(context, &on, multiply_float, &out->real32[all]));
+    }
+    if (threads == 1) {
+        out->real64[1] = out->real64[0];
+        out->real32[1] = out->real32[0];
     }
 done:
     context->threads = threads;
@@ -131,20 +135,23 @@ static void print_rate(const char *name, const double rate[2]) {
                   1e-9 * rate[1]);
 }
 
-static void print_machine(wt_context *context, const rates *found) {
+static void print_machine(wt_context *context, const wt_blas *blas, const rates *found) {
     char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
     cli_print("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
               wt_format_bytes(cli_memory_bytes(), memory));
     printf("threads   %d\n", wt_context_threads(context));
-    cli_print("BLAS      %s, %s\n", cli_blas_config(),
-              cli_blas_parallel() == 2 ? "for OpenMP threads" : "for POSIX threads");
+    cli_print("BLAS      %s, %s\n", blas->config,
+              blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");
+    cli_print("kernels   %s, %s\n", blas->kernels, wt_kernels_words(blas->choice));
+    if (blas->remedy[0] != '\0')
+        cli_print("          %s\n", blas->remedy);
     print_rate("GEMM      double", found->real64);
     print_rate("          float ", found->real32);
     putchar('\n');
 }
 
-static void print_checks(const cli_finding *findings) {
-    for (size_t i = 0; i < CHECKS; i++)
+static void print_checks(const cli_finding *findings, size_t count) {
+    for (size_t i = 0; i < count; i++)
         cli_print("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
                   findings[i].words);
 }
@@ -154,53 +161,62 @@ static json_t *json_rate(double rate) {
     return rate > 0 ? json_real(1e-9 * rate) : json_null();
 }
 
-static wt_status print_json(cli_call *call, const rates *found, const cli_finding *findings,
-                            size_t failed) {
+static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *found,
+                            const cli_finding *findings, size_t count, size_t failed) {
     char cpu[CLI_CPU_TEXT];
     json_t *list = json_array();
-    for (size_t i = 0; i < CHECKS; i++)
+    for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_pack("{s:s, s:b, s:s}", "check", checks[i].name, "passed",
                                               findings[i].passed, "found", findings[i].words));
     return cli_emit_json(
         call,
-        json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:{s:o, s:o}, s:{s:o, s:o}, s:I, s:o}", "cpu",
-                  cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(), "memory_bytes",
-                  (json_int_t)cli_memory_bytes(), "threads", wt_context_threads(call->context),
-                  "blas", cli_blas_config(), "blas_parallel", cli_blas_parallel(), "gemm_gflops",
-                  "one_thread", json_rate(found->real64[0]), "all_threads",
-                  json_rate(found->real64[1]), "gemm_float_gflops", "one_thread",
-                  json_rate(found->real32[0]), "all_threads", json_rate(found->real32[1]), "failed",
-                  (json_int_t)failed, "checks", list));
+        json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:s, s:s, s:s?, s:s?, s:{s:o, s:o}, s:{s:o, "
+                  "s:o}, s:I, s:o}",
+                  "cpu", cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(),
+                  "memory_bytes", (json_int_t)cli_memory_bytes(), "threads",
+                  wt_context_threads(call->context), "blas", blas->config, "blas_parallel",
+                  blas->parallel, "blas_kernels", blas->kernels, "blas_kernels_chosen",
+                  wt_kernels_words(blas->choice), "blas_kernels_best", blas->best, "blas_remedy",
+                  blas->remedy[0] != '\0' ? blas->remedy : NULL, "gemm_gflops", "one_thread",
+                  json_rate(found->real64[0]), "all_threads", json_rate(found->real64[1]),
+                  "gemm_float_gflops", "one_thread", json_rate(found->real32[0]), "all_threads",
+                  json_rate(found->real32[1]), "failed", (json_int_t)failed, "checks", list));
 }
 
 typedef struct {
-    bool quick;
+    bool quick, rates;
 } values;
 
 static const cli_option options[] = {
     {"quick", 0, CLI_FLAG, offsetof(values, quick), NULL, NULL,
      "The checks alone, without measuring rates."},
+    {"rates", 0, CLI_FLAG, offsetof(values, rates), NULL, NULL,
+     "The rates alone, without the checks."},
 };
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     cli_finding findings[CHECKS] = {0};
+    wt_blas blas;
     rates found = {0};
-    size_t failed = 0;
+    size_t count = given->rates ? 0 : CHECKS, failed = 0;
     wt_status status;
+    if (given->quick && given->rates)
+        return wt_fail(call->context, WT_USAGE, "--quick and --rates leave nothing to do");
+    WT_TRY(wt_blas_open(call->context, &blas));
     if (!given->quick)
         WT_TRY(measure(call->context, &found));
-    wt_meter meter = wt_meter_start(call->context, "checks", CHECKS);
-    for (size_t i = 0; i < CHECKS; i++) {
+    wt_meter meter = wt_meter_start(call->context, "checks", (double)count);
+    for (size_t i = 0; i < count; i++) {
         WT_TRY(checks[i].run(call->context, &findings[i]));
         failed += !findings[i].passed;
         wt_meter_set(&meter, (double)(i + 1));
     }
     if (call->common.json) {
-        WT_TRY(print_json(call, &found, findings, failed));
+        WT_TRY(print_json(call, &blas, &found, findings, count, failed));
     } else {
-        print_machine(call->context, &found);
-        print_checks(findings);
+        print_machine(call->context, &blas, &found);
+        print_checks(findings, count);
     }
     if (failed > 0)
         status = wt_fail(call->context, WT_MISSED, "%zu of %d checks failed on this machine",
@@ -216,8 +232,10 @@ const cli_command cli_selfcheck = {
     .least = 0,
     .most = 0,
     .description =
-        "Prints the machine, the threads, the BLAS in use and its measured rate of matrix "
-        "products, then checks random numbers against NumPy's, linear algebra against plain "
+        "Prints the machine, the threads, the BLAS in use, which of its kernels run and who chose "
+        "them, and its measured rate of matrix products; where the processor could run better "
+        "kernels, how to get them. Then checks random numbers against NumPy's, linear algebra "
+        "against plain "
         "formulas and defining equations, and that results are the same bits for every number of "
         "threads. Takes some seconds. Exits 1 when a check fails.",
     .examples = "wattle selfcheck\nwattle selfcheck --json",

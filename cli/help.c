@@ -15,7 +15,7 @@ const cli_exit_code cli_exit_codes[] = {
     {64, "wrong usage: a command, option or value that makes no sense"},
     {65, "bad data: an input file that is malformed or disagrees with itself"},
     {66, "no such input, or it cannot be opened"},
-    {69, "not built in, or an outside program failed"},
+    {69, "not built in, no OpenBLAS, or an outside program failed"},
     {70, "out of memory, or an internal error"},
     {73, "an output cannot be created"},
     {74, "reading or writing broke off"},

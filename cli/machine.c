@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include "machine.h"
 
-#include <cblas.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,12 +30,4 @@ size_t cli_processors(void) {
 size_t cli_memory_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
     return pages < 0 || size < 0 ? 0 : (size_t)pages * (size_t)size;
-}
-
-const char *cli_blas_config(void) {
-    return openblas_get_config();
-}
-
-int cli_blas_parallel(void) {
-    return openblas_get_parallel();
 }

@@ -12,8 +12,4 @@ const char *cli_cpu_model(char *out);
 size_t cli_processors(void);
 size_t cli_memory_bytes(void);
 
-/* Version, kernels and flags of the BLAS in use, and whether it was built for threads. */
-const char *cli_blas_config(void);
-int cli_blas_parallel(void);
-
 #endif

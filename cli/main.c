@@ -1,10 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* O_PATH */
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/progress.h"
 #include "base/text.h"
@@ -140,8 +142,20 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
+/* A stream that is closed would be the number of the next file opened, by us or a library, and
+ * words meant for the stream would go into that file. Its place is taken by what can neither be
+ * read nor written, so that the stream fails as a closed one does. */
+static bool keep_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/", O_PATH) != stream)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv) {
     wt_context *context;
+    if (!keep_streams())
+        return wt_status_exit_code(WT_INTERNAL); /* there is nowhere to say so */
     if (wt_context_new(&context) != WT_OK) {
         fputs("wattle: no memory to start\n", stderr);
         return wt_status_exit_code(WT_MEMORY);

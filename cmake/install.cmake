@@ -40,12 +40,11 @@ file(RELATIVE_PATH WATTLE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${
 file(RELATIVE_PATH WATTLE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 # What libwattle.a needs from its neighbours, named directly: Requires.private would also ask for the
 # static parts of the neighbours' neighbours, which their packages do not bring.
-list(JOIN OPENBLAS_LDFLAGS " " WATTLE_PC_OPENBLAS)
 list(JOIN JANSSON_LDFLAGS " " WATTLE_PC_JANSSON)
 list(JOIN LIBZIP_LDFLAGS " " WATTLE_PC_LIBZIP)
 list(JOIN SQLITE_LDFLAGS " " WATTLE_PC_SQLITE)
 list(JOIN INIH_LDFLAGS " " WATTLE_PC_INIH)
 set(WATTLE_PC_PRIVATE
-    "${WATTLE_PC_OPENBLAS} ${WATTLE_PC_JANSSON} ${WATTLE_PC_LIBZIP} -lClp ${WATTLE_PC_SQLITE} ${WATTLE_PC_INIH} ${OpenMP_C_FLAGS} -lm")
+    "${WATTLE_PC_JANSSON} ${WATTLE_PC_LIBZIP} ${WATTLE_PC_SQLITE} ${WATTLE_PC_INIH} ${OpenMP_C_FLAGS} -ldl -lm")
 configure_file(cmake/wattle.pc.in ${WATTLE_GENERATED}/wattle.pc @ONLY)
 install(FILES ${WATTLE_GENERATED}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -42,9 +42,16 @@ fi
 if grep -rnE '^ *# *pragma +omp|omp_[a-z_]+ *\(' src cli include | grep -v '^src/base/parallel.c:'; then
     complain "OpenMP is used outside src/base/parallel.c"
 fi
-# The library never prints, exits, aborts or reads the environment.
-if grep -rnE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit|abort|assert|getenv|system) *\(|\<(stdout|stderr)\>' src; then
-    complain "the library prints, exits or reads the environment"
+# The library never prints, exits, aborts or touches the environment; one file chooses kernels there.
+if grep -rnE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit|abort|assert|system) *\(|\<(stdout|stderr)\>' src; then
+    complain "the library prints or exits"
+fi
+if grep -rnE '(^|[^a-z])((secure_)?getenv|setenv|unsetenv|putenv|clearenv) *\(' src | grep -v '^src/linalg/openblas.c:'; then
+    complain "the environment is used outside src/linalg/openblas.c"
+fi
+# No file of ours has the number of a stream that the program had closed.
+if grep -Pzo 'wt_descriptor_move\(\s*open\((*SKIP)(*F)|[^_a-z>.]f?open\([^\n]*' src/*/*.c | tr '\0' '\n' | grep .; then
+    complain "a file is opened past wt_descriptor_move"
 fi
 # Words for people go through cli_print, which keeps control characters of others off the terminal.
 string='"(?:[^"\\]|\\.)*'

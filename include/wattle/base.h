@@ -1,7 +1,8 @@
 /* The context every call takes, and the statuses every call returns.
  *
- * The library never prints, exits, aborts or reads the environment. A call that fails returns a
- * status other than WT_OK, and the sentence with the values that went wrong is on the context. */
+ * The library never prints, exits, aborts or reads the environment, but for wt_blas_open, which
+ * says what it does there. A call that fails returns a status other than WT_OK, and the sentence
+ * with the values that went wrong is on the context. */
 #ifndef WATTLE_BASE_H
 #define WATTLE_BASE_H
 

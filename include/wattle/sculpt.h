@@ -112,7 +112,6 @@ typedef struct wt_certificate_result {
     /* Half-widths over theta_size, INFINITY where the body has no end. Per direction: in Frobenius
      * norm, over all directions at once, up to sqrt(d^2 - m) times larger. */
     double median, largest;
-    double largest_by_clp;                /* the largest again, by another solver */
     double frobenius_factor;              /* sqrt(d^2 - m) */
     size_t teacher_heads, teacher_inside; /* 0 and 0 without a teacher */
     double seconds;

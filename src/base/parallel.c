@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 typedef struct {
@@ -57,6 +58,36 @@ static wt_status run_inline(loop *run) {
     return WT_OK;
 }
 
+static void *wait_at(void *gate) {
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* OpenMP ends the program when it cannot start a thread, for want of memory or under a limit: so as
+ * many are started here first, once, and end again. */
+static wt_status try_threads(wt_context *context, int threads) {
+    static atomic_int proven = 1;
+    pthread_t others[WT_MAX_THREADS];
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int started = 0, failed = 0;
+    if (threads <= atomic_load(&proven))
+        return WT_OK;
+    pthread_mutex_lock(&gate);
+    while (failed == 0 && started < threads - 1) {
+        failed = pthread_create(&others[started], NULL, wait_at, &gate);
+        started += failed == 0;
+    }
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    if (failed != 0)
+        return wt_fail(context, WT_MEMORY, "no more than %d of %d threads can be started: %s",
+                       started + 1, threads, strerror(failed));
+    atomic_store(&proven, threads);
+    return WT_OK;
+}
+
 wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_body_fn body,
                           void *argument) {
     if (count == 0)
@@ -74,6 +105,9 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
     if (wt_chunk_message != NULL)
         return run_inline(&run);
     size_t useful = run.chunks < (size_t)context->threads ? run.chunks : (size_t)context->threads;
+    wt_status status = try_threads(context, (int)useful);
+    if (status != WT_OK)
+        return status;
     loop *shared = &run;
     omp_init_lock(&run.recording);
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)useful)
@@ -81,4 +115,8 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
         run_chunk(shared, chunk, omp_get_thread_num());
     omp_destroy_lock(&run.recording);
     return run.status;
+}
+
+int wt_parallel_width(const wt_context *context) {
+    return wt_chunk_message != NULL ? omp_get_num_threads() : context->threads;
 }

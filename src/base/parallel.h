@@ -16,4 +16,8 @@ typedef wt_status (*wt_body_fn)(void *argument, size_t begin, size_t end, int wo
 wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_body_fn body,
                           void *argument);
 
+/* How many threads may run the same code as the caller at a time: those of the loop it is in, else
+ * those that a loop of the context would have. */
+int wt_parallel_width(const wt_context *context);
+
 #endif

@@ -10,9 +10,9 @@
  * Returns out. */
 const char *wt_quote(const char *text, char *out, size_t size);
 
-/* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would compute
- * it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it starts
- * with a quote of its own, else "". Who reads a text drops one ' at its start. */
+/* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would
+ * compute it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it
+ * starts with a quote of its own, else "". Who reads a text drops one ' at its start. */
 const char *wt_csv_lead(const char *text);
 
 /* The word as a POSIX shell reads it back, in single quotes where it needs them, into out[size],

@@ -210,7 +210,7 @@ done:
 const wt_experiment wt_experiment_curve = {
     .name = "curve",
     .summary = "learning curves of random-feature models: test error after n samples",
-    .result_version = 1,
+    .result_version = 2,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .group = "n",

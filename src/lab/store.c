@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "io/quote.h"
 #include "lab/store_file.h"
@@ -117,7 +118,8 @@ static wt_status become_writer(wt_context *context, wt_store *store, const char 
                                wt_store_mode mode) {
     bool create = mode == WT_STORE_CREATE;
     wt_status status;
-    store->lock = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    store->lock = wt_descriptor_move(
+        open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666));
     if (store->lock < 0 && errno == ENOENT && !create)
         return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", store->shown);
     if (store->lock < 0)
@@ -277,6 +279,7 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
         status = wt_fail(context, WT_USAGE, "the path of a store is empty");
         goto done;
     }
+    WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_CREATE + 1));
     if (is_reader(mode))
         WT_TRY(check_reader(context, store, path));
     else

@@ -8,7 +8,6 @@
 #include "base/progress.h"
 #include "learn/sculpt_span.h"
 #include "linalg/linear_program.h"
-#include "linalg/simplex.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
@@ -16,8 +15,6 @@
 #define MARGIN       1.1  /* of eta over the largest violation */
 #define LARGEST_ETA  1    /* a wider body is as large as Theta itself */
 #define LEAST_ETA    1e-9 /* a narrower slab is rounding */
-#define DISAGREEMENT 1e-4 /* of two solvers: ours ends within 1e-6, */
-#define PASSED       1e-6 /* and CLP lets each plane be passed by 1e-7 */
 enum { BATCH = 16 };      /* directions between two looks at the progress */
 
 wt_certificate_options wt_certificate_options_default(void) {
@@ -180,31 +177,6 @@ done:
     return status;
 }
 
-/* The widest direction once more by CLP: a certificate does not rest on our solver alone. */
-static wt_status confirm(const measure *job, size_t count, wt_certificate_result *result) {
-    size_t u = job->body.columns, widest = 0;
-    double *direction = job->scratch, there, back;
-    wt_status status;
-    for (size_t i = 1; i < count; i++)
-        if (job->widths[i] > job->widths[widest])
-            widest = i;
-    direction_of(job->options, u, job->free_count, job->basis, widest, direction + u, direction);
-    WT_TRY(wt_check_cancelled(job->context));
-    WT_TRY(wt_simplex_reach(job->context, &job->body, direction, &there));
-    for (size_t j = 0; j < u; j++)
-        direction[j] = -direction[j];
-    WT_TRY(wt_check_cancelled(job->context));
-    WT_TRY(wt_simplex_reach(job->context, &job->body, direction, &back));
-    double ours = job->widths[widest], width = (there + back) / 2;
-    if (isinf(ours) != isinf(width) ||
-        fabs(ours - width) > DISAGREEMENT * width + PASSED * result->theta_size)
-        status = wt_fail(job->context, WT_INTERNAL,
-                         "the body is %.9g wide by interior points and %.9g by CLP", ours, width);
-    result->largest_by_clp = width / result->theta_size;
-done:
-    return status;
-}
-
 static wt_status make_room(measure *job, size_t count) {
     size_t u = job->body.columns, rows = job->body.rows;
     size_t threads = (size_t)wt_context_threads(job->context);
@@ -246,7 +218,6 @@ static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_
         WT_TRY(wt_parallel_for(context, batch, 1, half_widths, &job));
         wt_meter_set(&meter, (double)(job.first + batch));
     }
-    WT_TRY(confirm(&job, count, result));
     qsort(job.widths, count, sizeof *job.widths, by_value);
     result->directions = count;
     result->median = (job.widths[(count - 1) / 2] + job.widths[count / 2]) / 2 / result->theta_size;
@@ -272,7 +243,7 @@ wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt
     wt_slabs slabs = {0};
     wt_status status;
     *result =
-        (wt_certificate_result){.eta = NAN, .median = NAN, .largest = NAN, .largest_by_clp = NAN};
+        (wt_certificate_result){.eta = NAN, .median = NAN, .largest = NAN};
     WT_TRY(check(context, data, layer, options));
     for (size_t i = 0; i < layer->heads * u; i++)
         sum += layer->theta[i] * layer->theta[i];

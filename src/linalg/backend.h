@@ -57,8 +57,7 @@ typedef struct wt_backend {
                                double *b, double cutoff, size_t *rank);
 } wt_backend;
 
-/* The table in use. The first call sets the library beneath it up; WT_INTERNAL when that library
- * cannot be trusted with several threads. */
+/* The table in use. The first call opens the library beneath it, and fails as wt_blas_open does. */
 wt_status wt_backend_open(wt_context *context, const wt_backend **out);
 
 /* LAPACK's part of the table (lapack.c). */
@@ -68,8 +67,5 @@ wt_status wt_lapack_svd(wt_context *context, size_t m, size_t n, double *a, doub
                         double *vt);
 wt_status wt_lapack_least_squares(wt_context *context, size_t m, size_t n, size_t columns,
                                   double *a, double *b, double cutoff, size_t *rank);
-
-/* Refuses an OpenBLAS by what openblas_get_parallel() says of it (0 = built without threads). */
-wt_status wt_backend_check_flavour(wt_context *context, int parallel, const char *config);
 
 #endif

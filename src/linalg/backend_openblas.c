@@ -1,10 +1,8 @@
 /* The hot operations on OpenBLAS, held to one thread a call. */
 #include "linalg/backend.h"
 
-#include <cblas.h>
-#include <threads.h>
-
-#include "linalg/lapack.h"
+#include "linalg/openblas.h"
+#include "linalg/small.h"
 
 static CBLAS_TRANSPOSE blas_turn(wt_turn turn) {
     return turn == WT_TURNED ? CblasTrans : CblasNoTrans;
@@ -17,8 +15,8 @@ static CBLAS_TRANSPOSE blas_turn(wt_turn turn) {
 static void gemv(wt_turn turn, size_t m, size_t k, double alpha, const double *a, int a_stride,
                  const double *b, int b_step, double beta, double *c, int c_stride) {
     int rows = (int)(turn == WT_TURNED ? k : m), columns = (int)(turn == WT_TURNED ? m : k);
-    cblas_dgemv(CblasRowMajor, blas_turn(turn), rows, columns, alpha, a, a_stride, b, b_step, beta,
-                c, c_stride);
+    wt_openblas.cblas_dgemv(CblasRowMajor, blas_turn(turn), rows, columns, alpha, a, a_stride, b,
+                            b_step, beta, c, c_stride);
 }
 
 static void gemm(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, double alpha,
@@ -27,38 +25,42 @@ static void gemm(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, d
     if (n == 1)
         gemv(turn_a, m, k, alpha, a, (int)a_stride, b, turn_b == WT_TURNED ? 1 : (int)b_stride,
              beta, c, (int)c_stride);
+    else if (wt_small_fits(m, n, k))
+        wt_small()->real64(turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                           c_stride);
     else
-        cblas_dgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n, (int)k,
-                    alpha, a, (int)a_stride, b, (int)b_stride, beta, c, (int)c_stride);
+        wt_openblas.cblas_dgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n,
+                                (int)k, alpha, a, (int)a_stride, b, (int)b_stride, beta, c,
+                                (int)c_stride);
 }
 
 static void syrk(wt_turn turn, size_t n, size_t k, double alpha, const void *a, size_t a_stride,
                  double beta, void *c, size_t c_stride) {
-    cblas_dsyrk(CblasRowMajor, CblasLower, blas_turn(turn), (int)n, (int)k, alpha, a, (int)a_stride,
-                beta, c, (int)c_stride);
+    wt_openblas.cblas_dsyrk(CblasRowMajor, CblasLower, blas_turn(turn), (int)n, (int)k, alpha, a,
+                            (int)a_stride, beta, c, (int)c_stride);
 }
 
 /* The lower triangle by rows is the upper one by columns. */
 static size_t potrf(size_t n, void *a, size_t stride) {
     int order = (int)n, leading = (int)stride, info = 0;
-    dpotrf_("U", &order, a, &leading, &info, 1);
+    wt_openblas.dpotrf_("U", &order, a, &leading, &info, 1);
     return (size_t)info;
 }
 
 static void trsm_left(wt_turn turn, size_t n, size_t columns, const void *l, size_t l_stride,
                       void *b, size_t b_stride) {
     if (columns == 1)
-        cblas_dtrsv(CblasRowMajor, CblasLower, blas_turn(turn), CblasNonUnit, (int)n, l,
-                    (int)l_stride, b, (int)b_stride);
+        wt_openblas.cblas_dtrsv(CblasRowMajor, CblasLower, blas_turn(turn), CblasNonUnit, (int)n, l,
+                                (int)l_stride, b, (int)b_stride);
     else
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, blas_turn(turn), CblasNonUnit, (int)n,
-                    (int)columns, 1, l, (int)l_stride, b, (int)b_stride);
+        wt_openblas.cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, blas_turn(turn), CblasNonUnit,
+                                (int)n, (int)columns, 1, l, (int)l_stride, b, (int)b_stride);
 }
 
 static void trsm_right(size_t rows, size_t n, const void *l, size_t l_stride, void *b,
                        size_t b_stride) {
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n,
-                1, l, (int)l_stride, b, (int)b_stride);
+    wt_openblas.cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+                            (int)rows, (int)n, 1, l, (int)l_stride, b, (int)b_stride);
 }
 
 /* ---- float: the same, letter for letter ------------------------------------------------------ */
@@ -66,8 +68,8 @@ static void trsm_right(size_t rows, size_t n, const void *l, size_t l_stride, vo
 static void gemv_float(wt_turn turn, size_t m, size_t k, double alpha, const float *a, int a_stride,
                        const float *b, int b_step, double beta, float *c, int c_stride) {
     int rows = (int)(turn == WT_TURNED ? k : m), columns = (int)(turn == WT_TURNED ? m : k);
-    cblas_sgemv(CblasRowMajor, blas_turn(turn), rows, columns, (float)alpha, a, a_stride, b, b_step,
-                (float)beta, c, c_stride);
+    wt_openblas.cblas_sgemv(CblasRowMajor, blas_turn(turn), rows, columns, (float)alpha, a,
+                            a_stride, b, b_step, (float)beta, c, c_stride);
 }
 
 static void gemm_float(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, double alpha,
@@ -76,38 +78,41 @@ static void gemm_float(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_
     if (n == 1)
         gemv_float(turn_a, m, k, alpha, a, (int)a_stride, b,
                    turn_b == WT_TURNED ? 1 : (int)b_stride, beta, c, (int)c_stride);
+    else if (wt_small_fits(m, n, k))
+        wt_small()->real32(turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                           c_stride);
     else
-        cblas_sgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n, (int)k,
-                    (float)alpha, a, (int)a_stride, b, (int)b_stride, (float)beta, c,
-                    (int)c_stride);
+        wt_openblas.cblas_sgemm(CblasRowMajor, blas_turn(turn_a), blas_turn(turn_b), (int)m, (int)n,
+                                (int)k, (float)alpha, a, (int)a_stride, b, (int)b_stride,
+                                (float)beta, c, (int)c_stride);
 }
 
 static void syrk_float(wt_turn turn, size_t n, size_t k, double alpha, const void *a,
                        size_t a_stride, double beta, void *c, size_t c_stride) {
-    cblas_ssyrk(CblasRowMajor, CblasLower, blas_turn(turn), (int)n, (int)k, (float)alpha, a,
-                (int)a_stride, (float)beta, c, (int)c_stride);
+    wt_openblas.cblas_ssyrk(CblasRowMajor, CblasLower, blas_turn(turn), (int)n, (int)k,
+                            (float)alpha, a, (int)a_stride, (float)beta, c, (int)c_stride);
 }
 
 static size_t potrf_float(size_t n, void *a, size_t stride) {
     int order = (int)n, leading = (int)stride, info = 0;
-    spotrf_("U", &order, a, &leading, &info, 1);
+    wt_openblas.spotrf_("U", &order, a, &leading, &info, 1);
     return (size_t)info;
 }
 
 static void trsm_left_float(wt_turn turn, size_t n, size_t columns, const void *l, size_t l_stride,
                             void *b, size_t b_stride) {
     if (columns == 1)
-        cblas_strsv(CblasRowMajor, CblasLower, blas_turn(turn), CblasNonUnit, (int)n, l,
-                    (int)l_stride, b, (int)b_stride);
+        wt_openblas.cblas_strsv(CblasRowMajor, CblasLower, blas_turn(turn), CblasNonUnit, (int)n, l,
+                                (int)l_stride, b, (int)b_stride);
     else
-        cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, blas_turn(turn), CblasNonUnit, (int)n,
-                    (int)columns, 1, l, (int)l_stride, b, (int)b_stride);
+        wt_openblas.cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, blas_turn(turn), CblasNonUnit,
+                                (int)n, (int)columns, 1, l, (int)l_stride, b, (int)b_stride);
 }
 
 static void trsm_right_float(size_t rows, size_t n, const void *l, size_t l_stride, void *b,
                              size_t b_stride) {
-    cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n,
-                1, l, (int)l_stride, b, (int)b_stride);
+    wt_openblas.cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+                            (int)rows, (int)n, 1, l, (int)l_stride, b, (int)b_stride);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -122,24 +127,7 @@ static const wt_backend openblas = {
     .least_squares = wt_lapack_least_squares,
 };
 
-/* Our loop is the only one that spawns: a second layer of threads would fight it for the cores. */
-static void hold_to_one_thread(void) {
-    openblas_set_num_threads(1);
-}
-
-wt_status wt_backend_check_flavour(wt_context *context, int parallel, const char *config) {
-    if (parallel == 0)
-        return wt_fail(context, WT_INTERNAL,
-                       "the BLAS in use (%s) is OpenBLAS built without threads, which gives wrong "
-                       "products when two threads enter it; use its pthread flavour "
-                       "(libopenblas0-pthread)",
-                       config);
-    return WT_OK;
-}
-
 wt_status wt_backend_open(wt_context *context, const wt_backend **out) {
-    static once_flag once = ONCE_FLAG_INIT;
-    call_once(&once, hold_to_one_thread);
     *out = &openblas;
-    return wt_backend_check_flavour(context, openblas_get_parallel(), openblas_get_config());
+    return wt_openblas_open(context);
 }

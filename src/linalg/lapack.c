@@ -1,10 +1,9 @@
 /* The decompositions on LAPACK. A row-major matrix enters as its transpose by columns. */
-#include "linalg/lapack.h"
-
 #include <limits.h>
 
 #include "base/memory.h"
 #include "linalg/backend.h"
+#include "linalg/openblas.h"
 
 /* LAPACK tells the work space it wants as a double; past 2^31 it cannot take it. */
 static wt_status size_of_work(wt_context *context, const char *what, double wanted, int *size) {
@@ -31,14 +30,14 @@ wt_status wt_lapack_eigen(wt_context *context, size_t n, double *a, size_t strid
     /* With vectors the work space is 1 + 6n + 2n^2, told in an int that may have wrapped. */
     if (vectors && 1 + 6.0 * (double)n + 2.0 * (double)n * (double)n > INT_MAX)
         return size_of_work(context, "eigenvectors", 1e300, &work_size);
-    dsyevd_(job, "U", &order, a, &leading, values, &wanted, &work_size, &wanted_integers,
-            &integer_size, &info, 1, 1);
+    wt_openblas.dsyevd_(job, "U", &order, a, &leading, values, &wanted, &work_size,
+                        &wanted_integers, &integer_size, &info, 1, 1);
     WT_TRY(size_of_work(context, "eigenvalues", wanted, &work_size));
     integer_size = wanted_integers < 1 ? 1 : wanted_integers;
     WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for eigenvalues"));
     WT_TRY(WT_NEW(context, &integers, (size_t)integer_size, "work space for eigenvalues"));
-    dsyevd_(job, "U", &order, a, &leading, values, work, &work_size, integers, &integer_size, &info,
-            1, 1);
+    wt_openblas.dsyevd_(job, "U", &order, a, &leading, values, work, &work_size, integers,
+                        &integer_size, &info, 1, 1);
     WT_TRY(converged(context, "eigenvalues", n, n, info));
 done:
     wt_release(work);
@@ -58,12 +57,12 @@ wt_status wt_lapack_svd(wt_context *context, size_t m, size_t n, double *a, doub
     wt_status status;
     WT_TRY(WT_NEW(context, &integers, 8 * least, "work space for singular values"));
     double *left = u != NULL ? vt : &unused, *right = u != NULL ? u : &unused;
-    dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, &wanted, &work_size,
-            integers, &info, 1);
+    wt_openblas.dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, &wanted,
+                        &work_size, integers, &info, 1);
     WT_TRY(size_of_work(context, "singular values", wanted, &work_size));
     WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for singular values"));
-    dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, work, &work_size,
-            integers, &info, 1);
+    wt_openblas.dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, work,
+                        &work_size, integers, &info, 1);
     WT_TRY(converged(context, "singular values", m, n, info));
 done:
     wt_release(work);
@@ -80,14 +79,14 @@ wt_status wt_lapack_least_squares(wt_context *context, size_t m, size_t n, size_
     int *integers = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &s, least, "singular values"));
-    dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, &wanted, &work_size,
-            &wanted_integers, &info);
+    wt_openblas.dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, &wanted,
+                        &work_size, &wanted_integers, &info);
     WT_TRY(size_of_work(context, "least squares", wanted, &work_size));
     size_t integer_size = wanted_integers < 1 ? 1 : (size_t)wanted_integers;
     WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for least squares"));
     WT_TRY(WT_NEW(context, &integers, integer_size, "work space for least squares"));
-    dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, work, &work_size,
-            integers, &info);
+    wt_openblas.dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, work,
+                        &work_size, integers, &info);
     WT_TRY(converged(context, "least squares", m, n, info));
     *rank = (size_t)found;
 done:

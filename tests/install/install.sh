@@ -36,6 +36,10 @@ cc "$source/examples/hello.c" $(pkg-config --cflags wattle) "$libdir/libwattle.a
     $(pkg-config --static --libs wattle | sed 's/-lwattle//') -o "$work/static"
 "$work/static" >"$work/static.out"
 cmp -s "$work/shared.out" "$work/static.out" || fail "static and shared hello disagree"
+# shellcheck disable=SC2046
+cc "$source/examples/fit.c" $(pkg-config --cflags wattle) "$libdir/libwattle.a" \
+    $(pkg-config --static --libs wattle | sed 's/-lwattle//') -o "$work/static-fit"
+"$work/static-fit" >"$work/static-fit.out" || fail "the static fit example fails"
 readelf -d "$work/static" | grep -q libwattle && fail "the static program loads libwattle.so"
 
 # shared, by CMake
@@ -44,11 +48,16 @@ cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$pref
 "$work/cmake/hello" >"$work/cmake.out"
 cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
 "$work/cmake/fit" >"$work/fit.out" || fail "the fit example fails"
+cmp -s "$work/fit.out" "$work/static-fit.out" || fail "static and shared fit disagree"
 grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.out" || fail "fit printed: $(cat "$work/fit.out")"
 "$work/cmake/threshold" >"$work/threshold.out" || fail "the threshold example fails"
 [ "$(grep -c '^length [0-9]*: fitted m [0-9.]*, between ' "$work/threshold.out")" = 3 ] &&
     grep -q '^log: slope ' "$work/threshold.out" || fail "threshold printed: $(cat "$work/threshold.out")"
 
+# OpenBLAS is opened at first use: linked, it would load before its kernels can be chosen.
+for file in "$libdir/libwattle.so" "$prefix/bin/wattle" "$work/static"; do
+    readelf -d "$file" | grep -iE 'NEEDED.*(blas|lapack|clp)' && fail "$file is linked with a BLAS"
+done
 readelf -d "$libdir/libwattle.so" | grep -q 'SONAME.*\[libwattle\.so\.[0-9]*\]' || fail "no SONAME"
 strangers=$(nm -D --defined-only "$libdir/libwattle.so" | awk '$3 !~ /^wt_/ {print $3}')
 [ -z "$strangers" ] || fail "symbols without wt_ are exported: $strangers"

@@ -23,7 +23,7 @@ static void make(wt_context *context, const char *const *keys, wt_shard shard, w
 static const wt_shard all_of_it = {0, 1};
 
 /* Names decide what a store has: were they to change, every store would be computed again. The
- * text is SHA-256'd by another program: printf 'curve\n%s\n9\n1\n' PARAMETERS | sha256sum */
+ * text is SHA-256'd by another program: printf 'curve\n%s\n9\n2\n' PARAMETERS | sha256sum */
 static void names_stay_what_they_are(void **state) {
     const char *keys[] = {"experiment=curve",
                           "target=mean-power:2",
@@ -45,7 +45,7 @@ static void names_stay_what_they_are(void **state) {
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
     assert_string_equal(plan.cells[0].hash,
-                        "6b26841d75c3f4dad0add8977c25b0cc933c463163006a13e35d98e4aa6b9524");
+                        "e049638363bc56318e609555c432451d8ade2e3d0a007a62a024c0994207eef2");
     wt_release(text);
     wt_plan_free(&plan);
 }
@@ -241,6 +241,7 @@ static void bad_values_are_told(void **state) {
         {{"experiment=recover", "holdout=1", NULL}, "holdout must be from 0 to below 1"},
         {{"experiment=recover", "noise=-1", NULL}, "noise must be 0 or more"},
         {{"experiment=recover", "samples-ratio=0", NULL}, "samples-ratio must be above 0"},
+        {{"experiment=recover", "samples-ratio=1e300", NULL}, "sequences: too many"},
         {{"experiment=curve", "target=corr:1", "activation=tanh", NULL},
          "neither relu nor softmax"},
         {{"experiment=curve", "target=corr:1", "lambda=loud", NULL}, "loud"},

@@ -2,9 +2,9 @@
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include "linalg/backend.h"
 
-#include <cblas.h>
 #include <pthread.h>
 
+#include "linalg/openblas.h"
 #include "reference.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -28,15 +28,15 @@ static void one_thread_a_call(void **state) {
     const wt_backend *backend;
     CHECK_OK(*state, wt_backend_open(*state, &backend));
     assert_string_equal(backend->name, "OpenBLAS");
-    assert_int_equal(openblas_get_num_threads(), 1);
-    assert_int_not_equal(openblas_get_parallel(), 0);
+    assert_int_equal(wt_openblas.openblas_get_num_threads(), 1);
+    assert_int_not_equal(wt_openblas.openblas_get_parallel(), 0);
 }
 
 static void the_serial_flavour_is_refused(void **state) {
-    CHECK_FAILS(*state, wt_backend_check_flavour(*state, 0, "OpenBLAS 0.0"), WT_INTERNAL,
+    CHECK_FAILS(*state, wt_openblas_check_flavour(*state, 0, "OpenBLAS 0.0"), WT_INTERNAL,
                 "the BLAS in use (OpenBLAS 0.0) is OpenBLAS built without threads");
-    CHECK_OK(*state, wt_backend_check_flavour(*state, 1, "OpenBLAS 0.0"));
-    CHECK_OK(*state, wt_backend_check_flavour(*state, 2, "OpenBLAS 0.0"));
+    CHECK_OK(*state, wt_openblas_check_flavour(*state, 1, "OpenBLAS 0.0"));
+    CHECK_OK(*state, wt_openblas_check_flavour(*state, 2, "OpenBLAS 0.0"));
 }
 
 typedef struct {

@@ -1,0 +1,145 @@
+/* `wattle bench workers`: small layers recovered by several workers at a time, as a sweep does,
+ * beside one worker. Locks and memory that they share show as time that they wait or spend more. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "bench.h"
+#include "wattle/recover.h"
+
+/* Boolean sequences, p = d; n is 5 N_min. `layers`: how many a worker recovers, for about half a
+ * second.
+ */
+static const struct {
+    size_t heads, dim, length, n, layers;
+} cases[] = {{4, 8, 4, 80, 8}, {4, 16, 4, 160, 2}};
+enum { CASES = sizeof cases / sizeof *cases, MOST_ROWS = 16 };
+
+/* The best of the repetitions, by wall time. */
+typedef struct {
+    int workers;
+    double seconds, processor; /* a layer, over all workers: wall and processor time */
+} row;
+
+typedef struct {
+    cli_call *call;
+    size_t at; /* the case in hand */
+    row rows[CASES][MOST_ROWS];
+    size_t row_count;
+} job;
+
+/* Items: layers. */
+static wt_status recover_some(void *argument, size_t begin, size_t end, int worker) {
+    const job *work = argument;
+    wt_context *context = work->call->context;
+    size_t d = cases[work->at].dim;
+    wt_status status = WT_OK;
+    (void)worker;
+    for (size_t i = begin; status == WT_OK && i < end; i++) {
+        /* every worker of a run gets the same layers */
+        uint64_t seed = work->call->common.seed + i % cases[work->at].layers;
+        wt_recover_options options = wt_recover_options_default();
+        wt_layer teacher = {0}, layer = {0};
+        wt_sequences data = {0};
+        wt_recover_report report;
+        options.heads = cases[work->at].heads;
+        options.seed = seed;
+        WT_TRY(wt_layer_teacher(context, options.heads, d, d, 2, 0, seed, &teacher));
+        WT_TRY(wt_sequences_new(context, cases[work->at].n, cases[work->at].length, d, d, &data));
+        WT_TRY(wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, seed, 0, &data));
+        WT_TRY(wt_refine(context, &data, &options, &layer, &report));
+    done:
+        wt_layer_free(&teacher);
+        wt_layer_free(&layer);
+        wt_sequences_free(&data);
+    }
+    return status;
+}
+
+static wt_status time_row(job *work, row *to) {
+    wt_context *context = work->call->context;
+    size_t layers = cases[work->at].layers * (size_t)to->workers;
+    wt_status status;
+    WT_TRY(wt_context_set_threads(context, to->workers));
+    double start = wt_clock();
+    clock_t processor = clock();
+    WT_TRY(wt_parallel_for(context, layers, 1, recover_some, work));
+    double seconds = (wt_clock() - start) / (double)layers;
+    if (to->seconds == 0 || seconds < to->seconds) {
+        to->seconds = seconds;
+        to->processor = (double)(clock() - processor) / CLOCKS_PER_SEC / (double)layers;
+    }
+done:
+    return status;
+}
+
+/* What each worker past the first adds, as a part of the first. */
+static double of_extra(const row *one, const row *at) {
+    return (one->seconds / at->seconds - 1) / (at->workers - 1);
+}
+
+static void print_table(const job *work, size_t repeats) {
+    printf(
+        "refine on Boolean sequences of random teachers, p = d, a layer a worker at a time; best "
+        "of %zu.\n"
+        "'extra' is what each worker past the first adds, of the first; 'processor' the time a "
+        "layer takes over all workers.\n\n",
+        repeats);
+    printf("%3s %3s %3s %8s %10s %9s %7s %13s\n", "d", "m", "k", "workers", "layers/s", "speed-up",
+           "extra", "processor ms");
+    for (size_t c = 0; c < CASES; c++)
+        for (size_t i = 0; i < work->row_count && work->rows[c][0].seconds > 0; i++) {
+            const row *one = &work->rows[c][0], *at = &work->rows[c][i];
+            printf("%3zu %3zu %3zu %8d %10.1f %9.2f ", cases[c].dim, cases[c].heads,
+                   cases[c].length, at->workers, 1 / at->seconds, one->seconds / at->seconds);
+            if (at->workers > 1)
+                printf("%7.2f", of_extra(one, at));
+            else
+                printf("%7s", "-");
+            printf(" %13.2f\n", 1e3 * at->processor);
+        }
+}
+
+static wt_status print_json(const job *work) {
+    json_t *list = json_array();
+    for (size_t c = 0; c < CASES; c++)
+        for (size_t i = 0; i < work->row_count && work->rows[c][0].seconds > 0; i++) {
+            const row *one = &work->rows[c][0], *at = &work->rows[c][i];
+            json_array_append_new(
+                list,
+                json_pack("{s:I, s:I, s:I, s:I, s:i, s:f, s:f, s:o, s:f}", "dim",
+                          (json_int_t)cases[c].dim, "heads", (json_int_t)cases[c].heads, "length",
+                          (json_int_t)cases[c].length, "examples", (json_int_t)cases[c].n,
+                          "workers", at->workers, "layers_per_second", 1 / at->seconds, "speed_up",
+                          one->seconds / at->seconds, "of_extra_worker",
+                          at->workers > 1 ? cli_json_real(of_extra(one, at)) : json_null(),
+                          "processor_ms", 1e3 * at->processor));
+        }
+    return cli_emit_json(work->call, json_pack("{s:s, s:o}", "bench", "workers", "rows", list));
+}
+
+wt_status cli_bench_workers(cli_call *call, const cli_bench_values *given) {
+    int threads = wt_context_threads(call->context);
+    job work = {.call = call};
+    wt_status status = WT_OK;
+    /* 1, 2, 4 ... and all */
+    for (int workers = 1; work.row_count + 1 < MOST_ROWS && workers < threads; workers *= 2)
+        work.rows[0][work.row_count++].workers = workers;
+    work.rows[0][work.row_count++].workers = threads;
+    for (size_t c = 1; c < CASES; c++)
+        for (size_t i = 0; i < work.row_count; i++)
+            work.rows[c][i].workers = work.rows[0][i].workers;
+    for (size_t r = 0; r < given->repeats; r++)
+        for (work.at = 0; work.at < CASES; work.at++)
+            for (size_t i = 0; cases[work.at].dim <= given->n && i < work.row_count; i++)
+                WT_TRY(time_row(&work, &work.rows[work.at][i]));
+    if (call->common.json)
+        WT_TRY(print_json(&work));
+    else
+        print_table(&work, given->repeats);
+done:
+    call->context->threads = threads;
+    return status;
+}
