@@ -81,18 +81,17 @@ json_t *cli_verdicts_json(const wt_findings *findings) {
 
 static wt_status show(cli_call *call, const wt_results *results, const wt_findings *findings,
                       const wt_report_summary *summary, const char *output, json_t *more) {
+    size_t cells = results->count + results->failed;
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count + results->failed,
-                  summary->figures, summary->figures == 1 ? "" : "s",
-                  summary->drawn ? "" : " as tables alone (", summary->why,
-                  summary->drawn ? "" : ")");
+        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, cells, summary->figures,
+                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
+                  summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
-                               (json_int_t)(results->count + results->failed), "figures",
-                               (json_int_t)summary->figures, "drawn", summary->drawn, "claims",
-                               cli_verdicts_json(findings));
+                               (json_int_t)cells, "figures", (json_int_t)summary->figures, "drawn",
+                               summary->drawn, "claims", cli_verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);

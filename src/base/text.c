@@ -124,12 +124,11 @@ size_t wt_utf8_length(const char *text, size_t bytes) {
 bool wt_utf8_valid(const char *text) {
     size_t bytes = strlen(text);
     while (bytes > 0) {
-        uint64_t eight;
-        size_t length = 8;
-        if (bytes >= 8)
-            memcpy(&eight, text, 8);
-        if (bytes < 8 || (eight & 0x8080808080808080) != 0) /* not all of them plain letters */
-            length = wt_utf8_length(text, bytes);
+        uint64_t eight = UINT64_MAX;
+        if (bytes >= sizeof eight)
+            memcpy(&eight, text, sizeof eight);
+        bool plain = (eight & 0x8080808080808080) == 0; /* eight letters at once */
+        size_t length = plain ? sizeof eight : wt_utf8_length(text, bytes);
         if (length == 0)
             return false;
         text += length;

@@ -170,9 +170,10 @@ static wt_status add_groups(wt_context *context, const settings *all, wt_shard s
     for (size_t i = 0; i < all->groups; i++) {
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(all, i);
-        if (shard.count > 1)
+        bool parted = shard.count > 1;
+        if (parted)
             WT_TRY(wt_plan_group_name(context, all->axes->experiment, &trial, hash));
-        if (shard.count == 1 || in_shard(hash, shard))
+        if (!parted || in_shard(hash, shard))
             WT_TRY(wt_plan_add(context, plan, all->axes->experiment, trial));
     }
 done:

@@ -33,8 +33,9 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
                : wt_store_fail(context, store);
 }
 
-wt_status wt_store_text(wt_context *context, const wt_store *store, sqlite3_stmt *row, int column,
-                        const char *what, const char *whose, const char **out) {
+/* Text without a zero byte in it, in whatever letters; `what` and `whose` stand in sentences. */
+static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                           int column, const char *what, const char *whose, const char **out) {
     const char *reason = NULL;
     bool text = sqlite3_column_type(row, column) == SQLITE_TEXT;
     *out = text ? (const char *)sqlite3_column_text(row, column) : NULL;
@@ -44,11 +45,19 @@ wt_status wt_store_text(wt_context *context, const wt_store *store, sqlite3_stmt
         reason = "is no text";
     else if (strlen(*out) != (size_t)sqlite3_column_bytes(row, column))
         reason = "has a zero byte in it";
-    else if (!wt_utf8_valid(*out))
-        reason = "is not UTF-8";
     return reason == NULL ? WT_OK
                           : wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s %s",
                                     store->shown, what, whose, reason);
+}
+
+/* UTF-8 text. */
+static wt_status take_words(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                            int column, const char *what, const char *whose, const char **out) {
+    wt_status status = take_text(context, store, row, column, what, whose, out);
+    if (status != WT_OK || wt_utf8_valid(*out))
+        return status;
+    return wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s is not UTF-8", store->shown,
+                   what, whose);
 }
 
 /* The columns as sentences call them, and the texts' places in a record. */
@@ -76,7 +85,7 @@ static wt_status read_numbers(wt_context *context, const wt_store *store, sqlite
                               const char *whose, wt_record *out) {
     const char *state;
     wt_status status;
-    WT_TRY(wt_store_text(context, store, row, STATE, "state", whose, &state));
+    WT_TRY(take_words(context, store, row, STATE, "state", whose, &state));
     out->failed = strcmp(state, "failed") == 0;
     if (!out->failed && strcmp(state, "done") != 0)
         return cell_fails(context, store, whose, "is neither done nor failed");
@@ -100,7 +109,7 @@ static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_s
     char whose[32];
     wt_status status;
     *out = (wt_record){0};
-    WT_TRY(wt_store_text(context, store, row, HASH, "hash", "a cell", &out->hash));
+    WT_TRY(take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
     size_t length = strlen(out->hash);
     if (length == 0 || length >= WT_HASH_TEXT || strspn(out->hash, "0123456789abcdef") != length) {
         status = cell_fails(context, store, "a cell", "has a hash that is no hash");
@@ -109,8 +118,8 @@ static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_s
     snprintf(whose, sizeof whose, "cell %.12s", out->hash);
     for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].name != NULL)
-            WT_TRY(wt_store_text(context, store, row, (int)i, columns[i].name, whose,
-                                 (const char **)(void *)((char *)out + columns[i].place)));
+            WT_TRY(take_words(context, store, row, (int)i, columns[i].name, whose,
+                              (const char **)(void *)((char *)out + columns[i].place)));
     WT_TRY(read_numbers(context, store, row, whose, out));
 done:
     return status;
@@ -252,21 +261,49 @@ done:
     return status;
 }
 
+/* Commands name files, and names of files are any bytes: what is no UTF-8 is spelled \xNN. To be
+ * released. */
+static wt_status spell(wt_context *context, const char *text, char **out) {
+    size_t left = strlen(text); /* a text of SQLite is below 2^31 bytes */
+    wt_status status;
+    WT_TRY(WT_NEW(context, out, 4 * left + WT_SHOWN_CHARACTER, "a fact about a store"));
+    char *end = *out;
+    for (size_t taken; left > 0; text += taken, left -= taken) {
+        taken = wt_utf8_length(text, left);
+        memcpy(end, text, taken);
+        end += taken;
+        if (taken == 0) {
+            taken = wt_show_character(text, left, end);
+            end += strlen(end);
+        }
+    }
+    *end = '\0';
+done:
+    return status;
+}
+
 wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user) {
     sqlite3_stmt *statement = NULL;
+    char *spelled = NULL;
     int step = SQLITE_DONE;
     wt_status status;
     WT_TRY(wt_store_prepare(context, store, "SELECT kind, text FROM about ORDER BY rowid",
                             &statement));
     while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW) {
         const char *kind, *text;
-        WT_TRY(wt_store_text(context, store, statement, 0, "kind", "a fact about it", &kind));
-        WT_TRY(wt_store_text(context, store, statement, 1, "text", "a fact about it", &text));
+        WT_TRY(take_words(context, store, statement, 0, "kind", "a fact about it", &kind));
+        WT_TRY(take_text(context, store, statement, 1, "text", "a fact about it", &text));
+        if (!wt_utf8_valid(text)) {
+            wt_release(spelled);
+            WT_TRY(spell(context, text, &spelled));
+            text = spelled;
+        }
         WT_TRY(take(user, kind, text));
     }
     if (step != SQLITE_DONE)
         status = wt_store_fail(context, store);
 done:
+    wt_release(spelled);
     sqlite3_finalize(statement);
     return status;
 }

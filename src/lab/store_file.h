@@ -37,10 +37,6 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
 /* Begins a transaction unless one is open. */
 wt_status wt_store_begin(wt_context *context, wt_store *store);
 
-/* Text of a row, whole and UTF-8; `what` and `whose` stand in the sentence when it is not. */
-wt_status wt_store_text(wt_context *context, const wt_store *store, sqlite3_stmt *row, int column,
-                        const char *what, const char *whose, const char **out);
-
 /* store_wait.c: who finds the file locked waits for as long as it takes, says so after some
  * seconds, and stops waiting when the context is cancelled: a reader at once, a writer after a few
  * seconds more, or when it is cancelled again. */

@@ -11,8 +11,10 @@
 
 static bool gives_up(wt_store *store, double now) {
     int cancels = atomic_load(&store->context->cancels);
-    if (cancels == 0)
+    if (cancels == 0) {
+        store->cancelled = 0;
         return false;
+    }
     if (store->cancelled == 0)
         store->cancelled = now;
     return store->lock < 0 || cancels > 1 || now - store->cancelled > GRACE;

@@ -74,6 +74,8 @@ static void paths_that_json_cannot_hold_are_told(void **state) {
     assert_non_null(strstr(result->out, "\"error\": \"--json: 'n"));
     assert_int_equal(access(path_of("n\xff.db"), F_OK), -1);
     run_must("sweep run spec.ini --store n\xff.db --set n=32 --set reps=1");
+    run_must("sweep run spec.ini --store n\xff.db --set n=32 --set reps=2"); /* it goes on */
+    CHECK_PRINTS(run_in_folder("sweep status n\xff.db"), "--store n\\xff.db\n");
     result = run_in_folder("sweep rn\xff --quiet --json");
     assert_non_null(strstr(result->out, "\"error\": "));
 }

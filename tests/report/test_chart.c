@@ -13,9 +13,12 @@ static const wt_chart_spec *spec_of(const char *id) {
     return NULL;
 }
 
-static void write_csv(wt_script *out, const wt_chart *chart) {
+/* The rows of all series; "" for none. */
+static const char *write_csv(wt_script *out, const wt_chart *chart) {
     for (size_t i = 0; i < chart->series_count; i++)
         wt_chart_csv(out, chart, i);
+    assert_int_equal(out->status, WT_OK);
+    return out->text == NULL ? "" : out->text;
 }
 
 static void cells_become_series(void **state) {
@@ -37,14 +40,13 @@ static void cells_become_series(void **state) {
     CHECK_NEAR(chart.series[0].high[2], sqrt(0.1375 * 0.1125) * exp(12.7062047 * half), 1e-8);
     assert_true(chart.series[0].low[2] > 0);
     wt_script csv = {.context = *state};
-    write_csv(&csv, &chart);
-    assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
-    assert_int_equal(count_of(csv.text, "\n"), 13);
-    assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
+    const char *text = write_csv(&csv, &chart);
+    assert_int_equal(strncmp(text, "target,series,n,test_error,low,high,cells\n", 42), 0);
+    assert_int_equal(count_of(text, "\n"), 13);
+    assert_non_null(strstr(text, "\nmean-power:2,rfa,16,0.497"));
     wt_script_free(&csv);
     snprintf(chart.series[0].name, sizeof chart.series[0].name, "=1+1");
-    write_csv(&csv, &chart);
-    assert_non_null(strstr(csv.text, ",'=1+1,16,"));
+    assert_non_null(strstr(write_csv(&csv, &chart), ",'=1+1,16,"));
     wt_script_free(&csv);
     wt_chart_free(&chart);
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
@@ -100,9 +102,8 @@ static void critical_sizes_have_laws(void **state) {
         assert_true(ours->high[k] < 128 || (ours->open[k] & WT_OPEN_HIGH) != 0);
     }
     wt_script csv = {.context = *state};
-    write_csv(&csv, &chart);
-    assert_non_null(strstr(csv.text, "panel,series,length,m,low,high,cells,known\n"
-                                     ",measured,100,16,,,16,below\n"));
+    assert_non_null(strstr(write_csv(&csv, &chart), "panel,series,length,m,low,high,cells,known\n"
+                                                    ",measured,100,16,,,16,below\n"));
     wt_script_free(&csv);
     assert_true((ours->open[3] & WT_OPEN_HIGH) != 0); /* at T = 800 four trials of four at most */
     assert_true(chart.series[4].line && !chart.series[1].line);
@@ -159,8 +160,7 @@ static void many_lines_are_cut_for_a_page(void **state) {
     }
     wt_script csv = {.context = *state};
     size_t rows = 0;
-    write_csv(&csv, &chart);
-    for (const char *at = csv.text; (at = strchr(at, '\n')) != NULL; at++)
+    for (const char *at = write_csv(&csv, &chart); (at = strchr(at, '\n')) != NULL; at++)
         rows++;
     assert_int_equal(rows, 1 + 30 * 40 * 2 + 498);
     wt_script_free(&csv);
