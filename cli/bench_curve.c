@@ -160,16 +160,16 @@ static void print_table(const job *work) {
            "GEMM on all threads, in the same run: %.1f GFLOP/s double, %.1f float.\n\n",
            work->given->n, work->count, TEST, wt_context_threads(work->call->context),
            work->given->repeats, 1e-9 * work->gemm, 1e-9 * work->gemm_float);
-    printf("%-16s %9s %9s %9s %10s\n", "step", "seconds", "GFLOP", "GFLOP/s", "of GEMM");
+    cli_print("%-16s %9s %9s %9s %10s\n", "step", "seconds", "GFLOP", "GFLOP/s", "of GEMM");
     for (size_t i = 0; i < count; i++) {
         double rate = steps[i].flops / steps[i].seconds;
-        printf("%-16s %9.3f", steps[i].name, steps[i].seconds);
+        cli_print("%-16s %9.3f", steps[i].name, steps[i].seconds);
         if (steps[i].flops > 0)
             printf(" %9.1f %9.1f %9.0f%%", 1e-9 * steps[i].flops, 1e-9 * rate,
                    100 * rate / (steps[i].is_float ? work->gemm_float : work->gemm));
         putchar('\n');
     }
-    printf("%-16s %9.3f\n\n", "total", work->best.total);
+    cli_print("%-16s %9.3f\n\n", "total", work->best.total);
     printf("%zu corrections leave a residual of %.1e.\n", work->mixed.steps, work->mixed.residual);
     printf("Gram matrix of rfa-inf: %.3f s, %.2f times that of M = 1000.\n", work->kernel_seconds,
            work->kernel_seconds / work->best.gram);

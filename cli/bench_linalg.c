@@ -125,24 +125,24 @@ static const char *limit_of(const cli_bench_matrices *on, const findings *found,
 static void print_table(const cli_bench_matrices *on, const findings *found) {
     int threads = wt_context_threads(on->context);
     char cpu[CLI_CPU_TEXT];
-    printf("%s, %d threads, %s; n = %zu\n", cli_cpu_model(cpu), threads, on->blas.config, on->n);
+    cli_print("%s, %d threads, %s; n = %zu\n", cli_cpu_model(cpu), threads, on->blas.config, on->n);
     printf("one thread: GEMM %.1f GFLOP/s in double, %.1f in float; copying memory %.1f GB/s\n\n",
            1e-9 * found->gemm[0], 1e-9 * found->gemm[1], 1e-9 * found->copy);
-    printf("%-20s %9s %9s %10s %11s %11s %9s %9s  %s\n", "operation", "seconds", "GFLOP/s",
-           "one thread", "of T x one", "of T x GEMM", "GFLOP", "MB", "limit");
+    cli_print("%-20s %9s %9s %10s %11s %11s %9s %9s  %s\n", "operation", "seconds", "GFLOP/s",
+              "one thread", "of T x one", "of T x GEMM", "GFLOP", "MB", "limit");
     for (size_t i = 0; i < CLI_BENCH_OPERATIONS; i++) {
         const cli_bench_operation *of = &cli_bench_operations[i];
         const timing *best = &found->best[i];
         cli_bench_cost c = of->cost(on);
-        printf("%-20s %9.4f %9.1f ", of->name, best->ours, rate(c.flops, best->ours));
+        cli_print("%-20s %9.4f %9.1f ", of->name, best->ours, rate(c.flops, best->ours));
         if (of->single != NULL)
             printf("%10.1f %10.1f%% ", rate(c.flops, best->single),
                    100 * best->single / best->ours / threads);
         else
-            printf("%10s %11s ", "-", "-");
-        printf("%10.1f%% %9.2f %9.1f  %s\n",
-               100 * c.flops / best->ours / threads / found->gemm[of->is_float], 1e-9 * c.flops,
-               1e-6 * bytes_of(of, c), limit_of(on, found, of));
+            cli_print("%10s %11s ", "-", "-");
+        cli_print("%10.1f%% %9.2f %9.1f  %s\n",
+                  100 * c.flops / best->ours / threads / found->gemm[of->is_float], 1e-9 * c.flops,
+                  1e-6 * bytes_of(of, c), limit_of(on, found, of));
     }
 }
 

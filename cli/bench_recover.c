@@ -123,9 +123,9 @@ static void print_table(const job *work) {
            "adam: held-out error after %d steps of one start on the same data.\n\n",
            wt_context_threads(work->call->context), work->given->repeats, 1e-9 * work->gemm_float,
            ADAM_STEPS);
-    printf("%3s %3s %3s %5s %6s %9s %6s %9s %9s %8s %12s %9s %9s\n", "d", "m", "k", "n", "/N_min",
-           "seconds", "steps", "products", "GFLOP/s", "of GEMM", "theta error", "adam s",
-           "adam err");
+    cli_print("%3s %3s %3s %5s %6s %9s %6s %9s %9s %8s %12s %9s %9s\n", "d", "m", "k", "n",
+              "/N_min", "seconds", "steps", "products", "GFLOP/s", "of GEMM", "theta error",
+              "adam s", "adam err");
     for (size_t i = 0; i < CASES; i++) {
         const row *at = &work->rows[i];
         if (!at->done)
@@ -136,7 +136,7 @@ static void print_table(const job *work) {
                at->seconds, at->steps, at->products, 1e-9 * rate, 100 * rate / work->gemm_float,
                at->theta_error);
         if (isnan(at->adam_seconds))
-            printf(" %9s %9s\n", "-", "-");
+            cli_print(" %9s %9s\n", "-", "-");
         else
             printf(" %9.3f %9.2e\n", at->adam_seconds, at->adam_error);
     }

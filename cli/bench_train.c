@@ -286,13 +286,13 @@ static void print_row(const job *work, const column *at, int threads, work_kind 
     const row *one = &at->rows[kind];
     double flops = flops_of(work, kind, one), rate = flops / one->best;
     double flops_ms = 1e3 * flops / at->gemm, bytes_ms = 1e3 * bytes_of(work, kind, one) / at->copy;
-    printf("%-32s %3d %9.3f %9.3f %9.3f %8.1f %7.0f%% %9.3f %9.3f", names[kind], threads,
-           1e3 * one->best, 1e3 * one->median, 1e3 * one->mean, 1e-9 * rate, 100 * rate / at->gemm,
-           flops_ms, bytes_ms);
+    cli_print("%-32s %3d %9.3f %9.3f %9.3f %8.1f %7.0f%% %9.3f %9.3f", names[kind], threads,
+              1e3 * one->best, 1e3 * one->median, 1e3 * one->mean, 1e-9 * rate,
+              100 * rate / at->gemm, flops_ms, bytes_ms);
     if (kind <= NO_EMBEDDING_DROPOUT && as_reference(work))
         printf(" %8.0fx", 1e-3 * REFERENCE_MS / one->mean);
     else
-        printf(" %9s", "-");
+        cli_print(" %9s", "-");
     if (work->peer_ms > 0 && kind <= NO_EMBEDDING_DROPOUT)
         printf(" %7.0fx", 1e-3 * work->peer_ms / one->mean);
     printf("\n");
@@ -305,18 +305,18 @@ static void print_table(const job *work) {
         "traffic at the rate of copying.\n",
         work->length, work->samples, work->spec.dim, work->spec.heads);
     for (size_t c = 0; c < work->count; c++)
-        printf("%d thread%s: GEMM %.1f GFLOP/s, copying %.1f GB/s\n", work->threads[c],
-               work->threads[c] == 1 ? "" : "s", 1e-9 * work->columns[c].gemm,
-               1e-9 * work->columns[c].copy);
-    printf("\n%-32s %3s %9s %9s %9s %8s %8s %9s %9s %9s", "", "thr", "best ms", "median", "mean",
-           "GFLOP/s", "of GEMM", "flops ms", "bytes ms", "reference");
-    printf(work->peer_ms > 0 ? " %8s\n" : "%s\n", work->peer_ms > 0 ? "peer" : "");
+        cli_print("%d thread%s: GEMM %.1f GFLOP/s, copying %.1f GB/s\n", work->threads[c],
+                  work->threads[c] == 1 ? "" : "s", 1e-9 * work->columns[c].gemm,
+                  1e-9 * work->columns[c].copy);
+    cli_print("\n%-32s %3s %9s %9s %9s %8s %8s %9s %9s %9s", "", "thr", "best ms", "median", "mean",
+              "GFLOP/s", "of GEMM", "flops ms", "bytes ms", "reference");
+    cli_print(work->peer_ms > 0 ? " %8s\n" : "%s\n", work->peer_ms > 0 ? "peer" : "");
     for (int kind = 0; kind < WORKS; kind++)
         for (size_t c = 0; c < work->count; c++)
             print_row(work, &work->columns[c], work->threads[c], (work_kind)kind);
-    printf("\nGFLOP/s and of GEMM are by the best; times of others are over the mean.\n"
-           "reference: %.0f ms a step: %s.\n",
-           REFERENCE_MS, REFERENCE);
+    cli_print("\nGFLOP/s and of GEMM are by the best; times of others are over the mean.\n"
+              "reference: %.0f ms a step: %s.\n",
+              REFERENCE_MS, REFERENCE);
     if (work->peer_ms > 0)
         printf("peer: %.2f ms a step, the mean it printed in this run.\n", work->peer_ms);
     printf("a trial at T = %d, m = %d with all dropout holds %.1f MB, %d validation samples "

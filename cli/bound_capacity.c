@@ -135,20 +135,21 @@ static void print_capacity(const report *of) {
     if (of->deep)
         printf("w^2 (1 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3))^3");
     else if (isnan(of->norms.w))
-        printf("(%s)^3", heads);
+        cli_print("(%s)^3", heads);
     else
-        printf("w^2 ((sum s B v)^2/3 + %s)^3", heads);
-    printf(" = %.5g, log(d m T) = %.5g [published%s%s]\n", of->bound.constant, of->bound.log_factor,
-           of->deep ? "; alpha over the layers above, not below, and w^2 on every term: derived"
-                    : proof,
-           of->deep || isnan(of->norms.w) ? "" : "; the read-out: derived");
+        cli_print("w^2 ((sum s B v)^2/3 + %s)^3", heads);
+    cli_print(" = %.5g, log(d m T) = %.5g [published%s%s]\n", of->bound.constant,
+              of->bound.log_factor,
+              of->deep ? "; alpha over the layers above, not below, and w^2 on every term: derived"
+                       : proof,
+              of->deep || isnan(of->norms.w) ? "" : "; the read-out: derived");
 }
 
 static void print_report(const report *of, const char *kind) {
     const wt_capacity_spec *spec = &of->spec;
     const wt_capacity *bound = &of->bound;
-    printf("%s: d = %zu, T = %zu, m = %zu, epsilon = %g, delta = %g\n\n", kind, spec->dim,
-           spec->length, spec->samples, spec->epsilon, spec->delta);
+    cli_print("%s: d = %zu, T = %zu, m = %zu, epsilon = %g, delta = %g\n\n", kind, spec->dim,
+              spec->length, spec->samples, spec->epsilon, spec->delta);
     print_norms(of);
     print_capacity(of);
     printf("covering  log N(%g) <= C_F / epsilon^2 = %.5g, up to a constant\n", spec->epsilon,
@@ -165,12 +166,12 @@ static void print_report(const report *of, const char *kind) {
            bound->pseudo_natural, bound->pseudo_binary);
     printf("\nnot specified by the theory: ");
     for (size_t i = 0; i < UNSPECIFIED; i++)
-        printf("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+        cli_print("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
     size_t count;
     const char *const *outside = outside_of(of, &count);
     for (size_t i = 0; i < count; i++)
-        printf("%s%s%s", i == 0 ? "not in the theorem's class: " : "", outside[i],
-               i + 1 < count ? "; " : ".\n");
+        cli_print("%s%s%s", i == 0 ? "not in the theorem's class: " : "", outside[i],
+                  i + 1 < count ? "; " : ".\n");
     printf("A bound is a shape, not a prediction.\n");
 }
 

@@ -134,13 +134,13 @@ static const char *spell(double log10_value, char out[32]) {
 static void print_risk(const report *of) {
     char samples[32], heads[32], risk[32];
     const wt_bound *bound = &of->bound;
-    printf("samples   sqrt(B log(dM) / n) = %s [published: sqrt(B/n); log: reconstructed]\n"
-           "heads     sqrt(B (d^2 + log(1/delta)) / M) = %s [reconstructed]\n"
-           "risk      %s in all, up to a constant\n"
-           "needed    M ~ d^2 n = %.0f heads [reconstructed]; at M = %.0f the term of the heads "
-           "falls to that of the samples\n",
-           spell(bound->log10_sample_term, samples), spell(bound->log10_head_term, heads),
-           spell(bound->log10_risk, risk), bound->heads_suffice, bound->heads_balanced);
+    cli_print("samples   sqrt(B log(dM) / n) = %s [published: sqrt(B/n); log: reconstructed]\n"
+              "heads     sqrt(B (d^2 + log(1/delta)) / M) = %s [reconstructed]\n"
+              "risk      %s in all, up to a constant\n"
+              "needed    M ~ d^2 n = %.0f heads [reconstructed]; at M = %.0f the term of the heads "
+              "falls to that of the samples\n",
+              spell(bound->log10_sample_term, samples), spell(bound->log10_head_term, heads),
+              spell(bound->log10_risk, risk), bound->heads_suffice, bound->heads_balanced);
 }
 
 static void print_bound(const report *of) {
@@ -151,30 +151,30 @@ static void print_bound(const report *of) {
         return;
     }
     if (of->kind == WT_RFA) {
-        printf("B(f*)     %s = %s, C_k = max(k^4.5 4^k, 1) [reconstructed; derived for the "
-               "target]\n",
-               spell(of->bound.log10_complexity, b), of->bound.formula);
+        cli_print("B(f*)     %s = %s, C_k = max(k^4.5 4^k, 1) [reconstructed; derived for the "
+                  "target]\n",
+                  spell(of->bound.log10_complexity, b), of->bound.formula);
         print_risk(of);
         return;
     }
-    printf("B(f*)     %s = %s, C_k = max(k^4.5 (N+2)^k, 1) [reconstructed: (N+2)^p, over N for "
-           "averages; the rest derived]\n"
-           "risk      its terms are not at hand for rfmlp; by the shape sqrt(B/n) it needs %s "
-           "times the samples of rfa\n",
-           spell(of->bound.log10_complexity, b), of->bound.formula,
-           spell(of->bound.log10_complexity - of->log10_of_rfa, ratio));
+    cli_print("B(f*)     %s = %s, C_k = max(k^4.5 (N+2)^k, 1) [reconstructed: (N+2)^p, over N for "
+              "averages; the rest derived]\n"
+              "risk      its terms are not at hand for rfmlp; by the shape sqrt(B/n) it needs %s "
+              "times the samples of rfa\n",
+              spell(of->bound.log10_complexity, b), of->bound.formula,
+              spell(of->bound.log10_complexity - of->log10_of_rfa, ratio));
 }
 
 static void print_measured(const report *of) {
     if (of->count == 0)
         return;
     bool drawn = of->values->data == NULL;
-    printf("measured  y^T K^-1 y of %s", wt_model_kind_name(of->kernel.kind));
+    cli_print("measured  y^T K^-1 y of %s", wt_model_kind_name(of->kernel.kind));
     if (of->kernel.kind == WT_BRFA_INF)
         printf(" (c = %g)", of->kernel.bias);
-    printf(", %s [derived]:", drawn ? "labels without noise" : of->values->data);
+    cli_print(", %s [derived]:", drawn ? "labels without noise" : of->values->data);
     for (size_t i = 0; i < of->count; i++)
-        printf("%s n = %zu: %.5g", i > 0 ? "," : "", of->sizes[i], of->measured[i]);
+        cli_print("%s n = %zu: %.5g", i > 0 ? "," : "", of->sizes[i], of->measured[i]);
     putchar('\n');
     if (of->about.jitter > 0)
         printf("          with a jitter of %g times the mean of K's diagonal, for K is singular\n",
@@ -191,9 +191,9 @@ static void print_measured(const report *of) {
 
 static void print_report(const report *of) {
     const cli_bound_values *values = of->values;
-    printf("%s", wt_model_kind_name(of->kind));
+    cli_print("%s", wt_model_kind_name(of->kind));
     if (values->target != NULL)
-        printf(", target %s", values->target);
+        cli_print(", target %s", values->target);
     printf(": d = %zu, N = %zu, M = %zu, n = %zu, delta = %g\n\n", values->dim, values->keys,
            values->heads, values->samples, values->delta);
     if (values->target != NULL)
@@ -202,7 +202,7 @@ static void print_report(const report *of) {
     if (of->bound.risk_known) {
         printf("\nnot specified by the theory: ");
         for (size_t i = 0; i < UNSPECIFIED; i++)
-            printf("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+            cli_print("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
     }
     if (of->bound.complexity_known)
         printf("A bound is a shape, not a prediction.\n");

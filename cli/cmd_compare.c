@@ -85,20 +85,20 @@ static wt_status emit(cli_call *call, const wt_comparison *all, const on_data *d
 
 static void print_head(size_t head) {
     if (head == WT_COMPARE_UNMATCHED)
-        printf("%6s", "-");
+        cli_print("%6s", "-");
     else
         printf("%6zu", head);
 }
 
 static void print(const cli_call *call, const wt_comparison *all, const on_data *data) {
-    printf("%s: %zu heads, %s: %zu heads, duplicates merged and zero heads dropped\n\n",
-           call->operands[0], all->heads_a, call->operands[1], all->heads_b);
-    printf("%6s%6s %12s %12s\n", "a", "b", "theta error", "w error");
+    cli_print("%s: %zu heads, %s: %zu heads, duplicates merged and zero heads dropped\n\n",
+              call->operands[0], all->heads_a, call->operands[1], all->heads_b);
+    cli_print("%6s%6s %12s %12s\n", "a", "b", "theta error", "w error");
     for (size_t i = 0; i < all->matches; i++) {
         print_head(all->match[i].a);
         print_head(all->match[i].b);
         if (all->match[i].a == WT_COMPARE_UNMATCHED || all->match[i].b == WT_COMPARE_UNMATCHED)
-            printf(" %12s %12s\n", "-", "-");
+            cli_print(" %12s %12s\n", "-", "-");
         else
             printf(" %12.3e %12.3e\n", all->match[i].theta_error, all->match[i].w_error);
     }

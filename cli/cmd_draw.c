@@ -45,8 +45,8 @@ static wt_status draw_sequences(cli_call *call) {
                                        "length", (json_int_t)data.length, "dim",
                                        (json_int_t)data.dim, "outputs", (json_int_t)data.outputs)));
     else
-        printf("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
-               data.samples, data.length, data.dim, data.outputs);
+        cli_print("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
+                  data.samples, data.length, data.dim, data.outputs);
 done:
     wt_layer_free(&layer);
     wt_sequences_free(&data);
@@ -79,8 +79,8 @@ static wt_status draw_sets(cli_call *call) {
                                              (json_int_t)sets.samples, "keys",
                                              (json_int_t)sets.keys, "dim", (json_int_t)sets.dim)));
     else
-        printf("%s: %zu samples of %s, %zu keys in %zu dimensions\n", given->output, sets.samples,
-               given->problem.target, sets.keys, sets.dim);
+        cli_print("%s: %zu samples of %s, %zu keys in %zu dimensions\n", given->output,
+                  sets.samples, given->problem.target, sets.keys, sets.dim);
 done:
     wt_problem_free(problem);
     wt_sets_free(&sets);

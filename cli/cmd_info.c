@@ -63,8 +63,8 @@ static void widen(int widths[COLUMNS], const table_row *row) {
 static void print_row(const table_row *row, const int widths[COLUMNS]) {
     for (size_t k = 0; k < COLUMNS; k++) {
         int padding = widths[k] - width_of(row->cells[k]);
-        printf("  %*s%s%*s", k < WORDS ? 0 : padding, "", row->cells[k], k < WORDS ? padding : 0,
-               "");
+        cli_print("  %*s%s%*s", k < WORDS ? 0 : padding, "", row->cells[k], k < WORDS ? padding : 0,
+                  "");
     }
     putchar('\n');
 }
@@ -73,8 +73,8 @@ static void print_metadata(const wt_file *file) {
     const wt_metadata *pair;
     for (size_t i = 0; (pair = wt_file_metadata_at(file, i)) != NULL; i++) {
         char key[WT_QUOTED_BYTES], value[LINE_BYTES];
-        printf("  %s: %s\n", wt_quote(pair->key, key, sizeof key),
-               wt_quote(pair->value, value, sizeof value));
+        cli_print("  %s: %s\n", wt_quote(pair->key, key, sizeof key),
+                  wt_quote(pair->value, value, sizeof value));
     }
 }
 
@@ -90,9 +90,9 @@ static wt_status print_file(wt_context *context, const wt_file *file, const wt_s
         fill_row(wt_file_at(file, i), &summaries[i], &rows[i]);
         widen(widths, &rows[i]);
     }
-    printf("%s: %s, %zu %s, %s\n", wt_quote(wt_file_path(file), path, sizeof path),
-           wt_file_format(file), count, count == 1 ? "array" : "arrays",
-           wt_format_bytes((size_t)wt_file_bytes(file), bytes));
+    cli_print("%s: %s, %zu %s, %s\n", wt_quote(wt_file_path(file), path, sizeof path),
+              wt_file_format(file), count, count == 1 ? "array" : "arrays",
+              wt_format_bytes((size_t)wt_file_bytes(file), bytes));
     if (count > 0)
         print_row(&headings, widths);
     for (size_t i = 0; i < count; i++)

@@ -48,11 +48,11 @@ static double number_at(const wt_head_summary *head, size_t column) {
 static void print_table(const wt_products *products, const wt_head_summary *heads,
                         const char *path) {
     char shown[WT_QUOTED_BYTES];
-    printf("%s: %zu %s, d = %zu\n\nhead", wt_quote(path, shown, sizeof shown), products->heads,
-           products->heads == 1 ? "head" : "heads", products->dim);
+    cli_print("%s: %zu %s, d = %zu\n\nhead", wt_quote(path, shown, sizeof shown), products->heads,
+              products->heads == 1 ? "head" : "heads", products->dim);
     for (size_t k = 0; k < COLUMNS; k++)
         if (columns[k].heading != NULL)
-            printf("  %*s", columns[k].width, columns[k].heading);
+            cli_print("  %*s", columns[k].width, columns[k].heading);
     printf("  rank\n");
     for (size_t h = 0; h < products->heads; h++) {
         printf("%4zu", h);
@@ -61,7 +61,7 @@ static void print_table(const wt_products *products, const wt_head_summary *head
             if (columns[k].heading != NULL && isfinite(number))
                 printf("  %*.*g", columns[k].width, columns[k].digits, number);
             else if (columns[k].heading != NULL)
-                printf("  %*s", columns[k].width, isinf(number) ? "inf" : "-");
+                cli_print("  %*s", columns[k].width, isinf(number) ? "inf" : "-");
         }
         printf("  %4zu\n", heads[h].rank);
     }

@@ -37,6 +37,9 @@ static const cli_option options[] = {
      "the true heads. The recovery itself does not look at it."},
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE", NULL,
      "Where the layer goes (.safetensors); nothing is written when it was not recovered."},
+    {"accept", 0, CLI_FLAG, offsetof(cli_recover_values, accept), NULL, NULL,
+     "Write the best fit to --output even when it was not recovered. The verdict stands in the "
+     "file's metadata, and the exit code is still 1."},
 };
 
 /* A new method is a row here and a function. */
@@ -91,7 +94,7 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         json_array_append_new(warnings, json_string(report->warning[i]));
     json_t *object = json_pack(
         "{s:s, s:b, s:b, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
-        "s:o, s:o}",
+        "s:o, s:o, s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:I, s:b}",
         "method", report->method, "recovered", report->recovered, "exact", report->exact, "heads",
         (json_int_t)report->heads, "start", (json_int_t)report->start, "start_from",
         report->start_from, "starts", (json_int_t)report->starts, "steps",
@@ -100,17 +103,30 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         "holdout_error", cli_json_real(report->holdout_error), "condition",
         cli_json_real(report->condition), "examples", (json_int_t)report->examples,
         "least_examples", cli_json_real(report->least_examples), "seconds", report->seconds,
-        "warnings", warnings, "output", output == NULL ? json_null() : json_string(output));
+        "warnings", warnings, "output", output == NULL ? json_null() : json_string(output),
+        "verdict", wt_recover_verdict_name(report->verdict), "reason",
+        report->reason[0] == '\0' ? json_null() : json_string(report->reason), "goal", report->goal,
+        "misfit_chance", cli_json_real(report->misfit_chance), "misfit_kind",
+        report->misfit_kind == NULL ? json_null() : json_string(report->misfit_kind), "misfit_part",
+        cli_json_real(report->misfit_part), "misfit_visible", cli_json_real(report->misfit_visible),
+        "rank", (json_int_t)report->rank, "accepted", output != NULL && !report->recovered);
     const cli_recover_values *given = call->values;
     return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 
-static void print(const char *output, const wt_recover_report *report) {
+static void print(const char *output, double given_goal, const wt_recover_report *report) {
     cli_print_row("method", "%s", report->method);
-    cli_print_row("recovered", "%s",
-                  report->exact       ? "yes, to rounding"
-                  : report->recovered ? "yes, to the floor of the noise"
-                                      : "NO");
+    cli_print_row("recovered", "%s, %s%s", report->recovered ? "yes" : "NO",
+                  wt_recover_verdict_name(report->verdict),
+                  report->exact && report->goal > given_goal ? " (rounding of float32 data)" : "");
+    if (report->reason[0] != '\0')
+        cli_print_row("reason", "%s", report->reason);
+    if (!isnan(report->misfit_chance)) {
+        cli_print_row("residuals", "%s (chance under noise %.2g)",
+                      report->misfit_kind == NULL ? "pass for noise" : "depend on x",
+                      report->misfit_chance);
+        cli_print_row("misfit seen from", "%.2g of y", report->misfit_visible);
+    }
     cli_print_row("heads", "%zu", report->heads);
     cli_print_number("held-out error", report->holdout_error);
     cli_print_number("train error", report->train_error);
@@ -136,26 +152,41 @@ static wt_status choose_method(cli_call *call, cli_recover_method **out) {
     return wt_fail(call->context, WT_USAGE, "unknown method '%s' of recovery", given->method);
 }
 
+/* The layer, with the verdict on it. */
+static wt_status save(cli_call *call, const char *path, const wt_layer *layer,
+                      const wt_recover_report *report) {
+    char error[32];
+    size_t count = report->recovered ? 2 : 4;
+    snprintf(error, sizeof error, "%.3g", report->holdout_error);
+    const wt_layer_note notes[] = {{"verdict", wt_recover_verdict_name(report->verdict)},
+                                   {"holdout_error", error},
+                                   {"accepted", "the best fit, which was not recovered"},
+                                   {"reason", report->reason}};
+    return wt_layer_save_noted(call->context, path, layer, notes, count);
+}
+
 /* Writes and prints what was found. `refused` is why there is no certificate, or empty: nothing is
  * written then. */
 static wt_status tell(cli_call *call, const wt_layer *layer, const wt_recover_report *report,
                       const char *refused) {
     const cli_recover_values *given = call->values;
-    const char *written = report->recovered && refused[0] == '\0' ? given->output : NULL;
+    bool good = report->recovered && refused[0] == '\0';
+    const char *written = good || given->accept ? given->output : NULL;
     wt_status status = WT_OK;
     if (written != NULL)
-        WT_TRY(wt_layer_save(call->context, written, layer));
+        WT_TRY(save(call, written, layer, report));
     if (call->common.json)
         WT_TRY(emit(call, written, report));
     else {
         cli_recover_stages_print(&given->stages);
-        print(written, report);
+        print(written, given->goal, report);
     }
     if (refused[0] != '\0')
         status = wt_fail(call->context, WT_MISSED, "no certificate: %s", refused);
     if (!report->recovered)
         status = wt_fail(call->context, WT_MISSED,
-                         "the layer was not recovered: %s error %.3g after %zu starts",
+                         "the layer was not recovered (%s): %s; %s error %.3g after %zu starts",
+                         wt_recover_verdict_name(report->verdict), report->reason,
                          isnan(report->holdout_error) ? "train" : "held-out",
                          isnan(report->holdout_error) ? report->train_error : report->holdout_error,
                          report->starts);
@@ -208,10 +239,14 @@ const cli_command cli_recover = {
         "attend alike, stage by stage; adam is the plain baseline. A certificate bounds, for few "
         "tokens and many examples, how far other Theta that agree with such rows may lie from the "
         "heads found.\n\n"
-        "A layer counts as recovered when the relative error on the fitted and the held-out "
-        "sequences reaches the goal, or when three starts end at the same floor and the held-out "
-        "error is no more than twice the train error (noisy outputs). Otherwise the exit code is 1 "
-        "and no file is written. What cannot be identified is said in warnings.",
+        "The verdict is one of four. exact: the relative error on the fitted and the held-out "
+        "sequences reaches the goal (or the rounding of float32, where all numbers are such). to "
+        "the floor of noise: what is left of y passes every test for structure in x; the smallest "
+        "misfit that would have been seen is printed. not of this class: what is left depends on "
+        "x, or a Theta grows without bound; the likeliest explanation is printed. not found: "
+        "starts that end apart, or held-out sequences that do not confirm the fit. After the last "
+        "two the exit code is 1 and no file is written, unless --accept is given. What cannot be "
+        "identified is said in warnings.",
     .examples = "wattle recover data.npz --heads 2 -o layer.safetensors\n"
                 "wattle recover data.npz --heads auto --json\n"
                 "wattle recover data.npz --method sculpt --certificate",

@@ -142,8 +142,8 @@ static wt_status list(job *work, const wt_reproduction *one, const wt_plan *plan
         workers = (size_t)wt_context_threads(context);
     WT_TRY(cli_sweep_seconds(context, plan, workers, work->rate, &seconds, &bytes));
     if (!work->call->common.json)
-        printf("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
-               wt_format_seconds(seconds, time), one->sweep);
+        cli_print("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
+                  wt_format_seconds(seconds, time), one->sweep);
     else if (json_array_append_new(work->listed,
                                    json_pack("{s:s, s:s, s:I, s:o, s:s}", "line", one->line, "what",
                                              one->what, "cells", (json_int_t)cells, "seconds",

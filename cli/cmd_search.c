@@ -74,7 +74,7 @@ static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_sear
     cli_print_row("positions tried", "%llu", (unsigned long long)found->looked);
     for (size_t i = 0; i < found->found; i++) {
         for (size_t j = 0; j < found->bits; j++)
-            printf("%s%zu", j > 0 ? "," : "  ", found->position[i * found->bits + j]);
+            cli_print("%s%zu", j > 0 ? "," : "  ", found->position[i * found->bits + j]);
         putchar('\n');
     }
     return WT_OK;
@@ -121,7 +121,7 @@ static wt_status show_parity(cli_call *call, const wt_bits *bits, const wt_parit
     else
         cli_print_row("fewest positions", "not looked for: too many parities are right");
     for (size_t j = 0; j < count; j++)
-        printf("%s%zu", j > 0 ? "," : "  ", position[j]);
+        cli_print("%s%zu", j > 0 ? "," : "  ", position[j]);
     putchar('\n');
     return WT_OK;
 }

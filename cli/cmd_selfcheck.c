@@ -131,20 +131,20 @@ done:
 
 static void print_rate(const char *name, const double rate[2]) {
     if (rate[0] > 0)
-        printf("%s %.1f GFLOP/s on one thread, %.1f on all\n", name, 1e-9 * rate[0],
-               1e-9 * rate[1]);
+        cli_print("%s %.1f GFLOP/s on one thread, %.1f on all\n", name, 1e-9 * rate[0],
+                  1e-9 * rate[1]);
 }
 
 static void print_machine(wt_context *context, const wt_blas *blas, const rates *found) {
     char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
-    printf("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
-           wt_format_bytes(cli_memory_bytes(), memory));
+    cli_print("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
+              wt_format_bytes(cli_memory_bytes(), memory));
     printf("threads   %d\n", wt_context_threads(context));
-    printf("BLAS      %s, %s\n", blas->config,
-           blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");
-    printf("kernels   %s, %s\n", blas->kernels, wt_kernels_words(blas->choice));
+    cli_print("BLAS      %s, %s\n", blas->config,
+              blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");
+    cli_print("kernels   %s, %s\n", blas->kernels, wt_kernels_words(blas->choice));
     if (blas->remedy[0] != '\0')
-        printf("          %s\n", blas->remedy);
+        cli_print("          %s\n", blas->remedy);
     print_rate("GEMM      double", found->real64);
     print_rate("          float ", found->real32);
     putchar('\n');
@@ -152,8 +152,8 @@ static void print_machine(wt_context *context, const wt_blas *blas, const rates 
 
 static void print_checks(const cli_finding *findings, size_t count) {
     for (size_t i = 0; i < count; i++)
-        printf("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
-               findings[i].words);
+        cli_print("%s  %-26s %s\n", findings[i].passed ? "pass" : "FAIL", checks[i].name,
+                  findings[i].words);
 }
 
 /* GFLOP/s; null when it was not measured. */

@@ -2,11 +2,13 @@
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "commands.h"
 #include "lines.h"
@@ -32,6 +34,14 @@ static wt_status answer(server *work, const char *line, size_t length) {
     WT_TRY(wt_allocate(context, &y, k, p * sizeof *y, "an answer"));
     WT_TRY(WT_NEW(context, &text, p * CLI_NUMBER_BYTES + 4, "an answer"));
     WT_TRY(wt_layer_forward(context, &work->layer, 1, k, x, y));
+    for (size_t i = 0; i < p; i++) /* JSON has no word for it */
+        if (!isfinite(y[(k - 1) * p + i])) {
+            status = wt_fail(context, WT_DATA,
+                             "number %zu of the answer is not finite: the tokens are too large "
+                             "for this layer",
+                             i);
+            goto done;
+        }
     size_t bytes = cli_format_list(p, y + (k - 1) * p, text);
     if (fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout) != 0)
         status = wt_fail(context, WT_IO, "standard output could not be written");
@@ -81,7 +91,7 @@ static wt_status run(cli_call *call) {
         WT_TRY(wt_context_set_threads(call->context, 1));
     WT_TRY(wt_layer_load(call->context, call->operands[0], &work.layer));
     if (call->operand_count > 1) {
-        work.lines.file = open(call->operands[1], O_RDONLY | O_CLOEXEC);
+        work.lines.file = wt_descriptor_move(open(call->operands[1], O_RDONLY | O_CLOEXEC));
         if (work.lines.file < 0) {
             status =
                 wt_fail(call->context, WT_NO_INPUT, "%s: %s", call->operands[1], strerror(errno));
@@ -108,7 +118,8 @@ const cli_command cli_serve_layer = {
         "d numbers, the tokens X. Answers each at once with a line: the last row of F(X), a JSON "
         "list of p numbers. F(X) = sum_h softmax(X theta_h X^T) X w_h with theta (m,d,d) and w "
         "(m,d,p) of the layer.\n\n"
-        "A line that is no such matrix ends it with exit code 65. Made to be an oracle of `wattle "
+        "A line that is no such matrix, or whose answer is not finite, ends it with exit code 65. "
+        "Made to be an oracle of `wattle "
         "query`.",
     .examples = "wattle serve-layer layer.safetensors < questions.txt\n"
                 "wattle query --oracle 'wattle serve-layer layer.safetensors' --dim 4",

@@ -78,8 +78,8 @@ static wt_status run(cli_call *call) {
                                           (json_int_t)layer.heads, "dim", (json_int_t)layer.dim,
                                           "outputs", (json_int_t)layer.outputs)));
     else
-        printf("%s: %zu heads in %zu dimensions, %zu outputs\n", given->output, layer.heads,
-               layer.dim, layer.outputs);
+        cli_print("%s: %zu heads in %zu dimensions, %zu outputs\n", given->output, layer.heads,
+                  layer.dim, layer.outputs);
 done:
     wt_layer_free(&layer);
     return status;

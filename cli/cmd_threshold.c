@@ -140,7 +140,9 @@ const cli_command cli_threshold = {
         "T are fitted side by side, with intervals and information criteria; the lengths that "
         "are left out for want of a fitted m are named.\n\n"
         "With -o all trials are kept, also after Ctrl-C (exit code 75), and the same command goes "
-        "on from them; more lengths, trials or another range add to them.",
+        "on from them; more lengths, trials or another range add to them. A file has one writer at "
+        "a "
+        "time: a second run is refused (exit code 73).",
     .examples = "wattle threshold --length 100:400:100 --samples 10:200 -o threshold.csv "
                 "--plot threshold.svg\n"
                 "wattle threshold --task parity:2 --length 8,16,32 --trials 10 --restarts 2\n"

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
+#include "io/beside.h"
 #include "io/output.h"
 #include "plot.h"
 #include "train.h"
@@ -40,7 +41,7 @@ static const cli_option options[] = {
      "Fresh samples that the trained network is measured on."},
     {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE", NULL,
      "Where the state is kept (.safetensors), for --resume; a file that exists is not replaced "
-     "without it."},
+     "without it, nor one that another run is at work on."},
     {"checkpoint-every", 0, CLI_COUNT, offsetof(values, checkpoint_every), "S", "100",
      "Steps from one checkpoint to the next; also at the end and at Ctrl-C."},
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
@@ -57,10 +58,6 @@ static wt_status check_options(cli_call *call) {
         return wt_fail(call->context, WT_USAGE, "--resume needs --checkpoint FILE");
     if (cli_given(call, "checkpoint-every") && given->checkpoint == NULL)
         return wt_fail(call->context, WT_USAGE, "--checkpoint-every needs --checkpoint FILE");
-    if (given->checkpoint != NULL && !given->resume && access(given->checkpoint, F_OK) == 0)
-        return wt_fail(call->context, WT_USAGE,
-                       "%s exists: give --resume to go on from it, or another name",
-                       given->checkpoint);
     if (given->online > 0 && cli_given(call, "samples"))
         return wt_fail(call->context, WT_USAGE, "--samples and --online exclude each other");
     if (given->test_samples < 2)
@@ -69,13 +66,20 @@ static wt_status check_options(cli_call *call) {
     return cli_train_check(call, &given->train);
 }
 
-/* What cannot be written is said before the first step. */
-static wt_status check_outputs(cli_call *call) {
+/* What cannot be written is said before the first step; from here on the checkpoint is ours. */
+static wt_status check_outputs(cli_call *call, wt_hold **hold) {
     const values *given = call->values;
     wt_status status;
     WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(wt_output_try(call->context, given->checkpoint));
     WT_TRY(wt_output_try(call->context, given->output));
+    if (given->checkpoint == NULL)
+        goto done;
+    WT_TRY(wt_hold_open(call->context, given->checkpoint, hold));
+    if (!given->resume && access(given->checkpoint, F_OK) == 0)
+        status = wt_fail(call->context, WT_USAGE,
+                         "%s exists: give --resume to go on from it, or another name",
+                         given->checkpoint);
 done:
     return status;
 }
@@ -162,11 +166,12 @@ static wt_status run(cli_call *call) {
     wt_train_setting setting =
         cli_train_setting(call, &given->train, given->length, given->samples);
     wt_trainer *trainer = NULL;
+    wt_hold *hold = NULL;
     size_t *relevant = NULL;
     cli_trial trial = {.setting = &setting};
     wt_status status;
     WT_TRY(check_options(call));
-    WT_TRY(check_outputs(call));
+    WT_TRY(check_outputs(call, &hold));
     WT_TRY(read_relevant(call, &relevant, &setting.task.relevant_count));
     setting.task.relevant = relevant;
     setting.online = given->online;
@@ -185,6 +190,7 @@ static wt_status run(cli_call *call) {
 done:
     wt_train_measure_free(&trial.measure);
     wt_trainer_free(trainer);
+    wt_hold_free(hold);
     wt_release(relevant);
     return status;
 }

@@ -4,6 +4,7 @@
 #define CLI_COMMAND_H
 
 #include <jansson.h>
+#include <stdarg.h>
 
 #include "base/context.h"
 #include "base/grid.h"
@@ -101,6 +102,13 @@ bool cli_given(const cli_call *call, const char *name);
 /* The nearest name within reach of a typing slip, or NULL. `next` walks the candidates. */
 typedef const char *(*cli_candidate_fn)(const void *from, size_t index);
 const char *cli_nearest(const char *word, cli_candidate_fn next, const void *from);
+
+/* printf for words on stdout: all but ends of lines is made fit for a terminal, as by wt_show. Data
+ * (JSON, CSV) go out as they are, by others. */
+void cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_print_values(const char *format, va_list values) __attribute__((format(printf, 1, 0)));
+/* Words were lost for want of memory. */
+extern bool cli_print_lost;
 
 /* Prints the object as the command's result on stdout and releases it. NULL (no memory while it
  * was built) becomes WT_MEMORY. */

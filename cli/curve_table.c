@@ -166,9 +166,9 @@ static wt_status print_line(cli_call *call, const curve_table *table, const curv
         WT_TRY(curve_summary(call->context, table, line, s, &error));
         WT_TRY(curve_ratio(call->context, table, line, s, &ratio));
         bool last = s + 1 == table->size_count;
-        printf("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(table, line, 0, name), line->target,
-               table->sizes[s], spell(error, errors), spell(ratio, ratios),
-               last ? spell(rate, rates) : "");
+        cli_print("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(table, line, 0, name),
+                  line->target, table->sizes[s], spell(error, errors), spell(ratio, ratios),
+                  last ? spell(rate, rates) : "");
     }
 done:
     return status;
@@ -178,8 +178,8 @@ wt_status curve_print(cli_call *call, const curve_table *table) {
     char heading[64];
     wt_status status = WT_OK;
     snprintf(heading, sizeof heading, "over %s, paired", table->lines[0].model);
-    printf("%-18s %-14s %7s  %-28s %-26s %s\n", "model", "target", "n", "test error (95% interval)",
-           heading, "exponent of n");
+    cli_print("%-18s %-14s %7s  %-28s %-26s %s\n", "model", "target", "n",
+              "test error (95% interval)", heading, "exponent of n");
     for (size_t i = 0; i < table->line_count; i++)
         WT_TRY(print_line(call, table, &table->lines[i]));
 done:

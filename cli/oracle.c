@@ -9,8 +9,7 @@
 #include "base/progress.h"
 #include "io/quote.h"
 
-#define LEAVE 2.0 /* seconds to end by itself once its input is closed */
-#define DYING 0.2 /* seconds between closing the output and being gone */
+#define LEAVE 2.0 /* seconds to end by itself once its input or its output is closed */
 
 /* The first line of what it complained of. */
 static const char *complaint(cli_oracle *oracle, char *shown, size_t bytes) {
@@ -23,13 +22,7 @@ static const char *complaint(cli_oracle *oracle, char *shown, size_t bytes) {
 static wt_status died(cli_oracle *oracle) {
     char shown[WT_QUOTED_BYTES];
     int how = 0;
-    while (oracle->child.errors >= 0) {
-        struct pollfd end = {.fd = oracle->child.errors, .events = POLLIN};
-        if (poll(&end, 1, WT_CHILD_LOOK) <= 0)
-            break;
-        wt_child_take_errors(&oracle->child);
-    }
-    bool gone = wt_child_wait(&oracle->child, DYING, &how) == WT_CHILD_ENDED;
+    bool gone = wt_child_wait(&oracle->child, LEAVE, &how) == WT_CHILD_ENDED;
     const char *words = complaint(oracle, shown, sizeof shown);
     const char *plural = oracle->answers == 1 ? "" : "s";
     if (!gone)
@@ -106,6 +99,7 @@ static wt_status exchange(cli_oracle *oracle, size_t k, const double *x, size_t 
     if (status == WT_DATA) {
         char start[41], shown[WT_QUOTED_BYTES], why[WT_MESSAGE_BYTES];
         snprintf(start, sizeof start, "%.*s", (int)(length < 40 ? length : 40), line);
+        wt_utf8_trim(start);
         snprintf(why, sizeof why, "%s", wt_context_message(oracle->context));
         status = wt_fail(oracle->context, WT_UNAVAILABLE,
                          "the oracle's answer %zu is no list of numbers (%s): '%s'",

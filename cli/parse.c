@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* getopt_long */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,9 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
                    ? WT_OK
                    : refuse(context, option, text, "a whole number of 0 or more");
     case CLI_REAL:
-        return wt_parse_real(text, (double *)field) ? WT_OK
-                                                    : refuse(context, option, text, "a number");
+        return wt_parse_real(text, (double *)field)
+                   ? WT_OK
+                   : refuse(context, option, text, "a number that fits a double");
     case CLI_BYTES:
         return wt_parse_bytes(text, (size_t *)field)
                    ? WT_OK
@@ -144,6 +146,7 @@ static bool list_meanings(const cli_command *command, const char *start, char *o
 static wt_status unknown_option(cli_call *call, const char *word) {
     char name[128], meanings[512];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    wt_utf8_trim(name);
     bool is_long = strncmp(name, "--", 2) == 0;
     if (is_long && list_meanings(call->command, name + 2, meanings, sizeof meanings))
         return wt_fail(call->context, WT_USAGE, "%s could be %s", name, meanings);
@@ -252,16 +255,31 @@ static wt_status check_operands(cli_call *call) {
     return WT_OK;
 }
 
-bool cli_same_file(const char *a, const char *b) {
+static bool same_inode(const char *a, const char *b) {
     struct stat one, other;
-    while (strncmp(a, "./", 2) == 0)
-        a += 2;
-    while (strncmp(b, "./", 2) == 0)
-        b += 2;
-    if (strcmp(a, b) == 0)
-        return strcmp(a, "-") != 0; /* standard output has rules of its own */
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
+}
+
+/* The folder of a path into out[PATH_MAX], and the name in it; NULL when the path is too long. */
+static const char *split_path(const char *path, char *out) {
+    const char *slash = strrchr(path, '/');
+    size_t bytes = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    if (bytes + 2 > PATH_MAX)
+        return NULL;
+    snprintf(out, PATH_MAX, "%.*s.", (int)bytes, path);
+    return path + bytes;
+}
+
+bool cli_same_file(const char *a, const char *b) {
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false; /* standard output has rules of its own */
+    if (strcmp(a, b) == 0 || same_inode(a, b))
+        return true;
+    const char *name_a = split_path(a, folder_a), *name_b = split_path(b, folder_b);
+    return name_a != NULL && name_b != NULL && strcmp(name_a, name_b) == 0 &&
+           same_inode(folder_a, folder_b);
 }
 
 /* The file of an option of that kind; NULL when it is of another, or not given. */

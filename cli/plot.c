@@ -44,7 +44,7 @@ wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path) {
     char *text;
     wt_status status = wt_figure_text(call->context, figure, terminal_width(), &text);
     if (status == WT_OK)
-        fputs(text, stdout);
+        cli_print("%s", text);
     wt_text_free(text);
     return status;
 }

@@ -17,7 +17,7 @@ typedef struct cli_recover_values {
     const char *heads, *method, *output, *teacher;
     size_t restarts, steps;
     double holdout, goal, part;
-    bool matrix_free, certificate;
+    bool matrix_free, certificate, accept;
     const char *directions;
     /* no options: filled by the run */
     size_t direction_count; /* of --directions; 0 = all */

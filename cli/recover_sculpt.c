@@ -37,11 +37,11 @@ void cli_recover_stages_print(const cli_recover_stages *stages) {
     char text[TEXT_BYTES];
     if (stages->sculpted) {
         wt_sculpt_text(&stages->sculpt, text, sizeof text);
-        fputs(text, stdout);
+        cli_print("%s", text);
     }
     if (stages->certified) {
         wt_certificate_text(&stages->certificate, text, sizeof text);
-        fputs(text, stdout);
+        cli_print("%s", text);
     }
 }
 

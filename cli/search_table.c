@@ -47,18 +47,18 @@ static size_t critical(const search_table *table, size_t length) {
 }
 
 void search_print(const search_table *table) {
-    printf("%s by %s, %zu trials, label noise %g\n\n", table->task, table->method, table->trials,
-           table->noise);
+    cli_print("%s by %s, %zu trials, label noise %g\n\n", table->task, table->method, table->trials,
+              table->noise);
     bool tries = strcmp(table->method, "search") == 0; /* elimination tries no positions */
-    printf("%8s %8s  %-30s %s\n", "T", "m", "found alone (95% interval)",
-           tries ? "positions tried" : "");
+    cli_print("%8s %8s  %-30s %s\n", "T", "m", "found alone (95% interval)",
+              tries ? "positions tried" : "");
     for (size_t l = 0; l < table->lengths->count; l++)
         for (size_t s = 0; s < table->size_count; s++) {
             summary at = sum_up(table, l, s);
             char text[64];
             snprintf(text, sizeof text, "%.3f (%.3f, %.3f)", at.rate.value, at.rate.low,
                      at.rate.high);
-            printf("%8.0f %8zu  %-30s ", table->lengths->values[l], at.samples, text);
+            cli_print("%8.0f %8zu  %-30s ", table->lengths->values[l], at.samples, text);
             if (tries)
                 printf("%.4g", at.looked);
             putchar('\n');

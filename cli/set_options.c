@@ -28,10 +28,10 @@ wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *
 }
 
 void cli_print_row(const char *name, const char *format, ...) {
-    printf("%-22s ", name);
+    cli_print("%-22s ", name);
     va_list values;
     va_start(values, format);
-    vprintf(format, values);
+    cli_print_values(format, values);
     va_end(values);
     putchar('\n');
 }

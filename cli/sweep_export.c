@@ -1,12 +1,123 @@
-/* `wattle sweep export`: the whole table, as CSV with a column a parameter and metric, or as JSON.
- */
+/* `wattle sweep export` and `list`: the cells of a store, as CSV with a column a parameter and
+ * metric, as JSON, or as lines. Rows go by one after the other, from a copy of the store: how large
+ * it is and how slowly somebody reads does not matter. The first of two passes looks whether all
+ * are sound and which columns there are, so that nothing is printed of a damaged store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/output.h"
+#include "io/quote.h"
+#include "lab/flat.h"
+#include "report/script.h"
 #include "sweep.h"
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *name;
+    size_t length;
+} column;
+
+/* In rising order of their names, each once. */
+typedef struct {
+    column *all;
+    size_t count, room;
+} columns;
+
+typedef struct {
+    cli_call *call;
+    wt_store *store;
+    const char *experiment; /* NULL = all */
+    bool failed_only;
+    void (*add_row)(wt_script *row, const wt_record *record, const columns *parameters,
+                    const columns *metrics, bool first);
+    columns parameters, metrics;
+    wt_output *out; /* NULL = standard output */
+    wt_script row;
+    size_t rows;
+} table;
+
+/* Where a name is or would be. */
+static size_t place_of(const columns *names, const char *name, size_t length) {
+    size_t low = 0, high = names->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strncmp(names->all[middle].name, name, length) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const columns *names, size_t place, const char *name, size_t length) {
+    return place < names->count && names->all[place].length == length &&
+           memcmp(names->all[place].name, name, length) == 0;
+}
+
+static wt_status add_name(wt_context *context, columns *to, size_t place, const char *name,
+                          size_t length) {
+    char *copy = NULL;
+    wt_status status;
+    WT_TRY(WT_GROW(context, &to->all, to->count, &to->room, "columns"));
+    WT_TRY(WT_NEW(context, &copy, length + 1, "a column"));
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    memmove(to->all + place + 1, to->all + place, (to->count - place) * sizeof *to->all);
+    to->all[place] = (column){copy, length};
+    to->count++;
+done:
+    return status;
+}
+
+static void free_columns(columns *names) {
+    for (size_t i = 0; i < names->count; i++)
+        wt_release(names->all[i].name);
+    wt_release(names->all);
+}
+
+/* The names of an object. Cells of one experiment have the same: the next one is mostly that after
+ * the last. */
+static wt_status note_names(table *all, const wt_record *record, const char *text, const char *what,
+                            columns *to) {
+    wt_flat walk = {.at = text};
+    wt_flat_member member;
+    size_t place = 0;
+    wt_status status = WT_OK;
+    while (wt_flat_next(&walk, &member)) {
+        if (!is_at(to, place, member.name, member.name_length))
+            place = place_of(to, member.name, member.name_length);
+        if (!is_at(to, place, member.name, member.name_length))
+            WT_TRY(add_name(all->call->context, to, place, member.name, member.name_length));
+        place++;
+    }
+    if (walk.wrong)
+        status = wt_fail(
+            all->call->context, WT_DATA,
+            "%s: is damaged: the %s of cell %.12s are no JSON object of plain values in order",
+            wt_store_shown(all->store), what, record->hash);
+done:
+    return status;
+}
+
+static bool is_wanted(const table *all, const wt_record *record) {
+    return record->failed || !all->failed_only;
+}
+
+static wt_status look_at(void *user, const wt_record *record) {
+    table *all = user;
+    wt_status status = WT_OK;
+    if (!is_wanted(all, record))
+        return status;
+    WT_TRY(note_names(all, record, record->parameters, "parameters", &all->parameters));
+    WT_TRY(note_names(all, record, record->metrics, "metrics", &all->metrics));
+done:
+    return status;
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------- */
 
 static const char *const first_columns[] = {"hash", "experiment", "result_version", "seed",
                                             "state"};
@@ -17,175 +128,291 @@ enum {
     LAST = sizeof last_columns / sizeof *last_columns
 };
 
-typedef struct {
-    wt_context *context;
-    json_t *cells;                /* an array of objects */
-    json_t *parameters, *metrics; /* every name there is, as keys */
-    const char *shown;            /* the path of the store */
-} table;
-
-static wt_status add_cell(void *user, const wt_record *record) {
-    table *all = user;
-    json_t *parameters = json_loads(record->parameters, 0, NULL);
-    json_t *metrics = json_loads(record->metrics, 0, NULL);
-    if (!json_is_object(parameters) || !json_is_object(metrics)) {
-        json_decref(parameters);
-        json_decref(metrics);
-        return wt_fail(all->context, WT_DATA,
-                       "%s: is damaged: the parameters or metrics of cell %.12s are no JSON object",
-                       all->shown, record->hash);
-    }
-    json_object_update(all->parameters, parameters);
-    json_object_update(all->metrics, metrics);
-    json_t *cell = json_pack("{s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:s, s:f, s:s, s:s, s:s}", "hash",
-                             record->hash, "experiment", record->experiment, "result_version",
-                             (json_int_t)record->result_version, "seed", (json_int_t)record->seed,
-                             "state", record->failed ? "failed" : "done", "parameters", parameters,
-                             "metrics", metrics, "message", record->message, "wall_seconds",
-                             record->wall_seconds, "version", record->version, "machine",
-                             record->machine, "finished_date", record->finished_date);
-    return json_array_append_new(all->cells, cell) == 0
-               ? WT_OK
-               : wt_fail(all->context, WT_MEMORY, "no memory for the table");
-}
-
-/* Where the table goes: a file that appears whole, or standard output. */
-static void put(wt_output *out, const char *text) {
-    if (out != NULL)
-        (void)wt_output_print(out, "%s", text); /* kept as the output's status */
-    else
-        fputs(text, stdout);
+static void put(wt_script *row, const char *text) {
+    wt_script_bytes(row, text, strlen(text));
 }
 
 /* A field, in quotes where it needs them. */
-static void put_text(wt_output *out, const char *text) {
+static void put_text(wt_script *row, const char *text) {
+    const char *lead = wt_csv_lead(text);
     if (strpbrk(text, ",\"\n\r") == NULL) {
-        put(out, text);
+        put(row, lead);
+        put(row, text);
         return;
     }
-    put(out, "\"");
+    put(row, "\"");
+    put(row, lead);
     for (; *text != '\0'; text++) {
         char letter[] = {*text, *text == '"' ? '"' : '\0', '\0'};
-        put(out, letter);
+        put(row, letter);
     }
-    put(out, "\"");
+    put(row, "\"");
+}
+
+/* Words and names of an object may have escapes in them. */
+static void put_spelled(wt_script *row, const char *text, size_t length) {
+    char few[256], *many = NULL;
+    if (length >= sizeof few && row->status == WT_OK)
+        row->status = WT_NEW(row->context, &many, length + 1, "a field");
+    if (row->status != WT_OK)
+        return;
+    wt_flat_spell(text, length, many == NULL ? few : many, length + 1);
+    put_text(row, many == NULL ? few : many);
+    wt_release(many);
+}
+
+/* As printf("%.17g") writes it, from the 17 digits that stand in the store: 2.0 is 2, and 1e-7 is
+ * 1e-07. */
+static void put_real(wt_script *row, const char *text, size_t length) {
+    const char *power = memchr(text, 'e', length);
+    size_t head = power == NULL ? length : (size_t)(power - text);
+    if (power == NULL && length > 2 && memcmp(text + length - 2, ".0", 2) == 0)
+        head = length - 2;
+    wt_script_bytes(row, text, head);
+    if (power == NULL)
+        return;
+    const char *digits = power + 1 + (power[1] == '-' || power[1] == '+');
+    size_t count = length - (size_t)(digits - text);
+    put(row, power[1] == '-' ? "e-" : "e+");
+    put(row, count < 2 ? "0" : "");
+    wt_script_bytes(row, digits, count);
 }
 
 /* Nothing where there is no value. */
-static void put_value(wt_output *out, const json_t *value) {
-    char number[40];
-    if (json_is_string(value))
-        put_text(out, json_string_value(value));
-    else if (json_is_boolean(value))
-        put(out, json_is_true(value) ? "yes" : "no");
-    else if (json_is_integer(value)) {
-        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-        put(out, number);
-    } else if (json_is_real(value)) {
-        snprintf(number, sizeof number, "%.17g", json_real_value(value));
-        put(out, number);
+static void put_value(wt_script *row, const wt_flat_member *member) {
+    switch (member->kind) {
+    case WT_FLAT_WORDS:
+        put_spelled(row, member->value, member->value_length);
+        break;
+    case WT_FLAT_TRUE:
+    case WT_FLAT_FALSE:
+        put(row, member->kind == WT_FLAT_TRUE ? "yes" : "no");
+        break;
+    case WT_FLAT_WHOLE:
+        wt_script_bytes(row, member->value, member->value_length);
+        break;
+    case WT_FLAT_REAL:
+        put_real(row, member->value, member->value_length);
+        break;
+    default:
+        break;
     }
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+/* The values of an object in their columns, a comma after each. */
+static void put_object(wt_script *row, const char *text, const columns *names) {
+    wt_flat walk = {.at = text};
+    wt_flat_member member;
+    size_t place = 0;
+    while (wt_flat_next(&walk, &member)) {
+        for (; place < names->count && !is_at(names, place, member.name, member.name_length);
+             place++)
+            put(row, ",");
+        put_value(row, &member);
+        put(row, ",");
+        place++;
+    }
+    for (; place < names->count; place++)
+        put(row, ",");
 }
 
-static wt_status sorted_keys(wt_context *context, json_t *object, const char ***out) {
-    size_t count = 0;
-    wt_status status = WT_NEW(context, out, json_object_size(object), "columns");
-    if (status != WT_OK)
-        return status;
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
-        (*out)[count++] = json_object_iter_key(at);
-    qsort(*out, count, sizeof **out, by_name);
-    return WT_OK;
+static void add_heading(wt_script *row, const columns *parameters, const columns *metrics) {
+    const columns *const both[] = {parameters, metrics};
+    for (size_t i = 0; i < FIRST; i++)
+        wt_script_add(row, "%s,", first_columns[i]);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < both[k]->count; i++) {
+            put_spelled(row, both[k]->all[i].name, both[k]->all[i].length);
+            put(row, ",");
+        }
+    for (size_t i = 0; i < LAST; i++)
+        wt_script_add(row, "%s%s", last_columns[i], i + 1 < LAST ? "," : "\n");
 }
 
-static void put_row(wt_output *out, const json_t *object, const char *const *columns,
-                    size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        put_value(out, json_object_get(object, columns[i]));
-        put(out, ",");
+static void add_fields(wt_script *row, const wt_record *record, const columns *parameters,
+                       const columns *metrics, bool first) {
+    if (first)
+        add_heading(row, parameters, metrics);
+    if (record == NULL) /* a store without cells has a heading */
+        return;
+    put_text(row, record->hash);
+    put(row, ",");
+    put_text(row, record->experiment);
+    wt_script_add(row, ",%lld,%lld,%s,", (long long)record->result_version, (long long)record->seed,
+                  record->failed ? "failed" : "done");
+    put_object(row, record->parameters, parameters);
+    put_object(row, record->metrics, metrics);
+    put_text(row, record->message);
+    wt_script_add(row, ",%.17g,", record->wall_seconds);
+    const char *const last[] = {record->version, record->machine, record->finished_date};
+    for (size_t i = 0; i < 3; i++) {
+        put_text(row, last[i]);
+        put(row, i < 2 ? "," : "\n");
     }
 }
 
-static void put_heading(wt_output *out, const char *const *columns, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        put_text(out, columns[i]);
-        put(out, ",");
-    }
+/* ---- JSON, as cli_emit_json would write it ---------------------------------------------------
+ */
+
+#define INDENT "      "
+
+static void put_member(wt_script *row, const char *name, const char *text) {
+    put(row, ",\n" INDENT "\"");
+    put(row, name);
+    put(row, "\": ");
+    wt_script_json(row, text);
 }
 
-/* The last columns without the comma after them. */
-static void put_last(wt_output *out, const json_t *cell) {
-    for (size_t i = 0; i < LAST; i++) {
-        if (cell == NULL)
-            put(out, last_columns[i]);
-        else
-            put_value(out, json_object_get(cell, last_columns[i]));
-        put(out, i + 1 < LAST ? "," : "\n");
+static void put_json_object(wt_script *row, const char *name, const char *text) {
+    wt_flat walk = {.at = text};
+    wt_flat_member member;
+    bool any = false;
+    wt_script_add(row, ",\n" INDENT "\"%s\": {", name);
+    for (; wt_flat_next(&walk, &member); any = true) {
+        const char *quote = member.kind == WT_FLAT_WORDS ? "\"" : "";
+        put(row, any ? ",\n" INDENT "  \"" : "\n" INDENT "  \"");
+        wt_script_bytes(row, member.name, member.name_length);
+        put(row, "\": ");
+        put(row, quote);
+        wt_script_bytes(row, member.value, member.value_length);
+        put(row, quote);
     }
+    put(row, any ? "\n" INDENT "}" : "}");
 }
 
-static wt_status write_csv(const table *all, wt_output *out) {
-    const char **parameters = NULL, **metrics = NULL;
-    size_t parameter_count = json_object_size(all->parameters), i;
-    size_t metric_count = json_object_size(all->metrics);
-    const json_t *cell;
+/* A real number as Jansson spells it: always with a point or a power. */
+static void put_json_real(wt_script *row, const char *name, double value) {
+    char text[40];
+    json_t *number = json_real(value);
+    size_t length =
+        json_dumpb(number, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    json_decref(number);
+    if (length == 0 || length > sizeof text)
+        row->status = wt_fail(row->context, WT_MEMORY, "no memory for a number");
+    wt_script_add(row, ",\n" INDENT "\"%s\": %.*s", name, (int)length, text);
+}
+
+static void open_cell(wt_script *row, const wt_record *record, bool first) {
+    put(row, first ? "{\n  \"cells\": [" : ",");
+    wt_script_add(row, "\n    {\n" INDENT "\"hash\": \"%s\"", record->hash);
+    put_member(row, "experiment", record->experiment);
+}
+
+static void close_cells(wt_script *row, bool first) {
+    put(row, first ? "{\n  \"cells\": []\n}\n" : "\n  ]\n}\n");
+}
+
+static void add_json(wt_script *row, const wt_record *record, const columns *parameters,
+                     const columns *metrics, bool first) {
+    (void)parameters, (void)metrics;
+    if (record == NULL) {
+        close_cells(row, first);
+        return;
+    }
+    open_cell(row, record, first);
+    wt_script_add(row, ",\n" INDENT "\"result_version\": %lld,\n" INDENT "\"seed\": %lld",
+                  (long long)record->result_version, (long long)record->seed);
+    put_member(row, "state", record->failed ? "failed" : "done");
+    put_json_object(row, "parameters", record->parameters);
+    put_json_object(row, "metrics", record->metrics);
+    put_member(row, "message", record->message);
+    put_json_real(row, "wall_seconds", record->wall_seconds);
+    put_member(row, "version", record->version);
+    put_member(row, "machine", record->machine);
+    put_member(row, "finished_date", record->finished_date);
+    put(row, "\n    }");
+}
+
+static void add_json_short(wt_script *row, const wt_record *record, const columns *parameters,
+                           const columns *metrics, bool first) {
+    (void)parameters, (void)metrics;
+    if (record == NULL) {
+        close_cells(row, first);
+        return;
+    }
+    open_cell(row, record, first);
+    put_member(row, "state", record->failed ? "failed" : "done");
+    wt_script_add(row, ",\n" INDENT "\"seed\": %lld", (long long)record->seed);
+    put_json_object(row, "parameters", record->parameters);
+    put_member(row, "message", record->message);
+    put(row, "\n    }");
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* The row, or what ends the table for NULL, to where it goes. */
+static wt_status put_row(table *all, const wt_record *record) {
+    wt_context *context = all->call->context;
     wt_status status;
-    WT_TRY(sorted_keys(all->context, all->parameters, &parameters));
-    WT_TRY(sorted_keys(all->context, all->metrics, &metrics));
-    put_heading(out, first_columns, FIRST);
-    put_heading(out, parameters, parameter_count);
-    put_heading(out, metrics, metric_count);
-    put_last(out, NULL);
-    json_array_foreach(all->cells, i, cell) {
-        put_row(out, cell, first_columns, FIRST);
-        put_row(out, json_object_get(cell, "parameters"), parameters, parameter_count);
-        put_row(out, json_object_get(cell, "metrics"), metrics, metric_count);
-        put_last(out, cell);
+    WT_TRY(wt_check_cancelled(context));
+    if (all->add_row == NULL) {
+        if (record != NULL)
+            cli_print("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment,
+                      record->failed ? "failed" : "done", (long long)record->seed,
+                      record->parameters, record->failed ? "  " : "", record->message);
+        goto done;
     }
+    all->row.length = 0;
+    all->add_row(&all->row, record, &all->parameters, &all->metrics, all->rows == 0);
+    WT_TRY(all->row.status);
+    if (all->row.length == 0)
+        goto done;
+    if (all->out != NULL)
+        WT_TRY(wt_output_write(all->out, all->row.text, all->row.length));
+    else if (fwrite(all->row.text, 1, all->row.length, stdout) != all->row.length)
+        status = wt_fail(context, WT_IO, "standard output could not be written");
 done:
-    wt_release(parameters);
-    wt_release(metrics);
     return status;
 }
 
-static wt_status write_file(const table *all, const char *path) {
-    wt_output *out = NULL;
-    wt_status status;
-    WT_TRY(wt_output_open(all->context, path, &out));
-    WT_TRY(write_csv(all, out));
-    WT_TRY(wt_output_commit(out));
+static wt_status take_row(void *user, const wt_record *record) {
+    table *all = user;
+    wt_status status = WT_OK;
+    if (!is_wanted(all, record))
+        return status;
+    WT_TRY(put_row(all, record));
+    all->rows++;
 done:
-    wt_output_free(out);
+    return status;
+}
+
+static wt_status print_table(table *all, const char *output) {
+    wt_context *context = all->call->context;
+    wt_status status;
+    WT_TRY(cli_sweep_experiment(all->call, all->experiment));
+    WT_TRY(wt_store_open(context, all->call->operands[1], WT_STORE_COPY, &all->store));
+    WT_TRY(wt_store_walk(context, all->store, all->experiment, look_at, all));
+    if (output != NULL)
+        WT_TRY(wt_output_open(context, output, &all->out));
+    cli_json_emitted = all->call->common.json;
+    all->row.context = context;
+    WT_TRY(wt_store_walk(context, all->store, all->experiment, take_row, all));
+    WT_TRY(put_row(all, NULL));
+    if (output != NULL)
+        WT_TRY(wt_output_commit(all->out));
+done:
+    wt_output_free(all->out);
+    wt_script_free(&all->row);
+    free_columns(&all->parameters);
+    free_columns(&all->metrics);
+    wt_store_free(all->store);
     return status;
 }
 
 wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
-    table all = {call->context, json_array(), json_object(), json_object(), NULL};
-    wt_store *store = NULL;
-    wt_status status;
-    if (call->common.json && (given->csv || given->output != NULL)) {
-        status = wt_fail(call->context, WT_USAGE, "--json and --%s exclude each other",
-                         given->csv ? "csv" : "output");
-        goto done;
-    }
-    WT_TRY(cli_sweep_experiment(call, given->experiment));
-    WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_READ, &store));
-    all.shown = wt_store_shown(store);
-    WT_TRY(wt_store_walk(call->context, store, given->experiment, add_cell, &all));
-    if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:O}", "cells", all.cells)));
-    else if (given->output != NULL)
-        WT_TRY(write_file(&all, given->output));
-    else
-        WT_TRY(write_csv(&all, NULL));
-done:
-    wt_store_free(store);
-    json_decref(all.cells);
-    json_decref(all.parameters);
-    json_decref(all.metrics);
-    return status;
+    table all = {.call = call,
+                 .experiment = given->experiment,
+                 .add_row = call->common.json ? add_json : add_fields};
+    if (call->common.json && (given->csv || given->output != NULL))
+        return wt_fail(call->context, WT_USAGE, "--json and --%s exclude each other",
+                       given->csv ? "csv" : "output");
+    return print_table(&all, given->output);
+}
+
+wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
+    table all = {.call = call,
+                 .experiment = given->experiment,
+                 .failed_only = given->failed,
+                 .add_row = call->common.json ? add_json_short : NULL};
+    return print_table(&all, NULL);
 }

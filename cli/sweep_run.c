@@ -34,6 +34,7 @@ static void add_word(cli_sweep_identity *self, const char *lead, const char *wor
     used += (size_t)snprintf(self->command + used, room - used, "%s", lead);
     if (used < room)
         (void)wt_shell_word(word, self->command + used, room - used);
+    wt_utf8_trim(self->command);
 }
 
 /* The line that does the same again. */
@@ -206,7 +207,7 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     wt_store *from = NULL;
     wt_merge_report report;
     wt_status status;
-    WT_TRY(wt_store_open(call->context, path, WT_STORE_READ, &from));
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_COPY, &from));
     WT_TRY(wt_sweep_merge(call->context, into, from, &report));
     sum->added += report.added;
     sum->known += report.known;

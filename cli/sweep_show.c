@@ -1,4 +1,4 @@
-/* Actions of `wattle sweep` that show: status, list, experiments. */
+/* Actions of `wattle sweep` that show: status, experiments. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,14 @@
 /* ---- status ------------------------------------------------------------------------------ */
 
 typedef struct {
+    wt_context *context;
     json_t *experiments; /* an object by name */
     json_t *facts;       /* {"command": [..], "sweep": [..]} */
 } summary;
+
+static wt_status no_memory(const summary *all) {
+    return wt_fail(all->context, WT_MEMORY, "no memory for the status of a store");
+}
 
 static void count_up(json_t *object, const char *key, double by) {
     json_t *number = json_object_get(object, key);
@@ -26,7 +31,8 @@ static wt_status add_cell(void *user, const wt_record *record) {
     json_t *one = json_object_get(all->experiments, record->experiment);
     if (one == NULL) {
         one = json_pack("{s:i, s:i, s:f}", "done", 0, "failed", 0, "wall_seconds", 0.0);
-        json_object_set_new(all->experiments, record->experiment, one);
+        if (json_object_set_new(all->experiments, record->experiment, one) != 0)
+            return no_memory(all);
     }
     count_up(one, record->failed ? "failed" : "done", 1);
     count_up(one, "wall_seconds", record->wall_seconds);
@@ -35,8 +41,23 @@ static wt_status add_cell(void *user, const wt_record *record) {
 
 static wt_status add_fact(void *user, const char *kind, const char *text) {
     summary *all = user;
-    json_array_append_new(json_object_get(all->facts, kind), json_string(text));
+    json_t *facts = json_object_get(all->facts, kind);
+    if (facts != NULL && json_array_append_new(facts, json_string(text)) != 0)
+        return no_memory(all);
     return WT_OK;
+}
+
+/* The store as it is at one moment; it is let go before anything is printed. */
+static wt_status summarise(summary *all, const char *path) {
+    wt_store *store = NULL;
+    wt_status status;
+    WT_TRY(wt_store_open(all->context, path, WT_STORE_READ, &store));
+    WT_TRY(wt_store_hold(all->context, store));
+    WT_TRY(wt_store_walk(all->context, store, NULL, add_cell, all));
+    WT_TRY(wt_store_about(all->context, store, add_fact, all));
+done:
+    wt_store_free(store);
+    return status;
 }
 
 static void print_summary(const char *path, const summary *all) {
@@ -59,12 +80,9 @@ static void print_summary(const char *path, const summary *all) {
 wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
     (void)given;
     const char *path = call->operands[1];
-    summary all = {json_object(), json_pack("{s:[], s:[]}", "command", "sweep")};
-    wt_store *store = NULL;
+    summary all = {call->context, json_object(), json_pack("{s:[], s:[]}", "command", "sweep")};
     wt_status status;
-    WT_TRY(wt_store_open(call->context, path, WT_STORE_READ, &store));
-    WT_TRY(wt_store_walk(call->context, store, NULL, add_cell, &all));
-    WT_TRY(wt_store_about(call->context, store, add_fact, &all));
+    WT_TRY(summarise(&all, path));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:O, s:O, s:O}", "store", path, "experiments",
                                              all.experiments, "commands",
@@ -73,7 +91,6 @@ wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
     else
         print_summary(path, &all);
 done:
-    wt_store_free(store);
     json_decref(all.experiments);
     json_decref(all.facts);
     return status;
@@ -89,47 +106,6 @@ wt_status cli_sweep_experiment(cli_call *call, const char *name) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
                                  one->name);
     return wt_fail(call->context, WT_USAGE, "--experiment: '%s' is none of %s", name, names);
-}
-
-/* ---- list -------------------------------------------------------------------------------- */
-
-typedef struct {
-    bool failed_only;
-    json_t *cells; /* NULL = print at once */
-} listing;
-
-static wt_status list_cell(void *user, const wt_record *record) {
-    listing *all = user;
-    if (all->failed_only && !record->failed)
-        return WT_OK;
-    const char *state = record->failed ? "failed" : "done";
-    if (all->cells == NULL)
-        printf("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment, state,
-               (long long)record->seed, record->parameters, record->failed ? "  " : "",
-               record->message);
-    else
-        json_array_append_new(all->cells,
-                              json_pack("{s:s, s:s, s:s, s:I, s:o, s:s}", "hash", record->hash,
-                                        "experiment", record->experiment, "state", state, "seed",
-                                        (json_int_t)record->seed, "parameters",
-                                        json_loads(record->parameters, 0, NULL), "message",
-                                        record->message));
-    return WT_OK;
-}
-
-wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
-    listing all = {given->failed, call->common.json ? json_array() : NULL};
-    wt_store *store = NULL;
-    wt_status status;
-    WT_TRY(cli_sweep_experiment(call, given->experiment));
-    WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_READ, &store));
-    WT_TRY(wt_store_walk(call->context, store, given->experiment, list_cell, &all));
-    if (all.cells != NULL)
-        WT_TRY(cli_emit_json(call, json_pack("{s:O}", "cells", all.cells)));
-done:
-    wt_store_free(store);
-    json_decref(all.cells);
-    return status;
 }
 
 /* ---- experiments ------------------------------------------------------------------------- */
@@ -157,18 +133,19 @@ static json_t *describe(const wt_experiment *experiment) {
 }
 
 static void print_experiment(const wt_experiment *experiment) {
-    printf("%s: %s\n", experiment->name, experiment->summary);
+    cli_print("%s: %s\n", experiment->name, experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const wt_parameter *one = &experiment->parameters[i];
-        printf("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
-               one->fallback == NULL ? "-" : one->fallback, one->help);
+        cli_print("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
+                  one->fallback == NULL ? "-" : one->fallback, one->help);
     }
-    printf("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0", "seeds, a grid");
-    printf("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
-           "repetitions, each with draws of its own");
+    cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0",
+              "seeds, a grid");
+    cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
+              "repetitions, each with draws of its own");
     printf("  metrics:");
     for (size_t i = 0; i < experiment->metric_count; i++)
-        printf(" %s", experiment->metrics[i]);
+        cli_print(" %s", experiment->metrics[i]);
     putchar('\n');
 }
 

@@ -34,26 +34,26 @@ static const char *spell_critical(const wt_threshold_point *point, char out[64])
 /* A fit says nothing of the lengths that have no fitted m: which these are. */
 static void print_basis(const wt_threshold_summary *summary) {
     size_t left = summary->point_count - summary->fitted_points;
-    printf("fits through the fitted m of %zu of %zu lengths%s", summary->fitted_points,
-           summary->point_count, left > 0 ? "; left out, without one: T = " : "");
+    cli_print("fits through the fitted m of %zu of %zu lengths%s", summary->fitted_points,
+              summary->point_count, left > 0 ? "; left out, without one: T = " : "");
     for (size_t i = 0; i < summary->point_count; i++)
         if (!isfinite(summary->points[i].fitted.value))
-            printf("%zu%s", summary->points[i].length, --left > 0 ? ", " : "");
+            cli_print("%zu%s", summary->points[i].length, --left > 0 ? ", " : "");
     printf("\n");
 }
 
 static void print_points(const wt_threshold_summary *summary) {
     char critical[64], fitted[64];
-    printf("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
-           "m: successes/trials");
+    cli_print("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
+              "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];
-        printf("%8zu  %-12s  %-26s ", point->length, spell_critical(point, critical),
-               spell(point->fitted, fitted));
+        cli_print("%8zu  %-12s  %-26s ", point->length, spell_critical(point, critical),
+                  spell(point->fitted, fitted));
         for (size_t c = 0; c < point->cells; c++) {
             const wt_threshold_cell *cell = &summary->cells[point->first_cell + c];
-            printf(" %zu: %zu/%zu%s", cell->samples, cell->successes, cell->trials,
-                   c + 1 < point->cells ? "," : "");
+            cli_print(" %zu: %zu/%zu%s", cell->samples, cell->successes, cell->trials,
+                      c + 1 < point->cells ? "," : "");
         }
         printf("\n");
     }
@@ -76,15 +76,15 @@ static const wt_threshold_cell *nearest_cells(const wt_threshold_summary *summar
 }
 
 static void print_rates(const wt_threshold_summary *summary) {
-    printf("\n%8s  %8s  %-16s  %s\n", "T", "m", "successes/trials", "rate (95% interval)");
+    cli_print("\n%8s  %8s  %-16s  %s\n", "T", "m", "successes/trials", "rate (95% interval)");
     for (size_t i = 0; i < summary->point_count; i++) {
         size_t count;
         const wt_threshold_cell *cell = nearest_cells(summary, &summary->points[i], &count);
         for (; count > 0; count--, cell++) {
             char trials[48];
             snprintf(trials, sizeof trials, "%zu/%zu", cell->successes, cell->trials);
-            printf("%8zu  %8zu  %-16s  %.3f (%.3f, %.3f)\n", cell->length, cell->samples, trials,
-                   cell->rate.value, cell->rate.low, cell->rate.high);
+            cli_print("%8zu  %8zu  %-16s  %.3f (%.3f, %.3f)\n", cell->length, cell->samples, trials,
+                      cell->rate.value, cell->rate.low, cell->rate.high);
         }
     }
 }
@@ -96,18 +96,19 @@ static void print_fits(const wt_threshold_summary *summary) {
                summary->point_count);
         return;
     }
-    printf("\n%-9s  %-30s  %9s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
-           "AIC", "BIC");
+    cli_print("\n%-9s  %-30s  %9s  %7s  %8s  %8s\n", "m = a + b", "b (95% interval)", "a", "R^2",
+              "AIC", "BIC");
     for (size_t g = 0; g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
-        printf("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n", wt_growth_name(summary->fits[g].growth),
-               spell(fit->slope, slope), fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
+        cli_print("%-9s  %-30s  %9.4g  %7.4f  %8.2f  %8.2f\n",
+                  wt_growth_name(summary->fits[g].growth), spell(fit->slope, slope),
+                  fit->intercept.value, fit->r_squared, fit->aic, fit->bic);
     }
     print_basis(summary);
-    printf("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
-           wt_exponent_words(summary->exponent.value, exponent[0]),
-           wt_exponent_words(summary->exponent.low, exponent[1]),
-           wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
+    cli_print("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
+              wt_exponent_words(summary->exponent.value, exponent[0]),
+              wt_exponent_words(summary->exponent.low, exponent[1]),
+              wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
 }
 
 void cli_threshold_print(const wt_threshold_summary *summary) {

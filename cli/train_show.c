@@ -17,7 +17,8 @@ static void print_relevant(const wt_sparse_task *task) {
 /* Heads in one line: the largest of each norm. */
 static void print_norms(const wt_train_measure *measure) {
     wt_train_norm most[2] = {{.name = "qk"}, {.name = "v"}};
-    printf("\n%-16s %12s %12s %12s %12s\n", "matrix", "shape", "spectral", "frobenius", "two-one");
+    cli_print("\n%-16s %12s %12s %12s %12s\n", "matrix", "shape", "spectral", "frobenius",
+              "two-one");
     for (size_t i = 0; i < measure->norm_count; i++) {
         const wt_train_norm *norm = &measure->norms[i];
         char shape[48];
@@ -29,12 +30,12 @@ static void print_norms(const wt_train_measure *measure) {
             continue;
         }
         snprintf(shape, sizeof shape, "%zux%zu", norm->rows, norm->columns);
-        printf("%-16s %12s %12.5g %12.5g %12.5g\n", norm->name, shape, norm->spectral,
-               norm->frobenius, norm->two_one);
+        cli_print("%-16s %12s %12.5g %12.5g %12.5g\n", norm->name, shape, norm->spectral,
+                  norm->frobenius, norm->two_one);
     }
     for (size_t i = 0; i < 2 && most[i].frobenius > 0; i++)
-        printf("%-16s %12s %12.5g %12.5g %12.5g\n", most[i].name, "largest head", most[i].spectral,
-               most[i].frobenius, most[i].two_one);
+        cli_print("%-16s %12s %12.5g %12.5g %12.5g\n", most[i].name, "largest head",
+                  most[i].spectral, most[i].frobenius, most[i].two_one);
 }
 
 void cli_train_print(const cli_trial *trial) {

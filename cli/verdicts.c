@@ -6,6 +6,7 @@
 
 #include "io/output.h"
 #include "lab/statistics_fit.h"
+#include "report/chart.h"
 
 enum { WORDS = 128 };
 
@@ -34,18 +35,18 @@ static const char *spell(const wt_evidence *evidence, char out[WORDS]) {
 
 void cli_verdicts_print(const wt_findings *findings) {
     char measured[WORDS], name[64];
-    printf("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect", "measured (95% interval)",
-           "claimed");
+    cli_print("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect",
+              "measured (95% interval)", "claimed");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
             const wt_claim_part *part = wt_claim_part_at(p);
             snprintf(name, sizeof name, "%s%s%s", part->unit, part->name != NULL ? ", " : "",
                      part->name != NULL ? part->name : "");
-            printf("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
-                   wt_verdict_name(findings->part_verdicts[p]), name,
-                   spell(&findings->parts[p], measured), part->above ? "above" : "below",
-                   part->boundary);
+            cli_print("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
+                      wt_verdict_name(findings->part_verdicts[p]), name,
+                      spell(&findings->parts[p], measured), part->above ? "above" : "below",
+                      part->boundary);
         }
     }
 }
@@ -82,14 +83,16 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
                       const wt_report_summary *summary, const char *output, json_t *more) {
     if (!call->common.json) {
         cli_verdicts_print(findings);
-        printf("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count, summary->figures,
-               summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
-               summary->why, summary->drawn ? "" : ")");
+        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, results->count + results->failed,
+                  summary->figures, summary->figures == 1 ? "" : "s",
+                  summary->drawn ? "" : " as tables alone (", summary->why,
+                  summary->drawn ? "" : ")");
         return WT_OK;
     }
     json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
-                               (json_int_t)results->count, "figures", (json_int_t)summary->figures,
-                               "drawn", summary->drawn, "claims", cli_verdicts_json(findings));
+                               (json_int_t)(results->count + results->failed), "figures",
+                               (json_int_t)summary->figures, "drawn", summary->drawn, "claims",
+                               cli_verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);
@@ -102,6 +105,8 @@ wt_status cli_report_make(cli_call *call, const char *store, const char *output,
     wt_report_summary summary;
     wt_status status;
     WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
+    WT_TRY(wt_findings_want(context, &results));
+    WT_TRY(wt_charts_want(context, &results));
     WT_TRY(wt_results_load(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &findings));
     WT_TRY(wt_report_write(context, &results, &findings, store, output, &summary));

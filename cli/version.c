@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <zip.h>
 
-#include "base/context.h"
+#include "command.h"
 #include "commit.h"
 #include "wattle/linalg.h"
 
@@ -20,10 +20,11 @@ wt_status cli_write_version(wt_context *context, bool json) {
     wt_blas blas;
     bool found = wt_blas_open(context, &blas) == WT_OK;
     if (!json) {
-        printf("wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s, SQLite "
-               "%s\n",
-               wt_version(), WATTLE_COMMIT, COMPILER, found ? blas.config : "no OpenBLAS",
-               jansson_version_str(), zip_libzip_version(), sqlite3_libversion());
+        cli_print(
+            "wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s, SQLite "
+            "%s\n",
+            wt_version(), WATTLE_COMMIT, COMPILER, found ? blas.config : "no OpenBLAS",
+            jansson_version_str(), zip_libzip_version(), sqlite3_libversion());
         return WT_OK;
     }
     json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s?, s:s, s:s, s:s}}", "version",

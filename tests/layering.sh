@@ -49,6 +49,15 @@ fi
 if grep -rnE '(^|[^a-z])((secure_)?getenv|setenv|unsetenv|putenv|clearenv) *\(' src | grep -v '^src/linalg/openblas.c:'; then
     complain "the environment is used outside src/linalg/openblas.c"
 fi
+# No file of ours has the number of a stream that the program had closed.
+if grep -Pzo 'wt_descriptor_move\(\s*open\((*SKIP)(*F)|[^_a-z>.]f?open\([^\n]*' src/*/*.c | tr '\0' '\n' | grep .; then
+    complain "a file is opened past wt_descriptor_move"
+fi
+# Words for people go through cli_print, which keeps control characters of others off the terminal.
+string='"(?:[^"\\]|\\.)*'
+if grep -Pzo "(?<![a-z_])v?printf\((?:[^;\"]|$string\")*$string%[-0-9.*]*s" cli/*.c | tr '\0' '\n' | grep .; then
+    complain "text is printed past cli_print"
+fi
 # All memory goes through the account; base makes the account itself.
 if grep -rnE '(^|[^a-z_])(malloc|calloc|realloc|aligned_alloc|strdup) *\(' src | grep -vE '^src/base/(memory|context).c:'; then
     complain "memory is allocated past the account (use wt_allocate)"

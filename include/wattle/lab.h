@@ -35,15 +35,20 @@ typedef struct wt_record {
 typedef struct wt_store wt_store;
 
 typedef enum wt_store_mode {
-    WT_STORE_READ,  /* must exist; other processes may read and one may write meanwhile */
-    WT_STORE_WRITE, /* must exist; one writer at a time */
-    WT_STORE_CREATE /* the same, and made when it is not there */
+    WT_STORE_READ,   /* must exist; other processes may read and one may write, but what it wants to
+                        store waits while a walk is under way */
+    WT_STORE_WRITE,  /* must exist; one writer at a time */
+    WT_STORE_CREATE, /* the same, and made when it is not there */
+    WT_STORE_COPY    /* WT_STORE_READ, and all is copied when it is opened, in memory or to a
+                        temporary file: a walk may take its time, as it holds nobody up */
 } wt_store_mode;
 
 /* WT_NO_INPUT when there is no such file, WT_DATA when it is no store, damaged or of a later
  * format, WT_CANNOT_CREATE when it cannot be made or another process writes to it. A file that is
- * no store is never changed. A process has a store open once at a time: to close a file drops the
- * locks the process has on it. */
+ * no store is never changed. Where another process has locked the file, this and the calls below
+ * wait until it lets go, with a remark after some seconds, or until the context is cancelled. A
+ * process has a store open once at a time: to close a file drops the locks the process has on it.
+ */
 WT_API wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mode,
                                wt_store **out);
 /* Accepts NULL. What was put and not committed is dropped. */

@@ -30,6 +30,14 @@ WT_API wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_la
 WT_API wt_status wt_layer_load(wt_context *context, const char *path, wt_layer *out);
 /* Writes them as F64, with kind = layer in the metadata. */
 WT_API wt_status wt_layer_save(wt_context *context, const char *path, const wt_layer *layer);
+/* A sentence about a layer, kept in its file's metadata. */
+typedef struct wt_layer_note {
+    const char *key, *value;
+} wt_layer_note;
+/* The same with notes, WT_LAYER_NOTES at most. */
+#define WT_LAYER_NOTES 8
+WT_API wt_status wt_layer_save_noted(wt_context *context, const char *path, const wt_layer *layer,
+                                     const wt_layer_note *notes, size_t count);
 
 /* Outputs for n sequences of k tokens: x (n, k, d) to y (n, k, p). */
 WT_API wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,

@@ -27,24 +27,43 @@ typedef struct wt_recover_options {
 /* heads 0, 20 starts, holdout 0.2, seed 0, 200 steps, goal 1e-9, all else none. */
 WT_API wt_recover_options wt_recover_options_default(void);
 
+/* What a recovery concludes. */
+typedef enum wt_recover_verdict {
+    WT_RECOVER_NOT_FOUND, /* starts that end apart, too few sequences, none held out */
+    WT_RECOVER_MISFIT,    /* not of this class: what is left of y depends on x */
+    WT_RECOVER_NOISE,     /* what is left of y passes for noise */
+    WT_RECOVER_EXACT,     /* to the goal, or to the rounding of float32 data */
+} wt_recover_verdict;
+/* "not found", "not of this class", "to the floor of noise", "exact"; NULL for no verdict. */
+WT_API const char *wt_recover_verdict_name(wt_recover_verdict verdict);
+
 #define WT_RECOVER_WARNINGS 8
 #define WT_WARNING_BYTES    256
 
 /* What a recovery found; NaN where a number was not computed. Errors are |y - F(x)| / |y|. */
 typedef struct wt_recover_report {
     const char *method;
-    bool recovered;       /* exact, or at a floor that several starts and the held-out part share */
-    bool exact;           /* train and held-out errors reached the goal */
-    size_t heads;         /* of the layer given back */
-    size_t start, starts; /* which start won, from 0; how many were made */
-    const char *start_from; /* what that start was: random, given or sculpt */
-    size_t steps;           /* Gauss-Newton (or Adam) steps over all starts */
-    size_t products;        /* products with the Jacobian or its transpose */
-    double flops;           /* of the products and factorisations, about */
+    wt_recover_verdict verdict;
+    bool recovered; /* WT_RECOVER_EXACT or WT_RECOVER_NOISE */
+    bool exact;     /* WT_RECOVER_EXACT: train and held-out errors reached the goal */
+    double goal;    /* that counted: of the options, or the rounding of float32 data */
+    char reason[WT_WARNING_BYTES]; /* of a verdict that is no; empty else */
+    /* The test of the residuals; NaN and NULL where it was not made. */
+    double misfit_chance;    /* that noise alone leaves so much structure, over all kinds tried */
+    double misfit_part;      /* of the residuals' squares that the kind below explains */
+    double misfit_visible;   /* over |y|: a misfit of this size would have been seen, 9 in 10 */
+    const char *misfit_kind; /* constant, token, heads, norm, causal, ..: docs/recover.md */
+    size_t heads;            /* of the layer given back */
+    size_t start, starts;    /* which start won, from 0; how many were made */
+    const char *start_from;  /* what that start was: random, given or sculpt */
+    size_t steps;            /* Gauss-Newton (or Adam) steps over all starts */
+    size_t products;         /* products with the Jacobian or its transpose */
+    double flops;            /* of the products and factorisations, about */
     double train_error, holdout_error;
     double condition;      /* of the projected Jacobian; from below for many unknowns */
     double least_examples; /* N_min = max(m d (d + p) / (k p), d^2 / (k (k - 1))) */
     size_t examples;       /* sequences given */
+    size_t dim, rank;      /* d, and the dimension of the tokens' span */
     double seconds;
     size_t warnings;
     char warning[WT_RECOVER_WARNINGS][WT_WARNING_BYTES]; /* sentences on what is identifiable */

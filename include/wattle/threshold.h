@@ -53,7 +53,8 @@ WT_API wt_threshold_setting wt_threshold_setting_default(void);
 typedef struct wt_threshold wt_threshold;
 
 /* Checks the setting. With a path (NULL = none) the trials that are there already are read; a file
- * that is no table, or one of another setting or seed, is WT_DATA. */
+ * that is no table, or one of another setting or seed, is WT_DATA; one that another search has
+ * open, in this process or another, WT_CANNOT_CREATE. */
 WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
                                    const char *path, wt_threshold **out);
 WT_API void wt_threshold_free(wt_threshold *threshold);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #undef wt_fail /* the analyser's face of it */
 
@@ -128,14 +129,20 @@ void wt_context_set_log(wt_context *context, wt_log_fn log, void *user) {
     context->log_user = user;
 }
 
+/* Values come from files, programs and people. The room past a message keeps wt_show from seeing
+ * half a character at its end. */
+static void make_sentence(const char *format, va_list values, char out[WT_MESSAGE_BYTES]) {
+    char raw[WT_MESSAGE_BYTES + 4]; /* the values may quote the message that is replaced */
+    vsnprintf(raw, sizeof raw, format, values);
+    wt_show(raw, out, WT_MESSAGE_BYTES);
+}
+
 wt_status wt_fail(wt_context *context, wt_status status, const char *format, ...) {
     char *message = wt_chunk_message != NULL ? wt_chunk_message : context->message;
-    char sentence[WT_MESSAGE_BYTES]; /* the values may quote the message that is replaced */
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, sizeof sentence, format, values);
+    make_sentence(format, values, message);
     va_end(values);
-    memcpy(message, sentence, strlen(sentence) + 1);
     return status;
 }
 
@@ -145,7 +152,7 @@ void wt_remark(wt_context *context, const char *format, ...) {
     char sentence[WT_MESSAGE_BYTES];
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, sizeof sentence, format, values);
+    make_sentence(format, values, sentence);
     va_end(values);
     context->log(context->log_user, sentence);
 }

@@ -29,8 +29,8 @@ struct wt_context {
     atomic_long allocation_to_fail, write_to_fail;
 };
 
-/* Records the sentence and returns the status. Inside wt_parallel_for the sentence of the first
- * failing chunk (by index, not by time) is the one kept. */
+/* Records the sentence, fit to be shown (wt_show), and returns the status. Inside wt_parallel_for
+ * the sentence of the first failing chunk (by index, not by time) is the one kept. */
 __attribute__((format(printf, 3, 4))) wt_status wt_fail(wt_context *context, wt_status status,
                                                         const char *format, ...);
 #ifdef __clang_analyzer__

@@ -25,7 +25,7 @@ static wt_status parse_item(wt_context *context, const char *text, char *item, p
     char *middle = strchr(item, ':');
     if (middle == NULL) {
         if (!wt_parse_real(item, &out->first))
-            return refuse(context, text, "a value is not a number");
+            return refuse(context, text, "a value is not a number that fits a double");
         *out = (progression){.first = out->first, .last = out->first, .step = 1};
         return WT_OK;
     }
@@ -37,7 +37,7 @@ static wt_status parse_item(wt_context *context, const char *text, char *item, p
     out->geometric = *step == 'x';
     if (!wt_parse_real(item, &out->first) || !wt_parse_real(middle, &out->last) ||
         !wt_parse_real(step + out->geometric, &out->step))
-        return refuse(context, text, "lo, hi and step must be numbers");
+        return refuse(context, text, "lo, hi and step must be numbers that fit a double");
     if (out->first > out->last)
         return refuse(context, text, "lo is above hi");
     if (out->geometric && (out->first <= 0 || out->step <= 1))

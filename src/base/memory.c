@@ -100,6 +100,24 @@ wt_status wt_allocate_zero(wt_context *context, void *slot, size_t count, size_t
     return status;
 }
 
+wt_status wt_grow(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
+                  const char *what) {
+    void *old, *larger;
+    memcpy(&old, slot, sizeof old);
+    if (count < *room)
+        return WT_OK;
+    size_t wanted = *room == 0 ? 64 : 2 * *room;
+    wt_status status = wt_allocate_zero(context, &larger, wanted, size, what);
+    if (status != WT_OK)
+        return status;
+    if (count > 0)
+        memcpy(larger, old, count * size);
+    wt_release(old);
+    memcpy(slot, &larger, sizeof larger);
+    *room = wanted;
+    return WT_OK;
+}
+
 void wt_release(void *block) {
     if (block == NULL)
         return;
@@ -108,6 +126,24 @@ void wt_release(void *block) {
     atomic_fetch_sub(&account->used, head->bytes);
     free(head);
     wt_account_leave(account);
+}
+
+wt_status wt_count_memory(wt_context *context, size_t bytes, const char *what, wt_counted *out) {
+    *out = (wt_counted){0};
+    wt_status status = reserve(context, bytes, what);
+    if (status != WT_OK)
+        return status;
+    atomic_fetch_add(&context->account->owners, 1);
+    *out = (wt_counted){.account = context->account, .bytes = bytes};
+    return WT_OK;
+}
+
+void wt_uncount_memory(wt_counted *counted) {
+    if (counted->account == NULL)
+        return;
+    atomic_fetch_sub(&counted->account->used, counted->bytes);
+    wt_account_leave(counted->account);
+    *counted = (wt_counted){0};
 }
 
 wt_status wt_copy_text(wt_context *context, char **out, const char *text, const char *what) {

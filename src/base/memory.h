@@ -18,14 +18,31 @@ wt_status wt_allocate_zero(wt_context *context, void *slot, size_t count, size_t
 /* Releases what wt_allocate gave; accepts NULL. */
 void wt_release(void *block);
 
+/* Room for one more element behind `count` of them: the block at `slot`, of *room elements, gives
+ * way to one twice as large where it is full. What is not used yet is cleared. */
+wt_status wt_grow(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
+                  const char *what);
+
 /* For pointers with a type: WT_NEW(context, &rows, count, "rows"). */
 #define WT_NEW(context, pointer, count, what)                                                      \
     wt_allocate(context, pointer, count, sizeof **(pointer), what)
 #define WT_NEW_ZERO(context, pointer, count, what)                                                 \
     wt_allocate_zero(context, pointer, count, sizeof **(pointer), what)
 
+#define WT_GROW(context, pointer, count, room, what)                                               \
+    wt_grow(context, pointer, count, room, sizeof **(pointer), what)
+
 /* A copy of the text, to be released with wt_release. */
 wt_status wt_copy_text(wt_context *context, char **out, const char *text, const char *what);
+
+/* Bytes that another library holds for us, on the context's account: WT_MEMORY when they do not fit
+ * the budget. Taken off by wt_uncount_memory, also when the context is gone. */
+typedef struct wt_counted {
+    wt_account *account; /* NULL = nothing */
+    size_t bytes;
+} wt_counted;
+wt_status wt_count_memory(wt_context *context, size_t bytes, const char *what, wt_counted *out);
+void wt_uncount_memory(wt_counted *counted);
 
 /* The context's part in its account; the last owner frees it. */
 void wt_account_leave(wt_account *account);

@@ -32,10 +32,17 @@ bool wt_parse_unsigned(const char *text, uint64_t *out) {
     return true;
 }
 
+/* strtod, where what is not 0 does not become 0 unsaid. */
+static bool read_real(const char *text, char **end, double *out) {
+    errno = 0;
+    *out = strtod(text, end);
+    return *end != text && isfinite(*out) && !(*out == 0 && errno == ERANGE);
+}
+
 bool wt_parse_real(const char *text, double *out) {
     char *end;
-    double value = strtod(text, &end);
-    if (!starts_like_number(text) || *end != '\0' || end == text || !isfinite(value))
+    double value;
+    if (!starts_like_number(text) || !read_real(text, &end, &value) || *end != '\0')
         return false;
     *out = value;
     return true;
@@ -44,8 +51,8 @@ bool wt_parse_real(const char *text, double *out) {
 bool wt_parse_bytes(const char *text, size_t *out) {
     static const char units[] = "KMGT";
     char *end;
-    double value = strtod(text, &end);
-    if (!isdigit((unsigned char)*text) || end == text || !isfinite(value) || value < 0)
+    double value;
+    if (!isdigit((unsigned char)*text) || !read_real(text, &end, &value))
         return false;
     const char *unit = *end == '\0' ? NULL : strchr(units, toupper((unsigned char)*end));
     if (*end != '\0' && (unit == NULL || end[1] != '\0'))
@@ -84,6 +91,119 @@ const char *wt_format_seconds(double seconds, char *out) {
     else
         snprintf(out, WT_SECONDS_TEXT, "not known");
     return out;
+}
+
+static bool continues(const char *text, size_t bytes, size_t length) {
+    if (bytes < length)
+        return false;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            return false;
+    return true;
+}
+
+size_t wt_utf8_length(const char *text, size_t bytes) {
+    unsigned char first = (unsigned char)text[0];
+    unsigned char second = bytes > 1 ? (unsigned char)text[1] : 0;
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xC2 && first <= 0xDF)
+        return continues(text, bytes, 2) ? 2 : 0;
+    /* Overlong forms, surrogates and numbers past U+10FFFF are no UTF-8. */
+    if (first >= 0xE0 && first <= 0xEF) {
+        bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F);
+        return !wrong && continues(text, bytes, 3) ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        bool wrong = (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+        return !wrong && continues(text, bytes, 4) ? 4 : 0;
+    }
+    return 0;
+}
+
+bool wt_utf8_valid(const char *text) {
+    size_t bytes = strlen(text);
+    while (bytes > 0) {
+        uint64_t eight;
+        size_t length = 8;
+        if (bytes >= 8)
+            memcpy(&eight, text, 8);
+        if (bytes < 8 || (eight & 0x8080808080808080) != 0) /* not all of them plain letters */
+            length = wt_utf8_length(text, bytes);
+        if (length == 0)
+            return false;
+        text += length;
+        bytes -= length;
+    }
+    return true;
+}
+
+void wt_utf8_trim(char *text) {
+    size_t bytes = strlen(text);
+    for (size_t back = 1; back <= 3 && back <= bytes; back++) {
+        unsigned char at = (unsigned char)text[bytes - back];
+        size_t wanted = at >= 0xF0 ? 4 : at >= 0xE0 ? 3 : at >= 0xC0 ? 2 : 1;
+        if (at >= 0xC2 && at <= 0xF4 && wanted > back)
+            text[bytes - back] = '\0';
+        if (at >= 0xC0 || at < 0x80)
+            return;
+    }
+}
+
+/* Ranges of characters that a terminal obeys or that are not seen: they move the cursor, end a
+ * line, turn the direction of letters, or hide. */
+static bool is_hidden(uint32_t character) {
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x00, 0x1f},       {0x7f, 0x9f},     /* C0; DEL and C1 */
+        {0xad, 0xad},       {0x61c, 0x61c},   /* soft hyphen; Arabic mark */
+        {0x180e, 0x180e},   {0x200b, 0x200f}, /* Mongolian separator; zero width and marks */
+        {0x2028, 0x202e},   {0x2060, 0x206f}, /* ends of lines, embeddings; joiner, isolates */
+        {0xfeff, 0xfeff},   {0xfff9, 0xfffb}, /* byte order mark; annotations */
+        {0xe0000, 0xe007f},                   /* tags */
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (character >= ranges[i].first && character <= ranges[i].last)
+            return true;
+    return false;
+}
+
+static uint32_t decode(const char *text, size_t length) {
+    static const unsigned char payload[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t character = (unsigned char)text[0] & payload[length];
+    for (size_t i = 1; i < length; i++)
+        character = character << 6 | ((unsigned char)text[i] & 0x3f);
+    return character;
+}
+
+size_t wt_show_character(const char *text, size_t bytes, char *shown) {
+    size_t length = wt_utf8_length(text, bytes), taken = length == 0 ? 1 : length;
+    bool plain = text[0] >= ' ' && text[0] <= '~'; /* nearly all, and quick */
+    if (plain || (length > 0 && !is_hidden(decode(text, length)))) {
+        memcpy(shown, text, length);
+        shown[length] = '\0';
+        return length;
+    }
+    for (size_t i = 0; i < taken; i++)
+        snprintf(shown + 4 * i, 5, "\\x%02x", (unsigned char)text[i]);
+    return taken;
+}
+
+size_t wt_show(const char *text, char *out, size_t size) {
+    size_t bytes = strlen(text), used = 0;
+    char shown[WT_SHOWN_CHARACTER];
+    while (bytes > 0) {
+        size_t taken = wt_show_character(text, bytes, shown), length = strlen(shown);
+        if (used + length >= size)
+            break;
+        memcpy(out + used, shown, length);
+        used += length;
+        text += taken;
+        bytes -= taken;
+    }
+    out[used] = '\0';
+    return used;
 }
 
 size_t wt_edit_distance(const char *a, const char *b) {

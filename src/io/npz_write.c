@@ -171,8 +171,11 @@ static wt_status add_member(wt_context *context, zip_t *archive, const wt_tensor
         source = NULL; /* the archive's now */
     if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(archive, (zip_uint64_t)index, 0, DOS_DATE_1980, 0) != 0)
-        WT_TRY(wt_fail(context, WT_MEMORY, "no memory for member '%s': %s", tensor->name,
-                       zip_strerror(archive)));
+        /* a name that libzip does not take is the caller's */
+        WT_TRY(wt_fail(context,
+                       zip_error_code_zip(zip_get_error(archive)) == ZIP_ER_INVAL ? WT_USAGE
+                                                                                  : WT_MEMORY,
+                       "member '%s' cannot be made: %s", tensor->name, zip_strerror(archive)));
 done:
     zip_source_free(source);
     wt_release(name);

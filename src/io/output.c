@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
+#include "io/beside.h"
 #include "io/quote.h"
 #include "io/types.h"
 
-enum { SHOWN_BYTES = 256, TRIES = 10000 };
+enum { SHOWN_BYTES = 256 };
 
 struct wt_output {
     wt_context *context;
@@ -47,7 +48,7 @@ static wt_status fail_write(wt_output *output, const char *reason) {
 static bool is_database(const char *path) {
     static const char mark[] = "SQLite format 3"; /* with its 0 */
     char head[sizeof mark];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = wt_descriptor_move(open(path, O_RDONLY | O_CLOEXEC));
     bool found = file >= 0 && pread(file, head, sizeof head, 0) == (ssize_t)sizeof head &&
                  memcmp(head, mark, sizeof mark) == 0;
     if (file >= 0)
@@ -82,36 +83,15 @@ static wt_status find_target(wt_output *output, const char *path) {
     return status;
 }
 
-/* Bytes of the directory part of the path, its last slash included. */
-static size_t directory_bytes(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
 /* A new file beside the target. It has the permissions of the target, or those of any new file. */
 static wt_status make_temporary(wt_output *output) {
-    static atomic_uint serial;
-    enum { NAME_BYTES = 64 };
-    size_t directory = directory_bytes(output->target), bytes = directory + NAME_BYTES;
+    struct stat about;
     wt_status status =
-        WT_NEW(output->context, &output->temporary, bytes, "the path of a temporary file");
+        wt_beside_temporary(output->context, output->target, &output->temporary, &output->file);
     if (status != WT_OK)
         return status;
-    memcpy(output->temporary, output->target, directory);
-    for (int i = 0; i < TRIES && output->file < 0; i++) {
-        snprintf(output->temporary + directory, NAME_BYTES, ".wattle-%ld-%u.tmp", (long)getpid(),
-                 atomic_fetch_add(&serial, 1));
-        output->file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->file < 0 && errno != EEXIST)
-            break;
-    }
-    if (output->file < 0) {
-        status = fail_create(output, strerror(errno));
-        wt_release(output->temporary);
-        output->temporary = NULL;
-        return status;
-    }
-    struct stat about;
+    if (output->file < 0)
+        return fail_create(output, strerror(errno));
     if (stat(output->target, &about) == 0 && fchmod(output->file, about.st_mode & 0777) != 0)
         return fail_create(output, strerror(errno));
     return WT_OK;
@@ -236,9 +216,10 @@ wt_status wt_output_status(const wt_output *output) {
 
 /* So that the new name survives a power cut as well. The file is in its place already. */
 static wt_status flush_directory(wt_output *output) {
-    size_t bytes = directory_bytes(output->target);
+    size_t bytes = wt_directory_bytes(output->target);
     output->target[bytes] = '\0';
-    int directory = open(bytes == 0 ? "." : output->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = wt_descriptor_move(
+        open(bytes == 0 ? "." : output->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     /* A directory that may be written but not read, or a file system without fsync for
      * directories, is none of the caller's faults. */
     bool failed = directory >= 0 && fsync(directory) != 0 && errno != EINVAL;
@@ -260,14 +241,14 @@ wt_status wt_output_commit(wt_output *output) {
         return fail_write(output, strerror(EIO));
     if (fsync(output->file) != 0)
         return fail_write(output, strerror(errno));
-    int failed = close(output->file);
-    output->file = -1;
-    if (failed != 0)
-        return fail_write(output, strerror(errno));
     if (wt_fault_due(&context->write_to_fail))
         return fail_write(output, strerror(EIO));
+    /* Open until it has its name: without its lock it would look like one that was left. What a
+     * close could tell of the bytes, fsync has told. */
     if (rename(output->temporary, output->target) != 0)
         return fail_write(output, strerror(errno));
+    close(output->file);
+    output->file = -1;
     wt_release(output->temporary);
     output->temporary = NULL;
     return flush_directory(output);
@@ -276,10 +257,10 @@ wt_status wt_output_commit(wt_output *output) {
 void wt_output_free(wt_output *output) {
     if (output == NULL)
         return;
-    if (output->file >= 0)
-        close(output->file);
     if (output->temporary != NULL)
         unlink(output->temporary);
+    if (output->file >= 0)
+        close(output->file);
     wt_release(output->temporary);
     wt_release(output->target);
     wt_release(output);

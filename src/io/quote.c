@@ -3,67 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool continues(const char *text, size_t bytes, size_t length) {
-    if (bytes < length)
-        return false;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            return false;
-    return true;
-}
-
-size_t wt_utf8_length(const char *text, size_t bytes) {
-    unsigned char first = (unsigned char)text[0];
-    unsigned char second = bytes > 1 ? (unsigned char)text[1] : 0;
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xC2 && first <= 0xDF)
-        return continues(text, bytes, 2) ? 2 : 0;
-    /* Overlong forms, surrogates and numbers past U+10FFFF are no UTF-8. */
-    if (first >= 0xE0 && first <= 0xEF) {
-        bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F);
-        return !wrong && continues(text, bytes, 3) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        bool wrong = (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-        return !wrong && continues(text, bytes, 4) ? 4 : 0;
-    }
-    return 0;
-}
-
-bool wt_utf8_valid(const char *text) {
-    size_t bytes = strlen(text);
-    while (bytes > 0) {
-        size_t length = wt_utf8_length(text, bytes);
-        if (length == 0)
-            return false;
-        text += length;
-        bytes -= length;
-    }
-    return true;
-}
-
-/* The character at the start of the text as it is shown; returns the bytes it takes in the text. */
-static size_t show_character(const char *text, size_t bytes, char shown[8]) {
-    size_t length = wt_utf8_length(text, bytes);
-    unsigned char first = (unsigned char)text[0];
-    /* C0, DEL and C1 (U+0080 to U+009F) move the cursor or worse. */
-    bool control = first < 0x20 || first == 0x7F ||
-                   (length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0);
-    if (length > 0 && !control) {
-        memcpy(shown, text, length);
-        shown[length] = '\0';
-        return length;
-    }
-    snprintf(shown, 8, "\\x%02x", first);
-    return 1;
-}
-
 static size_t shown_bytes(const char *text) {
     size_t bytes = strlen(text), total = 0;
-    char shown[8];
+    char shown[WT_SHOWN_CHARACTER];
     while (bytes > 0) {
-        size_t taken = show_character(text, bytes, shown);
+        size_t taken = wt_show_character(text, bytes, shown);
         total += strlen(shown);
         text += taken;
         bytes -= taken;
@@ -78,9 +22,9 @@ const char *wt_quote(const char *text, char *out, size_t size) {
     size_t tail = whole ? 0 : size - 1 - 3 - head;
     size_t bytes = strlen(text), at = 0, passed = 0;
     bool dotted = whole;
-    char shown[8];
+    char shown[WT_SHOWN_CHARACTER];
     while (bytes > 0) {
-        size_t taken = show_character(text, bytes, shown);
+        size_t taken = wt_show_character(text, bytes, shown);
         size_t length = strlen(shown);
         bool first_part = passed + length <= head, last_part = passed >= total - tail;
         if (!first_part && !dotted) {
@@ -98,6 +42,12 @@ const char *wt_quote(const char *text, char *out, size_t size) {
     }
     out[at] = '\0';
     return out;
+}
+
+const char *wt_csv_lead(const char *text) {
+    double number;
+    bool special = *text != '\0' && strchr("=+-@\t\r'", *text) != NULL;
+    return special && !wt_parse_real(text, &number) ? "'" : "";
 }
 
 /* Bytes past ASCII mean nothing to a shell. */

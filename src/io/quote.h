@@ -2,17 +2,18 @@
 #ifndef WT_IO_QUOTE_H
 #define WT_IO_QUOTE_H
 
-#include "wattle/base.h"
-
-/* Bytes of the UTF-8 sequence at the start of the text; 0 when it is none. */
-size_t wt_utf8_length(const char *text, size_t bytes);
-bool wt_utf8_valid(const char *text);
+#include "base/text.h"
 
 #define WT_QUOTED_BYTES 128
-/* Copies the text into out[size]: control characters and bytes that are not UTF-8 become \xNN, and
- * what does not fit is replaced by "..." in the middle, so that the end of a path stays. The result
- * is one line of valid UTF-8. Returns out. */
+/* Copies the text into out[size] as wt_show_character does, and what does not fit is replaced by
+ * "..." in the middle, so that the end of a path stays. The result is one line of valid UTF-8.
+ * Returns out. */
 const char *wt_quote(const char *text, char *out, size_t size);
+
+/* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would
+ * compute it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it
+ * starts with a quote of its own, else "". Who reads a text drops one ' at its start. */
+const char *wt_csv_lead(const char *text);
 
 /* The word as a POSIX shell reads it back, in single quotes where it needs them, into out[size],
  * cut off where that is too small. Returns the bytes it takes in all, without the 0 at its end. */

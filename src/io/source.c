@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "io/quote.h"
 
@@ -34,7 +35,7 @@ wt_status wt_source_open(wt_context *context, const char *path, wt_source *out) 
     if (status != WT_OK)
         return status;
     /* O_NONBLOCK: a pipe in place of the file must not hold us up. */
-    out->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    out->file = wt_descriptor_move(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (out->file < 0 && (errno == ENOENT || errno == ENOTDIR))
         return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", out->shown);
     if (out->file < 0 || fstat(out->file, &about) != 0)

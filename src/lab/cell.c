@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grid.h"
 #include "base/memory.h"
+#include "lab/flat.h"
 #include "lab/sha256.h"
+
+enum { DIGITS = 24 }; /* room for any whole number */
 
 static wt_status no_memory(wt_context *context) {
     return wt_fail(context, WT_MEMORY, "no memory for the text of a cell");
@@ -63,17 +67,108 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
     return dump(context, object, out);
 }
 
+/* Finds the numbers of the form's text that differ from cell to cell. */
+static void find_places(wt_cell_form *form) {
+    const char *group = form->experiment->group;
+    wt_flat walk = {.at = form->text};
+    wt_flat_member member;
+    form->size.length = form->rep.length = 0;
+    while (wt_flat_next(&walk, &member)) {
+        size_t at = (size_t)(member.value - form->text);
+        if (strncmp(member.name, "rep", member.name_length) == 0 && member.name_length == 3) {
+            form->rep.at = at;
+            form->rep.length = member.value_length;
+        } else if (group != NULL && strlen(group) == member.name_length &&
+                   strncmp(member.name, group, member.name_length) == 0) {
+            form->size.at = at;
+            form->size.length = member.value_length;
+        }
+    }
+}
+
+static wt_status make_form(wt_context *context, wt_cell_form *form, const wt_experiment *experiment,
+                           const wt_trial *trial, double size) {
+    wt_status status;
+    wt_cell_form_free(form);
+    form->experiment = experiment;
+    WT_TRY(wt_cell_parameters(context, experiment, trial, size, WT_CELL_WHOLE, &form->text));
+    form->length = strlen(form->text);
+    find_places(form);
+    WT_TRY(WT_NEW(context, &form->out, form->length + 2 * DIGITS, "the text of a cell"));
+    form->values = trial->values;
+done:
+    return status;
+}
+
+/* Appends the decimal digits; returns their end. */
+static char *add_whole(char *out, uint64_t number) {
+    char digits[DIGITS];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    return out;
+}
+
+static char *add_bytes(char *out, const char *bytes, size_t count) {
+    memcpy(out, bytes, count);
+    return out + count;
+}
+
+wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
+                            const wt_experiment *experiment, const wt_trial *trial, double size) {
+    wt_status status = WT_OK;
+    bool counts =
+        experiment->group == NULL ||
+        experiment->parameters[wt_experiment_parameter(experiment, experiment->group)].kind ==
+            WT_PARAMETER_COUNT;
+    if (form->values != trial->values || form->experiment != experiment || !counts)
+        WT_TRY(make_form(context, form, experiment, trial, size));
+    bool size_first = form->size.at < form->rep.at;
+    size_t at = 0;
+    char *out = form->out;
+    for (int i = 0; i < 2; i++) {
+        bool is_size = (i == 0) == size_first;
+        size_t place = is_size ? form->size.at : form->rep.at;
+        size_t length = is_size ? form->size.length : form->rep.length;
+        if (length == 0)
+            continue;
+        out = add_bytes(out, form->text + at, place - at);
+        out = counts || !is_size ? add_whole(out, is_size ? (uint64_t)size : trial->rep)
+                                 : add_bytes(out, form->text + place, length);
+        at = place + length;
+    }
+    memcpy(out, form->text + at, form->length - at + 1);
+done:
+    return status;
+}
+
+void wt_cell_form_free(wt_cell_form *form) {
+    wt_release(form->text);
+    wt_release(form->out);
+    *form = (wt_cell_form){0};
+}
+
 wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, const char *parameters,
                        uint64_t seed, char out[WT_HASH_TEXT]) {
-    size_t bytes = strlen(experiment->name) + strlen(parameters) + 64;
-    char *text = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &text, bytes, "the name of a cell"));
-    int length = snprintf(text, bytes, "%s\n%s\n%" PRIu64 "\n%" PRId64 "\n", experiment->name,
-                          parameters, seed, experiment->result_version);
-    wt_sha256(text, (size_t)length, out);
+    size_t name = strlen(experiment->name), length = strlen(parameters);
+    size_t bytes = name + length + 3 * DIGITS;
+    char few[1024], *many = NULL;
+    wt_status status = WT_OK;
+    if (bytes > sizeof few)
+        WT_TRY(WT_NEW(context, &many, bytes, "the name of a cell"));
+    char *text = many == NULL ? few : many;
+    char *end = add_bytes(text, experiment->name, name);
+    *end++ = '\n';
+    end = add_bytes(end, parameters, length);
+    *end++ = '\n';
+    end = add_whole(end, seed);
+    end += snprintf(end, 2 * DIGITS, "\n%" PRId64 "\n", experiment->result_version);
+    wt_sha256(text, (size_t)(end - text), out);
 done:
-    wt_release(text);
+    wt_release(many);
     return status;
 }
 
@@ -116,17 +211,25 @@ done:
     return status;
 }
 
+/* Counts are whole and small enough to be told as such. */
+static bool in_range(wt_parameter_kind kind, double number) {
+    if (kind != WT_PARAMETER_COUNT && kind != WT_PARAMETER_NATURAL)
+        return isfinite(number);
+    return number >= (kind == WT_PARAMETER_COUNT) && number <= (double)WT_GRID_WHOLE &&
+           number == floor(number);
+}
+
 static bool read_value(const wt_parameter *parameter, const json_t *json, wt_value *out) {
     bool words = parameter->kind == WT_PARAMETER_WORD || parameter->kind == WT_PARAMETER_TEXT;
     *out = (wt_value){.text = json_string_value(json)};
     if (out->text != NULL)
         return words || parameter->kind == WT_PARAMETER_CHOICE;
-    if (parameter->kind == WT_PARAMETER_FLAG)
+    if (parameter->kind == WT_PARAMETER_FLAG) {
         out->number = json_is_true(json);
-    else
-        out->number = json_number_value(json);
-    return !words &&
-           (parameter->kind == WT_PARAMETER_FLAG ? json_is_boolean(json) : json_is_number(json));
+        return json_is_boolean(json);
+    }
+    out->number = json_number_value(json);
+    return !words && json_is_number(json) && in_range(parameter->kind, out->number);
 }
 
 wt_status wt_cell_read(wt_context *context, const wt_experiment *experiment, const json_t *object,

@@ -18,6 +18,23 @@ typedef enum wt_cell_part { WT_CELL_WHOLE, WT_CELL_GROUP } wt_cell_part;
  */
 wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experiment,
                              const wt_trial *trial, double size, wt_cell_part part, char **out);
+/* The same for one cell after the other: what cells of a setting share is spelled once. */
+typedef struct wt_cell_form {
+    const wt_experiment *experiment;
+    const wt_value *values; /* of the setting the text is of; NULL = none yet */
+    char *text;             /* of one of its cells */
+    size_t length;
+    struct {
+        size_t at, length; /* of a number in it */
+    } size, rep;           /* size.length = 0: none */
+    char *out;             /* the text asked for last */
+} wt_cell_form;
+/* form->out is the text of a trial's cell as wt_cell_parameters gives it, valid until the next call
+ * or wt_cell_form_free. */
+wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
+                            const wt_experiment *experiment, const wt_trial *trial, double size);
+void wt_cell_form_free(wt_cell_form *form);
+
 wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, const char *parameters,
                        uint64_t seed, char out[WT_HASH_TEXT]);
 /* {"test_error":0.25, ..}; what is not finite is null. To be released. */

@@ -286,6 +286,18 @@ wt_verdict wt_claim_verdict(const wt_verdict *verdicts, size_t count) {
     return seen[WT_REPRODUCED] == count ? WT_REPRODUCED : WT_UNDECIDED;
 }
 
+wt_status wt_findings_want(wt_context *context, wt_results *results) {
+    wt_status status = WT_OK;
+    for (size_t p = 0; p < COUNT(parts); p++) {
+        const char *const names[] = {parts[p].x, parts[p].y, parts[p].size, parts[p].found};
+        for (size_t i = 0; i < COUNT(names); i++)
+            if (names[i] != NULL)
+                WT_TRY(wt_results_want(context, results, names[i]));
+    }
+done:
+    return status;
+}
+
 wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out) {
     wt_status status;
     *out = (wt_findings){.claim_count = COUNT(claims), .part_count = COUNT(parts)};

@@ -53,7 +53,7 @@ struct wt_claim_part {
     const char *reason;     /* why the boundary is there */
     wt_effect_fn measure;   /* from the cells that the fields below choose */
     const char *experiment; /* "curve" */
-    const char *where;      /* as wt_result_fits reads it */
+    const char *where;      /* as wt_setting_fits reads it */
     const char *versus;     /* the other side of a comparison, likewise */
     const char *x, *y;      /* parameter along x, metric */
     const char *apart;      /* parameters that go with x and part no lines: "heads" */
@@ -100,6 +100,13 @@ typedef struct wt_findings {
 /* To be freed in any case. */
 wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
 void wt_findings_free(wt_findings *findings);
+
+/* The metrics that claims are about, for wt_results_want. */
+wt_status wt_findings_want(wt_context *context, wt_results *results);
+
+/* Numbers the draws of the points from 0, by their first, into of[count]; how many there are. */
+wt_status wt_number_draws(wt_context *context, const wt_line_point *points, size_t count,
+                          uint32_t *of, size_t *draws);
 
 /* The effects of the table. Lines of one (seed, repetition) share draws: their numbers are averaged
  * first, and Student's t is over the repetitions.

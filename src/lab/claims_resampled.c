@@ -37,36 +37,26 @@ static wt_interval draws_end(draws *all, double value) {
                          wt_draws_interval(value, all->high, WT_BOOTSTRAP_DRAWS).high};
 }
 
-/* Numbers the (seed, repetition) of the points from 0: of[i]. Returns how many there are. */
-static size_t number_units(const wt_line_point *points, size_t count, size_t *of) {
-    size_t units = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (k < i && (points[k].seed != points[i].seed || points[k].rep != points[i].rep))
-            k++;
-        of[i] = k < i ? of[k] : units++;
-    }
-    return units;
-}
-
 /* Points of one line, sorted by x, and whether each found what it looked for. */
 typedef struct {
     const wt_line_point *points;
     size_t count;
-    double *found, *x, *y;
+    double *found, *x, *y, *uniform;
 } costs;
 
 /* The log of the cost at each x where something was found, of all points or of a resample of them
  * (draw > 0). Returns the number of such x. */
 static size_t log_costs(const costs *all, size_t draw) {
     size_t groups = 0;
+    if (draw > 0)
+        wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), 0, all->count,
+                          all->uniform);
     for (size_t begin = 0, end; begin < all->count; begin = end) {
-        double spent = 0, found = 0, uniform;
+        double spent = 0, found = 0;
         for (end = begin + 1; end < all->count && all->points[end].x == all->points[begin].x;)
             end++;
         for (size_t i = begin; i < end; i++) {
-            wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
-            size_t pick = draw == 0 ? i : begin + (size_t)(uniform * (double)(end - begin));
+            size_t pick = draw == 0 ? i : begin + (size_t)(all->uniform[i] * (double)(end - begin));
             spent += all->points[pick].y;
             found += all->found[pick];
         }
@@ -91,9 +81,10 @@ static wt_status costs_open(wt_context *context, const wt_results *results,
     WT_TRY(WT_NEW(context, &out->found, line->count, "growth"));
     WT_TRY(WT_NEW(context, &out->x, line->count, "growth"));
     WT_TRY(WT_NEW(context, &out->y, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &out->uniform, line->count, "growth"));
     for (size_t i = 0; i < line->count; i++)
         out->found[i] =
-            wt_result_number(&results->cells[out->points[i].cell], part->found) == 1 ? 1 : 0;
+            wt_result_number(results, &results->cells[out->points[i].cell], part->found) == 1;
 done:
     return status;
 }
@@ -102,6 +93,7 @@ static void costs_close(costs *all) {
     wt_release(all->found);
     wt_release(all->x);
     wt_release(all->y);
+    wt_release(all->uniform);
 }
 
 /* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
@@ -130,7 +122,7 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                             .y = part->y,
                             .apart = part->apart};
     costs all = {0};
-    size_t *units = NULL;
+    uint32_t *units = NULL;
     draws exponents = {0};
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
@@ -147,7 +139,7 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                   WT_MOST_EXPONENT);
     out->cells = line->count;
     out->settings = 1;
-    out->repetitions = number_units(all.points, line->count, units);
+    WT_TRY(wt_number_draws(context, all.points, line->count, units, &out->repetitions));
     out->dropped = lines.left_out;
     out->censored = line->different_x - log_costs(&all, 0);
     double value = exponent_of(&all, 0);
@@ -170,9 +162,9 @@ done:
 
 typedef struct {
     wt_lines lines;
-    size_t *unit;    /* of every point */
+    uint32_t *unit;  /* of every point */
     double *weights; /* how often each unit is in the resample */
-    double *x, *y;
+    double *x, *y, *uniform;
     size_t units;
 } means;
 
@@ -218,13 +210,13 @@ static double mean_slope(const means *all) {
 
 /* Draw 0 holds every unit once. */
 static void resample(means *all, size_t draw) {
-    double uniform;
     for (size_t i = 0; i < all->units; i++)
         all->weights[i] = draw == 0;
-    for (size_t i = 0; draw > 0 && i < all->units; i++) {
-        wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), i, 1, &uniform);
-        all->weights[(size_t)(uniform * (double)all->units)]++;
-    }
+    if (draw == 0)
+        return;
+    wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), 0, all->units, all->uniform);
+    for (size_t i = 0; i < all->units; i++)
+        all->weights[(size_t)(all->uniform[i] * (double)all->units)]++;
 }
 
 static wt_status means_open(wt_context *context, const wt_results *results,
@@ -236,7 +228,8 @@ static wt_status means_open(wt_context *context, const wt_results *results,
     WT_TRY(WT_NEW(context, &out->weights, count, "means"));
     WT_TRY(WT_NEW(context, &out->x, count, "means"));
     WT_TRY(WT_NEW(context, &out->y, count, "means"));
-    out->units = number_units(out->lines.points, count, out->unit);
+    WT_TRY(wt_number_draws(context, out->lines.points, count, out->unit, &out->units));
+    WT_TRY(WT_NEW(context, &out->uniform, out->units, "means"));
 done:
     return status;
 }
@@ -247,6 +240,7 @@ static void means_close(means *all) {
     wt_release(all->weights);
     wt_release(all->x);
     wt_release(all->y);
+    wt_release(all->uniform);
 }
 
 wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,

@@ -1,5 +1,6 @@
 /* Critical sizes from trials over a grid of (T, m), and how they grow with T. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -22,47 +23,52 @@ static size_t trials_of(const wt_lines *lines, const wt_line *line, wt_trials *o
     return count;
 }
 
-static double parameter(const wt_line *line, const char *name) {
-    return json_number_value(json_object_get(line->parameters, name));
+static double parameter(const wt_lines *lines, const wt_line *line, uint32_t name) {
+    uint32_t value = wt_line_value(lines, line, name);
+    double number = value == WT_NO_TEXT ? NAN : lines->results->texts[value].number;
+    return isnan(number) ? 0 : number;
 }
 
-/* Whether two lines are of the same setting, but for T. */
-static bool same_setting(const wt_lines *lines, size_t one, size_t other, const char *x) {
-    json_t *a = json_copy(lines->lines[one].parameters),
-           *b = json_copy(lines->lines[other].parameters);
-    json_object_del(a, x);
-    json_object_del(b, x);
-    bool same = json_equal(a, b);
-    json_decref(a);
-    json_decref(b);
-    return same;
+/* A line among others of the same setting, but for T. */
+typedef struct {
+    const wt_lines *lines;
+    uint32_t x; /* name of T */
+    size_t index;
+} member;
+
+static int by_setting(const void *left, const void *right) {
+    const member *a = left, *b = right;
+    int order =
+        wt_line_order(a->lines, &a->lines->lines[a->index], &b->lines->lines[b->index], a->x);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* A line of the setting that has the most trials. */
-static size_t largest_setting(const wt_lines *lines, const char *x) {
-    size_t best = 0, most = 0;
-    for (size_t i = 0; i < lines->line_count; i++) {
+/* The lines of the setting that has the most trials, by T; of those with as many the first. */
+static size_t largest_setting(member *members, size_t count) {
+    size_t best = 0, most = 0, size = 0;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        const wt_line *lines = members->lines->lines;
         size_t trials = 0;
-        for (size_t k = 0; k < lines->line_count; k++)
-            trials += same_setting(lines, i, k, x) ? lines->lines[k].count : 0;
-        best = trials > most ? i : best;
-        most = trials > most ? trials : most;
+        for (end = begin; end < count && wt_line_order(members->lines, &lines[members[begin].index],
+                                                       &lines[members[end].index], members->x) == 0;
+             end++)
+            trials += lines[members[end].index].count;
+        if (trials > most || (trials == most && members[begin].index < members[best].index)) {
+            best = begin;
+            size = end - begin;
+            most = trials;
+        }
     }
-    return best;
+    memmove(members, members + best, size * sizeof *members);
+    return size;
 }
 
-static void sort_by_x(wt_critical *sizes, double *draws, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && sizes[k - 1].x > sizes[k].x; k--) {
-            wt_critical swap = sizes[k];
-            sizes[k] = sizes[k - 1];
-            sizes[k - 1] = swap;
-            for (size_t d = 0; d < WT_BOOTSTRAP_DRAWS; d++) {
-                double *at = draws + k * WT_BOOTSTRAP_DRAWS + d, held = *at;
-                *at = at[-WT_BOOTSTRAP_DRAWS];
-                at[-WT_BOOTSTRAP_DRAWS] = held;
-            }
-        }
+static int by_x(const void *left, const void *right) {
+    const member *a = left, *b = right;
+    double x = parameter(a->lines, &a->lines->lines[a->index], a->x);
+    double y = parameter(b->lines, &b->lines->lines[b->index], b->x);
+    int order = (x > y) - (x < y);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
@@ -75,26 +81,31 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             .apart = part->apart};
     wt_lines lines;
     wt_trials *trials = NULL;
+    member *members = NULL;
     double *all = NULL;
     wt_status status;
     *out = NULL;
     *count = 0;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     WT_TRY(WT_NEW(context, &trials, lines.point_count, "trials"));
-    WT_TRY(WT_NEW_ZERO(context, out, lines.line_count, "critical sizes"));
-    WT_TRY(WT_NEW(context, &all, lines.line_count * WT_BOOTSTRAP_DRAWS, "critical sizes"));
-    size_t setting = largest_setting(&lines, part->x);
-    for (size_t i = 0; i < lines.line_count; i++) {
-        wt_critical *one = *out + *count;
-        if (!same_setting(&lines, setting, i, part->x))
-            continue;
-        size_t sizes = trials_of(&lines, &lines.lines[i], trials);
-        WT_TRY(wt_critical_fit(context, parameter(&lines.lines[i], part->x), trials, sizes,
-                               SUCCESS_RATE, WT_CLAIM_SEED, one,
-                               all + *count * WT_BOOTSTRAP_DRAWS));
-        ++*count;
+    WT_TRY(WT_NEW(context, &members, lines.line_count, "critical sizes"));
+    for (size_t i = 0; i < lines.line_count; i++)
+        members[i] = (member){&lines, wt_results_name(results, part->x), i};
+    size_t chosen = lines.line_count;
+    if (chosen > 0) {
+        qsort(members, chosen, sizeof *members, by_setting);
+        chosen = largest_setting(members, chosen);
+        qsort(members, chosen, sizeof *members, by_x);
     }
-    sort_by_x(*out, all, *count);
+    WT_TRY(WT_NEW_ZERO(context, out, chosen, "critical sizes"));
+    WT_TRY(WT_NEW(context, &all, chosen * WT_BOOTSTRAP_DRAWS, "critical sizes"));
+    for (; *count < chosen; ++*count) {
+        const wt_line *line = &lines.lines[members[*count].index];
+        size_t sizes = trials_of(&lines, line, trials);
+        WT_TRY(wt_critical_fit(context, parameter(&lines, line, members->x), trials, sizes,
+                               SUCCESS_RATE, WT_CLAIM_SEED, *out + *count,
+                               all + *count * WT_BOOTSTRAP_DRAWS));
+    }
     if (draws != NULL) {
         *draws = all;
         all = NULL;
@@ -102,6 +113,7 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
 done:
     wt_lines_free(&lines);
     wt_release(trials);
+    wt_release(members);
     wt_release(all);
     return status;
 }

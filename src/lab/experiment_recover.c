@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/grid.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
 #include "wattle/recover.h"
@@ -195,6 +196,10 @@ static wt_status settle(wt_context *context, wt_value *values) {
         values[OUT_DIM].number = values[DIM].number;
     if (values[STEPS].number == 0)
         values[STEPS].number = methods[method].steps;
+    if (!(values[SAMPLES_RATIO].number * least_samples(values) < (double)WT_GRID_WHOLE))
+        status = wt_fail(context, WT_USAGE, "samples-ratio %g asks for %g sequences: too many",
+                         values[SAMPLES_RATIO].number,
+                         values[SAMPLES_RATIO].number * least_samples(values));
 done:
     return status;
 }
@@ -333,7 +338,7 @@ done:
 const wt_experiment wt_experiment_recover = {
     .name = "recover",
     .summary = "whether a random attention layer is recovered from examples",
-    .result_version = 1,
+    .result_version = 2,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .reps = 20,

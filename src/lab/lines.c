@@ -6,14 +6,10 @@
 
 #include "base/memory.h"
 
-/* One cell that fits, before lines are known. */
-typedef struct {
-    char *key;
-    json_t *parameters;
-    wt_line_point point;
-} candidate;
-
+/* What is no number comes first. */
 static int compare_numbers(double a, double b) {
+    if (isnan(a) || isnan(b))
+        return isnan(b) - isnan(a);
     return (a > b) - (a < b);
 }
 
@@ -21,148 +17,315 @@ static int compare_whole(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
 
-static int by_place(const void *left, const void *right) {
-    const candidate *a = left, *b = right;
-    int order = strcmp(a->key, b->key);
-    if (order == 0)
-        order = compare_numbers(a->point.x, b->point.x);
-    if (order == 0)
-        order = compare_whole(a->point.seed, b->point.seed);
-    if (order == 0)
-        order = compare_whole(a->point.rep, b->point.rep);
-    return order != 0 ? order : compare_whole((int64_t)a->point.cell, (int64_t)b->point.cell);
-}
+/* ---- what the cells of a line share ---------------------------------------------------------- */
 
-/* Drops the names (parted by blanks) from the object. */
-static void drop(json_t *object, const char *names) {
+/* Notes the names, parted by blanks, as parting no lines. */
+static void set_apart(wt_lines *lines, const char *names) {
     char name[WT_VALUE_TEXT];
     while (names != NULL && *names != '\0') {
         size_t length = strcspn(names, " ");
         if (length > 0 && length < sizeof name) {
             memcpy(name, names, length);
             name[length] = '\0';
-            json_object_del(object, name);
+            uint32_t text = wt_results_name(lines->results, name);
+            if (text != WT_NO_TEXT && lines->apart_count < WT_LINES_APART)
+                lines->apart[lines->apart_count++] = text;
         }
         names += length + (names[length] == ' ');
     }
 }
 
-static wt_status shared_part(wt_context *context, const wt_result *cell,
-                             const wt_lines_query *query, candidate *out) {
-    const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
+static bool is_apart(const wt_lines *lines, uint32_t name) {
+    for (size_t i = 0; i < lines->apart_count; i++)
+        if (lines->apart[i] == name)
+            return true;
+    return false;
+}
+
+/* The next shared parameter of a setting from *cursor on, but for `without`. */
+static bool next_pair(const wt_lines *lines, uint32_t setting, uint32_t without, size_t *cursor,
+                      const uint32_t **pair) {
+    const wt_setting *one = &lines->results->settings[setting];
+    while (*cursor < one->count) {
+        *pair = lines->results->pairs + one->first + 2 * (*cursor)++;
+        if ((*pair)[0] != without && !is_apart(lines, (*pair)[0]))
+            return true;
+    }
+    return false;
+}
+
+/* JSON texts, each with the letter that follows it: numbers have no end of their own. */
+static int compare_texts(const wt_results *results, uint32_t a, char after_a, uint32_t b,
+                         char after_b) {
+    const wt_text *left = &results->texts[a], *right = &results->texts[b];
+    const char *x = results->letters + left->at, *y = results->letters + right->at;
+    size_t shared = left->length < right->length ? left->length : right->length;
+    int order = memcmp(x, y, shared);
+    if (order != 0)
+        return order;
+    unsigned char next_x = (unsigned char)(left->length > shared ? x[shared] : after_a);
+    unsigned char next_y = (unsigned char)(right->length > shared ? y[shared] : after_b);
+    return (next_x > next_y) - (next_x < next_y);
+}
+
+/* As strcmp orders {"name":value,..} of what the settings share. */
+static int compare_settings(const wt_lines *lines, uint32_t a, uint32_t b, uint32_t without) {
+    const uint32_t *x = NULL, *y = NULL;
+    size_t cursor_a = 0, cursor_b = 0;
+    while (a != b) {
+        bool more_a = next_pair(lines, a, without, &cursor_a, &x);
+        bool more_b = next_pair(lines, b, without, &cursor_b, &y);
+        if (!more_a || !more_b)
+            return more_b - more_a; /* a bracket comes after a comma and after a quote */
+        if (x[0] != y[0])
+            return compare_texts(lines->results, x[0], ':', y[0], ':');
+        if (x[1] != y[1]) {
+            const uint32_t *ignored;
+            char after_a = next_pair(lines, a, without, &cursor_a, &ignored) ? ',' : '}';
+            char after_b = next_pair(lines, b, without, &cursor_b, &ignored) ? ',' : '}';
+            return compare_texts(lines->results, x[1], after_a, y[1], after_b);
+        }
+    }
+    return 0;
+}
+
+int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without) {
+    return compare_settings(lines, a->setting, b->setting, without);
+}
+
+bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, uint32_t *name,
+                  uint32_t *value) {
+    const uint32_t *pair;
+    if (!next_pair(lines, line->setting, WT_NO_TEXT, cursor, &pair))
+        return false;
+    *name = pair[0];
+    *value = pair[1];
+    return true;
+}
+
+uint32_t wt_line_value(const wt_lines *lines, const wt_line *line, uint32_t name) {
+    return is_apart(lines, name) ? WT_NO_TEXT
+                                 : wt_setting_value(lines->results, line->setting, name);
+}
+
+/* ---- finding them ---------------------------------------------------------------------------- */
+
+/* A setting whose cells are in a line, and where their points go. */
+typedef struct {
+    const wt_lines *lines;
+    uint32_t setting, line;
+    double x; /* NaN where it is a metric's */
+    size_t next;
+} member;
+
+typedef struct {
+    const wt_lines_query *query;
+    member *members;
+    size_t count;
+    uint32_t *of_setting; /* number of the member + 1 of every setting; 0 = none */
+    uint32_t x, y;        /* names */
+} search;
+
+static int by_line(const void *left, const void *right) {
+    const member *a = left, *b = right;
+    int order = compare_settings(a->lines, a->setting, b->setting, WT_NO_TEXT);
+    if (order == 0)
+        order = compare_numbers(a->x, b->x);
+    return order != 0 ? order : compare_whole(a->setting, b->setting);
+}
+
+static int by_draw(const void *left, const void *right) {
+    const wt_line_point *a = left, *b = right;
+    int order = compare_numbers(a->x, b->x);
+    if (order == 0)
+        order = compare_whole(a->seed, b->seed);
+    if (order == 0)
+        order = compare_whole(a->rep, b->rep);
+    return order != 0 ? order : compare_whole(a->cell, b->cell);
+}
+
+/* The settings that fit, in the order of their lines and x; lines are numbered. */
+static wt_status find_members(wt_context *context, wt_lines *lines, search *found) {
+    const wt_results *results = lines->results;
+    uint32_t experiment = wt_results_experiment(results, found->query->experiment);
     wt_status status;
-    out->parameters = json_copy(cell->parameters);
-    if (out->parameters == NULL)
-        return wt_fail(context, WT_MEMORY, "no memory for parameters");
-    drop(out->parameters, query->x);
-    drop(out->parameters, query->apart);
-    drop(out->parameters, "rep seed");
-    size_t bytes = json_dumpb(out->parameters, NULL, 0, flags);
-    WT_TRY(WT_NEW_ZERO(context, &out->key, bytes + 1, "parameters"));
-    json_dumpb(out->parameters, out->key, bytes, flags);
-done:
-    return status;
-}
-
-static wt_status gather(wt_context *context, const wt_results *results, const wt_lines_query *query,
-                        candidate *found, size_t *count, size_t *left_out) {
-    wt_status status = WT_OK;
-    for (size_t i = 0; i < results->count; i++) {
-        const wt_result *cell = &results->cells[i];
-        if (cell->failed || strcmp(cell->experiment, query->experiment) != 0 ||
-            !wt_result_fits(cell, query->where))
+    WT_TRY(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
+    for (uint32_t i = 0; i < results->setting_count; i++) {
+        if (results->settings[i].experiment != experiment || results->settings[i].cells == 0 ||
+            !wt_setting_fits(results, i, found->query->where))
             continue;
-        double rep = wt_result_number(cell, "rep");
-        wt_line_point point = {.x = query->x == NULL ? 0 : wt_result_number(cell, query->x),
-                               .y = wt_result_number(cell, query->y),
-                               .seed = cell->seed,
-                               .rep = isnan(rep) ? 0 : (int64_t)rep,
-                               .cell = i};
-        if (!isfinite(point.x) || !isfinite(point.y)) {
-            ++*left_out;
+        found->of_setting[i] = 1;
+        found->count++;
+    }
+    WT_TRY(WT_NEW(context, &found->members, found->count, "lines"));
+    for (uint32_t i = 0, k = 0; k < found->count; i++) {
+        if (found->of_setting[i] == 0)
             continue;
-        }
-        found[*count].point = point;
-        WT_TRY(shared_part(context, cell, query, &found[(*count)++]));
+        uint32_t value = wt_setting_value(results, i, found->x);
+        double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
+        found->members[k++] = (member){.lines = lines, .setting = i, .x = x};
+    }
+    if (found->count > 0)
+        qsort(found->members, found->count, sizeof *found->members, by_line);
+    for (uint32_t k = 0; k < found->count; k++) {
+        member *one = &found->members[k];
+        found->of_setting[one->setting] = k + 1;
+        if (k > 0)
+            one->line = one[-1].line +
+                        (compare_settings(lines, one[-1].setting, one->setting, WT_NO_TEXT) != 0);
     }
 done:
     return status;
 }
 
-static size_t different_x(const candidate *found, size_t count) {
-    size_t different = 0;
-    for (size_t i = 0; i < count; i++)
-        different += i == 0 || found[i].point.x != found[i - 1].point.x;
-    return different;
+/* The point of a cell; false when it has no x or y. */
+static bool point_of(const wt_lines *lines, const search *found, const member *one, uint32_t index,
+                     wt_line_point *out) {
+    const wt_result *cell = &lines->results->cells[index];
+    *out = (wt_line_point){.y = wt_result_metric(lines->results, cell, found->y, INFINITY),
+                           .seed = cell->seed,
+                           .rep = cell->rep,
+                           .line = one->line,
+                           .cell = index};
+    if (found->query->x != NULL)
+        out->x = wt_result_metric(lines->results, cell, found->x, one->x);
+    if (out->y == INFINITY) /* no metric: a parameter, the seed */
+        out->y = wt_result_number(lines->results, cell, found->query->y);
+    if (found->query->x != NULL && isnan(out->x))
+        out->x = wt_result_number(lines->results, cell, found->query->x);
+    return isfinite(out->x) && isfinite(out->y);
 }
 
-/* Moves the sorted candidates, one line after the other. */
-static void arrange(candidate *found, size_t count, const wt_lines_query *query, wt_lines *out) {
+/* Counts the points of every member, then puts them there; all cells are looked at twice. */
+static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
+    const wt_results *results = lines->results;
+    wt_line_point point;
+    wt_status status;
+    for (uint32_t i = 0; i < results->count; i++) {
+        uint32_t number = found->of_setting[results->cells[i].setting];
+        if (number == 0)
+            continue;
+        bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
+        found->members[number - 1].next += whole;
+        lines->point_count += whole;
+        lines->left_out += !whole;
+    }
+    WT_TRY(WT_NEW(context, &lines->points, lines->point_count, "lines"));
+    size_t first = 0;
+    for (size_t k = 0; k < found->count; k++) {
+        size_t count = found->members[k].next;
+        found->members[k].next = first;
+        first += count;
+    }
+    for (uint32_t i = 0; i < results->count; i++) {
+        uint32_t number = found->of_setting[results->cells[i].setting];
+        if (number != 0 && point_of(lines, found, &found->members[number - 1], i, &point))
+            lines->points[found->members[number - 1].next++] = point;
+    }
+done:
+    return status;
+}
+
+/* Points of one line in their order. Cells come in the order of their hashes, so that those of a
+ * setting are mixed; where x is a parameter the settings are in order, and only they are sorted. */
+static void sort_line(wt_line_point *points, size_t count) {
     for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin + 1; end < count && strcmp(found[end].key, found[begin].key) == 0;)
+        double x = points[begin].x;
+        for (end = begin + 1; end < count && points[end].x == x;)
             end++;
-        size_t different = different_x(found + begin, end - begin);
-        if (different < 2 && !query->every)
-            continue;
-        wt_line *line = &out->lines[out->line_count];
-        *line = (wt_line){.key = found[begin].key,
-                          .parameters = found[begin].parameters,
-                          .first = out->point_count,
-                          .count = end - begin,
-                          .different_x = different};
-        found[begin].key = NULL;
-        found[begin].parameters = NULL;
-        for (size_t i = begin; i < end; i++) {
-            out->points[out->point_count] = found[i].point;
-            out->points[out->point_count++].line = out->line_count;
+        if (end < count && points[end].x < x) { /* x is a metric */
+            qsort(points, count, sizeof *points, by_draw);
+            return;
         }
-        out->line_count++;
+        qsort(points + begin, end - begin, sizeof *points, by_draw);
     }
+}
+
+/* Lines with their points, which move up where lines are left out. */
+static wt_status arrange(wt_context *context, wt_lines *lines, const search *found) {
+    const wt_results *results = lines->results;
+    size_t end, kept = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &lines->lines, found->count, "lines"));
+    for (size_t begin = 0; begin < lines->point_count; begin = end) {
+        wt_line_point *points = lines->points + begin;
+        for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
+            end++;
+        size_t count = end - begin, different = 1;
+        sort_line(points, count);
+        for (size_t i = 1; i < count; i++)
+            different += points[i].x != points[i - 1].x;
+        if (different < 2 && !found->query->every)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            points[i].line = (uint32_t)lines->line_count;
+        lines->lines[lines->line_count++] =
+            (wt_line){.setting = results->cells[points->cell].setting,
+                      .first = kept,
+                      .count = count,
+                      .different_x = different};
+        memmove(lines->points + kept, points, count * sizeof *points);
+        kept += count;
+    }
+    lines->point_count = kept;
+done:
+    return status;
 }
 
 wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt_lines_query *query,
                         wt_lines *out) {
-    candidate *found = NULL;
-    size_t count = 0;
+    search found = {.query = query,
+                    .x = query->x == NULL ? WT_NO_TEXT : wt_results_name(results, query->x),
+                    .y = wt_results_name(results, query->y)};
     wt_status status;
-    *out = (wt_lines){0};
-    WT_TRY(WT_NEW_ZERO(context, &found, results->count, "lines"));
-    WT_TRY(gather(context, results, query, found, &count, &out->left_out));
-    if (count > 0)
-        qsort(found, count, sizeof *found, by_place);
-    WT_TRY(WT_NEW_ZERO(context, &out->lines, count, "lines"));
-    WT_TRY(WT_NEW_ZERO(context, &out->points, count, "lines"));
-    arrange(found, count, query, out);
+    *out = (wt_lines){.results = results};
+    set_apart(out, query->x);
+    set_apart(out, query->apart);
+    set_apart(out, "seed");
+    WT_TRY(find_members(context, out, &found));
+    WT_TRY(gather(context, out, &found));
+    WT_TRY(arrange(context, out, &found));
 done:
-    for (size_t i = 0; i < count; i++) {
-        wt_release(found[i].key);
-        json_decref(found[i].parameters);
-    }
-    wt_release(found);
+    wt_release(found.members);
+    wt_release(found.of_setting);
     return status;
 }
 
 void wt_lines_free(wt_lines *lines) {
-    for (size_t i = 0; i < lines->line_count; i++) {
-        wt_release(lines->lines[i].key);
-        json_decref(lines->lines[i].parameters);
-    }
     wt_release(lines->lines);
     wt_release(lines->points);
     *lines = (wt_lines){0};
 }
 
-const wt_line_point *wt_lines_at(const wt_lines *lines, const char *key, double x, int64_t seed,
-                                 int64_t rep) {
-    for (size_t i = 0; i < lines->line_count; i++) {
-        const wt_line *line = &lines->lines[i];
-        if (strcmp(line->key, key) != 0)
-            continue;
-        for (size_t k = line->first; k < line->first + line->count; k++) {
-            const wt_line_point *point = &lines->points[k];
-            if (point->x == x && point->seed == seed && point->rep == rep)
-                return point;
-        }
+/* ---- looking them up ------------------------------------------------------------------------- */
+
+const wt_line *wt_lines_alike(const wt_lines *lines, const wt_lines *like, size_t index) {
+    size_t low = 0, high = lines->line_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_settings(lines, lines->lines[middle].setting,
+                                     like->lines[index].setting, WT_NO_TEXT);
+        if (order == 0)
+            return &lines->lines[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
+}
+
+const wt_line_point *wt_lines_at(const wt_lines *lines, const wt_line *line, double x, int64_t seed,
+                                 int64_t rep) {
+    const wt_line_point wanted = {.x = x, .seed = seed, .rep = rep};
+    size_t low = line->first, end = line->first + line->count, high = end;
+    while (low < high) { /* the first that does not come before it */
+        size_t middle = low + (high - low) / 2;
+        if (by_draw(&lines->points[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const wt_line_point *found = &lines->points[low];
+    return low < end && found->x == x && found->seed == seed && found->rep == rep ? found : NULL;
 }

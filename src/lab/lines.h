@@ -7,29 +7,33 @@
 
 typedef struct wt_lines_query {
     const char *experiment;
-    const char *where; /* as wt_result_fits reads it */
+    const char *where; /* as wt_setting_fits reads it */
     const char *x, *y; /* parameter or metric along x; metric. x NULL = all at 0 */
     const char *apart; /* parameters that do not part lines, besides x and rep: "model bias" */
     bool every;        /* lines with one x too; else they are left out */
 } wt_lines_query;
 
 typedef struct wt_line_point {
-    size_t line;
     double x, y;
     int64_t seed, rep;
-    size_t cell; /* in the results */
+    uint32_t line;
+    uint32_t cell; /* in the results */
 } wt_line_point;
 
 typedef struct wt_line {
-    char *key;           /* the parameters all of its cells share, as JSON */
-    json_t *parameters;  /* the same */
+    uint32_t setting;    /* of one of its cells: they share all parameters that part lines */
     size_t first, count; /* of its points */
     size_t different_x;
 } wt_line;
 
-/* Points by line, x, seed and repetition; lines by key. Cells that failed are left out, and those
- * whose x or y is no number, which are counted. */
+/* Points by line, x, seed and repetition; lines by what their cells share, as the JSON of it is
+ * ordered. Cells that failed are left out, and those whose x or y is no number, which are counted.
+ */
+enum { WT_LINES_APART = 12 };
 typedef struct wt_lines {
+    const wt_results *results;
+    uint32_t apart[WT_LINES_APART]; /* names that part no lines */
+    size_t apart_count;
     size_t line_count, point_count, left_out;
     wt_line *lines;
     wt_line_point *points;
@@ -40,8 +44,19 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
                         wt_lines *out);
 void wt_lines_free(wt_lines *lines);
 
-/* The point of the line of that key at (x, seed, rep), or NULL. */
-const wt_line_point *wt_lines_at(const wt_lines *lines, const char *key, double x, int64_t seed,
+/* The line of `lines` whose cells share what those of a line of `like` do; NULL = none. */
+const wt_line *wt_lines_alike(const wt_lines *lines, const wt_lines *like, size_t index);
+/* The point of the line at (x, seed, rep), or NULL. */
+const wt_line_point *wt_lines_at(const wt_lines *lines, const wt_line *line, double x, int64_t seed,
                                  int64_t rep);
+
+/* The shared parameters of a line: name and value as texts of the results, from *cursor = 0 on;
+ * false past the last. */
+bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, uint32_t *name,
+                  uint32_t *value);
+/* The value of one of them; WT_NO_TEXT when it is none. */
+uint32_t wt_line_value(const wt_lines *lines, const wt_line *line, uint32_t name);
+/* < 0, 0, > 0: the order of two lines, but for parameter `without` (WT_NO_TEXT = for none). */
+int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without);
 
 #endif

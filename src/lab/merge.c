@@ -96,8 +96,12 @@ wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
     merging work = {.context = context, .store = store, .report = report};
     wt_status status;
     *report = (wt_merge_report){0};
-    WT_TRY(wt_store_about(context, from, add_fact, &work));
-    WT_TRY(wt_store_walk(context, from, NULL, add_cell, &work));
+    WT_TRY(wt_store_hold(context, from));
+    status = wt_store_about(context, from, add_fact, &work);
+    if (status == WT_OK)
+        status = wt_store_walk(context, from, NULL, add_cell, &work);
+    wt_store_let_go(from);
+    WT_TRY(status);
     WT_TRY(wt_store_commit(context, store));
 done:
     if (status != WT_OK)

@@ -15,6 +15,8 @@ typedef struct {
     size_t grouped; /* place of the grouped parameter; the number of parameters = none */
     wt_value *values;
     size_t count;
+    double *sizes; /* of the grouped parameter; one of no meaning where there is none */
+    size_t size_count, groups, cells;
 } settings;
 
 static size_t axis_count(const settings *all, size_t parameter) {
@@ -128,15 +130,12 @@ wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *e
     *group = (wt_plan_group){experiment, trial, plan->cell_count};
     group->trial.sizes = plan->sizes + plan->cell_count;
     for (size_t i = 0; i < trial.count; i++) {
-        char *text = NULL;
         wt_plan_cell *cell = &plan->cells[plan->cell_count + i];
+        double size = trial.sizes == NULL ? 0 : trial.sizes[i];
         cell->wanted = true;
-        plan->sizes[plan->cell_count + i] = trial.sizes == NULL ? 0 : trial.sizes[i];
-        status = wt_plan_parameters(context, plan, group, i, &text);
-        if (status == WT_OK)
-            status = wt_cell_hash(context, experiment, text, trial.seed, cell->hash);
-        wt_release(text);
-        WT_TRY(status);
+        plan->sizes[plan->cell_count + i] = size;
+        WT_TRY(wt_cell_form_fill(context, &plan->form, experiment, &trial, size));
+        WT_TRY(wt_cell_hash(context, experiment, plan->form.out, trial.seed, cell->hash));
     }
     plan->group_count++;
     plan->cell_count += trial.count;
@@ -153,55 +152,94 @@ done:
     return status;
 }
 
-static wt_status add_groups(wt_context *context, const settings *all, wt_shard shard,
-                            const double *sizes, size_t size_count, wt_plan *plan) {
+/* Trial number `index` of all: settings, then seeds, then repetitions, which run fastest. */
+static wt_trial trial_at(const settings *all, size_t index) {
     const wt_axes *axes = all->axes;
-    size_t width = axes->experiment->parameter_count;
+    size_t setting = index / axes->reps / axes->seeds.count;
+    return (wt_trial){
+        .values = all->values + setting * axes->experiment->parameter_count,
+        .seed = (uint64_t)axes->seeds.values[index / axes->reps % axes->seeds.count].number,
+        .rep = index % axes->reps,
+        .sizes = all->sizes,
+        .count = all->size_count};
+}
+
+static wt_status add_groups(wt_context *context, const settings *all, wt_shard shard,
+                            wt_plan *plan) {
     wt_status status = WT_OK;
-    for (size_t i = 0; i < all->count * axes->seeds.count * axes->reps; i++) {
+    for (size_t i = 0; i < all->groups; i++) {
         char hash[WT_HASH_TEXT];
-        wt_trial trial = {
-            .values = all->values + i / axes->reps / axes->seeds.count * width,
-            .seed = (uint64_t)axes->seeds.values[i / axes->reps % axes->seeds.count].number,
-            .rep = i % axes->reps,
-            .sizes = sizes,
-            .count = size_count};
-        WT_TRY(wt_plan_group_name(context, axes->experiment, &trial, hash));
-        if (in_shard(hash, shard))
-            WT_TRY(wt_plan_add(context, plan, axes->experiment, trial));
+        wt_trial trial = trial_at(all, i);
+        if (shard.count > 1)
+            WT_TRY(wt_plan_group_name(context, all->axes->experiment, &trial, hash));
+        if (shard.count == 1 || in_shard(hash, shard))
+            WT_TRY(wt_plan_add(context, plan, all->axes->experiment, trial));
     }
+done:
+    return status;
+}
+
+/* Settings, sizes and how many cells that makes; `all` is to be released in any case. */
+static wt_status make_all(settings *all, wt_axes *axes) {
+    wt_context *context = all->context;
+    wt_status status;
+    WT_TRY(wt_axes_read(context, all->spec, axes));
+    const wt_experiment *experiment = axes->experiment;
+    all->grouped = experiment->group == NULL
+                       ? experiment->parameter_count
+                       : wt_experiment_parameter(experiment, experiment->group);
+    WT_TRY(make_settings(all));
+    bool grouped = all->grouped < experiment->parameter_count;
+    all->size_count = grouped ? axes->parameters[all->grouped].count : 1;
+    if (!wt_multiply(all->count, axes->seeds.count, &all->groups) ||
+        !wt_multiply(all->groups, axes->reps, &all->groups) ||
+        !wt_multiply(all->groups, all->size_count, &all->cells) || all->cells > WT_PLAN_MOST) {
+        status =
+            wt_spec_fail(context, all->spec, NULL, "asks for more than %d cells", WT_PLAN_MOST);
+        goto done;
+    }
+    WT_TRY(WT_NEW_ZERO(context, &all->sizes, all->size_count, "sizes"));
+    for (size_t i = 0; grouped && i < all->size_count; i++)
+        all->sizes[i] = axes->parameters[all->grouped].values[i].number;
 done:
     return status;
 }
 
 wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out) {
     settings all = {.context = context, .spec = spec, .axes = &out->axes};
-    double *sizes = NULL;
     wt_status status;
     *out = (wt_plan){0};
-    WT_TRY(wt_axes_read(context, spec, &out->axes));
-    const wt_experiment *experiment = out->axes.experiment;
-    all.grouped = experiment->group == NULL
-                      ? experiment->parameter_count
-                      : wt_experiment_parameter(experiment, experiment->group);
-    status = make_settings(&all);
+    status = make_all(&all, &out->axes);
     out->values = all.values;
     WT_TRY(status);
-    bool grouped = all.grouped < experiment->parameter_count;
-    size_t size_count = grouped ? out->axes.parameters[all.grouped].count : 1, groups, cells;
-    if (!wt_multiply(all.count, out->axes.seeds.count, &groups) ||
-        !wt_multiply(groups, out->axes.reps, &groups) || !wt_multiply(groups, size_count, &cells) ||
-        cells > WT_PLAN_MOST) {
-        status = wt_spec_fail(context, spec, NULL, "asks for more than %d cells", WT_PLAN_MOST);
-        goto done;
-    }
-    WT_TRY(WT_NEW_ZERO(context, &sizes, size_count, "sizes"));
-    for (size_t i = 0; grouped && i < size_count; i++)
-        sizes[i] = out->axes.parameters[all.grouped].values[i].number;
-    WT_TRY(wt_plan_reserve(context, out, groups, cells));
-    WT_TRY(add_groups(context, &all, shard, sizes, size_count, out));
+    WT_TRY(wt_plan_reserve(context, out, all.groups, all.cells));
+    WT_TRY(add_groups(context, &all, shard, out));
 done:
-    wt_release(sizes);
+    wt_release(all.sizes);
+    return status;
+}
+
+wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
+                       wt_status (*take)(void *user, const char *hash), void *user) {
+    wt_axes axes = {0};
+    settings all = {.context = context, .spec = spec, .axes = &axes};
+    wt_cell_form form = {0};
+    wt_status status;
+    WT_TRY(make_all(&all, &axes));
+    for (size_t i = 0; i < all.cells; i++) {
+        char hash[WT_HASH_TEXT];
+        wt_trial trial = trial_at(&all, i / all.size_count);
+        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_cell_form_fill(context, &form, axes.experiment, &trial,
+                                 all.sizes[i % all.size_count]));
+        WT_TRY(wt_cell_hash(context, axes.experiment, form.out, trial.seed, hash));
+        WT_TRY(take(user, hash));
+    }
+done:
+    wt_cell_form_free(&form);
+    wt_release(all.values);
+    wt_release(all.sizes);
+    wt_axes_free(&axes);
     return status;
 }
 
@@ -216,6 +254,7 @@ void wt_plan_free(wt_plan *plan) {
     wt_release(plan->cells);
     wt_release(plan->sizes);
     wt_release(plan->values);
+    wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);
     json_decref(plan->objects);
     *plan = (wt_plan){0};
@@ -226,7 +265,7 @@ wt_plan_count wt_plan_all(const wt_plan *plan) {
 }
 
 wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
-    char *text = NULL;
+    wt_cell_form form = {0};
     *out = (wt_plan_count){.cells = plan->cell_count};
     wt_status status = wt_store_hold(context, store);
     if (status != WT_OK)
@@ -236,9 +275,9 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
         for (size_t i = 0; i < group->trial.count; i++) {
             wt_plan_cell *cell = &plan->cells[group->first + i];
             wt_cell_state state;
-            wt_release(text);
-            WT_TRY(wt_plan_parameters(context, plan, group, i, &text));
-            WT_TRY(wt_store_find(context, store, cell->hash, text, &state));
+            WT_TRY(wt_cell_form_fill(context, &form, group->experiment, &group->trial,
+                                     plan->sizes[group->first + i]));
+            WT_TRY(wt_store_find(context, store, cell->hash, form.out, &state));
             out->done += state == WT_CELL_DONE;
             out->failed += state == WT_CELL_FAILED;
             cell->wanted = state == WT_CELL_MISSING;
@@ -247,7 +286,7 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
     }
 done:
     wt_store_let_go(store);
-    wt_release(text);
+    wt_cell_form_free(&form);
     return status;
 }
 

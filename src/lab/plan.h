@@ -28,7 +28,8 @@ typedef struct wt_plan {
     size_t cell_count;
     wt_value *values; /* the settings the groups point into */
     wt_axes axes;
-    json_t *objects; /* what the values of a plan from a store point into */
+    json_t *objects;   /* what the values of a plan from a store point into */
+    wt_cell_form form; /* of the cell that was added last */
 } wt_plan;
 
 /* Shard `index` of `count`, from 0: groups are dealt out by their names, so that a widened sweep
@@ -39,6 +40,10 @@ typedef struct wt_shard {
 
 /* All cells the specification describes, every one wanted. To be freed in any case. */
 wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out);
+/* Calls `take` with the name of one cell after the other that the specification describes; a plan
+ * of them is not made. */
+wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
+                       wt_status (*take)(void *user, const char *hash), void *user);
 /* The cells of the store that failed, in the groups they were computed in. */
 wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out);
 void wt_plan_free(wt_plan *plan);

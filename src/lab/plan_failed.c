@@ -8,9 +8,14 @@
 #include "lab/plan.h"
 
 typedef struct {
+    char name[WT_HASH_TEXT];
+} group_name;
+
+typedef struct {
     const wt_experiment *experiment;
     const json_t *object;
-    char hash[WT_HASH_TEXT], group[WT_HASH_TEXT];
+    char hash[WT_HASH_TEXT];
+    group_name group;
     uint64_t seed, rep;
     double size;
     bool failed;
@@ -19,52 +24,105 @@ typedef struct {
 typedef struct {
     wt_context *context;
     const wt_store *store;
-    json_t *objects; /* owned by the plan */
-    wt_value *values;
+    json_t *objects;    /* owned by the plan */
+    wt_value *values;   /* of one cell */
+    group_name *failed; /* groups with a failed cell, each once, in order when all are known */
+    size_t failed_count, failed_room;
     member *members;
     size_t count, room, width; /* width: the most parameters of an experiment */
 } gathering;
 
-static wt_status read_member(gathering *all, const wt_record *record, member *out) {
-    json_t *object = json_loads(record->parameters, 0, NULL);
+/* What is wrong with the parameters of a cell, with file and cell. */
+static wt_status blame(const gathering *all, const wt_record *record, wt_status status) {
+    char reason[WT_MESSAGE_BYTES];
+    if (status != WT_DATA)
+        return status;
+    snprintf(reason, sizeof reason, "%s", wt_context_message(all->context));
+    return wt_fail(all->context, WT_DATA, "%s: is damaged: cell %.12s: %s",
+                   wt_store_shown(all->store), record->hash, reason);
+}
+
+/* The cell without its hash; *object is to be released, also when it fails. */
+static wt_status read_member(gathering *all, const wt_record *record, json_t **object,
+                             member *out) {
     wt_trial trial = {.values = all->values, .seed = (uint64_t)record->seed};
+    const wt_experiment *experiment = wt_experiment_find(record->experiment);
     wt_status status;
-    if (!json_is_object(object) || json_array_append_new(all->objects, object) != 0) {
-        status = wt_fail(all->context, WT_DATA, "%s: the parameters of cell %.12s are not JSON",
-                         wt_store_shown(all->store), record->hash);
-        goto done;
-    }
-    const wt_experiment *experiment = out->experiment;
-    WT_TRY(wt_cell_read(all->context, experiment, object, all->values, &trial.rep));
-    out->object = object;
-    out->seed = trial.seed;
-    out->rep = trial.rep;
-    out->failed = record->failed;
+    *object = NULL;
+    if (experiment == NULL)
+        return wt_fail(all->context, WT_DATA, "%s: has cells of '%s', no experiment of this wattle",
+                       wt_store_shown(all->store), record->experiment);
+    *object = json_loads(record->parameters, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(*object))
+        return blame(all, record, wt_fail(all->context, WT_DATA, "its parameters are not JSON"));
+    WT_TRY(blame(all, record,
+                 wt_cell_read(all->context, experiment, *object, all->values, &trial.rep)));
+    *out = (member){.experiment = experiment,
+                    .object = *object,
+                    .seed = trial.seed,
+                    .rep = trial.rep,
+                    .failed = record->failed};
     if (experiment->group != NULL)
         out->size = all->values[wt_experiment_parameter(experiment, experiment->group)].number;
-    snprintf(out->hash, sizeof out->hash, "%s", record->hash);
-    WT_TRY(wt_plan_group_name(all->context, experiment, &trial, out->group));
+    WT_TRY(wt_plan_group_name(all->context, experiment, &trial, out->group.name));
 done:
     return status;
 }
 
+/* First pass: the groups that failed cells are of. */
+static wt_status note_failed(void *user, const wt_record *record) {
+    gathering *all = user;
+    json_t *object = NULL;
+    member one;
+    wt_status status = WT_OK;
+    if (!record->failed)
+        return status;
+    WT_TRY(read_member(all, record, &object, &one));
+    WT_TRY(WT_GROW(all->context, &all->failed, all->failed_count, &all->failed_room, "groups"));
+    all->failed[all->failed_count++] = one.group;
+done:
+    json_decref(object);
+    return status;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const group_name *)a)->name, ((const group_name *)b)->name);
+}
+
+static void drop_doubles(gathering *all) {
+    size_t kept = 0;
+    if (all->failed_count > 0)
+        qsort(all->failed, all->failed_count, sizeof *all->failed, by_name);
+    for (size_t i = 0; i < all->failed_count; i++)
+        if (kept == 0 || by_name(&all->failed[kept - 1], &all->failed[i]) != 0)
+            all->failed[kept++] = all->failed[i];
+    all->failed_count = kept;
+}
+
+/* Second pass: all cells of these groups. */
 static wt_status gather(void *user, const wt_record *record) {
     gathering *all = user;
-    member *next = &all->members[all->count];
-    if (all->count == all->room)
-        return wt_fail(all->context, WT_DATA, "%s: grew while it was read",
-                       wt_store_shown(all->store));
-    *next = (member){.experiment = wt_experiment_find(record->experiment)};
-    if (next->experiment == NULL)
-        return wt_fail(all->context, WT_DATA, "%s: has cells of '%s', no experiment of this wattle",
-                       wt_store_shown(all->store), record->experiment);
-    all->count++;
-    return read_member(all, record, next);
+    json_t *object = NULL;
+    member one;
+    wt_status status;
+    WT_TRY(read_member(all, record, &object, &one));
+    if (bsearch(&one.group, all->failed, all->failed_count, sizeof *all->failed, by_name) == NULL)
+        goto done;
+    snprintf(one.hash, sizeof one.hash, "%s", record->hash);
+    WT_TRY(WT_GROW(all->context, &all->members, all->count, &all->room, "cells"));
+    if (json_array_append(all->objects, object) != 0) {
+        status = wt_fail(all->context, WT_MEMORY, "no memory for the parameters of a cell");
+        goto done;
+    }
+    all->members[all->count++] = one;
+done:
+    json_decref(object);
+    return status;
 }
 
 static int by_group(const void *a, const void *b) {
     const member *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
+    int order = by_name(&x->group, &y->group);
     return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
 }
 
@@ -93,18 +151,20 @@ done:
     return status;
 }
 
+/* Rooms are those of the cells in hand. */
 static wt_status add_groups(gathering *all, wt_plan *plan) {
     double *sizes = NULL;
     wt_status status;
     WT_TRY(WT_NEW(all->context, &sizes, all->count, "sizes"));
+    WT_TRY(WT_NEW(all->context, &plan->values, all->failed_count * all->width, "values"));
+    WT_TRY(wt_plan_reserve(all->context, plan, all->failed_count, all->count));
+    if (all->count > 0)
+        qsort(all->members, all->count, sizeof *all->members, by_group);
     for (size_t begin = 0, end; begin < all->count; begin = end) {
-        bool failed = false;
-        for (end = begin;
-             end < all->count && strcmp(all->members[end].group, all->members[begin].group) == 0;
-             end++)
-            failed |= all->members[end].failed;
-        if (failed)
-            WT_TRY(add_group(all, begin, end, sizes, plan));
+        for (end = begin; end < all->count &&
+                          by_name(&all->members[end].group, &all->members[begin].group) == 0;)
+            end++;
+        WT_TRY(add_group(all, begin, end, sizes, plan));
     }
 done:
     wt_release(sizes);
@@ -113,23 +173,23 @@ done:
 
 wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out) {
     gathering all = {.context = context, .store = store};
-    wt_store_count count;
     const wt_experiment *one;
     wt_status status;
     *out = (wt_plan){.objects = json_array()};
     all.objects = out->objects;
     for (size_t i = 0; (one = wt_experiment_at(i)) != NULL; i++)
         all.width = one->parameter_count > all.width ? one->parameter_count : all.width;
-    WT_TRY(wt_store_counts(context, store, &count));
-    all.room = count.done + count.failed;
-    WT_TRY(WT_NEW(context, &all.members, all.room, "cells"));
     WT_TRY(WT_NEW(context, &all.values, all.width, "values"));
-    WT_TRY(wt_store_walk(context, store, NULL, gather, &all));
-    qsort(all.members, all.count, sizeof *all.members, by_group);
-    WT_TRY(WT_NEW(context, &out->values, count.failed * all.width, "values"));
-    WT_TRY(wt_plan_reserve(context, out, count.failed, all.count));
+    WT_TRY(wt_store_hold(context, store));
+    status = wt_store_walk(context, store, NULL, note_failed, &all);
+    drop_doubles(&all);
+    if (status == WT_OK && all.failed_count > 0)
+        status = wt_store_walk(context, store, NULL, gather, &all);
+    wt_store_let_go(store);
+    WT_TRY(status);
     WT_TRY(add_groups(&all, out));
 done:
+    wt_release(all.failed);
     wt_release(all.members);
     wt_release(all.values);
     return status;

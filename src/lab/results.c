@@ -8,66 +8,334 @@
 #include "base/text.h"
 #include "lab/store.h"
 
-/* Room for one more element of `size` bytes in a block that doubles. */
-static wt_status make_room(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
-                           const char *what) {
-    void *old, *larger;
-    memcpy(&old, slot, sizeof old);
-    if (count < *room)
+/* ---- texts and settings ---------------------------------------------------------------------- */
+
+static const char *letters_of(const wt_results *results, uint32_t text) {
+    return results->letters + results->texts[text].at;
+}
+
+/* The text of this JSON; WT_NO_TEXT when it is not there. */
+static uint32_t find_text(const wt_results *results, const char *json, size_t length,
+                          uint32_t hash) {
+    size_t cursor = wt_slots_start(&results->by_text, hash);
+    uint32_t number;
+    while (wt_slots_next(&results->by_text, hash, &cursor, &number))
+        if (results->texts[number].length == length &&
+            memcmp(letters_of(results, number), json, length) == 0)
+            return number;
+    return WT_NO_TEXT;
+}
+
+static wt_status keep_text(wt_context *context, wt_results *results, const char *json,
+                           size_t length, const wt_flat_member *value, uint32_t *out) {
+    uint32_t hash = wt_slots_hash(0, json, length);
+    wt_status status = WT_OK;
+    *out = find_text(results, json, length, hash);
+    if (*out != WT_NO_TEXT)
+        return status;
+    while (results->letter_room - results->letter_count < length) {
+        size_t used = results->letter_room; /* all of it, so that it grows */
+        WT_TRY(wt_grow(context, &results->letters, used, &results->letter_room, 1, "results"));
+    }
+    WT_TRY(WT_GROW(context, &results->texts, results->text_count, &results->text_room, "results"));
+    *out = (uint32_t)results->text_count;
+    WT_TRY(wt_slots_add(context, &results->by_text, hash, *out));
+    memcpy(results->letters + results->letter_count, json, length);
+    results->texts[results->text_count++] = (wt_text){.at = results->letter_count,
+                                                      .length = length,
+                                                      .number = wt_flat_number(value),
+                                                      .kind = value->kind};
+    results->letter_count += length;
+done:
+    return status;
+}
+
+/* JSON of the words, quotes and all. */
+static wt_status keep_words(wt_context *context, wt_results *results, const char *words,
+                            size_t length, uint32_t *out) {
+    wt_flat_member value = {.value = words, .value_length = length, .kind = WT_FLAT_WORDS};
+    return keep_text(context, results, words - 1, length + 2, &value, out);
+}
+
+static wt_status keep_value(wt_context *context, wt_results *results, const wt_flat_member *member,
+                            uint32_t *out) {
+    if (member->kind == WT_FLAT_WORDS)
+        return keep_words(context, results, member->value, member->value_length, out);
+    return keep_text(context, results, member->value, member->value_length, member, out);
+}
+
+static wt_status fail_json(wt_context *context, const wt_record *record, const char *what) {
+    return wt_fail(context, WT_DATA,
+                   "cell %.12s: the %s are no JSON object of plain values in order", record->hash,
+                   what);
+}
+
+static bool is_named(const wt_flat_member *member, const char *name) {
+    return strlen(name) == member->name_length &&
+           memcmp(member->name, name, member->name_length) == 0;
+}
+
+/* Parameters behind the pairs that are there, all but the repetition, which goes to *rep. */
+static wt_status read_pairs(wt_context *context, wt_results *results, const wt_record *record,
+                            wt_setting *setting, int64_t *rep, bool *repeats) {
+    wt_flat walk = {.at = record->parameters};
+    wt_flat_member member;
+    wt_status status = WT_OK;
+    size_t end = setting->first;
+    *rep = 0;
+    *repeats = false;
+    while (wt_flat_next(&walk, &member)) {
+        uint32_t pair[2];
+        if (is_named(&member, "rep")) {
+            *repeats = true;
+            if (wt_flat_natural(&member, rep))
+                continue;
+            return wt_fail(context, WT_DATA, "cell %.12s: its repetition is no whole number",
+                           record->hash);
+        }
+        WT_TRY(keep_words(context, results, member.name, member.name_length, &pair[0]));
+        WT_TRY(keep_value(context, results, &member, &pair[1]));
+        for (size_t i = 0; i < 2; i++) {
+            WT_TRY(WT_GROW(context, &results->pairs, end, &results->pair_room, "results"));
+            results->pairs[end++] = pair[i];
+        }
+        setting->count++;
+    }
+    if (walk.wrong)
+        status = fail_json(context, record, "parameters");
+done:
+    return status;
+}
+
+static bool same_pairs(const wt_results *results, const wt_setting *a, const wt_setting *b) {
+    return a->experiment == b->experiment && a->count == b->count &&
+           memcmp(results->pairs + a->first, results->pairs + b->first,
+                  2 * (size_t)a->count * sizeof *results->pairs) == 0;
+}
+
+/* The setting of a record, kept once. */
+static wt_status keep_setting(wt_context *context, wt_results *results, const wt_record *record,
+                              uint32_t experiment, wt_result *cell, bool *repeats) {
+    wt_setting setting = {.experiment = experiment, .first = results->pair_count};
+    wt_status status;
+    WT_TRY(WT_GROW(context, &results->pairs, setting.first, &results->pair_room, "results"));
+    WT_TRY(read_pairs(context, results, record, &setting, &cell->rep, repeats));
+    size_t words = 2 * (size_t)setting.count;
+    uint32_t hash =
+        wt_slots_hash(experiment, results->pairs + setting.first, words * sizeof *results->pairs);
+    size_t cursor = wt_slots_start(&results->by_setting, hash);
+    while (wt_slots_next(&results->by_setting, hash, &cursor, &cell->setting))
+        if (same_pairs(results, &results->settings[cell->setting], &setting))
+            goto done;
+    WT_TRY(WT_GROW(context, &results->settings, results->setting_count, &results->setting_room,
+                   "results"));
+    cell->setting = (uint32_t)results->setting_count;
+    WT_TRY(wt_slots_add(context, &results->by_setting, hash, cell->setting));
+    results->settings[results->setting_count++] = setting;
+    results->pair_count += words;
+done:
+    return status;
+}
+
+/* ---- tallies --------------------------------------------------------------------------------- */
+
+static void add_least(wt_least_numbers *to, int64_t number) {
+    size_t place = 0;
+    while (place < to->count && to->numbers[place] < number)
+        place++;
+    if (place < to->count && to->numbers[place] == number)
+        return;
+    to->more |= to->count == WT_LEAST;
+    if (place == WT_LEAST)
+        return;
+    size_t moved = to->count - place - (to->count == WT_LEAST);
+    memmove(to->numbers + place + 1, to->numbers + place, moved * sizeof *to->numbers);
+    to->numbers[place] = number;
+    to->count += to->count < WT_LEAST;
+}
+
+static wt_status add_least_text(wt_context *context, wt_least_texts *to, const char *text) {
+    size_t place = 0;
+    int order = -1;
+    char *copy;
+    while (place < to->count && (order = strcmp(to->texts[place], text)) < 0)
+        place++;
+    if (place < to->count && order == 0)
         return WT_OK;
-    size_t wanted = *room == 0 ? 64 : 2 * *room;
-    wt_status status = wt_allocate_zero(context, &larger, wanted, size, what);
+    to->more |= to->count == WT_LEAST;
+    if (place == WT_LEAST)
+        return WT_OK;
+    wt_status status = wt_copy_text(context, &copy, text, "a result");
     if (status != WT_OK)
         return status;
-    if (count > 0)
-        memcpy(larger, old, count * size);
-    wt_release(old);
-    memcpy(slot, &larger, sizeof larger);
-    *room = wanted;
+    if (to->count == WT_LEAST)
+        wt_release(to->texts[--to->count]);
+    memmove(to->texts + place + 1, to->texts + place, (to->count - place) * sizeof *to->texts);
+    to->texts[place] = copy;
+    to->count++;
     return WT_OK;
 }
 
-static wt_status parse(wt_context *context, const wt_record *record, const char *text,
-                       const char *what, json_t **out) {
-    json_error_t error;
-    *out = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!json_is_object(*out))
-        return wt_fail(context, WT_DATA, "cell %.12s: the %s are no JSON object", record->hash,
-                       what);
+uint32_t wt_results_experiment(const wt_results *results, const char *experiment) {
+    for (size_t i = 0; i < results->tally_count; i++)
+        if (strcmp(results->tallies[i].name, experiment) == 0)
+            return (uint32_t)i;
+    return WT_NO_TEXT;
+}
+
+/* Cells of one experiment mostly come one after the other, or there are few experiments. */
+static wt_status keep_tally(wt_context *context, wt_results *results, const wt_record *record,
+                            uint32_t *out) {
+    wt_status status = WT_OK;
+    *out = wt_results_experiment(results, record->experiment);
+    if (*out != WT_NO_TEXT)
+        return status;
+    WT_TRY(
+        WT_GROW(context, &results->tallies, results->tally_count, &results->tally_room, "results"));
+    *out = (uint32_t)results->tally_count;
+    WT_TRY(wt_copy_text(context, &results->tallies[*out].name, record->experiment, "a result"));
+    results->tally_count++;
+done:
+    return status;
+}
+
+static wt_status add_failure(wt_context *context, wt_results *results, const wt_record *record) {
+    wt_status status = WT_OK;
+    if (results->failed < WT_FAILURES_KEPT) {
+        wt_failure *failure = &results->failures[results->failed];
+        WT_TRY(wt_copy_text(context, &failure->hash, record->hash, "a result"));
+        WT_TRY(wt_copy_text(context, &failure->experiment, record->experiment, "a result"));
+        WT_TRY(wt_copy_text(context, &failure->message, record->message, "a result"));
+    }
+    results->failed++;
+done:
+    return status;
+}
+
+/* The text in place of the one at `slot`. */
+static wt_status replace(wt_context *context, char **slot, const char *text) {
+    char *copy;
+    wt_status status = wt_copy_text(context, &copy, text, "a result");
+    if (status != WT_OK)
+        return status;
+    wt_release(*slot);
+    *slot = copy;
     return WT_OK;
 }
 
-static void result_free(wt_result *cell) {
-    char *const texts[] = {cell->hash,    cell->experiment, cell->message,
-                           cell->version, cell->machine,    cell->finished};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        wt_release(texts[i]);
-    json_decref(cell->parameters);
-    json_decref(cell->metrics);
+static wt_status note_date(wt_context *context, wt_results *results, const char *date) {
+    wt_status status = WT_OK;
+    if (results->first_date == NULL || strcmp(date, results->first_date) < 0)
+        WT_TRY(replace(context, &results->first_date, date));
+    if (results->last_date == NULL || strcmp(date, results->last_date) > 0)
+        WT_TRY(replace(context, &results->last_date, date));
+done:
+    return status;
+}
+
+static wt_status note_tally(wt_context *context, wt_results *results, const wt_record *record,
+                            uint32_t experiment, const wt_result *cell, bool repeats) {
+    wt_tally *tally = &results->tallies[experiment];
+    wt_status status;
+    if (tally->done + tally->failed == 0) {
+        tally->first_setting = cell->setting;
+        tally->result_version = record->result_version;
+    }
+    WT_TRY(add_least_text(context, &tally->versions, record->version));
+    WT_TRY(add_least_text(context, &tally->machines, record->machine));
+    WT_TRY(note_date(context, results, record->finished_date));
+    add_least(&tally->seeds, record->seed);
+    if (repeats)
+        add_least(&tally->reps, cell->rep);
+    tally->repeats |= repeats;
+    tally->wall_seconds += record->wall_seconds;
+    *(record->failed ? &tally->failed : &tally->done) += 1;
+done:
+    return status;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static unsigned digit(char letter) {
+    return letter >= 'a' ? (unsigned)(letter - 'a') + 10 : (unsigned)(letter - '0');
+}
+
+void wt_result_name(const char *hash, unsigned char out[WT_NAME_BYTES]) {
+    memset(out, 0, WT_NAME_BYTES);
+    for (size_t i = 0; i < 2 * (size_t)WT_NAME_BYTES && hash[i] != '\0'; i++)
+        out[i / 2] = (unsigned char)(out[i / 2] | (digit(hash[i]) & 15) << (i % 2 == 0 ? 4 : 0));
+}
+
+static bool is_wanted(const wt_results *results, uint32_t name) {
+    for (size_t i = 0; i < results->wanted_count; i++)
+        if (results->wanted[i] == name)
+            return true;
+    return results->wanted_count == 0;
+}
+
+static wt_status read_metrics(wt_context *context, wt_results *results, const wt_record *record,
+                              wt_result *cell) {
+    wt_flat walk = {.at = record->metrics};
+    wt_flat_member member;
+    size_t end = results->metric_count;
+    wt_status status = WT_OK;
+    cell->first_metric = end;
+    while (wt_flat_next(&walk, &member)) {
+        uint32_t name;
+        WT_TRY(keep_words(context, results, member.name, member.name_length, &name));
+        if (!is_wanted(results, name))
+            continue;
+        WT_TRY(WT_GROW(context, &results->metrics, end, &results->metric_room, "results"));
+        results->metrics[end++] = (wt_metric){name, wt_flat_number(&member)};
+        cell->metric_count++;
+    }
+    if (walk.wrong)
+        status = fail_json(context, record, "metrics");
+done:
+    return status;
 }
 
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record) {
-    wt_result cell = {.seed = record->seed,
-                      .result_version = record->result_version,
-                      .failed = record->failed,
-                      .wall_seconds = record->wall_seconds};
+    wt_result cell = {.seed = record->seed};
+    uint32_t experiment;
+    bool repeats;
     wt_status status;
-    WT_TRY(make_room(context, &results->cells, results->count, &results->room,
-                     sizeof *results->cells, "results"));
-    WT_TRY(wt_copy_text(context, &cell.hash, record->hash, "a result"));
-    WT_TRY(wt_copy_text(context, &cell.experiment, record->experiment, "a result"));
-    WT_TRY(wt_copy_text(context, &cell.message, record->message, "a result"));
-    WT_TRY(wt_copy_text(context, &cell.version, record->version, "a result"));
-    WT_TRY(wt_copy_text(context, &cell.machine, record->machine, "a result"));
-    WT_TRY(wt_copy_text(context, &cell.finished, record->finished_date, "a result"));
-    WT_TRY(parse(context, record, record->parameters, "parameters", &cell.parameters));
-    WT_TRY(parse(context, record, record->metrics, "metrics", &cell.metrics));
+    WT_TRY(keep_tally(context, results, record, &experiment));
+    WT_TRY(keep_setting(context, results, record, experiment, &cell, &repeats));
+    WT_TRY(read_metrics(context, results, record, &cell));
+    WT_TRY(note_tally(context, results, record, experiment, &cell, repeats));
+    if (record->failed) {
+        WT_TRY(add_failure(context, results, record));
+        goto done;
+    }
+    WT_TRY(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
+    wt_result_name(record->hash, cell.name);
+    results->settings[cell.setting].cells++;
+    results->metric_count += cell.metric_count;
     results->cells[results->count++] = cell;
-    cell = (wt_result){0};
 done:
-    result_free(&cell);
     return status;
 }
+
+wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric) {
+    char json[WT_VALUE_TEXT + 2];
+    size_t length = strlen(metric);
+    uint32_t name;
+    wt_status status = WT_OK;
+    if (length >= WT_VALUE_TEXT)
+        return wt_fail(context, WT_INTERNAL, "the name of a metric is too long");
+    snprintf(json, sizeof json, "\"%s\"", metric);
+    WT_TRY(keep_words(context, results, json + 1, length, &name));
+    if (results->wanted_count > 0 && is_wanted(results, name))
+        goto done;
+    WT_TRY(WT_GROW(context, &results->wanted, results->wanted_count, &results->wanted_room,
+                   "results"));
+    results->wanted[results->wanted_count++] = name;
+done:
+    return status;
+}
+
+/* ---- a store --------------------------------------------------------------------------------- */
 
 typedef struct {
     wt_context *context;
@@ -79,7 +347,9 @@ typedef struct {
 static wt_status take_record(void *user, const wt_record *record) {
     loader *load = user;
     char reason[WT_MESSAGE_BYTES];
-    wt_status status = wt_results_add(load->context, load->results, record);
+    wt_status status = wt_check_cancelled(load->context);
+    if (status == WT_OK)
+        status = wt_results_add(load->context, load->results, record);
     if (status != WT_DATA)
         return status;
     snprintf(reason, sizeof reason, "%s", wt_context_message(load->context));
@@ -89,7 +359,7 @@ static wt_status take_record(void *user, const wt_record *record) {
 static wt_status add_text(wt_context *context, char ***texts, size_t *count, size_t *room,
                           const char *text) {
     wt_status status;
-    WT_TRY(make_room(context, texts, *count, room, sizeof **texts, "commands"));
+    WT_TRY(WT_GROW(context, texts, *count, room, "commands"));
     WT_TRY(wt_copy_text(context, &(*texts)[*count], text, "a command"));
     ++*count;
 done:
@@ -108,13 +378,27 @@ static wt_status take_about(void *user, const char *kind, const char *text) {
     return WT_OK;
 }
 
+/* Room as the store says, so that none is left over; it grows all the same where that was wrong. */
+static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) {
+    wt_store_count count;
+    wt_status status;
+    WT_TRY(wt_store_counts(context, store, &count));
+    if (out->count > 0 || count.done == 0)
+        goto done;
+    WT_TRY(WT_NEW(context, &out->cells, count.done, "results"));
+    out->room = count.done;
+done:
+    return status;
+}
+
 wt_status wt_results_load(wt_context *context, const char *path, wt_results *out) {
     wt_store *store = NULL;
     loader load = {.context = context, .results = out};
     wt_status status;
-    *out = (wt_results){0};
     WT_TRY(wt_store_open(context, path, WT_STORE_READ, &store));
     load.shown = wt_store_shown(store);
+    WT_TRY(wt_store_hold(context, store));
+    WT_TRY(reserve(context, store, out));
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
     WT_TRY(wt_store_about(context, store, take_about, &load));
 done:
@@ -122,48 +406,91 @@ done:
     return status;
 }
 
+static void free_texts(wt_least_texts *texts) {
+    for (size_t i = 0; i < texts->count; i++)
+        wt_release(texts->texts[i]);
+}
+
 void wt_results_free(wt_results *results) {
-    for (size_t i = 0; i < results->count; i++)
-        result_free(&results->cells[i]);
+    void *const blocks[] = {results->cells,  results->metrics,    results->settings,
+                            results->pairs,  results->texts,      results->letters,
+                            results->wanted, results->first_date, results->last_date};
+    for (size_t i = 0; i < results->tally_count; i++) {
+        wt_release(results->tallies[i].name);
+        free_texts(&results->tallies[i].versions);
+        free_texts(&results->tallies[i].machines);
+    }
+    for (size_t i = 0; i < WT_FAILURES_KEPT; i++) {
+        wt_release(results->failures[i].hash);
+        wt_release(results->failures[i].experiment);
+        wt_release(results->failures[i].message);
+    }
     for (size_t i = 0; i < results->command_count; i++)
         wt_release(results->commands[i]);
     for (size_t i = 0; i < results->sweep_count; i++)
         wt_release(results->sweeps[i]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        wt_release(blocks[i]);
+    wt_slots_free(&results->by_text);
+    wt_slots_free(&results->by_setting);
+    wt_release(results->tallies);
     wt_release(results->sweeps);
-    wt_release(results->cells);
     wt_release(results->commands);
     *results = (wt_results){0};
 }
 
-static double number_of(const json_t *value) {
-    double number;
-    if (json_is_number(value))
-        return json_number_value(value);
-    if (json_is_boolean(value))
-        return json_is_true(value);
-    if (json_is_string(value) && wt_parse_real(json_string_value(value), &number))
-        return number;
-    return NAN;
+/* ---- what they say --------------------------------------------------------------------------- */
+
+uint32_t wt_results_name(const wt_results *results, const char *name) {
+    char json[WT_VALUE_TEXT + 2];
+    size_t length = strlen(name) + 2;
+    if (length >= sizeof json)
+        return WT_NO_TEXT;
+    snprintf(json, sizeof json, "\"%s\"", name);
+    return find_text(results, json, length, wt_slots_hash(0, json, length));
 }
 
-double wt_result_number(const wt_result *result, const char *name) {
-    const json_t *value = json_object_get(result->metrics, name);
-    if (value == NULL)
-        value = json_object_get(result->parameters, name);
-    if (value == NULL && strcmp(name, "seed") == 0)
-        return (double)result->seed;
-    return number_of(value);
+uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t name) {
+    const wt_setting *one = &results->settings[setting];
+    const uint32_t *pairs = results->pairs + one->first;
+    for (size_t i = 0; i < one->count && name != WT_NO_TEXT; i++)
+        if (pairs[2 * i] == name)
+            return pairs[2 * i + 1];
+    return WT_NO_TEXT;
 }
 
-const char *wt_result_words(const json_t *parameters, const char *name, char *out, size_t size) {
-    const json_t *value = json_object_get(parameters, name);
+double wt_result_metric(const wt_results *results, const wt_result *cell, uint32_t name,
+                        double otherwise) {
+    for (size_t i = 0; i < cell->metric_count; i++)
+        if (results->metrics[cell->first_metric + i].name == name)
+            return results->metrics[cell->first_metric + i].value;
+    return otherwise;
+}
+
+double wt_result_number(const wt_results *results, const wt_result *cell, const char *name) {
+    uint32_t text = wt_results_name(results, name);
+    uint32_t value = wt_setting_value(results, cell->setting, text);
+    double otherwise = NAN;
+    if (value != WT_NO_TEXT)
+        otherwise = results->texts[value].number;
+    else if (strcmp(name, "rep") == 0)
+        otherwise = (double)cell->rep;
+    else if (strcmp(name, "seed") == 0)
+        otherwise = (double)cell->seed;
+    return wt_result_metric(results, cell, text, otherwise);
+}
+
+const char *wt_text_words(const wt_results *results, uint32_t text, char *out, size_t size) {
     out[0] = '\0';
-    if (json_is_string(value))
-        snprintf(out, size, "%s", json_string_value(value));
-    else if (json_is_boolean(value))
-        snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
-    else if (json_is_number(value))
-        snprintf(out, size, "%.10g", json_number_value(value));
+    if (text == WT_NO_TEXT)
+        return out;
+    const wt_text *value = &results->texts[text];
+    if (value->kind == WT_FLAT_WORDS)
+        wt_flat_spell(letters_of(results, text) + 1, value->length - 2, out, size);
+    else if (value->kind == WT_FLAT_TRUE || value->kind == WT_FLAT_FALSE)
+        snprintf(out, size, "%s", value->kind == WT_FLAT_TRUE ? "true" : "false");
+    else if (value->kind != WT_FLAT_NULL)
+        snprintf(out, size, "%.10g", value->number);
     return out;
 }
 
@@ -183,16 +510,16 @@ static bool fits_one(const char *words, const char *pattern, size_t length) {
     }
 }
 
-/* Whether a parameter is a number that is not below the limit. */
-static bool reaches(const wt_result *result, const char *name, const char *limit, size_t length) {
+/* Whether a value is a number that is not below the limit. */
+static bool reaches(const wt_results *results, uint32_t value, const char *limit, size_t length) {
     char text[WT_VALUE_TEXT];
     double least;
     snprintf(text, sizeof text, "%.*s", (int)length, limit);
-    return wt_parse_real(text, &least) &&
-           number_of(json_object_get(result->parameters, name)) >= least;
+    return value != WT_NO_TEXT && wt_parse_real(text, &least) &&
+           results->texts[value].number >= least;
 }
 
-bool wt_result_fits(const wt_result *result, const char *where) {
+bool wt_setting_fits(const wt_results *results, uint32_t setting, const char *where) {
     char name[WT_VALUE_TEXT], words[WT_VALUE_TEXT];
     for (; where != NULL && *where != '\0'; where += *where == ' ') {
         size_t whole = strcspn(where, " "), left = strcspn(where, "!>=");
@@ -201,11 +528,24 @@ bool wt_result_fits(const wt_result *result, const char *where) {
         bool other = where[left] == '!', least = where[left] == '>';
         size_t begin = left + (other || least ? 2 : 1);
         snprintf(name, sizeof name, "%.*s", (int)left, where);
-        wt_result_words(result->parameters, name, words, sizeof words);
-        if (least ? !reaches(result, name, where + begin, whole - begin)
+        uint32_t value = wt_setting_value(results, setting, wt_results_name(results, name));
+        wt_text_words(results, value, words, sizeof words);
+        if (least ? !reaches(results, value, where + begin, whole - begin)
                   : fits_one(words, where + begin, whole - begin) == other)
             return false;
         where += whole;
     }
     return true;
+}
+
+size_t wt_results_fitting(const wt_results *results, const char *experiment, const char *where,
+                          const char *or_else) {
+    uint32_t wanted = wt_results_experiment(results, experiment);
+    size_t count = 0;
+    for (uint32_t i = 0; i < results->setting_count; i++)
+        if (results->settings[i].experiment == wanted &&
+            (wt_setting_fits(results, i, where) ||
+             (or_else != NULL && wt_setting_fits(results, i, or_else))))
+            count += results->settings[i].cells;
+    return count;
 }

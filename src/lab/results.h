@@ -1,47 +1,136 @@
-/* The cells of a store in memory, for claims, tables and figures to choose from. */
+/* The cells of a store in memory, for claims, tables and figures to choose from: as little of each
+ * as those need. Cells that failed are counted. What cells share is kept once: a setting is all
+ * parameters of a cell but its repetition, every name and value a number in a table of texts. */
 #ifndef WT_LAB_RESULTS_H
 #define WT_LAB_RESULTS_H
 
-#include <jansson.h>
-
 #include "base/context.h"
+#include "lab/flat.h"
+#include "lab/slots.h"
 #include "wattle/lab.h"
 
+#define WT_NO_TEXT UINT32_MAX
+
+/* JSON of a name or value, as the store has it. */
+typedef struct wt_text {
+    size_t at, length; /* in wt_results.letters */
+    double number;     /* as wt_flat_number */
+    wt_flat_kind kind;
+} wt_text;
+
+typedef struct wt_setting {
+    uint32_t experiment; /* number in wt_results.experiments */
+    uint32_t count;      /* of its parameters */
+    size_t first;        /* of them, in wt_results.pairs: texts of name, value; names rise */
+    size_t cells;        /* done */
+} wt_setting;
+
+typedef struct wt_metric {
+    uint32_t name; /* its text */
+    double value;  /* NaN = not computed */
+} wt_metric;
+
+enum { WT_NAME_BYTES = 16 };
 typedef struct wt_result {
-    char *hash, *experiment, *message, *version, *machine, *finished;
-    json_t *parameters, *metrics;
-    int64_t seed, result_version;
-    bool failed;
-    double wall_seconds;
+    int64_t seed, rep;
+    uint32_t setting, metric_count;
+    size_t first_metric;
+    unsigned char name[WT_NAME_BYTES]; /* the first half of its hash */
 } wt_result;
+
+/* The least of many different things, in rising order, and whether there were more. */
+enum { WT_LEAST = 12 };
+typedef struct wt_least_numbers {
+    int64_t numbers[WT_LEAST];
+    size_t count;
+    bool more;
+} wt_least_numbers;
+typedef struct wt_least_texts {
+    char *texts[WT_LEAST];
+    size_t count;
+    bool more;
+} wt_least_texts;
+
+/* What there is of an experiment. */
+typedef struct wt_tally {
+    char *name;
+    size_t done, failed;
+    double wall_seconds;
+    int64_t result_version; /* of its first cell, as the setting */
+    uint32_t first_setting;
+    bool repeats; /* cells have a repetition */
+    wt_least_numbers seeds, reps;
+    wt_least_texts versions, machines;
+} wt_tally;
+
+enum { WT_FAILURES_KEPT = 20 };
+typedef struct wt_failure {
+    char *hash, *experiment, *message;
+} wt_failure;
 
 typedef struct wt_results {
     size_t count, room;
-    wt_result *cells; /* in the order of their hashes */
+    wt_result *cells; /* done, in the order of their hashes */
+    size_t metric_count, metric_room;
+    wt_metric *metrics;
+    size_t setting_count, setting_room;
+    wt_setting *settings;
+    size_t pair_count, pair_room;
+    uint32_t *pairs;
+    size_t text_count, text_room;
+    wt_text *texts;
+    size_t letter_count, letter_room;
+    char *letters;
+    size_t wanted_count, wanted_room;
+    uint32_t *wanted; /* metrics that are kept; none = all */
+    wt_slots by_text, by_setting;
+    size_t tally_count, tally_room;
+    wt_tally *tallies; /* in the order they were met */
+    size_t failed;     /* cells; the first of them: */
+    wt_failure failures[WT_FAILURES_KEPT];
+    char *first_date, *last_date; /* NULL without cells */
     size_t command_count, command_room;
     char **commands; /* the command lines that wrote to the store */
     size_t sweep_count, sweep_room;
     char **sweeps; /* what they ran: "experiment=curve n=16:512:x2 .." */
 } wt_results;
 
-/* All of a store. To be freed in any case. */
+/* Before cells come: keeps metrics of this name. Without a call, all are kept. */
+wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric);
+/* All of a store as it is at one moment, behind what is there. To be freed in any case. */
 wt_status wt_results_load(wt_context *context, const char *path, wt_results *out);
 void wt_results_free(wt_results *results);
-/* Adds a copy of the record. WT_DATA when its JSON is none. */
+/* Adds what is kept of the record. WT_DATA when its JSON is none. */
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record);
+
+/* Numbers of a name and of an experiment; WT_NO_TEXT when no cell has them. */
+uint32_t wt_results_name(const wt_results *results, const char *name);
+uint32_t wt_results_experiment(const wt_results *results, const char *experiment);
+
+/* The text of a parameter's value; WT_NO_TEXT when there is none. */
+uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t name);
 
 /* A metric, else a parameter of that name, as a number: true is 1; NaN when there is none or it is
  * no number. "seed" is the cell's. */
-double wt_result_number(const wt_result *result, const char *name);
+double wt_result_number(const wt_results *results, const wt_result *cell, const char *name);
+/* A metric alone. */
+double wt_result_metric(const wt_results *results, const wt_result *cell, uint32_t name,
+                        double otherwise);
 
-/* A parameter as words, numbers as they are printed shortest, into out[size]; "" when there is
- * none. Returns out. */
+/* A value as words, numbers as they are printed shortest, into out[size]; "" for WT_NO_TEXT.
+ * Returns out. */
 #define WT_VALUE_TEXT 64
-const char *wt_result_words(const json_t *parameters, const char *name, char *out, size_t size);
+const char *wt_text_words(const wt_results *results, uint32_t text, char *out, size_t size);
 
 /* Whether the parameters fit all of the words: "model=rfa target=mean-power:*", where a star at
  * the end stands for anything, `a|b` for either, != for all others and >= for numbers from one on.
  * NULL fits all. */
-bool wt_result_fits(const wt_result *result, const char *where);
+bool wt_setting_fits(const wt_results *results, uint32_t setting, const char *where);
+/* Cells done of an experiment that fit one or the other; `or_else` NULL = the first alone. */
+size_t wt_results_fitting(const wt_results *results, const char *experiment, const char *where,
+                          const char *or_else);
+
+/* The first half of a hash as bytes. */
+void wt_result_name(const char *hash, unsigned char out[WT_NAME_BYTES]);
 
 #endif

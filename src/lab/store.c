@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "io/quote.h"
 #include "lab/store_file.h"
@@ -17,16 +18,6 @@
 enum { HEADER = 72, APPLICATION_AT = 68 };
 /* SQLite locks bytes from 0x40000000 on. */
 #define WRITER_BYTE 0x7fff0000
-#define WAIT_MS     60000 /* for readers to let go, or the writer to end a commit */
-
-static const char schema[] =
-    "CREATE TABLE about (kind TEXT NOT NULL, text TEXT NOT NULL);"
-    "CREATE TABLE cell (hash TEXT PRIMARY KEY NOT NULL, experiment TEXT NOT NULL,"
-    " parameters TEXT NOT NULL, seed INTEGER NOT NULL, result_version INTEGER NOT NULL,"
-    " state TEXT NOT NULL CHECK (state IN ('done', 'failed')), message TEXT NOT NULL,"
-    " metrics TEXT NOT NULL, wall_seconds REAL NOT NULL, version TEXT NOT NULL,"
-    " machine TEXT NOT NULL, finished_date TEXT NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO about VALUES ('format', '1');";
 
 wt_status wt_store_fail(wt_context *context, const wt_store *store) {
     int code = sqlite3_errcode(store->base);
@@ -37,6 +28,7 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return wt_fail(context, WT_DATA, "%s: is damaged: %s", store->shown, words);
+    case SQLITE_TOOBIG:
     case SQLITE_ERROR:
     case SQLITE_MISMATCH:
         return wt_fail(context, WT_DATA, "%s: is no store of this format: %s", store->shown, words);
@@ -49,8 +41,7 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store) {
         return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be written: %s", store->shown, words);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return wt_fail(context, WT_IO, "%s: another process has held it for %d s", store->shown,
-                       WAIT_MS / 1000);
+        return wt_store_gave_up(context, store);
     default:
         return wt_fail(context, WT_IO, "%s: %s (SQLite %d, %s)", store->shown, words,
                        sqlite3_extended_errcode(store->base),
@@ -59,6 +50,7 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store) {
 }
 
 wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql) {
+    store->context = context;
     return sqlite3_exec(store->base, sql, NULL, NULL, NULL) == SQLITE_OK
                ? WT_OK
                : wt_store_fail(context, store);
@@ -66,9 +58,15 @@ wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql
 
 wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql,
                            sqlite3_stmt **out) {
+    store->context = context;
     return sqlite3_prepare_v2(store->base, sql, -1, out, NULL) == SQLITE_OK
                ? WT_OK
                : wt_store_fail(context, store);
+}
+
+int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement) {
+    store->context = context;
+    return sqlite3_step(statement);
 }
 
 /* A pragma that answers with one number. */
@@ -76,7 +74,7 @@ static wt_status ask_number(wt_context *context, wt_store *store, const char *sq
     sqlite3_stmt *statement = NULL;
     wt_status status;
     WT_TRY(wt_store_prepare(context, store, sql, &statement));
-    if (sqlite3_step(statement) == SQLITE_ROW)
+    if (wt_store_step(context, store, statement) == SQLITE_ROW)
         *out = sqlite3_column_int64(statement, 0);
     else
         status = wt_store_fail(context, store);
@@ -120,7 +118,8 @@ static wt_status become_writer(wt_context *context, wt_store *store, const char 
                                wt_store_mode mode) {
     bool create = mode == WT_STORE_CREATE;
     wt_status status;
-    store->lock = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    store->lock = wt_descriptor_move(
+        open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666));
     if (store->lock < 0 && errno == ENOENT && !create)
         return wt_fail(context, WT_NO_INPUT, "%s: there is no such file", store->shown);
     if (store->lock < 0)
@@ -152,23 +151,28 @@ done:
     return status;
 }
 
-/* SQLite takes some names for something else than a file. */
+/* A connection; an empty name is a private file of SQLite's, gone with it. */
+static wt_status connect(wt_context *context, wt_store *store, const char *name) {
+    /* no locks of SQLite's own: one thread at a time has a store */
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (*name == '\0' ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(name, &store->base, flags, NULL) != SQLITE_OK)
+        return store->base == NULL ? wt_fail(context, WT_MEMORY, "no memory for SQLite")
+                                   : wt_store_fail(context, store);
+    sqlite3_extended_result_codes(store->base, 1);
+    wt_store_wait_patiently(store);
+    return wt_store_restrict(context, store);
+}
+
+/* SQLite takes some names for something else than a file. A reader may write too: after a kill in
+ * the midst of a commit the first to come must roll it back. */
 static wt_status open_base(wt_context *context, wt_store *store, const char *path) {
     char *name = NULL;
     size_t bytes = strlen(path) + 3;
     wt_status status;
     WT_TRY(WT_NEW(context, &name, bytes, "the path of a store"));
     snprintf(name, bytes, "%s%s", path[0] == '/' ? "" : "./", path);
-    /* A reader too: after a kill in the midst of a commit the first to come must roll it back. */
-    if (sqlite3_open_v2(name, &store->base, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        status = store->base == NULL ? wt_fail(context, WT_MEMORY, "no memory for SQLite")
-                                     : wt_store_fail(context, store);
-        goto done;
-    }
-    sqlite3_extended_result_codes(store->base, 1);
-    sqlite3_busy_timeout(store->base, WAIT_MS);
-    WT_TRY(wt_store_execute(context, store,
-                            "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;"));
+    WT_TRY(connect(context, store, name));
 done:
     wt_release(name);
     return status;
@@ -181,7 +185,7 @@ static wt_status create_tables(wt_context *context, wt_store *store) {
              APPLICATION_ID, WT_STORE_FORMAT);
     WT_TRY(wt_store_begin(context, store));
     WT_TRY(wt_store_execute(context, store, numbers));
-    WT_TRY(wt_store_execute(context, store, schema));
+    WT_TRY(wt_store_execute(context, store, wt_store_schema));
     WT_TRY(wt_store_commit(context, store));
 done:
     return status;
@@ -191,7 +195,7 @@ static wt_status check_whole(wt_context *context, wt_store *store) {
     sqlite3_stmt *statement = NULL;
     wt_status status;
     WT_TRY(wt_store_prepare(context, store, "PRAGMA quick_check(1)", &statement));
-    if (sqlite3_step(statement) != SQLITE_ROW) {
+    if (wt_store_step(context, store, statement) != SQLITE_ROW) {
         status = wt_store_fail(context, store);
         goto done;
     }
@@ -204,12 +208,16 @@ done:
     return status;
 }
 
+static bool is_reader(wt_store_mode mode) {
+    return mode == WT_STORE_READ || mode == WT_STORE_COPY;
+}
+
 /* Tables and format; a writer checks every page first. */
 static wt_status check_content(wt_context *context, wt_store *store, wt_store_mode mode) {
     int64_t pages = 0, format = 0;
     wt_status status;
     WT_TRY(ask_number(context, store, "PRAGMA page_count", &pages));
-    if (mode == WT_STORE_READ)
+    if (is_reader(mode))
         WT_TRY(wt_store_execute(context, store, "PRAGMA query_only = ON"));
     else
         WT_TRY(wt_store_execute(context, store,
@@ -222,9 +230,41 @@ static wt_status check_content(wt_context *context, wt_store *store, wt_store_mo
                          store->shown, (long long)format, WT_STORE_FORMAT);
         goto done;
     }
-    if (mode != WT_STORE_READ)
+    WT_TRY(wt_store_check_schema(context, store));
+    if (!is_reader(mode))
         WT_TRY(check_whole(context, store));
 done:
+    return status;
+}
+
+/* The pages of another store as they are now, to the empty base of this one. */
+static wt_status copy_pages(wt_context *context, wt_store *from, wt_store *to) {
+    sqlite3_backup *copy = sqlite3_backup_init(to->base, "main", from->base, "main");
+    if (copy == NULL)
+        return wt_store_fail(context, to);
+    from->context = to->context = context;
+    int step = sqlite3_backup_step(copy, -1);
+    int code = sqlite3_backup_finish(copy);
+    if (step == SQLITE_DONE && code == SQLITE_OK)
+        return WT_OK;
+    if (code == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN)
+        return wt_fail(context, WT_IO, "%s: cannot be copied to a temporary file (TMPDIR): %s",
+                       from->shown, sqlite3_errstr(code));
+    return wt_store_fail(context, code == sqlite3_errcode(from->base) ? from : to);
+}
+
+/* Puts a copy in the place of the file's connection, which is closed: nobody is held up by it. */
+static wt_status copy_base(wt_context *context, wt_store *store) {
+    wt_store file = *store;
+    wt_status status;
+    store->base = NULL;
+    store->counted = (wt_counted){0};
+    WT_TRY(connect(context, store, ""));
+    WT_TRY(copy_pages(context, &file, store));
+    WT_TRY(check_content(context, store, WT_STORE_COPY));
+done:
+    sqlite3_close(file.base);
+    wt_uncount_memory(&file.counted);
     return status;
 }
 
@@ -239,12 +279,14 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
         status = wt_fail(context, WT_USAGE, "the path of a store is empty");
         goto done;
     }
-    if (mode == WT_STORE_READ)
+    if (is_reader(mode))
         WT_TRY(check_reader(context, store, path));
     else
         WT_TRY(become_writer(context, store, path, mode));
     WT_TRY(open_base(context, store, path));
     WT_TRY(check_content(context, store, mode));
+    if (mode == WT_STORE_COPY)
+        WT_TRY(copy_base(context, store));
     *out = store;
     store = NULL;
 done:
@@ -257,10 +299,12 @@ void wt_store_free(wt_store *store) {
         return;
     wt_store_drop(store);
     sqlite3_finalize(store->get);
+    sqlite3_finalize(store->put);
     sqlite3_close(store->base);
     /* After SQLite's: to close any file of the same inode drops the locks SQLite has on it. */
     if (store->lock >= 0)
         close(store->lock);
+    wt_uncount_memory(&store->counted);
     wt_release(store);
 }
 

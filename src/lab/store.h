@@ -1,4 +1,4 @@
-/* Writing to a store.
+/* A file of results from within.
  *
  * Invariants, cited by the tests:
  *  1. a cell is in the file wholly or not at all, whatever ends the process: cells go in by
@@ -12,7 +12,13 @@
  *     and our application_id before anything else, and checked whole before the first write;
  *  4. one meaning a store: cells of an experiment all have the same result version and the same
  *     parameters, or the sweep is refused;
- *  5. a failing write (each commit counts as one) leaves what was committed before. */
+ *  5. a failing write (each commit counts as one) leaves what was committed before;
+ *  6. nothing in the file is trusted: the schema must be ours to the letter (no views, no triggers,
+ *     no other tables), text must be UTF-8, states, seconds and hashes of the kind we write. Rooms
+ *     grow as rows come: no query is believed about another;
+ *  7. what is read between wt_store_hold and wt_store_let_go is the store at one moment, and who
+ *     reads lets go before printing: a reader that waits, for a pager say, would keep the writer
+ *     from storing. */
 #ifndef WT_LAB_STORE_H
 #define WT_LAB_STORE_H
 
@@ -33,8 +39,8 @@ wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user);
 
-/* Between the two, many cells are looked up as they are at one moment, without asking the file
- * system each time. Nothing may be put, and nothing be waiting for a commit. */
+/* Invariant 7: between the two, all that is read is of one moment, and the file system is asked but
+ * once. Nothing may be put, and nothing be waiting for a commit. */
 wt_status wt_store_hold(wt_context *context, wt_store *store);
 void wt_store_let_go(wt_store *store);
 

@@ -1,7 +1,12 @@
 /* What is in a store: cells, and facts about the store itself. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "io/quote.h"
 #include "lab/store_file.h"
+
+#define SECONDS_MOST 1e12 /* of a cell: sums of them stay finite */
 
 #define COLUMNS                                                                                    \
     "hash, experiment, parameters, seed, result_version, state, message, metrics, wall_seconds, "  \
@@ -28,24 +33,87 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
                : wt_store_fail(context, store);
 }
 
-static const char *text_at(sqlite3_stmt *row, int column) {
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    return text == NULL ? "" : text;
+wt_status wt_store_text(wt_context *context, const wt_store *store, sqlite3_stmt *row, int column,
+                        const char *what, const char *whose, const char **out) {
+    const char *reason = NULL;
+    bool text = sqlite3_column_type(row, column) == SQLITE_TEXT;
+    *out = text ? (const char *)sqlite3_column_text(row, column) : NULL;
+    if (text && *out == NULL)
+        return wt_fail(context, WT_MEMORY, "%s: no memory for SQLite", store->shown);
+    if (!text)
+        reason = "is no text";
+    else if (strlen(*out) != (size_t)sqlite3_column_bytes(row, column))
+        reason = "has a zero byte in it";
+    else if (!wt_utf8_valid(*out))
+        reason = "is not UTF-8";
+    return reason == NULL ? WT_OK
+                          : wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s %s",
+                                    store->shown, what, whose, reason);
 }
 
-static wt_record record_of(sqlite3_stmt *row) {
-    return (wt_record){.hash = text_at(row, HASH),
-                       .experiment = text_at(row, EXPERIMENT),
-                       .parameters = text_at(row, PARAMETERS),
-                       .seed = sqlite3_column_int64(row, SEED),
-                       .result_version = sqlite3_column_int64(row, RESULT_VERSION),
-                       .failed = strcmp(text_at(row, STATE), "failed") == 0,
-                       .message = text_at(row, MESSAGE),
-                       .metrics = text_at(row, METRICS),
-                       .wall_seconds = sqlite3_column_double(row, WALL_SECONDS),
-                       .version = text_at(row, VERSION),
-                       .machine = text_at(row, MACHINE),
-                       .finished_date = text_at(row, FINISHED_DATE)};
+/* The columns as sentences call them, and the texts' places in a record. */
+static const struct {
+    const char *name;
+    size_t place;
+} columns[] = {
+    [HASH] = {"hash", offsetof(wt_record, hash)},
+    [EXPERIMENT] = {"experiment", offsetof(wt_record, experiment)},
+    [PARAMETERS] = {"parameters", offsetof(wt_record, parameters)},
+    [MESSAGE] = {"message", offsetof(wt_record, message)},
+    [METRICS] = {"metrics", offsetof(wt_record, metrics)},
+    [VERSION] = {"version", offsetof(wt_record, version)},
+    [MACHINE] = {"machine", offsetof(wt_record, machine)},
+    [FINISHED_DATE] = {"date", offsetof(wt_record, finished_date)},
+};
+
+static wt_status cell_fails(wt_context *context, const wt_store *store, const char *whose,
+                            const char *reason) {
+    return wt_fail(context, WT_DATA, "%s: is damaged: %s %s", store->shown, whose, reason);
+}
+
+/* State and numbers of a row; seconds are a time. */
+static wt_status read_numbers(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                              const char *whose, wt_record *out) {
+    const char *state;
+    wt_status status;
+    WT_TRY(wt_store_text(context, store, row, STATE, "state", whose, &state));
+    out->failed = strcmp(state, "failed") == 0;
+    if (!out->failed && strcmp(state, "done") != 0)
+        return cell_fails(context, store, whose, "is neither done nor failed");
+    if (sqlite3_column_type(row, SEED) != SQLITE_INTEGER ||
+        sqlite3_column_type(row, RESULT_VERSION) != SQLITE_INTEGER)
+        return cell_fails(context, store, whose, "has a seed or result version that is not whole");
+    out->seed = sqlite3_column_int64(row, SEED);
+    out->result_version = sqlite3_column_int64(row, RESULT_VERSION);
+    out->wall_seconds = sqlite3_column_type(row, WALL_SECONDS) == SQLITE_FLOAT
+                            ? sqlite3_column_double(row, WALL_SECONDS)
+                            : NAN;
+    if (!(out->wall_seconds >= 0 && out->wall_seconds <= SECONDS_MOST))
+        return cell_fails(context, store, whose, "has wall seconds that are no time");
+done:
+    return status;
+}
+
+/* Invariant 6. */
+static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                           wt_record *out) {
+    char whose[32];
+    wt_status status;
+    *out = (wt_record){0};
+    WT_TRY(wt_store_text(context, store, row, HASH, "hash", "a cell", &out->hash));
+    size_t length = strlen(out->hash);
+    if (length == 0 || length >= WT_HASH_TEXT || strspn(out->hash, "0123456789abcdef") != length) {
+        status = cell_fails(context, store, "a cell", "has a hash that is no hash");
+        goto done;
+    }
+    snprintf(whose, sizeof whose, "cell %.12s", out->hash);
+    for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i].name != NULL)
+            WT_TRY(wt_store_text(context, store, row, (int)i, columns[i].name, whose,
+                                 (const char **)(void *)((char *)out + columns[i].place)));
+    WT_TRY(read_numbers(context, store, row, whose, out));
+done:
+    return status;
 }
 
 /* Every row of the statement to `take`; the number of rows to *rows. */
@@ -53,8 +121,9 @@ static wt_status walk(wt_context *context, wt_store *store, sqlite3_stmt *statem
                       wt_record_fn take, void *user, size_t *rows) {
     int step;
     wt_status status = WT_OK;
-    for (*rows = 0; (step = sqlite3_step(statement)) == SQLITE_ROW; ++*rows) {
-        wt_record record = record_of(statement);
+    for (*rows = 0; (step = wt_store_step(context, store, statement)) == SQLITE_ROW; ++*rows) {
+        wt_record record;
+        WT_TRY(record_of(context, store, statement, &record));
         WT_TRY(take(user, &record));
     }
     if (step != SQLITE_DONE)
@@ -155,25 +224,29 @@ static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt 
 }
 
 wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record) {
-    sqlite3_stmt *statement = NULL;
     wt_status status;
     WT_TRY(wt_store_begin(context, store));
-    WT_TRY(wt_store_prepare(
-        context, store,
-        "INSERT INTO cell (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) "
-        "ON CONFLICT (hash) DO UPDATE SET state = excluded.state, message = excluded.message, "
-        "metrics = excluded.metrics, wall_seconds = excluded.wall_seconds, "
-        "version = excluded.version, machine = excluded.machine, "
-        "finished_date = excluded.finished_date WHERE cell.state = 'failed'",
-        &statement));
-    WT_TRY(bind_record(context, store, statement, record));
-    if (sqlite3_step(statement) != SQLITE_DONE)
+    if (store->put == NULL)
+        WT_TRY(wt_store_prepare(
+            context, store,
+            "INSERT INTO cell (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+            " ?12) ON CONFLICT (hash) DO UPDATE SET state = excluded.state,"
+            " message = excluded.message, metrics = excluded.metrics,"
+            " wall_seconds = excluded.wall_seconds, version = excluded.version,"
+            " machine = excluded.machine, finished_date = excluded.finished_date"
+            " WHERE cell.state = 'failed'",
+            &store->put));
+    WT_TRY(bind_record(context, store, store->put, record));
+    if (wt_store_step(context, store, store->put) != SQLITE_DONE)
         status = wt_store_fail(context, store);
     else if (sqlite3_changes(store->base) != 1)
         status = wt_fail(context, WT_INTERNAL, "%s: cell %.12s is done already", store->shown,
                          record->hash);
 done:
-    sqlite3_finalize(statement);
+    if (store->put != NULL) {
+        sqlite3_reset(store->put);
+        sqlite3_clear_bindings(store->put);
+    }
     if (status != WT_OK)
         wt_store_drop(store);
     return status;
@@ -185,8 +258,12 @@ wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take,
     wt_status status;
     WT_TRY(wt_store_prepare(context, store, "SELECT kind, text FROM about ORDER BY rowid",
                             &statement));
-    while ((step = sqlite3_step(statement)) == SQLITE_ROW)
-        WT_TRY(take(user, text_at(statement, 0), text_at(statement, 1)));
+    while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW) {
+        const char *kind, *text;
+        WT_TRY(wt_store_text(context, store, statement, 0, "kind", "a fact about it", &kind));
+        WT_TRY(wt_store_text(context, store, statement, 1, "text", "a fact about it", &text));
+        WT_TRY(take(user, kind, text));
+    }
     if (step != SQLITE_DONE)
         status = wt_store_fail(context, store);
 done:
@@ -204,7 +281,7 @@ wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, 
                             &statement));
     WT_TRY(wt_store_bind(context, store, statement, 1, kind));
     WT_TRY(wt_store_bind(context, store, statement, 2, text));
-    if (sqlite3_step(statement) != SQLITE_DONE)
+    if (wt_store_step(context, store, statement) != SQLITE_DONE)
         status = wt_store_fail(context, store);
 done:
     sqlite3_finalize(statement);
@@ -260,7 +337,7 @@ wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *
                             " count(*) FILTER (WHERE state = 'failed'),"
                             " total(wall_seconds) FROM cell",
                             &statement));
-    if (sqlite3_step(statement) != SQLITE_ROW) {
+    if (wt_store_step(context, store, statement) != SQLITE_ROW) {
         status = wt_store_fail(context, store);
         goto done;
     }

@@ -1,9 +1,11 @@
-/* What store.c (the file) and store_cells.c (what is in it) share. */
+/* What store.c (the file), store_guard.c (whether it is ours), store_wait.c (others at it) and
+ * store_cells.c (what is in it) share. */
 #ifndef WT_LAB_STORE_FILE_H
 #define WT_LAB_STORE_FILE_H
 
 #include <sqlite3.h>
 
+#include "base/memory.h"
 #include "io/source.h"
 #include "lab/store.h"
 
@@ -11,9 +13,13 @@
 
 struct wt_store {
     sqlite3 *base;
-    sqlite3_stmt *get; /* of wt_store_get, kept for the next time; NULL = not made yet */
-    int lock;          /* the writer's open file; -1 for readers */
-    bool changing;     /* a transaction is open */
+    sqlite3_stmt *get, *put; /* kept for the next time; NULL = not made yet */
+    int lock;                /* the writer's open file; -1 for readers */
+    bool changing;           /* a transaction is open */
+    wt_context *context;     /* of the call that is under way, for whoever has to wait in it */
+    double since, cancelled; /* when it began to wait, and was told to stop; by wt_clock */
+    bool told;               /* that it waits */
+    wt_counted counted;      /* SQLite's memory on the account */
     char shown[WT_SHOWN_BYTES];
 };
 
@@ -23,10 +29,29 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store);
 wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql);
 wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql,
                            sqlite3_stmt **out);
+/* SQLITE_ROW, SQLITE_DONE or a failure. */
+int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement);
 /* Binds text to parameter number `at`, from 1; the text must outlive the statement. */
 wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
                         const char *text);
 /* Begins a transaction unless one is open. */
 wt_status wt_store_begin(wt_context *context, wt_store *store);
+
+/* Text of a row, whole and UTF-8; `what` and `whose` stand in the sentence when it is not. */
+wt_status wt_store_text(wt_context *context, const wt_store *store, sqlite3_stmt *row, int column,
+                        const char *what, const char *whose, const char **out);
+
+/* store_wait.c: who finds the file locked waits for as long as it takes, says so after some
+ * seconds, and stops waiting when the context is cancelled: a reader at once, a writer after a few
+ * seconds more, or when it is cancelled again. */
+void wt_store_wait_patiently(wt_store *store);
+/* WT_INTERRUPTED or WT_IO, for SQLITE_BUSY. */
+wt_status wt_store_gave_up(wt_context *context, const wt_store *store);
+
+/* store_guard.c, invariant 6: before the first statement, and when there are tables. */
+wt_status wt_store_restrict(wt_context *context, wt_store *store);
+wt_status wt_store_check_schema(wt_context *context, wt_store *store);
+/* Makes the tables. */
+extern const char wt_store_schema[];
 
 #endif

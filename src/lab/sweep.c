@@ -23,6 +23,7 @@ typedef struct {
     mtx_t storing;            /* held while the store, the report and the meter are touched */
     bool broken;              /* the store failed: nothing more goes in */
     double unsaved;           /* seconds of computing not committed yet */
+    wt_sweep_report stored;   /* what of the report was committed */
     wt_meter meter;
     char what[64]; /* "cells" or "cells, 2 failed," */
 } job;
@@ -78,6 +79,15 @@ static void tell(job *work) {
     wt_meter_set(&work->meter, (double)(report->done + report->failed));
 }
 
+static wt_status save(job *work) {
+    wt_status status;
+    WT_TRY(wt_store_commit(work->context, work->store));
+    work->unsaved = 0;
+    work->stored = *work->report;
+done:
+    return status;
+}
+
 /* Wanted cells begin .. end-1 of a group, by one worker at a time. */
 static wt_status put_cells(job *work, wt_context *context, const wt_plan_group *group, size_t begin,
                            size_t end, const double *metrics, const char *message, double seconds) {
@@ -89,12 +99,10 @@ static wt_status put_cells(job *work, wt_context *context, const wt_plan_group *
         if (work->plan->cells[group->first + i].wanted)
             WT_TRY(put_cell(work, context, group, i, metrics, message, seconds / (double)wanted,
                             date));
-    work->unsaved += seconds;
-    if (work->unsaved >= UNSAVED_SECONDS) {
-        WT_TRY(wt_store_commit(work->context, work->store));
-        work->unsaved = 0;
-    }
     *(metrics == NULL ? &work->report->failed : &work->report->done) += wanted;
+    work->unsaved += seconds;
+    if (work->unsaved >= UNSAVED_SECONDS)
+        WT_TRY(save(work));
     tell(work);
 done:
     return status;
@@ -232,9 +240,10 @@ static wt_status run_groups(job *work, size_t workers) {
     status = wt_parallel_for(work->context, work->todo_count, 1, run_chunk, work);
     (void)wt_context_set_threads(work->context, threads);
     if (!work->broken)
-        saved = wt_store_commit(work->context, work->store);
+        saved = save(work);
     if (saved != WT_OK)
         status = saved;
+    *work->report = work->stored; /* what could not be committed is not there */
 done:
     return status;
 }

@@ -40,9 +40,9 @@ typedef struct wt_merge_report {
     size_t differs; /* of them, done on both sides with other numbers: the first are kept */
 } wt_merge_report;
 
-/* Adds the cells of `from` to the store, all or none. WT_DATA when the stores mean different things
- * by a name, or the same program on the same machine gave numbers that differ by more than
- * rounding. */
+/* Adds the cells of `from`, best a copy (WT_STORE_COPY), to the store, all or none. WT_DATA when
+ * the stores mean different things by a name, or the same program on the same machine gave numbers
+ * that differ by more than rounding. */
 wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
                          wt_merge_report *report);
 

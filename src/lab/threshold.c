@@ -91,8 +91,10 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *set
     WT_TRY(copy_setting(context, setting, path, made));
     WT_TRY(try_first(context, &made->setting));
     made->key = wt_threshold_key(&made->setting);
-    if (path != NULL)
+    if (path != NULL) {
+        WT_TRY(wt_hold_open(context, path, &made->hold));
         WT_TRY(wt_threshold_read(context, made, path));
+    }
     *out = made;
     made = NULL;
 done:
@@ -105,6 +107,7 @@ void wt_threshold_free(wt_threshold *threshold) {
         return;
     for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
         wt_release(threshold->texts[i]);
+    wt_hold_free(threshold->hold);
     wt_release(threshold->lengths);
     wt_release(threshold->rows);
     wt_release(threshold);

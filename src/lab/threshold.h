@@ -2,6 +2,7 @@
 #ifndef WT_LAB_THRESHOLD_H
 #define WT_LAB_THRESHOLD_H
 
+#include "io/beside.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/threshold.h"
 
@@ -18,6 +19,7 @@ struct wt_threshold {
     wt_threshold_row *rows;
     size_t count, room;
     const char *path; /* NULL = none */
+    wt_hold *hold;    /* on the path: rows of another run would be lost */
     size_t *lengths;
     char *texts[WT_THRESHOLD_TEXTS];
 };

@@ -2,6 +2,7 @@
  * batches. Its step is chosen by a short trial of several from the same start, and falls by a
  * cosine to 1/100 of itself. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -193,7 +194,14 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     WT_TRY(make_room(&work, options->heads));
     WT_TRY(wt_recover_run(context, data, options, run_starts, &work));
     report->heads = options->heads;
+    report->exact = report->exact && !isnan(report->holdout_error);
     report->recovered = report->exact;
+    report->verdict = report->exact ? WT_RECOVER_EXACT : WT_RECOVER_NOT_FOUND;
+    if (!report->exact)
+        snprintf(report->reason, sizeof report->reason, "%s",
+                 isnan(report->holdout_error)
+                     ? "no sequence was held out, so that nothing confirms the fit"
+                     : "the error did not reach the goal, and adam does not tell noise apart");
     report->steps = work.steps;
     wt_recover_end(context, data, options, out, report);
     report->seconds = wt_clock() - began;

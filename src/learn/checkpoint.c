@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/quote.h"
 #include "learn/train.h"
 
 #define CHECKPOINT         "checkpoint" /* metadata: the version of this format */
@@ -119,11 +120,14 @@ static wt_status check_about(wt_context *context, const wt_trainer *trainer, con
     for (size_t i = 0; i < trainer->about_count; i++) {
         const wt_metadata *ours = &trainer->about[i];
         const char *theirs = wt_file_metadata(file, ours->key);
-        if (theirs == NULL || strcmp(theirs, ours->value) != 0)
+        if (theirs == NULL || strcmp(theirs, ours->value) != 0) {
+            char there[WT_QUOTED_BYTES], here[WT_QUOTED_BYTES];
             return wt_fail(context, WT_DATA,
-                           "%s is of another run: its '%s' is '%.80s', that of this run '%.80s'",
-                           wt_file_path(file), ours->key, theirs == NULL ? "" : theirs,
-                           ours->value);
+                           "%s is of another run: its '%s' is '%s', that of this run '%s'",
+                           wt_file_path(file), ours->key,
+                           wt_quote(theirs == NULL ? "" : theirs, there, sizeof there),
+                           wt_quote(ours->value, here, sizeof here));
+        }
     }
     return WT_OK;
 }

@@ -1,5 +1,6 @@
 #include "learn/recover.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,9 @@
 #include "base/memory.h"
 #include "model/heads.h"
 #include "wattle/linalg.h"
+
+/* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
+#define SINGLE_GOAL (16 * (double)FLT_EPSILON)
 
 wt_recover_options wt_recover_options_default(void) {
     return (wt_recover_options){.restarts = 20, .holdout = 0.2, .most_steps = 200, .goal = 1e-9};
@@ -19,6 +23,8 @@ double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_
 
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options) {
     size_t held = (size_t)(options->holdout * (double)data->samples);
+    if (held == 0 && options->holdout > 0 && data->samples > 1)
+        held = 1;
     return data->samples - held;
 }
 
@@ -57,6 +63,30 @@ done:
     return status;
 }
 
+bool wt_recover_is_single(size_t count, const double *x) {
+    for (size_t i = 0; i < count; i++)
+        if ((double)(float)x[i] != x[i])
+            return false;
+    return true;
+}
+
+double wt_recover_goal(const wt_sequences *data, const wt_recover_options *options) {
+    size_t tokens = data->samples * data->length;
+    bool single = wt_recover_is_single(tokens * data->outputs, data->y) &&
+                  wt_recover_is_single(tokens * data->dim, data->x);
+    return single ? fmax(options->goal, SINGLE_GOAL) : options->goal;
+}
+
+const char *wt_recover_verdict_name(wt_recover_verdict verdict) {
+    static const char *const names[] = {
+        [WT_RECOVER_NOT_FOUND] = "not found",
+        [WT_RECOVER_MISFIT] = "not of this class",
+        [WT_RECOVER_NOISE] = "to the floor of noise",
+        [WT_RECOVER_EXACT] = "exact",
+    };
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
+}
+
 /* A pass over the rows of fewer flops, about, is too short to share. */
 #define FEW_FLOPS 3e8
 
@@ -93,6 +123,29 @@ static wt_status check_lengths(wt_context *context, const wt_sequences *data,
     return WT_OK;
 }
 
+/* Outputs that never change are no evidence of any layer. */
+static wt_status check_outputs(wt_context *context, const wt_sequences *data,
+                               const wt_recover_options *options) {
+    const double *first = NULL;
+    bool zero = true;
+    for (size_t s = 0; s < data->samples; s++) {
+        size_t length = options->lengths == NULL ? data->length : options->lengths[s];
+        for (size_t a = options->last_row ? length - 1 : 0; a < length; a++) {
+            const double *y = data->y + (s * data->length + a) * data->outputs;
+            first = first == NULL ? y : first;
+            for (size_t j = 0; j < data->outputs; j++) {
+                if (fabs(y[j] - first[j]) > 8 * DBL_EPSILON * fabs(first[j]))
+                    return WT_OK;
+                zero = zero && y[j] == 0;
+            }
+        }
+    }
+    return zero ? wt_fail(context, WT_DATA,
+                          "y is 0 everywhere: every layer with W = 0 fits it, whatever its Theta")
+                : wt_fail(context, WT_DATA,
+                          "y is the same in every row: a constant, which says nothing of a layer");
+}
+
 static wt_status check(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options) {
     size_t longest;
@@ -119,6 +172,7 @@ static wt_status check(wt_context *context, const wt_sequences *data,
                        "Theta can be recovered from them");
     if (wt_recover_mean_square(data) == 0)
         return wt_fail(context, WT_DATA, "every token is zero");
+    WT_TRY(check_outputs(context, data, options));
 done:
     return status;
 }
@@ -133,6 +187,12 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                                   .holdout_error = NAN,
                                   .condition = NAN,
                                   .least_examples = NAN,
+                                  .goal = options->goal,
+                                  .misfit_chance = NAN,
+                                  .misfit_part = NAN,
+                                  .misfit_visible = NAN,
+                                  .dim = data->dim,
+                                  .rank = data->dim,
                                   .examples = data->samples};
     WT_TRY(check(context, data, options));
     rows = wt_recover_train_rows(data, options);
@@ -214,6 +274,11 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
         wt_heads_tidy(1e-6, layer);
         report->heads = layer->heads;
     }
+    if (report->rank < report->dim)
+        wt_recover_warn(context, report,
+                        "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
+                        "which no output shows",
+                        report->rank, report->dim);
     warn_examples(context, data, options, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);

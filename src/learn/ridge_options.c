@@ -22,8 +22,10 @@ wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out) 
         }
     out->rule = WT_LAMBDA_FIXED;
     if (!wt_parse_real(text, &out->lambda))
-        return wt_fail(context, WT_USAGE,
-                       "lambda '%s' is neither a number nor loo, gcv, min-norm or oracle", text);
+        return wt_fail(
+            context, WT_USAGE,
+            "lambda '%s' is neither a number that fits a double nor loo, gcv, min-norm or oracle",
+            text);
     return wt_ridge_check(context, out, true);
 }
 

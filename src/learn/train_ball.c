@@ -59,6 +59,7 @@ static wt_status read_item(wt_context *context, wt_trainer *trainer, char *item)
     size_t n = 0;
     double radius;
     snprintf(whole, sizeof whole, "%s", item);
+    wt_utf8_trim(whole);
     char *dot = strchr(item, '.'), *equals = dot == NULL ? NULL : strchr(dot, '=');
     if (equals == NULL || dot == item || dot - item >= WT_TRAIN_NAME)
         return no_ball(context, whole, "is not of that form");

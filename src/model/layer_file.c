@@ -62,11 +62,20 @@ done:
     return status;
 }
 
-wt_status wt_layer_save(wt_context *context, const char *path, const wt_layer *layer) {
+wt_status wt_layer_save_noted(wt_context *context, const char *path, const wt_layer *layer,
+                              const wt_layer_note *notes, size_t count) {
     size_t m = layer->heads, d = layer->dim;
     const wt_tensor tensors[] = {
         {.name = "theta", .rank = 3, .shape = {m, d, d}, .values = layer->theta},
         {.name = "w", .rank = 3, .shape = {m, d, layer->outputs}, .values = layer->w}};
-    const wt_metadata metadata[] = {{"wattle", "1"}, {"kind", "layer"}};
-    return wt_safetensors_write(context, path, tensors, 2, metadata, 2);
+    wt_metadata metadata[2 + WT_LAYER_NOTES] = {{"wattle", "1"}, {"kind", "layer"}};
+    if (count > WT_LAYER_NOTES)
+        return wt_fail(context, WT_USAGE, "a layer takes %d notes, not %zu", WT_LAYER_NOTES, count);
+    for (size_t i = 0; i < count; i++)
+        metadata[2 + i] = (wt_metadata){notes[i].key, notes[i].value};
+    return wt_safetensors_write(context, path, tensors, 2, metadata, 2 + count);
+}
+
+wt_status wt_layer_save(wt_context *context, const char *path, const wt_layer *layer) {
+    return wt_layer_save_noted(context, path, layer, NULL, 0);
 }

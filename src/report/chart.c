@@ -7,25 +7,29 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/quote.h"
+
+enum { LOOKED_AT = 1000 };
 
 wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points) {
-    wt_status status;
-    WT_TRY(WT_NEW(context, &series->x, 4 * points, "a chart"));
+    size_t numbers = 4 * sizeof *series->x + sizeof *series->cells;
+    char *block = NULL;
+    wt_status status =
+        wt_allocate_zero(context, &block, points, numbers + sizeof *series->open, "a chart");
+    if (status != WT_OK)
+        return status;
+    series->x = (double *)(void *)block;
     series->y = series->x + points;
     series->low = series->y + points;
     series->high = series->low + points;
-    WT_TRY(WT_NEW_ZERO(context, &series->cells, points, "a chart"));
-    WT_TRY(WT_NEW_ZERO(context, &series->open, points, "a chart"));
-done:
-    return status;
+    series->cells = (size_t *)(void *)(series->high + points);
+    series->open = (unsigned char *)(series->cells + points);
+    return WT_OK;
 }
 
 void wt_chart_free(wt_chart *chart) {
-    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++) {
+    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++)
         wt_release(chart->series[i].x);
-        wt_release(chart->series[i].cells);
-        wt_release(chart->series[i].open);
-    }
     wt_release(chart->series);
     wt_release(chart->from);
     *chart = (wt_chart){0};
@@ -49,48 +53,122 @@ static int compare_words(const char *a, const char *b) {
     return a_number != b_number ? b_number - a_number : strcmp(a, b);
 }
 
-/* Appends " key=value" for every parameter in which another line of the same panel and name
- * differs. */
-static void add_differences(const wt_lines *lines, size_t index, const wt_chart_spec *spec,
-                            wt_chart_series *series) {
-    json_t *ours = lines->lines[index].parameters;
-    const char *key;
-    json_t *value;
-    json_object_foreach(ours, key, value) {
-        bool differs = false;
-        if ((spec->panel != NULL && strcmp(key, spec->panel) == 0) ||
-            (spec->name != NULL && strcmp(key, spec->name) == 0))
-            continue;
-        for (size_t i = 0; i < lines->line_count && !differs; i++) {
-            json_t *other = lines->lines[i].parameters;
-            differs = !json_equal(value, json_object_get(other, key)) &&
-                      (spec->panel == NULL || json_equal(json_object_get(ours, spec->panel),
-                                                         json_object_get(other, spec->panel))) &&
-                      (spec->name == NULL || json_equal(json_object_get(ours, spec->name),
-                                                        json_object_get(other, spec->name)));
-        }
+/* A line among those of its panel and name. */
+typedef struct {
+    const wt_lines *lines;
+    uint32_t panel, name; /* values */
+    size_t index;
+} member;
+
+static int by_group(const void *left, const void *right) {
+    const member *a = left, *b = right;
+    int order = (a->panel > b->panel) - (a->panel < b->panel);
+    if (order == 0)
+        order = (a->name > b->name) - (a->name < b->name);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* Names of parameters; those of a chart's lines are few. */
+typedef struct {
+    uint32_t *names;
+    size_t count, room;
+} names;
+
+static bool has_name(const names *all, uint32_t name) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->names[i] == name)
+            return true;
+    return false;
+}
+
+static wt_status add_name(wt_context *context, names *to, uint32_t name) {
+    wt_status status = WT_OK;
+    if (!has_name(to, name)) {
+        WT_TRY(WT_GROW(context, &to->names, to->count, &to->room, "a chart"));
+        to->names[to->count++] = name;
+    }
+done:
+    return status;
+}
+
+/* The names in which two lines differ, one of them missing in the other too. */
+static wt_status add_differences(wt_context *context, const wt_lines *lines, const wt_line *a,
+                                 const wt_line *b, names *to) {
+    const wt_line *const both[] = {a, b};
+    uint32_t name, value;
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t cursor = 0; wt_line_next(lines, both[i], &cursor, &name, &value);)
+            if (wt_line_value(lines, both[1 - i], name) != value)
+                WT_TRY(add_name(context, to, name));
+done:
+    return status;
+}
+
+/* Appends " key=value" for every parameter in which lines of the same panel and name differ. */
+static void append_varied(const wt_lines *lines, const wt_line *line, const names *varied,
+                          wt_chart_series *series) {
+    uint32_t name, value;
+    for (size_t cursor = 0; wt_line_next(lines, line, &cursor, &name, &value);) {
+        char key[WT_VALUE_TEXT], words[WT_VALUE_TEXT];
         size_t length = strlen(series->name);
-        char words[WT_VALUE_TEXT];
-        if (differs)
-            snprintf(series->name + length, WT_CHART_NAME - length, "%s%s=%s",
-                     length > 0 ? " " : "", key, wt_result_words(ours, key, words, sizeof words));
+        if (!has_name(varied, name))
+            continue;
+        snprintf(series->name + length, WT_CHART_NAME - length, "%s%s=%s", length > 0 ? " " : "",
+                 wt_text_words(lines->results, name, key, sizeof key),
+                 wt_text_words(lines->results, value, words, sizeof words));
+        wt_utf8_trim(series->name);
     }
 }
 
-static void name_series(const wt_lines *lines, size_t index, const wt_chart_spec *spec,
-                        wt_chart_series *series) {
-    json_t *parameters = lines->lines[index].parameters;
-    if (spec->panel != NULL)
-        wt_result_words(parameters, spec->panel, series->panel, sizeof series->panel);
-    if (spec->name != NULL) {
+/* Members begin .. end-1 share panel and name: what parts them is told. */
+static wt_status name_group(wt_context *context, const member *members, size_t count,
+                            const wt_chart_spec *spec, wt_chart *out) {
+    const wt_lines *lines = members->lines;
+    names varied = {0};
+    wt_status status = WT_OK;
+    for (size_t i = 1; i < count; i++)
+        WT_TRY(add_differences(context, lines, &lines->lines[members[0].index],
+                               &lines->lines[members[i].index], &varied));
+    for (size_t i = 0; i < count; i++) {
+        wt_chart_series *series = &out->series[members[i].index];
         char words[WT_VALUE_TEXT];
         double number;
-        wt_result_words(parameters, spec->name, words, sizeof words);
+        wt_text_words(lines->results, members->panel, series->panel, sizeof series->panel);
+        wt_text_words(lines->results, members->name, words, sizeof words);
         bool bare = wt_parse_real(words, &number); /* a number alone says nothing */
         snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
                  bare ? "=" : "", words);
+        append_varied(lines, &lines->lines[members[i].index], &varied, series);
     }
-    add_differences(lines, index, spec, series);
+done:
+    wt_release(varied.names);
+    return status;
+}
+
+static wt_status name_series(wt_context *context, const wt_lines *lines, const wt_chart_spec *spec,
+                             wt_chart *out) {
+    const wt_results *results = lines->results;
+    uint32_t panel = spec->panel == NULL ? WT_NO_TEXT : wt_results_name(results, spec->panel);
+    uint32_t name = spec->name == NULL ? WT_NO_TEXT : wt_results_name(results, spec->name);
+    member *members = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &members, lines->line_count, "a chart"));
+    for (size_t i = 0; i < lines->line_count; i++)
+        members[i] = (member){.lines = lines,
+                              .panel = wt_line_value(lines, &lines->lines[i], panel),
+                              .name = wt_line_value(lines, &lines->lines[i], name),
+                              .index = i};
+    qsort(members, lines->line_count, sizeof *members, by_group);
+    for (size_t begin = 0, end; begin < lines->line_count; begin = end) {
+        for (end = begin; end < lines->line_count && members[end].panel == members[begin].panel &&
+                          members[end].name == members[begin].name;)
+            end++;
+        WT_TRY(name_group(context, members + begin, end - begin, spec, out));
+    }
+done:
+    wt_release(members);
+    return status;
 }
 
 /* The values of one x as a point. `values` may be changed. */
@@ -114,7 +192,6 @@ static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t 
     const wt_line *line = &lines->lines[index];
     const wt_line_point *points = lines->points + line->first;
     wt_status status;
-    name_series(lines, index, spec, series);
     WT_TRY(wt_chart_series_open(context, series, line->different_x));
     for (size_t begin = 0, end; begin < line->count; begin = end) {
         for (end = begin; end < line->count && points[end].x == points[begin].x; end++)
@@ -151,9 +228,8 @@ static size_t usual_look(const char *name) {
     return WT_LOOKS;
 }
 
-/* The usual names look alike in all charts, any other in all panels of one; no two names of a
- * chart do before all looks are used up. */
-static void choose_looks(wt_chart *chart) {
+/* Quadratic: of many series few are shown, and those are chosen looks for again. */
+void wt_chart_looks(wt_chart *chart) {
     bool taken[WT_LOOKS] = {false};
     size_t next = 0;
     for (size_t i = 0; i < chart->series_count; i++)
@@ -196,8 +272,10 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
         out->series_count++; /* so that its points are freed whatever happens */
         WT_TRY(fill_series(context, &lines, i, spec, values, &out->series[i]));
     }
+    WT_TRY(name_series(context, &lines, spec, out));
     qsort(out->series, out->series_count, sizeof *out->series, by_place);
-    choose_looks(out);
+    if (out->series_count <= LOOKED_AT)
+        wt_chart_looks(out);
 done:
     wt_lines_free(&lines);
     wt_release(values);
@@ -248,11 +326,12 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
 
 /* A field in quotes where it needs them. */
 static void csv_words(wt_script *out, const char *words) {
+    const char *lead = wt_csv_lead(words);
     if (strpbrk(words, ",\"\n\r") == NULL) {
-        wt_script_add(out, "%s", words);
+        wt_script_add(out, "%s%s", lead, words);
         return;
     }
-    wt_script_add(out, "\"");
+    wt_script_add(out, "\"%s", lead);
     for (; *words != '\0'; words++)
         wt_script_add(out, *words == '"' ? "\"\"" : "%c", *words);
     wt_script_add(out, "\"");
@@ -272,26 +351,25 @@ static const char *known_words(unsigned open) {
     return words[open & (WT_OPEN_LOW | WT_OPEN_HIGH)];
 }
 
-void wt_chart_csv(wt_script *out, const wt_chart *chart) {
+void wt_chart_csv(wt_script *out, const wt_chart *chart, size_t index) {
     const wt_chart_spec *spec = chart->spec;
+    const wt_chart_series *series = &chart->series[index];
     bool critical = spec->build == wt_chart_critical;
-    wt_script_add(out, "%s,series,%s,%s,low,high,cells%s\n",
-                  spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y,
-                  critical ? ",known" : "");
-    for (size_t i = 0; i < chart->series_count; i++) {
-        const wt_chart_series *series = &chart->series[i];
-        for (size_t k = 0; k < series->count; k++) {
-            unsigned open = series->open[k];
-            bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
-            csv_words(out, series->panel);
-            wt_script_add(out, ",");
-            csv_words(out, series->name);
-            csv_number(out, series->x[k]);
-            csv_number(out, series->y[k]);
-            csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
-            csv_number(out, bare || (open & WT_OPEN_HIGH) != 0 ? NAN : series->high[k]);
-            wt_script_add(out, ",%zu%s%s\n", series->cells[k], critical ? "," : "",
-                          critical ? known_words(open) : "");
-        }
+    if (index == 0)
+        wt_script_add(out, "%s,series,%s,%s,low,high,cells%s\n",
+                      spec->panel != NULL ? spec->panel : "panel", spec->x, spec->y,
+                      critical ? ",known" : "");
+    for (size_t k = 0; k < series->count; k++) {
+        unsigned open = series->open[k];
+        bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
+        csv_words(out, series->panel);
+        wt_script_add(out, ",");
+        csv_words(out, series->name);
+        csv_number(out, series->x[k]);
+        csv_number(out, series->y[k]);
+        csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
+        csv_number(out, bare || (open & WT_OPEN_HIGH) != 0 ? NAN : series->high[k]);
+        wt_script_add(out, ",%zu%s%s\n", series->cells[k], critical ? "," : "",
+                      critical ? known_words(open) : "");
     }
 }

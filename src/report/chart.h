@@ -41,10 +41,10 @@ const wt_chart_spec *wt_chart_spec_at(size_t index);
 typedef struct wt_chart_series {
     char panel[WT_CHART_NAME], name[WT_CHART_NAME];
     size_t look, count;
-    bool line;   /* a fit: no points, no intervals */
-    bool parted; /* points that no line joins */
-    double *x, *y, *low, *high;
-    size_t *cells;       /* that each point is made of */
+    bool line;                  /* a fit: no points, no intervals */
+    bool parted;                /* points that no line joins */
+    double *x, *y, *low, *high; /* all in the block of x, as what follows */
+    size_t *cells;              /* that each point is made of */
     unsigned char *open; /* sums of WT_OPEN_..: ends that are those of a grid and not measured */
 } wt_chart_series;
 
@@ -53,8 +53,11 @@ struct wt_chart {
     size_t series_count;
     wt_chart_series *series; /* by panel, then name */
     size_t cells;
-    size_t *from; /* (cells): their places in the results */
+    uint32_t *from; /* (cells): their places in the results */
 };
+
+/* The metrics that charts show, for wt_results_want. */
+wt_status wt_charts_want(wt_context *context, wt_results *results);
 
 /* A chart with no series has nothing to show. To be freed in any case. */
 wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
@@ -76,9 +79,23 @@ size_t wt_chart_panel(const wt_chart *chart, size_t first);
  * room, and the figure is valid as long as they and the chart are. */
 wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *series);
 
-/* "target,series,n,test_error,low,high,cells" and a row a point. Critical sizes have a column
+/* What a page shows of a chart, a chart of its own. */
+typedef struct wt_chart_shown {
+    wt_chart chart;                                                 /* without cells */
+    size_t panels, panels_of, series, series_of, points, points_of; /* at most, and of how many */
+} wt_chart_shown;
+/* out->chart is to be freed in any case. */
+wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_shown *out);
+/* Whether nothing is left out. */
+bool wt_chart_shown_whole(const wt_chart_shown *shown);
+/* Chooses the looks of the series. The usual names look alike in all charts, any other in all
+ * panels of one; no two names of a chart do before all looks are used up. */
+void wt_chart_looks(wt_chart *chart);
+
+/* The rows of one series, a point each, and before those of the first the heading,
+ * "target,series,n,test_error,low,high,cells". Critical sizes have a column
  * `known` more: "above" or "below" where the grid's end in the row is a bound alone, "low" or
  * "high" where that end of the interval alone is known, "value" where neither is. */
-void wt_chart_csv(wt_script *out, const wt_chart *chart);
+void wt_chart_csv(wt_script *out, const wt_chart *chart, size_t index);
 
 #endif

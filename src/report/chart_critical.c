@@ -126,13 +126,19 @@ static const wt_claim_part *threshold_part(void) {
 /* The cells that the critical sizes are made of. */
 static wt_status note_cells(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_chart *out) {
-    wt_status status = WT_NEW(context, &out->from, results->count, "a chart");
-    for (size_t i = 0; status == WT_OK && i < results->count; i++) {
-        const wt_result *cell = &results->cells[i];
-        if (!cell->failed && strcmp(cell->experiment, part->experiment) == 0 &&
-            wt_result_fits(cell, part->where))
+    uint32_t experiment = wt_results_experiment(results, part->experiment);
+    bool *fits = NULL; /* (settings) */
+    wt_status status;
+    WT_TRY(WT_NEW(context, &fits, results->setting_count, "a chart"));
+    for (uint32_t i = 0; i < results->setting_count; i++)
+        fits[i] = results->settings[i].experiment == experiment &&
+                  wt_setting_fits(results, i, part->where);
+    WT_TRY(WT_NEW(context, &out->from, results->count, "a chart"));
+    for (uint32_t i = 0; i < results->count; i++)
+        if (fits[results->cells[i].setting])
             out->from[out->cells++] = i;
-    }
+done:
+    wt_release(fits);
     return status;
 }
 

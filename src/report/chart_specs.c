@@ -232,3 +232,13 @@ static const wt_chart_spec specs[] = {
 const wt_chart_spec *wt_chart_spec_at(size_t index) {
     return index < sizeof specs / sizeof *specs ? &specs[index] : NULL;
 }
+
+wt_status wt_charts_want(wt_context *context, wt_results *results) {
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        WT_TRY(wt_results_want(context, results, specs[i].x));
+        WT_TRY(wt_results_want(context, results, specs[i].y));
+    }
+done:
+    return status;
+}

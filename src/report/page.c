@@ -65,27 +65,17 @@ static wt_status make_folder(wt_page *page) {
 
 /* The earliest and latest date of the cells. */
 static void add_dates(wt_page *page) {
-    const char *first = NULL, *last = NULL;
-    for (size_t i = 0; i < page->results->count; i++) {
-        const char *date = page->results->cells[i].finished;
-        if (first == NULL || strcmp(date, first) < 0)
-            first = date;
-        if (last == NULL || strcmp(date, last) > 0)
-            last = date;
-    }
-    if (first == NULL)
+    if (page->results->first_date == NULL)
         return;
     wt_script_add(&page->html, ", finished from ");
-    wt_html_text(&page->html, first);
+    wt_html_text(&page->html, page->results->first_date);
     wt_script_add(&page->html, " to ");
-    wt_html_text(&page->html, last);
+    wt_html_text(&page->html, page->results->last_date);
 }
 
 static void add_head(wt_page *page) {
     wt_script *html = &page->html;
-    size_t failed = 0;
-    for (size_t i = 0; i < page->results->count; i++)
-        failed += page->results->cells[i].failed;
+    size_t failed = page->results->failed;
     wt_script_add(html,
                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -96,7 +86,7 @@ static void add_head(wt_page *page) {
         wt_script_add(html, "%s", *piece);
     wt_script_add(
         html, "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%zu cells of ",
-        page->results->count);
+        page->results->count + failed);
     wt_html_code(html, page->store);
     wt_script_add(html, ", %zu of them failed", failed);
     add_dates(page);
@@ -212,7 +202,7 @@ done:
     wt_release(page.store_word);
     wt_release(page.output_word);
     wt_release(page.folder_word);
-    wt_release(page.made);
+    wt_release(page.sweep_of);
     wt_release(page.used);
     wt_release(page.drawn);
     return status;

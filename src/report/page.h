@@ -18,7 +18,7 @@ typedef struct wt_page {
     const char *folder_name; /* the same as the page links to it */
     bool drawing;            /* gnuplot is there */
     size_t figures;          /* put on the page so far */
-    bool *made;              /* (sweeps, cells): the sweep makes the cell */
+    uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
     bool *used;              /* (sweeps): room to choose some of them */
     bool *drawn;             /* (charts): it is on the page */
 } wt_page;
@@ -36,7 +36,7 @@ wt_status wt_page_sweeps(wt_page *page);
  * that have nothing to show now, pictures where none can be drawn, sweeps of higher numbers. Other
  * files are left alone. */
 void wt_page_tidy(wt_page *page);
-/* Writes the chart's files into the folder. */
+/* Writes the chart's files into the folder; the figure is of what is shown. */
 wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure);
 /* Links to its files and the commands that make it again; the same for paper, where tables are
  * shut. */

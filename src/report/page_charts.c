@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/page.h"
+
+enum { ROWS_SHOWN = 400 }; /* of a table */
 
 static void add_end(wt_script *html, double value, bool open) {
     if (open)
@@ -30,8 +33,7 @@ static void add_value(wt_script *html, const wt_chart_series *series, size_t k) 
     wt_script_add(html, ")</small>");
 }
 
-/* Numbers of one panel: a row an x, a column a series. */
-static void add_table(wt_script *html, const wt_chart *chart, size_t first, size_t count) {
+static void add_heading(wt_script *html, const wt_chart *chart, size_t first, size_t count) {
     const wt_chart_series *series = chart->series + first;
     wt_script_add(html, "<div class=\"scroll\"><table><caption>");
     wt_html_text(html, series->panel[0] != '\0' ? series->panel : chart->spec->y_label);
@@ -45,7 +47,14 @@ static void add_table(wt_script *html, const wt_chart *chart, size_t first, size
             wt_script_add(html, "</th>");
         }
     wt_script_add(html, "</tr></thead>\n<tbody>\n");
+}
+
+/* Numbers of one panel: a row an x, a column a series. */
+static void add_table(wt_script *html, const wt_chart *chart, size_t first, size_t count) {
+    const wt_chart_series *series = chart->series + first;
+    size_t rows = 0;
     double last = -INFINITY;
+    add_heading(html, chart, first, count);
     while (true) {
         double next = INFINITY;
         for (size_t s = 0; s < count; s++)
@@ -54,6 +63,10 @@ static void add_table(wt_script *html, const wt_chart *chart, size_t first, size
                     next = fmin(next, series[s].x[k]);
         if (isinf(next))
             break;
+        if (rows++ == ROWS_SHOWN) {
+            wt_script_add(html, "<tr><td>...</td></tr>\n");
+            break;
+        }
         wt_script_add(html, "<tr><td class=\"number\">");
         wt_html_number(html, next);
         wt_script_add(html, "</td>");
@@ -85,6 +98,7 @@ static wt_status add_drawings(wt_page *page, const wt_chart *chart, const wt_fig
         snprintf(prefix, sizeof prefix, "%s-%zu-", chart->spec->id, p);
         snprintf(label, sizeof label, "%s%s%s", chart->spec->title, title != NULL ? ": " : "",
                  title != NULL ? title : "");
+        wt_utf8_trim(label);
         wt_html_drawing(html, svg, prefix, label);
         wt_release(svg);
         svg = NULL;
@@ -95,14 +109,35 @@ done:
     return status;
 }
 
-static wt_status add_chart(wt_page *page, const wt_chart *chart) {
+/* "12 of 40 panels", with what goes before it. */
+static void add_part(wt_script *html, bool *any, size_t shown, size_t of, const char *what) {
+    if (shown == of)
+        return;
+    wt_script_add(html, "%s%zu of %zu %s", *any ? ", " : "", shown, of, what);
+    *any = true;
+}
+
+static void add_omission(wt_script *html, const wt_chart_shown *shown) {
+    bool any = false;
+    if (wt_chart_shown_whole(shown))
+        return;
+    wt_script_add(html, "<p class=\"soft\">Too many for a page. Drawn and listed here, evenly "
+                        "spread: ");
+    add_part(html, &any, shown->panels, shown->panels_of, "panels");
+    add_part(html, &any, shown->series, shown->series_of, "lines in the fullest panel");
+    add_part(html, &any, shown->points, shown->points_of, "points on the longest line");
+    wt_script_add(html, ". The file %s.csv has all of them.</p>\n", shown->chart.spec->id);
+}
+
+/* The shown part of the chart as a figure. */
+static wt_status add_shown(wt_page *page, const wt_chart *chart, const wt_chart_shown *shown) {
     wt_script *html = &page->html;
     wt_panel *panels = NULL;
     wt_series *series = NULL;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(page->context, &panels, chart->series_count, "a figure"));
-    WT_TRY(WT_NEW_ZERO(page->context, &series, chart->series_count, "a figure"));
-    wt_figure figure = wt_chart_figure(chart, panels, series);
+    WT_TRY(WT_NEW_ZERO(page->context, &panels, shown->chart.series_count, "a figure"));
+    WT_TRY(WT_NEW_ZERO(page->context, &series, shown->chart.series_count, "a figure"));
+    wt_figure figure = wt_chart_figure(&shown->chart, panels, series);
     WT_TRY(wt_page_write_chart(page, chart, &figure));
     wt_script_add(html, "<figure id=\"%s\"%s><h4>", chart->spec->id,
                   figure.panel_count > 1 ? " class=\"wide\"" : "");
@@ -110,13 +145,14 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
     wt_script_add(html, "</h4>\n<figcaption>");
     wt_html_prose(html, chart->spec->caption);
     wt_script_add(html, "</figcaption>\n");
+    add_omission(html, shown);
     if (page->drawing)
-        WT_TRY(add_drawings(page, chart, &figure));
+        WT_TRY(add_drawings(page, &shown->chart, &figure));
     wt_script_add(html, "<details%s><summary>Numbers, files, commands</summary>\n",
                   page->drawing ? "" : " open");
-    for (size_t first = 0, count; first < chart->series_count; first += count) {
-        count = wt_chart_panel(chart, first);
-        add_table(html, chart, first, count);
+    for (size_t first = 0, count; first < shown->chart.series_count; first += count) {
+        count = wt_chart_panel(&shown->chart, first);
+        add_table(html, &shown->chart, first, count);
     }
     wt_page_links(page, chart);
     wt_script_add(html, "</details>\n");
@@ -127,6 +163,15 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
 done:
     wt_release(panels);
     wt_release(series);
+    return status;
+}
+
+static wt_status add_chart(wt_page *page, const wt_chart *chart) {
+    wt_chart_shown shown;
+    wt_status status = wt_chart_show(page->context, chart, &shown);
+    if (status == WT_OK)
+        status = add_shown(page, chart, &shown);
+    wt_chart_free(&shown.chart);
     return status;
 }
 

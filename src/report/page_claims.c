@@ -136,18 +136,6 @@ static void add_strip(wt_script *html, const wt_claim_part *part, const wt_evide
     wt_script_add(html, "</svg>\n");
 }
 
-/* Cells that were done and that the part, or the other side of its comparison, is about. */
-static size_t bearing(const wt_results *results, const wt_claim_part *part) {
-    size_t count = 0;
-    for (size_t i = 0; i < results->count; i++) {
-        const wt_result *cell = &results->cells[i];
-        count += !cell->failed && strcmp(cell->experiment, part->experiment) == 0 &&
-                 (wt_result_fits(cell, part->where) ||
-                  (part->versus != NULL && wt_result_fits(cell, part->versus)));
-    }
-    return count;
-}
-
 /* What cells that are there do not suffice for. */
 static void add_want(wt_script *html, const wt_claim_part *part) {
     if (part->measure == wt_effect_log_ratio)
@@ -169,7 +157,7 @@ static void add_want(wt_script *html, const wt_claim_part *part) {
 
 static void add_lack(wt_page *page, const wt_claim_part *part) {
     wt_script *html = &page->html;
-    size_t cells = bearing(page->results, part);
+    size_t cells = wt_results_fitting(page->results, part->experiment, part->where, part->versus);
     if (cells == 0) {
         wt_script_add(html, "<p class=\"soft\">No cells of this store bear on it.</p></div>\n");
         return;

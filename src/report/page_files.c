@@ -27,21 +27,37 @@ done:
     return status;
 }
 
+/* All points, series by series. */
+static wt_status write_csv(wt_context *context, const wt_chart *chart, const char *path) {
+    wt_script rows = {.context = context};
+    wt_output *output = NULL;
+    wt_status status;
+    WT_TRY(wt_output_open(context, path, &output));
+    for (size_t i = 0; i < chart->series_count; i++) {
+        rows.length = 0;
+        wt_chart_csv(&rows, chart, i);
+        WT_TRY(rows.status);
+        WT_TRY(wt_output_write(output, rows.text, rows.length));
+    }
+    WT_TRY(wt_output_commit(output));
+done:
+    wt_output_free(output);
+    wt_script_free(&rows);
+    return status;
+}
+
 /* id.csv, and the pictures where they can be drawn. */
 wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
     wt_context *context = page->context;
-    wt_script csv = {.context = context};
     char path[4096];
     wt_status status;
     for (size_t i = 0; i < CSV && page->drawing; i++) {
         snprintf(path, sizeof path, "%s/%s.%s", page->folder, chart->spec->id, kinds[i]);
         WT_TRY(wt_figure_write(context, figure, path));
     }
-    wt_chart_csv(&csv, chart);
     snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
-    WT_TRY(write_text(context, path, &csv));
+    WT_TRY(write_csv(context, chart, path));
 done:
-    wt_script_free(&csv);
     return status;
 }
 
@@ -50,41 +66,36 @@ wt_status wt_page_sweeps(wt_page *page) {
     char path[4096];
     const wt_results *results = page->results;
     wt_status status;
-    WT_TRY(
-        WT_NEW_ZERO(page->context, &page->made, results->sweep_count * results->count, "sweeps"));
+    WT_TRY(WT_NEW_ZERO(page->context, &page->sweep_of, results->count, "sweeps"));
     WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweep_count, "sweeps"));
     for (size_t i = 0; i < results->sweep_count; i++) {
         wt_rerun_spec(&spec, results->sweeps[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
         WT_TRY(write_text(page->context, path, &spec));
         wt_script_free(&spec);
-        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results,
-                              page->made + i * results->count));
+        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results, (uint32_t)i,
+                              page->sweep_of));
     }
 done:
     wt_script_free(&spec);
     return status;
 }
 
-/* Whether the sweep makes a cell of the chart that those chosen before do not. */
-static bool adds_cells(const wt_page *page, const wt_chart *chart, size_t sweep) {
-    size_t count = page->results->count;
-    for (size_t i = 0; i < chart->cells; i++) {
-        bool known = false;
-        for (size_t s = 0; s < sweep && !known; s++)
-            known = page->used[s] && page->made[s * count + chart->from[i]];
-        if (!known && page->made[sweep * count + chart->from[i]])
-            return true;
-    }
-    return false;
+/* The sweeps that make the cells of the chart, for each cell the first of them: so every sweep that
+ * is named makes a cell that those before it do not. */
+static void choose_sweeps(wt_page *page, const wt_chart *chart) {
+    memset(page->used, 0, page->results->sweep_count * sizeof *page->used);
+    for (size_t i = 0; i < chart->cells; i++)
+        if (page->sweep_of[chart->from[i]] > 0)
+            page->used[page->sweep_of[chart->from[i]] - 1] = true;
 }
 
 /* The commands that make the cells of the chart, and the figure, again. */
 static void add_commands(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
+    choose_sweeps(page, chart);
     wt_script_add(html, "<pre>");
     for (size_t i = 0; i < page->results->sweep_count; i++) {
-        page->used[i] = adds_cells(page, chart, i);
         if (!page->used[i])
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */

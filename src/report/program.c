@@ -105,8 +105,15 @@ static const char *first_words(running *run) {
 /* Waits for the program, whose streams are closed, and judges how it ended. */
 static wt_status finish(running *run) {
     const char *name = run->program->words[0];
+    double end = wt_clock() + run->program->seconds;
+    wt_child_state state;
     int how = 0;
-    wt_child_state state = wt_child_wait(&run->child, run->program->seconds, &how);
+    do {
+        wt_status status = wt_check_cancelled(run->context);
+        if (status != WT_OK)
+            return status;
+        state = wt_child_wait(&run->child, 1e-3 * WT_CHILD_LOOK, &how);
+    } while (state == WT_CHILD_LIVES && wt_clock() < end);
     if (state == WT_CHILD_LOST)
         return wt_fail(run->context, WT_IO, "%s was lost: nobody knows how it ended", name);
     if (state == WT_CHILD_LIVES)

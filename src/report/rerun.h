@@ -4,21 +4,23 @@
 
 #include "report/chart.h"
 
-/* Which cells of the results (count) a sweep ("experiment=curve n=16:512:x2 ..") makes, by their
- * names: none where this version does not understand the sweep any more. */
+/* Notes number + 1 for the cells of the results (count) that a sweep ("experiment=curve
+ * n=16:512:x2 ..") makes, by their names, where there is 0: none where this version does not
+ * understand the sweep any more. */
 wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
-                         bool *out);
+                         uint32_t number, uint32_t *out);
 /* The sweep as the INI file `wattle sweep run` reads; what is too long for a line of one is left to
  * the words of the command. */
 void wt_rerun_spec(wt_script *out, const char *sweep);
 /* Those words, quoted for a shell: " --set seed=1,2,3"; nothing where the file has all. */
 void wt_rerun_words(wt_script *out, const char *sweep);
 
-/* The different values of a parameter over the cells of an experiment, "a, b, c" in rising order,
- * cut short with "..." after `most` of them. Returns how many there are, most + 1 for more. */
-size_t wt_rerun_values(wt_script *out, const wt_results *results, const char *experiment,
-                       const char *name, size_t most);
-/* The same of their seeds. */
-void wt_rerun_seeds(wt_script *out, const wt_results *results, const char *experiment, size_t most);
+/* The different values of a parameter over the settings of an experiment, "a, b, c" in rising
+ * order, cut short with "..." after WT_LEAST of them. Returns how many there are, WT_LEAST + 1 for
+ * more. */
+size_t wt_rerun_values(wt_script *out, const wt_results *results, uint32_t experiment,
+                       uint32_t name);
+/* The same of numbers that were gathered. */
+size_t wt_rerun_numbers(wt_script *out, const wt_least_numbers *numbers);
 
 #endif

@@ -25,28 +25,45 @@ static bool make_room(wt_script *script, size_t more) {
     return true;
 }
 
+void wt_script_bytes(wt_script *script, const char *bytes, size_t count) {
+    if (!make_room(script, count))
+        return;
+    memcpy(script->text + script->length, bytes, count);
+    script->length += count;
+    script->text[script->length] = '\0';
+}
+
 void wt_script_add(wt_script *script, const char *format, ...) {
     va_list values, again;
+    size_t room = script->room - script->length;
     va_start(values, format);
     va_copy(again, values);
-    int length = vsnprintf(NULL, 0, format, values);
-    if (length >= 0 && make_room(script, (size_t)length)) {
+    /* mostly there is room enough at once */
+    int length =
+        script->status != WT_OK
+            ? -1
+            : vsnprintf(room > 0 ? script->text + script->length : NULL, room, format, values);
+    if (length >= 0 && (size_t)length >= room && make_room(script, (size_t)length))
         vsnprintf(script->text + script->length, script->room - script->length, format, again);
+    if (length >= 0 && script->status == WT_OK)
         script->length += (size_t)length;
-    }
     va_end(again);
     va_end(values);
 }
 
+/* In double quotes gnuplot obeys backslashes and backquotes, which start programs; in single ones a
+ * quote at the start cannot be written. As numbers they are letters like others. */
 void wt_script_quote(wt_script *script, const char *words) {
-    wt_script_add(script, "'");
-    for (; words != NULL && *words != '\0'; words++) {
-        if (*words == '\'')
-            wt_script_add(script, "''");
-        else
-            wt_script_add(script, "%c", (unsigned char)*words < ' ' ? ' ' : *words);
+    char shown[WT_SHOWN_CHARACTER];
+    size_t left = words == NULL ? 0 : strlen(words);
+    wt_script_add(script, "\"");
+    for (size_t taken; left > 0; words += taken, left -= taken) {
+        taken = wt_show_character(words, left, shown);
+        for (const char *letter = shown; *letter != '\0'; letter++)
+            wt_script_add(script, strchr("\\\"`@", *letter) != NULL ? "\\%03o" : "%c",
+                          (unsigned char)*letter);
     }
-    wt_script_add(script, "'");
+    wt_script_add(script, "\"");
 }
 
 void wt_script_word(wt_script *script, const char *word) {
@@ -54,6 +71,27 @@ void wt_script_word(wt_script *script, const char *word) {
     if (make_room(script, bytes))
         script->length +=
             wt_shell_word(word, script->text + script->length, script->room - script->length);
+}
+
+void wt_script_json(wt_script *script, const char *words) {
+    static const char letters[] = "\"\\\b\f\n\r\t", spelled[] = "\"\\bfnrt";
+    wt_script_bytes(script, "\"", 1);
+    while (*words != '\0') {
+        size_t plain = 0;
+        while ((unsigned char)words[plain] >= ' ' && words[plain] != '"' && words[plain] != '\\')
+            plain++;
+        wt_script_bytes(script, words, plain);
+        words += plain;
+        if (*words == '\0')
+            break;
+        const char *found = strchr(letters, *words);
+        if (found != NULL)
+            wt_script_add(script, "\\%c", spelled[found - letters]);
+        else
+            wt_script_add(script, "\\u%04X", (unsigned)*words);
+        words++;
+    }
+    wt_script_bytes(script, "\"", 1);
 }
 
 void wt_script_number(wt_script *script, double value) {

@@ -15,11 +15,15 @@ typedef struct wt_script {
 
 __attribute__((format(printf, 2, 3))) void wt_script_add(wt_script *script, const char *format,
                                                          ...);
-/* The words in single quotes, in which gnuplot takes everything but the quote as it stands:
- * quotes are doubled, control characters become blanks. NULL gives ''. */
+/* So many bytes as they are. */
+void wt_script_bytes(wt_script *script, const char *bytes, size_t count);
+/* The words in double quotes, as gnuplot reads them back, control characters spelled (wt_show).
+ * NULL gives "". */
 void wt_script_quote(wt_script *script, const char *words);
 /* A word of a command, quoted for a shell. */
 void wt_script_word(wt_script *script, const char *word);
+/* The words as JSON, in double quotes. They must be UTF-8. */
+void wt_script_json(wt_script *script, const char *words);
 /* A number, or NaN where it is not finite. */
 void wt_script_number(wt_script *script, double value);
 void wt_script_free(wt_script *script);

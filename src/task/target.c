@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "io/quote.h"
 
 #define HIGHEST_POWER 64
 
@@ -141,9 +142,10 @@ static wt_status parse_parameters(wt_context *context, const char *text, char *w
 }
 
 wt_status wt_target_parse(wt_context *context, const char *text, wt_target *out) {
-    char words[128];
+    char words[128], shown[WT_QUOTED_BYTES / 2];
     if (strlen(text) >= sizeof words)
-        return wt_fail(context, WT_USAGE, "'%.40s...' is too long for a target", text);
+        return wt_fail(context, WT_USAGE, "'%s' is too long for a target",
+                       wt_quote(text, shown, sizeof shown));
     snprintf(words, sizeof words, "%s", text);
     char *parameters = strchr(words, ':');
     if (parameters != NULL)

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "check.h"
 
 static void statuses_have_names_and_codes(void **state) {
@@ -34,6 +35,22 @@ static void messages_are_kept_cut_and_quoted(void **state) {
     longer[sizeof longer - 1] = '\0';
     wt_fail(*state, WT_DATA, "%s", longer);
     assert_int_equal(strlen(wt_context_message(*state)), WT_MESSAGE_BYTES - 1);
+    /* a cut goes between characters */
+    for (size_t i = 0; i + 3 < sizeof longer; i += 3)
+        memcpy(longer + i, "\u20ac", 3);
+    for (int lead = 0; lead < 3; lead++) {
+        wt_fail(*state, WT_DATA, "%.*s%s", lead, "aa", longer);
+        assert_true(wt_utf8_valid(wt_context_message(*state)));
+        assert_true(strlen(wt_context_message(*state)) > WT_MESSAGE_BYTES - 4);
+        assert_null(strstr(wt_context_message(*state), "\\x"));
+    }
+}
+
+/* Values of others reach no terminal as they are, whoever passes them on. */
+static void sentences_hold_no_control_characters(void **state) {
+    wt_fail(*state, WT_DATA, "key '%s' is unknown", "\x1b]0;x\a\n\u202e\xff");
+    assert_string_equal(wt_context_message(*state),
+                        "key '\\x1b]0;x\\x07\\x0a\\xe2\\x80\\xae\\xff' is unknown");
 }
 
 static void keep_sentence(void *user, const char *sentence) {
@@ -45,6 +62,8 @@ static void remarks_go_to_the_log(void **state) {
     wt_context_set_log(*state, keep_sentence, kept);
     wt_remark(*state, "%d of %s", 3, "4");
     assert_string_equal(kept, "3 of 4");
+    wt_remark(*state, "%s", "\x1b[2J");
+    assert_string_equal(kept, "\\x1b[2J");
     wt_context_set_log(*state, NULL, NULL);
 }
 
@@ -71,9 +90,13 @@ static void faults_come_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_have_names_and_codes),    cmocka_unit_test(threads_have_limits),
-        cmocka_unit_test(messages_are_kept_cut_and_quoted), cmocka_unit_test(remarks_go_to_the_log),
-        cmocka_unit_test(a_cancelled_context_says_so),      cmocka_unit_test(faults_come_once),
+        cmocka_unit_test(statuses_have_names_and_codes),
+        cmocka_unit_test(threads_have_limits),
+        cmocka_unit_test(messages_are_kept_cut_and_quoted),
+        cmocka_unit_test(remarks_go_to_the_log),
+        cmocka_unit_test(a_cancelled_context_says_so),
+        cmocka_unit_test(faults_come_once),
+        cmocka_unit_test(sentences_hold_no_control_characters),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

@@ -58,6 +58,8 @@ static void bad_grids(void **state) {
         {"1,,2", "a value is not a number"},
         {"1, 2", "a value is not a number"},
         {"one", "a value is not a number"},
+        {"1e-400", "a value is not a number that fits a double"},
+        {"1e-400:1:x2", "numbers that fit a double"},
         {"nan", "a value is not a number"},
         {"inf", "a value is not a number"},
         {"-inf", "a value is not a number"},

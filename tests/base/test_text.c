@@ -23,9 +23,11 @@ static void reals_are_finite(void **state) {
     double value;
     assert_true(wt_parse_real("-1.5e-3", &value) && value == -1.5e-3);
     assert_true(wt_parse_real(".5", &value) && value == 0.5);
-    assert_true(wt_parse_real("1e-400", &value) && value == 0);
-    static const char *const bad[] = {"",     " 1",  "1 ",    "1,5", "inf",
-                                      "-inf", "nan", "1e400", ".",   "1e"};
+    assert_true(wt_parse_real("-0e-400", &value) && value == 0);
+    assert_true(wt_parse_real("5e-324", &value) && value > 0); /* rounded, but not to 0 */
+    static const char *const bad[] = {"",       " 1",      "1 ",          "1,5", "inf",
+                                      "-inf",   "nan",     "1e400",       ".",   "1e",
+                                      "1e-400", "-1e-400", "0.00001e-320"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(wt_parse_real(bad[i], &value));
 }
@@ -38,8 +40,8 @@ static void bytes_take_a_unit(void **state) {
     assert_true(wt_parse_bytes("64k", &bytes) && bytes == 65536);
     assert_true(wt_parse_bytes("1.5G", &bytes) && bytes == (size_t)3 << 29);
     assert_true(wt_parse_bytes("2T", &bytes) && bytes == (size_t)1 << 41);
-    static const char *const bad[] = {"",   "-1",       "G",     "1GB", "1 G",
-                                      "1X", "9000000T", "1e999", "0.5", "inf"};
+    static const char *const bad[] = {"",         "-1",    "G",   "1GB", "1 G",   "1X",
+                                      "9000000T", "1e999", "0.5", "inf", "1e-400"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(wt_parse_bytes(bad[i], &bytes));
 }
@@ -90,11 +92,60 @@ static void distances_count_slips(void **state) {
     assert_true(wt_edit_distance(longer, "help") >= 195);
 }
 
+/* What a terminal obeys or nobody sees is spelled; text that was shown once stays as it is. */
+static void shown_text_is_harmless(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"", ""},
+        {"a'b\"\\x", "a'b\"\\x"},
+        {"\u00e9\u20ac\u4e2d\U0001F600 ~", "\u00e9\u20ac\u4e2d\U0001F600 ~"},
+        {"\t\n\r\x1b[2J\x7f", "\\x09\\x0a\\x0d\\x1b[2J\\x7f"},
+        {"\xc2\x9b|\xc2\xa0|\xc2\xad", "\\xc2\\x9b|\xc2\xa0|\\xc2\\xad"},
+        {"\u200b\u202e\u2066\ufeff",
+         "\\xe2\\x80\\x8b\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xef\\xbb\\xbf"},
+        {"\U000E0041", "\\xf3\\xa0\\x81\\x81"},
+        {"\xff\xe2\x82", "\\xff\\xe2\\x82"},
+    };
+    char once[128], twice[128];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(wt_show(cases[i].text, once, sizeof once), strlen(cases[i].shown));
+        assert_string_equal(once, cases[i].shown);
+        wt_show(once, twice, sizeof twice);
+        assert_string_equal(twice, once);
+    }
+}
+
+static void cuts_keep_characters_whole(void **state) {
+    (void)state;
+    static const char text[] =
+        "a\u00e9\u20ac\U0001F600\n"; /* 1, 2, 3, 4 bytes and an escape of 4 */
+    static const size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10, 10, 14};
+    char out[16];
+    for (size_t room = 0; room < sizeof kept / sizeof *kept; room++) {
+        assert_int_equal(wt_show(text, out, room + 1), kept[room]);
+        assert_true(wt_utf8_valid(out));
+        /* the same by a cut and a trim */
+        size_t cut = room < 10 ? room : 10;
+        memcpy(out, text, cut);
+        out[cut] = '\0';
+        wt_utf8_trim(out);
+        assert_int_equal(strlen(out), kept[cut]);
+    }
+    char stray[] = "\x82\x82\x82\x82", whole[] = "\u20ac";
+    wt_utf8_trim(stray);
+    wt_utf8_trim(whole);
+    assert_int_equal(strlen(stray), 4);
+    assert_string_equal(whole, "\u20ac");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_whole_texts),  cmocka_unit_test(reals_are_finite),
         cmocka_unit_test(bytes_take_a_unit),         cmocka_unit_test(bytes_are_written_short),
         cmocka_unit_test(seconds_are_written_short), cmocka_unit_test(distances_count_slips),
+        cmocka_unit_test(shown_text_is_harmless),    cmocka_unit_test(cuts_keep_characters_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ typedef struct run_setting {
     const char *variable;        /* of the environment, "NAME=value"; NULL = none */
     const char *second_variable; /* another */
     long file_limit;             /* most bytes a file may grow to; 0 = no limit */
+    unsigned closed;             /* streams that are closed, 1 << number each */
     long address_limit;          /* most bytes of addresses (ulimit -v); 0 = no limit */
     unsigned seconds;            /* SIGALRM ends it then: it hangs; 0 = never */
 } run_setting;
@@ -65,6 +66,9 @@ static inline void run_become(char **words, const run_setting *setting, int out,
         struct rlimit limit = {(rlim_t)setting->file_limit, (rlim_t)setting->file_limit};
         setrlimit(RLIMIT_FSIZE, &limit);
     }
+    for (int stream = 0; stream < 3; stream++)
+        if ((setting->closed >> stream & 1) != 0)
+            close(stream);
     if (setting->address_limit > 0) {
         struct rlimit limit = {(rlim_t)setting->address_limit, (rlim_t)setting->address_limit};
         setrlimit(RLIMIT_AS, &limit);

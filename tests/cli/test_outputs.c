@@ -35,6 +35,27 @@ static void said_before_the_work(void **state) {
     assert_int_equal(rmdir(folder), 0); /* nothing was left in it */
 }
 
+/* Of two names for one file, neither of which is there yet, the later would take the place of the
+ * earlier. */
+static void two_names_of_one_file(void **state) {
+    static const char *const pairs[][2] = {
+        {"y.svg", "./y.svg"},      {"y.svg", "x/../y.svg"},   {"x/y.svg", "x/../x/y.svg"},
+        {"x/y.svg", "x//./y.svg"}, {"x/y.svg", "link/y.svg"}, {"x/y.svg", "{tmp}/x/y.svg"}};
+    char path[64], line[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s/x", run_folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/link", run_folder);
+    assert_int_equal(symlink("x", path), 0);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        snprintf(line, sizeof line, "curve --n 4 --heads 2 -o %s --plot %s", pairs[i][0],
+                 pairs[i][1]);
+        CHECK_SAYS(run_in_folder(run_line(line)), 64, "--output and --plot are both to be written");
+    }
+    /* one name in two folders is two files */
+    CHECK_SAYS(run_in_folder("curve missing.npz -o y.svg --plot x/y.svg"), 66, "missing.npz");
+}
+
 #define SMALL                                                                                      \
     "train --task and:2 --length 8 --samples 60 --dim 32 --heads 2 --steps 5 --to-end "            \
     "--validation-samples 50 --test-samples 50 "
@@ -59,6 +80,7 @@ static void the_table_outlives_the_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(said_before_the_work),
+        cmocka_unit_test(two_names_of_one_file),
         cmocka_unit_test(the_table_outlives_the_files),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);

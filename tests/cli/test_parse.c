@@ -144,6 +144,7 @@ static void wrong_words_get_a_sentence(void **state) {
         {"--natural=-0", NULL, "a whole number of 0 or more"},
         {"--real=1,5", NULL, "--real: '1,5' is not a number"},
         {"--real=nan", NULL, "'nan' is not a number"},
+        {"--real=1e-999", NULL, "'1e-999' is not a number that fits a double"},
         {"--real=1e999", NULL, "'1e999' is not a number"},
         {"--bytes=4GB", NULL, "--bytes: '4GB' is not a size"},
         {"--choice=rel", NULL, "--choice: 'rel' is none of relu|softmax|re"},

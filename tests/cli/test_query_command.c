@@ -205,6 +205,8 @@ static void bad_lines_are_refused(void **state) {
     serve_and_fail("[[1,2,3,true]]", "item 3 of row 0 is no number");
     serve_and_fail("[[1,2,3,4]] [[1,2,3,4]]\n", "line 1: no JSON");
     serve_and_fail("[[1,2,3,1e400]]\n", "line 1: no JSON");
+    serve_and_fail("[[0,0,0,1]]\n[[1e200,0,0,0],[1e200,1e200,0,0]]\n",
+                   "line 2: number 0 of the answer is not finite");
     CHECK_SAYS(run("serve-layer"), 64, "needs LAYER");
     CHECK_SAYS(run("serve-layer /tmp/wattle-no-such-file"), 66, "/tmp/wattle-no-such-file");
     CHECK_SAYS(run("serve-layer " TEST_DATA "/fixtures/layer.safetensors /tmp/wattle-no-such-file"),

@@ -41,6 +41,39 @@ static void failure_is_exit_1_and_no_file(void **state) {
                 "not recovered");
 }
 
+/* One head is too few for two: the verdict says so, no file appears, and --accept writes one that
+ * carries the verdict. Noise is told from that. */
+static void verdicts_are_told(void **state) {
+    (void)state;
+    run_must("teacher --heads 2 --dim 6 --seed 1 -o teacher.safetensors");
+    run_must("draw --layer teacher.safetensors --tokens gaussian --length 4 --n 100 --seed 2 -o "
+             "d.npz");
+    run_must("draw --layer teacher.safetensors --tokens gaussian --length 4 --n 100 --seed 2 "
+             "--noise 0.05 -o n.npz");
+    const char *wrong = "recover d.npz --heads 1 --method refine";
+    run_refuses("recover d.npz --heads 1 --method refine -o no", 1, "not of this class");
+    assert_non_null(strstr(run_in_folder(wrong)->out, "ore heads?"));
+    struct stat found;
+    assert_int_not_equal(stat("no", &found), 0);
+    const run_result *result =
+        run_in_folder("recover d.npz --heads 1 --method refine --accept -o best.safetensors");
+    assert_int_equal(result->code, 1);
+    result = run_in_folder("info best.safetensors");
+    assert_non_null(strstr(result->out, "not of this class"));
+    assert_non_null(strstr(result->out, "accepted"));
+    json_t *all = json_loads(
+        run_in_folder("recover n.npz --heads 2 --json -o fine.safetensors")->out, 0, NULL);
+    assert_non_null(all);
+    assert_string_equal(json_string_value(json_object_get(all, "verdict")),
+                        "to the floor of noise");
+    assert_true(json_is_null(json_object_get(all, "reason")));
+    assert_true(run_member(all, "misfit_visible") > 0);
+    assert_true(json_is_false(json_object_get(all, "accepted")));
+    json_decref(all);
+    assert_null(strstr(run_in_folder("info fine.safetensors")->out, "accepted"));
+    assert_non_null(strstr(run_in_folder("recover n.npz --heads 2")->out, "misfit seen from"));
+}
+
 static void bad_input_is_refused(void **state) {
     (void)state;
     run_must("teacher --heads 2 --dim 4 --seed 1 -o teacher.safetensors");
@@ -84,6 +117,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_layer_is_made_drawn_and_recovered),
         cmocka_unit_test(failure_is_exit_1_and_no_file),
+        cmocka_unit_test(verdicts_are_told),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);

@@ -59,6 +59,18 @@ static void what_utf8_is(void **state) {
         assert_true(wt_utf8_valid(good[i]));
 }
 
+/* A spreadsheet computes nothing, numbers stay numbers, and one quote less is the text again. */
+static void cells_are_safe_in_spreadsheets(void **state) {
+    (void)state;
+    static const char *const led[] = {"=1+1", "+a", "-a",  "@SUM(A1)", "\t=1", "\r=1",
+                                      "-1+1", "'",  "'=1", "=",        "-inf", "+1e999"};
+    static const char *const bare[] = {"", "a", "1=1", "-1.5e-3", "+7", " =1", "rfa"};
+    for (size_t i = 0; i < sizeof led / sizeof *led; i++)
+        assert_string_equal(wt_csv_lead(led[i]), "'");
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+        assert_string_equal(wt_csv_lead(bare[i]), "");
+}
+
 static void words_are_quoted_for_a_shell(void **state) {
     (void)state;
     static const struct {
@@ -92,6 +104,7 @@ int main(void) {
         cmocka_unit_test(controls_and_stray_bytes_are_spelled),
         cmocka_unit_test(long_text_loses_its_middle),
         cmocka_unit_test(what_utf8_is),
+        cmocka_unit_test(cells_are_safe_in_spreadsheets),
         cmocka_unit_test(words_are_quoted_for_a_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

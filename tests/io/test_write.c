@@ -140,6 +140,8 @@ static void what_makes_no_sense(void **state) {
     CHECK_FAILS(*state, wt_npz_write(*state, path, &bad, 1), WT_USAGE, "missing");
     bad.name = "\xff";
     CHECK_FAILS(*state, wt_npz_write(*state, path, &bad, 1), WT_USAGE, "not UTF-8");
+    bad.name = "\x1b[2J";
+    CHECK_FAILS(*state, wt_npz_write(*state, path, &bad, 1), WT_USAGE, "'\\x1b[2J' cannot be made");
     bad.name = "__metadata__";
     CHECK_FAILS(*state, wt_safetensors_write(*state, path, &bad, 1, NULL, 0), WT_USAGE,
                 "__metadata__");

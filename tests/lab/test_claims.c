@@ -15,7 +15,7 @@ static void add_curve(wt_context *context, const char *model, const char *target
 
 static void cells_are_chosen_by_their_parameters(void **state) {
     add(*state, "curve", "{\"model\":\"rfa\",\"n\":16,\"target\":\"mean-power:2\"}", "{}");
-    const wt_result *cell = &results.cells[0];
+    uint32_t setting = results.cells[0].setting;
     static const char *const fitting[] = {NULL,        "",
                                           "model=rfa", "model=rfa target=mean-power:*",
                                           "n=16",      "model=brfa|rfa",
@@ -26,10 +26,10 @@ static void cells_are_chosen_by_their_parameters(void **state) {
                                          "target=corr:*", "width=3",        "model",
                                          "n>=17",         "width>=0",       "model>=1"};
     for (size_t i = 0; i < sizeof fitting / sizeof *fitting; i++)
-        if (!wt_result_fits(cell, fitting[i]))
+        if (!wt_setting_fits(&results, setting, fitting[i]))
             fail_msg("'%s' does not fit", fitting[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (wt_result_fits(cell, others[i]))
+        if (wt_setting_fits(&results, setting, others[i]))
             fail_msg("'%s' fits", others[i]);
 }
 
@@ -62,15 +62,22 @@ static void cells_make_lines(void **state) {
     assert_int_equal(lines.line_count, 1);
     assert_int_equal(lines.point_count, 6);
     assert_int_equal(lines.lines[0].different_x, 3);
-    assert_string_equal(lines.lines[0].key,
-                        "{\"bias\":0,\"dim\":8,\"keys\":4,\"model\":\"rfa\",\"target\":"
-                        "\"mean-power:2\"}");
+    char shared[256] = "";
+    uint32_t name, value;
+    for (size_t cursor = 0; wt_line_next(&lines, &lines.lines[0], &cursor, &name, &value);) {
+        char words[2][WT_VALUE_TEXT];
+        size_t used = strlen(shared);
+        snprintf(shared + used, sizeof shared - used, "%s=%s ",
+                 wt_text_words(&results, name, words[0], WT_VALUE_TEXT),
+                 wt_text_words(&results, value, words[1], WT_VALUE_TEXT));
+    }
+    assert_string_equal(shared, "bias=0 dim=8 keys=4 model=rfa target=mean-power:2 ");
     for (size_t i = 0; i < 6; i++) {
         CHECK_NEAR(lines.points[i].x, 16 << (i / 2), 0);
         assert_int_equal(lines.points[i].rep, i % 2);
     }
-    assert_non_null(wt_lines_at(&lines, lines.lines[0].key, 32, 9, 1));
-    assert_null(wt_lines_at(&lines, lines.lines[0].key, 32, 8, 1));
+    assert_non_null(wt_lines_at(&lines, &lines.lines[0], 32, 9, 1));
+    assert_null(wt_lines_at(&lines, &lines.lines[0], 32, 8, 1));
     wt_lines_free(&lines);
 }
 

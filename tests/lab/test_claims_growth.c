@@ -62,9 +62,9 @@ static void add_trials(wt_context *context, double (*critical)(double)) {
             for (int rep = 0; rep < 40; rep++) {
                 char parameters[256], metrics[64];
                 snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "{\"length\":%d,\"m\":%d,\"model\":\"transformer\",\"rep\":%d,"
                          "\"task\":\"and:3\"}",
-                         lengths[i], rep, m);
+                         lengths[i], m, rep);
                 snprintf(metrics, sizeof metrics, "{\"success\":%d}", m >= critical(lengths[i]));
                 add(context, "threshold", parameters, metrics);
             }

@@ -241,6 +241,7 @@ static void bad_values_are_told(void **state) {
         {{"experiment=recover", "holdout=1", NULL}, "holdout must be from 0 to below 1"},
         {{"experiment=recover", "noise=-1", NULL}, "noise must be 0 or more"},
         {{"experiment=recover", "samples-ratio=0", NULL}, "samples-ratio must be above 0"},
+        {{"experiment=recover", "samples-ratio=1e300", NULL}, "sequences: too many"},
         {{"experiment=curve", "target=corr:1", "activation=tanh", NULL},
          "neither relu nor softmax"},
         {{"experiment=curve", "target=corr:1", "lambda=loud", NULL}, "loud"},

@@ -13,6 +13,11 @@ static const wt_chart_spec *spec_of(const char *id) {
     return NULL;
 }
 
+static void write_csv(wt_script *out, const wt_chart *chart) {
+    for (size_t i = 0; i < chart->series_count; i++)
+        wt_chart_csv(out, chart, i);
+}
+
 static void cells_become_series(void **state) {
     add_curves(*state);
     wt_chart chart;
@@ -32,10 +37,14 @@ static void cells_become_series(void **state) {
     CHECK_NEAR(chart.series[0].high[2], sqrt(0.1375 * 0.1125) * exp(12.7062047 * half), 1e-8);
     assert_true(chart.series[0].low[2] > 0);
     wt_script csv = {.context = *state};
-    wt_chart_csv(&csv, &chart);
+    write_csv(&csv, &chart);
     assert_int_equal(strncmp(csv.text, "target,series,n,test_error,low,high,cells\n", 42), 0);
     assert_int_equal(count_of(csv.text, "\n"), 13);
     assert_non_null(strstr(csv.text, "\nmean-power:2,rfa,16,0.497"));
+    wt_script_free(&csv);
+    snprintf(chart.series[0].name, sizeof chart.series[0].name, "=1+1");
+    write_csv(&csv, &chart);
+    assert_non_null(strstr(csv.text, ",'=1+1,16,"));
     wt_script_free(&csv);
     wt_chart_free(&chart);
     CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
@@ -68,9 +77,9 @@ static void critical_sizes_have_laws(void **state) {
             for (int rep = 0; rep < 4; rep++) {
                 char parameters[160];
                 snprintf(parameters, sizeof parameters,
-                         "{\"length\":%d,\"model\":\"transformer\",\"rep\":%d,\"m\":%d,"
+                         "{\"length\":%d,\"m\":%d,\"model\":\"transformer\",\"rep\":%d,"
                          "\"task\":\"and:3\"}",
-                         length, rep, m);
+                         length, m, rep);
                 add(*state, "threshold", parameters,
                     m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}");
             }
@@ -91,7 +100,7 @@ static void critical_sizes_have_laws(void **state) {
         assert_true(ours->high[k] < 128 || (ours->open[k] & WT_OPEN_HIGH) != 0);
     }
     wt_script csv = {.context = *state};
-    wt_chart_csv(&csv, &chart);
+    write_csv(&csv, &chart);
     assert_non_null(strstr(csv.text, "panel,series,length,m,low,high,cells,known\n"
                                      ",measured,100,16,,,16,below\n"));
     wt_script_free(&csv);

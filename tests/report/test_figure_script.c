@@ -19,13 +19,13 @@ static void the_script_holds_the_data(void **state) {
     wt_script script = script_of(*state, &curve_figure);
     assert_int_equal(count_of(script.text, "16 1 0.9 1.1\n"), 2);
     assert_int_equal(count_of(script.text, "16 1.1 NaN NaN\n"), 2);
-    assert_int_equal(count_of(script.text, "title 'rfa'"), 3); /* two panels and the legend */
-    assert_int_equal(count_of(script.text, "set title 'mean-power:2'"), 1);
+    assert_int_equal(count_of(script.text, "title \"rfa\""), 3); /* two panels and the legend */
+    assert_int_equal(count_of(script.text, "set title \"mean-power:2\""), 1);
     assert_int_equal(count_of(script.text, "'#0072B2' pt 7"), 3);
     assert_int_equal(count_of(script.text, "'#D55E00' pt 5"), 3);
     assert_int_equal(count_of(script.text, "with vectors heads"), 2); /* brfa has no interval */
     /* One label of y and its numbers, for the left panel. */
-    assert_int_equal(count_of(script.text, "set label 2 'error'"), 1);
+    assert_int_equal(count_of(script.text, "set label 2 \"error\""), 1);
     wt_script_free(&script);
 }
 

@@ -5,9 +5,9 @@
 static wt_results results;
 
 static int open_cells(void **state) {
-    static const char *const parameters[] = {"{\"flag\":true,\"n\":8,\"mixed\":\"loo\"}",
-                                             "{\"flag\":false,\"n\":16,\"mixed\":0.5}",
-                                             "{\"flag\":true,\"n\":8,\"mixed\":0.25}"};
+    static const char *const parameters[] = {"{\"flag\":true,\"mixed\":\"loo\",\"n\":8}",
+                                             "{\"flag\":false,\"mixed\":0.5,\"n\":16}",
+                                             "{\"flag\":true,\"mixed\":0.25,\"n\":8}"};
     if (check_open(state) != 0)
         return -1;
     for (size_t i = 0; i < 3; i++) {
@@ -34,7 +34,9 @@ static int close_cells(void **state) {
 
 static void check_values(wt_context *context, const char *name, size_t count, const char *words) {
     wt_script out = {.context = context};
-    assert_int_equal(wt_rerun_values(&out, &results, "recover", name, 12), count);
+    assert_int_equal(wt_rerun_values(&out, &results, wt_results_experiment(&results, "recover"),
+                                     wt_results_name(&results, name)),
+                     count);
     assert_string_equal(out.text, words);
     wt_script_free(&out);
 }

@@ -1,0 +1,92 @@
+/* What of a chart a reader can take in: as many panels, lines and points as fit a page. Where there
+ * are more, some are chosen, evenly spread over all; the file of numbers has the rest. */
+#include "base/memory.h"
+#include "report/chart.h"
+
+enum { PANELS = 12, POINTS = 200 }; /* lines of a panel: WT_LOOKS, so that no two look alike */
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The index-th of `shown` things chosen of `count`, the first and the last among them. */
+static size_t chosen(size_t index, size_t shown, size_t count) {
+    return shown < 2 ? 0 : index * (count - 1) / (shown - 1);
+}
+
+static size_t count_panels(const wt_chart *chart, size_t *most) {
+    size_t panels = 0;
+    *most = 0;
+    for (size_t first = 0, count; first < chart->series_count; first += count, panels++) {
+        count = wt_chart_panel(chart, first);
+        *most = count > *most ? count : *most;
+    }
+    return panels;
+}
+
+static size_t most_points(const wt_chart *chart) {
+    size_t most = 0;
+    for (size_t i = 0; i < chart->series_count; i++)
+        most = chart->series[i].count > most ? chart->series[i].count : most;
+    return most;
+}
+
+/* A copy of the series with the points that are shown. */
+static wt_status copy_series(wt_context *context, const wt_chart_series *from,
+                             wt_chart_series *out) {
+    size_t count = least(from->count, POINTS);
+    wt_status status;
+    *out = *from;
+    out->x = NULL;
+    WT_TRY(wt_chart_series_open(context, out, count));
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = chosen(i, count, from->count);
+        out->x[i] = from->x[k];
+        out->y[i] = from->y[k];
+        out->low[i] = from->low[k];
+        out->high[i] = from->high[k];
+        out->cells[i] = from->cells[k];
+        out->open[i] = from->open[k];
+    }
+done:
+    return status;
+}
+
+static wt_status copy_panel(wt_context *context, const wt_chart *chart, size_t first,
+                            wt_chart_shown *out) {
+    size_t count = wt_chart_panel(chart, first), shown = least(count, WT_LOOKS);
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < shown; i++) {
+        wt_chart_series *series = &out->chart.series[out->chart.series_count++];
+        WT_TRY(copy_series(context, &chart->series[first + chosen(i, shown, count)], series));
+    }
+done:
+    return status;
+}
+
+wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_shown *out) {
+    size_t panels, at = 0, next = 0;
+    wt_status status;
+    *out = (wt_chart_shown){.chart = {.spec = chart->spec}, .points_of = most_points(chart)};
+    out->panels_of = panels = count_panels(chart, &out->series_of);
+    out->panels = least(panels, PANELS);
+    out->series = least(out->series_of, WT_LOOKS);
+    out->points = least(out->points_of, POINTS);
+    WT_TRY(WT_NEW_ZERO(context, &out->chart.series, out->panels * out->series, "a chart"));
+    for (size_t first = 0; first < chart->series_count; first += wt_chart_panel(chart, first)) {
+        if (at++ != chosen(next, out->panels, panels))
+            continue;
+        next++;
+        WT_TRY(copy_panel(context, chart, first, out));
+    }
+    if (out->chart.series_count < chart->series_count && chart->spec->build == wt_chart_lines)
+        wt_chart_looks(&out->chart);
+done:
+    return status;
+}
+
+bool wt_chart_shown_whole(const wt_chart_shown *shown) {
+    return shown->panels == shown->panels_of && shown->series == shown->series_of &&
+           shown->points == shown->points_of;
+}

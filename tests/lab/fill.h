@@ -1,0 +1,82 @@
+/* Fills a store with the cells of a sweep, quickly: true names and parameters, metrics drawn from
+ * the name. For tests of what reads large stores, and for scripts/store-growth. */
+#ifndef TESTS_LAB_FILL_H
+#define TESTS_LAB_FILL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "lab/plan.h"
+#include "lab/store.h"
+
+/* Shares are 0 or 1, all else lies in (0, 1): a number of the cell's name and the metric's place.
+ */
+static inline double fill_metric(const char *name, const char *hash, size_t place) {
+    char digits[9] = "";
+    memcpy(digits, hash + 3 * place % 48, 8);
+    double share = (double)(strtoul(digits, NULL, 16) + 1) / 4294967297.0;
+    bool rate =
+        strcmp(name, "success") == 0 || strcmp(name, "recovered") == 0 || strcmp(name, "kept") == 0;
+    return rate ? share > 0.3 : share;
+}
+
+static inline wt_status fill_cell(wt_context *context, const wt_plan *plan,
+                                  const wt_plan_group *group, size_t i, wt_store *store) {
+    char *parameters = NULL, *text = NULL;
+    double metrics[64];
+    const wt_experiment *experiment = group->experiment;
+    const char *hash = plan->cells[group->first + i].hash;
+    wt_status status;
+    for (size_t k = 0; k < experiment->metric_count; k++)
+        metrics[k] = fill_metric(experiment->metrics[k], hash, k);
+    WT_TRY(wt_plan_parameters(context, plan, group, i, &parameters));
+    WT_TRY(wt_cell_metrics(context, experiment, metrics, &text));
+    wt_record record = {.hash = hash,
+                        .experiment = experiment->name,
+                        .parameters = parameters,
+                        .seed = (int64_t)group->trial.seed,
+                        .result_version = experiment->result_version,
+                        .message = "",
+                        .metrics = text,
+                        .wall_seconds = 0.25,
+                        .version = "0.1.0",
+                        .machine = "a machine, 2 processors",
+                        .finished_date = "2026-01-31T12:00:00Z"};
+    WT_TRY(wt_store_put(context, store, &record));
+done:
+    wt_release(parameters);
+    wt_release(text);
+    return status;
+}
+
+/* The sweep as words, "experiment=curve", "n=16:1024:x2" and so on. */
+static inline wt_status fill_store(wt_context *context, const char *path, char *const *words,
+                                   size_t count) {
+    wt_spec spec = {0};
+    wt_plan plan = {0};
+    wt_store *store = NULL;
+    char *meaning = NULL, *line = NULL;
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(wt_spec_set(context, &spec, words[i]));
+    WT_TRY(wt_plan_make(context, &spec, (wt_shard){0, 1}, &plan));
+    WT_TRY(wt_store_open(context, path, WT_STORE_CREATE, &store));
+    WT_TRY(wt_cell_meaning(context, plan.axes.experiment, &meaning));
+    WT_TRY(wt_store_declare(context, store, plan.axes.experiment->name, meaning));
+    WT_TRY(wt_spec_line(context, &spec, &line));
+    WT_TRY(wt_store_note(context, store, "sweep", line));
+    for (size_t g = 0; g < plan.group_count; g++)
+        for (size_t i = 0; i < plan.groups[g].trial.count; i++)
+            WT_TRY(fill_cell(context, &plan, &plan.groups[g], i, store));
+    WT_TRY(wt_store_commit(context, store));
+done:
+    wt_release(meaning);
+    wt_release(line);
+    wt_store_free(store);
+    wt_plan_free(&plan);
+    wt_spec_free(&spec);
+    return status;
+}
+
+#endif
