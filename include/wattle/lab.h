@@ -83,7 +83,7 @@ typedef struct wt_interval {
 
 /* What runs along x in y = a + b f(x). */
 typedef enum wt_growth { WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR } wt_growth;
-/* "log", "sqrt", "linear". */
+/* "log", "sqrt", "linear"; "?" for no growth. */
 WT_API const char *wt_growth_name(wt_growth growth);
 
 typedef struct wt_affine_fit {

@@ -38,6 +38,7 @@ typedef struct wt_ridge {
 
 /* "1e-3", "loo", "gcv", "min-norm" or "oracle" into rule and lambda. */
 WT_API wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out);
+/* "fixed", "loo" and so on; "?" for no rule. */
 WT_API const char *wt_lambda_rule_name(wt_lambda_rule rule);
 
 /* What a fit found; NaN where a number was not computed. */
@@ -85,7 +86,7 @@ WT_API wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec
  *   logistic  log(1 + exp(-y f)), labels y = -1 or +1 */
 typedef enum wt_loss { WT_LOSS_SQUARE, WT_LOSS_ABSOLUTE, WT_LOSS_HUBER, WT_LOSS_LOGISTIC } wt_loss;
 
-/* "square", "absolute", "huber", "logistic"; WT_USAGE for another word. */
+/* "square", "absolute", "huber", "logistic"; WT_USAGE for another word, "?" for no loss. */
 WT_API wt_status wt_loss_parse(wt_context *context, const char *word, wt_loss *out);
 WT_API const char *wt_loss_name(wt_loss loss);
 

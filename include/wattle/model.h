@@ -23,7 +23,7 @@ typedef enum wt_model_kind {
     WT_BRFA_INF,
     WT_RFMLP_INF
 } wt_model_kind;
-/* "rfa", "brfa-inf" and so on; WT_USAGE for another word. */
+/* "rfa", "brfa-inf" and so on; WT_USAGE for another word, "?" for no kind. */
 WT_API wt_status wt_model_kind_parse(wt_context *context, const char *word, wt_model_kind *out);
 WT_API const char *wt_model_kind_name(wt_model_kind kind);
 /* Whether it is a limit of infinitely many heads: a kernel, not features. */

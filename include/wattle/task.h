@@ -44,7 +44,7 @@ typedef enum wt_law {
     WT_GAUSSIAN, /* N(0, I) */
     WT_BOOLEAN   /* independent signs */
 } wt_law;
-/* "sphere", "gaussian", "boolean"; WT_USAGE for another word. */
+/* "sphere", "gaussian", "boolean"; WT_USAGE for another word, "?" for no law. */
 WT_API wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out);
 WT_API const char *wt_law_name(wt_law law);
 /* What tokens of set data are multiplied by unless one says otherwise: 1 for the sphere,

@@ -146,6 +146,12 @@ wt_status wt_fail(wt_context *context, wt_status status, const char *format, ...
     return status;
 }
 
+wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count) {
+    if (value >= 0 && (size_t)value < count)
+        return WT_OK;
+    return wt_fail(context, WT_USAGE, "there is no %s number %d", what, value);
+}
+
 void wt_remark(wt_context *context, const char *format, ...) {
     if (context->log == NULL)
         return;

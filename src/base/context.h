@@ -37,6 +37,8 @@ __attribute__((format(printf, 3, 4))) wt_status wt_fail(wt_context *context, wt_
 /* Lets the analyser see that the status given is the one returned. */
 #define wt_fail(context, status, ...) ((void)wt_fail(context, status, __VA_ARGS__), (status))
 #endif
+/* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
+wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
 /* Sends a remark to the context's log, if there is one. */
 __attribute__((format(printf, 2, 3))) void wt_remark(wt_context *context, const char *format, ...);
 

@@ -58,7 +58,8 @@ enum {
     [ACTIVATION] = {"activation", WT_PARAMETER_WORD, "own", "of head and mlp; own = the usual"},   \
     [FIXED_POSITIONS] = {"fixed-positions", WT_PARAMETER_FLAG, "no",                               \
                          "the transformer's positional table stays as drawn"},                     \
-    [DROPOUT] = {"dropout", WT_PARAMETER_REAL, "0.1", "all three dropouts of the transformer"},    \
+    [DROPOUT] = {"dropout", WT_PARAMETER_REAL, "-1",                                               \
+                 "everywhere; -1 = 0.1 in a transformer, 0 in an mlp"},                            \
     [EMBEDDING_DROPOUT] = {"embedding-dropout", WT_PARAMETER_REAL, "-1",                           \
                            "of token vectors; -1 = dropout"},                                      \
     [ATTENTION_DROPOUT] = {"attention-dropout", WT_PARAMETER_REAL, "-1",                           \
@@ -169,16 +170,19 @@ static wt_train_setting recipe_of(const wt_value *values) {
 /* Dropouts by name, and what a head or a perceptron does not have. */
 static void settle_network(wt_value *values) {
     bool transformer = strcmp(values[MODEL].text, "transformer") == 0;
+    bool head = strcmp(values[MODEL].text, "head") == 0;
+    if (values[DROPOUT].number < 0)
+        values[DROPOUT].number = transformer ? wt_network_spec_default().embedding_drop : 0;
     for (size_t i = EMBEDDING_DROPOUT; i <= BLOCK_DROPOUT; i++) {
         if (values[i].number < 0)
             values[i].number = values[DROPOUT].number;
-        if (!transformer)
+        if (head || (i == ATTENTION_DROPOUT && !transformer))
             values[i].number = 0;
     }
     values[DROPOUT].number = 0; /* said by the three */
     if (!transformer)
         values[HEADS].number = values[FIXED_POSITIONS].number = 0;
-    if (values[HIDDEN].number == 0 && strcmp(values[MODEL].text, "head") != 0)
+    if (values[HIDDEN].number == 0 && !head)
         values[HIDDEN].number = 4 * values[DIM].number;
 }
 

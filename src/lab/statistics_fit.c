@@ -12,9 +12,10 @@
 #define GRID            50 /* steps over the exponents, to start from the lowest valley */
 
 static const char *const growth_names[] = {"log", "sqrt", "linear"};
+enum { GROWTHS = sizeof growth_names / sizeof *growth_names };
 
 const char *wt_growth_name(wt_growth growth) {
-    return growth_names[growth];
+    return (size_t)growth < GROWTHS ? growth_names[growth] : "?";
 }
 
 static int ascending(const void *left, const void *right) {

@@ -76,6 +76,13 @@ void wt_descent_free(wt_descent *descent) {
     *descent = (wt_descent){0};
 }
 
+/* WT_DATA from a product or a solve says that numbers at `now` left the range of their type: there
+ * is no step from there, and the descent ends, not the call. */
+static wt_status forgive(wt_status status, bool *fine) {
+    *fine = status == WT_OK;
+    return status == WT_DATA ? WT_OK : status;
+}
+
 /* The matrix at `now`, or what stands for it, and the gradient. */
 static wt_status linearise(wt_context *context, wt_descent *descent) {
     const wt_projection *now = &descent->now;
@@ -120,14 +127,15 @@ done:
     return status;
 }
 
-/* Tries steps of growing damping until one lowers the error; *moved says whether one did. */
+/* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
+ * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
     wt_status status = WT_OK;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
-        bool solved;
-        WT_TRY(solve(context, descent, *damping, &solved));
-        if (solved) {
+        bool solved, fine;
+        WT_TRY(forgive(solve(context, descent, *damping, &solved), &fine));
+        if (fine && solved) {
             for (size_t i = 0; i < descent->side; i++)
                 descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
             WT_TRY(wt_projection_evaluate(context, &descent->trial));
@@ -144,15 +152,17 @@ done:
 
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps) {
     double damping = FIRST_DAMPING, checked = INFINITY;
-    bool moved = true;
+    bool moved = true, fine = true;
     wt_status status;
     descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
     descent->products_before = descent->products;
     WT_TRY(wt_projection_evaluate(context, &descent->now));
+    if (!isfinite(descent->now.error)) /* no start */
+        goto done;
     for (size_t step = 0; step < most_steps && descent->now.error > ROUNDING; step++) {
         double before = descent->now.error;
-        WT_TRY(linearise(context, descent));
-        if (!(descent->scale > 0))
+        WT_TRY(forgive(linearise(context, descent), &fine));
+        if (!fine || !(descent->scale > 0))
             break;
         WT_TRY(advance(context, descent, &damping, &moved));
         if (!moved)
@@ -179,11 +189,15 @@ done:
 wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out) {
     size_t side = descent->side;
     double *normal = NULL;
+    bool fine;
     wt_status status;
+    *out = NAN;
     if (side > CONDITION_MOST)
         return wt_descent_condition_free(context, descent, out);
     WT_TRY(WT_NEW(context, &normal, side * side, "a normal matrix"));
-    WT_TRY(wt_normal_form(context, &descent->now, normal));
+    WT_TRY(forgive(wt_normal_form(context, &descent->now, normal), &fine));
+    if (!fine)
+        goto done;
     WT_TRY(wt_eigen_symmetric(context, side, normal, side, false, descent->step));
     double least = fmax(descent->step[0], DBL_EPSILON * descent->step[side - 1]);
     *out = sqrt(descent->step[side - 1] / least);

@@ -16,19 +16,21 @@ typedef struct wt_projection {
     double *weights;       /* A of all heads, as wt_attention_run gives them */
     double *h;             /* (R, m d) */
     double *qt;            /* (m d, R) */
-    double *first, *again; /* (m d, m d): the two Cholesky factors, L = first again */
+    double *first, *again; /* (m d, m d): Cholesky factors, L = first again */
+    double *third;         /* one that goes into `again` where H is ill-conditioned */
     double *w;             /* (m d, p) */
     double *e;             /* (R, p) */
     double *spare;         /* (m d, p) */
     double *plain;         /* Theta as (m, d, d) */
-    double error;          /* |E| / |Y| */
+    double error;          /* |E| / |Y|; infinite where nothing could be computed */
     double flops;          /* of one evaluation, about */
 } wt_projection;
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out);
 void wt_projection_free(wt_projection *projection);
-/* Everything at the Theta in place. */
+/* Everything at the Theta in place. Numbers that are not finite, or no basis for them, are no
+ * failure of the call: the error is infinite then, W 0 and E Y. */
 wt_status wt_projection_evaluate(wt_context *context, wt_projection *projection);
 
 void wt_theta_pack(size_t heads, size_t dim, const double *plain, double *packed);

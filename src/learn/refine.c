@@ -86,7 +86,9 @@ static wt_status judge(job *work, double *out) {
                       .theta = now->plain,
                       .w = now->w};
     *out = NAN;
-    return work->held.rows == 0 ? WT_OK : wt_recover_error(work->context, &layer, &work->held, out);
+    if (work->held.rows == 0 || !isfinite(now->error))
+        return WT_OK;
+    return wt_recover_error(work->context, &layer, &work->held, out);
 }
 
 static void first_theta(job *work, size_t start, const wt_layer *given) {
@@ -255,7 +257,7 @@ static wt_status try_starts(job *work) {
             WT_TRY(settle(work));
     }
     /* noise in plenty makes many minima: the lowest may pass all the same */
-    if (!work->reached && !work->tested)
+    if (!work->reached && !work->tested && isfinite(work->best_error))
         WT_TRY(settle(work));
 done:
     return status;
@@ -369,8 +371,8 @@ static wt_status refine_heads(wt_context *context, const wt_sequences *data,
     WT_TRY(open_rows(&work, work.train_samples));
     work.fitted_rows = work.train.rows;
     WT_TRY(make_rows(&work, work.train_samples, data->samples, false, &work.held));
-    WT_TRY(WT_NEW(context, &work.best, work.descent.side, "Theta"));
-    WT_TRY(WT_NEW(context, &work.settled, work.descent.side, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.side, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.settled, work.descent.side, "Theta"));
     WT_TRY(try_starts(&work));
     WT_TRY(finish(&work));
     report->heads = heads;

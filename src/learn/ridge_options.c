@@ -11,7 +11,7 @@ static const char *const rules[] = {
 enum { RULES = sizeof rules / sizeof *rules };
 
 const char *wt_lambda_rule_name(wt_lambda_rule rule) {
-    return rules[rule];
+    return (size_t)rule < RULES ? rules[rule] : "?";
 }
 
 wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out) {
@@ -36,6 +36,11 @@ void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count) {
 }
 
 wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_test) {
+    wt_status status = wt_check_choice(context, "rule for lambda", (int)ridge->rule, RULES);
+    if (status == WT_OK)
+        status = wt_check_choice(context, "solver", (int)ridge->solver, WT_SOLVER_PRIMAL + 1);
+    if (status != WT_OK)
+        return status;
     if (ridge->rule == WT_LAMBDA_FIXED && !(ridge->lambda >= 0 && isfinite(ridge->lambda)))
         return wt_fail(context, WT_USAGE, "lambda must be 0 or more, not %g", ridge->lambda);
     if (ridge->rule == WT_LAMBDA_ORACLE && !has_test)

@@ -31,7 +31,7 @@ static void put_member(sheet *to, const char *name, double value) {
         put(to, "null");
 }
 
-static const char *STAGES[] = {"none", "crude", "patterns", "span", "net"};
+static const char *const stages[] = {"none", "crude", "patterns", "span", "net"};
 
 size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_t bytes) {
     sheet to = {.buffer = buffer, .bytes = bytes};
@@ -57,7 +57,8 @@ size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_t bytes
         {"start_error", report->start_error},
         {"seconds", report->seconds},
     };
-    put(&to, "{\"stage\": \"%s\"", STAGES[report->stage]);
+    put(&to, "{\"stage\": \"%s\"",
+        (size_t)report->stage < sizeof stages / sizeof *stages ? stages[report->stage] : "?");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         put_member(&to, members[i].name, members[i].value);
     put(&to, ", \"eigenvalues\": [");

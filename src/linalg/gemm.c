@@ -41,6 +41,8 @@ static wt_status multiply(wt_context *context, product *job) {
     size_t m = job->m, n = job->n, k = job->k;
     bool turned_a = job->turn_a == WT_TURNED, turned_b = job->turn_b == WT_TURNED;
     wt_status status;
+    WT_TRY(wt_check_turn(context, job->turn_a));
+    WT_TRY(wt_check_turn(context, job->turn_b));
     WT_TRY(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
     WT_TRY(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
     WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));

@@ -104,6 +104,7 @@ static wt_status run(wt_context *context, bool single, wt_turn turn, size_t rows
     float *scratch = NULL;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_turn(context, turn));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
     WT_TRY(single ? wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride)

@@ -244,9 +244,9 @@ const char *wt_norm_name(wt_norm_kind kind) {
 wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n, const double *a,
                   size_t stride, double *out) {
     *out = 0;
-    if ((size_t)kind >= WT_NORM_KINDS)
-        return wt_fail(context, WT_USAGE, "there is no norm number %d", (int)kind);
-    wt_status status = check(context, m, n, a, stride);
+    wt_status status = wt_check_choice(context, "norm", (int)kind, WT_NORM_KINDS);
+    if (status == WT_OK)
+        status = check(context, m, n, a, stride);
     if (status == WT_OK && m > 0 && n > 0)
         status = kinds[kind].norm(context, m, n, a, stride, out);
     if (status == WT_OK && !isfinite(*out))

@@ -106,6 +106,7 @@ static wt_status run(wt_context *context, bool single, wt_turn turn, size_t n, s
     const wt_backend *backend;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
+    WT_TRY(wt_check_turn(context, turn));
     WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
     WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
     WT_TRY(check_pivots(context, single, n, l, l_stride));

@@ -159,6 +159,7 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
         return wt_fail(context, WT_USAGE,
                        "noise must be 0 or more and the token scale above 0, not %g and %g", noise,
                        scale);
+    WT_TRY(wt_law_check(context, law));
     WT_TRY(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
     WT_TRY(wt_layer_forward(context, layer, out->samples, out->length, out->x, out->y));
     if (noise > 0)

@@ -26,16 +26,21 @@ wt_status wt_model_kind_parse(wt_context *context, const char *word, wt_model_ki
 }
 
 const char *wt_model_kind_name(wt_model_kind kind) {
-    return kinds[kind].name;
+    return (size_t)kind < KINDS ? kinds[kind].name : "?";
 }
 
 bool wt_model_kind_infinite(wt_model_kind kind) {
-    return kinds[kind].infinite;
+    return (size_t)kind < KINDS && kinds[kind].infinite;
 }
 
 wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {
-    const char *name = kinds[spec->kind].name;
-    bool infinite = kinds[spec->kind].infinite;
+    const char *name = wt_model_kind_name(spec->kind);
+    bool infinite = wt_model_kind_infinite(spec->kind);
+    wt_status status = wt_check_choice(context, "model", (int)spec->kind, KINDS);
+    if (status == WT_OK)
+        status = wt_check_choice(context, "activation", (int)spec->activation, WT_SOFTMAX + 1);
+    if (status != WT_OK)
+        return status;
     if (!infinite && spec->heads == 0)
         return wt_fail(context, WT_USAGE, "%s needs 1 head or more", name);
     if (!isfinite(spec->bias))

@@ -12,6 +12,9 @@ static wt_status check_series(wt_context *context, const wt_panel *panel, size_t
         if (series->look >= WT_LOOKS)
             return wt_fail(context, WT_USAGE, "panel %zu: series %zu wants look %zu of %d", index,
                            i, series->look, WT_LOOKS);
+        wt_status status = wt_check_choice(context, "mark", (int)series->mark, WT_MARK_DOTS + 1);
+        if (status != WT_OK)
+            return status;
         if (series->mark == WT_MARK_BAND && (series->low == NULL || series->high == NULL))
             return wt_fail(context, WT_USAGE, "panel %zu: the band of series %zu has no interval",
                            index, i);

@@ -25,7 +25,7 @@ static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
     if (!(spec->token_scale >= 0) || !isfinite(spec->token_scale))
         return wt_fail(context, WT_USAGE, "the token scale must be above 0, not %g",
                        spec->token_scale);
-    return WT_OK;
+    return wt_law_check(context, spec->law);
 }
 
 wt_status wt_problem_open(wt_context *context, const wt_problem_spec *spec, wt_problem **out) {

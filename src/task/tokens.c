@@ -20,7 +20,11 @@ wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out) {
 }
 
 const char *wt_law_name(wt_law law) {
-    return names[law];
+    return (size_t)law < LAWS ? names[law] : "?";
+}
+
+wt_status wt_law_check(wt_context *context, wt_law law) {
+    return wt_check_choice(context, "law of tokens", (int)law, LAWS);
 }
 
 double wt_law_set_scale(wt_law law, size_t dim) {

@@ -5,6 +5,8 @@
 #include "wattle/random.h"
 #include "wattle/task.h"
 
+/* WT_USAGE for no law. */
+wt_status wt_law_check(wt_context *context, wt_law law);
 /* Tokens first .. first+count-1 of the stream as rows of out (count, dim), times scale. */
 void wt_tokens_draw(wt_law law, double scale, wt_stream stream, uint64_t first, size_t count,
                     size_t dim, double *out);

@@ -143,6 +143,9 @@ static void add_risk(const wt_bound_spec *spec, wt_bound *out) {
 }
 
 static wt_status check(wt_context *context, const wt_bound_spec *spec) {
+    wt_status status = wt_check_choice(context, "model", (int)spec->kind, WT_RFMLP_INF + 1);
+    if (status != WT_OK)
+        return status;
     if (wt_model_kind_infinite(spec->kind))
         return wt_fail(context, WT_USAGE, "there is no bound of its own for %s",
                        wt_model_kind_name(spec->kind));

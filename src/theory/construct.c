@@ -30,6 +30,10 @@ static size_t symbols(const builder *of) {
 static wt_status choose_dim(builder *of) {
     const wt_construct_spec *spec = of->spec;
     size_t fewest = of->anchors;
+    wt_status status = wt_check_choice(of->context, "kind of positions", (int)spec->positions,
+                                       WT_POSITIONS_TRAINED + 1);
+    if (status != WT_OK)
+        return status;
     if (spec->positions == WT_POSITIONS_BASIS)
         of->out->dim = spec->length + symbols(of) + 1;
     else if (spec->positions == WT_POSITIONS_TRAINED)

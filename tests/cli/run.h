@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -26,8 +27,9 @@ typedef struct run_setting {
 } run_setting;
 
 typedef struct run_result {
-    int code;   /* exit code, -1 when a signal ended it */
-    int signal; /* that signal, or 0 */
+    int code;        /* exit code, -1 when a signal ended it */
+    int signal;      /* that signal, or 0 */
+    size_t progress; /* lines of progress, which a slow machine shows; they are not in `err` */
     char out[RUN_BYTES], err[RUN_BYTES];
 } run_result;
 
@@ -48,9 +50,16 @@ static inline void run_become(char **words, const run_setting *setting, int out,
     words[0] = command;
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
-    unsetenv("WATTLE_FAULT_ALLOCATION");
-    unsetenv("WATTLE_FAULT_WRITE");
-    unsetenv("NO_COLOR");
+    static const char *const read_here[] = {"WATTLE_FAULT_ALLOCATION",
+                                            "WATTLE_FAULT_WRITE",
+                                            "NO_COLOR",
+                                            "COLUMNS",
+                                            "SLURM_ARRAY_TASK_ID",
+                                            "SLURM_ARRAY_TASK_COUNT",
+                                            "SLURM_ARRAY_TASK_MIN",
+                                            "SLURM_ARRAY_TASK_STEP"};
+    for (size_t i = 0; i < sizeof read_here / sizeof *read_here; i++)
+        unsetenv(read_here[i]);
     const char *variables[] = {setting->variable, setting->second_variable};
     for (int i = 0; i < 2; i++) {
         char name[64];
@@ -100,6 +109,35 @@ static inline void run_read(int file, char *out) {
     close(file);
 }
 
+/* "wattle: cells 3/9  0.15/s  ETA 40s", with or without an end in sight. */
+static inline bool run_is_progress(const char *line) {
+    const char *rest = line + strcspn(line, "\n");
+    const char *rate = rest;
+    while (rate > line && strncmp(rate, "/s", 2) != 0)
+        rate--;
+    const char *number = rate;
+    while (number > line && strchr("0123456789.e+-inf", number[-1]) != NULL)
+        number--;
+    return number - line > 2 && number < rate && strncmp(number - 2, "  ", 2) == 0 &&
+           (rate + 2 == rest || strncmp(rate + 2, "  ETA ", 6) == 0);
+}
+
+/* Takes the lines of progress out of what was said; returns how many there were. */
+static inline size_t run_drop_progress(char *said) {
+    size_t dropped = 0;
+    for (char *line = said; *line != '\0';) {
+        char *end = line + strcspn(line, "\n");
+        char *next = end + (*end == '\n');
+        if (run_is_progress(line)) {
+            memmove(line, next, strlen(next) + 1);
+            dropped++;
+        } else {
+            line = next;
+        }
+    }
+    return dropped;
+}
+
 /* Runs `wattle` with the words of the line (parted by single spaces). The result is valid until
  * the next run. */
 static inline const run_result *run_with(const char *line, const run_setting *setting) {
@@ -122,6 +160,7 @@ static inline const run_result *run_with(const char *line, const run_setting *se
     assert_int_equal(waitpid(child, &status, 0), child);
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result.progress = run_drop_progress(result.err);
     lseek(out, 0, SEEK_SET);
     run_read(out, result.out);
     return &result;
@@ -180,6 +219,23 @@ static inline pid_t run_start(const char *line, int err) {
     close(nowhere);
     return child;
 }
+
+/* Whether it has ended by itself; it is to be waited for all the same. */
+static inline bool run_has_ended(pid_t child) {
+    siginfo_t about = {.si_pid = 0};
+    assert_int_equal(waitid(P_PID, (id_t)child, &about, WEXITED | WNOHANG | WNOWAIT), 0);
+    return about.si_pid == child;
+}
+
+static inline void run_pause(double seconds) {
+    struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+    nanosleep(&span, NULL);
+}
+
+/* Waits until the run has come so far or has ended, however long a machine takes for it. */
+#define RUN_UNTIL(child, reached)                                                                  \
+    while (!run_has_ended(child) && !(reached))                                                    \
+    run_pause(0.002)
 
 /* How a run ends on a signal, as waitpid tells it. Clang's OpenMP keeps a file of each process in
  * shared memory: one left by SIGKILL, empty, is a SIGBUS to the next process of that number. */

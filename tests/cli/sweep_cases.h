@@ -84,6 +84,20 @@ static inline const table *whole(wt_context *context) {
     return &all;
 }
 
+/* Cells in the store; 0 while there is none to read. */
+static inline int cells_in(const char *name) {
+    sqlite3 *base = NULL;
+    sqlite3_stmt *row = NULL;
+    int count = 0;
+    if (sqlite3_open_v2(path_of(name), &base, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(base, "SELECT count(*) FROM cell", -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
+        count = sqlite3_column_int(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(base);
+    return count;
+}
+
 static inline void execute(const char *name, const char *sql) {
     sqlite3 *base;
     assert_int_equal(sqlite3_open(path_of(name), &base), SQLITE_OK);

@@ -1,17 +1,10 @@
 /* `wattle sweep` when something ends it: kill -9, Ctrl-C, a second process, a full disk, no memory.
  * Nothing that was stored is lost, and the next run ends as an undisturbed one. */
 #define _GNU_SOURCE
-#include <time.h>
-
 #include "cli/sweep_cases.h"
 #include "wattle/random.h"
 
 enum { KILLS = 20 };
-
-static void wait_seconds(double seconds) {
-    struct timespec span = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&span, NULL);
-}
 
 static double now(void) {
     struct timespec time;
@@ -32,7 +25,7 @@ static void kills_lose_nothing_that_is_stored(void **state) {
     wt_random_uniform(wt_stream_for(6, "kills", 0), 0, TRIES, parts);
     for (int i = 0; i < TRIES && killed < KILLS; i++) {
         pid_t child = run_start("sweep run spec.ini --store killed.db --workers 2", -1);
-        wait_seconds(parts[i] * takes / 3);
+        run_pause(parts[i] * takes / 3);
         if (WIFSIGNALED(run_end(child, SIGKILL))) {
             killed++;
             continue;
@@ -46,20 +39,13 @@ static void kills_lose_nothing_that_is_stored(void **state) {
     check_table(context, "killed.db", wanted);
 }
 
+/* More than enough work to meet it in its midst. */
 static void ctrl_c_keeps_everything(void **state) {
-    int status = 0;
     const table *wanted = whole(*state);
-    for (int tries = 0; tries < 50; tries++) { /* until the signal meets a run in its midst */
-        unlink(path_of("stopped.db"));
-        pid_t child =
-            run_start("sweep run spec.ini --store stopped.db --workers 1 --set reps=40", -1);
-        for (int i = 0; i < 1000 && access(path_of("stopped.db"), R_OK) != 0; i++)
-            wait_seconds(0.002);
-        wait_seconds(0.01 * (tries + 1));
-        status = run_end(child, SIGINT);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 75)
-            break;
-    }
+    pid_t child =
+        run_start("sweep run spec.ini --store stopped.db --workers 1 --set reps=2000", -1);
+    RUN_UNTIL(child, cells_in("stopped.db") > 0);
+    int status = run_end(child, SIGINT);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 75);
     run_must("sweep run spec.ini --store stopped.db");
@@ -67,25 +53,31 @@ static void ctrl_c_keeps_everything(void **state) {
     check_table(*state, "stopped.db", wanted);
 }
 
-/* Cells in hand may take hours: a second Ctrl-C leaves them. */
+/* Cells in hand may take hours: a second Ctrl-C leaves them. The first one ends the sweep itself
+ * where it comes between two cells; then another is tried. */
 static void a_second_ctrl_c_leaves_cells(void **state) {
     (void)state;
+    bool goes_on = false;
+    int status = 0;
     FILE *file = fopen(path_of("long.ini"), "w");
     assert_non_null(file);
     fputs("[sweep]\nexperiment = train\nlength = 20\nonline = 64\nsteps = 1,100000000\n"
           "to-end = yes\nvalidation-samples = 10\ntest-samples = 10\nreps = 1\n",
           file);
     assert_int_equal(fclose(file), 0);
-    pid_t child = run_start("sweep run long.ini --store long.db --workers 2", -1);
-    for (int i = 0; i < 5000 && access(path_of("long.db"), R_OK) != 0; i++)
-        wait_seconds(0.002);
-    wait_seconds(0.5);
-    assert_int_equal(kill(child, SIGINT), 0);
-    wait_seconds(0.2);
-    assert_int_equal(waitpid(child, NULL, WNOHANG), 0); /* the first lets them finish */
-    int status = run_end(child, SIGINT);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 75);
+    for (int tries = 1; tries <= 10 && !goes_on; tries++) {
+        unlink(path_of("long.db"));
+        pid_t child = run_start("sweep run long.ini --store long.db --workers 1", -1);
+        RUN_UNTIL(child, cells_in("long.db") > 0); /* the short cell: the other is next */
+        run_pause(0.05 * tries);
+        assert_int_equal(kill(child, SIGINT), 0);
+        run_pause(0.2 * tries);
+        goes_on = !run_has_ended(child);
+        status = run_end(child, SIGINT);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 75);
+    }
+    assert_true(goes_on); /* the first lets them finish */
     CHECK_PRINTS(run_in_folder("sweep status long.db"), "0 failed");
 }
 

@@ -5,6 +5,9 @@
 #include "base/memory.h"
 #include "check.h"
 
+/* Seconds that no machine takes. */
+#define LONG 1e6
+
 static wt_status run_words(wt_context *context, const char *const *words, const char *input,
                            size_t bytes, double seconds, char **out, size_t *count) {
     wt_program program = {.words = words,
@@ -33,7 +36,7 @@ static void what_goes_in_comes_out(void **state) {
         input[i] = (char)(i * 7 + i / 251);
     const char *words[] = {"cat", NULL};
     size_t count;
-    CHECK_OK(*state, run_words(*state, words, input, BYTES, 60, &out, &count));
+    CHECK_OK(*state, run_words(*state, words, input, BYTES, LONG, &out, &count));
     assert_int_equal(count, BYTES);
     assert_memory_equal(input, out, BYTES);
     wt_release(input);
@@ -44,17 +47,17 @@ static void a_missing_program_is_named(void **state) {
     const char *words[] = {"no-such-program-at-all", NULL};
     char *out;
     size_t count;
-    CHECK_FAILS(*state, run_words(*state, words, "", 0, 60, &out, &count), WT_UNAVAILABLE,
+    CHECK_FAILS(*state, run_words(*state, words, "", 0, LONG, &out, &count), WT_UNAVAILABLE,
                 "no-such-program-at-all is not installed: apt-get install it");
     assert_null(out);
 }
 
 static void a_program_that_fails_is_quoted(void **state) {
-    CHECK_FAILS(*state, run_shell(*state, "echo; echo '  broken tooth' >&2; exit 3", 60),
+    CHECK_FAILS(*state, run_shell(*state, "echo; echo '  broken tooth' >&2; exit 3", LONG),
                 WT_UNAVAILABLE, "sh failed: broken tooth");
-    CHECK_FAILS(*state, run_shell(*state, "exit 3", 60), WT_UNAVAILABLE,
+    CHECK_FAILS(*state, run_shell(*state, "exit 3", LONG), WT_UNAVAILABLE,
                 "sh failed: it says nothing");
-    CHECK_FAILS(*state, run_shell(*state, "kill -9 $$", 60), WT_UNAVAILABLE, "died of signal 9");
+    CHECK_FAILS(*state, run_shell(*state, "kill -9 $$", LONG), WT_UNAVAILABLE, "died of signal 9");
 }
 
 /* The second closes its streams and goes on, with nothing left to wait for but its end. */
@@ -71,7 +74,7 @@ static void a_program_that_does_not_read_is_told(void **state) {
     CHECK_OK(*state, WT_NEW_ZERO(*state, &input, BYTES, "input"));
     const char *words[] = {"true", NULL};
     size_t count;
-    CHECK_FAILS(*state, run_words(*state, words, input, BYTES, 60, &out, &count), WT_UNAVAILABLE,
+    CHECK_FAILS(*state, run_words(*state, words, input, BYTES, LONG, &out, &count), WT_UNAVAILABLE,
                 "true stopped reading");
     wt_release(input);
 }
@@ -79,15 +82,15 @@ static void a_program_that_does_not_read_is_told(void **state) {
 static void cancelling_ends_it(void **state) {
     wt_context *context = *state;
     wt_context_cancel(context);
-    assert_int_equal(run_shell(context, "sleep 1000", 60), WT_INTERRUPTED);
+    assert_int_equal(run_shell(context, "sleep 1000", LONG), WT_INTERRUPTED);
     atomic_store(&context->cancels, 0);
 }
 
 static void memory_may_run_out(void **state) {
     wt_context *context = *state;
     atomic_store(&context->allocation_to_fail, 1);
-    assert_int_equal(run_shell(context, "echo fine", 60), WT_MEMORY);
-    CHECK_OK(context, run_shell(context, "echo fine", 60));
+    assert_int_equal(run_shell(context, "echo fine", LONG), WT_MEMORY);
+    CHECK_OK(context, run_shell(context, "echo fine", LONG));
 }
 
 int main(void) {

@@ -1,4 +1,7 @@
 /* Capacity bounds against values worked out by hand, and norms of files against dense matrices. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
 #include "check.h"
 
 #include "base/memory.h"
@@ -278,7 +281,9 @@ static void a_head_has_the_norms_of_its_construction(void **state) {
 /* A trained head: w_qk as it is, the read-out, and an activation steeper than 1. */
 static void a_trained_head_is_read_too(void **state) {
     wt_context *context = *state;
-    char path[] = "/tmp/wattle-capacity.safetensors";
+    char folder[] = "/tmp/wattle-capacity-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/head.safetensors", folder);
     static const double w_qk[] = {3, 4, 0, 5}, w_v[] = {3, 0, 0, 4}, w[] = {6, 8}, cls[] = {0, 2},
                         symbols[] = {0, 0, 3, 0}, positions[] = {0, 1, 0, 4, 1, 0};
     const wt_tensor tensors[] = {
@@ -293,6 +298,7 @@ static void a_trained_head_is_read_too(void **state) {
     CHECK_OK(context, wt_safetensors_write(context, path, tensors, 6, metadata, 2));
     CHECK_OK(context, wt_head_norms_load(context, path, &norms));
     remove(path);
+    remove(folder);
     CHECK_NEAR(norms.layer[0].head[0].qk21, 10, 1e-15); /* rows, not columns */
     CHECK_NEAR(norms.layer[0].head[0].v21, 7, 1e-15);
     CHECK_NEAR(norms.layer[0].head[0].v, 4, 1e-15);
