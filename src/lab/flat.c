@@ -22,6 +22,28 @@ static size_t hex_digits(const char *text) {
     return strspn(text, "0123456789abcdefABCDEF");
 }
 
+static unsigned hex_value(const char *text) {
+    char copy[5];
+    memcpy(copy, text, 4);
+    copy[4] = '\0';
+    return (unsigned)strtoul(copy, NULL, 16);
+}
+
+/* Bytes of an escape after its backslash; 0 when it is none, or no character. */
+static size_t escape_length(const char *text) {
+    if (*text != 'u')
+        return *text != '\0' && strchr("\"\\/bfnrt", *text) != NULL;
+    if (hex_digits(text + 1) < 4)
+        return 0;
+    unsigned first = hex_value(text + 1);
+    if (first < 0xD800 || first >= 0xE000)
+        return first == 0 ? 0 : 5;
+    if (first >= 0xDC00 || text[5] != '\\' || text[6] != 'u' || hex_digits(text + 7) < 4)
+        return 0;
+    unsigned second = hex_value(text + 7);
+    return second >= 0xDC00 && second < 0xE000 ? 11 : 0;
+}
+
 /* Bytes up to the closing quote of words that start here; SIZE_MAX when they are no words. */
 static size_t words_length(const char *text) {
     size_t length = 0;
@@ -30,11 +52,10 @@ static size_t words_length(const char *text) {
             return SIZE_MAX;
         if (text[length] != '\\')
             continue;
-        length++;
-        if (text[length] == 'u' && hex_digits(text + length + 1) >= 4)
-            length += 4;
-        else if (text[length] == '\0' || strchr("\"\\/bfnrt", text[length]) == NULL)
+        size_t escape = escape_length(text + length + 1);
+        if (escape == 0)
             return SIZE_MAX;
+        length += escape;
     }
     return length;
 }
@@ -166,26 +187,13 @@ bool wt_flat_natural(const wt_flat_member *member, int64_t *out) {
     return true;
 }
 
-static unsigned hex_value(const char *text) {
-    char copy[5];
-    memcpy(copy, text, 4);
-    copy[4] = '\0';
-    return (unsigned)strtoul(copy, NULL, 16);
-}
-
-/* The code point of an escape "uXXXX", two of them where it is a pair; *used bytes of the text.
- * What is none is U+FFFD. */
-static unsigned long code_point(const char *text, size_t left, size_t *used) {
+/* The code point of an escape "uXXXX", of two of them where it is a pair; *used bytes. */
+static unsigned long code_point(const char *text, size_t *used) {
     unsigned first = hex_value(text + 1);
-    *used = 5;
-    if (first >= 0xD800 && first < 0xDC00 && left >= 11 && text[5] == '\\' && text[6] == 'u') {
-        unsigned second = hex_value(text + 7);
-        if (second >= 0xDC00 && second < 0xE000) {
-            *used = 11;
-            return 0x10000 + ((unsigned long)(first - 0xD800) << 10) + (second - 0xDC00);
-        }
-    }
-    return first == 0 || (first >= 0xD800 && first < 0xE000) ? 0xFFFD : first;
+    *used = escape_length(text);
+    if (*used == 5)
+        return first;
+    return 0x10000 + ((unsigned long)(first - 0xD800) << 10) + (hex_value(text + 7) - 0xDC00);
 }
 
 /* UTF-8; returns its bytes. */
@@ -212,7 +220,7 @@ static size_t spell_one(const char *text, size_t left, char out[4], size_t *used
         return *used;
     }
     if (text[1] == 'u') {
-        size_t length = encode(code_point(text + 1, left - 1, used), out);
+        size_t length = encode(code_point(text + 1, used), out);
         ++*used;
         return length;
     }

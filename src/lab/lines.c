@@ -42,16 +42,28 @@ static bool is_apart(const wt_lines *lines, uint32_t name) {
     return false;
 }
 
-/* The next shared parameter of a setting from *cursor on, but for `without`. */
-static bool next_pair(const wt_lines *lines, uint32_t setting, uint32_t without, size_t *cursor,
-                      const uint32_t **pair) {
-    const wt_setting *one = &lines->results->settings[setting];
-    while (*cursor < one->count) {
-        *pair = lines->results->pairs + one->first + 2 * (*cursor)++;
-        if ((*pair)[0] != without && !is_apart(lines, (*pair)[0]))
-            return true;
-    }
-    return false;
+/* The parameters of a setting. */
+typedef struct {
+    const uint32_t *names, *values;
+    size_t count;
+} parameters;
+
+static parameters parameters_of(const wt_lines *lines, uint32_t setting) {
+    parameters all = {.values = wt_setting_values(lines->results, setting)};
+    all.names = wt_setting_names(lines->results, setting, &all.count);
+    return all;
+}
+
+static bool is_shared(const wt_lines *lines, uint32_t name, uint32_t without) {
+    return name != without && !is_apart(lines, name);
+}
+
+/* The place of the next shared parameter from `at` on; the count past the last. */
+static size_t next_shared(const wt_lines *lines, const parameters *all, uint32_t without,
+                          size_t at) {
+    while (at < all->count && !is_shared(lines, all->names[at], without))
+        at++;
+    return at;
 }
 
 /* JSON texts, each with the letter that follows it: numbers have no end of their own. */
@@ -68,25 +80,41 @@ static int compare_texts(const wt_results *results, uint32_t a, char after_a, ui
     return (next_x > next_y) - (next_x < next_y);
 }
 
-/* As strcmp orders {"name":value,..} of what the settings share. */
-static int compare_settings(const wt_lines *lines, uint32_t a, uint32_t b, uint32_t without) {
-    const uint32_t *x = NULL, *y = NULL;
-    size_t cursor_a = 0, cursor_b = 0;
-    while (a != b) {
-        bool more_a = next_pair(lines, a, without, &cursor_a, &x);
-        bool more_b = next_pair(lines, b, without, &cursor_b, &y);
-        if (!more_a || !more_b)
-            return more_b - more_a; /* a bracket comes after a comma and after a quote */
-        if (x[0] != y[0])
-            return compare_texts(lines->results, x[0], ':', y[0], ':');
-        if (x[1] != y[1]) {
-            const uint32_t *ignored;
-            char after_a = next_pair(lines, a, without, &cursor_a, &ignored) ? ',' : '}';
-            char after_b = next_pair(lines, b, without, &cursor_b, &ignored) ? ',' : '}';
-            return compare_texts(lines->results, x[1], after_a, y[1], after_b);
-        }
+/* Passes over what two settings share alike, and over what parts no lines, to the place of the next
+ * parameter of each; their counts past the last. */
+static void pass_alike(const wt_lines *lines, const parameters *a, const parameters *b,
+                       uint32_t without, size_t *i, size_t *j) {
+    for (*i = *j = 0; *i < a->count || *j < b->count;) {
+        bool in_a = *i < a->count, in_b = *j < b->count;
+        if (in_a && in_b && a->values[*i] == b->values[*j] && a->names[*i] == b->names[*j]) {
+            ++*i;
+            ++*j;
+        } else if (in_a && !is_shared(lines, a->names[*i], without))
+            ++*i;
+        else if (in_b && !is_shared(lines, b->names[*j], without))
+            ++*j;
+        else
+            return;
     }
-    return 0;
+}
+
+/* What follows a value: a comma, or the bracket after the last. */
+static char after(const wt_lines *lines, const parameters *all, uint32_t without, size_t at) {
+    return next_shared(lines, all, without, at + 1) < all->count ? ',' : '}';
+}
+
+/* As strcmp orders {"name":value,..} of what the settings share. */
+static int compare_settings(const wt_lines *lines, uint32_t one, uint32_t other, uint32_t without) {
+    const wt_results *results = lines->results;
+    const parameters a = parameters_of(lines, one), b = parameters_of(lines, other);
+    size_t i, j;
+    pass_alike(lines, &a, &b, without, &i, &j);
+    if (i == a.count || j == b.count)
+        return (j < b.count) - (i < a.count); /* a bracket comes after a comma and after a quote */
+    if (a.names[i] != b.names[j])
+        return compare_texts(results, a.names[i], ':', b.names[j], ':');
+    return compare_texts(results, a.values[i], after(lines, &a, without, i), b.values[j],
+                         after(lines, &b, without, j));
 }
 
 int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without) {
@@ -95,11 +123,12 @@ int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uin
 
 bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, uint32_t *name,
                   uint32_t *value) {
-    const uint32_t *pair;
-    if (!next_pair(lines, line->setting, WT_NO_TEXT, cursor, &pair))
+    const parameters all = parameters_of(lines, line->setting);
+    *cursor = next_shared(lines, &all, WT_NO_TEXT, *cursor);
+    if (*cursor == all.count)
         return false;
-    *name = pair[0];
-    *value = pair[1];
+    *name = all.names[*cursor];
+    *value = all.values[(*cursor)++];
     return true;
 }
 

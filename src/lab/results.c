@@ -75,17 +75,18 @@ static bool is_named(const wt_flat_member *member, const char *name) {
            memcmp(member->name, name, member->name_length) == 0;
 }
 
-/* Parameters behind the pairs that are there, all but the repetition, which goes to *rep. */
-static wt_status read_pairs(wt_context *context, wt_results *results, const wt_record *record,
-                            wt_setting *setting, int64_t *rep, bool *repeats) {
+/* Names and values of the parameters behind those that are kept, all but the repetition, which goes
+ * to *rep. */
+static wt_status read_parameters(wt_context *context, wt_results *results, const wt_record *record,
+                                 size_t *count, int64_t *rep, bool *repeats) {
     wt_flat walk = {.at = record->parameters};
     wt_flat_member member;
     wt_status status = WT_OK;
-    size_t end = setting->first;
+    *count = 0;
     *rep = 0;
     *repeats = false;
     while (wt_flat_next(&walk, &member)) {
-        uint32_t pair[2];
+        size_t name = results->name_count + *count, value = results->value_count + *count;
         if (is_named(&member, "rep")) {
             *repeats = true;
             if (wt_flat_natural(&member, rep))
@@ -93,13 +94,12 @@ static wt_status read_pairs(wt_context *context, wt_results *results, const wt_r
             return wt_fail(context, WT_DATA, "cell %.12s: its repetition is no whole number",
                            record->hash);
         }
-        WT_TRY(keep_words(context, results, member.name, member.name_length, &pair[0]));
-        WT_TRY(keep_value(context, results, &member, &pair[1]));
-        for (size_t i = 0; i < 2; i++) {
-            WT_TRY(WT_GROW(context, &results->pairs, end, &results->pair_room, "results"));
-            results->pairs[end++] = pair[i];
-        }
-        setting->count++;
+        WT_TRY(WT_GROW(context, &results->names, name, &results->name_room, "results"));
+        WT_TRY(WT_GROW(context, &results->values, value, &results->value_room, "results"));
+        WT_TRY(
+            keep_words(context, results, member.name, member.name_length, &results->names[name]));
+        WT_TRY(keep_value(context, results, &member, &results->values[value]));
+        ++*count;
     }
     if (walk.wrong)
         status = fail_json(context, record, "parameters");
@@ -107,32 +107,62 @@ done:
     return status;
 }
 
-static bool same_pairs(const wt_results *results, const wt_setting *a, const wt_setting *b) {
-    return a->experiment == b->experiment && a->count == b->count &&
-           memcmp(results->pairs + a->first, results->pairs + b->first,
-                  2 * (size_t)a->count * sizeof *results->pairs) == 0;
+static bool same_texts(const uint32_t *a, const uint32_t *b, size_t count) {
+    return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static uint32_t hash_texts(uint32_t before, const uint32_t *texts, size_t count) {
+    return count == 0 ? before : wt_slots_hash(before, texts, count * sizeof *texts);
+}
+
+/* The shape of so many names behind those that are kept. */
+static wt_status keep_shape(wt_context *context, wt_results *results, size_t count, uint32_t *out) {
+    const wt_shape shape = {.first = results->name_count, .count = count};
+    uint32_t hash = hash_texts(0, results->names + (count == 0 ? 0 : shape.first), count);
+    size_t cursor = wt_slots_start(&results->by_shape, hash);
+    wt_status status = WT_OK;
+    while (wt_slots_next(&results->by_shape, hash, &cursor, out))
+        if (results->shapes[*out].count == count &&
+            same_texts(results->names + results->shapes[*out].first, results->names + shape.first,
+                       count))
+            goto done;
+    WT_TRY(
+        WT_GROW(context, &results->shapes, results->shape_count, &results->shape_room, "results"));
+    *out = (uint32_t)results->shape_count;
+    WT_TRY(wt_slots_add(context, &results->by_shape, hash, *out));
+    results->shapes[results->shape_count++] = shape;
+    results->name_count += count;
+done:
+    return status;
 }
 
 /* The setting of a record, kept once. */
 static wt_status keep_setting(wt_context *context, wt_results *results, const wt_record *record,
                               uint32_t experiment, wt_result *cell, bool *repeats) {
-    wt_setting setting = {.experiment = experiment, .first = results->pair_count};
+    wt_setting setting = {.experiment = experiment, .first = results->value_count};
+    size_t count;
     wt_status status;
-    WT_TRY(WT_GROW(context, &results->pairs, setting.first, &results->pair_room, "results"));
-    WT_TRY(read_pairs(context, results, record, &setting, &cell->rep, repeats));
-    size_t words = 2 * (size_t)setting.count;
-    uint32_t hash =
-        wt_slots_hash(experiment, results->pairs + setting.first, words * sizeof *results->pairs);
+    /* so that there is something to point to where there are no parameters */
+    WT_TRY(WT_GROW(context, &results->names, results->name_count, &results->name_room, "results"));
+    WT_TRY(
+        WT_GROW(context, &results->values, results->value_count, &results->value_room, "results"));
+    WT_TRY(read_parameters(context, results, record, &count, &cell->rep, repeats));
+    WT_TRY(keep_shape(context, results, count, &setting.shape));
+    const uint32_t *values = results->values + setting.first;
+    uint32_t hash = hash_texts(experiment + setting.shape, values, count);
     size_t cursor = wt_slots_start(&results->by_setting, hash);
-    while (wt_slots_next(&results->by_setting, hash, &cursor, &cell->setting))
-        if (same_pairs(results, &results->settings[cell->setting], &setting))
+    while (wt_slots_next(&results->by_setting, hash, &cursor, &cell->setting)) {
+        const wt_setting *known = &results->settings[cell->setting];
+        if (known->experiment == experiment && known->shape == setting.shape &&
+            same_texts(results->values + known->first, values, count))
             goto done;
+    }
     WT_TRY(WT_GROW(context, &results->settings, results->setting_count, &results->setting_room,
                    "results"));
     cell->setting = (uint32_t)results->setting_count;
     WT_TRY(wt_slots_add(context, &results->by_setting, hash, cell->setting));
     results->settings[results->setting_count++] = setting;
-    results->pair_count += words;
+    results->value_count += count;
 done:
     return status;
 }
@@ -412,9 +442,10 @@ static void free_texts(wt_least_texts *texts) {
 }
 
 void wt_results_free(wt_results *results) {
-    void *const blocks[] = {results->cells,  results->metrics,    results->settings,
-                            results->pairs,  results->texts,      results->letters,
-                            results->wanted, results->first_date, results->last_date};
+    void *const blocks[] = {results->cells,      results->metrics,  results->settings,
+                            results->values,     results->texts,    results->letters,
+                            results->names,      results->shapes,   results->wanted,
+                            results->first_date, results->last_date};
     for (size_t i = 0; i < results->tally_count; i++) {
         wt_release(results->tallies[i].name);
         free_texts(&results->tallies[i].versions);
@@ -433,6 +464,7 @@ void wt_results_free(wt_results *results) {
         wt_release(blocks[i]);
     wt_slots_free(&results->by_text);
     wt_slots_free(&results->by_setting);
+    wt_slots_free(&results->by_shape);
     wt_release(results->tallies);
     wt_release(results->sweeps);
     wt_release(results->commands);
@@ -450,12 +482,22 @@ uint32_t wt_results_name(const wt_results *results, const char *name) {
     return find_text(results, json, length, wt_slots_hash(0, json, length));
 }
 
+const uint32_t *wt_setting_names(const wt_results *results, uint32_t setting, size_t *count) {
+    const wt_shape *shape = &results->shapes[results->settings[setting].shape];
+    *count = shape->count;
+    return results->names + shape->first;
+}
+
+const uint32_t *wt_setting_values(const wt_results *results, uint32_t setting) {
+    return results->values + results->settings[setting].first;
+}
+
 uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t name) {
-    const wt_setting *one = &results->settings[setting];
-    const uint32_t *pairs = results->pairs + one->first;
-    for (size_t i = 0; i < one->count && name != WT_NO_TEXT; i++)
-        if (pairs[2 * i] == name)
-            return pairs[2 * i + 1];
+    size_t count;
+    const uint32_t *names = wt_setting_names(results, setting, &count);
+    for (size_t i = 0; i < count && name != WT_NO_TEXT; i++)
+        if (names[i] == name)
+            return wt_setting_values(results, setting)[i];
     return WT_NO_TEXT;
 }
 

@@ -18,10 +18,15 @@ typedef struct wt_text {
     wt_flat_kind kind;
 } wt_text;
 
+/* The names of a setting's parameters, which nearly all of an experiment share. */
+typedef struct wt_shape {
+    size_t first, count; /* texts in wt_results.names, which rise */
+} wt_shape;
+
 typedef struct wt_setting {
-    uint32_t experiment; /* number in wt_results.experiments */
-    uint32_t count;      /* of its parameters */
-    size_t first;        /* of them, in wt_results.pairs: texts of name, value; names rise */
+    uint32_t experiment; /* number in wt_results.tallies */
+    uint32_t shape;      /* its parameters */
+    size_t first;        /* of their values, texts in wt_results.values */
     size_t cells;        /* done */
 } wt_setting;
 
@@ -75,15 +80,19 @@ typedef struct wt_results {
     wt_metric *metrics;
     size_t setting_count, setting_room;
     wt_setting *settings;
-    size_t pair_count, pair_room;
-    uint32_t *pairs;
+    size_t value_count, value_room;
+    uint32_t *values;
+    size_t shape_count, shape_room;
+    wt_shape *shapes;
+    size_t name_count, name_room;
+    uint32_t *names;
     size_t text_count, text_room;
     wt_text *texts;
     size_t letter_count, letter_room;
     char *letters;
     size_t wanted_count, wanted_room;
     uint32_t *wanted; /* metrics that are kept; none = all */
-    wt_slots by_text, by_setting;
+    wt_slots by_text, by_setting, by_shape;
     size_t tally_count, tally_room;
     wt_tally *tallies; /* in the order they were met */
     size_t failed;     /* cells; the first of them: */
@@ -107,6 +116,9 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
 uint32_t wt_results_name(const wt_results *results, const char *name);
 uint32_t wt_results_experiment(const wt_results *results, const char *experiment);
 
+/* The parameters of a setting: their names and values, as many as its shape has. */
+const uint32_t *wt_setting_names(const wt_results *results, uint32_t setting, size_t *count);
+const uint32_t *wt_setting_values(const wt_results *results, uint32_t setting);
 /* The text of a parameter's value; WT_NO_TEXT when there is none. */
 uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t name);
 

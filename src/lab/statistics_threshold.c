@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "wattle/random.h"
 
-#define NORMALS 256 /* drawn at a time */
+#define NORMALS      256  /* drawn at a time */
+#define NORMALS_MOST 1000 /* drawn one by one */
 
 /* Pools neighbours until the means rise: `first` of each pool is where it begins. */
 void wt_isotonic(const wt_trials *points, size_t count, const double *rates, double *out) {
@@ -38,9 +39,13 @@ double wt_threshold_at(const wt_trials *points, const double *fitted, size_t cou
     return exp((1 - share) * log(points[above - 1].m) + share * log(points[above].m));
 }
 
-/* The sum of `count` squared normals from place *at of the stream on: twice a gamma variable. */
-static double chi_square(wt_stream stream, uint64_t *at, size_t count) {
+double wt_chi_square(wt_stream stream, uint64_t *at, size_t count) {
     double normals[NORMALS] = {0}, sum = 0;
+    if (count > NORMALS_MOST) {
+        double part = 2 / (9 * (double)count);
+        wt_random_normal(stream, (*at)++, 1, normals);
+        return (double)count * pow(1 - part + normals[0] * sqrt(part), 3);
+    }
     for (size_t left = count; left > 0;) {
         size_t now = left < NORMALS ? left : NORMALS;
         wt_random_normal(stream, *at, now, normals);
@@ -79,8 +84,9 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
         wt_stream stream = wt_stream_for(seed, "threshold", draw);
         uint64_t at = 0;
         for (size_t i = 0; i < count; i++) {
-            double won = chi_square(stream, &at, 2 * points[i].successes + 1);
-            double lost = chi_square(stream, &at, 2 * (points[i].count - points[i].successes) + 1);
+            double won = wt_chi_square(stream, &at, 2 * points[i].successes + 1);
+            double lost =
+                wt_chi_square(stream, &at, 2 * (points[i].count - points[i].successes) + 1);
             rates[i] = won / (won + lost);
         }
         wt_isotonic(points, count, rates, fitted);
@@ -103,7 +109,8 @@ wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points
     wt_status status;
     *out = (wt_critical){.x = x, .m = {NAN, NAN, NAN}};
     WT_TRY(wt_threshold_fit(context, points, count, rate,
-                            wt_seed_for(seed, "critical", (uint64_t)x), &out->m, draws));
+                            wt_seed_for(seed, "critical", x >= 0 && x < 0x1p63 ? (uint64_t)x : 0),
+                            &out->m, draws));
     out->least = points[0].m;
     out->most = points[count - 1].m;
     out->below = out->m.value == -INFINITY;

@@ -7,6 +7,7 @@
 #define WT_LAB_STATISTICS_THRESHOLD_H
 
 #include "lab/statistics_fit.h"
+#include "wattle/random.h"
 
 typedef struct wt_trials {
     double m; /* above 0 */
@@ -48,5 +49,9 @@ wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points
  * any smaller too. One below the grid leaves everything open. NaN with fewer than three x. */
 wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
                              const double *draws, wt_interval *out);
+
+/* The sum of `count` squared normals from place *at of the stream on: twice a gamma variable. Of
+ * more than 1000 it is drawn by one normal (Wilson and Hilferty), right to 1e-5 of itself. */
+double wt_chi_square(wt_stream stream, uint64_t *at, size_t count);
 
 #endif

@@ -279,7 +279,7 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
         status = wt_fail(context, WT_USAGE, "the path of a store is empty");
         goto done;
     }
-    WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_CREATE + 1));
+    WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_COPY + 1));
     if (is_reader(mode))
         WT_TRY(check_reader(context, store, path));
     else

@@ -110,34 +110,72 @@ void wt_threshold_free(wt_threshold *threshold) {
     wt_hold_free(threshold->hold);
     wt_release(threshold->lengths);
     wt_release(threshold->rows);
+    wt_release(threshold->tallies);
+    wt_slots_free(&threshold->by_row);
+    wt_slots_free(&threshold->by_size);
     wt_release(threshold);
 }
 
 /* ---- the table of trials ----------------------------------------------------------------------
  */
 
+static uint32_t hash_of(size_t length, size_t samples, size_t trial) {
+    const size_t place[] = {length, samples, trial};
+    return wt_slots_hash(0, place, sizeof place);
+}
+
+/* NULL when there is none. */
+static wt_threshold_tally *find_tally(const wt_threshold *threshold, size_t length,
+                                      size_t samples) {
+    uint32_t hash = hash_of(length, samples, 0), number;
+    size_t cursor = wt_slots_start(&threshold->by_size, hash);
+    while (wt_slots_next(&threshold->by_size, hash, &cursor, &number)) {
+        wt_threshold_tally *tally = &threshold->tallies[number];
+        if (tally->length == length && tally->samples == samples)
+            return tally;
+    }
+    return NULL;
+}
+
+static wt_status tally_of(wt_context *context, wt_threshold *threshold, const wt_threshold_row *row,
+                          wt_threshold_tally **out) {
+    wt_status status = WT_OK;
+    *out = find_tally(threshold, row->length, row->samples);
+    if (*out != NULL)
+        return status;
+    WT_TRY(WT_GROW(context, &threshold->tallies, threshold->tally_count, &threshold->tally_room,
+                   "trials"));
+    WT_TRY(wt_slots_add(context, &threshold->by_size, hash_of(row->length, row->samples, 0),
+                        (uint32_t)threshold->tally_count));
+    *out = &threshold->tallies[threshold->tally_count++];
+    **out = (wt_threshold_tally){.length = row->length, .samples = row->samples};
+done:
+    return status;
+}
+
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row) {
-    if (threshold->count == threshold->room) {
-        size_t room = threshold->room == 0 ? 256 : 2 * threshold->room;
-        wt_threshold_row *larger;
-        wt_status status = WT_NEW(context, &larger, room, "trials");
-        if (status != WT_OK)
-            return status;
-        if (threshold->count > 0)
-            memcpy(larger, threshold->rows, threshold->count * sizeof *larger);
-        wt_release(threshold->rows);
-        threshold->rows = larger;
-        threshold->room = room;
-    }
+    wt_threshold_tally *tally;
+    wt_status status;
+    WT_TRY(WT_GROW(context, &threshold->rows, threshold->count, &threshold->room, "trials"));
+    WT_TRY(tally_of(context, threshold, row, &tally));
+    WT_TRY(wt_slots_add(context, &threshold->by_row, hash_of(row->length, row->samples, row->trial),
+                        (uint32_t)threshold->count));
     threshold->rows[threshold->count++] = *row;
-    return WT_OK;
+    if (row->trial < threshold->setting.trials) {
+        tally->trials++;
+        tally->successes += row->result.success;
+    }
+done:
+    return status;
 }
 
 const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t length,
                                           size_t samples, size_t trial) {
-    for (size_t i = 0; i < threshold->count; i++) {
-        const wt_threshold_row *row = &threshold->rows[i];
+    uint32_t hash = hash_of(length, samples, trial), number;
+    size_t cursor = wt_slots_start(&threshold->by_row, hash);
+    while (wt_slots_next(&threshold->by_row, hash, &cursor, &number)) {
+        const wt_threshold_row *row = &threshold->rows[number];
         if (row->length == length && row->samples == samples && row->trial == trial)
             return row;
     }
@@ -146,14 +184,9 @@ const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t 
 
 void wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples,
                         size_t *successes, size_t *trials) {
-    *successes = *trials = 0;
-    for (size_t i = 0; i < threshold->count; i++) {
-        const wt_threshold_row *row = &threshold->rows[i];
-        bool counts = row->length == length && row->samples == samples &&
-                      row->trial < threshold->setting.trials;
-        *trials += counts;
-        *successes += counts && row->result.success;
-    }
+    const wt_threshold_tally *tally = find_tally(threshold, length, samples);
+    *successes = tally == NULL ? 0 : tally->successes;
+    *trials = tally == NULL ? 0 : tally->trials;
 }
 
 /* ---- the search -------------------------------------------------------------------------------
@@ -195,12 +228,11 @@ static size_t neighbour(const wt_threshold_setting *setting, size_t below, size_
 size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after) {
     const wt_threshold_setting *setting = &threshold->setting;
     size_t nearest = 0;
-    for (size_t i = 0; i < threshold->count; i++) {
-        const wt_threshold_row *row = &threshold->rows[i];
-        size_t m = row->samples;
-        if (row->length == length && row->trial < setting->trials && m > after &&
-            m >= setting->low && m <= setting->high &&
-            (m - setting->low) % setting->resolution == 0)
+    for (size_t i = 0; i < threshold->tally_count; i++) {
+        const wt_threshold_tally *tally = &threshold->tallies[i];
+        size_t m = tally->samples;
+        if (tally->length == length && tally->trials > 0 && m > after && m >= setting->low &&
+            m <= setting->high && (m - setting->low) % setting->resolution == 0)
             nearest = nearest == 0 || m < nearest ? m : nearest;
     }
     return nearest;

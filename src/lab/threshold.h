@@ -3,6 +3,7 @@
 #define WT_LAB_THRESHOLD_H
 
 #include "io/beside.h"
+#include "lab/slots.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/threshold.h"
 
@@ -11,6 +12,11 @@ typedef struct wt_threshold_row {
     wt_train_result result;
 } wt_threshold_row;
 
+/* What the trials at an m came to. */
+typedef struct wt_threshold_tally {
+    size_t length, samples, successes, trials; /* of those that the setting counts */
+} wt_threshold_tally;
+
 enum { WT_THRESHOLD_TEXTS = 5 };
 
 struct wt_threshold {
@@ -18,8 +24,11 @@ struct wt_threshold {
     uint64_t key;                 /* of what a trial depends on, beside T, m and its number */
     wt_threshold_row *rows;
     size_t count, room;
-    const char *path; /* NULL = none */
-    wt_hold *hold;    /* on the path: rows of another run would be lost */
+    wt_threshold_tally *tallies; /* one for every (T, m) that has rows */
+    size_t tally_count, tally_room;
+    wt_slots by_row, by_size; /* rows and tallies, to be found */
+    const char *path;         /* NULL = none */
+    wt_hold *hold;            /* on the path: rows of another run would be lost */
     size_t *lengths;
     char *texts[WT_THRESHOLD_TEXTS];
 };

@@ -8,8 +8,9 @@
 #include "lab/threshold.h"
 #include "wattle/random.h"
 
-enum { BLOCK = 8 };    /* trials of an m a round, where it may be decided before the last */
-#define SAVE_EVERY 5.0 /* seconds */
+enum { BLOCK = 8 };     /* trials of an m a round, where it may be decided before the last */
+#define SAVE_EVERY 5.0  /* seconds */
+#define SAVE_SHARE 0.05 /* of the time, at most, where the table is long */
 
 typedef struct {
     wt_threshold_row row;
@@ -23,7 +24,7 @@ typedef struct {
     size_t count, taken; /* of this round; jobs whose rows are in the table already */
     atomic_size_t done;  /* of all rounds */
     wt_meter meter;
-    double saved;
+    double next_save; /* by wt_clock */
 } rounds;
 
 static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *row) {
@@ -50,12 +51,14 @@ done:
 /* On the calling thread alone, between two of its trials. */
 static wt_status look_up(rounds *all) {
     wt_meter_set(&all->meter, (double)atomic_load(&all->done));
-    if (all->threshold->path == NULL || wt_clock() - all->saved < SAVE_EVERY)
+    if (all->threshold->path == NULL || wt_clock() < all->next_save)
         return WT_OK;
     wt_status status;
+    double began = wt_clock();
     WT_TRY(collect(all, false));
     WT_TRY(wt_threshold_write(all->context, all->threshold, all->threshold->path));
-    all->saved = wt_clock();
+    double now = wt_clock();
+    all->next_save = now + fmax(SAVE_EVERY, (now - began) / SAVE_SHARE);
 done:
     return status;
 }
@@ -121,7 +124,8 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
     rounds all = {.context = context,
                   .threshold = threshold,
                   .meter = wt_meter_start(context, "trials", 0),
-                  .saved = -INFINITY}; /* the first trial tells whether the file can be written */
+                  .next_save =
+                      -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;
     if (!wt_multiply(room, trials, &room)) {
         status = wt_fail(context, WT_MEMORY, "%zu trials at %zu lengths are too many", trials,

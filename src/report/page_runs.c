@@ -37,23 +37,24 @@ static void add_values(wt_page *page, const char *name, const wt_script *values,
 static void add_parameters(wt_page *page, uint32_t experiment, bool varied, bool *any) {
     const wt_results *results = page->results;
     const wt_tally *tally = &results->tallies[experiment];
-    const wt_setting *first = &results->settings[tally->first_setting];
+    size_t count;
+    const uint32_t *names = wt_setting_names(results, tally->first_setting, &count);
     bool told = !tally->repeats;
-    for (size_t i = 0; i <= first->count; i++) {
+    for (size_t i = 0; i <= count; i++) {
         char name[2 * WT_VALUE_TEXT] = "";
         wt_script values = {.context = page->context};
-        uint32_t text = i < first->count ? results->pairs[first->first + 2 * i] : WT_NO_TEXT;
+        uint32_t text = i < count ? names[i] : WT_NO_TEXT;
         wt_text_words(results, text, name, sizeof name);
-        if (!told && (i == first->count || strcmp(name, "rep") > 0)) {
-            size_t count = wt_rerun_numbers(&values, &tally->reps);
-            add_values(page, "rep", &values, (count > 1) == varied, any);
+        if (!told && (i == count || strcmp(name, "rep") > 0)) {
+            size_t different = wt_rerun_numbers(&values, &tally->reps);
+            add_values(page, "rep", &values, (different > 1) == varied, any);
             wt_script_free(&values);
             told = true;
         }
-        if (i == first->count)
+        if (i == count)
             break;
-        size_t count = wt_rerun_values(&values, results, experiment, text);
-        add_values(page, name, &values, (count > 1) == varied, any);
+        size_t different = wt_rerun_values(&values, results, experiment, text);
+        add_values(page, name, &values, (different > 1) == varied, any);
         wt_script_free(&values);
     }
 }

@@ -50,16 +50,9 @@ static inline void run_become(char **words, const run_setting *setting, int out,
     words[0] = command;
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
-    static const char *const read_here[] = {"WATTLE_FAULT_ALLOCATION",
-                                            "WATTLE_FAULT_WRITE",
-                                            "NO_COLOR",
-                                            "COLUMNS",
-                                            "SLURM_ARRAY_TASK_ID",
-                                            "SLURM_ARRAY_TASK_COUNT",
-                                            "SLURM_ARRAY_TASK_MIN",
-                                            "SLURM_ARRAY_TASK_STEP"};
-    for (size_t i = 0; i < sizeof read_here / sizeof *read_here; i++)
-        unsetenv(read_here[i]);
+    unsetenv("WATTLE_FAULT_ALLOCATION");
+    unsetenv("WATTLE_FAULT_WRITE");
+    unsetenv("NO_COLOR");
     const char *variables[] = {setting->variable, setting->second_variable};
     for (int i = 0; i < 2; i++) {
         char name[64];

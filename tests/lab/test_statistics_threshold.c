@@ -1,6 +1,8 @@
 /* Thresholds: the isotonic fit by hand, censoring told, intervals by how often they are right. */
 #include "lab/statistics_threshold.h"
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "check.h"
 #include "wattle/random.h"
@@ -128,6 +130,36 @@ static void senseless_trials_are_told(void **state) {
                 "between 0 and 1, not 1 and 1");
 }
 
+static int by_size(const void *left, const void *right) {
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sums of many squares are drawn in one go. Against sums square by square, of as many other
+ * normals: quantiles of 2000 draws of a law with standard deviation sqrt(2 k) differ by chance by
+ * sqrt(2 k p (1 - p)/2000)/density, 4.2% of it at 2.5% for two samples; five times that is
+ * allowed. */
+static void sums_of_many_squares_are_alike(void **state) {
+    (void)state;
+    enum { DRAWS = 2000, COUNT = 5001 };
+    static double quick[DRAWS], slow[DRAWS], normals[COUNT];
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        uint64_t at = 0;
+        quick[i] = wt_chi_square(wt_stream_for(1, "quick", i), &at, COUNT);
+        assert_int_equal(at, 1);
+        wt_random_normal(wt_stream_for(1, "slow", i), 0, COUNT, normals);
+        slow[i] = 0;
+        for (size_t k = 0; k < COUNT; k++)
+            slow[i] += normals[k] * normals[k];
+    }
+    qsort(quick, DRAWS, sizeof *quick, by_size);
+    qsort(slow, DRAWS, sizeof *slow, by_size);
+    const size_t places[] = {DRAWS / 40, DRAWS / 4, DRAWS / 2, DRAWS - DRAWS / 4,
+                             DRAWS - DRAWS / 40};
+    for (size_t i = 0; i < 5; i++)
+        CHECK_NEAR(quick[places[i]], slow[places[i]], 5 * 0.085 * sqrt(2.0 * COUNT));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(violators_are_pooled),
@@ -136,6 +168,7 @@ int main(void) {
         cmocka_unit_test(thresholds_are_covered),
         cmocka_unit_test(growth_is_covered),
         cmocka_unit_test(senseless_trials_are_told),
+        cmocka_unit_test(sums_of_many_squares_are_alike),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

@@ -50,6 +50,49 @@ static void names_stay_what_they_are(void **state) {
     wt_plan_free(&plan);
 }
 
+typedef struct {
+    const wt_plan *plan;
+    size_t at;
+} following;
+
+static wt_status follow(void *user, const char *hash) {
+    following *all = user;
+    assert_string_equal(hash, all->plan->cells[all->at++].hash);
+    return WT_OK;
+}
+
+/* Cells of a setting are spelled from one text: the name of each is that of its own. */
+static void every_cell_has_the_name_of_its_parameters(void **state) {
+    const char *const sweeps[][8] = {
+        {"experiment=curve", "target=mean-power:2,corr:1", "lambda=1e-3,loo", "noise=0,1e-9",
+         "n=9,10,1000", "reps=11", "seed=4,123456789012", NULL},
+        {"experiment=recover", "heads=1,2", "noise=0,0.25", "reps=12", NULL},
+        {"experiment=construct", "function=and:3,parity:4", "length=16,64", "reps=2", NULL},
+        {"experiment=train", "m=20,30", "length=12", "dropout=0,0.1", "reps=2", NULL},
+        {"experiment=threshold", "m=20,30", "length=12,15", "reps=2", NULL}};
+    for (size_t s = 0; s < sizeof sweeps / sizeof *sweeps; s++) {
+        wt_plan plan;
+        wt_spec spec;
+        make(*state, sweeps[s], all_of_it, &plan);
+        for (size_t g = 0; g < plan.group_count; g++)
+            for (size_t i = 0; i < plan.groups[g].trial.count; i++) {
+                const wt_plan_group *group = &plan.groups[g];
+                char *text, hash[WT_HASH_TEXT];
+                CHECK_OK(*state, wt_plan_parameters(*state, &plan, group, i, &text));
+                CHECK_OK(*state,
+                         wt_cell_hash(*state, group->experiment, text, group->trial.seed, hash));
+                assert_string_equal(plan.cells[group->first + i].hash, hash);
+                wt_release(text);
+            }
+        following all = {&plan, 0};
+        set_all(*state, &spec, sweeps[s]);
+        CHECK_OK(*state, wt_plan_walk(*state, &spec, follow, &all));
+        assert_int_equal(all.at, plan.cell_count);
+        wt_spec_free(&spec);
+        wt_plan_free(&plan);
+    }
+}
+
 static void grids_make_groups_and_cells(void **state) {
     const char *keys[] = {"experiment=curve",
                           "target=mean-power:2,corr:1",
@@ -260,6 +303,7 @@ static void bad_values_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_stay_what_they_are),
+        cmocka_unit_test(every_cell_has_the_name_of_its_parameters),
         cmocka_unit_test(grids_make_groups_and_cells),
         cmocka_unit_test(equal_cells_are_one),
         cmocka_unit_test(the_same_number_has_one_name),

@@ -127,12 +127,74 @@ static void looks_are_not_used_twice(void **state) {
     wt_chart_free(&chart);
 }
 
+/* Thirty panels of forty lines, one of them of 500 points: a page shows some of each, evenly
+ * spread, and the file of numbers has all. */
+static void many_lines_are_cut_for_a_page(void **state) {
+    for (int panel = 0; panel < 30; panel++)
+        for (int line = 0; line < 40; line++)
+            for (int n = 0; n < (panel == 0 && line == 0 ? 500 : 2); n++) {
+                char model[32], target[32];
+                snprintf(model, sizeof model, "model-%02d", line);
+                snprintf(target, sizeof target, "target-%02d", panel);
+                add_error(*state, model, target, n + 1, 0, 1 + line, "");
+            }
+    wt_chart chart;
+    wt_chart_shown shown;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, 30 * 40);
+    CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
+    assert_false(wt_chart_shown_whole(&shown));
+    assert_true(shown.panels == 12 && shown.panels_of == 30 && shown.series == 24 &&
+                shown.series_of == 40 && shown.points == 200 && shown.points_of == 500);
+    assert_int_equal(shown.chart.series_count, 12 * 24);
+    const wt_chart_series *first = &shown.chart.series[0], *last = &shown.chart.series[12 * 24 - 1];
+    assert_string_equal(first->panel, "target-00");
+    assert_string_equal(last->panel, "target-29");
+    assert_string_equal(last->name, "model-39");
+    assert_true(first->count == 200 && first->x[0] == 1 && first->x[199] == 500);
+    for (size_t i = 0; i < 24; i++) { /* of one panel no two look alike, and all panels do */
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(first[i].look, first[k].look);
+        assert_int_equal(first[i].look, first[24 + i].look);
+    }
+    wt_script csv = {.context = *state};
+    size_t rows = 0;
+    write_csv(&csv, &chart);
+    for (const char *at = csv.text; (at = strchr(at, '\n')) != NULL; at++)
+        rows++;
+    assert_int_equal(rows, 1 + 30 * 40 * 2 + 498);
+    wt_script_free(&csv);
+    wt_chart_free(&shown.chart);
+    wt_chart_free(&chart);
+}
+
+static void few_lines_are_shown_as_they_are(void **state) {
+    wt_chart chart;
+    wt_chart_shown shown;
+    add_curves(*state);
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
+    assert_true(wt_chart_shown_whole(&shown));
+    assert_int_equal(shown.chart.series_count, chart.series_count);
+    for (size_t i = 0; i < chart.series_count; i++) {
+        const wt_chart_series *a = &chart.series[i], *b = &shown.chart.series[i];
+        assert_string_equal(a->name, b->name);
+        assert_true(a->look == b->look && a->count == b->count);
+        assert_memory_equal(a->y, b->y, a->count * sizeof *a->y);
+        assert_memory_equal(a->cells, b->cells, a->count * sizeof *a->cells);
+    }
+    wt_chart_free(&shown.chart);
+    wt_chart_free(&chart);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(cells_become_series, start_fresh),
         cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
         cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
+        cmocka_unit_test_setup(many_lines_are_cut_for_a_page, start_fresh),
+        cmocka_unit_test_setup(few_lines_are_shown_as_they_are, start_fresh),
     };
     return cmocka_run_group_tests(tests, check_open, close_all);
 }
