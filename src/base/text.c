@@ -124,7 +124,7 @@ size_t wt_utf8_length(const char *text, size_t bytes) {
 bool wt_utf8_valid(const char *text) {
     size_t bytes = strlen(text);
     while (bytes > 0) {
-        uint64_t eight;
+        uint64_t eight = 0;
         size_t length = 8;
         if (bytes >= 8)
             memcpy(&eight, text, 8);

@@ -214,7 +214,7 @@ static wt_status stop_here(void *user, const wt_record *record) {
 
 static void be_reader(wt_store_mode mode, int from, int to) {
     wt_context *context;
-    wt_store *store;
+    wt_store *store = NULL;
     int ends[] = {from, to, 0};
     bool fine = wt_context_new(&context) == WT_OK &&
                 wt_store_open(context, path, mode, &store) == WT_OK &&
