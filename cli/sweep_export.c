@@ -109,7 +109,7 @@ static bool is_wanted(const table *all, const wt_record *record) {
 static wt_status look_at(void *user, const wt_record *record) {
     table *all = user;
     wt_status status = WT_OK;
-    if (!is_wanted(all, record))
+    if (!is_wanted(all, record) || all->add_row == NULL) /* lines have the text as it stands */
         return status;
     WT_TRY(note_names(all, record, record->parameters, "parameters", &all->parameters));
     WT_TRY(note_names(all, record, record->metrics, "metrics", &all->metrics));
