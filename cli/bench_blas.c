@@ -82,16 +82,16 @@ static row best_of(const job *work) {
 static void print_table(const job *work, size_t repeats) {
     row best = best_of(work);
     char cpu[CLI_CPU_TEXT];
-    printf("%s: GEMM on one thread in GFLOP/s, as selfcheck measures it; best of %zu.\n\n",
-           cli_cpu_model(cpu), repeats);
-    printf("%-24s %8s %8s %8s %8s\n", "kernels", "double", "of best", "float", "of best");
+    cli_print("%s: GEMM on one thread in GFLOP/s, as selfcheck measures it; best of %zu.\n\n",
+              cli_cpu_model(cpu), repeats);
+    cli_print("%-24s %8s %8s %8s %8s\n", "kernels", "double", "of best", "float", "of best");
     for (size_t i = 0; i < work->count; i++) {
         const row *at = &work->rows[i];
         char name[100];
         snprintf(name, sizeof name, at->asked == NULL ? "chosen: %s" : "%s", at->kernels);
         if (counts(at))
-            printf("%-24s %8.1f %7.0f%% %8.1f %7.0f%%\n", name, at->real64,
-                   100 * at->real64 / best.real64, at->real32, 100 * at->real32 / best.real32);
+            cli_print("%-24s %8.1f %7.0f%% %8.1f %7.0f%%\n", name, at->real64,
+                      100 * at->real64 / best.real64, at->real32, 100 * at->real32 / best.real32);
     }
 }
 

@@ -87,8 +87,8 @@ static void print_table(const job *work, size_t repeats) {
         "'extra' is what each worker past the first adds, of the first; 'processor' the time a "
         "layer takes over all workers.\n\n",
         repeats);
-    printf("%3s %3s %3s %8s %10s %9s %7s %13s\n", "d", "m", "k", "workers", "layers/s", "speed-up",
-           "extra", "processor ms");
+    cli_print("%3s %3s %3s %8s %10s %9s %7s %13s\n", "d", "m", "k", "workers", "layers/s",
+              "speed-up", "extra", "processor ms");
     for (size_t c = 0; c < CASES; c++)
         for (size_t i = 0; i < work->row_count && work->rows[c][0].seconds > 0; i++) {
             const row *one = &work->rows[c][0], *at = &work->rows[c][i];
@@ -97,7 +97,7 @@ static void print_table(const job *work, size_t repeats) {
             if (at->workers > 1)
                 printf("%7.2f", of_extra(one, at));
             else
-                printf("%7s", "-");
+                cli_print("%7s", "-");
             printf(" %13.2f\n", 1e3 * at->processor);
         }
 }

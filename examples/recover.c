@@ -27,8 +27,9 @@ int main(void) {
     wt_recover_options options = wt_recover_options_default();
     wt_recover_report report;
     must(context, wt_refine(context, &data, &options, &layer, &report));
-    printf("%zu heads, recovered: %s, held-out error %.1e, condition %.1f\n", report.heads,
-           report.recovered ? "yes" : "no", report.holdout_error, report.condition);
+    printf("%zu heads, recovered: %s (%s), held-out error %.1e, condition %.1f\n", report.heads,
+           report.recovered ? "yes" : "no", wt_recover_verdict_name(report.verdict),
+           report.holdout_error, report.condition);
 
     wt_comparison comparison;
     must(context, wt_compare(context, &teacher, &layer, 1, 0, &comparison));

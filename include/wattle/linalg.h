@@ -48,9 +48,9 @@ typedef struct wt_blas {
  *
  * An OPENBLAS_CORETYPE in the environment wins. While OpenBLAS is loaded, our choice of it and
  * OPENBLAS_NUM_THREADS=1 are there, and then the environment is as it was: where other threads use
- * it, call this before they start. WT_UNAVAILABLE when there is no OpenBLAS, WT_INTERNAL when it was built
- * without threads, WT_CONFIG when OPENBLAS_CORETYPE asks for kernels that the processor cannot run;
- * every later call that needs it says the same. */
+ * it, call this before they start. WT_UNAVAILABLE when there is no OpenBLAS, WT_INTERNAL when it
+ * was built without threads, WT_CONFIG when OPENBLAS_CORETYPE asks for kernels that the processor
+ * cannot run; every later call that needs it says the same. */
 WT_API wt_status wt_blas_open(wt_context *context, wt_blas *out);
 
 /* Rows and columns of a tile of a Cholesky factor. */

@@ -1,9 +1,9 @@
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "lab/sweep.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
 #include <time.h>
 
 #include "base/memory.h"
@@ -20,7 +20,8 @@ typedef struct {
     wt_sweep_report *report;
     wt_context **contexts;    /* one a worker */
     size_t *todo, todo_count; /* groups with a wanted cell */
-    mtx_t storing;            /* held while the store, the report and the meter are touched */
+    pthread_mutex_t storing;  /* held while the store, the report and the meter are touched; not
+                                 mtx_t, which ThreadSanitizer does not know */
     bool broken;              /* the store failed: nothing more goes in */
     double unsaved;           /* seconds of computing not committed yet */
     wt_sweep_report stored;   /* what of the report was committed */
@@ -123,12 +124,12 @@ static wt_status try_group(job *work, wt_context *context, const wt_plan_group *
     if (!*done)
         snprintf(message, sizeof message, "%s", wt_context_message(context));
     double seconds = wt_clock() - began;
-    mtx_lock(&work->storing);
+    pthread_mutex_lock(&work->storing);
     status = work->broken ? WT_OK
                           : put_cells(work, context, group, *done ? 0 : count - 1, count,
                                       *done ? metrics : NULL, message, seconds);
     work->broken |= status != WT_OK;
-    mtx_unlock(&work->storing);
+    pthread_mutex_unlock(&work->storing);
     return status;
 }
 
@@ -229,7 +230,7 @@ static void close_job(job *work, size_t workers) {
         wt_context_free(work->contexts[i]);
     wt_release(work->contexts);
     wt_release(work->todo);
-    mtx_destroy(&work->storing);
+    pthread_mutex_destroy(&work->storing);
 }
 
 /* The loop over groups, then a commit of what is left whatever ended it. */
@@ -263,7 +264,7 @@ wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
     *report = (wt_sweep_report){0};
     if (workers > WT_MAX_THREADS)
         return wt_fail(context, WT_USAGE, "at most %d workers, not %zu", WT_MAX_THREADS, workers);
-    if (mtx_init(&work.storing, mtx_plain) != thrd_success)
+    if (pthread_mutex_init(&work.storing, NULL) != 0)
         return wt_fail(context, WT_INTERNAL, "no lock for the workers");
     WT_TRY(list_groups(&work, &cells));
     WT_TRY(declare(&work));

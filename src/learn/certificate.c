@@ -12,10 +12,10 @@
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
 
-#define MARGIN       1.1  /* of eta over the largest violation */
-#define LARGEST_ETA  1    /* a wider body is as large as Theta itself */
-#define LEAST_ETA    1e-9 /* a narrower slab is rounding */
-enum { BATCH = 16 };      /* directions between two looks at the progress */
+#define MARGIN      1.1  /* of eta over the largest violation */
+#define LARGEST_ETA 1    /* a wider body is as large as Theta itself */
+#define LEAST_ETA   1e-9 /* a narrower slab is rounding */
+enum { BATCH = 16 };     /* directions between two looks at the progress */
 
 wt_certificate_options wt_certificate_options_default(void) {
     return (wt_certificate_options){.part = 0.02, .directions = 64};
@@ -242,8 +242,7 @@ wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt
     size_t u = layer->dim * layer->dim;
     wt_slabs slabs = {0};
     wt_status status;
-    *result =
-        (wt_certificate_result){.eta = NAN, .median = NAN, .largest = NAN};
+    *result = (wt_certificate_result){.eta = NAN, .median = NAN, .largest = NAN};
     WT_TRY(check(context, data, layer, options));
     for (size_t i = 0; i < layer->heads * u; i++)
         sum += layer->theta[i] * layer->theta[i];

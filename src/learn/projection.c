@@ -142,15 +142,15 @@ done:
     return status;
 }
 
-/* L = L M of lower triangles. */
-static void multiply_lower(size_t n, double *l, const double *m) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t k = j; k <= i; k++)
-                sum += l[i * n + k] * m[k * n + j];
-            l[i * n + j] = sum;
-        }
+/* L = L M of lower triangles; row (n). */
+static void multiply_lower(size_t n, double *l, const double *m, double *row) {
+    for (size_t i = 0; i < n; i++) {
+        memset(row, 0, (i + 1) * sizeof *row);
+        for (size_t k = 0; k <= i; k++)
+            for (size_t j = 0; j <= k; j++)
+                row[j] += l[i * n + k] * m[k * n + j];
+        memcpy(l + i * n, row, (i + 1) * sizeof *row);
+    }
 }
 
 /* H = Q L^T: Cholesky QR in two passes where H is well conditioned, in three where it is not, and
@@ -165,7 +165,7 @@ static wt_status find_basis(wt_context *context, wt_projection *at, bool *found)
     for (size_t pass = 1; *found && !last; pass++) {
         WT_TRY(orthonormalise(context, at, false, pass == 1 ? at->again : at->third, &last, found));
         if (pass > 1)
-            multiply_lower(n, at->again, at->third);
+            multiply_lower(n, at->again, at->third, at->spare);
         *found = *found && (last || pass + 1 < MOST_PASSES);
     }
 done:

@@ -64,12 +64,12 @@ static void restore(const variable *of) {
 
 static void *load(const wt_core *wanted, wt_kernels_choice *choice) {
     variable core = {.name = "OPENBLAS_CORETYPE"}, threads = {.name = "OPENBLAS_NUM_THREADS"};
-    bool users = getenv(core.name) != NULL;
+    const char *users = getenv(core.name);
     void *library = dlopen(NAME, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    *choice = users             ? WT_KERNELS_BY_USER
-              : library != NULL ? WT_KERNELS_LOADED_BEFORE
-              : wanted != NULL  ? WT_KERNELS_BY_PROCESSOR
-                                : WT_KERNELS_BY_LIBRARY;
+    *choice = users != NULL && users[0] != '\0' ? WT_KERNELS_BY_USER
+              : library != NULL                 ? WT_KERNELS_LOADED_BEFORE
+              : wanted != NULL                  ? WT_KERNELS_BY_PROCESSOR
+                                                : WT_KERNELS_BY_LIBRARY;
     if (library != NULL)
         return library;
     if (*choice == WT_KERNELS_BY_PROCESSOR)

@@ -9,8 +9,10 @@
 /* C = alpha sums + beta C, `width` columns of one row. */
 TARGET static inline void JOIN(GEMM, _put)(size_t width, const REAL *sums, REAL alpha, REAL beta,
                                            REAL *c) {
-    for (size_t j = 0; j < width; j++)
-        c[j] = alpha * sums[j] + (beta == 0 ? 0 : beta * c[j]);
+    for (size_t j = 0; j < width; j++) {
+        REAL rest = beta == 0 ? 0 : beta * c[j], sum = sums[j];
+        c[j] = alpha * sum + rest;
+    }
 }
 
 /* `count` rows, a constant, of a panel of LANES columns of op(B): terms are panel_stride apart. */
@@ -21,8 +23,11 @@ JOIN(GEMM, _rows)(size_t count, size_t terms, const REAL *a, size_t a_row, size_
     lanes sum[ROWS] = {0}, x;
     for (size_t p = 0; p < terms; p++) {
         memcpy(&x, panel + p * panel_stride, sizeof x);
-        for (size_t r = 0; r < count; r++)
-            sum[r] += x * a[r * a_row + p * a_term];
+        for (size_t r = 0; r < count; r++) {
+            REAL left = a[r * a_row + p * a_term];
+            lanes before = sum[r];
+            sum[r] = before + x * left; /* nothing in between: fused for every count alike */
+        }
     }
     memcpy(sums, sum, count * sizeof *sum);
 }

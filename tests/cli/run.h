@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -48,18 +49,12 @@ static inline void run_split(char *line, char **words) {
 static inline void run_become(char **words, const run_setting *setting, int out, int err) {
     static char command[] = WATTLE_COMMAND;
     words[0] = command;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is killed leaves nothing running */
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
-    static const char *const read_here[] = {"WATTLE_FAULT_ALLOCATION",
-                                            "WATTLE_FAULT_WRITE",
-                                            "NO_COLOR",
-                                            "COLUMNS",
-                                            "SLURM_ARRAY_TASK_ID",
-                                            "SLURM_ARRAY_TASK_COUNT",
-                                            "SLURM_ARRAY_TASK_MIN",
-                                            "SLURM_ARRAY_TASK_STEP"};
-    for (size_t i = 0; i < sizeof read_here / sizeof *read_here; i++)
-        unsetenv(read_here[i]);
+    unsetenv("WATTLE_FAULT_ALLOCATION");
+    unsetenv("WATTLE_FAULT_WRITE");
+    unsetenv("NO_COLOR");
     const char *variables[] = {setting->variable, setting->second_variable};
     for (int i = 0; i < 2; i++) {
         char name[64];
@@ -236,6 +231,26 @@ static inline void run_pause(double seconds) {
 #define RUN_UNTIL(child, reached)                                                                  \
     while (!run_has_ended(child) && !(reached))                                                    \
     run_pause(0.002)
+
+/* Whether a signal sent to the run still waits to be taken: a second of the same number would be
+ * lost then. */
+static inline bool run_signal_waits(pid_t child) {
+    char path[64], line[128];
+    unsigned long long waiting = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)child);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "ShdPnd: %llx", &waiting) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return waiting != 0;
+}
+/* Sends a signal, and returns when it was taken or the run has ended. */
+static inline void run_signal(pid_t child, int signal) {
+    assert_int_equal(kill(child, signal), 0);
+    RUN_UNTIL(child, !run_signal_waits(child));
+}
 
 /* How a run ends on a signal, as waitpid tells it. Clang's OpenMP keeps a file of each process in
  * shared memory: one left by SIGKILL, empty, is a SIGBUS to the next process of that number. */

@@ -12,7 +12,7 @@
 #endif
 
 /* Long enough for any machine: it tells a loop without end from a slow run. */
-enum { HANGS = 600, MEGABYTE = 1 << 20, NO_LIBRARIES = 127 };
+enum { HANGS = 3600, MEGABYTE = 1 << 20, NO_LIBRARIES = 127 };
 
 static void ends(const char *line, long megabytes) {
     const run_result *result = run_with(line, &(run_setting){.directory = run_folder,

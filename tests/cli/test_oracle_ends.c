@@ -8,6 +8,19 @@
 
 #define QUERY "query --dim 2 --oracle exec${IFS}sh${IFS}oracle.sh "
 
+/* Where the words depend on what the oracle does in time, it gets as much as the machine needs. */
+static void check_says_in_time(const char *words) {
+    for (int timeout = 1; timeout < 1000; timeout *= 2) {
+        char line[128];
+        snprintf(line, sizeof line, QUERY "--timeout %d", timeout);
+        const run_result *result = run_in_folder(line);
+        CHECK_SAYS(result, 69, "the oracle ");
+        if (strstr(result->err, words) != NULL)
+            return;
+    }
+    fail_msg("the oracle never did what makes for '%s'", words);
+}
+
 static void an_oracle_that_complains_for_ever(void **state) {
     static const char *const scripts[] = {
         "exec 1>&-; exec yes >&2",
@@ -18,14 +31,14 @@ static void an_oracle_that_complains_for_ever(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         write_file("oracle.sh", scripts[i]);
-        CHECK_SAYS(run_in_folder(QUERY "--timeout 1"), 69, "the oracle closed its output after");
+        check_says_in_time("the oracle closed its output after");
     }
     write_file("oracle.sh", "while :; do echo words >&2; done");
     CHECK_SAYS(run_in_folder(QUERY "--timeout 1"), 69, "the oracle hangs");
     write_file("oracle.sh", "exec yes '['"); /* answers faster than it is asked */
-    CHECK_SAYS(run_in_folder(QUERY), 69, "answer 1 is no list");
+    CHECK_SAYS(run_in_folder(QUERY "--timeout 100000"), 69, "answer 1 is no list");
     write_file("oracle.sh", "exec tr '\\0' x </dev/zero");
-    CHECK_SAYS(run_in_folder(QUERY "--timeout 600"), 69, "the oracle writes without end");
+    CHECK_SAYS(run_in_folder(QUERY "--timeout 100000"), 69, "the oracle writes without end");
 }
 
 /* What has left the group is killed all the same, if it is what was started. */

@@ -8,6 +8,6 @@ set -eu
 target=$1 corpus=$2 seconds=$3
 found=$target.found
 mkdir -p "$found"
-exec "$target" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=1024 \
+exec "$target" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=1024 \
     -malloc_limit_mb=64 -artifact_prefix="$target.failed-" -print_final_stats=1 -verbosity=0 \
     "$found" "$corpus"

@@ -13,8 +13,8 @@
 /* What is changed in a plain attention layer; all zero is the class itself. */
 typedef struct misfit {
     const char *name;
-    enum { NO_NORM, LAYER_NORM, RMS_NORM } norm; /* of tokens, before everything */
-    double stretch, shift;                       /* tokens x -> (1 + stretch) x + shift */
+    enum misfit_norm { NO_NORM, LAYER_NORM, RMS_NORM } norm; /* of tokens, before everything */
+    double stretch, shift; /* tokens x -> (1 + stretch) x + shift */
     bool causal, positions, score_bias, distance, sink, hidden_token, hard, cosine;
     size_t window;                                    /* tokens to each side; 0 = all */
     enum { SOFT, RELU_WEIGHTS, LINEAR_WEIGHTS } kind; /* of attention */
@@ -61,7 +61,7 @@ static double misfit_relu(double x) {
     return x > 0 ? x : 0;
 }
 
-static void misfit_norm(int norm, size_t d, double *x) {
+static void misfit_normalise(enum misfit_norm norm, size_t d, double *x) {
     double mean = 0, square = 0;
     for (size_t j = 0; norm == LAYER_NORM && j < d; j++)
         mean += x[j] / (double)d;
@@ -126,7 +126,7 @@ static void misfit_forward(const misfit *what, const misfit_numbers *numbers, co
         x[i] = (1 + what->stretch) * given[i] + what->shift +
                (what->positions ? numbers->positions[i] : 0);
     for (size_t a = 0; what->norm != NO_NORM && a < k; a++)
-        misfit_norm(what->norm, d, x + a * d);
+        misfit_normalise(what->norm, d, x + a * d);
     memset(y, 0, k * p * sizeof *y);
     for (size_t i = 0; i < heads; i++)
         for (size_t a = 0; a < k; a++) {

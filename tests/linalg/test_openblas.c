@@ -89,6 +89,8 @@ static void it_finds_our_choice(void **state) {
              wanted == NULL ? "none" : wanted->name);
     CHECK_PRINTS(with("--version", FAKE, NULL), words);
     CHECK_PRINTS(with("--version", FAKE, "OPENBLAS_NUM_THREADS=9"), words);
+    if (wanted != NULL) /* set to nothing is not set */
+        CHECK_PRINTS(with("--version", FAKE, "OPENBLAS_CORETYPE="), words);
 }
 
 static void a_users_core_type_is_respected(void **state) {
