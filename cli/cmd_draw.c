@@ -110,8 +110,9 @@ const cli_command cli_draw = {
     .description =
         "Draws n samples, each a query token and N key tokens, with the label of a known target "
         "(beta is a random direction on the unit sphere):\n\n"
-        "query-power:p is <beta,x0>^p; mean-power:p is (1/N) sum <beta,xi>^p; corr-power:q is "
-        "(1/N) sum <x0,xi>^q <beta,xi>; corr:p is (1/N) sum <x0,xi>^p; corr-cos:p is "
+        "query-power:p is <beta,x0>^p; first-power:p is <beta,x1>^p, of the first key, so that the "
+        "order of the keys matters; mean-power:p is (1/N) sum <beta,xi>^p; corr-power:q is (1/N) "
+        "sum <x0,xi>^q <beta,xi>; corr:p is (1/N) sum <x0,xi>^p; corr-cos:p is "
         "(1/N) sum cos(<x0,xi>) <beta,xi>^p; mix:g:p:q is (1-g) mean-power:p + g corr-power:q.\n\n"
         "With --layer it draws n sequences of K tokens and the layer's outputs for every token; "
         "tokens are then not scaled unless --token-scale is given.\n\n"

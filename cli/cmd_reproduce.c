@@ -1,5 +1,6 @@
 /* `wattle reproduce`: the whole job, from nothing to a page of verdicts. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "commands.h"
 #include "io/output.h"
 #include "io/quote.h"
+#include "lab/claims.h"
 #include "lab/reproduce.h"
 #include "sweep.h"
 #include "verdicts.h"
@@ -23,8 +25,7 @@ typedef struct {
 static const cli_option options[] = {
     {"scale", 0, CLI_CHOICE, offsetof(values, scale), "tiny|quick|paper", "quick",
      "tiny: seconds, to see that everything works. quick: minutes, every claim measured on small "
-     "problems. paper: published settings and grids, "
-     "for hours or days."},
+     "problems. paper: larger ones, for hours or days."},
     {"only", 0, CLI_TEXT, offsetof(values, only), "LINES", "rfa,recover,sparse",
      "Lines of work, parted by commas: rfa (random-feature attention), recover (multi-head "
      "layers), "
@@ -49,6 +50,7 @@ typedef struct {
     double rate;    /* of this machine, for the times of a dry run */
     char *store, *page;
     cli_sweep_identity self;
+    uint64_t seed;
     size_t done, before, failed; /* cells */
     double began;
 } job;
@@ -112,7 +114,7 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
     char *line = NULL;
     wt_status status;
     wt_reproduction_command(work->given->scale,
-                            cli_given(work->call, "only") ? work->given->only : NULL,
+                            cli_given(work->call, "only") ? work->given->only : NULL, work->seed,
                             work->given->output, work->self.command, sizeof work->self.command);
     WT_TRY(wt_spec_line(context, spec, &line));
     sweep.sweep = line;
@@ -158,7 +160,7 @@ static wt_status run_one(job *work, const wt_reproduction *one) {
     wt_spec spec = {0};
     wt_plan plan = {0};
     wt_status status;
-    WT_TRY(wt_reproduction_spec(context, one, &spec));
+    WT_TRY(wt_reproduction_spec(context, one, work->seed, &spec));
     WT_TRY(wt_plan_make(context, &spec, (wt_shard){0, 1}, &plan));
     if (work->given->dry_run)
         WT_TRY(list(work, one, &plan));
@@ -180,10 +182,10 @@ static wt_status interrupted(job *work) {
 
 static wt_status conclude(job *work) {
     cli_call *call = work->call;
-    json_t *more = json_pack("{s:s, s:s, s:I, s:I, s:I, s:f}", "scale", work->given->scale, "store",
-                             work->store, "done_before", (json_int_t)work->before, "done",
-                             (json_int_t)work->done, "failed", (json_int_t)work->failed, "seconds",
-                             wt_clock() - work->began);
+    json_t *more = json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:f}", "seed", (json_int_t)work->seed,
+                             "scale", work->given->scale, "store", work->store, "done_before",
+                             (json_int_t)work->before, "done", (json_int_t)work->done, "failed",
+                             (json_int_t)work->failed, "seconds", wt_clock() - work->began);
     wt_status status = cli_report_make(call, work->store, work->page, more);
     return status == WT_OK ? cli_sweep_judge(call, work->store, work->failed) : status;
 }
@@ -198,11 +200,15 @@ static wt_status run(cli_call *call) {
         status = wt_fail(call->context, WT_USAGE, "wattle reproduce needs --output");
         goto done;
     }
-    if (cli_given(call, "seed")) {
-        status = wt_fail(call->context, WT_USAGE,
-                         "wattle reproduce takes no --seed: its sweeps fix their seeds");
+    work.seed = cli_given(call, "seed") ? call->common.seed : wt_rules_now()->seed;
+    if (work.seed > INT64_MAX) {
+        status = wt_fail(call->context, WT_USAGE, "--seed must be below 2^63 for a store");
         goto done;
     }
+    if (wt_seed_explored((int64_t)work.seed) && !call->common.quiet)
+        wt_remark(call->context,
+                  "seed %" PRIu64 " is for exploring: there will be numbers and no verdicts",
+                  work.seed);
     if (work.given->dry_run)
         WT_TRY(cli_sweep_rate(call->context, &work.rate));
     else
@@ -237,8 +243,12 @@ const cli_command cli_reproduce = {
         "in the store already are not computed again: a run that was stopped, by Ctrl-C (exit code "
         "75) or a power cut, goes on where it was. A folder holds one scale: another is refused, "
         "as their cells would be pooled.\n\n"
-        "quick measures every claim on small problems, in five minutes on two cores. paper has the "
-        "published settings and grids, as far as they are known; docs/reproduction.md lists them.",
+        "quick measures every claim on small problems, in five minutes on two cores. paper has "
+        "larger ones, with the power to decide; docs/reproduction.md lists them, and says what is "
+        "published of them.\n\n"
+        "A rule that was written after a result cannot be tested by that result. The rules have a "
+        "version, and --seed is by default the one that was drawn with it. Any other seed of 1000 "
+        "or more will do; smaller ones are for exploring, and give numbers without verdicts.",
     .examples = "wattle reproduce -o results\n"
                 "wattle reproduce --scale paper --only rfa -o paper\n"
                 "wattle reproduce --scale paper --dry-run",

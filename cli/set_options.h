@@ -22,8 +22,8 @@ typedef struct cli_problem {
      offsetof(type, member.target),                                                                \
      "TARGET",                                                                                     \
      NULL,                                                                                         \
-     "What is to be learned: query-power:p, mean-power:p, corr-power:q, corr:p, corr-cos:p or "    \
-     "mix:g:p:q."},                                                                                \
+     "What is to be learned: query-power:p, first-power:p, mean-power:p, corr-power:q, corr:p, "   \
+     "corr-cos:p or mix:g:p:q."},                                                                  \
         {"tokens",                                                                                 \
          0,                                                                                        \
          CLI_CHOICE,                                                                               \

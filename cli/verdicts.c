@@ -34,35 +34,48 @@ static const char *spell(const wt_evidence *evidence, char out[WORDS]) {
 }
 
 void cli_verdicts_print(const wt_findings *findings) {
-    char measured[WORDS], name[64];
-    cli_print("%-6s %-15s %-24s %-30s %s\n", "claim", "verdict", "effect",
-              "measured (95% interval)", "claimed");
+    char measured[WORDS], rival[WORDS], name[64], side[32];
+    cli_print("%-6s %-15s %-28s %-30s %-12s %s\n", "claim", "verdict", "effect",
+              "measured (95% interval)", "claimed", "rival");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
             const wt_claim_part *part = wt_claim_part_at(p);
             snprintf(name, sizeof name, "%s%s%s", part->unit, part->name != NULL ? ", " : "",
                      part->name != NULL ? part->name : "");
-            cli_print("%-6s %-15s %-24s %-30s %s %g\n", finding->claim->id,
+            snprintf(side, sizeof side, "%s %g", part->above ? "above" : "below", part->boundary);
+            cli_print("%-6s %-15s %-28s %-30s %-12s %s\n", finding->claim->id,
                       wt_verdict_name(findings->part_verdicts[p]), name,
-                      spell(&findings->parts[p], measured), part->above ? "above" : "below",
-                      part->boundary);
+                      spell(&findings->parts[p], measured), side,
+                      spell(&findings->rivals[p], rival));
         }
     }
+}
+
+static json_t *rival_json(const wt_findings *findings, size_t p) {
+    const wt_evidence *evidence = &findings->rivals[p];
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:I, s:I}", "rival", wt_claim_part_at(p)->rival.words, "verdict",
+        wt_verdict_name(findings->rival_verdicts[p]), "value",
+        cli_json_real(evidence->effect.value), "low", cli_json_real(evidence->effect.low), "high",
+        cli_json_real(evidence->effect.high), "cells", (json_int_t)evidence->cells, "failed",
+        (json_int_t)evidence->failed);
 }
 
 static json_t *part_json(const wt_findings *findings, size_t p) {
     const wt_claim_part *part = wt_claim_part_at(p);
     const wt_evidence *evidence = &findings->parts[p];
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I}", "part",
-        part->name != NULL ? part->name : "", "effect", part->effect, "unit", part->unit, "verdict",
-        wt_verdict_name(findings->part_verdicts[p]), "value", cli_json_real(evidence->effect.value),
-        "low", cli_json_real(evidence->effect.low), "high", cli_json_real(evidence->effect.high),
-        "boundary", part->boundary, "claimed", part->above ? "above" : "below", "cells",
-        (json_int_t)evidence->cells, "settings", (json_int_t)evidence->settings, "repetitions",
-        (json_int_t)evidence->repetitions, "dropped", (json_int_t)evidence->dropped, "censored",
-        (json_int_t)evidence->censored);
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+        "part", part->name != NULL ? part->name : "", "effect", part->effect, "unit", part->unit,
+        "verdict", wt_verdict_name(findings->part_verdicts[p]), "value",
+        cli_json_real(evidence->effect.value), "low", cli_json_real(evidence->effect.low), "high",
+        cli_json_real(evidence->effect.high), "boundary", part->boundary, "claimed",
+        part->above ? "above" : "below", "cells", (json_int_t)evidence->cells, "settings",
+        (json_int_t)evidence->settings, "repetitions", (json_int_t)evidence->repetitions, "dropped",
+        (json_int_t)evidence->dropped, "censored", (json_int_t)evidence->censored, "failed",
+        (json_int_t)evidence->failed, "more", cli_json_real(wt_part_more(part, evidence)), "rival",
+        rival_json(findings, p));
 }
 
 json_t *cli_verdicts_json(const wt_findings *findings) {
@@ -84,14 +97,20 @@ static wt_status show(cli_call *call, const wt_results *results, const wt_findin
     size_t cells = results->count + results->failed;
     if (!call->common.json) {
         cli_verdicts_print(findings);
+        cli_print("\nrules of version %d", wt_rules_now()->version);
+        if (findings->explored > 0)
+            cli_print("; %zu cells have seeds that are for exploring, and decide nothing",
+                      findings->explored);
         cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, cells, summary->figures,
                   summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
                   summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
-    json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:o}", "output", output, "cells",
-                               (json_int_t)cells, "figures", (json_int_t)summary->figures, "drawn",
-                               summary->drawn, "claims", cli_verdicts_json(findings));
+    json_t *object =
+        json_pack("{s:i, s:I, s:s, s:I, s:I, s:b, s:o}", "rules", wt_rules_now()->version,
+                  "explored_cells", (json_int_t)findings->explored, "output", output, "cells",
+                  (json_int_t)cells, "figures", (json_int_t)summary->figures, "drawn",
+                  summary->drawn, "claims", cli_verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);

@@ -8,6 +8,7 @@
 
 #include "base/grid.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "lab/flat.h"
 #include "lab/sha256.h"
 
@@ -45,6 +46,30 @@ static json_t *json_of(const wt_parameter *parameter, wt_value value) {
     return json_real(value.number);
 }
 
+static bool is_word_of(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (; words != NULL && *words != '\0'; words += *words == ' ') {
+        size_t here = strcspn(words, " ");
+        if (here == length && strncmp(words, word, length) == 0)
+            return true;
+        words += here;
+    }
+    return false;
+}
+
+/* Whether a parameter stands in the name of a cell. */
+static bool is_named(const wt_experiment *experiment, const wt_parameter *parameter,
+                     wt_value value) {
+    double usual;
+    if (!is_word_of(experiment->later, parameter->name))
+        return true;
+    if (value.text != NULL)
+        return strcmp(value.text, parameter->fallback) != 0;
+    if (parameter->kind == WT_PARAMETER_FLAG)
+        return (value.number != 0) != (strcmp(parameter->fallback, "yes") == 0);
+    return !wt_parse_real(parameter->fallback, &usual) || value.number != usual;
+}
+
 wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experiment,
                              const wt_trial *trial, double size, wt_cell_part part, char **out) {
     json_t *object = json_object();
@@ -54,6 +79,8 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
         bool grouped = experiment->group != NULL && strcmp(parameter->name, experiment->group) == 0;
         wt_value value = trial->values[i];
         if (grouped && part == WT_CELL_GROUP)
+            continue;
+        if (!is_named(experiment, parameter, value))
             continue;
         if (grouped)
             value = (wt_value){.number = size};

@@ -3,8 +3,13 @@
  * Every claim has one or more parts, a part an effect: one number, measured with a 95% interval.
  * The number and the side of the boundary that the claim stands for are in the table, fixed before
  * anything is measured. An interval wholly on the claimed side reproduces the part, one wholly on
- * the other does not, any other leaves it undecided. A claim is reproduced when all of its parts
- * are, and not reproduced when one is not. */
+ * the other does not, any other leaves it undecided. Beside every part the same is measured on a
+ * rival, a case for which the claim is false: a part whose rival would be reproduced too is no
+ * test. A claim is reproduced when all of its parts are, and not reproduced when one is not.
+ *
+ * The table has a version, which is counted up with every change of a rule. What was seen before a
+ * rule was written cannot test it: seeds that were used before are for exploring, and cells with
+ * them give numbers but no verdicts. */
 #ifndef WT_LAB_CLAIMS_H
 #define WT_LAB_CLAIMS_H
 
@@ -17,8 +22,23 @@ typedef enum wt_verdict {
     WT_NOT_MEASURED,
     WT_UNDECIDED,
     WT_REPRODUCED,
-    WT_NOT_REPRODUCED
+    WT_NOT_REPRODUCED,
+    WT_NO_TEST, /* the rival passes too */
+    WT_EXPLORED /* some cells have seeds from before the rule */
 } wt_verdict;
+
+/* A version of the rules, and the seed of `wattle reproduce` that was drawn when it was written. */
+typedef struct wt_rules {
+    int version;
+    uint64_t seed;
+    const char *date, *change; /* what was changed, in words */
+} wt_rules;
+/* The versions, oldest first; NULL past the last, which holds. */
+const wt_rules *wt_rules_at(size_t index);
+const wt_rules *wt_rules_now(void);
+/* Whether the seed is for exploring: small, or the one of an earlier version. */
+#define WT_EXPLORING_SEEDS 1000
+bool wt_seed_explored(int64_t seed);
 
 /* "reproduced" and the like. */
 const char *wt_verdict_name(wt_verdict verdict);
@@ -32,8 +52,9 @@ typedef struct wt_evidence {
     size_t
         repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
     size_t dropped;  /* repetitions of a setting that bear on it and gave no number */
-    size_t censored; /* x without a number: lengths whose critical m the grid of m does not hold,
-                        bits of hard instances none of which was found */
+    size_t failed;   /* cells that bear on it and failed; trials without success in a rate */
+    size_t censored; /* x that bound a number from one side alone: lengths whose critical m the grid
+                        of m does not hold, sizes at which nothing was found or no level reached */
     bool searched;   /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
                         value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
 } wt_evidence;
@@ -42,6 +63,12 @@ typedef struct wt_claim_part wt_claim_part;
 /* Fills the evidence from the cells; no cells are no failure. */
 typedef wt_status (*wt_effect_fn)(wt_context *context, const wt_results *results,
                                   const wt_claim_part *part, wt_evidence *out);
+
+/* The same effect where the claim is false; what is NULL is as in the part. */
+typedef struct wt_rival {
+    const char *words;
+    const char *experiment, *where, *versus, *x, *y;
+} wt_rival;
 
 struct wt_claim_part {
     const char *claim;      /* "1.3" */
@@ -57,9 +84,11 @@ struct wt_claim_part {
     const char *versus;     /* the other side of a comparison, likewise */
     const char *x, *y;      /* parameter along x, metric */
     const char *apart;      /* parameters that go with x and part no lines: "heads" */
-    const char *size;       /* the m of a threshold */
+    const char *size;       /* the m of a threshold, the n that reaches a level */
+    double level;           /* of y, to be reached */
     const char *found;      /* 1 where the y of a growth was not spent in vain */
-    double ceiling;         /* points with a larger y are left out of an exponent; 0 = none */
+    const char *attempts;   /* that a y was spent on */
+    wt_rival rival;
 };
 
 typedef struct wt_claim {
@@ -81,7 +110,16 @@ typedef struct wt_paper {
 } wt_paper;
 const wt_paper *wt_paper_at(size_t index);
 
+/* The part as its rival has it. */
+wt_claim_part wt_part_rival(const wt_claim_part *part);
+
+/* Which side of the boundary the interval is on. */
 wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence);
+/* What that comes to beside its rival's, and where seeds were used before. */
+wt_verdict wt_part_conclude(wt_verdict verdict, wt_verdict rival, bool explored);
+/* How many times as many repetitions would bring an undecided interval to one side, if the effect
+ * stays what it is; NaN where that cannot be told. */
+double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence);
 /* Of a claim from those of its parts. */
 wt_verdict wt_claim_verdict(const wt_verdict *parts, size_t count);
 
@@ -94,8 +132,9 @@ typedef struct wt_finding {
 typedef struct wt_findings {
     size_t claim_count, part_count;
     wt_finding *claims;
-    wt_evidence *parts;
-    wt_verdict *part_verdicts;
+    wt_evidence *parts, *rivals;
+    wt_verdict *part_verdicts, *rival_verdicts;
+    size_t explored; /* cells with seeds that are for exploring */
 } wt_findings;
 /* To be freed in any case. */
 wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
@@ -129,12 +168,19 @@ wt_status wt_effect_mean(wt_context *context, const wt_results *results, const w
 wt_status wt_effect_rate(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          wt_evidence *out);
 /* the p at which log cost = a + b x^p with b >= 0 fits best over the x of the line with most cells,
- * p = 0 standing for log x: 1 is exponential growth, 0 a power law. The cost at an x is the sum of
- * y over the number of cells whose `found` is 1, so that what was spent in vain counts and a run
- * that was given up does not pass for one that ended there; an x where nothing was found has none,
- * and is left out. Repetitions are resampled at every x; */
+ * p = 0 standing for log x: 1 is exponential growth, 0 a power law. The cost at an x is the price
+ * of an attempt, y over `attempts`, over the chance that it finds (`found` is 1 for the last
+ * attempt of a run), by greatest likelihood: runs that were given up bound the cost from below; */
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out);
+/* the p at which the mean y over repetitions is a + b x^p with b >= 0, averaged over lines;
+ * repetitions are resampled; */
+wt_status wt_effect_mean_growth(wt_context *context, const wt_results *results,
+                                const wt_claim_part *part, wt_evidence *out);
+/* the slope of the log of the `size` at which y falls to `level` against log x, where a size beyond
+ * those tried opens the interval on the sides that it could lie on; */
+wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                          wt_evidence *out);
 /* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at
  * which 80% of the trials succeed (y = 1). The rates are resampled. An m above the grid counts as
  * its largest m and opens the interval above, so that the growth is never said to be slow for want

@@ -50,7 +50,7 @@ typedef struct {
     uint32_t *of; /* draw of every point */
     size_t draws;
     unit *all; /* (draws) */
-    size_t count, cells, dropped;
+    size_t count, cells, dropped, failed;
     size_t settings;
     uint32_t line; /* lines met so far, and the last of them */
     uint32_t *met; /* (count) draws in the order they were met */
@@ -58,7 +58,7 @@ typedef struct {
 
 static wt_status units_open(wt_context *context, const wt_lines *lines, units *out) {
     wt_status status;
-    *out = (units){.line = UINT32_MAX, .dropped = lines->left_out};
+    *out = (units){.line = UINT32_MAX, .dropped = lines->left_out, .failed = lines->failed};
     WT_TRY(WT_NEW(context, &out->of, lines->point_count, "repetitions"));
     WT_TRY(wt_number_draws(context, lines->points, lines->point_count, out->of, &out->draws));
     WT_TRY(WT_NEW_ZERO(context, &out->all, out->draws, "repetitions"));
@@ -99,7 +99,8 @@ static wt_status units_evidence(wt_context *context, const units *from, wt_evide
                          .cells = from->cells,
                          .settings = from->settings,
                          .repetitions = from->count,
-                         .dropped = from->dropped};
+                         .dropped = from->dropped,
+                         .failed = from->failed};
 done:
     wt_release(means);
     return status;
@@ -153,11 +154,10 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
         size_t count = 0;
         if (!opens[i])
             continue;
-        for (uint32_t k = (uint32_t)i; k != LAST; k = next[k])
-            if (part->ceiling == 0 || lines.points[k].y <= part->ceiling) {
-                x[count] = lines.points[k].x;
-                y[count++] = lines.points[k].y;
-            }
+        for (uint32_t k = (uint32_t)i; k != LAST; k = next[k]) {
+            x[count] = lines.points[k].x;
+            y[count++] = lines.points[k].y;
+        }
         units_add(&slopes, &lines, i, wt_log_slope(x, y, count), count);
     }
     WT_TRY(units_evidence(context, &slopes, out));
@@ -239,6 +239,7 @@ wt_status wt_effect_log_ratio(wt_context *context, const wt_results *results,
     WT_TRY(wt_lines_find(context, results, &query, &theirs));
     WT_TRY(units_open(context, &ours, &ratios));
     ratios.dropped += theirs.left_out;
+    ratios.failed += theirs.failed;
     double largest = largest_shared(&ours, &theirs);
     const wt_line *alike = NULL;
     for (size_t i = 0; i < ours.point_count; i++) {
@@ -281,7 +282,7 @@ wt_status wt_effect_rate(wt_context *context, const wt_results *results, const w
     size_t successes = 0;
     wt_status status;
     *out = (wt_evidence){.effect = nothing};
-    query.every = true;
+    query.every = query.failures = true;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     WT_TRY(units_open(context, &lines, &trials));
     for (size_t i = 0; i < lines.point_count; i++)
@@ -292,7 +293,8 @@ wt_status wt_effect_rate(wt_context *context, const wt_results *results, const w
                          .cells = trials.cells,
                          .settings = trials.settings,
                          .repetitions = trials.count,
-                         .dropped = trials.dropped};
+                         .dropped = trials.dropped,
+                         .failed = trials.failed};
 done:
     wt_lines_free(&lines);
     units_close(&trials);

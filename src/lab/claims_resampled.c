@@ -1,4 +1,4 @@
-/* Effects that resample repetitions: growth exponents, and exponents of means. */
+/* Effects that resample repetitions: exponents of means. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -37,65 +37,6 @@ static wt_interval draws_end(draws *all, double value) {
                          wt_draws_interval(value, all->high, WT_BOOTSTRAP_DRAWS).high};
 }
 
-/* Points of one line, sorted by x, and whether each found what it looked for. */
-typedef struct {
-    const wt_line_point *points;
-    size_t count;
-    double *found, *x, *y, *uniform;
-} costs;
-
-/* The log of the cost at each x where something was found, of all points or of a resample of them
- * (draw > 0). Returns the number of such x. */
-static size_t log_costs(const costs *all, size_t draw) {
-    size_t groups = 0;
-    if (draw > 0)
-        wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), 0, all->count,
-                          all->uniform);
-    for (size_t begin = 0, end; begin < all->count; begin = end) {
-        double spent = 0, found = 0;
-        for (end = begin + 1; end < all->count && all->points[end].x == all->points[begin].x;)
-            end++;
-        for (size_t i = begin; i < end; i++) {
-            size_t pick = draw == 0 ? i : begin + (size_t)(all->uniform[i] * (double)(end - begin));
-            spent += all->points[pick].y;
-            found += all->found[pick];
-        }
-        if (found == 0)
-            continue;
-        all->x[groups] = all->points[begin].x;
-        all->y[groups++] = log(spent / found);
-    }
-    return groups;
-}
-
-static double exponent_of(const costs *all, size_t draw) {
-    return wt_growth_exponent(all->x, all->y, log_costs(all, draw));
-}
-
-static wt_status costs_open(wt_context *context, const wt_results *results,
-                            const wt_claim_part *part, const wt_lines *lines, const wt_line *line,
-                            costs *out) {
-    wt_status status;
-    out->points = lines->points + line->first;
-    out->count = line->count;
-    WT_TRY(WT_NEW(context, &out->found, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &out->x, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &out->y, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &out->uniform, line->count, "growth"));
-    for (size_t i = 0; i < line->count; i++)
-        out->found[i] =
-            wt_result_number(results, &results->cells[out->points[i].cell], part->found) == 1;
-done:
-    return status;
-}
-
-static void costs_close(costs *all) {
-    wt_release(all->found);
-    wt_release(all->x);
-    wt_release(all->y);
-    wt_release(all->uniform);
-}
-
 /* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
  * the spread as known: both are made good as Student's t does. */
 static wt_interval widened(wt_interval from, size_t units) {
@@ -105,67 +46,13 @@ static wt_interval widened(wt_interval from, size_t units) {
                          from.value + factor * (from.high - from.value)};
 }
 
-/* The line with most cells. */
-static const wt_line *largest_line(const wt_lines *lines) {
-    const wt_line *line = &lines->lines[0];
-    for (size_t i = 1; i < lines->line_count; i++)
-        line = lines->lines[i].count > line->count ? &lines->lines[i] : line;
-    return line;
-}
-
-wt_status wt_effect_growth(wt_context *context, const wt_results *results,
-                           const wt_claim_part *part, wt_evidence *out) {
-    wt_lines lines;
-    wt_lines_query query = {.experiment = part->experiment,
-                            .where = part->where,
-                            .x = part->x,
-                            .y = part->y,
-                            .apart = part->apart};
-    costs all = {0};
-    uint32_t *units = NULL;
-    draws exponents = {0};
-    wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
-    WT_TRY(wt_lines_find(context, results, &query, &lines));
-    if (lines.line_count == 0)
-        goto done;
-    /* One setting: costs of others are not to be mixed in. */
-    const wt_line *line = largest_line(&lines);
-    WT_TRY(costs_open(context, results, part, &lines, line, &all));
-    WT_TRY(WT_NEW(context, &units, line->count, "growth"));
-    WT_TRY(draws_open(context, &exponents));
-    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++)
-        draws_set(&exponents, draw - 1, exponent_of(&all, draw), WT_LEAST_EXPONENT,
-                  WT_MOST_EXPONENT);
-    out->cells = line->count;
-    out->settings = 1;
-    WT_TRY(wt_number_draws(context, all.points, line->count, units, &out->repetitions));
-    out->dropped = lines.left_out;
-    out->censored = line->different_x - log_costs(&all, 0);
-    double value = exponent_of(&all, 0);
-    out->effect.value = value;
-    if (isnan(value) || out->repetitions < 2)
-        goto done;
-    out->effect = widened(draws_end(&exponents, value), out->repetitions);
-    out->effect.low = fmax(out->effect.low, WT_LEAST_EXPONENT);
-    out->effect.high = fmin(out->effect.high, WT_MOST_EXPONENT);
-done:
-    wt_lines_free(&lines);
-    wt_release(units);
-    costs_close(&all);
-    draws_close(&exponents);
-    return status;
-}
-
-/* ---- exponents of means -----------------------------------------------------------------------
- */
-
 typedef struct {
     wt_lines lines;
     uint32_t *unit;  /* of every point */
     double *weights; /* how often each unit is in the resample */
     double *x, *y, *uniform;
     size_t units;
+    double (*exponent)(const double *x, const double *y, size_t count);
 } means;
 
 /* The slope of log y against log x, where a y that is not above 0 counts as one that goes there: it
@@ -184,8 +71,8 @@ static double slope_to_zero(const double *x, const double *y, size_t count) {
     return product / square;
 }
 
-/* The slope of one line of means; NaN also where no unit of the resample is at an x. */
-static double slope_of_means(const means *all, const wt_line *line) {
+/* The exponent of one line of means; NaN also where no unit of the resample is at an x. */
+static double exponent_of_means(const means *all, const wt_line *line) {
     size_t groups = 0, end = line->first + line->count;
     for (size_t begin = line->first, i; begin < end; begin = i) {
         double sum = 0, weight = 0;
@@ -198,13 +85,13 @@ static double slope_of_means(const means *all, const wt_line *line) {
         all->x[groups] = all->lines.points[begin].x;
         all->y[groups++] = sum / weight;
     }
-    return slope_to_zero(all->x, all->y, groups);
+    return all->exponent(all->x, all->y, groups);
 }
 
-static double mean_slope(const means *all) {
+static double mean_exponent(const means *all) {
     double sum = 0;
     for (size_t i = 0; i < all->lines.line_count; i++)
-        sum += slope_of_means(all, &all->lines.lines[i]) / (double)all->lines.line_count;
+        sum += exponent_of_means(all, &all->lines.lines[i]) / (double)all->lines.line_count;
     return sum;
 }
 
@@ -243,14 +130,15 @@ static void means_close(means *all) {
     wt_release(all->uniform);
 }
 
-wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
-                                  const wt_claim_part *part, wt_evidence *out) {
+static wt_status measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                         double (*exponent)(const double *x, const double *y, size_t count),
+                         wt_evidence *out) {
     wt_lines_query query = {.experiment = part->experiment,
                             .where = part->where,
                             .x = part->x,
                             .y = part->y,
                             .apart = part->apart};
-    means all = {0};
+    means all = {.exponent = exponent};
     draws slopes = {0};
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
@@ -259,10 +147,11 @@ wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results
     out->settings = all.lines.line_count;
     out->repetitions = all.units;
     out->dropped = all.lines.left_out;
+    out->failed = all.lines.failed;
     if (all.units == 0)
         goto done;
     resample(&all, 0);
-    double value = mean_slope(&all);
+    double value = mean_exponent(&all);
     out->effect.value = value;
     if (!isfinite(value)) /* measured, and no mean to take the log of */
         out->effect = (wt_interval){NAN, -INFINITY, INFINITY};
@@ -271,11 +160,29 @@ wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results
     WT_TRY(draws_open(context, &slopes));
     for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
         resample(&all, draw);
-        draws_set(&slopes, draw - 1, mean_slope(&all), -INFINITY, INFINITY);
+        draws_set(&slopes, draw - 1, mean_exponent(&all), -INFINITY, INFINITY);
     }
     out->effect = widened(draws_end(&slopes, value), all.units);
 done:
     means_close(&all);
     draws_close(&slopes);
+    return status;
+}
+
+wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
+                                  const wt_claim_part *part, wt_evidence *out) {
+    return measure(context, results, part, slope_to_zero, out);
+}
+
+wt_status wt_effect_mean_growth(wt_context *context, const wt_results *results,
+                                const wt_claim_part *part, wt_evidence *out) {
+    wt_status status = measure(context, results, part, wt_growth_exponent, out);
+    out->searched = true;
+    if (isnan(out->effect.value)) /* fewer than three x */
+        out->effect = (wt_interval){NAN, NAN, NAN};
+    if (isnan(out->effect.low))
+        return status;
+    out->effect.low = fmax(out->effect.low, WT_LEAST_EXPONENT);
+    out->effect.high = fmin(out->effect.high, WT_MOST_EXPONENT);
     return status;
 }

@@ -78,7 +78,8 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             .where = part->where,
                             .x = part->size,
                             .y = part->y,
-                            .apart = part->apart};
+                            .apart = part->apart,
+                            .failures = true};
     wt_lines lines;
     wt_trials *trials = NULL;
     member *members = NULL;

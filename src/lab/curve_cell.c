@@ -103,6 +103,42 @@ done:
     return status;
 }
 
+/* The variance of the labels that errors are over. */
+static double variance(const double *y, size_t count) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += y[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        square += (y[i] - mean) * (y[i] - mean) / (double)count;
+    return square;
+}
+
+/* Every size is a fit of its own. One that ends without its gap is no result. */
+static wt_status fit_in_ball(wt_context *context, const wt_curve_setting *setting,
+                             const wt_model_spec *model, const labelled *train,
+                             const labelled *test, wt_curve_point *points) {
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < setting->size_count; i++) {
+        wt_sets part = wt_sets_part(&train->sets, 0, setting->sizes[i]);
+        wt_fitted *fitted = NULL;
+        wt_ball_result result;
+        double loss;
+        status = wt_fit_in_ball(context, model, &part, &test->sets, setting->ball, &fitted, &result,
+                                &loss);
+        wt_fitted_free(fitted);
+        WT_TRY(status);
+        double spread = variance(part.y, part.samples);
+        points[i] = (wt_curve_point){
+            .n = setting->sizes[i],
+            .lambda = NAN,
+            .test_error = result.reached ? loss / variance(test->y, test->sets.samples) : NAN,
+            .train_error = result.reached ? result.objective / spread : NAN,
+            .loo_error = NAN};
+    }
+done:
+    return status;
+}
+
 wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,
                         wt_curve_point *points) {
     uint64_t seed = wt_seed_for(setting->seed, "rep", setting->rep);
@@ -116,6 +152,10 @@ wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,
     model.dim = train.sets.dim;
     model.keys = train.sets.keys;
     model.seed = seed;
+    if (setting->ball != NULL) {
+        WT_TRY(fit_in_ball(context, setting, &model, &train, &test, points));
+        goto done;
+    }
     size_t columns = setting->data != NULL ? setting->data->outputs : setting->targets;
     WT_TRY(wt_learning_curve(context, &model, &train.sets, train.y, &test.sets, test.y, columns,
                              setting->targets, setting->sizes, setting->size_count, setting->ridge,

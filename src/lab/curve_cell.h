@@ -21,6 +21,8 @@ typedef struct wt_curve_setting {
     const size_t *sizes; /* increasing */
     size_t size_count;
     const wt_ridge *ridge;
+    const wt_ball_options
+        *ball; /* least squares in norm balls instead; NULL = a ridge. One target */
     uint64_t seed, rep;
 } wt_curve_setting;
 

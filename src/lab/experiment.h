@@ -56,7 +56,10 @@ typedef struct wt_experiment {
     const wt_parameter *parameters;
     size_t parameter_count;
     const char *group; /* name of the grouped parameter; NULL = none */
-    size_t reps;       /* unless the sweep says otherwise */
+    /* Names, parted by blanks, of parameters that came when cells had names already: at its
+     * fallback such a one is not in them. May be NULL. */
+    const char *later;
+    size_t reps; /* unless the sweep says otherwise */
     const char *const *metrics;
     size_t metric_count;
     /* Checks the values and makes them canonical: what means nothing for the others is set to one

@@ -1,10 +1,12 @@
 /* Points of a learning curve: all n of one model, target and repetition from one factorisation.
  * Models and targets of the same seed and repetition see the same draws (curve_cell.h). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grid.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "lab/curve_cell.h"
 #include "lab/experiment.h"
 
@@ -24,6 +26,7 @@ enum {
     TEST_N,
     LAMBDA,
     LAMBDA_PATH,
+    BALL,
     PARAMETERS
 };
 
@@ -47,6 +50,8 @@ static const wt_parameter parameters[PARAMETERS] = {
                 "ridge penalty: a number, loo, gcv, min-norm or oracle"},
     [LAMBDA_PATH] = {"lambda-path", WT_PARAMETER_TEXT, "1e-8:10:x10",
                      "lambdas tried by loo, gcv and oracle"},
+    [BALL] = {"ball", WT_PARAMETER_TEXT, "none",
+              "K1,K2: least squares in norm balls, as wattle fit --ball, in place of a ridge"},
 };
 
 enum { TEST_ERROR, TRAIN_ERROR, LOO_ERROR, CHOSEN_LAMBDA, METRICS };
@@ -58,6 +63,27 @@ static const char *const metrics[METRICS] = {[TEST_ERROR] = "test_error",
 static bool searches(const wt_ridge *ridge) {
     return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV ||
            ridge->rule == WT_LAMBDA_ORACLE;
+}
+
+/* false without one. Labels are far from the boundary when a gap of this much of the loss of 0 is
+ * left: errors that claims are about are above it a hundred times. */
+#define BALL_TOLERANCE 1e-4
+static wt_status read_ball(wt_context *context, const wt_value *values, wt_ball_options *out,
+                           bool *given) {
+    const char *text = values[BALL].text;
+    char first[64];
+    *given = strcmp(text, "none") != 0;
+    *out = wt_ball_options_default();
+    out->tolerance = BALL_TOLERANCE;
+    if (!*given)
+        return WT_OK;
+    size_t length = strcspn(text, ",");
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (length >= sizeof first || text[length] == '\0' || !wt_parse_real(first, &out->k1) ||
+        !wt_parse_real(text + length + 1, &out->k2) || !(out->k1 > 0 && out->k2 > 0))
+        return wt_fail(context, WT_USAGE,
+                       "ball: '%s' is neither none nor two numbers above 0: 4,16", text);
+    return WT_OK;
 }
 
 /* The path is parsed into *path, to be freed, where the rule has one. */
@@ -113,6 +139,8 @@ static wt_status settle(wt_context *context, wt_value *values) {
     wt_model_spec model;
     wt_ridge ridge;
     wt_grid path = {0};
+    wt_ball_options ball;
+    bool in_ball;
     wt_problem *problem = NULL;
     wt_problem_spec spec = {.target = values[TARGET].text,
                             .noise = values[NOISE].number,
@@ -130,11 +158,19 @@ static wt_status settle(wt_context *context, wt_value *values) {
         values[TOKEN_SCALE].number = wt_law_set_scale(spec.law, spec.dim);
     spec.token_scale = values[TOKEN_SCALE].number;
     WT_TRY(wt_problem_open(context, &spec, &problem)); /* judges the target and the numbers */
+    WT_TRY(read_model(context, values, &model));
+    WT_TRY(wt_model_spec_check(context, &model));
+    WT_TRY(read_ball(context, values, &ball, &in_ball));
+    if (in_ball && wt_model_kind_infinite(model.kind)) {
+        status = wt_fail(context, WT_USAGE, "ball: '%s' has no value vectors to hold in balls",
+                         values[MODEL].text);
+        goto done;
+    }
+    if (in_ball) /* a ridge means nothing there */
+        values[LAMBDA] = (wt_value){.number = 0};
     WT_TRY(read_ridge(context, values, &ridge, &path));
     if (!searches(&ridge))
         values[LAMBDA_PATH].text = "";
-    WT_TRY(read_model(context, values, &model));
-    WT_TRY(wt_model_spec_check(context, &model));
     settle_sizes(model.kind, values);
 done:
     wt_problem_free(problem);
@@ -171,6 +207,8 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     const wt_value *values = trial->values;
     size_t *sizes = NULL;
     wt_curve_point *points = NULL;
+    wt_ball_options ball;
+    bool in_ball;
     wt_ridge ridge;
     wt_grid path = {0};
     wt_curve_setting setting = {.problem = {.token_scale = values[TOKEN_SCALE].number,
@@ -187,6 +225,8 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     wt_status status;
     WT_TRY(read_model(context, values, &setting.model));
     WT_TRY(read_ridge(context, values, &ridge, &path));
+    WT_TRY(read_ball(context, values, &ball, &in_ball));
+    setting.ball = in_ball ? &ball : NULL;
     WT_TRY(wt_law_parse(context, values[TOKENS].text, &setting.problem.law));
     WT_TRY(WT_NEW(context, &sizes, trial->count, "sizes"));
     WT_TRY(WT_NEW(context, &points, trial->count, "points"));
@@ -214,6 +254,7 @@ const wt_experiment wt_experiment_curve = {
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .group = "n",
+    .later = "ball",
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,

@@ -180,11 +180,13 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
     wt_status status;
     WT_TRY(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
     for (uint32_t i = 0; i < results->setting_count; i++) {
-        if (results->settings[i].experiment != experiment || results->settings[i].cells == 0 ||
+        if (results->settings[i].experiment != experiment ||
+            results->settings[i].cells + results->settings[i].lost == 0 ||
             !wt_setting_fits(results, i, found->query->where))
             continue;
         found->of_setting[i] = 1;
         found->count++;
+        lines->failed += results->settings[i].lost;
     }
     WT_TRY(WT_NEW(context, &found->members, found->count, "lines"));
     for (uint32_t i = 0, k = 0; k < found->count; i++) {
@@ -207,10 +209,19 @@ done:
     return status;
 }
 
+/* Cells that failed come behind those that are done. */
+static const wt_result *cell_at(const wt_results *results, uint32_t index) {
+    return index < results->count ? &results->cells[index] : &results->lost[index - results->count];
+}
+
+static size_t cell_count(const search *found, const wt_results *results) {
+    return results->count + (found->query->failures ? results->failed : 0);
+}
+
 /* The point of a cell; false when it has no x or y. */
 static bool point_of(const wt_lines *lines, const search *found, const member *one, uint32_t index,
                      wt_line_point *out) {
-    const wt_result *cell = &lines->results->cells[index];
+    const wt_result *cell = cell_at(lines->results, index);
     *out = (wt_line_point){.y = wt_result_metric(lines->results, cell, found->y, INFINITY),
                            .seed = cell->seed,
                            .rep = cell->rep,
@@ -218,6 +229,8 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
                            .cell = index};
     if (found->query->x != NULL)
         out->x = wt_result_metric(lines->results, cell, found->x, one->x);
+    if (index >= lines->results->count)
+        out->y = 0;
     if (out->y == INFINITY) /* no metric: a parameter, the seed */
         out->y = wt_result_number(lines->results, cell, found->query->y);
     if (found->query->x != NULL && isnan(out->x))
@@ -230,8 +243,8 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
     const wt_results *results = lines->results;
     wt_line_point point;
     wt_status status;
-    for (uint32_t i = 0; i < results->count; i++) {
-        uint32_t number = found->of_setting[results->cells[i].setting];
+    for (uint32_t i = 0; i < cell_count(found, results); i++) {
+        uint32_t number = found->of_setting[cell_at(results, i)->setting];
         if (number == 0)
             continue;
         bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
@@ -246,8 +259,8 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
         found->members[k].next = first;
         first += count;
     }
-    for (uint32_t i = 0; i < results->count; i++) {
-        uint32_t number = found->of_setting[results->cells[i].setting];
+    for (uint32_t i = 0; i < cell_count(found, results); i++) {
+        uint32_t number = found->of_setting[cell_at(results, i)->setting];
         if (number != 0 && point_of(lines, found, &found->members[number - 1], i, &point))
             lines->points[found->members[number - 1].next++] = point;
     }
@@ -289,7 +302,7 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
         for (size_t i = 0; i < count; i++)
             points[i].line = (uint32_t)lines->line_count;
         lines->lines[lines->line_count++] =
-            (wt_line){.setting = results->cells[points->cell].setting,
+            (wt_line){.setting = cell_at(results, points->cell)->setting,
                       .first = kept,
                       .count = count,
                       .different_x = different};

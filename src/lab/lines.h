@@ -11,13 +11,14 @@ typedef struct wt_lines_query {
     const char *x, *y; /* parameter or metric along x; metric. x NULL = all at 0 */
     const char *apart; /* parameters that do not part lines, besides x and rep: "model bias" */
     bool every;        /* lines with one x too; else they are left out */
+    bool failures;     /* cells that failed are points with y = 0: of a rate they are failures */
 } wt_lines_query;
 
 typedef struct wt_line_point {
     double x, y;
     int64_t seed, rep;
     uint32_t line;
-    uint32_t cell; /* in the results */
+    uint32_t cell; /* in the results; those that failed are behind the others */
 } wt_line_point;
 
 typedef struct wt_line {
@@ -27,14 +28,14 @@ typedef struct wt_line {
 } wt_line;
 
 /* Points by line, x, seed and repetition; lines by what their cells share, as the JSON of it is
- * ordered. Cells that failed are left out, and those whose x or y is no number, which are counted.
- */
+ * ordered. Cells that failed are left out, unless the query says otherwise, and so are those whose
+ * x or y is no number; both are counted. */
 enum { WT_LINES_APART = 12 };
 typedef struct wt_lines {
     const wt_results *results;
     uint32_t apart[WT_LINES_APART]; /* names that part no lines */
     size_t apart_count;
-    size_t line_count, point_count, left_out;
+    size_t line_count, point_count, left_out, failed;
     wt_line *lines;
     wt_line_point *points;
 } wt_lines;

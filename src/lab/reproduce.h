@@ -14,14 +14,14 @@ typedef struct wt_reproduction {
 
 /* NULL past the end. */
 const wt_reproduction *wt_reproduction_at(size_t index);
-/* The specification of its sweep. To be freed in any case. */
+/* The specification of its sweep with that seed. To be freed in any case. */
 wt_status wt_reproduction_spec(wt_context *context, const wt_reproduction *reproduction,
-                               wt_spec *out);
+                               uint64_t seed, wt_spec *out);
 
 /* The command that the sweeps are noted with in their store, as it was given; `only` may be NULL.
  */
-void wt_reproduction_command(const char *scale, const char *only, const char *folder, char *out,
-                             size_t size);
+void wt_reproduction_command(const char *scale, const char *only, uint64_t seed, const char *folder,
+                             char *out, size_t size);
 /* WT_USAGE when the commands of the store are of another scale: claims would pool the two. The
  * sentence names the folder. */
 wt_status wt_reproduction_check(wt_context *context, wt_store *store, const char *scale,

@@ -229,15 +229,19 @@ done:
     return status;
 }
 
-static wt_status add_failure(wt_context *context, wt_results *results, const wt_record *record) {
+static wt_status add_failure(wt_context *context, wt_results *results, const wt_record *record,
+                             const wt_result *cell) {
     wt_status status = WT_OK;
+    WT_TRY(WT_GROW(context, &results->lost, results->failed, &results->failed_room, "results"));
     if (results->failed < WT_FAILURES_KEPT) {
         wt_failure *failure = &results->failures[results->failed];
         WT_TRY(wt_copy_text(context, &failure->hash, record->hash, "a result"));
         WT_TRY(wt_copy_text(context, &failure->experiment, record->experiment, "a result"));
         WT_TRY(wt_copy_text(context, &failure->message, record->message, "a result"));
     }
-    results->failed++;
+    results->settings[cell->setting].lost++;
+    results->lost[results->failed] = *cell;
+    results->lost[results->failed++].metric_count = 0;
 done:
     return status;
 }
@@ -334,12 +338,12 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
     WT_TRY(keep_setting(context, results, record, experiment, &cell, &repeats));
     WT_TRY(read_metrics(context, results, record, &cell));
     WT_TRY(note_tally(context, results, record, experiment, &cell, repeats));
+    wt_result_name(record->hash, cell.name);
     if (record->failed) {
-        WT_TRY(add_failure(context, results, record));
+        WT_TRY(add_failure(context, results, record, &cell));
         goto done;
     }
     WT_TRY(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
-    wt_result_name(record->hash, cell.name);
     results->settings[cell.setting].cells++;
     results->metric_count += cell.metric_count;
     results->cells[results->count++] = cell;
@@ -442,10 +446,10 @@ static void free_texts(wt_least_texts *texts) {
 }
 
 void wt_results_free(wt_results *results) {
-    void *const blocks[] = {results->cells,      results->metrics,  results->settings,
-                            results->values,     results->texts,    results->letters,
-                            results->names,      results->shapes,   results->wanted,
-                            results->first_date, results->last_date};
+    void *const blocks[] = {results->cells,   results->metrics,    results->settings,
+                            results->lost,    results->values,     results->texts,
+                            results->letters, results->names,      results->shapes,
+                            results->wanted,  results->first_date, results->last_date};
     for (size_t i = 0; i < results->tally_count; i++) {
         wt_release(results->tallies[i].name);
         free_texts(&results->tallies[i].versions);

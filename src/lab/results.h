@@ -27,7 +27,7 @@ typedef struct wt_setting {
     uint32_t experiment; /* number in wt_results.tallies */
     uint32_t shape;      /* its parameters */
     size_t first;        /* of their values, texts in wt_results.values */
-    size_t cells;        /* done */
+    size_t cells, lost;  /* done, failed */
 } wt_setting;
 
 typedef struct wt_metric {
@@ -94,10 +94,11 @@ typedef struct wt_results {
     uint32_t *wanted; /* metrics that are kept; none = all */
     wt_slots by_text, by_setting, by_shape;
     size_t tally_count, tally_room;
-    wt_tally *tallies; /* in the order they were met */
-    size_t failed;     /* cells; the first of them: */
-    wt_failure failures[WT_FAILURES_KEPT];
-    char *first_date, *last_date; /* NULL without cells */
+    wt_tally *tallies;                     /* in the order they were met */
+    size_t failed, failed_room;            /* cells: */
+    wt_result *lost;                       /* without metrics, in the order of their hashes */
+    wt_failure failures[WT_FAILURES_KEPT]; /* the first of them */
+    char *first_date, *last_date;          /* NULL without cells */
     size_t command_count, command_room;
     char **commands; /* the command lines that wrote to the store */
     size_t sweep_count, sweep_room;

@@ -10,10 +10,9 @@
 static const struct {
     const char *sign, *style;
 } looks[] = {
-    [WT_NOT_MEASURED] = {"–", "not-measured"},
-    [WT_UNDECIDED] = {"?", "undecided"},
-    [WT_REPRODUCED] = {"✓", "reproduced"},
-    [WT_NOT_REPRODUCED] = {"✗", "not-reproduced"},
+    [WT_NOT_MEASURED] = {"–", "not-measured"}, [WT_UNDECIDED] = {"?", "undecided"},
+    [WT_REPRODUCED] = {"✓", "reproduced"},     [WT_NOT_REPRODUCED] = {"✗", "not-reproduced"},
+    [WT_NO_TEST] = {"=", "no-test"},           [WT_EXPLORED] = {"…", "explored"},
 };
 
 static void add_verdict(wt_script *html, wt_verdict verdict) {
@@ -59,7 +58,8 @@ void wt_page_summary(wt_page *page) {
     wt_script_add(
         html,
         "<div class=\"scroll\"><table class=\"summary\">\n<thead><tr><th>claim</th><th>verdict</th>"
-        "<th>effect, measured (95%% interval)</th><th>claimed</th></tr></thead>\n<tbody>\n");
+        "<th>effect, measured (95%% interval)</th><th>claimed</th><th>rival</th></tr></thead>\n"
+        "<tbody>\n");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
         wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> ", finding->claim->id,
@@ -83,9 +83,25 @@ void wt_page_summary(wt_page *page) {
             wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
             add_side(html, wt_claim_part_at(p));
         }
+        wt_script_add(html, "</td><td class=\"number\">");
+        for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
+            wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
+            if (is_measured(&findings->rivals[p]))
+                add_effect(html, &findings->rivals[p]);
+            else
+                wt_script_add(html, "–");
+        }
         wt_script_add(html, "</td></tr>\n");
     }
     wt_script_add(html, "</tbody></table></div>\n");
+    wt_script_add(html, "<p class=\"soft\">Rules of version %d, of %s. ", wt_rules_now()->version,
+                  wt_rules_now()->date);
+    if (findings->explored > 0)
+        wt_script_add(html,
+                      "%zu cells have seeds below %d, or of earlier versions, which are for "
+                      "exploring: what rests on them has numbers and no verdict.",
+                      findings->explored, WT_EXPLORING_SEEDS);
+    wt_script_add(html, "</p>\n");
 }
 
 /* Interval, boundary and claimed side on one axis, 320 wide. */
@@ -142,17 +158,14 @@ static void add_want(wt_script *html, const wt_claim_part *part) {
         wt_script_add(html, "both sides of the ratio on the same draws");
     else if (part->measure == wt_effect_mean)
         wt_script_add(html, "a run with a value of <code>%s</code>", part->y);
-    else if (part->measure == wt_effect_growth || part->measure == wt_effect_threshold)
+    else if (part->measure == wt_effect_growth || part->measure == wt_effect_mean_growth ||
+             part->measure == wt_effect_threshold)
         wt_script_add(html, "three different <code>%s</code> at one setting", part->x);
-    else if (part->measure == wt_effect_exponent || part->measure == wt_effect_mean_exponent)
+    else if (part->measure == wt_effect_exponent || part->measure == wt_effect_mean_exponent ||
+             part->measure == wt_effect_reach)
         wt_script_add(html, "two different <code>%s</code> at one setting", part->x);
     else
         wt_script_add(html, "a value of <code>%s</code>", part->y);
-    if (part->ceiling > 0) {
-        wt_script_add(html, " with <code>%s</code> of ", part->y);
-        wt_html_number(html, part->ceiling);
-        wt_script_add(html, " or less");
-    }
 }
 
 static void add_lack(wt_page *page, const wt_claim_part *part) {
@@ -178,10 +191,52 @@ static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evide
         wt_script_add(html, ", %zu more left out that gave no number", evidence->dropped);
     if (evidence->censored > 0)
         wt_script_add(html,
-                      part->measure == wt_effect_growth
-                          ? ", %zu sizes left out where nothing was found"
+                      part->measure == wt_effect_growth ? ", %zu sizes where nothing was found"
+                      : part->measure == wt_effect_reach
+                          ? ", %zu crossings outside the grid"
                           : ", %zu lengths whose critical size is not in the grid",
                       evidence->censored);
+    if (evidence->failed > 0)
+        wt_script_add(html, ", %zu cells that failed%s", evidence->failed,
+                      part->measure == wt_effect_rate || part->measure == wt_effect_threshold
+                          ? " and count as no success"
+                          : "");
+}
+
+/* What would decide it. */
+static void add_more(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence,
+                     wt_verdict verdict) {
+    double more = wt_part_more(part, evidence);
+    if (verdict != WT_UNDECIDED)
+        return;
+    if (isnan(more))
+        wt_script_add(html, "<p class=\"soft\">Repetitions alone would not decide it: the interval "
+                            "is open.</p>\n");
+    else
+        wt_script_add(html,
+                      "<p class=\"soft\">%.0f cells in place of %zu, in further repetitions, would "
+                      "decide it if the effect stays what it is.</p>\n",
+                      ceil(more * (double)evidence->cells), evidence->cells);
+}
+
+/* The same test where the claim is false. */
+static void add_rival(wt_page *page, size_t index) {
+    static const char *const words[] = {[WT_NOT_MEASURED] = "was not measured",
+                                        [WT_UNDECIDED] = "does not pass",
+                                        [WT_REPRODUCED] = "passes as well: this is no test",
+                                        [WT_NOT_REPRODUCED] = "fails"};
+    wt_script *html = &page->html;
+    const wt_evidence *evidence = &page->findings->rivals[index];
+    wt_verdict verdict = page->findings->rival_verdicts[index];
+    wt_script_add(html, "<p class=\"rival\">Rival: ");
+    wt_html_prose(html, wt_claim_part_at(index)->rival.words);
+    if (is_measured(evidence)) {
+        wt_script_add(html, ": <strong>");
+        add_effect(html, evidence);
+        wt_script_add(html, "</strong>");
+        add_basis(html, wt_claim_part_at(index), evidence);
+    }
+    wt_script_add(html, ". It %s.</p>\n", words[verdict]);
 }
 
 static void add_part(wt_page *page, size_t index) {
@@ -211,7 +266,10 @@ static void add_part(wt_page *page, size_t index) {
     wt_html_prose(html, part->reason);
     wt_script_add(html, ")</span>. ");
     add_verdict(html, page->findings->part_verdicts[index]);
-    wt_script_add(html, "</p></div>\n");
+    wt_script_add(html, "</p>\n");
+    add_more(html, part, evidence, page->findings->part_verdicts[index]);
+    add_rival(page, index);
+    wt_script_add(html, "</div>\n");
 }
 
 static void add_claim(wt_page *page, const wt_finding *finding) {

@@ -32,7 +32,7 @@ const char *const wt_page_style[] = {
     "td.number,th.number{white-space:nowrap}\n",
     ".verdict{font-weight:600;white-space:nowrap}\n",
     ".reproduced{color:var(--good)}.not-reproduced{color:var(--bad)}.undecided{color:var(--open)}"
-    ".not-measured{color:var(--none)}\n",
+    ".not-measured,.explored{color:var(--none)}.no-test{color:var(--bad)}\n",
     ".claims{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr));"
     "gap:1rem;margin:1rem 0}\n",
     ".claim{background:var(--box);border:1px solid var(--line);border-radius:6px;"

@@ -30,6 +30,11 @@ static double query_power(const wt_target_input *in, const double *parameters) {
     return power(dot(in->beta, in->query, in->dim), parameters[0]);
 }
 
+/* <beta,x1>^p, of the first key: the order of the keys matters to no other target */
+static double first_power(const wt_target_input *in, const double *parameters) {
+    return power(dot(in->beta, in->key, in->dim), parameters[0]);
+}
+
 /* (1/N) sum_i of a function of s = <x0,x_i> and b = <beta,x_i> */
 typedef double (*pair_fn)(double s, double b, const double *parameters);
 static double average(const wt_target_input *in, const double *parameters, pair_fn pair) {
@@ -84,6 +89,7 @@ static const struct {
     wt_target_fn value;
 } targets[] = {
     {"query-power", "p", {"query-power:p", "<beta,x0>^p"}, query_power},
+    {"first-power", "p", {"first-power:p", "<beta,x1>^p"}, first_power},
     {"mean-power", "p", {"mean-power:p", "(1/N) sum_i <beta,xi>^p"}, mean_power},
     {"corr-power", "q", {"corr-power:q", "(1/N) sum_i <x0,xi>^q <beta,xi>"}, corr_power},
     {"corr", "p", {"corr:p", "(1/N) sum_i <x0,xi>^p"}, corr},
@@ -110,8 +116,8 @@ static wt_status unknown(wt_context *context, const char *name) {
         return wt_fail(context, WT_USAGE, "there is no target '%s'; did you mean %s?", name,
                        nearest);
     return wt_fail(context, WT_USAGE,
-                   "there is no target '%s'; the targets are query-power:p, mean-power:p, "
-                   "corr-power:q, corr:p, corr-cos:p and mix:g:p:q",
+                   "there is no target '%s'; the targets are query-power:p, first-power:p, "
+                   "mean-power:p, corr-power:q, corr:p, corr-cos:p and mix:g:p:q",
                    name);
 }
 

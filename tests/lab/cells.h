@@ -27,7 +27,7 @@ static inline void add_record(wt_context *context, const char *experiment, const
     wt_record record = {.hash = hash,
                         .experiment = experiment,
                         .parameters = parameters,
-                        .seed = 9,
+                        .seed = 1009, /* not for exploring */
                         .result_version = 1,
                         .failed = message[0] != '\0',
                         .message = message,
@@ -44,15 +44,27 @@ static inline void add(wt_context *context, const char *experiment, const char *
 }
 
 static inline void add_recover(wt_context *context, const char *tokens, int parity, int rep,
-                               int success, double steps) {
-    char parameters[256], metrics[64];
+                               int success, double flops) {
+    char parameters[256], metrics[128];
     snprintf(parameters, sizeof parameters,
              "{\"dim\":8,\"dim-ratio\":%d,\"heads\":%d,\"method\":\"refine\",\"noise\":0,"
              "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"%s\"}",
              parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, tokens);
-    snprintf(metrics, sizeof metrics, "{\"all_steps\":%.17g,\"recovered\":%d,\"success\":%d}",
-             steps, success, success);
+    snprintf(metrics, sizeof metrics,
+             "{\"flops\":%.17g,\"recovered\":%d,\"starts\":1,\"success\":%d}", flops, success,
+             success);
     add(context, "recover", parameters, metrics);
+}
+
+static inline void add_curve(wt_context *context, const char *model, const char *target, int dim,
+                             int keys, int n, int rep, double error) {
+    char parameters[256], metrics[64];
+    snprintf(parameters, sizeof parameters,
+             "{\"bias\":%d,\"dim\":%d,\"keys\":%d,\"model\":\"%s\",\"n\":%d,\"rep\":%d,"
+             "\"target\":\"%s\"}",
+             strcmp(model, "brfa") == 0 ? 4 : 0, dim, keys, model, n, rep, target);
+    snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", error);
+    add(context, "curve", parameters, metrics);
 }
 
 static inline const wt_claim_part *part_of(const char *claim, const char *name) {

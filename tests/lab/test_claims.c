@@ -2,17 +2,6 @@
  * answers, and the rule of verdicts. */
 #include "lab/cells.h"
 
-static void add_curve(wt_context *context, const char *model, const char *target, int keys, int n,
-                      int rep, double error) {
-    char parameters[256], metrics[64];
-    snprintf(parameters, sizeof parameters,
-             "{\"bias\":%d,\"dim\":8,\"keys\":%d,\"model\":\"%s\",\"n\":%d,\"rep\":%d,"
-             "\"target\":\"%s\"}",
-             strcmp(model, "brfa") == 0 ? 4 : 0, keys, model, n, rep, target);
-    snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", error);
-    add(context, "curve", parameters, metrics);
-}
-
 static void cells_are_chosen_by_their_parameters(void **state) {
     add(*state, "curve", "{\"model\":\"rfa\",\"n\":16,\"target\":\"mean-power:2\"}", "{}");
     uint32_t setting = results.cells[0].setting;
@@ -54,8 +43,8 @@ static void bad_cells_are_told(void **state) {
 static void cells_make_lines(void **state) {
     for (int rep = 1; rep >= 0; rep--)
         for (int n = 64; n >= 16; n /= 2)
-            add_curve(*state, "rfa", "mean-power:2", 4, n, rep, 1.0 / n + rep);
-    add_curve(*state, "rfa", "mean-power:2", 8, 16, 0, 1);
+            add_curve(*state, "rfa", "mean-power:2", 8, 4, n, rep, 1.0 / n + rep);
+    add_curve(*state, "rfa", "mean-power:2", 8, 8, 16, 0, 1);
     wt_lines lines;
     wt_lines_query query = {.experiment = "curve", .x = "n", .y = "test_error"};
     CHECK_OK(*state, wt_lines_find(*state, &results, &query, &lines));
@@ -76,40 +65,66 @@ static void cells_make_lines(void **state) {
         CHECK_NEAR(lines.points[i].x, 16 << (i / 2), 0);
         assert_int_equal(lines.points[i].rep, i % 2);
     }
-    assert_non_null(wt_lines_at(&lines, &lines.lines[0], 32, 9, 1));
+    assert_non_null(wt_lines_at(&lines, &lines.lines[0], 32, 1009, 1));
     assert_null(wt_lines_at(&lines, &lines.lines[0], 32, 8, 1));
     wt_lines_free(&lines);
 }
 
-/* error = (1 + rep)/4 n^-0.7 N^0.1: both exponents, whatever the factor. A first point above half
- * of the variance, off the line, is left out. */
+/* Cells that failed are points at 0 where they are asked for, and counted in any case; a setting
+ * with no other cells too. */
+static void failed_cells_are_seen(void **state) {
+    wt_lines_query query = {.experiment = "construct", .y = "kept", .every = true};
+    wt_lines lines;
+    for (int rep = 0; rep < 3; rep++)
+        add(*state, "construct", rep == 0 ? "{\"length\":8,\"rep\":0}" : "{\"length\":8,\"rep\":1}",
+            "{\"kept\":1}");
+    add_record(*state, "construct", "{\"length\":8,\"rep\":3}", "{}", "no");
+    add_record(*state, "construct", "{\"length\":16,\"rep\":3}", "{}", "no");
+    CHECK_OK(*state, wt_lines_find(*state, &results, &query, &lines));
+    assert_true(lines.point_count == 3 && lines.failed == 2 && lines.line_count == 1);
+    wt_lines_free(&lines);
+    query.failures = true;
+    CHECK_OK(*state, wt_lines_find(*state, &results, &query, &lines));
+    assert_true(lines.point_count == 5 && lines.failed == 2 && lines.line_count == 2);
+    double sum = 0;
+    for (size_t i = 0; i < 5; i++)
+        sum += lines.points[i].y;
+    CHECK_NEAR(sum, 3, 0);
+    wt_lines_free(&lines);
+}
+
+/* error = (1 + rep)/4 n^-0.7 d^0.1: both exponents, whatever the factor. What lies outside the
+ * range of n that was fixed beforehand, off the line, is left out. */
 static void exponents_are_found(void **state) {
     for (int rep = 0; rep < 3; rep++)
-        for (int n = 16; n <= 256; n *= 2)
-            for (int keys = 2; keys <= 8; keys *= 2)
-                add_curve(*state, "rfa", "mean-power:2", keys, n, rep,
-                          n == 16 ? 1 : 0.25 * (1 + rep) * pow(n, -0.7) * pow(keys, 0.1));
+        for (int n = 64; n <= 1024; n *= 2)
+            add_curve(*state, "rfa", "mean-power:2", 8, 8, n, rep,
+                      n == 64 ? 1 : 0.25 * (1 + rep) * pow(n, -0.7));
     wt_evidence evidence = measure(*state, "1.1", "in n");
     CHECK_NEAR(evidence.effect.value, -0.7, 1e-13);
     CHECK_NEAR(evidence.effect.high, -0.7, 1e-12);
-    assert_int_equal(evidence.cells, 36);
-    evidence = measure(*state, "1.1", "in N");
-    CHECK_NEAR(evidence.effect.value, 0.1 * 4 / 5, 1e-13); /* of five n one has no N in it */
-    assert_int_equal(wt_part_verdict(part_of("1.1", "in N"), &evidence), WT_REPRODUCED);
+    assert_int_equal(evidence.cells, 12);
     assert_int_equal(measure(*state, "1.4", "dimension").cells, 0);
+    for (int rep = 0; rep < 3; rep++)
+        for (int dim = 4; dim <= 16; dim *= 2)
+            add_curve(*state, "rfa", "mean-power:2", dim, 16, 512, rep, 0.25 * pow(dim, 0.1));
+    evidence = measure(*state, "1.4", "dimension");
+    CHECK_NEAR(evidence.effect.value, 0.1, 1e-13);
+    assert_int_equal(wt_part_verdict(part_of("1.4", "dimension"), &evidence), WT_REPRODUCED);
 }
 
 /* At the largest n that both have in any setting, paired by repetition and target. */
 static void ratios_are_paired(void **state) {
     for (int rep = 0; rep < 4; rep++)
         for (int n = 16; n <= 64; n *= 2) {
-            add_curve(*state, "rfa", "corr-power:3", 4, n, rep, 1 + rep);
-            add_curve(*state, "brfa", "corr-power:3", 4, n, rep, (1 + rep) * (n == 64 ? 0.5 : 3));
+            add_curve(*state, "rfa", "corr-power:3", 16, 16, n, rep, 1 + rep);
+            add_curve(*state, "brfa", "corr-power:3", 16, 16, n, rep,
+                      (1 + rep) * (n == 64 ? 0.5 : 3));
         }
-    add_curve(*state, "rfa", "corr-power:3", 4, 128, 0, 7); /* no partner */
-    add_curve(*state, "rfa", "corr-power:2", 4, 64, 0, 7);  /* nor this */
-    add_curve(*state, "rfa", "corr-power:3", 8, 32, 0, 7);  /* a setting that ends before */
-    add_curve(*state, "brfa", "corr-power:3", 8, 32, 0, 1);
+    add_curve(*state, "rfa", "corr-power:3", 16, 16, 128, 0, 7); /* no partner */
+    add_curve(*state, "rfa", "corr-power:2", 16, 16, 64, 0, 7);  /* nor this */
+    add_curve(*state, "rfa", "corr-power:1", 16, 16, 32, 0, 7);  /* a setting that ends before */
+    add_curve(*state, "brfa", "corr-power:1", 16, 16, 32, 0, 1);
     wt_evidence evidence = measure(*state, "1.3", "correlations");
     CHECK_NEAR(evidence.effect.value, log(0.5), 1e-13);
     CHECK_NEAR(evidence.effect.low, log(0.5), 1e-12);
@@ -119,14 +134,14 @@ static void ratios_are_paired(void **state) {
 }
 
 /* Two settings on the same draws say no more than one: the interval is that of their means over
- * repetitions. Values that give no number are counted. */
+ * repetitions. Values that give no number are counted, and cells that failed. */
 static void settings_of_one_draw_count_once(void **state) {
     static const double off[] = {-0.2, 0.1, 0.3, -0.1};
     for (int rep = 0; rep < 4; rep++)
         for (int degree = 2; degree <= 4; degree += 2) {
             const char *target = degree == 2 ? "mean-power:2" : "mean-power:4";
-            add_curve(*state, "rfmlp", target, 4, 64, rep, 1);
-            add_curve(*state, "rfa", target, 4, 64, rep, exp(off[rep] - 0.1 * degree));
+            add_curve(*state, "rfmlp", target, 16, 16, 64, rep, 1);
+            add_curve(*state, "rfa", target, 16, 16, 64, rep, exp(off[rep] - 0.1 * degree));
         }
     wt_interval wanted = wt_mean_interval(off, 4); /* and -0.3, the mean of the two degrees */
     wt_evidence evidence = measure(*state, "1.2", "averages");
@@ -137,22 +152,34 @@ static void settings_of_one_draw_count_once(void **state) {
     assert_int_equal(evidence.settings, 2);
     assert_int_equal(evidence.repetitions, 4);
     assert_int_equal(evidence.dropped, 0);
-    add_curve(*state, "rfmlp", "mean-power:2", 4, 64, 9, 1);
-    add_curve(*state, "rfa", "mean-power:2", 4, 64, 9, 0);
+    add_curve(*state, "rfmlp", "mean-power:2", 16, 16, 64, 9, 1);
+    add_curve(*state, "rfa", "mean-power:2", 16, 16, 64, 9, 0);
+    add_record(*state, "curve",
+               "{\"dim\":16,\"keys\":16,\"model\":\"rfa\",\"n\":64,\"rep\":7,"
+               "\"target\":\"mean-power:2\"}",
+               "{}", "no memory");
     evidence = measure(*state, "1.2", "averages");
     CHECK_NEAR(evidence.effect.low, wanted.low - 0.3, 1e-13);
     assert_int_equal(evidence.dropped, 1);
+    assert_int_equal(evidence.failed, 1);
 }
 
-/* The same for slopes over two numbers of keys, and for means over two lengths, where a run that
+/* The same for slopes over two numbers of heads, and for means over two lengths, where a run that
  * has no number is counted. */
 static void slopes_and_means_count_repetitions(void **state) {
     static const double off[] = {-0.2, 0.1, 0.3};
     wt_interval wanted = wt_mean_interval(off, 3);
     for (int rep = 0; rep < 3; rep++) {
-        for (int keys = 4; keys <= 8; keys *= 2)
-            for (int n = 64; n <= 256; n *= 2)
-                add_curve(*state, "rfa", "mean-power:2", keys, n, rep, pow(n, off[rep] - 0.7));
+        for (int heads = 100; heads <= 200; heads *= 2)
+            for (int n = 128; n <= 512; n *= 2) {
+                char parameters[160], metrics[64];
+                snprintf(parameters, sizeof parameters,
+                         "{\"dim\":8,\"heads\":%d,\"keys\":8,\"model\":\"rfa\",\"n\":%d,\"rep\":%d,"
+                         "\"target\":\"mean-power:2\"}",
+                         heads, n, rep);
+                snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}", pow(n, off[rep] - 0.7));
+                add(*state, "curve", parameters, metrics);
+            }
         for (int length = 10; length <= 15; length += 5) {
             char parameters[128], metrics[64];
             snprintf(parameters, sizeof parameters,
@@ -176,12 +203,40 @@ static void slopes_and_means_count_repetitions(void **state) {
 /* Degree 4 over degree 2: here the target may differ. */
 static void degrees_are_compared(void **state) {
     for (int rep = 0; rep < 3; rep++) {
-        add_curve(*state, "rfa", "mean-power:2", 4, 64, rep, 0.1 * (1 + rep));
-        add_curve(*state, "rfa", "mean-power:4", 4, 64, rep, 0.3 * (1 + rep));
+        add_curve(*state, "rfa", "mean-power:2", 16, 16, 64, rep, 0.1 * (1 + rep));
+        add_curve(*state, "rfa", "mean-power:4", 16, 16, 64, rep, 0.3 * (1 + rep));
     }
     wt_evidence evidence = measure(*state, "1.4", "degree");
     CHECK_NEAR(evidence.effect.value, log(3), 1e-13);
     assert_int_equal(evidence.cells, 6);
+}
+
+/* error = (N^0.3 n0 / n)^2 falls to the level at n = N^0.3 n0 / sqrt(level), between the points of
+ * the grid too, as logs are interpolated. An N that does not reach it opens the interval above. */
+static void samples_to_reach_a_level_are_compared(void **state) {
+    const wt_claim_part *part = part_of("1.1", "in N");
+    for (int rep = 0; rep < 3; rep++)
+        for (int keys = 2; keys <= 16; keys *= 2)
+            for (int n = 16; n <= 512; n *= 2)
+                add_curve(*state, "rfa", "mean-power:2", 4, keys, n, rep,
+                          pow(pow(keys, 0.3) * (20 + rep) / n, 2));
+    wt_evidence evidence = measure(*state, "1.1", "in N");
+    CHECK_NEAR(evidence.effect.value, 0.3, 1e-13);
+    CHECK_NEAR(evidence.effect.high, 0.3, 1e-12);
+    assert_true(evidence.repetitions == 3 && evidence.censored == 0 && evidence.cells == 72);
+    assert_int_equal(wt_part_verdict(part, &evidence), WT_REPRODUCED);
+    for (int rep = 0; rep < 3; rep++)
+        for (int n = 16; n <= 512; n *= 2)
+            add_curve(*state, "rfa", "mean-power:2", 4, 32, n, rep, 0.9);
+    evidence = measure(*state, "1.1", "in N");
+    assert_true(evidence.effect.high == INFINITY && isfinite(evidence.effect.low));
+    assert_true(evidence.effect.value > 0.3 && evidence.censored == 3);
+    for (int rep = 0; rep < 3;
+         rep++) /* from the first n on, at the least N: the slope may be more */
+        for (int n = 16; n <= 512; n *= 2)
+            add_curve(*state, "rfa", "mean-power:2", 4, 1, n, rep, 0.1);
+    evidence = measure(*state, "1.1", "in N");
+    assert_int_equal(evidence.censored, 3); /* N = 1 is not of this claim */
 }
 
 static void rates_are_counted(void **state) {
@@ -198,6 +253,22 @@ static void rates_are_counted(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.1", NULL), &evidence), WT_UNDECIDED);
 }
 
+/* A cell that failed is a repetition without success. */
+static void failures_lower_a_rate(void **state) {
+    char parameters[64];
+    for (int rep = 0; rep < 80; rep++) {
+        snprintf(parameters, sizeof parameters, "{\"length\":64,\"rep\":%d}", rep);
+        if (rep < 40)
+            add(*state, "construct", parameters, "{\"kept\":1}");
+        else
+            add_record(*state, "construct", parameters, "{}", "refused");
+    }
+    wt_evidence evidence = measure(*state, "3.1", "promise");
+    CHECK_NEAR(evidence.effect.value, 0.5, 1e-15);
+    assert_true(evidence.failed == 40 && evidence.repetitions == 80);
+    assert_int_equal(wt_part_verdict(part_of("3.1", "promise"), &evidence), WT_NOT_REPRODUCED);
+}
+
 /* Settings of one repetition share draws: they are one trial, which fails when one of them does. */
 static void trials_are_repetitions(void **state) {
     for (int rep = 0; rep < 10; rep++)
@@ -207,7 +278,7 @@ static void trials_are_repetitions(void **state) {
             snprintf(metrics, sizeof metrics, "{\"kept\":%d}", rep != 3 || length != 128);
             add(*state, "construct", parameters, metrics);
         }
-    wt_evidence evidence = measure(*state, "3.1", NULL);
+    wt_evidence evidence = measure(*state, "3.1", "promise");
     wt_interval rate = wt_rate_interval(9, 10);
     CHECK_NEAR(evidence.effect.value, 0.9, 1e-15);
     CHECK_NEAR(evidence.effect.low, rate.low, 0);
@@ -246,6 +317,70 @@ static void verdicts_follow_the_rule(void **state) {
     assert_int_equal(wt_claim_verdict(all, 0), WT_NOT_MEASURED);
 }
 
+/* A part that its rival would pass too tests nothing, and cells from before the rule decide
+ * nothing; what is not measured stays so. */
+static void rivals_and_seeds_take_verdicts_back(void **state) {
+    (void)state;
+    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_REPRODUCED, false), WT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_UNDECIDED, false), WT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_MEASURED, false), WT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_REPRODUCED, false), WT_NO_TEST);
+    assert_int_equal(wt_part_conclude(WT_NOT_REPRODUCED, WT_REPRODUCED, false), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_REPRODUCED, true), WT_EXPLORED);
+    assert_int_equal(wt_part_conclude(WT_NOT_MEASURED, WT_REPRODUCED, true), WT_NOT_MEASURED);
+    const wt_verdict all[] = {WT_REPRODUCED, WT_NO_TEST, WT_NOT_REPRODUCED, WT_EXPLORED};
+    assert_int_equal(wt_claim_verdict(all, 2), WT_NO_TEST);
+    assert_int_equal(wt_claim_verdict(all, 3), WT_NOT_REPRODUCED);
+    const wt_verdict seen[] = {WT_REPRODUCED, WT_EXPLORED};
+    assert_int_equal(wt_claim_verdict(seen, 2), WT_EXPLORED);
+    assert_true(wt_seed_explored(1) && wt_seed_explored(999) && wt_seed_explored(-5));
+    assert_true(!wt_seed_explored(1000) && !wt_seed_explored((int64_t)wt_rules_now()->seed));
+}
+
+/* All of it on a store: the claim holds, the rival fails; then the rival passes too; then a cell
+ * has a seed for exploring. */
+static void findings_hold_rivals_beside_claims(void **state) {
+    const wt_claim_part *part = part_of("1.1", "in n");
+    size_t index = 0;
+    while (wt_claim_part_at(index) != part)
+        index++;
+    for (int with = 0; with < 3; with++) {
+        start_fresh(state);
+        for (int rep = 0; rep < 3; rep++)
+            for (int n = 128; n <= 512; n *= 2) {
+                add_curve(*state, "rfa", "mean-power:2", 8, 8, n, rep, (1 + 0.1 * rep) / n);
+                add_curve(*state, "rfmlp", "mean-power:2", 8, 8, n, rep,
+                          (1 + 0.1 * rep) * pow(n, with == 1 ? -0.8 : -0.1));
+            }
+        if (with == 2)
+            results.cells[0].seed = 7;
+        wt_findings findings;
+        CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
+        static const wt_verdict wanted[] = {WT_REPRODUCED, WT_NO_TEST, WT_EXPLORED};
+        assert_int_equal(findings.part_verdicts[index], wanted[with]);
+        assert_int_equal(findings.rival_verdicts[index],
+                         with == 1 ? WT_REPRODUCED : WT_NOT_REPRODUCED);
+        CHECK_NEAR(findings.rivals[index].effect.value, with == 1 ? -0.8 : -0.1, 1e-13);
+        assert_int_equal(findings.explored, with == 2);
+        wt_findings_free(&findings);
+    }
+}
+
+/* 2 (1.5, 2.5) beside 2.25: half is twice what it may be, so four times as many will do. */
+static void what_would_decide_is_told(void **state) {
+    (void)state;
+    wt_claim_part part = {.boundary = 2.25};
+    wt_evidence evidence = {.effect = {2, 1.5, 2.5}, .cells = 5};
+    CHECK_NEAR(wt_part_more(&part, &evidence), 4, 1e-12);
+    evidence.effect = (wt_interval){2.5, 1.5, 3};
+    CHECK_NEAR(wt_part_more(&part, &evidence), 16, 1e-12);
+    evidence.effect.low = -INFINITY;
+    assert_true(isnan(wt_part_more(&part, &evidence)));
+    evidence.effect = (wt_interval){2.5, 1.5, 3};
+    evidence.searched = true; /* 3 is "3 or more" there */
+    assert_true(isnan(wt_part_more(&part, &evidence)));
+}
+
 /* Every claim has a part, every part a claim, in the same order; a store with nothing measures
  * nothing. */
 static void the_table_holds_together(void **state) {
@@ -260,6 +395,10 @@ static void the_table_holds_together(void **state) {
             const wt_claim_part *part = wt_claim_part_at(finding->first_part + p);
             assert_string_equal(part->claim, finding->claim->id);
             assert_true((part->name != NULL) == (finding->part_count > 1));
+            assert_non_null(part->rival.words);
+            const wt_rival *rival = &part->rival; /* another case than the claim's */
+            assert_true((rival->where != NULL && strcmp(rival->where, part->where) != 0) ||
+                        (rival->y != NULL && strcmp(rival->y, part->y) != 0));
         }
         parts += finding->part_count;
     }
@@ -273,11 +412,17 @@ int main(void) {
         cmocka_unit_test_setup(cells_are_chosen_by_their_parameters, start_fresh),
         cmocka_unit_test_setup(bad_cells_are_told, start_fresh),
         cmocka_unit_test_setup(cells_make_lines, start_fresh),
+        cmocka_unit_test_setup(failed_cells_are_seen, start_fresh),
         cmocka_unit_test_setup(exponents_are_found, start_fresh),
         cmocka_unit_test_setup(ratios_are_paired, start_fresh),
         cmocka_unit_test_setup(settings_of_one_draw_count_once, start_fresh),
         cmocka_unit_test_setup(slopes_and_means_count_repetitions, start_fresh),
         cmocka_unit_test_setup(degrees_are_compared, start_fresh),
+        cmocka_unit_test_setup(samples_to_reach_a_level_are_compared, start_fresh),
+        cmocka_unit_test_setup(failures_lower_a_rate, start_fresh),
+        cmocka_unit_test(rivals_and_seeds_take_verdicts_back),
+        cmocka_unit_test(findings_hold_rivals_beside_claims),
+        cmocka_unit_test(what_would_decide_is_told),
         cmocka_unit_test_setup(rates_are_counted, start_fresh),
         cmocka_unit_test_setup(trials_are_repetitions, start_fresh),
         cmocka_unit_test(verdicts_follow_the_rule),

@@ -5,44 +5,77 @@
 #include "lab/statistics_fit.h"
 #include "wattle/random.h"
 
-/* Cost 2^m and cost m^2, each give or take a factor that repetitions share evenly. */
+/* Cost 2^m and cost m^2, give or take 2%, found by each of forty runs: with fewer, one in three
+ * might be in vain and the cost half as much again. */
 static void growth_is_told_from_a_power_law(void **state) {
     for (int bits = 1; bits <= 6; bits++)
-        for (int rep = 0; rep < 4; rep++)
-            add_recover(*state, "boolean", bits, rep, 1,
-                        pow(2, bits) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
+        for (int rep = 0; rep < 40; rep++)
+            add_recover(*state, "boolean", bits, rep, 1, pow(2, bits) * (1 + 0.01 * (rep % 5 - 2)));
     wt_evidence evidence = measure(*state, "2.3", NULL);
-    /* the factors are within 3%, the cost grows by 2^5 */
+    /* a chance of 0.93 or more moves the log of the cost by 0.07, which grows by 3.5 */
     CHECK_NEAR(evidence.effect.value, 1, 0.05);
     assert_true(evidence.effect.low > 0.8 && evidence.effect.high < 1.2);
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
     start_fresh(state);
     for (int bits = 1; bits <= 6; bits++)
-        for (int rep = 0; rep < 4; rep++)
-            add_recover(*state, "boolean", bits, rep, 1,
-                        pow(bits, 2) * (1 + 0.01 * (rep % 2 == 0 ? rep : -rep)));
+        for (int rep = 0; rep < 40; rep++)
+            add_recover(*state, "boolean", bits, rep, 1, pow(bits, 2) * (1 + 0.01 * (rep % 5 - 2)));
     evidence = measure(*state, "2.3", NULL);
     CHECK_NEAR(evidence.effect.value, 0, 0.05);
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
-/* Costs of 7 * 8^(m-1) where a run is given up after 1500 steps, 20 runs at each m: what is spent
- * in all over what is found is the cost, whereas the runs by themselves all cost 1500 or less.
- * Found layers are whole ones, so that the cost is met to a part in 2 * found, the tolerance at m =
- * 5, where one is found. Without any at m = 6, that size is left out. */
+/* Costs of 7 * 8^(m-1) where a run is given up after 1500, 200 runs at each m: what is spent in all
+ * over what is found is the cost, whereas the runs by themselves all cost 1500 or less. One is
+ * found at m = 6, where the cost is met to a factor of 1.3. None at m = 7: that size bounds the
+ * cost from below, at a tenth of what it is, which takes the exponent down a little, and it may be
+ * any more. */
 static void what_is_given_up_is_no_end(void **state) {
-    enum { RUNS = 20, LIMIT = 1500 };
-    for (int bits = 1; bits <= 6; bits++) {
+    enum { RUNS = 200, LIMIT = 1500 };
+    for (int bits = 1; bits <= 7; bits++) {
         double cost = 7 * pow(8, bits - 1);
         int found = cost < LIMIT ? RUNS : (int)lround(RUNS * LIMIT / cost);
         for (int run = 0; run < RUNS; run++)
             add_recover(*state, "boolean", bits, run, run < found, cost < LIMIT ? cost : LIMIT);
     }
     wt_evidence evidence = measure(*state, "2.3", NULL);
-    CHECK_NEAR(evidence.effect.value, 1, 0.1);
-    assert_true(evidence.effect.low > 0.5);
+    CHECK_NEAR(evidence.effect.value, 1, 0.2);
+    assert_true(evidence.effect.low > 0.5 && evidence.effect.high == WT_MOST_EXPONENT);
     assert_int_equal(evidence.censored, 1);
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
+}
+
+static void add_run(wt_context *context, int bits, int run, double flops, int starts, bool found) {
+    char parameters[256], metrics[128];
+    snprintf(parameters, sizeof parameters,
+             "{\"dim\":0,\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"noise\":0,"
+             "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"boolean\"}",
+             bits, bits, run);
+    snprintf(metrics, sizeof metrics, "{\"flops\":%.17g,\"recovered\":%d,\"starts\":%d}", flops,
+             found, starts);
+    add(context, "recover", parameters, metrics);
+}
+
+/* Costs of 7, 97, 423 and 840 bend down; 20 runs of five bits that all give up after a hundred
+ * starts are evidence against that: with them the growth is open above, without them it is slow. */
+static void a_size_without_finds_is_evidence(void **state) {
+    static const double cost[] = {7, 97, 423, 840};
+    static const int starts[] = {1, 1, 3, 5};
+    for (int with = 0; with < 2; with++) {
+        start_fresh(state);
+        for (int run = 0; run < 20; run++) {
+            for (int m = 0; m < 4; m++)
+                add_run(*state, m + 1, run, cost[m] * (1 + 0.02 * (run % 5 - 2)), starts[m], true);
+            if (with)
+                add_run(*state, 5, run, 20000, 100, false);
+        }
+        wt_evidence evidence = measure(*state, "2.3", NULL);
+        wt_verdict verdict = wt_part_verdict(part_of("2.3", NULL), &evidence);
+        assert_int_equal(evidence.censored, with);
+        assert_int_equal(evidence.cells, with ? 100 : 80);
+        assert_int_equal(verdict == WT_NOT_REPRODUCED, !with);
+        assert_true((evidence.effect.high == WT_MOST_EXPONENT) == with);
+    }
 }
 
 /* One repetition has no spread: a value, no interval and no verdict. */
@@ -182,7 +215,7 @@ static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
         double gap = pow(m, -0.5) + deviation * noise[i];
         snprintf(parameters, sizeof parameters,
                  "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / GAP_SIZES);
-        snprintf(metrics, sizeof metrics, "{\"gap\":%.17g}", gap);
+        snprintf(metrics, sizeof metrics, "{\"worst_gap\":%.17g}", gap);
         add(context, "train", parameters, metrics);
         negative = negative || !(gap > 0);
     }
@@ -220,7 +253,7 @@ static void negative_gaps_are_not_dropped(void **state) {
             char parameters[128];
             snprintf(parameters, sizeof parameters,
                      "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, rep);
-            add(*state, "train", parameters, "{\"gap\":-0.1}");
+            add(*state, "train", parameters, "{\"worst_gap\":-0.1}");
         }
     evidence = measure(*state, "3.2", "in m");
     assert_true(isnan(evidence.effect.value) && evidence.effect.high == INFINITY);
@@ -231,6 +264,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
         cmocka_unit_test_setup(what_is_given_up_is_no_end, start_fresh),
+        cmocka_unit_test(a_size_without_finds_is_evidence),
         cmocka_unit_test_setup(one_repetition_decides_nothing, start_fresh),
         cmocka_unit_test_setup(falling_costs_do_not_grow, start_fresh),
         cmocka_unit_test_setup(thresholds_grow, start_fresh),

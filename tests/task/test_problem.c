@@ -38,10 +38,14 @@ static long double by_hand(size_t which, const wt_sets *sets, size_t sample, con
     for (size_t i = 0; i < KEYS; i++) {
         const double *xi = sets->key + (sample * KEYS + i) * DIM;
         long double s = product(x0, xi), b = product(beta, xi);
-        long double values[] = {
-            0,          powl(b, 2),      powl(s, 3) * b,
-            powl(s, 4), cosl(s) * b * b, 0.75L * powl(b, 2) + 0.25L * powl(s, 3) * b,
-            1};
+        long double values[] = {0,
+                                powl(b, 2),
+                                powl(s, 3) * b,
+                                powl(s, 4),
+                                cosl(s) * b * b,
+                                0.75L * powl(b, 2) + 0.25L * powl(s, 3) * b,
+                                1,
+                                i == 0 ? KEYS * powl(b, 3) : 0};
         sum += values[which];
     }
     return sum / KEYS;
@@ -49,8 +53,9 @@ static long double by_hand(size_t which, const wt_sets *sets, size_t sample, con
 
 static void targets_follow_their_formulas(void **state) {
     wt_context *context = *state;
-    static const char *const names[] = {"query-power:3", "mean-power:2", "corr-power:3", "corr:4",
-                                        "corr-cos:2",    "mix:0.25:2:3", "mean-power:0"};
+    static const char *const names[] = {"query-power:3", "mean-power:2", "corr-power:3",
+                                        "corr:4",        "corr-cos:2",   "mix:0.25:2:3",
+                                        "mean-power:0",  "first-power:3"};
     for (size_t t = 0; t < sizeof names / sizeof *names; t++) {
         wt_problem_spec spec = {
             .target = names[t], .law = WT_GAUSSIAN, .dim = DIM, .keys = KEYS, .seed = 3};
@@ -78,7 +83,7 @@ static void every_listed_target_can_be_opened(void **state) {
         CHECK_OK(context, wt_target_parse(context, text, &target));
         assert_true(strlen(info->formula) > 5);
     }
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 7);
 }
 
 static void bad_targets_are_told_what_was_meant(void **state) {

@@ -1,0 +1,99 @@
+/* How the cost of finding grows, where some runs were given up. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "lab/claims.h"
+#include "lab/statistics_growth.h"
+
+#define LEAST_ERROR 0.01 /* of a mean price: runs that cost all the same are not all there are */
+
+/* What the runs at one x spent, and what they found. */
+typedef struct {
+    double spent, attempts,
+        squares; /* squares: of what a run spent over what its attempts should */
+    size_t runs, found;
+} tally;
+
+static double number(const wt_results *results, const wt_line_point *point, const char *name,
+                     double otherwise) {
+    double value = wt_result_number(results, &results->cells[point->cell], name);
+    return isfinite(value) ? value : otherwise;
+}
+
+static tally tally_of(const wt_results *results, const wt_claim_part *part,
+                      const wt_line_point *points, size_t count) {
+    tally all = {.runs = count};
+    for (size_t i = 0; i < count; i++) {
+        all.spent += points[i].y;
+        all.attempts += number(results, &points[i], part->attempts, 1);
+        all.found += number(results, &points[i], part->found, 0) == 1;
+    }
+    double price = all.spent / all.attempts;
+    for (size_t i = 0; i < count; i++) {
+        double off = points[i].y - price * number(results, &points[i], part->attempts, 1);
+        all.squares += off * off;
+    }
+    return all;
+}
+
+/* The price of an attempt is a ratio of two sums over runs, with the error that ratios have. */
+static wt_spent spent_of(const tally *all, double x) {
+    double n = (double)all->runs;
+    double error = n > 1 ? sqrt(all->squares * n / (n - 1)) / all->spent : 0;
+    return (wt_spent){.x = x,
+                      .found = all->found,
+                      .in_vain = (size_t)all->attempts - all->found,
+                      .log_price = log(all->spent / all->attempts),
+                      .error = fmax(error, LEAST_ERROR)};
+}
+
+/* The line with most cells. */
+static const wt_line *largest_line(const wt_lines *lines) {
+    const wt_line *line = &lines->lines[0];
+    for (size_t i = 1; i < lines->line_count; i++)
+        line = lines->lines[i].count > line->count ? &lines->lines[i] : line;
+    return line;
+}
+
+wt_status wt_effect_growth(wt_context *context, const wt_results *results,
+                           const wt_claim_part *part, wt_evidence *out) {
+    wt_lines lines;
+    wt_lines_query query = {.experiment = part->experiment,
+                            .where = part->where,
+                            .x = part->x,
+                            .y = part->y,
+                            .apart = part->apart};
+    uint32_t *units = NULL;
+    wt_spent *sizes = NULL;
+    size_t count = 0;
+    wt_status status;
+    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
+    WT_TRY(wt_lines_find(context, results, &query, &lines));
+    out->failed = lines.failed;
+    out->dropped = lines.left_out;
+    if (lines.line_count == 0)
+        goto done;
+    /* One setting: costs of others are not to be mixed in. */
+    const wt_line *line = largest_line(&lines);
+    const wt_line_point *points = lines.points + line->first;
+    WT_TRY(WT_NEW(context, &units, line->count, "growth"));
+    WT_TRY(WT_NEW(context, &sizes, line->different_x, "growth"));
+    for (size_t begin = 0, end; begin < line->count; begin = end) {
+        for (end = begin + 1; end < line->count && points[end].x == points[begin].x;)
+            end++;
+        tally all = tally_of(results, part, points + begin, end - begin);
+        out->censored += all.found == 0;
+        sizes[count++] = spent_of(&all, points[begin].x);
+    }
+    out->cells = line->count;
+    out->settings = 1;
+    WT_TRY(wt_number_draws(context, points, line->count, units, &out->repetitions));
+    WT_TRY(wt_spent_growth(context, sizes, count, WT_CLAIM_SEED, &out->effect));
+    if (out->repetitions < 2) /* one has no spread */
+        out->effect.low = out->effect.high = NAN;
+done:
+    wt_lines_free(&lines);
+    wt_release(units);
+    wt_release(sizes);
+    return status;
+}

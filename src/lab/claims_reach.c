@@ -1,0 +1,170 @@
+/* How the samples needed to reach a level of error grow with another size. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "lab/claims.h"
+
+/* The sample size at which one draw of one line falls to the level. */
+typedef struct {
+    const wt_lines *lines;
+    uint32_t name;       /* of the parameter x */
+    uint32_t line, draw; /* draws are numbered over all lines */
+    double x, size;
+    int beyond; /* 1: above the level at every size, the largest of which is `size`; -1: below it at
+                   every size, the least of which it is */
+} crossing;
+
+static int by_setting(const void *left, const void *right) {
+    const crossing *a = left, *b = right;
+    const wt_line *lines = a->lines->lines;
+    int order = wt_line_order(a->lines, &lines[a->line], &lines[b->line], a->name);
+    if (order == 0)
+        order = (a->draw > b->draw) - (a->draw < b->draw);
+    if (order == 0)
+        order = (a->x > b->x) - (a->x < b->x);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static bool same_group(const crossing *a, const crossing *b) {
+    const wt_line *lines = a->lines->lines;
+    return a->draw == b->draw &&
+           wt_line_order(a->lines, &lines[a->line], &lines[b->line], a->name) == 0;
+}
+
+/* Between two points by a straight line through their logs. */
+static double between(double x0, double y0, double x1, double y1, double level) {
+    if (!(y1 > 0))
+        return x1;
+    return exp(log(x0) + log(y0 / level) / log(y0 / y1) * log(x1 / x0));
+}
+
+/* The first crossing of every draw of a line, whose points rise in size. `last` is room for a point
+ * of every draw. Returns how many were written. */
+static size_t cross(const wt_lines *lines, size_t index, const uint32_t *draws, double level,
+                    double x, uint32_t name, const wt_line_point **last, crossing **of,
+                    crossing *out) {
+    const wt_line *line = &lines->lines[index];
+    size_t count = 0;
+    for (size_t i = line->first; i < line->first + line->count; i++)
+        of[draws[i]] = NULL;
+    for (size_t i = line->first; i < line->first + line->count; i++) {
+        const wt_line_point *point = &lines->points[i], *before = last[draws[i]];
+        crossing *here = of[draws[i]];
+        bool below = point->y <= level;
+        if (here == NULL) {
+            here = of[draws[i]] = &out[count++];
+            *here = (crossing){.lines = lines,
+                               .name = name,
+                               .line = (uint32_t)index,
+                               .draw = draws[i],
+                               .x = x,
+                               .size = point->x,
+                               .beyond = below ? -1 : 1};
+        } else if (here->beyond == 1) {
+            here->size =
+                below ? between(before->x, before->y, point->x, point->y, level) : point->x;
+            here->beyond = below ? 0 : 1;
+        }
+        last[draws[i]] = point;
+    }
+    return count;
+}
+
+/* The slope of log size against log x over one group, NaN with one x, and whether what lies beyond
+ * the sizes could take it lower or higher. */
+static double slope_of(const crossing *group, size_t count, bool *lower, bool *higher) {
+    double mean_x = 0, mean_size = 0, product = 0, square = 0;
+    for (size_t i = 0; i < count; i++) {
+        mean_x += log(group[i].x) / (double)count;
+        mean_size += log(group[i].size) / (double)count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double away = log(group[i].x) - mean_x;
+        product += away * (log(group[i].size) - mean_size);
+        square += away * away;
+        *higher |= group[i].beyond * away > 0;
+        *lower |= group[i].beyond * away < 0;
+    }
+    return square > 0 ? product / square : NAN;
+}
+
+/* The mean over repetitions of the mean slope over settings. */
+static wt_status average(wt_context *context, crossing *all, size_t count, size_t draws,
+                         wt_evidence *out) {
+    double *sums = NULL, *values = NULL;
+    size_t *groups = NULL;
+    bool lower = false, higher = false;
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(context, &sums, draws, "slopes"));
+    WT_TRY(WT_NEW_ZERO(context, &groups, draws, "slopes"));
+    WT_TRY(WT_NEW(context, &values, draws, "slopes"));
+    if (count > 0)
+        qsort(all, count, sizeof *all, by_setting);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && same_group(&all[begin], &all[end]);)
+            end++;
+        double slope = slope_of(all + begin, end - begin, &lower, &higher);
+        if (isnan(slope)) {
+            out->dropped++;
+            continue;
+        }
+        sums[all[begin].draw] += slope;
+        groups[all[begin].draw]++;
+        for (size_t i = begin; i < end; i++)
+            out->censored += all[i].beyond != 0;
+    }
+    for (size_t i = 0; i < draws; i++)
+        if (groups[i] > 0)
+            values[out->repetitions++] = sums[i] / (double)groups[i];
+    out->effect = wt_mean_interval(values, out->repetitions);
+    if (lower && !isnan(out->effect.low))
+        out->effect.low = -INFINITY;
+    if (higher && !isnan(out->effect.high))
+        out->effect.high = INFINITY;
+done:
+    wt_release(sums);
+    wt_release(groups);
+    wt_release(values);
+    return status;
+}
+
+wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                          wt_evidence *out) {
+    wt_lines lines;
+    wt_lines_query query = {.experiment = part->experiment,
+                            .where = part->where,
+                            .x = part->size,
+                            .y = part->y,
+                            .apart = part->apart};
+    uint32_t *draws = NULL, name = wt_results_name(results, part->x);
+    const wt_line_point **last = NULL;
+    crossing **of = NULL, *all = NULL;
+    size_t count = 0, draw_count = 0;
+    wt_status status;
+    *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
+    WT_TRY(wt_lines_find(context, results, &query, &lines));
+    WT_TRY(WT_NEW(context, &draws, lines.point_count, "crossings"));
+    WT_TRY(wt_number_draws(context, lines.points, lines.point_count, draws, &draw_count));
+    WT_TRY(WT_NEW(context, &last, draw_count, "crossings"));
+    WT_TRY(WT_NEW(context, &of, draw_count, "crossings"));
+    WT_TRY(WT_NEW(context, &all, lines.point_count, "crossings"));
+    for (size_t i = 0; i < lines.line_count; i++) {
+        uint32_t value = wt_line_value(&lines, &lines.lines[i], name);
+        double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
+        if (x > 0)
+            count += cross(&lines, i, draws, part->level, x, name, last, of, all + count);
+    }
+    out->cells = lines.point_count;
+    out->settings = lines.line_count;
+    out->dropped = lines.left_out;
+    out->failed = lines.failed;
+    WT_TRY(average(context, all, count, draw_count, out));
+done:
+    wt_lines_free(&lines);
+    wt_release(draws);
+    wt_release(last);
+    wt_release(of);
+    wt_release(all);
+    return status;
+}
