@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     const wt_construction *construction;
-    size_t head;
+    size_t head, patterns;
     token own[WT_BOOLEAN_MOST_BITS + 1]; /* at the relevant positions; [CLS] */
     token *other;                        /* at the others, equal neighbours as one */
     size_t others;
@@ -94,10 +94,9 @@ static bool pattern_keeps(const searcher *of, size_t pattern, double ratio, doub
                           double others) {
     size_t s = of->construction->function.bits;
     double sum = others + excess(&of->own[s], 0, ratio, sign), weight = of->own[s].weight[0];
-    for (size_t j = 0; j < s; j++) {
-        size_t bit = pattern >> (s - 1 - j) & 1;
-        sum += excess(&of->own[j], bit, ratio, sign);
-        weight += of->own[j].weight[bit];
+    for (size_t j = s; j-- > 0; pattern >>= 1) {
+        sum += excess(&of->own[j], pattern & 1, ratio, sign);
+        weight += of->own[j].weight[pattern & 1];
     }
     return weight > 0 && sum <= 0;
 }
@@ -110,7 +109,7 @@ static bool side_keeps(const searcher *of, double sign) {
         ratio[ones] = wt_construction_answer(construction, ones) + sign * construction->gap / 4;
         others[ones] = worst_others(of, ratio[ones], sign);
     }
-    for (size_t p = 0; p < (size_t)1 << construction->function.bits; p++) {
+    for (size_t p = 0; p < of->patterns; p++) {
         size_t ones = wt_construction_ones(construction, of->head, p);
         if (!pattern_keeps(of, p, ratio[ones], sign, others[ones]))
             return false;
@@ -145,7 +144,8 @@ static double search(searcher *of, weigher by) {
 
 wt_status wt_construct_find_least(wt_context *context, const wt_construction *construction,
                                   wt_construct_least *out) {
-    searcher of = {.construction = construction};
+    searcher of = {.construction = construction,
+                   .patterns = (size_t)1 << construction->function.bits};
     size_t dim = construction->dim, count = 2 * (construction->length + 1);
     double *score = NULL, *value = NULL;
     wt_status status;

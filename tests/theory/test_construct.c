@@ -297,7 +297,7 @@ static void the_least_strength_is_where_the_check_turns(void **state) {
 
 /* What was built with another strength needs the same. Where the promise is kept with no attention
  * at all (T = s = 1: off by 1/2, to be 1/2), that is 0; where an irrelevant position scores more
- * than a relevant one, nothing helps. */
+ * than a relevant one, nothing helps, nor where no token has any weight. */
 static void the_least_strength_is_of_the_head_alone(void **state) {
     wt_context *context = *state;
     wt_construct_spec spec = spec_of(3, 100, WT_POSITIONS_RANDOM, true, false);
@@ -317,6 +317,13 @@ static void the_least_strength_is_of_the_head_alone(void **state) {
     CHECK_OK(context, wt_construct(context, &spec, &built));
     CHECK_OK(context, wt_construct_find_least(context, &built, &least));
     assert_true(least.strength == 0 && least.linear == 0);
+    wt_construction_free(&built);
+    spec = spec_of(2, 2, WT_POSITIONS_BASIS, true, false);
+    CHECK_OK(context, wt_construct(context, &spec, &built));
+    for (size_t i = 0; i < built.dim; i++)
+        built.w_k[i] = -1;
+    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    assert_true(isinf(least.strength) && isinf(least.linear));
     wt_construction_free(&built);
 }
 
