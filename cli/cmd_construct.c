@@ -128,6 +128,13 @@ static wt_status emit(cli_call *call, const wt_construction *built,
                   cli_json_real(least->linear)));
 }
 
+static void print_least(const char *name, double least, const char *what) {
+    if (isfinite(least))
+        cli_print_row(name, "%.5g %s", least, what);
+    else
+        cli_print_row(name, "none %s", what);
+}
+
 static void print(const wt_construction *built, const wt_construct_report *report,
                   const wt_construct_norms *norms, const wt_construct_least *least) {
     char list[24 * WT_BOOLEAN_MOST_BITS] = "";
@@ -139,11 +146,8 @@ static void print(const wt_construction *built, const wt_construct_report *repor
     cli_print_row("heads", "%zu in %zu dimensions, tokens %s", built->heads, built->dim,
                   built->bag ? "bag" : "sum");
     cli_print_row("strength R", "%.5g, overlap rho %.4g", built->strength, built->overlap);
-    cli_print_row("least R", "%.5g keeps the promise", least->strength);
-    if (isfinite(least->linear))
-        cli_print_row("least R, linear", "%.5g without the exponential", least->linear);
-    else
-        cli_print_row("least R, linear", "none without the exponential");
+    print_least("least R", least->strength, "keeps the promise");
+    print_least("least R, linear", least->linear, "without the exponential");
     cli_print_row("network", "ReLU, widths %zu and %zu", built->width1, built->width2);
     cli_print_row("norms",
                   "|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g, tokens %.5g, [CLS] %.5g",

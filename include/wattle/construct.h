@@ -110,10 +110,10 @@ typedef struct wt_construct_least {
 /* Relative: the promise is kept at R, and broken at R (1 - tolerance). */
 #define WT_CONSTRUCT_LEAST_TOLERANCE 1e-6
 
-/* By bisection on the heads. With unit and trained vectors, all tokens but the relevant ones weigh
- * the same, the error falls as R rises, and what is found is the least R of all. Random vectors
- * allow more than one R between kept and broken; it is then the one first met in doubling R from 1,
- * and we have seen no other. */
+/* By bisection on the heads. With unit and trained vectors, all tokens that a head is not to look
+ * at weigh the same, the error falls as R rises, and what is found is the least R of all. With
+ * random vectors the promise might be kept, broken and kept again; it is then an R where that turns
+ * to kept, below the first of 1, 2, 4, .. that keeps it, and we have seen only one. */
 WT_API wt_status wt_construct_find_least(wt_context *context, const wt_construction *construction,
                                          wt_construct_least *out);
 

@@ -118,11 +118,12 @@ static double bits_of(wt_context *context, const wt_value *values) {
 }
 
 /* Vectors are drawn and multiplied once; every pattern looks at all positions about ten times. The
- * searches for the least strengths take some fifty steps, in which tokens that are alike are one.
- */
+ * searches for the least strengths take some fifty steps, in which tokens that are alike are one. A
+ * fixed length is a second construction. */
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     const wt_value *values = trial->values;
-    double s = bits_of(context, values), length = values[LENGTH].number, dim;
+    double s = bits_of(context, values), dim;
+    double length = values[LENGTH].number + values[FIXED_LENGTH].number;
     double many = strcmp(values[HEADS].text, "one") == 0 ? 1 : s, patterns = exp2(s);
     bool random = strcmp(values[POSITIONS].text, "random") == 0;
     dim = random ? values[POSITION_DIM].number : s + 3;
@@ -130,7 +131,7 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
                               many * patterns * (10 * length + s * values[DRAWS].number) +
                               many * values[DRAWS].number * length * 20 +
                               (random ? many * length * 50 * (40 + 8 * s) : 0),
-                     .bytes = 8 * (length * (dim + 4 * many) + 3 * many * patterns)};
+                     .bytes = 8 * (length * (dim + 4 * many + 11) + 3 * many * patterns)};
     return WT_OK;
 }
 

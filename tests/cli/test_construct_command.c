@@ -56,7 +56,8 @@ static void files_are_written_and_checked(void **state) {
     CHECK_PRINTS(run("construct --check " HEAD), "2 relevant of 6");
 }
 
-/* Weights at half their strength: the result is printed, and the code is 1. */
+/* Weights at half their strength: the result is printed, and the code is 1. With keys that look
+ * away no strength will do. */
 static void a_missed_promise_is_exit_code_1(void **state) {
     char path[] = "/tmp/wattle-construct-XXXXXX", line[256];
     wt_construct_spec spec = {.function = "and:3", .length = 64, .one_head = true, .seed = 1};
@@ -68,11 +69,18 @@ static void a_missed_promise_is_exit_code_1(void **state) {
     for (size_t i = 0; i < built.dim; i++)
         built.w_q[i] /= 2;
     CHECK_OK(*state, wt_construction_save(*state, path, &built));
-    wt_construction_free(&built);
     snprintf(line, sizeof line, "construct --check %s", path);
     const run_result *result = run(line);
     CHECK_SAYS(result, 1, "the promise is missed");
     assert_non_null(strstr(result->out, "worst head error"));
+    assert_non_null(strstr(result->out, "5.4176 keeps the promise"));
+    for (size_t i = 0; i < built.dim; i++)
+        built.w_k[i] = -built.w_k[i];
+    CHECK_OK(*state, wt_construction_save(*state, path, &built));
+    wt_construction_free(&built);
+    result = run(line);
+    CHECK_SAYS(result, 1, "the promise is missed");
+    assert_non_null(strstr(result->out, "none keeps the promise"));
     unlink(path);
 }
 
