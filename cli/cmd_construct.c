@@ -1,5 +1,6 @@
 /* `wattle construct`: attention heads with weights written down, and whether they keep their
  * promise. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ static json_t *json_relevant(const wt_construction *built) {
 
 static wt_status emit(cli_call *call, const wt_construction *built,
                       const wt_construct_report *report, const wt_construct_norms *norms,
-                      const char *written) {
+                      const wt_construct_least *least, const char *written) {
     const values *given = call->values;
     json_t *sizes = json_pack("{s:o, s:o, s:o, s:o, s:o}", "qk21", cli_json_real(norms->qk21),
                               "v21", cli_json_real(norms->v21), "v", cli_json_real(norms->v), "x",
@@ -112,7 +113,7 @@ static wt_status emit(cli_call *call, const wt_construction *built,
     return cli_emit_json(
         call,
         json_pack("{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:b, s:[I,I], s:o, s:s?}",
+                  "s:b, s:[I,I], s:o, s:s?, s:o, s:o}",
                   "function", given->function, "input", given->check, "length",
                   (json_int_t)built->length, "bits", (json_int_t)built->function.bits, "relevant",
                   json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
@@ -123,11 +124,19 @@ static wt_status emit(cli_call *call, const wt_construction *built,
                   cli_json_real(report->drawn_error), "function_error",
                   cli_json_real(report->function_error), "kept", report->kept, "widths",
                   (json_int_t)built->width1, (json_int_t)built->width2, "norms", sizes, "output",
-                  written));
+                  written, "least_strength", cli_json_real(least->strength), "least_linear",
+                  cli_json_real(least->linear)));
+}
+
+static void print_least(const char *name, double least, const char *what) {
+    if (isfinite(least))
+        cli_print_row(name, "%.5g %s", least, what);
+    else
+        cli_print_row(name, "none %s", what);
 }
 
 static void print(const wt_construction *built, const wt_construct_report *report,
-                  const wt_construct_norms *norms) {
+                  const wt_construct_norms *norms, const wt_construct_least *least) {
     char list[24 * WT_BOOLEAN_MOST_BITS] = "";
     size_t used = 0;
     for (size_t j = 0; j < built->function.bits; j++)
@@ -137,6 +146,8 @@ static void print(const wt_construction *built, const wt_construct_report *repor
     cli_print_row("heads", "%zu in %zu dimensions, tokens %s", built->heads, built->dim,
                   built->bag ? "bag" : "sum");
     cli_print_row("strength R", "%.5g, overlap rho %.4g", built->strength, built->overlap);
+    print_least("least R", least->strength, "keeps the promise");
+    print_least("least R, linear", least->linear, "without the exponential");
     cli_print_row("network", "ReLU, widths %zu and %zu", built->width1, built->width2);
     cli_print_row("norms",
                   "|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g, tokens %.5g, [CLS] %.5g",
@@ -153,18 +164,20 @@ static wt_status run(cli_call *call) {
     wt_construction built = {0};
     wt_construct_report report;
     wt_construct_norms norms;
+    wt_construct_least least;
     wt_status status;
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
     WT_TRY(wt_construct_check(call->context, &built, given->draws, call->common.seed, &report));
+    WT_TRY(wt_construct_find_least(call->context, &built, &least));
     wt_construction_norms(&built, &norms);
     const char *written = report.kept ? given->output : NULL;
     if (written != NULL)
         WT_TRY(wt_construction_save(call->context, written, &built));
     if (call->common.json)
-        WT_TRY(emit(call, &built, &report, &norms, written));
+        WT_TRY(emit(call, &built, &report, &norms, &least, written));
     else
-        print(&built, &report, &norms);
+        print(&built, &report, &norms, &least);
     if (!report.kept)
         status = wt_fail(call->context, WT_MISSED,
                          "the promise is missed: a head is off by %.4g, not %.4g, and the function "
@@ -189,7 +202,10 @@ const cli_command cli_construct = {
         "Then all 2^s patterns of the relevant bits are run. The promise is that every head is "
         "within gamma / 4 of its ideal answer, gamma the gap between two of them: the error is "
         "the largest over all values of the irrelevant bits, found exactly, beside the largest "
-        "over random ones. The network's answer must be the function's, but for rounding.\n\n"
+        "over random ones. The network's answer must be the function's, but for rounding. "
+        "Beside the strength R solved from the promise stands the least with which these heads "
+        "keep it, by bisection, with softmax weights exp(R k) of scores k and with weights "
+        "max(0, 1 + R k).\n\n"
         "Exit code 1 and no file when the promise is missed.",
     .examples = "wattle construct --function symmetric:0001 --length 1024 --relevant 5,20,30 -o "
                 "head.safetensors\n"

@@ -95,6 +95,28 @@ typedef struct wt_construct_report {
 WT_API wt_status wt_construct_check(wt_context *context, const wt_construction *construction,
                                     size_t draws, uint64_t seed, wt_construct_report *out);
 
+/* Every head's <w_q, x_cls>, which is not 0, becomes the strength: R is held, whatever the length
+ * needs. */
+WT_API void wt_construction_set_strength(wt_construction *construction, double strength);
+
+/* The least R with which the heads keep the promise on all inputs, whatever R they were built with:
+ * a head weighs a token by its score k_t = <w_k, x_t> and R. Of several heads, the largest. It is
+ * INFINITY where no R up to 2^40 will do. */
+typedef struct wt_construct_least {
+    double strength; /* weights exp(R k_t): attention */
+    double linear;   /* max(0, 1 + R k_t): the same without the exponential */
+} wt_construct_least;
+
+/* Relative: the promise is kept at R, and broken at R (1 - tolerance). */
+#define WT_CONSTRUCT_LEAST_TOLERANCE 1e-6
+
+/* By bisection on the heads. With unit and trained vectors, all tokens that a head is not to look
+ * at weigh the same, the error falls as R rises, and what is found is the least R of all. With
+ * random vectors the promise might be kept, broken and kept again; it is then an R where that turns
+ * to kept, below the first of 1, 2, 4, .. that keeps it, and we have seen only one. */
+WT_API wt_status wt_construct_find_least(wt_context *context, const wt_construction *construction,
+                                         wt_construct_least *out);
+
 /* Norms of the theory: |W_QK^T|_{2,1} = sum over rows of W_QK = W_Q W_K^T of their 2-norms,
  * |W_V|_{2,1}, |W_V|, the largest |x_t| and |x_cls|; heads apart, as the largest of each. */
 typedef struct wt_construct_norms {

@@ -1,12 +1,14 @@
 /* Whether a construction keeps its promise: build the heads, run every input through them. A
- * repetition redraws the relevant positions, and the vectors where they are random. */
+ * repetition redraws the relevant positions, and the vectors where they are random. The strength
+ * is solved from the promise, which is then kept by design; what it needs at least is searched, and
+ * with a fixed length the promise can be missed. */
 #include <math.h>
 #include <string.h>
 
 #include "lab/experiment.h"
 #include "wattle/construct.h"
 
-enum { FUNCTION, LENGTH, POSITIONS, POSITION_DIM, HEADS, TOKENS, DRAWS, PARAMETERS };
+enum { FUNCTION, LENGTH, POSITIONS, POSITION_DIM, HEADS, TOKENS, DRAWS, FIXED_LENGTH, PARAMETERS };
 
 static const wt_parameter parameters[PARAMETERS] = {
     [FUNCTION] = {"function", WT_PARAMETER_WORD, "and:3",
@@ -18,6 +20,9 @@ static const wt_parameter parameters[PARAMETERS] = {
     [HEADS] = {"heads", WT_PARAMETER_WORD, "auto", "one, s, or auto: one where it will do"},
     [TOKENS] = {"tokens", WT_PARAMETER_WORD, "sum", "sum or bag"},
     [DRAWS] = {"draws", WT_PARAMETER_COUNT, "100", "random values of the irrelevant bits"},
+    [FIXED_LENGTH] = {"fixed-length", WT_PARAMETER_NATURAL, "0",
+                      "hold the strength at the least that keeps the promise at this length; 0 = "
+                      "the strength solved from the promise"},
 };
 
 enum {
@@ -32,6 +37,8 @@ enum {
     M_TOKEN_DIM,
     M_QK21,
     M_V21,
+    M_LEAST_STRENGTH,
+    M_LEAST_LINEAR,
     METRICS
 };
 static const char *const metrics[METRICS] = {[M_RATIO] = "error_over_promise",
@@ -44,7 +51,9 @@ static const char *const metrics[METRICS] = {[M_RATIO] = "error_over_promise",
                                              [M_OVERLAP] = "overlap",
                                              [M_TOKEN_DIM] = "token_dim",
                                              [M_QK21] = "qk21",
-                                             [M_V21] = "v21"};
+                                             [M_V21] = "v21",
+                                             [M_LEAST_STRENGTH] = "least_strength",
+                                             [M_LEAST_LINEAR] = "least_linear"};
 
 /* Words a parameter may be; in the order of wt_positions where these are positions. */
 static const char *const positions[] = {"basis", "random", "trained"},
@@ -90,6 +99,10 @@ static wt_status settle(wt_context *context, wt_value *values) {
         values[POSITION_DIM].number =
             (double)wt_construct_random_dim(function.bits, (size_t)values[LENGTH].number);
     WT_TRY(wt_construct_spec_check(context, &spec));
+    if (values[FIXED_LENGTH].number > 0) {
+        spec.length = (size_t)values[FIXED_LENGTH].number;
+        WT_TRY(wt_construct_spec_check(context, &spec));
+    }
 done:
     wt_boolean_free(&function);
     return status;
@@ -104,18 +117,37 @@ static double bits_of(wt_context *context, const wt_value *values) {
     return bits;
 }
 
-/* Vectors are drawn and multiplied once; every pattern looks at all positions about ten times. */
+/* Vectors are drawn and multiplied once; every pattern looks at all positions about ten times. The
+ * searches for the least strengths take some fifty steps, in which tokens that are alike are one. A
+ * fixed length is a second construction. */
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     const wt_value *values = trial->values;
-    double s = bits_of(context, values), length = values[LENGTH].number, dim;
+    double s = bits_of(context, values), dim;
+    double length = values[LENGTH].number + values[FIXED_LENGTH].number;
     double many = strcmp(values[HEADS].text, "one") == 0 ? 1 : s, patterns = exp2(s);
     bool random = strcmp(values[POSITIONS].text, "random") == 0;
     dim = random ? values[POSITION_DIM].number : s + 3;
     *out = (wt_cost){.flops = length * dim * (40 + 6 * many) +
                               many * patterns * (10 * length + s * values[DRAWS].number) +
-                              many * values[DRAWS].number * length * 20,
-                     .bytes = 8 * (length * (dim + 4 * many) + 3 * many * patterns)};
+                              many * values[DRAWS].number * length * 20 +
+                              (random ? many * length * 50 * (40 + 8 * s) : 0),
+                     .bytes = 8 * (length * (dim + 4 * many + 11) + 3 * many * patterns)};
     return WT_OK;
+}
+
+/* Holds the strength at the least of the same kind of head at the fixed length. */
+static wt_status hold_strength(wt_context *context, const wt_trial *trial, wt_construct_spec spec,
+                               wt_construction *built) {
+    wt_construction fixed = {0};
+    wt_construct_least least;
+    wt_status status;
+    spec.length = (size_t)trial->values[FIXED_LENGTH].number;
+    WT_TRY(wt_construct(context, &spec, &fixed));
+    WT_TRY(wt_construct_find_least(context, &fixed, &least));
+    wt_construction_set_strength(built, least.strength);
+done:
+    wt_construction_free(&fixed);
+    return status;
 }
 
 static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
@@ -124,11 +156,15 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     wt_construction built = {0};
     wt_construct_report report;
     wt_construct_norms norms;
+    wt_construct_least least;
     wt_status status;
     WT_TRY(read_spec(context, values, &spec));
     spec.seed = wt_trial_seed(trial);
     WT_TRY(wt_construct(context, &spec, &built));
+    if (values[FIXED_LENGTH].number > 0)
+        WT_TRY(hold_strength(context, trial, spec, &built));
     WT_TRY(wt_construct_check(context, &built, (size_t)values[DRAWS].number, spec.seed, &report));
+    WT_TRY(wt_construct_find_least(context, &built, &least));
     wt_construction_norms(&built, &norms);
     out[M_RATIO] = report.head_error / report.promise;
     out[M_HEAD_ERROR] = report.head_error;
@@ -141,6 +177,8 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     out[M_TOKEN_DIM] = (double)built.dim;
     out[M_QK21] = norms.qk21;
     out[M_V21] = norms.v21;
+    out[M_LEAST_STRENGTH] = least.strength;
+    out[M_LEAST_LINEAR] = least.linear;
 done:
     wt_construction_free(&built);
     return status;

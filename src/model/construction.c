@@ -63,8 +63,7 @@ double wt_construction_dot(const wt_construction *construction, size_t position,
                : dot(construction->dim, construction->position + position * construction->dim, w);
 }
 
-/* <w, x_t> for both bits at every position, then twice <w, x_cls>: out (T + 1, 2). */
-static void token_dots(const wt_construction *of, const double *w, double *out) {
+void wt_token_dots(const wt_construction *of, const double *w, double *out) {
     double symbol[2] = {0, 0};
     for (size_t b = 0; b < 2 && !of->bag; b++)
         symbol[b] = dot(of->dim, of->symbol + b * of->dim, w);
@@ -81,8 +80,8 @@ static void fill_head(const wt_construction *of, size_t head, wt_token_table *ta
     double query = dot(of->dim, of->w_q + head * of->dim, of->cls), most = -INFINITY;
     size_t first = wt_token_at(table, head, 0), count = 2 * (of->length + 1);
     double *weight = table->weight + first, *moved = table->moved + first;
-    token_dots(of, of->w_k + head * of->dim, weight);
-    token_dots(of, of->w_v + head * of->dim, moved);
+    wt_token_dots(of, of->w_k + head * of->dim, weight);
+    wt_token_dots(of, of->w_v + head * of->dim, moved);
     for (size_t i = 0; i < count; i++)
         most = fmax(most, query * weight[i]);
     for (size_t i = 0; i < count; i++) {
@@ -178,19 +177,40 @@ done:
     return status;
 }
 
-double wt_construction_ideal(const wt_construction *construction, size_t head, size_t row) {
-    size_t s = construction->function.bits, ones = 0, count = construction->heads == 1 ? s : 1;
+size_t wt_construction_told(const wt_construction *construction) {
+    return construction->heads == 1 ? construction->function.bits : 1;
+}
+
+size_t wt_construction_ones(const wt_construction *construction, size_t head, size_t row) {
+    size_t s = construction->function.bits, ones = 0;
     for (size_t j = 0; j < s; j++)
         if (construction->heads == 1 || j == head)
             ones += row >> (s - 1 - j) & 1;
-    if (construction->bag)
-        return ((double)ones - (double)count) / ((double)ones + 1);
-    return ((double)count - 2 * (double)ones) / (double)count;
+    return ones;
+}
+
+double wt_construction_answer(const wt_construction *construction, size_t ones) {
+    double count = (double)wt_construction_told(construction), r = (double)ones;
+    return construction->bag ? (r - count) / (r + 1) : (count - 2 * r) / count;
+}
+
+double wt_construction_ideal(const wt_construction *construction, size_t head, size_t row) {
+    return wt_construction_answer(construction, wt_construction_ones(construction, head, row));
 }
 
 double wt_construction_gap(const wt_construction *construction) {
-    size_t count = construction->heads == 1 ? construction->function.bits : 1;
-    return (construction->bag ? 1.0 : 2.0) / (double)count;
+    return (construction->bag ? 1.0 : 2.0) / (double)wt_construction_told(construction);
+}
+
+void wt_construction_set_strength(wt_construction *construction, double strength) {
+    size_t dim = construction->dim;
+    for (size_t h = 0; h < construction->heads; h++) {
+        double *w_q = construction->w_q + h * dim;
+        double factor = strength / dot(dim, w_q, construction->cls);
+        for (size_t i = 0; i < dim; i++)
+            w_q[i] *= factor;
+    }
+    construction->strength = strength;
 }
 
 static double length_of(size_t count, const double *a) {

@@ -7,16 +7,18 @@
 
 #define HEAD TEST_DATA "/fixtures/head.safetensors"
 
-/* Errors by hand at T = 64, s = 3: 123 / 2366 (tests/theory/test_construct.c says why). */
+/* Errors by hand at T = 64, s = 3: 123 / 2366 (tests/theory/test_construct.c says why); least
+ * strengths log(w) and w - 1 for w = 246 - 62 / 3. */
 static void the_promise_is_printed_and_kept(void **state) {
     (void)state;
     const run_result *result =
         run("construct --function symmetric:0001 --length 64 --relevant 5,20,30");
     static const char *const words[] = {
-        "3 relevant of 64: 5,20,30", "1 in 67 dimensions, tokens sum",
-        "6.6438, overlap rho 0",     "widths 16 and 8",
-        "|W_QK^T|_{2,1} 11.507",     "gamma / 4 = 0.16667",
-        "0.051986 over all inputs",  "yes"};
+        "3 relevant of 64: 5,20,30",      "1 in 67 dimensions, tokens sum",
+        "6.6438, overlap rho 0",          "5.4176 keeps the promise",
+        "224.33 without the exponential", "widths 16 and 8",
+        "|W_QK^T|_{2,1} 11.507",          "gamma / 4 = 0.16667",
+        "0.051986 over all inputs",       "yes"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK_PRINTS(result, words[i]);
     json_t *all = run_json("construct --function table:01010011 --length 64 --positions random "
@@ -27,6 +29,8 @@ static void the_promise_is_printed_and_kept(void **state) {
     assert_true(run_member(all, "function_error") <= 1e-9);
     assert_true(json_is_true(json_object_get(all, "kept")));
     assert_true(run_member(json_object_get(all, "norms"), "qk21") > 0);
+    assert_true(run_member(all, "least_strength") < run_member(all, "strength"));
+    assert_true(json_is_null(json_object_get(all, "least_linear")));
     json_decref(all);
     CHECK_PRINTS(run("construct --function and:2 --length 20 --tokens bag --positions trained "
                      "--heads s --draws 3"),
@@ -52,7 +56,8 @@ static void files_are_written_and_checked(void **state) {
     CHECK_PRINTS(run("construct --check " HEAD), "2 relevant of 6");
 }
 
-/* Weights at half their strength: the result is printed, and the code is 1. */
+/* Weights at half their strength: the result is printed, and the code is 1. With keys that look
+ * away no strength will do. */
 static void a_missed_promise_is_exit_code_1(void **state) {
     char path[] = "/tmp/wattle-construct-XXXXXX", line[256];
     wt_construct_spec spec = {.function = "and:3", .length = 64, .one_head = true, .seed = 1};
@@ -64,11 +69,18 @@ static void a_missed_promise_is_exit_code_1(void **state) {
     for (size_t i = 0; i < built.dim; i++)
         built.w_q[i] /= 2;
     CHECK_OK(*state, wt_construction_save(*state, path, &built));
-    wt_construction_free(&built);
     snprintf(line, sizeof line, "construct --check %s", path);
     const run_result *result = run(line);
     CHECK_SAYS(result, 1, "the promise is missed");
     assert_non_null(strstr(result->out, "worst head error"));
+    assert_non_null(strstr(result->out, "5.4176 keeps the promise"));
+    for (size_t i = 0; i < built.dim; i++)
+        built.w_k[i] = -built.w_k[i];
+    CHECK_OK(*state, wt_construction_save(*state, path, &built));
+    wt_construction_free(&built);
+    result = run(line);
+    CHECK_SAYS(result, 1, "the promise is missed");
+    assert_non_null(strstr(result->out, "none keeps the promise"));
     unlink(path);
 }
 

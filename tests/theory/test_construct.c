@@ -228,6 +228,105 @@ static void a_broken_promise_is_seen(void **state) {
     wt_construction_free(&built);
 }
 
+/* The least strengths by hand. With unit vectors, of told = s (or 1) bits that weigh w and T - told
+ * + 1 tokens of weight 1, the worst answer is off by (2 (T - told) + 1) / (told w + T - told + 1),
+ * as above, [CLS] among the latter; the others of a head of its own stand for any bits, so that it
+ * is the same. That is gamma / 4 = 1 / (2 told) at
+ *     w = 4 (T - told) + 2 - (T - told + 1) / told,
+ * which is e^R, or 1 + R. A bag's [CLS] weighs w and has value -s: with all s ones the answer is 0
+ * and nothing leaks; for r ones the error is (s - r) / (r + 1) - (s - r) w / ((r + 1) w + T - r),
+ * the largest of which is at r = 0: s (T / (w + T)), to be 1 / (4 s). */
+static void the_least_strength_is_that_by_hand(void **state) {
+    wt_context *context = *state;
+    static const size_t lengths[] = {64, 1024, 4096};
+    for (size_t s = 1; s <= 5; s++)
+        for (size_t l = 0; l < 3; l++)
+            for (int kind = 0; kind < 4; kind++) {
+                wt_construct_spec spec = spec_of(
+                    s, lengths[l], kind % 2 == 0 ? WT_POSITIONS_BASIS : WT_POSITIONS_TRAINED,
+                    kind != 1, kind == 3);
+                double told = spec.one_head ? (double)s : 1, rest = (double)lengths[l] - told;
+                double weight = spec.bag ? (double)lengths[l] * (4 * told * told - 1)
+                                         : 4 * rest + 2 - (rest + 1) / told;
+                wt_construction built;
+                wt_construct_least least;
+                CHECK_OK(context, wt_construct(context, &spec, &built));
+                CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+                if (fabs(least.strength / log(weight) - 1) > 1e-6 ||
+                    fabs(least.linear / (weight - 1) - 1) > 1e-6)
+                    fail_msg("%s, T = %zu, kind %d: %.9g for %.9g, linear %.9g for %.9g",
+                             spec.function, spec.length, kind, least.strength, log(weight),
+                             least.linear, weight - 1);
+                wt_construction_free(&built);
+            }
+}
+
+/* Whether the promise is kept with strength R, by the check of all inputs. */
+static bool kept_at(wt_context *context, wt_construction *built, double strength) {
+    wt_construct_report report;
+    wt_construction_set_strength(built, strength);
+    assert_true(built->strength == strength);
+    CHECK_OK(context, wt_construct_check(context, built, 1, 1, &report));
+    return report.kept;
+}
+
+/* Of every kind of head: the check of all inputs says the same, from there on and below. */
+static void the_least_strength_is_where_the_check_turns(void **state) {
+    wt_context *context = *state;
+    for (size_t s = 1; s <= 5; s += 2)
+        for (int positions = 0; positions < 3; positions++)
+            for (int kind = 0; kind < 4; kind++) {
+                wt_construct_spec spec =
+                    spec_of(s, 200, (wt_positions)positions, kind % 2 == 0, kind >= 2);
+                wt_construction built;
+                wt_construct_least least;
+                CHECK_OK(context, wt_construct(context, &spec, &built));
+                CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+                double below = least.strength * (1 - WT_CONSTRUCT_LEAST_TOLERANCE);
+                assert_true(least.strength <= built.strength);
+                assert_true(kept_at(context, &built, least.strength));
+                assert_false(kept_at(context, &built, below));
+                for (int i = 1; i <= 20; i++)
+                    if (kept_at(context, &built, least.strength * i / 10) != (i >= 10))
+                        fail_msg("%s, positions %d, kind %d: R %g is the least, not so at %g",
+                                 spec.function, positions, kind, least.strength,
+                                 least.strength * i / 10);
+                wt_construction_free(&built);
+            }
+}
+
+/* What was built with another strength needs the same. Where the promise is kept with no attention
+ * at all (T = s = 1: off by 1/2, to be 1/2), that is 0; where an irrelevant position scores more
+ * than a relevant one, nothing helps, nor where no token has any weight. */
+static void the_least_strength_is_of_the_head_alone(void **state) {
+    wt_context *context = *state;
+    wt_construct_spec spec = spec_of(3, 100, WT_POSITIONS_RANDOM, true, false);
+    wt_construction built;
+    wt_construct_least least, again;
+    CHECK_OK(context, wt_construct(context, &spec, &built));
+    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    wt_construction_set_strength(&built, 0.1);
+    CHECK_OK(context, wt_construct_find_least(context, &built, &again));
+    assert_true(again.strength == least.strength && again.linear == least.linear);
+    for (size_t i = 0; i < built.dim; i++)
+        built.w_k[i] = -built.w_k[i];
+    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    assert_true(isinf(least.strength) && isinf(least.linear));
+    wt_construction_free(&built);
+    spec = spec_of(1, 1, WT_POSITIONS_BASIS, true, false);
+    CHECK_OK(context, wt_construct(context, &spec, &built));
+    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    assert_true(least.strength == 0 && least.linear == 0);
+    wt_construction_free(&built);
+    spec = spec_of(2, 2, WT_POSITIONS_BASIS, true, false);
+    CHECK_OK(context, wt_construct(context, &spec, &built));
+    for (size_t i = 0; i < built.dim; i++)
+        built.w_k[i] = -1;
+    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    assert_true(isinf(least.strength) && isinf(least.linear));
+    wt_construction_free(&built);
+}
+
 static void sizes_are_those_of_the_notes(void **state) {
     wt_context *context = *state;
     for (size_t s = 1; s <= 5; s++) {
@@ -382,6 +481,9 @@ int main(void) {
         cmocka_unit_test(the_worst_input_is_found),
         cmocka_unit_test(random_heads_are_dual_vectors),
         cmocka_unit_test(a_broken_promise_is_seen),
+        cmocka_unit_test(the_least_strength_is_that_by_hand),
+        cmocka_unit_test(the_least_strength_is_where_the_check_turns),
+        cmocka_unit_test(the_least_strength_is_of_the_head_alone),
         cmocka_unit_test(sizes_are_those_of_the_notes),
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(bad_files_are_refused),
