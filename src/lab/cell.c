@@ -57,17 +57,26 @@ static bool is_word_of(const char *words, const char *word) {
     return false;
 }
 
+/* What a parameter is when nothing is said. */
+static wt_value usual(const wt_parameter *parameter) {
+    wt_value value = {.text = parameter->fallback};
+    if (parameter->kind == WT_PARAMETER_FLAG)
+        return (wt_value){.number = strcmp(parameter->fallback, "yes") == 0};
+    if (parameter->kind != WT_PARAMETER_WORD && parameter->kind != WT_PARAMETER_TEXT &&
+        wt_parse_real(parameter->fallback, &value.number))
+        value.text = NULL;
+    return value;
+}
+
 /* Whether a parameter stands in the name of a cell. */
 static bool is_named(const wt_experiment *experiment, const wt_parameter *parameter,
                      wt_value value) {
-    double usual;
     if (!is_word_of(experiment->later, parameter->name))
         return true;
-    if (value.text != NULL)
-        return strcmp(value.text, parameter->fallback) != 0;
-    if (parameter->kind == WT_PARAMETER_FLAG)
-        return (value.number != 0) != (strcmp(parameter->fallback, "yes") == 0);
-    return !wt_parse_real(parameter->fallback, &usual) || value.number != usual;
+    wt_value other = usual(parameter);
+    bool texts = value.text != NULL && other.text != NULL;
+    return texts ? strcmp(value.text, other.text) != 0
+                 : value.text != other.text || value.number != other.number;
 }
 
 wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experiment,
@@ -220,12 +229,14 @@ static int by_text(const void *a, const void *b) {
 
 wt_status wt_cell_meaning(wt_context *context, const wt_experiment *experiment, char **out) {
     const char **names = NULL;
-    size_t bytes = strlen(experiment->name) + 32, count = experiment->parameter_count;
+    size_t bytes = strlen(experiment->name) + 32, count = 0;
     wt_status status;
-    WT_TRY(WT_NEW(context, &names, count, "names"));
-    for (size_t i = 0; i < count; i++) {
-        names[i] = experiment->parameters[i].name;
-        bytes += strlen(names[i]) + 1;
+    WT_TRY(WT_NEW(context, &names, experiment->parameter_count, "names"));
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        if (is_word_of(experiment->later, experiment->parameters[i].name))
+            continue; /* stores were declared without it */
+        names[count] = experiment->parameters[i].name;
+        bytes += strlen(names[count++]) + 1;
     }
     qsort(names, count, sizeof *names, by_text);
     WT_TRY(WT_NEW(context, out, bytes, "the meaning of an experiment"));
@@ -267,7 +278,10 @@ wt_status wt_cell_read(wt_context *context, const wt_experiment *experiment, con
     *rep = (uint64_t)json_integer_value(repetition);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const wt_parameter *parameter = &experiment->parameters[i];
-        if (!read_value(parameter, json_object_get(object, parameter->name), &values[i]))
+        const json_t *value = json_object_get(object, parameter->name);
+        if (value == NULL && is_word_of(experiment->later, parameter->name))
+            values[i] = usual(parameter);
+        else if (!read_value(parameter, value, &values[i]))
             return wt_fail(context, WT_DATA, "a cell of '%s' has no sound value of '%s'",
                            experiment->name, parameter->name);
     }

@@ -190,6 +190,7 @@ const wt_experiment wt_experiment_construct = {
     .result_version = 1,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
+    .later = "fixed-length",
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,

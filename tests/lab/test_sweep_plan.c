@@ -165,6 +165,51 @@ static void shards_part_the_groups(void **state) {
     wt_plan_free(&whole);
 }
 
+/* A parameter that came later is in the name of a cell only where it says something, so that cells
+ * of before are found; every one that is listed is there and has a fallback. */
+static void later_parameters_leave_names_alone(void **state) {
+    static const char *const without[] = {"experiment=construct", "length=16", "reps=1", NULL};
+    static const char *const at_rest[] = {"experiment=construct", "length=16", "reps=1",
+                                          "fixed-length=0", NULL};
+    static const char *const set[] = {"experiment=construct", "length=16", "reps=1",
+                                      "fixed-length=8", NULL};
+    wt_plan one, two, three;
+    char *text, *meaning;
+    make(*state, without, all_of_it, &one);
+    make(*state, at_rest, all_of_it, &two);
+    make(*state, set, all_of_it, &three);
+    assert_string_equal(one.cells[0].hash, two.cells[0].hash);
+    assert_string_not_equal(one.cells[0].hash, three.cells[0].hash);
+    const wt_plan_group *group = &one.groups[0];
+    CHECK_OK(*state, wt_cell_parameters(*state, group->experiment, &group->trial, 0, WT_CELL_WHOLE,
+                                        &text));
+    assert_null(strstr(text, "fixed-length"));
+    json_t *object = json_loads(text, 0, NULL);
+    wt_value values[32];
+    uint64_t rep;
+    CHECK_OK(*state, wt_cell_read(*state, group->experiment, object, values, &rep));
+    CHECK_NEAR(values[wt_experiment_parameter(group->experiment, "fixed-length")].number, 0, 0);
+    CHECK_OK(*state, wt_cell_meaning(*state, group->experiment, &meaning));
+    assert_null(strstr(meaning, "fixed-length"));
+    wt_release(meaning);
+    wt_release(text);
+    json_decref(object);
+    wt_plan_free(&one);
+    wt_plan_free(&two);
+    wt_plan_free(&three);
+    const wt_experiment *experiment;
+    for (size_t i = 0; (experiment = wt_experiment_at(i)) != NULL; i++)
+        for (const char *at = experiment->later; at != NULL && *at != '\0';) {
+            char name[64];
+            size_t length = strcspn(at, " ");
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            size_t place = wt_experiment_parameter(experiment, name);
+            assert_true(place < experiment->parameter_count);
+            assert_non_null(experiment->parameters[place].fallback);
+            at += length + (at[length] == ' ');
+        }
+}
+
 /* Columns of a table are called by these names, and by those of the store. */
 static void parameters_and_metrics_share_no_name(void **state) {
     (void)state;
@@ -308,6 +353,7 @@ int main(void) {
         cmocka_unit_test(equal_cells_are_one),
         cmocka_unit_test(the_same_number_has_one_name),
         cmocka_unit_test(shards_part_the_groups),
+        cmocka_unit_test(later_parameters_leave_names_alone),
         cmocka_unit_test(parameters_and_metrics_share_no_name),
         cmocka_unit_test(values_come_back),
         cmocka_unit_test(a_curve_cell_is_a_curve),
