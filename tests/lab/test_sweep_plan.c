@@ -181,8 +181,8 @@ static void later_parameters_leave_names_alone(void **state) {
     assert_string_equal(one.cells[0].hash, two.cells[0].hash);
     assert_string_not_equal(one.cells[0].hash, three.cells[0].hash);
     const wt_plan_group *group = &one.groups[0];
-    CHECK_OK(*state, wt_cell_parameters(*state, group->experiment, &group->trial, 0, WT_CELL_WHOLE,
-                                        &text));
+    CHECK_OK(*state,
+             wt_cell_parameters(*state, group->experiment, &group->trial, 0, WT_CELL_WHOLE, &text));
     assert_null(strstr(text, "fixed-length"));
     json_t *object = json_loads(text, 0, NULL);
     wt_value values[32];

@@ -128,6 +128,51 @@ static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law
     wt_release(of.basis);
 }
 
+static double worst_violation(const trial *of) {
+    double most = 0;
+    for (size_t head = 0; head < of->heads; head++)
+        most = fmax(most, wt_slabs_violation(&of->slabs, of->teacher.theta + head * of->unknowns));
+    return most;
+}
+
+static void scale_heads(trial *of, double by) {
+    for (size_t i = 0; i < of->heads * of->unknowns; i++)
+        of->teacher.theta[i] *= by;
+}
+
+/* eta is a tenth above the largest violation, and one above 1 is refused: heads scaled so that it
+ * is 3% below and 3% above. The slabs rest on the sum of W alone, so that scaling leaves them. */
+static void test_eta(void **state) {
+    wt_context *context = *state;
+    wt_certificate_options options = wt_certificate_options_default();
+    wt_certificate_result result;
+    trial of = {.heads = 2, .unknowns = 25};
+    options.directions = 1;
+    CHECK_OK(context, wt_layer_teacher(context, 2, 5, 12, 2, 0, 3, &of.teacher));
+    CHECK_OK(context, wt_sequences_new(context, 8000, 2, 5, 12, &of.data));
+    CHECK_OK(context, wt_layer_draw(context, &of.teacher, WT_GAUSSIAN, 1, 0, 4, 0, &of.data));
+    find_slabs(context, &of);
+    CHECK_OK(context, wt_certificate(context, &of.data, &of.teacher, &options, &result));
+    CHECK_NEAR(result.eta, 1.1 * worst_violation(&of), 1e-12); /* sums of 25 products */
+    for (int above = 0; above < 2; above++) {
+        double low = 1, high = 8, wanted = above ? 1.03 : 0.97;
+        for (int i = 0; i < 50; i++) {
+            double middle = (low + high) / 2;
+            scale_heads(&of, middle);
+            *(1.1 * worst_violation(&of) < wanted ? &low : &high) = middle;
+            scale_heads(&of, 1 / middle);
+        }
+        scale_heads(&of, low);
+        CHECK_NEAR(1.1 * worst_violation(&of), wanted, 1e-9);
+        assert_int_equal(wt_certificate(context, &of.data, &of.teacher, &options, &result),
+                         above ? WT_MISSED : WT_OK);
+        scale_heads(&of, 1 / low);
+    }
+    wt_slabs_close(&of.slabs);
+    wt_layer_free(&of.teacher);
+    wt_sequences_free(&of.data);
+}
+
 static void test_beside_clp(void **state) {
     beside_clp(*state, 2, 5, WT_GAUSSIAN, 3);
     beside_clp(*state, 2, 7, WT_GAUSSIAN, 5);
@@ -135,6 +180,7 @@ static void test_beside_clp(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_beside_clp)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_eta),
+                                       cmocka_unit_test(test_beside_clp)};
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

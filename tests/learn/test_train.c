@@ -54,6 +54,29 @@ static void adam_follows_its_formulas(void **state) {
     }
 }
 
+/* The first steps whose loss is below 90% and 10% of ln 2 and below the mark, seen step by step. */
+static void marks_are_the_first_steps_below(void **state) {
+    wt_train_setting setting = small_setting("transformer");
+    size_t leave = 0, mark = 0, low = 0;
+    wt_trainer *trainer;
+    setting.to_end = true;
+    setting.steps = 400;
+    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    while (!wt_trainer_ended(trainer)) {
+        CHECK_OK(*state, wt_trainer_run(*state, trainer, 1));
+        wt_train_result now = wt_trainer_result(trainer);
+        leave = leave == 0 && now.loss < 0.9 * log(2) ? now.steps : leave;
+        mark = mark == 0 && now.loss < setting.loss_mark ? now.steps : mark;
+        low = low == 0 && now.loss < 0.1 * log(2) ? now.steps : low;
+    }
+    wt_train_result result = wt_trainer_result(trainer);
+    assert_true(1 < leave && leave < mark && mark < low); /* each says something */
+    assert_int_equal(result.leave_step, leave);
+    assert_int_equal(result.mark_step, mark);
+    assert_int_equal(result.low_step, low);
+    wt_trainer_free(trainer);
+}
+
 static void adam_refuses_what_is_not_finite(void **state) {
     const wt_train_range range = {0, 2};
     float p[2] = {1, 2}, g[2] = {1, NAN}, first[2] = {0}, second[2] = {0};
@@ -332,6 +355,7 @@ static void a_cancelled_step_is_no_step(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adam_follows_its_formulas),
+        cmocka_unit_test(marks_are_the_first_steps_below),
         cmocka_unit_test(adam_refuses_what_is_not_finite),
         cmocka_unit_test(overflow_ends_a_trial),
         cmocka_unit_test(small_tasks_are_learned),
