@@ -148,6 +148,12 @@ static wt_status show_json(cli_call *call, const job *work, const wt_fit_report 
         "m_sum_squares", cli_json_real(report->m_sum_squares), "effective_rank",
         cli_json_real(report->freedom), "condition", cli_json_real(report->condition), "seconds",
         report->seconds, "bytes", (json_int_t)report->bytes);
+    if (all != NULL) {
+        json_object_set_new(all, "lambda_at_end", json_boolean(report->lambda_at_end));
+        json_object_set_new(all, "warnings",
+                            report->lambda_at_end ? json_pack("[s]", CLI_LAMBDA_AT_END)
+                                                  : json_array());
+    }
     if (all != NULL && report->rank > 0)
         json_object_set_new(all, "rank", json_integer((json_int_t)report->rank));
     if (all != NULL && given->output != NULL)
@@ -298,6 +304,8 @@ static wt_status run(cli_call *call) {
     else
         WT_TRY(wt_fit_ridge(call->context, &work.spec, &work.train, test, &work.ridge, &fitted,
                             &report));
+    if (report.lambda_at_end)
+        wt_remark(call->context, CLI_LAMBDA_AT_END);
     if (given->output != NULL)
         WT_TRY(wt_fitted_save(call->context, given->output, fitted));
     if (call->common.json)
