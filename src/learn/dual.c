@@ -182,6 +182,12 @@ done:
     return status;
 }
 
+/* Whether the point has its best at `end`, beyond which, toward `next`, its size has seen none. */
+static bool best_at_end(const search *run, size_t point, double end, double next) {
+    size_t s = point / run->dual->targets;
+    return run->answer->lambda[point] == end && end == (next < end ? run->least[s] : run->most[s]);
+}
+
 /* Tries one lambda on the first `count` sizes and every target: on all of them, or, beyond an end
  * of the path, on those that have their best there. */
 static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, size_t count,
@@ -193,8 +199,6 @@ static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, s
     if (usable > 0 && ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(score_on_test(run));
     for (size_t s = 0; s < usable; s++) {
-        run->least[s] = fmin(run->least[s], lambda);
-        run->most[s] = fmax(run->most[s], lambda);
         for (size_t t = 0; t < dual->targets; t++) {
             size_t point = s * dual->targets + t;
             double score = ridge->rule == WT_LAMBDA_ORACLE ? run->test[point]
@@ -202,12 +206,14 @@ static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, s
                                                            : loo_score(run, s, t);
             double below = run->best[point];
             if (end != NULL)
-                below = run->answer->lambda[point] == *end ? below * (1 - WT_WIDEN_GAIN) : 0;
+                below = best_at_end(run, point, *end, lambda) ? below * (1 - WT_WIDEN_GAIN) : 0;
             if (score < below) {
                 run->best[point] = score;
                 keep(run, s, t, lambda);
             }
         }
+        run->least[s] = fmin(run->least[s], lambda);
+        run->most[s] = fmax(run->most[s], lambda);
     }
 done:
     return status;
@@ -219,7 +225,7 @@ static size_t sizes_at(const search *run, double end, double beyond) {
     const wt_dual *dual = run->dual;
     for (size_t s = dual->count; s-- > 0;)
         for (size_t t = 0; t < dual->targets; t++)
-            if (run->answer->lambda[s * dual->targets + t] == end &&
+            if (best_at_end(run, s * dual->targets + t, end, beyond) &&
                 (beyond > end || beyond >= wt_ridge_least(&run->system, dual->sizes[s])))
                 return s + 1;
     return 0;
@@ -259,7 +265,8 @@ static wt_status search_path(search *run, const wt_ridge *ridge) {
                              path[0], path[count - 1]);
             goto done;
         }
-    WT_TRY(widen(run, ridge, path[0], 0.1));
+    for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
+        WT_TRY(widen(run, ridge, path[i], 0.1));
     WT_TRY(widen(run, ridge, path[count - 1], 10));
     for (size_t i = 0; i < dual->count * dual->targets; i++) {
         double lambda = run->answer->lambda[i];

@@ -206,8 +206,8 @@ static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_pr
                          path[0], path[count - 1]);
         goto done;
     }
-    WT_TRY(widen(run, ridge, path[0], 0.1, out->v, &so_far));
-    WT_TRY(widen(run, ridge, path[count - 1], 10, out->v, &so_far));
+    WT_TRY(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
+    WT_TRY(widen(run, ridge, so_far.most, 10, out->v, &so_far));
     WT_TRY(solve_fixed(run, so_far.lambda, out));
     out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
 done:
