@@ -168,10 +168,11 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
     cli_print_row("samples", "%zu (%s)", report->samples, report->path);
     if (report->features > 0)
         cli_print_row("features", "%zu", report->features);
-    cli_print_row("lambda", "%g%s%s%s", report->lambda,
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : " (",
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : wt_lambda_rule_name(work->ridge.rule),
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : ")");
+    if (work->ridge.rule == WT_LAMBDA_FIXED)
+        cli_print_row("lambda", "%g", report->lambda);
+    else
+        cli_print_row("lambda", "%g (%s%s)", report->lambda, wt_lambda_rule_name(work->ridge.rule),
+                      report->lambda_at_end ? ", at an end" : "");
     cli_print_number("train error", report->train_error);
     cli_print_number("leave-one-out error", report->loo_error);
     cli_print_number("test error", report->test_error);
@@ -337,7 +338,10 @@ const cli_command cli_fit = {
         "bounds, and a duality gap certifies the answer. When the gap is not reached the result "
         "is printed, nothing is written and the exit code is 1.\n\n"
         "Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 no "
-        "better than the mean. The effective rank is the trace of K (K + lambda I)^-1.",
+        "better than the mean. The leave-one-out error is that of n refits, each without one "
+        "sample "
+        "and standardised, if at all, by its own. The effective rank is the trace of "
+        "K (K + lambda I)^-1.",
     .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
                 "wattle fit data.npz --loss absolute --ball 10,100\n"
                 "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",
