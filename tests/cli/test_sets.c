@@ -93,6 +93,13 @@ static void a_lambda_at_an_end_is_remarked_on(void **state) {
     CHECK_PRINTS(run_in_folder(FIT "--lambda 1 --json"), "\"lambda_at_end\": false");
     CHECK_PRINTS(run_in_folder(FIT "--lambda 1 --json"), "\"warnings\": []");
 #undef FIT
+#define CURVE                                                                                      \
+    "curve --model rfa --target mean-power:2 --dim 4 --keys 3 --heads 8 --n 8 --reps 2 --test-n "  \
+    "9 --lambda loo --lambda-path 1e-12 "
+    CHECK_SAYS(run_in_folder(CURVE), 0, words);
+    CHECK_SAYS(run_in_folder(CURVE), 0, "of 2 points");
+    CHECK_PRINTS(run_in_folder(CURVE "--json -q"), "\"lambda_at_end\": true");
+#undef CURVE
 }
 
 static void lambda_rules_and_plans_are_told(void **state) {
