@@ -339,9 +339,8 @@ const cli_command cli_fit = {
         "is printed, nothing is written and the exit code is 1.\n\n"
         "Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 no "
         "better than the mean. The leave-one-out error is that of n refits, each without one "
-        "sample "
-        "and standardised, if at all, by its own. The effective rank is the trace of "
-        "K (K + lambda I)^-1.",
+        "sample, with --standardize by the labels of the others. The effective rank is the trace "
+        "of K (K + lambda I)^-1.",
     .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
                 "wattle fit data.npz --loss absolute --ball 10,100\n"
                 "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",
