@@ -317,6 +317,18 @@ static wt_status keep_finished(job *work) {
                    path);
 }
 
+/* Points whose lambda is an end of what could be tried. */
+static void remark_ends(const job *work) {
+    const curve_table *table = &work->table;
+    size_t points = table->reps * table->size_count, ends = 0;
+    for (size_t i = 0; i < table->line_count; i++)
+        for (size_t p = 0; p < points; p++)
+            ends += table->lines[i].points[p].lambda_at_end;
+    if (ends > 0)
+        wt_remark(work->call->context, CLI_LAMBDA_AT_END " (%zu of %zu points; lambda_at_end)",
+                  ends, points * table->line_count);
+}
+
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     job work = {.call = call, .given = given};
@@ -325,6 +337,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(open_table(&work));
     status = run_grid(&work);
     WT_TRY(status == WT_INTERRUPTED ? keep_finished(&work) : status);
+    remark_ends(&work);
     if (given->output != NULL)
         WT_TRY(curve_write_csv(call, &work.table, given->output));
     if (call->common.json)

@@ -148,6 +148,12 @@ static wt_status show_json(cli_call *call, const job *work, const wt_fit_report 
         "m_sum_squares", cli_json_real(report->m_sum_squares), "effective_rank",
         cli_json_real(report->freedom), "condition", cli_json_real(report->condition), "seconds",
         report->seconds, "bytes", (json_int_t)report->bytes);
+    if (all != NULL) {
+        json_object_set_new(all, "lambda_at_end", json_boolean(report->lambda_at_end));
+        json_object_set_new(all, "warnings",
+                            report->lambda_at_end ? json_pack("[s]", CLI_LAMBDA_AT_END)
+                                                  : json_array());
+    }
     if (all != NULL && report->rank > 0)
         json_object_set_new(all, "rank", json_integer((json_int_t)report->rank));
     if (all != NULL && given->output != NULL)
@@ -162,10 +168,11 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
     cli_print_row("samples", "%zu (%s)", report->samples, report->path);
     if (report->features > 0)
         cli_print_row("features", "%zu", report->features);
-    cli_print_row("lambda", "%g%s%s%s", report->lambda,
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : " (",
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : wt_lambda_rule_name(work->ridge.rule),
-                  work->ridge.rule == WT_LAMBDA_FIXED ? "" : ")");
+    if (work->ridge.rule == WT_LAMBDA_FIXED)
+        cli_print_row("lambda", "%g", report->lambda);
+    else
+        cli_print_row("lambda", "%g (%s%s)", report->lambda, wt_lambda_rule_name(work->ridge.rule),
+                      report->lambda_at_end ? ", at an end" : "");
     cli_print_number("train error", report->train_error);
     cli_print_number("leave-one-out error", report->loo_error);
     cli_print_number("test error", report->test_error);
@@ -298,6 +305,8 @@ static wt_status run(cli_call *call) {
     else
         WT_TRY(wt_fit_ridge(call->context, &work.spec, &work.train, test, &work.ridge, &fitted,
                             &report));
+    if (report.lambda_at_end)
+        wt_remark(call->context, CLI_LAMBDA_AT_END);
     if (given->output != NULL)
         WT_TRY(wt_fitted_save(call->context, given->output, fitted));
     if (call->common.json)
@@ -329,7 +338,9 @@ const cli_command cli_fit = {
         "bounds, and a duality gap certifies the answer. When the gap is not reached the result "
         "is printed, nothing is written and the exit code is 1.\n\n"
         "Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 no "
-        "better than the mean. The effective rank is the trace of K (K + lambda I)^-1.",
+        "better than the mean. The leave-one-out error is that of n refits, each without one "
+        "sample, with --standardize by the labels of the others. The effective rank is the trace "
+        "of K (K + lambda I)^-1.",
     .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
                 "wattle fit data.npz --loss absolute --ball 10,100\n"
                 "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",

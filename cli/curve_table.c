@@ -125,7 +125,8 @@ static void csv_row(wt_output *out, const curve_table *table, const curve_line *
     csv_real(out, point->lambda, ",");
     csv_real(out, point->train_error, ",");
     csv_real(out, point->loo_error, ",");
-    csv_real(out, point->test_error, "\n");
+    csv_real(out, point->test_error, ",");
+    wt_output_print(out, "%d\n", point->lambda_at_end);
 }
 
 wt_status curve_write_csv(cli_call *call, const curve_table *table, const char *path) {
@@ -133,7 +134,7 @@ wt_status curve_write_csv(cli_call *call, const curve_table *table, const char *
     wt_status status;
     WT_TRY(wt_output_open(call->context, path, &out));
     wt_output_print(out, "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,n,lambda,"
-                         "train_error,loo_error,test_error\n");
+                         "train_error,loo_error,test_error,lambda_at_end\n");
     for (size_t i = 0; i < table->line_count; i++) {
         const wt_curve_point *points = table->lines[i].points;
         for (size_t p = 0; points != NULL && p < table->reps * table->size_count; p++)
@@ -192,11 +193,11 @@ static json_t *json_interval(wt_interval value) {
 }
 
 static json_t *json_point(size_t rep, const wt_curve_point *point) {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "rep", (json_int_t)rep, "n",
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "rep", (json_int_t)rep, "n",
                      (json_int_t)point->n, "lambda", cli_json_real(point->lambda), "train_error",
                      cli_json_real(point->train_error), "loo_error",
                      cli_json_real(point->loo_error), "test_error",
-                     cli_json_real(point->test_error));
+                     cli_json_real(point->test_error), "lambda_at_end", point->lambda_at_end);
 }
 
 static wt_status json_line(cli_call *call, const curve_table *table, const curve_line *line,

@@ -71,8 +71,14 @@ typedef struct cli_lambda {
      "cross-validation), min-norm, oracle (least test error: for replication, not for use)."},     \
     {                                                                                              \
         "lambda-path", 0, CLI_GRID, offsetof(type, member.path), "GRID", "1e-8:10:x10",            \
-            "Lambdas tried by loo, gcv and oracle."                                                \
+            "Lambdas tried by loo, gcv and oracle; beyond an end that is best it goes on, a "      \
+            "factor of 10 at a time."                                                              \
     }
+
+/* Where the path could not be widened further. */
+#define CLI_LAMBDA_AT_END                                                                          \
+    "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
+    "compare min-norm"
 
 wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *out);
 

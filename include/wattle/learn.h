@@ -30,11 +30,19 @@ typedef enum wt_solver { WT_SOLVER_AUTO, WT_SOLVER_DUAL, WT_SOLVER_PRIMAL } wt_s
 typedef struct wt_ridge {
     wt_lambda_rule rule;
     double lambda;      /* of the fixed rule; 0 is the minimum norm */
-    const double *path; /* of loo, gcv and oracle; increasing; NULL = 1e-8, 1e-7 .. 10 */
+    const double *path; /* of loo, gcv and oracle; increasing; NULL = 1e-8, 1e-7 .. 10; see below */
     size_t path_count;
     bool standardize; /* fit (y - mean) / deviation, and undo it in predictions */
     wt_solver solver; /* auto: the dual when n <= features, else the primal */
 } wt_ridge;
+
+/* Where an end of the path has the least score, lambdas beyond it are tried, a factor of 10 at a
+ * time, while one lowers the score by a thousandth; downward no further than a thousand times the
+ * rounding of trace(K). `lambda_at_end` in what follows says that the chosen lambda is an end even
+ * so: no lambda beyond it could be tried, and a better one may lie there.
+ *
+ * The leave-one-out error is that of n refits, each on the n - 1 other samples; with `standardize`
+ * each of them takes mean and deviation from its own samples. */
 
 /* "1e-3", "loo", "gcv", "min-norm" or "oracle" into rule and lambda. */
 WT_API wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out);
@@ -54,6 +62,7 @@ typedef struct wt_fit_report {
     double condition;     /* of K + lambda I (dual), or of its primal twin */
     double seconds;
     size_t bytes; /* most memory held at a time */
+    bool lambda_at_end;
 } wt_fit_report;
 
 /* Fits the model drawn from `spec` to the sets. `test` (with labels) may be NULL, except for the
@@ -130,6 +139,7 @@ typedef struct wt_curve_point {
     size_t n;
     double lambda;
     double test_error, train_error, loo_error; /* NaN where not computed */
+    bool lambda_at_end;
 } wt_curve_point;
 
 /* Errors of a model after the first n training samples, for every n of `sizes` (increasing), from

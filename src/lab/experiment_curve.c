@@ -49,16 +49,17 @@ static const wt_parameter parameters[PARAMETERS] = {
     [LAMBDA] = {"lambda", WT_PARAMETER_CHOICE, "1e-3",
                 "ridge penalty: a number, loo, gcv, min-norm or oracle"},
     [LAMBDA_PATH] = {"lambda-path", WT_PARAMETER_TEXT, "1e-8:10:x10",
-                     "lambdas tried by loo, gcv and oracle"},
+                     "lambdas tried by loo, gcv and oracle; widened where an end is best"},
     [BALL] = {"ball", WT_PARAMETER_TEXT, "none",
               "K1,K2: least squares in norm balls, as wattle fit --ball, in place of a ridge"},
 };
 
-enum { TEST_ERROR, TRAIN_ERROR, LOO_ERROR, CHOSEN_LAMBDA, METRICS };
+enum { TEST_ERROR, TRAIN_ERROR, LOO_ERROR, CHOSEN_LAMBDA, LAMBDA_AT_END, METRICS };
 static const char *const metrics[METRICS] = {[TEST_ERROR] = "test_error",
                                              [TRAIN_ERROR] = "train_error",
                                              [LOO_ERROR] = "loo_error",
-                                             [CHOSEN_LAMBDA] = "chosen_lambda"};
+                                             [CHOSEN_LAMBDA] = "chosen_lambda",
+                                             [LAMBDA_AT_END] = "lambda_at_end"};
 
 static bool searches(const wt_ridge *ridge) {
     return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV ||
@@ -239,6 +240,7 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
         out[i * METRICS + TRAIN_ERROR] = points[i].train_error;
         out[i * METRICS + LOO_ERROR] = points[i].loo_error;
         out[i * METRICS + CHOSEN_LAMBDA] = points[i].lambda;
+        out[i * METRICS + LAMBDA_AT_END] = points[i].lambda_at_end;
     }
 done:
     wt_grid_free(&path);
@@ -250,7 +252,7 @@ done:
 const wt_experiment wt_experiment_curve = {
     .name = "curve",
     .summary = "learning curves of random-feature models: test error after n samples",
-    .result_version = 2,
+    .result_version = 3,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .group = "n",

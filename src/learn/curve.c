@@ -88,6 +88,7 @@ wt_status wt_learning_curve(wt_context *context, const wt_model_spec *spec, cons
                                      test_variance),
                 .train_error = wt_over_variance(answer.train[at], variance),
                 .loo_error = wt_over_variance(answer.loo[at], variance),
+                .lambda_at_end = answer.at_end[at],
             };
         }
     }

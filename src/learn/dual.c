@@ -19,6 +19,9 @@ typedef struct {
     size_t all;      /* count * columns */
     double *alpha;   /* (n, all) of the lambda at hand, laid out as in the answer */
     double *inverse; /* (count, n) diagonals of (K_s + lambda I)^-1 */
+    double *ones;    /* (2, n): weights of labels that are all 1, and these; NULL unless centred */
+    double *least;   /* (count) the least lambda with a factor; infinite before any */
+    double *most;    /* (count) and the largest */
     double *best;    /* (count, targets) score of the lambda kept so far */
     double *test;    /* (count, targets) test error of the lambda at hand: oracle */
     double *v;       /* (f, all) of the lambda at hand: oracle on features */
@@ -42,6 +45,7 @@ static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_an
     WT_TRY(WT_NEW(context, &out->loo, points, "results"));
     WT_TRY(WT_NEW(context, &out->freedom, points, "results"));
     WT_TRY(WT_NEW_ZERO(context, &out->rank, points, "results"));
+    WT_TRY(WT_NEW_ZERO(context, &out->at_end, points, "results"));
     for (size_t i = 0; i < points; i++)
         out->lambda[i] = out->train[i] = out->loo[i] = out->freedom[i] = NAN;
 done:
@@ -58,6 +62,7 @@ void wt_dual_free(wt_dual_answer *answer) {
     wt_release(answer->loo);
     wt_release(answer->freedom);
     wt_release(answer->rank);
+    wt_release(answer->at_end);
     *answer = (wt_dual_answer){0};
 }
 
@@ -81,15 +86,21 @@ static double train_score(const wt_dual *dual, const double *alpha, size_t s, si
     return sum / (double)(size * q);
 }
 
-/* Mean over samples and outputs of target t of (alpha_i / (A^-1)_ii)^2. */
+/* Mean over samples and outputs of target t of (alpha_i / (A^-1)_ii)^2. Where y is centred, the
+ * labels of the others have lost another mean: alpha is of y plus a constant then, and linear. */
 static double loo_score(const search *run, size_t s, size_t t) {
     const wt_dual *dual = run->dual;
     size_t size = dual->sizes[s], q = outputs_of(dual), n = dual->train->samples;
     double sum = 0;
     for (size_t i = 0; i < size; i++) {
         const double *alpha = weights_at(run, i, s, t);
-        for (size_t o = 0; o < q; o++)
-            sum += pow(alpha[o] / run->inverse[s * n + i], 2);
+        for (size_t o = 0; o < q; o++) {
+            double moved = 0;
+            if (run->ones != NULL)
+                moved =
+                    run->ones[i] * wt_centre_moved(dual->y[i * dual->columns + t * q + o], size);
+            sum += pow((alpha[o] + moved) / run->inverse[s * n + i], 2);
+        }
     }
     return sum / (double)(size * q);
 }
@@ -153,40 +164,83 @@ done:
     return status;
 }
 
-/* Weights and inverse diagonals for the first *usable sizes: lambda is too small for a factor of
- * the larger ones in double precision. */
-static wt_status solve_lambda(search *run, double lambda, size_t *usable) {
+/* Weights and inverse diagonals for the first *usable of `count` sizes: lambda is too small for a
+ * factor of the larger ones in double precision. */
+static wt_status solve_lambda(search *run, double lambda, size_t count, size_t *usable) {
     const wt_dual *dual = run->dual;
     wt_status status;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes, dual->count, usable));
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
     WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
                                        run->inverse));
     for (size_t s = 0; s < *usable; s++)
         WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
                                run->alpha + s * dual->columns, run->all));
+    if (run->ones != NULL && *usable > 0)
+        WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[0], 1,
+                               run->ones + dual->train->samples, run->ones, 1));
 done:
     return status;
 }
 
-/* Tries one lambda of a path on every size and target. */
-static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda) {
+/* Whether the point has its best at `end`, beyond which, toward `next`, its size has seen none. */
+static bool best_at_end(const search *run, size_t point, double end, double next) {
+    size_t s = point / run->dual->targets;
+    return run->answer->lambda[point] == end && end == (next < end ? run->least[s] : run->most[s]);
+}
+
+/* Tries one lambda on the first `count` sizes and every target: on all of them, or, beyond an end
+ * of the path, on those that have their best there. */
+static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, size_t count,
+                            const double *end) {
     const wt_dual *dual = run->dual;
     size_t usable;
     wt_status status;
-    WT_TRY(solve_lambda(run, lambda, &usable));
+    WT_TRY(solve_lambda(run, lambda, count, &usable));
     if (usable > 0 && ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(score_on_test(run));
-    for (size_t s = 0; s < usable; s++)
+    for (size_t s = 0; s < usable; s++) {
         for (size_t t = 0; t < dual->targets; t++) {
             size_t point = s * dual->targets + t;
             double score = ridge->rule == WT_LAMBDA_ORACLE ? run->test[point]
                            : ridge->rule == WT_LAMBDA_GCV  ? gcv_score(run, s, t)
                                                            : loo_score(run, s, t);
-            if (score < run->best[point]) {
+            double below = run->best[point];
+            if (end != NULL)
+                below = best_at_end(run, point, *end, lambda) ? below * (1 - WT_WIDEN_GAIN) : 0;
+            if (score < below) {
                 run->best[point] = score;
                 keep(run, s, t, lambda);
             }
         }
+        run->least[s] = fmin(run->least[s], lambda);
+        run->most[s] = fmax(run->most[s], lambda);
+    }
+done:
+    return status;
+}
+
+/* How many sizes, from the first on, reach up to the last that has a point with its best at `end`
+ * and may be tried at the lambda beyond it. */
+static size_t sizes_at(const search *run, double end, double beyond) {
+    const wt_dual *dual = run->dual;
+    for (size_t s = dual->count; s-- > 0;)
+        for (size_t t = 0; t < dual->targets; t++)
+            if (best_at_end(run, s * dual->targets + t, end, beyond) &&
+                (beyond > end || beyond >= wt_ridge_least(&run->system, dual->sizes[s])))
+                return s + 1;
+    return 0;
+}
+
+/* Goes on from an end of the path, a factor `step` at a time, for the points that have their best
+ * there: each as if it were alone. */
+static wt_status widen(search *run, const wt_ridge *ridge, double end, double step) {
+    wt_status status = WT_OK;
+    for (double next = end * step; isfinite(next); end = next, next *= step) {
+        size_t count = sizes_at(run, end, next);
+        if (count == 0)
+            break;
+        WT_TRY(try_lambda(run, ridge, next, count, &end));
+    }
 done:
     return status;
 }
@@ -199,8 +253,10 @@ static wt_status search_path(search *run, const wt_ridge *ridge) {
     wt_ridge_path(ridge, &path, &count);
     for (size_t i = 0; i < dual->count * dual->targets; i++)
         run->best[i] = INFINITY;
+    for (size_t s = 0; s < dual->count; s++)
+        run->least[s] = INFINITY;
     for (size_t i = 0; i < count; i++)
-        WT_TRY(try_lambda(run, ridge, path[i]));
+        WT_TRY(try_lambda(run, ridge, path[i], dual->count, NULL));
     for (size_t i = 0; i < dual->count * dual->targets; i++)
         if (isinf(run->best[i])) {
             status = wt_fail(run->context, WT_DATA,
@@ -209,6 +265,14 @@ static wt_status search_path(search *run, const wt_ridge *ridge) {
                              path[0], path[count - 1]);
             goto done;
         }
+    for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
+        WT_TRY(widen(run, ridge, path[i], 0.1));
+    WT_TRY(widen(run, ridge, path[count - 1], 10));
+    for (size_t i = 0; i < dual->count * dual->targets; i++) {
+        double lambda = run->answer->lambda[i];
+        run->answer->at_end[i] =
+            lambda == run->least[i / dual->targets] || lambda == run->most[i / dual->targets];
+    }
 done:
     return status;
 }
@@ -218,7 +282,7 @@ static wt_status solve_fixed(search *run, double lambda) {
     const wt_dual *dual = run->dual;
     size_t usable;
     wt_status status;
-    WT_TRY(solve_lambda(run, lambda, &usable));
+    WT_TRY(solve_lambda(run, lambda, dual->count, &usable));
     WT_TRY(wt_eigen_solve(run->context, dual, &run->system, usable, lambda, run->answer));
     for (size_t s = 0; s < usable; s++)
         for (size_t t = 0; t < dual->targets; t++)
@@ -268,7 +332,13 @@ static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
     WT_TRY(wt_system_open(context, dual->model, dual->train, &run->system));
     WT_TRY(WT_NEW_ZERO(context, &run->alpha, n * run->all, "dual weights"));
     WT_TRY(WT_NEW(context, &run->inverse, dual->count * n, "leave-one-out"));
+    if (dual->centred)
+        WT_TRY(WT_NEW(context, &run->ones, 2 * n, "leave-one-out"));
+    for (size_t i = 0; dual->centred && i < n; i++)
+        run->ones[n + i] = 1;
     WT_TRY(WT_NEW(context, &run->best, dual->count * dual->targets, "scores"));
+    WT_TRY(WT_NEW(context, &run->least, dual->count, "scores"));
+    WT_TRY(WT_NEW_ZERO(context, &run->most, dual->count, "scores"));
     if (ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(prepare_oracle(run));
     if (ridge->rule == WT_LAMBDA_MIN_NORM)
@@ -285,6 +355,9 @@ done:
     wt_system_free(&run->system);
     wt_release(run->alpha);
     wt_release(run->inverse);
+    wt_release(run->ones);
+    wt_release(run->least);
+    wt_release(run->most);
     wt_release(run->best);
     wt_release(run->test);
     wt_release(run->v);

@@ -16,6 +16,7 @@ typedef struct wt_dual {
     const wt_sets *test;  /* for the oracle, else NULL */
     const double *test_y; /* (test samples, columns) */
     bool exact;           /* a double factor, leave-one-out errors and condition for every point */
+    bool centred; /* y has its own mean taken off, which a left-out sample moves; one size */
 } wt_dual;
 
 /* Arrays made by wt_dual_solve and freed by wt_dual_free. Column s * columns + c of alpha and v
@@ -26,6 +27,7 @@ typedef struct wt_dual_answer {
     double *lambda, *freedom;
     double *train, *loo; /* mean squares; NaN where not computed */
     size_t *rank;        /* where eigenvalues were taken, else 0 */
+    bool *at_end;        /* lambda is an end of what could be tried */
     double condition;    /* of the largest block; NaN where not computed */
 } wt_dual_answer;
 
@@ -39,6 +41,13 @@ wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dua
 
 /* The path of the ridge settings, the default one where it has none. */
 void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count);
+/* Beyond an end of the path that is best, lambdas are tried a decade at a time while one lowers the
+ * score by this part. A lambda below the least would be moved as much by rounding as by its merit:
+ * entries of (K + lambda I)^-1 are right to about epsilon trace(K) / lambda. */
+#define WT_WIDEN_GAIN 1e-3
+double wt_ridge_least(const wt_system *system, size_t order);
+/* y is a label less the mean of n: without it the mean of the others is lower by this. */
+double wt_centre_moved(double y, size_t n);
 /* One function judges the settings. */
 wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_test);
 

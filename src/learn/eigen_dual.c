@@ -9,6 +9,8 @@
 /* K_s = sum_k e_k u_k u_k^T, and what follows from it for `columns` right-hand sides. */
 typedef struct {
     size_t s, columns, rank;
+    bool centred;    /* then the last column is of labels that are all 1 */
+    double *y;       /* (s, columns) */
     double *u;       /* (s, s): eigenvectors as rows */
     double *e;       /* (s): eigenvalues, increasing */
     double *weight;  /* (s): 1 / (e + lambda), 0 where cut off */
@@ -22,16 +24,21 @@ typedef struct {
 } spectrum;
 
 static void spectrum_free(spectrum *found) {
-    double *const arrays[] = {found->u,       found->e,      found->weight, found->turned,
-                              found->scaled,  found->alpha,  found->fitted, found->null,
-                              found->inverse, found->outside};
+    double *const arrays[] = {found->y,      found->u,       found->e,      found->weight,
+                              found->turned, found->scaled,  found->alpha,  found->fitted,
+                              found->null,   found->inverse, found->outside};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         wt_release(arrays[i]);
 }
 
-static wt_status spectrum_new(wt_context *context, size_t s, size_t columns, spectrum *out) {
-    *out = (spectrum){.s = s, .columns = columns};
+static wt_status spectrum_new(wt_context *context, const wt_dual *dual, size_t s, spectrum *out) {
+    size_t columns = dual->columns + dual->centred;
+    *out = (spectrum){.s = s, .columns = columns, .centred = dual->centred};
     wt_status status;
+    WT_TRY(WT_NEW(context, &out->y, s * columns, "labels"));
+    for (size_t i = 0; i < s * columns; i++)
+        out->y[i] =
+            i % columns == dual->columns ? 1 : dual->y[i / columns * dual->columns + i % columns];
     WT_TRY(WT_NEW(context, &out->u, s * s, "eigenvectors"));
     WT_TRY(WT_NEW(context, &out->e, s, "eigenvalues"));
     WT_TRY(WT_NEW(context, &out->weight, s, "eigenvalues"));
@@ -69,9 +76,9 @@ static double weight_of_null(const spectrum *found, size_t k) {
 
 static wt_status take(wt_context *context, const wt_dual *dual, const wt_system *system, size_t s,
                       double lambda, spectrum *out) {
-    size_t columns = dual->columns;
     wt_status status;
-    WT_TRY(spectrum_new(context, s, columns, out));
+    WT_TRY(spectrum_new(context, dual, s, out));
+    size_t columns = out->columns;
     wt_system_copy(system, s, out->u);
     WT_TRY(wt_eigen_symmetric(context, s, out->u, s, true, out->e));
     double cut = (double)s * DBL_EPSILON * fmax(out->e[s - 1], 0);
@@ -85,7 +92,7 @@ static wt_status take(wt_context *context, const wt_dual *dual, const wt_system 
             out->outside[i] += live ? 0 : u[i] * u[i];
         }
     }
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, dual->y, columns, 0,
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, out->y, columns, 0,
                    out->turned, columns));
     WT_TRY(combine(context, out, weight_of_alpha, out->alpha));
     WT_TRY(combine(context, out, weight_of_fitted, out->fitted));
@@ -99,7 +106,11 @@ done:
 static double left_out_error(const spectrum *found, size_t i, size_t c) {
     size_t at = i * found->columns + c;
     bool by_null = found->outside[i] > (double)found->s * DBL_EPSILON;
-    return by_null ? found->null[at] / found->outside[i] : found->alpha[at] / found->inverse[i];
+    const double *above = by_null ? found->null : found->alpha;
+    double below = by_null ? found->outside[i] : found->inverse[i], moved = 0;
+    if (found->centred)
+        moved = above[(i + 1) * found->columns - 1] * wt_centre_moved(found->y[at], found->s);
+    return (above[at] + moved) / below;
 }
 
 static double freedom_of(const spectrum *found) {
@@ -118,8 +129,9 @@ static void keep(const wt_dual *dual, size_t s, const spectrum *found, double la
         double train = 0, loo = 0;
         for (size_t i = 0; i < found->s; i++)
             for (size_t c = t * q; c < (t + 1) * q; c++) {
-                answer->alpha[i * all + s * columns + c] = found->alpha[i * columns + c];
-                train += pow(dual->y[i * columns + c] - found->fitted[i * columns + c], 2);
+                size_t at = i * found->columns + c;
+                answer->alpha[i * all + s * columns + c] = found->alpha[at];
+                train += pow(found->y[at] - found->fitted[at], 2);
                 loo += pow(left_out_error(found, i, c), 2);
             }
         answer->lambda[point] = lambda;

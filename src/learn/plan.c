@@ -18,11 +18,12 @@ typedef struct {
     bool infinite, drawn;
     const wt_ridge *ridge;
     double n, q, f, workers;
+    double ones;    /* 1 where labels are centred: one more right-hand side, of ones */
     double tokens;  /* of all samples, labels too */
     double weights; /* of the model */
 } question;
 
-/* Lambdas that are factored. */
+/* Lambdas that are factored, unless the path is widened. */
 static double factors(const wt_ridge *ridge) {
     const double *path;
     size_t count;
@@ -65,8 +66,9 @@ static void plan_dual(const question *ask, wt_fit_plan *out) {
     out->flops = gram + factors(ask->ridge) * (eigen ? 9 * n * n * n : n * n * n * 2 / 3);
     /* The kernel matrix, its diagonal and that of its inverse, labels and weights stay; then K is
      * made, solved with, and v is made with its residuals. */
-    double held = n * n + n * (3 * q + 2) + f * q, making = gram_scratch(ask);
-    double solving = eigen ? eigen_numbers(n) + 5 * n * q : ask->workers * n * WT_TILE;
+    double held = n * n + n * (3 * q + 2 + 2 * ask->ones) + f * q, making = gram_scratch(ask);
+    double solving =
+        eigen ? eigen_numbers(n) + 6 * n * (q + ask->ones) : ask->workers * n * WT_TILE;
     double finishing = ask->infinite ? 0 : making + 2 * n * q;
     double most = held + fmax(making, fmax(solving, finishing));
     if (ask->infinite) /* a kernel keeps its tokens when all else is gone */
@@ -76,7 +78,7 @@ static void plan_dual(const question *ask, wt_fit_plan *out) {
 }
 
 static void plan_primal(const question *ask, wt_fit_plan *out) {
-    double n = ask->n, q = ask->q, f = ask->f, slab = WT_PRIMAL_SLAB;
+    double n = ask->n, q = ask->q + ask->ones, f = ask->f, slab = WT_PRIMAL_SLAB;
     bool left_out = !ask->drawn || ask->ridge->rule == WT_LAMBDA_LOO;
     bool eigen = by_eigenvalues(ask->ridge);
     double judged = left_out ? factors(ask->ridge) + 1 : 0; /* passes that solve for leverages */
@@ -118,6 +120,7 @@ wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const w
                     .ridge = ridge,
                     .n = (double)samples,
                     .q = (double)outputs,
+                    .ones = ridge->standardize,
                     .f = (double)features,
                     .workers = (double)wt_context_threads(context)};
     ask.tokens = ask.n * ((double)spec->dim * ((double)spec->keys + 1) + ask.q);

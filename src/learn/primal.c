@@ -111,13 +111,14 @@ done:
 static wt_status test_score(wt_primal_solver *run, const double *v, double *score) {
     const wt_primal *primal = run->primal;
     double *predicted = NULL;
-    size_t numbers = primal->test->samples * run->q;
+    size_t outputs = primal->outputs, samples = primal->test->samples;
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &predicted, numbers, "predictions"));
+    WT_TRY(WT_NEW(run->context, &predicted, samples * run->q, "predictions"));
     WT_TRY(wt_features_apply(run->context, primal->features, primal->test, run->q, v, predicted));
     *score = 0;
-    for (size_t i = 0; i < numbers; i++)
-        *score += pow(predicted[i] - primal->test_y[i], 2);
+    for (size_t i = 0; i < samples; i++)
+        for (size_t o = 0; o < outputs; o++)
+            *score += pow(predicted[i * run->q + o] - primal->test_y[i * outputs + o], 2);
 done:
     wt_release(predicted);
     return status;
@@ -148,28 +149,67 @@ done:
     return status;
 }
 
+/* Whether a lambda is scored on the samples. */
+static bool judged(const wt_ridge *ridge) {
+    return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV;
+}
+
+/* The lambda that is best so far, and those of least and largest with a factor. */
+typedef struct {
+    double best, lambda, least, most;
+} found;
+
+/* Tries one lambda: the best when its score is below that part of the score so far. */
+static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+                            double part, double *v, found *so_far) {
+    double score;
+    wt_status status;
+    WT_TRY(score_lambda(run, ridge, lambda, v, &score));
+    if (!isinf(score)) {
+        so_far->least = fmin(so_far->least, lambda);
+        so_far->most = fmax(so_far->most, lambda);
+    }
+    if (score < part * so_far->best) {
+        so_far->best = score;
+        so_far->lambda = lambda;
+    }
+done:
+    return status;
+}
+
+/* Goes on from an end of the path, a factor `step` at a time, while it is best. */
+static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end, double step,
+                       double *v, found *so_far) {
+    double least = step < 1 ? wt_ridge_least(&run->system, run->f) : 0;
+    wt_status status = WT_OK;
+    for (double next = end * step; so_far->lambda == end && next >= least && isfinite(next);
+         end = next, next *= step) {
+        run->meter.progress.total += judged(ridge) ? (double)run->primal->source->samples : 0;
+        WT_TRY(try_lambda(run, ridge, next, 1 - WT_WIDEN_GAIN, v, so_far));
+    }
+done:
+    return status;
+}
+
 static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
     const double *path;
     size_t count;
-    double best = INFINITY, lambda = 0;
+    found so_far = {.best = INFINITY, .least = INFINITY};
     wt_status status = WT_OK;
     wt_ridge_path(ridge, &path, &count);
-    for (size_t i = 0; i < count; i++) {
-        double score;
-        WT_TRY(score_lambda(run, ridge, path[i], out->v, &score));
-        if (score < best) {
-            best = score;
-            lambda = path[i];
-        }
-    }
-    if (isinf(best)) {
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(try_lambda(run, ridge, path[i], 1, out->v, &so_far));
+    if (isinf(so_far.best)) {
         status = wt_fail(run->context, WT_DATA,
                          "no lambda of the path from %g to %g makes the system positive definite "
                          "in double precision; widen the path or take min-norm",
                          path[0], path[count - 1]);
         goto done;
     }
-    WT_TRY(solve_fixed(run, lambda, out));
+    WT_TRY(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
+    WT_TRY(widen(run, ridge, so_far.most, 10, out->v, &so_far));
+    WT_TRY(solve_fixed(run, so_far.lambda, out));
+    out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
 done:
     return status;
 }
@@ -185,19 +225,26 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
     if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
         WT_TRY(WT_NEW(context, &run->turned, WT_PRIMAL_SLAB * f, "a slab of features"));
     WT_TRY(WT_NEW(context, &run->y, WT_PRIMAL_SLAB * run->q, "labels"));
+    WT_TRY(WT_NEW(context, &run->weights, run->q, "labels"));
     WT_TRY(WT_NEW(context, &out->v, f * run->q, "value vectors"));
 done:
     return status;
 }
 
-/* Times the samples are read: to collect, for every lambda that is judged on them, and to judge the
- * answer. */
+/* Times the samples are read, unless the path is widened: to collect, for every lambda that is
+ * judged on them, and to judge the answer. */
 static double passes(const wt_ridge *ridge) {
     const double *path;
     size_t count;
     wt_ridge_path(ridge, &path, &count);
-    bool judged = ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV;
-    return 2 + (judged ? (double)count : 0);
+    return 2 + (judged(ridge) ? (double)count : 0);
+}
+
+/* Takes the column of ones off v (f, q). */
+static void drop_ones(const wt_primal_solver *run, double *v) {
+    size_t outputs = run->primal->outputs;
+    for (size_t k = 0; run->q > outputs && k < run->f; k++)
+        memmove(v + k * outputs, v + k * run->q, outputs * sizeof *v);
 }
 
 wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
@@ -206,7 +253,7 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt
         .context = context,
         .primal = primal,
         .f = wt_features_count(primal->features),
-        .q = primal->outputs,
+        .q = primal->outputs + primal->centred,
         .meter =
             wt_meter_start(context, "samples", passes(ridge) * (double)primal->source->samples)};
     *out = (wt_primal_answer){.train = NAN, .loo = NAN, .freedom = NAN, .condition = NAN};
@@ -220,12 +267,14 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt
         WT_TRY(solve_fixed(&run, ridge->lambda, out));
     else
         WT_TRY(search_path(&run, ridge, out));
+    drop_ones(&run, out->v);
 done:
     wt_system_free(&run.system);
     wt_release(run.moment);
     wt_release(run.slab);
     wt_release(run.turned);
     wt_release(run.y);
+    wt_release(run.weights);
     if (status != WT_OK)
         wt_primal_free(out);
     return status;

@@ -16,6 +16,7 @@ typedef struct wt_primal {
     const wt_sets *test;         /* for the oracle, else NULL */
     const double *test_y;        /* (test samples, outputs), shifted and scaled */
     bool leave_one_out;          /* also where lambda does not depend on it */
+    bool centred;                /* shift is the mean of y, which a left-out sample moves */
 } wt_primal;
 
 typedef struct wt_primal_answer {
@@ -23,6 +24,7 @@ typedef struct wt_primal_answer {
     double lambda, train, loo; /* mean squares; NaN where not computed */
     double freedom, condition;
     size_t rank; /* where eigenvalues were taken, else 0 */
+    bool at_end; /* lambda is an end of what could be tried */
 } wt_primal_answer;
 
 wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,

@@ -19,9 +19,11 @@ static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
         WT_TRY(wt_features_block(run->context, features, &part, first, count,
                                  run->slab + first * features->width, run->f));
     }
+    size_t outputs = primal->outputs;
     for (size_t i = 0; i < part.samples; i++)
         for (size_t o = 0; o < run->q; o++)
-            run->y[i * run->q + o] = (part.y[i * run->q + o] - primal->shift[o]) / primal->scale[o];
+            run->y[i * run->q + o] =
+                o == outputs ? 1 : (part.y[i * outputs + o] - primal->shift[o]) / primal->scale[o];
     run->done += (double)part.samples;
     wt_meter_set(&run->meter, run->done);
 done:
@@ -72,28 +74,41 @@ done:
     return status;
 }
 
+/* Sum of squares of `errors` (q), linear in the labels y of the sample, over the outputs: where
+ * they are centred, as if the mean had been that of the other samples. */
+static double moved_square(const wt_primal_solver *run, const double *y, const double *errors) {
+    size_t outputs = run->primal->outputs, n = run->primal->source->samples;
+    double sum = 0;
+    for (size_t o = 0; o < outputs; o++) {
+        double moved = run->q > outputs ? errors[outputs] * wt_centre_moved(y[o], n) : 0;
+        sum += pow(errors[o] + moved, 2);
+    }
+    return sum;
+}
+
 /* With c_k = <u_k, phi_i> / sqrt(M) the dual has the eigenvectors c_k / sqrt(e_k): the part of
  * sample i outside their span is 1 - sum_k c_k^2 / e_k. Its left-out error is that of a vanishing
  * lambda, as in the dual by eigenvalues: residual over that part, or, when there is none, dual
  * weight over the diagonal of the pseudo-inverse. */
 static double left_out_square(const wt_primal_solver *run, const wt_primal_spectrum *spectrum,
-                              const double *c, const double *residual) {
-    double outside = 1, inverse = 0, norm = wt_features_norm(run->primal->features), sum = 0;
+                              const double *c, const double *y, const double *residual) {
+    double outside = 1, inverse = 0, norm = wt_features_norm(run->primal->features);
     for (size_t k = spectrum->first; k < run->f; k++) {
         double part = c[k] * c[k] / norm / spectrum->e[k];
         outside -= part;
         inverse += part / (spectrum->e[k] + spectrum->lambda);
     }
     /* The subtraction leaves the rounding of features over that of small eigenvalues. */
-    bool by_residual = outside > sqrt(DBL_EPSILON);
+    if (outside > sqrt(DBL_EPSILON))
+        return moved_square(run, y, residual) / (outside * outside);
+    double *alpha = run->weights;
     for (size_t o = 0; o < run->q; o++) {
-        double alpha = 0;
-        for (size_t k = spectrum->first; !by_residual && k < run->f; k++)
-            alpha += c[k] * spectrum->moment[k * run->q + o] /
-                     (spectrum->e[k] * (spectrum->e[k] + spectrum->lambda));
-        sum += pow(by_residual ? residual[o] / outside : alpha / inverse, 2);
+        alpha[o] = 0;
+        for (size_t k = spectrum->first; k < run->f; k++)
+            alpha[o] += c[k] * spectrum->moment[k * run->q + o] /
+                        (spectrum->e[k] * (spectrum->e[k] + spectrum->lambda));
     }
-    return sum;
+    return moved_square(run, y, alpha) / (inverse * inverse);
 }
 
 /* <u_k, phi_i> of the slab into turned (rows, f). */
@@ -113,23 +128,24 @@ static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) 
         WT_TRY(judge->spectrum != NULL ? turn_slab(run, judge->spectrum, rows)
                                        : leverages(run, rows));
     for (size_t i = 0; i < rows; i++) {
+        const double *y = run->y + i * q;
         double *error = judge->fitted + i * q, square = 0;
-        for (size_t o = 0; o < q; o++) {
-            error[o] = run->y[i * q + o] - error[o];
+        for (size_t o = 0; o < q; o++)
+            error[o] = y[o] - error[o];
+        for (size_t o = 0; o < run->primal->outputs; o++)
             square += error[o] * error[o];
-        }
         judge->train += square;
         if (judge->leave_one_out && judge->spectrum != NULL)
-            judge->loo += left_out_square(run, judge->spectrum, run->turned + i * run->f, error);
+            judge->loo += left_out_square(run, judge->spectrum, run->turned + i * run->f, y, error);
         else if (judge->leave_one_out)
-            judge->loo += square / pow(1 - run->turned[i], 2);
+            judge->loo += moved_square(run, y, error) / pow(1 - run->turned[i], 2);
     }
 done:
     return status;
 }
 
 static wt_status judge_all(wt_primal_solver *run, judging *work, double *train, double *loo) {
-    double numbers = (double)run->primal->source->samples * (double)run->q;
+    double numbers = (double)run->primal->source->samples * (double)run->primal->outputs;
     wt_status status;
     WT_TRY(WT_NEW(run->context, &work->fitted, WT_PRIMAL_SLAB * run->q, "fitted values"));
     WT_TRY(wt_primal_pass(run, judge_slab, work));

@@ -83,12 +83,14 @@ static wt_status fit_dual(fit *run) {
                     .count = 1,
                     .test = run->test,
                     .test_y = run->test_y,
-                    .exact = true};
+                    .exact = true,
+                    .centred = run->ridge->standardize};
     WT_TRY(wt_dual_solve(run->context, &dual, run->ridge, &answer));
     double variance = wt_variance(y, n, q, q);
     report->lambda = answer.lambda[0];
     report->train_error = wt_over_variance(answer.train[0], variance);
     report->loo_error = wt_over_variance(answer.loo[0], variance);
+    report->lambda_at_end = answer.at_end[0];
     report->freedom = answer.freedom[0];
     report->rank = answer.rank[0];
     report->condition = answer.condition;
@@ -150,13 +152,15 @@ static wt_status fit_primal(fit *run) {
                         .scale = fitted->scale,
                         .test = run->test,
                         .test_y = run->test_y,
-                        .leave_one_out = run->train != NULL};
+                        .leave_one_out = run->train != NULL || run->ridge->rule == WT_LAMBDA_LOO,
+                        .centred = run->ridge->standardize};
     wt_status status;
     WT_TRY(source_variance(run, &variance));
     WT_TRY(wt_primal_solve(run->context, &primal, run->ridge, &answer));
     report->lambda = answer.lambda;
     report->train_error = wt_over_variance(answer.train, variance);
     report->loo_error = wt_over_variance(answer.loo, variance);
+    report->lambda_at_end = answer.at_end;
     report->freedom = answer.freedom;
     report->condition = answer.condition;
     report->rank = answer.rank;

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +34,14 @@ void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count) {
     static const double powers[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
     *path = ridge->path != NULL ? ridge->path : powers;
     *count = ridge->path != NULL ? ridge->path_count : sizeof powers / sizeof *powers;
+}
+
+double wt_ridge_least(const wt_system *system, size_t order) {
+    return DBL_EPSILON * wt_system_trace(system, order) / WT_WIDEN_GAIN;
+}
+
+double wt_centre_moved(double y, size_t n) {
+    return n > 1 ? y / (double)(n - 1) : 0;
 }
 
 wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_test) {

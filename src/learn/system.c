@@ -65,12 +65,16 @@ static wt_status restore_tiles(void *argument, size_t begin, size_t end, int wor
     return WT_OK;
 }
 
-/* Lambdas up to this are lost in the rounding of the leading block of the order. */
-static double lost_below(const wt_system *system, size_t order) {
+double wt_system_trace(const wt_system *system, size_t order) {
     double trace = 0;
     for (size_t i = 0; i < order; i++)
         trace += system->diagonal[i];
-    return 10 * DBL_EPSILON * trace;
+    return trace;
+}
+
+/* Lambdas up to this are lost in the rounding of the leading block of the order. */
+static double lost_below(const wt_system *system, size_t order) {
+    return 10 * DBL_EPSILON * wt_system_trace(system, order);
 }
 
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,

@@ -20,6 +20,8 @@ wt_status wt_system_open(wt_context *context, const wt_model *model, const wt_se
                          wt_system *out);
 void wt_system_free(wt_system *system);
 
+double wt_system_trace(const wt_system *system, size_t order); /* of the leading block */
+
 /* Factors K + lambda I up to the largest of `count` increasing orders for which double precision
  * allows it: *usable tells how many of them, from the first on, can be solved with now. A lambda
  * within the rounding of K, 10 epsilon times its trace, is no better than 0 and is not tried: a

@@ -5,6 +5,7 @@
 
 #include "cli/run.h"
 #include "wattle/io.h"
+#include "wattle/model.h"
 
 #define DATA TEST_DATA "/fixtures/sets.npz"
 /* As run_refuses, and what is said must be one sentence. */
@@ -65,6 +66,40 @@ static void predictions_and_scores_agree(void **state) {
         CHECK_NEAR(run_number("score model.safetensors data.npz --json", "mean_square"), square,
                    1e-12);
     }
+}
+
+/* Labels a model has made are learned the better the smaller lambda is, as far as numbers go. */
+static void a_lambda_at_an_end_is_remarked_on(void **state) {
+    char path[128];
+    wt_sets sets;
+    wt_fitted *fitted;
+    run_must("draw --target corr:1 --dim 2 --keys 2 --n 60 --seed 3 -o data.npz");
+    run_must("fit data.npz --heads 4 --seed 3 -o model.safetensors");
+    snprintf(path, sizeof path, "%s/model.safetensors", run_folder);
+    CHECK_OK(*state, wt_fitted_load(*state, path, &fitted));
+    snprintf(path, sizeof path, "%s/data.npz", run_folder);
+    CHECK_OK(*state, wt_sets_load(*state, path, &sets));
+    CHECK_OK(*state, wt_fitted_predict(*state, fitted, &sets, sets.y));
+    CHECK_OK(*state, wt_sets_save(*state, path, &sets, NULL));
+    wt_fitted_free(fitted);
+    wt_sets_free(&sets);
+    static const char words[] = "the chosen lambda is an end of what double precision allows";
+#define FIT "fit data.npz --heads 4 --seed 3 "
+    CHECK_SAYS(run_in_folder(FIT "--lambda loo"), 0, words);
+    CHECK_PRINTS(run_in_folder(FIT "--lambda loo -q"), "(loo, at an end)");
+    CHECK_PRINTS(run_in_folder(FIT "--lambda loo --json -q"), words);
+    CHECK_PRINTS(run_in_folder(FIT "--lambda loo --json -q"), "\"lambda_at_end\": true");
+    assert_true(run_number(FIT "--lambda loo --json", "lambda") < 1e-8);
+    CHECK_PRINTS(run_in_folder(FIT "--lambda 1 --json"), "\"lambda_at_end\": false");
+    CHECK_PRINTS(run_in_folder(FIT "--lambda 1 --json"), "\"warnings\": []");
+#undef FIT
+#define CURVE                                                                                      \
+    "curve --model rfa --target mean-power:2 --dim 4 --keys 3 --heads 8 --n 8 --reps 2 --test-n "  \
+    "9 --lambda loo --lambda-path 1e-12 "
+    CHECK_SAYS(run_in_folder(CURVE), 0, words);
+    CHECK_SAYS(run_in_folder(CURVE), 0, "of 2 points");
+    CHECK_PRINTS(run_in_folder(CURVE "--json -q"), "\"lambda_at_end\": true");
+#undef CURVE
 }
 
 static void lambda_rules_and_plans_are_told(void **state) {
@@ -221,6 +256,7 @@ int main(void) {
         cmocka_unit_test(drawing_on_the_fly_is_drawing_first),
         cmocka_unit_test(predictions_and_scores_agree),
         cmocka_unit_test(lambda_rules_and_plans_are_told),
+        cmocka_unit_test(a_lambda_at_an_end_is_remarked_on),
         cmocka_unit_test(balls_are_certified),
         cmocka_unit_test(curves_are_tables_and_pictures),
         cmocka_unit_test(draws_do_not_depend_on_what_runs_beside),

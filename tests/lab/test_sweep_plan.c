@@ -45,7 +45,7 @@ static void names_stay_what_they_are(void **state) {
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
     assert_string_equal(plan.cells[0].hash,
-                        "e049638363bc56318e609555c432451d8ade2e3d0a007a62a024c0994207eef2");
+                        "b1744d02059f75606c010c56ff38d18969c7be099d76ad712379f09ee1cf0ae1");
     wt_release(text);
     wt_plan_free(&plan);
 }
@@ -256,13 +256,25 @@ static void values_come_back(void **state) {
 
 /* The cell of a sweep is the repetition that `wattle curve` computes, to the bit. */
 static void a_curve_cell_is_a_curve(void **state) {
-    const char *keys[] = {"experiment=curve", "target=mean-power:2", "dim=4",  "keys=3", "heads=8",
-                          "n=8,16",           "test-n=20",           "reps=2", "seed=5", NULL};
+    /* A path of one lambda, as low as rounding lets it be, is an end of what can be tried. */
+    const char *keys[] = {"experiment=curve",
+                          "target=mean-power:2",
+                          "dim=4",
+                          "keys=3",
+                          "heads=8",
+                          "n=8,16",
+                          "test-n=20",
+                          "reps=2",
+                          "seed=5",
+                          "lambda=loo",
+                          "lambda-path=1e-12",
+                          NULL};
     const char *target = "mean-power:2";
     const size_t sizes[] = {8, 16};
-    wt_ridge ridge = {.lambda = 1e-3};
+    const double path = 1e-12;
+    wt_ridge ridge = {.rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
     wt_curve_point points[2];
-    double metrics[2 * 4];
+    double metrics[2 * 5];
     wt_plan plan;
     make(*state, keys, all_of_it, &plan);
     const wt_plan_group *group = &plan.groups[1];
@@ -276,13 +288,17 @@ static void a_curve_cell_is_a_curve(void **state) {
                                 .ridge = &ridge,
                                 .seed = 5,
                                 .rep = 1};
-    assert_int_equal(group->experiment->metric_count, 4);
+    assert_int_equal(group->experiment->metric_count, 5);
     CHECK_OK(*state, group->experiment->run(*state, &group->trial, metrics));
     CHECK_OK(*state, wt_curve_cell(*state, &setting, points));
     for (size_t i = 0; i < 2; i++) {
-        assert_true(metrics[4 * i] == points[i].test_error);
-        assert_true(metrics[4 * i + 1] == points[i].train_error);
+        assert_true(metrics[5 * i] == points[i].test_error);
+        assert_true(metrics[5 * i + 1] == points[i].train_error);
+        assert_true(metrics[5 * i + 2] == points[i].loo_error);
+        assert_true(metrics[5 * i + 3] == points[i].lambda);
+        assert_true(metrics[5 * i + 4] == points[i].lambda_at_end);
     }
+    assert_true(metrics[4] == 1);
     wt_plan_free(&plan);
 }
 

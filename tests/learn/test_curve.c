@@ -153,7 +153,7 @@ static void a_lambda_fails_where_it_must_alone(void **state) {
                                         1, &ridge, &small));
     assert_true(small.lambda == 1e-9);
     assert_true(points[0].lambda == 1e-9);
-    assert_true(points[1].lambda == 1e6);
+    assert_true(points[1].lambda >= 1e6); /* or beyond the end of the path */
     CHECK_NEAR(points[0].test_error, small.test_error, 1e-6);
     wt_release(train_y);
     wt_release(test_y);
