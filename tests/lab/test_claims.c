@@ -107,9 +107,9 @@ static void exponents_are_found(void **state) {
     assert_int_equal(measure(*state, "1.4", "dimension").cells, 0);
     for (int rep = 0; rep < 3; rep++)
         for (int dim = 4; dim <= 16; dim *= 2)
-            add_curve(*state, "rfa", "mean-power:2", dim, 16, 512, rep, 0.25 * pow(dim, 0.1));
+            add_curve(*state, "rfa", "mean-power:2", dim, 16, 512, rep, 0.25 * pow(dim, 0.4));
     evidence = measure(*state, "1.4", "dimension");
-    CHECK_NEAR(evidence.effect.value, 0.1, 1e-13);
+    CHECK_NEAR(evidence.effect.value, 0.4, 1e-13);
     assert_int_equal(wt_part_verdict(part_of("1.4", "dimension"), &evidence), WT_REPRODUCED);
 }
 
