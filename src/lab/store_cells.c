@@ -176,7 +176,14 @@ done:
 }
 
 wt_status wt_store_hold(wt_context *context, wt_store *store) {
-    return wt_store_execute(context, store, "BEGIN");
+    wt_status status;
+    WT_TRY(wt_store_execute(context, store, "BEGIN"));
+    /* the file may be another one than when it was opened */
+    WT_TRY(wt_store_check_schema(context, store));
+done:
+    if (status != WT_OK)
+        wt_store_let_go(store);
+    return status;
 }
 
 void wt_store_let_go(wt_store *store) {
