@@ -130,21 +130,34 @@ static void put(wt_script *row, const char *text) {
     wt_script_bytes(row, text, strlen(text));
 }
 
+/* printf would take most of the time of a row. */
+static void put_whole(wt_script *row, int64_t number) {
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0)
+        digits[--at] = '-';
+    wt_script_bytes(row, digits + at, sizeof digits - at);
+}
+
 /* A field, in quotes where it needs them. */
 static void put_text(wt_script *row, const char *text) {
     const char *lead = wt_csv_lead(text);
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        put(row, lead);
-        put(row, text);
-        return;
-    }
-    put(row, "\"");
+    size_t plain = strcspn(text, ",\"\n\r");
+    bool quoted = text[plain] != '\0';
+    put(row, quoted ? "\"" : "");
     put(row, lead);
-    for (; *text != '\0'; text++) {
-        char letter[] = {*text, *text == '"' ? '"' : '\0', '\0'};
-        put(row, letter);
+    for (; text[plain] != '\0'; plain = strcspn(text, "\"")) {
+        bool quote = text[plain] == '"'; /* stands there twice */
+        wt_script_bytes(row, text, plain + quote);
+        put(row, quote ? "\"" : "");
+        text += plain + quote;
     }
-    put(row, "\"");
+    wt_script_bytes(row, text, plain);
+    put(row, quoted ? "\"" : "");
 }
 
 /* Words and names of an object may have escapes in them. */
@@ -239,8 +252,11 @@ static bool add_fields(wt_script *row, const wt_record *record, const columns *p
     put_text(row, record->hash);
     put(row, ",");
     put_text(row, record->experiment);
-    wt_script_add(row, ",%lld,%lld,%s,", (long long)record->result_version, (long long)record->seed,
-                  record->failed ? "failed" : "done");
+    put(row, ",");
+    put_whole(row, record->result_version);
+    put(row, ",");
+    put_whole(row, record->seed);
+    put(row, record->failed ? ",failed," : ",done,");
     if (!put_object(row, record->parameters, parameters) ||
         !put_object(row, record->metrics, metrics))
         return false;
@@ -259,10 +275,14 @@ static bool add_fields(wt_script *row, const wt_record *record, const columns *p
 
 #define INDENT "      "
 
-static void put_member(wt_script *row, const char *name, const char *text) {
+static void put_name(wt_script *row, const char *name) {
     put(row, ",\n" INDENT "\"");
     put(row, name);
     put(row, "\": ");
+}
+
+static void put_member(wt_script *row, const char *name, const char *text) {
+    put_name(row, name);
     wt_script_json(row, text);
 }
 
@@ -270,7 +290,8 @@ static bool put_json_object(wt_script *row, const char *name, const char *text) 
     wt_flat walk = {.at = text};
     wt_flat_member member;
     bool any = false;
-    wt_script_add(row, ",\n" INDENT "\"%s\": {", name);
+    put_name(row, name);
+    put(row, "{");
     for (; wt_flat_next(&walk, &member); any = true) {
         const char *quote = member.kind == WT_FLAT_WORDS ? "\"" : "";
         put(row, any ? ",\n" INDENT "  \"" : "\n" INDENT "  \"");
@@ -284,21 +305,27 @@ static bool put_json_object(wt_script *row, const char *name, const char *text) 
     return !walk.wrong;
 }
 
-/* A real number as Jansson spells it: always with a point or a power. */
+/* A real number as Jansson spells it: always with a point or a power, and that without zeros. */
 static void put_json_real(wt_script *row, const char *name, double value) {
     char text[40];
-    json_t *number = json_real(value);
-    size_t length =
-        json_dumpb(number, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    json_decref(number);
-    if (length == 0 || length > sizeof text)
-        row->status = wt_fail(row->context, WT_MEMORY, "no memory for a number");
-    wt_script_add(row, ",\n" INDENT "\"%s\": %.*s", name, (int)length, text);
+    int length = snprintf(text, sizeof text, "%.17g", value);
+    char *power = strchr(text, 'e');
+    put_name(row, name);
+    wt_script_bytes(row, text, power == NULL ? (size_t)length : (size_t)(power - text));
+    if (power == NULL) {
+        put(row, strchr(text, '.') == NULL ? ".0" : "");
+        return;
+    }
+    put(row, power[1] == '-' ? "e-" : "e");
+    power += 2;
+    put(row, power + strspn(power, "0"));
 }
 
 static void open_cell(wt_script *row, const wt_record *record, bool first) {
     put(row, first ? "{\n  \"cells\": [" : ",");
-    wt_script_add(row, "\n    {\n" INDENT "\"hash\": \"%s\"", record->hash);
+    put(row, "\n    {\n" INDENT "\"hash\": \"");
+    put(row, record->hash);
+    put(row, "\"");
     put_member(row, "experiment", record->experiment);
 }
 
@@ -313,8 +340,10 @@ static bool add_json(wt_script *row, const wt_record *record, const columns *par
     if (record == NULL)
         return close_cells(row, first);
     open_cell(row, record, first);
-    wt_script_add(row, ",\n" INDENT "\"result_version\": %lld,\n" INDENT "\"seed\": %lld",
-                  (long long)record->result_version, (long long)record->seed);
+    put_name(row, "result_version");
+    put_whole(row, record->result_version);
+    put_name(row, "seed");
+    put_whole(row, record->seed);
     put_member(row, "state", record->failed ? "failed" : "done");
     if (!put_json_object(row, "parameters", record->parameters) ||
         !put_json_object(row, "metrics", record->metrics))
@@ -335,7 +364,8 @@ static bool add_json_short(wt_script *row, const wt_record *record, const column
         return close_cells(row, first);
     open_cell(row, record, first);
     put_member(row, "state", record->failed ? "failed" : "done");
-    wt_script_add(row, ",\n" INDENT "\"seed\": %lld", (long long)record->seed);
+    put_name(row, "seed");
+    put_whole(row, record->seed);
     bool sound = put_json_object(row, "parameters", record->parameters);
     put_member(row, "message", record->message);
     put(row, "\n    }");
@@ -366,11 +396,14 @@ static bool add_line(wt_script *row, const wt_record *record, const columns *par
     (void)parameters, (void)metrics, (void)first;
     if (record == NULL)
         return true;
-    wt_script_add(row, "%.12s  ", record->hash);
+    size_t length = strlen(record->hash);
+    wt_script_bytes(row, record->hash, length < 12 ? length : 12);
+    put(row, "  ");
     put_shown(row, record->experiment);
     put_blanks(row, strlen(record->experiment), 8);
-    wt_script_add(row, " %-7s seed %lld  ", record->failed ? "failed" : "done",
-                  (long long)record->seed);
+    put(row, record->failed ? " failed  seed " : " done    seed ");
+    put_whole(row, record->seed);
+    put(row, "  ");
     put_shown(row, record->parameters);
     put(row, record->failed ? "  " : "");
     put_shown(row, record->message);

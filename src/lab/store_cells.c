@@ -37,13 +37,14 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
 static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                            int column, const char *what, const char *whose, const char **out) {
     const char *reason = NULL;
-    bool text = sqlite3_column_type(row, column) == SQLITE_TEXT;
-    *out = text ? (const char *)sqlite3_column_text(row, column) : NULL;
+    sqlite3_value *value = sqlite3_column_value(row, column); /* ours alone, without mutexes */
+    bool text = sqlite3_value_type(value) == SQLITE_TEXT;
+    *out = text ? (const char *)sqlite3_value_text(value) : NULL;
     if (text && *out == NULL)
         return wt_fail(context, WT_MEMORY, "%s: no memory for SQLite", store->shown);
     if (!text)
         reason = "is no text";
-    else if (strlen(*out) != (size_t)sqlite3_column_bytes(row, column))
+    else if (strlen(*out) != (size_t)sqlite3_value_bytes(value))
         reason = "has a zero byte in it";
     return reason == NULL ? WT_OK
                           : wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s %s",
@@ -106,16 +107,15 @@ done:
 /* Invariant 6. */
 static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                            wt_record *out) {
-    char whose[32];
+    char whose[] = "cell 123456789012";
     wt_status status;
-    *out = (wt_record){0};
     WT_TRY(take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
     size_t length = strlen(out->hash);
     if (length == 0 || length >= WT_HASH_TEXT || strspn(out->hash, "0123456789abcdef") != length) {
         status = cell_fails(context, store, "a cell", "has a hash that is no hash");
         goto done;
     }
-    snprintf(whose, sizeof whose, "cell %.12s", out->hash);
+    memcpy(whose + 5, out->hash, length < 12 ? length + 1 : 12);
     for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].name != NULL)
             WT_TRY(take_words(context, store, row, (int)i, columns[i].name, whose,
