@@ -121,8 +121,7 @@ size_t wt_utf8_length(const char *text, size_t bytes) {
     return 0;
 }
 
-bool wt_utf8_valid(const char *text) {
-    size_t bytes = strlen(text);
+bool wt_utf8_valid_bytes(const char *text, size_t bytes) {
     unsigned char all = 0;
     for (size_t i = 0; i < bytes; i++) /* mostly it is all ASCII: a loop the compiler makes quick */
         all |= (unsigned char)text[i];
@@ -134,6 +133,10 @@ bool wt_utf8_valid(const char *text) {
             return false;
     }
     return true;
+}
+
+bool wt_utf8_valid(const char *text) {
+    return wt_utf8_valid_bytes(text, strlen(text));
 }
 
 void wt_utf8_trim(char *text) {
