@@ -43,7 +43,7 @@ static wt_status fail_write(wt_output *output, const char *reason) {
     return output->status = wt_fail(
                output->context, WT_IO, "%s: could not be written past byte %" PRIu64 ": %s; %s",
                output->shown, output->position, reason,
-               output->spool ? "it was to hold what is printed" /* TMPDIR names it */
+               output->spool ? "it was to hold what is printed (TMPDIR names another place)"
                              : "what was there before is unchanged");
 }
 
