@@ -268,6 +268,7 @@ static void columns_may_come_late(void **state) {
     execute("late.db", "INSERT INTO cell SELECT replace(hex(zeroblob(32)), '0', 'f'), 'other', "
                        "'{\"a\":1,\"n\":2,\"zz\":3}', 7,"
                        " 1, 'done', '', '{\"loss\":0.25}', 0.5, '', '', '' FROM cell LIMIT 1");
+    execute("late.db", "UPDATE cell SET version = '', machine = ''"); /* may have commas */
     const run_result *result = run_in_folder("sweep export late.db");
     assert_int_equal(result->code, 0);
     snprintf(all, sizeof all, "%s", result->out);
