@@ -106,6 +106,9 @@ const char *cli_nearest(const char *word, cli_candidate_fn next, const void *fro
 /* printf for words on stdout: all but ends of lines is made fit for a terminal, as by wt_show. Data
  * (JSON, CSV) go out as they are, by others. */
 void cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Bytes at the start of the text that it prints as they are without a look: nearly all there are.
+ */
+size_t cli_print_plain(const char *text);
 void cli_print_values(const char *format, va_list values) __attribute__((format(printf, 1, 0)));
 /* Words were lost for want of memory. */
 extern bool cli_print_lost;

@@ -10,8 +10,7 @@
 
 bool cli_print_lost;
 
-/* Bytes at the start that need no look: nearly all there are. */
-static size_t plain_bytes(const char *text) {
+size_t cli_print_plain(const char *text) {
     size_t bytes = 0;
     while ((text[bytes] >= ' ' && text[bytes] <= '~') || text[bytes] == '\n')
         bytes++;
@@ -21,7 +20,7 @@ static size_t plain_bytes(const char *text) {
 static void print_shown(const char *text) {
     char shown[WT_SHOWN_CHARACTER];
     for (size_t left = strlen(text), taken; left > 0; text += taken, left -= taken) {
-        taken = plain_bytes(text);
+        taken = cli_print_plain(text);
         fwrite(text, 1, taken, stdout);
         if (taken == 0) {
             taken = wt_show_character(text, left, shown);

@@ -1,7 +1,7 @@
 /* `wattle sweep export` and `list`: the cells of a store, as CSV with a column a parameter and
- * metric, as JSON, or as lines. Rows go by one after the other, from a copy of the store: how large
- * it is and how slowly somebody reads does not matter. The first of two passes looks whether all
- * are sound and which columns there are, so that nothing is printed of a damaged store. */
+ * metric, as JSON, or as lines. Rows go by one after the other, so that it does not matter how
+ * large the store is, and are kept until the last was seen to be sound: nothing is printed of a
+ * damaged store, and the store is closed before somebody reads what is printed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +31,14 @@ typedef struct {
     wt_store *store;
     const char *experiment; /* NULL = all */
     bool failed_only;
-    void (*add_row)(wt_script *row, const wt_record *record, const columns *parameters,
+    /* The row of a record, or what ends the table for NULL. False when the record is not sound, or
+     * has names that are no columns yet. */
+    bool (*add_row)(wt_script *row, const wt_record *record, const columns *parameters,
                     const columns *metrics, bool first);
     columns parameters, metrics;
-    wt_output *out; /* NULL = standard output */
+    bool late; /* there were columns that the rows before them do not have: they are written anew */
+    const char *path; /* of the file; NULL = standard output */
+    wt_output *out;
     wt_script row;
     size_t rows;
 } table;
@@ -102,15 +106,9 @@ done:
     return status;
 }
 
-static bool is_wanted(const table *all, const wt_record *record) {
-    return record->failed || !all->failed_only;
-}
-
-static wt_status look_at(void *user, const wt_record *record) {
-    table *all = user;
-    wt_status status = WT_OK;
-    if (!is_wanted(all, record) || all->add_row == NULL) /* lines have the text as it stands */
-        return status;
+/* Takes the columns of a record, or says what is wrong with it. */
+static wt_status look_at(table *all, const wt_record *record) {
+    wt_status status;
     WT_TRY(note_names(all, record, record->parameters, "parameters", &all->parameters));
     WT_TRY(note_names(all, record, record->metrics, "metrics", &all->metrics));
 done:
@@ -132,21 +130,34 @@ static void put(wt_script *row, const char *text) {
     wt_script_bytes(row, text, strlen(text));
 }
 
+/* printf would take most of the time of a row. */
+static void put_whole(wt_script *row, int64_t number) {
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0)
+        digits[--at] = '-';
+    wt_script_bytes(row, digits + at, sizeof digits - at);
+}
+
 /* A field, in quotes where it needs them. */
 static void put_text(wt_script *row, const char *text) {
     const char *lead = wt_csv_lead(text);
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        put(row, lead);
-        put(row, text);
-        return;
-    }
-    put(row, "\"");
+    size_t plain = strcspn(text, ",\"\n\r");
+    bool quoted = text[plain] != '\0';
+    put(row, quoted ? "\"" : "");
     put(row, lead);
-    for (; *text != '\0'; text++) {
-        char letter[] = {*text, *text == '"' ? '"' : '\0', '\0'};
-        put(row, letter);
+    for (; text[plain] != '\0'; plain = strcspn(text, "\"")) {
+        bool quote = text[plain] == '"'; /* stands there twice */
+        wt_script_bytes(row, text, plain + quote);
+        put(row, quote ? "\"" : "");
+        text += plain + quote;
     }
-    put(row, "\"");
+    wt_script_bytes(row, text, plain);
+    put(row, quoted ? "\"" : "");
 }
 
 /* Words and names of an object may have escapes in them. */
@@ -199,8 +210,8 @@ static void put_value(wt_script *row, const wt_flat_member *member) {
     }
 }
 
-/* The values of an object in their columns, a comma after each. */
-static void put_object(wt_script *row, const char *text, const columns *names) {
+/* The values of an object in their columns, a comma after each; whether all have one. */
+static bool put_object(wt_script *row, const char *text, const columns *names) {
     wt_flat walk = {.at = text};
     wt_flat_member member;
     size_t place = 0;
@@ -208,12 +219,15 @@ static void put_object(wt_script *row, const char *text, const columns *names) {
         for (; place < names->count && !is_at(names, place, member.name, member.name_length);
              place++)
             put(row, ",");
+        if (place == names->count)
+            return false;
         put_value(row, &member);
         put(row, ",");
         place++;
     }
     for (; place < names->count; place++)
         put(row, ",");
+    return !walk.wrong;
 }
 
 static void add_heading(wt_script *row, const columns *parameters, const columns *metrics) {
@@ -229,19 +243,23 @@ static void add_heading(wt_script *row, const columns *parameters, const columns
         wt_script_add(row, "%s%s", last_columns[i], i + 1 < LAST ? "," : "\n");
 }
 
-static void add_fields(wt_script *row, const wt_record *record, const columns *parameters,
+static bool add_fields(wt_script *row, const wt_record *record, const columns *parameters,
                        const columns *metrics, bool first) {
     if (first)
         add_heading(row, parameters, metrics);
     if (record == NULL) /* a store without cells has a heading */
-        return;
+        return true;
     put_text(row, record->hash);
     put(row, ",");
     put_text(row, record->experiment);
-    wt_script_add(row, ",%lld,%lld,%s,", (long long)record->result_version, (long long)record->seed,
-                  record->failed ? "failed" : "done");
-    put_object(row, record->parameters, parameters);
-    put_object(row, record->metrics, metrics);
+    put(row, ",");
+    put_whole(row, record->result_version);
+    put(row, ",");
+    put_whole(row, record->seed);
+    put(row, record->failed ? ",failed," : ",done,");
+    if (!put_object(row, record->parameters, parameters) ||
+        !put_object(row, record->metrics, metrics))
+        return false;
     put_text(row, record->message);
     wt_script_add(row, ",%.17g,", record->wall_seconds);
     const char *const last[] = {record->version, record->machine, record->finished_date};
@@ -249,6 +267,7 @@ static void add_fields(wt_script *row, const wt_record *record, const columns *p
         put_text(row, last[i]);
         put(row, i < 2 ? "," : "\n");
     }
+    return true;
 }
 
 /* ---- JSON, as cli_emit_json would write it ---------------------------------------------------
@@ -256,18 +275,23 @@ static void add_fields(wt_script *row, const wt_record *record, const columns *p
 
 #define INDENT "      "
 
-static void put_member(wt_script *row, const char *name, const char *text) {
+static void put_name(wt_script *row, const char *name) {
     put(row, ",\n" INDENT "\"");
     put(row, name);
     put(row, "\": ");
+}
+
+static void put_member(wt_script *row, const char *name, const char *text) {
+    put_name(row, name);
     wt_script_json(row, text);
 }
 
-static void put_json_object(wt_script *row, const char *name, const char *text) {
+static bool put_json_object(wt_script *row, const char *name, const char *text) {
     wt_flat walk = {.at = text};
     wt_flat_member member;
     bool any = false;
-    wt_script_add(row, ",\n" INDENT "\"%s\": {", name);
+    put_name(row, name);
+    put(row, "{");
     for (; wt_flat_next(&walk, &member); any = true) {
         const char *quote = member.kind == WT_FLAT_WORDS ? "\"" : "";
         put(row, any ? ",\n" INDENT "  \"" : "\n" INDENT "  \"");
@@ -278,118 +302,192 @@ static void put_json_object(wt_script *row, const char *name, const char *text) 
         put(row, quote);
     }
     put(row, any ? "\n" INDENT "}" : "}");
+    return !walk.wrong;
 }
 
-/* A real number as Jansson spells it: always with a point or a power. */
+/* A real number as Jansson spells it: always with a point or a power, and that without zeros. */
 static void put_json_real(wt_script *row, const char *name, double value) {
     char text[40];
-    json_t *number = json_real(value);
-    size_t length =
-        json_dumpb(number, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    json_decref(number);
-    if (length == 0 || length > sizeof text)
-        row->status = wt_fail(row->context, WT_MEMORY, "no memory for a number");
-    wt_script_add(row, ",\n" INDENT "\"%s\": %.*s", name, (int)length, text);
+    int length = snprintf(text, sizeof text, "%.17g", value);
+    char *power = strchr(text, 'e');
+    put_name(row, name);
+    wt_script_bytes(row, text, power == NULL ? (size_t)length : (size_t)(power - text));
+    if (power == NULL) {
+        put(row, strchr(text, '.') == NULL ? ".0" : "");
+        return;
+    }
+    put(row, power[1] == '-' ? "e-" : "e");
+    power += 2;
+    put(row, power + strspn(power, "0"));
 }
 
 static void open_cell(wt_script *row, const wt_record *record, bool first) {
     put(row, first ? "{\n  \"cells\": [" : ",");
-    wt_script_add(row, "\n    {\n" INDENT "\"hash\": \"%s\"", record->hash);
+    put(row, "\n    {\n" INDENT "\"hash\": \"");
+    put(row, record->hash);
+    put(row, "\"");
     put_member(row, "experiment", record->experiment);
 }
 
-static void close_cells(wt_script *row, bool first) {
+static bool close_cells(wt_script *row, bool first) {
     put(row, first ? "{\n  \"cells\": []\n}\n" : "\n  ]\n}\n");
+    return true;
 }
 
-static void add_json(wt_script *row, const wt_record *record, const columns *parameters,
+static bool add_json(wt_script *row, const wt_record *record, const columns *parameters,
                      const columns *metrics, bool first) {
     (void)parameters, (void)metrics;
-    if (record == NULL) {
-        close_cells(row, first);
-        return;
-    }
+    if (record == NULL)
+        return close_cells(row, first);
     open_cell(row, record, first);
-    wt_script_add(row, ",\n" INDENT "\"result_version\": %lld,\n" INDENT "\"seed\": %lld",
-                  (long long)record->result_version, (long long)record->seed);
+    put_name(row, "result_version");
+    put_whole(row, record->result_version);
+    put_name(row, "seed");
+    put_whole(row, record->seed);
     put_member(row, "state", record->failed ? "failed" : "done");
-    put_json_object(row, "parameters", record->parameters);
-    put_json_object(row, "metrics", record->metrics);
+    if (!put_json_object(row, "parameters", record->parameters) ||
+        !put_json_object(row, "metrics", record->metrics))
+        return false;
     put_member(row, "message", record->message);
     put_json_real(row, "wall_seconds", record->wall_seconds);
     put_member(row, "version", record->version);
     put_member(row, "machine", record->machine);
     put_member(row, "finished_date", record->finished_date);
     put(row, "\n    }");
+    return true;
 }
 
-static void add_json_short(wt_script *row, const wt_record *record, const columns *parameters,
+static bool add_json_short(wt_script *row, const wt_record *record, const columns *parameters,
                            const columns *metrics, bool first) {
     (void)parameters, (void)metrics;
-    if (record == NULL) {
-        close_cells(row, first);
-        return;
-    }
+    if (record == NULL)
+        return close_cells(row, first);
     open_cell(row, record, first);
     put_member(row, "state", record->failed ? "failed" : "done");
-    wt_script_add(row, ",\n" INDENT "\"seed\": %lld", (long long)record->seed);
-    put_json_object(row, "parameters", record->parameters);
+    put_name(row, "seed");
+    put_whole(row, record->seed);
+    bool sound = put_json_object(row, "parameters", record->parameters);
     put_member(row, "message", record->message);
     put(row, "\n    }");
+    return sound && wt_flat_check(record->metrics);
+}
+
+/* ---- lines, as cli_print would write them ---------------------------------------------------
+ */
+
+static void put_shown(wt_script *row, const char *text) {
+    char shown[WT_SHOWN_CHARACTER];
+    for (size_t left = strlen(text), taken; left > 0; text += taken, left -= taken) {
+        taken = cli_print_plain(text);
+        wt_script_bytes(row, text, taken);
+        if (taken == 0) {
+            taken = wt_show_character(text, left, shown);
+            put(row, shown);
+        }
+    }
+}
+
+static void put_blanks(wt_script *row, size_t used, size_t width) {
+    wt_script_bytes(row, "         ", used < width ? width - used : 0);
+}
+
+static bool add_line(wt_script *row, const wt_record *record, const columns *parameters,
+                     const columns *metrics, bool first) {
+    (void)parameters, (void)metrics, (void)first;
+    if (record == NULL)
+        return true;
+    size_t length = strlen(record->hash);
+    wt_script_bytes(row, record->hash, length < 12 ? length : 12);
+    put(row, "  ");
+    put_shown(row, record->experiment);
+    put_blanks(row, strlen(record->experiment), 8);
+    put(row, record->failed ? " failed  seed " : " done    seed ");
+    put_whole(row, record->seed);
+    put(row, "  ");
+    put_shown(row, record->parameters);
+    put(row, record->failed ? "  " : "");
+    put_shown(row, record->message);
+    put(row, "\n");
+    return true;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* The row, or what ends the table for NULL, to where it goes. */
-static wt_status put_row(table *all, const wt_record *record) {
-    wt_context *context = all->call->context;
+/* The row, or what ends the table for NULL, to where it goes; *fits when it could be made. */
+static wt_status put_row(table *all, const wt_record *record, bool *fits) {
     wt_status status;
-    WT_TRY(wt_check_cancelled(context));
-    if (all->add_row == NULL) {
-        if (record != NULL)
-            cli_print("%.12s  %-8s %-7s seed %lld  %s%s%s\n", record->hash, record->experiment,
-                      record->failed ? "failed" : "done", (long long)record->seed,
-                      record->parameters, record->failed ? "  " : "", record->message);
-        goto done;
-    }
     all->row.length = 0;
-    all->add_row(&all->row, record, &all->parameters, &all->metrics, all->rows == 0);
+    *fits = all->add_row(&all->row, record, &all->parameters, &all->metrics, all->rows == 0);
     WT_TRY(all->row.status);
-    if (all->row.length == 0)
-        goto done;
-    if (all->out != NULL)
+    if (*fits && all->row.length > 0)
         WT_TRY(wt_output_write(all->out, all->row.text, all->row.length));
-    else if (fwrite(all->row.text, 1, all->row.length, stdout) != all->row.length)
-        status = wt_fail(context, WT_IO, "standard output could not be written");
 done:
     return status;
 }
 
 static wt_status take_row(void *user, const wt_record *record) {
     table *all = user;
-    wt_status status = WT_OK;
-    if (!is_wanted(all, record))
-        return status;
-    WT_TRY(put_row(all, record));
+    bool fits = true;
+    wt_status status;
+    WT_TRY(wt_check_cancelled(all->call->context));
+    if (!record->failed && all->failed_only)
+        goto done;
+    if (all->rows == 0 || all->late)
+        WT_TRY(look_at(all, record));
+    if (!all->late)
+        WT_TRY(put_row(all, record, &fits));
+    if (!fits) {
+        WT_TRY(look_at(all, record));
+        all->late = true;
+    }
     all->rows++;
 done:
     return status;
 }
 
-static wt_status print_table(table *all, const char *output) {
+/* All rows into a new file. */
+static wt_status put_rows(table *all) {
+    wt_context *context = all->call->context;
+    const char *directory = getenv("TMPDIR");
+    bool fits;
+    wt_status status;
+    wt_output_free(all->out);
+    all->out = NULL;
+    all->rows = 0;
+    all->late = false;
+    if (directory == NULL || *directory == '\0')
+        directory = "/tmp";
+    WT_TRY(all->path != NULL ? wt_output_open(context, all->path, &all->out)
+                             : wt_output_spool(context, directory, &all->out));
+    WT_TRY(wt_store_walk(context, all->store, all->experiment, take_row, all));
+    if (!all->late)
+        WT_TRY(put_row(all, NULL, &fits));
+done:
+    return status;
+}
+
+static wt_status print_block(void *user, const void *bytes, size_t count) {
+    const table *all = user;
+    return fwrite(bytes, 1, count, stdout) == count
+               ? WT_OK
+               : wt_fail(all->call->context, WT_IO, "standard output could not be written");
+}
+
+static wt_status print_table(table *all) {
     wt_context *context = all->call->context;
     wt_status status;
     WT_TRY(cli_sweep_experiment(all->call, all->experiment));
-    WT_TRY(wt_store_open(context, all->call->operands[1], WT_STORE_COPY, &all->store));
-    WT_TRY(wt_store_walk(context, all->store, all->experiment, look_at, all));
-    if (output != NULL)
-        WT_TRY(wt_output_open(context, output, &all->out));
-    cli_json_emitted = all->call->common.json;
+    WT_TRY(wt_store_open(context, all->call->operands[1], WT_STORE_READ, &all->store));
+    WT_TRY(wt_store_hold(context, all->store));
     all->row.context = context;
-    WT_TRY(wt_store_walk(context, all->store, all->experiment, take_row, all));
-    WT_TRY(put_row(all, NULL));
-    if (output != NULL)
-        WT_TRY(wt_output_commit(all->out));
+    do /* once more where columns came late: all are known then */
+        WT_TRY(put_rows(all));
+    while (all->late);
+    wt_store_free(all->store);
+    all->store = NULL;
+    cli_json_emitted = all->call->common.json;
+    WT_TRY(all->path != NULL ? wt_output_commit(all->out)
+                             : wt_output_pour(all->out, print_block, all));
 done:
     wt_output_free(all->out);
     wt_script_free(&all->row);
@@ -402,17 +500,18 @@ done:
 wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
     table all = {.call = call,
                  .experiment = given->experiment,
+                 .path = given->output,
                  .add_row = call->common.json ? add_json : add_fields};
     if (call->common.json && (given->csv || given->output != NULL))
         return wt_fail(call->context, WT_USAGE, "--json and --%s exclude each other",
                        given->csv ? "csv" : "output");
-    return print_table(&all, given->output);
+    return print_table(&all);
 }
 
 wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
     table all = {.call = call,
                  .experiment = given->experiment,
                  .failed_only = given->failed,
-                 .add_row = call->common.json ? add_json_short : NULL};
-    return print_table(&all, NULL);
+                 .add_row = call->common.json ? add_json_short : add_line};
+    return print_table(&all);
 }

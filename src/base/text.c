@@ -121,20 +121,22 @@ size_t wt_utf8_length(const char *text, size_t bytes) {
     return 0;
 }
 
-bool wt_utf8_valid(const char *text) {
-    size_t bytes = strlen(text);
-    while (bytes > 0) {
-        uint64_t eight = UINT64_MAX;
-        if (bytes >= sizeof eight)
-            memcpy(&eight, text, sizeof eight);
-        bool plain = (eight & 0x8080808080808080) == 0; /* eight letters at once */
-        size_t length = plain ? sizeof eight : wt_utf8_length(text, bytes);
+bool wt_utf8_valid_bytes(const char *text, size_t bytes) {
+    unsigned char all = 0;
+    for (size_t i = 0; i < bytes; i++) /* mostly it is all ASCII: a loop the compiler makes quick */
+        all |= (unsigned char)text[i];
+    if (all < 0x80)
+        return true;
+    for (size_t length; bytes > 0; text += length, bytes -= length) {
+        length = wt_utf8_length(text, bytes);
         if (length == 0)
             return false;
-        text += length;
-        bytes -= length;
     }
     return true;
+}
+
+bool wt_utf8_valid(const char *text) {
+    return wt_utf8_valid_bytes(text, strlen(text));
 }
 
 void wt_utf8_trim(char *text) {

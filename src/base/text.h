@@ -25,6 +25,8 @@ const char *wt_format_seconds(double seconds, char *out);
 /* Bytes of the UTF-8 sequence at the start of the text; 0 when it is none. */
 size_t wt_utf8_length(const char *text, size_t bytes);
 bool wt_utf8_valid(const char *text);
+/* The same of text that has so many bytes and no zero byte among them. */
+bool wt_utf8_valid_bytes(const char *text, size_t bytes);
 /* Takes away what a cut, by snprintf say, has left of a character at the end of the text. */
 void wt_utf8_trim(char *text);
 

@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* mkostemp */
 #include "io/output.h"
 
 #include <errno.h>
@@ -24,10 +24,11 @@ struct wt_output {
     wt_context *context;
     wt_status status;
     char *target, *temporary; /* temporary is NULL once there is no such file */
+    bool spool;               /* the target is a directory */
     char shown[SHOWN_BYTES];  /* the target as sentences show it */
-    int file;
-    uint64_t limit;    /* the largest file this process may write (RLIMIT_FSIZE) */
-    uint64_t position; /* in the file, of the first byte of the buffer */
+    int file;                 /* -1 = none yet */
+    uint64_t limit;           /* the largest file this process may write (RLIMIT_FSIZE) */
+    uint64_t position;        /* in the file, of the first byte of the buffer */
     size_t used;
     uint8_t buffer[WT_BLOCK_BYTES];
     uint8_t stored[WT_BLOCK_BYTES]; /* values on their way */
@@ -41,7 +42,9 @@ static wt_status fail_create(wt_output *output, const char *reason) {
 static wt_status fail_write(wt_output *output, const char *reason) {
     return output->status = wt_fail(
                output->context, WT_IO, "%s: could not be written past byte %" PRIu64 ": %s; %s",
-               output->shown, output->position, reason, "what was there before is unchanged");
+               output->shown, output->position, reason,
+               output->spool ? "it was to hold what is printed (TMPDIR names another place)"
+                             : "what was there before is unchanged");
 }
 
 /* A store of results holds hours of work: no other file takes its place. */
@@ -103,24 +106,66 @@ static uint64_t largest_file(void) {
     return limited ? (uint64_t)limit.rlim_cur : UINT64_MAX;
 }
 
-wt_status wt_output_open(wt_context *context, const char *path, wt_output **out) {
-    *out = NULL;
+/* An output without files. */
+static wt_status make_output(wt_context *context, const char *path, wt_output **out) {
     wt_output *output;
     wt_status status;
     WT_TRY(WT_NEW(context, &output, 1, "an output file"));
     output->context = context;
     output->status = WT_OK;
     output->target = output->temporary = NULL;
+    output->spool = false;
     output->file = -1;
     output->limit = largest_file();
     output->position = output->used = 0;
     wt_quote(path, output->shown, sizeof output->shown);
+    *out = output;
+done:
+    return status;
+}
+
+wt_status wt_output_open(wt_context *context, const char *path, wt_output **out) {
+    wt_output *output = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(make_output(context, path, &output));
     WT_TRY(find_target(output, path));
     WT_TRY(make_temporary(output));
     *out = output;
     return WT_OK;
 done:
     wt_output_free(output);
+    return status;
+}
+
+wt_status wt_output_spool(wt_context *context, const char *directory, wt_output **out) {
+    wt_output *output = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(make_output(context, directory, &output));
+    output->spool = true;
+    WT_TRY(wt_copy_text(context, &output->target, directory, "the path of a directory"));
+    *out = output;
+    return WT_OK;
+done:
+    wt_output_free(output);
+    return status;
+}
+
+/* The file of a spool, without a name from the start. */
+static wt_status make_nameless(wt_output *output) {
+    char *path = NULL;
+    size_t bytes = strlen(output->target) + sizeof "/wattle-XXXXXX";
+    wt_status status;
+    WT_TRY(WT_NEW(output->context, &path, bytes, "the path of a file"));
+    snprintf(path, bytes, "%s/wattle-XXXXXX", output->target);
+    output->file = wt_descriptor_move(mkostemp(path, O_CLOEXEC));
+    if (output->file < 0)
+        status = fail_write(output, strerror(errno));
+    else
+        unlink(path);
+done:
+    wt_release(path);
     return status;
 }
 
@@ -134,6 +179,8 @@ static wt_status flush(wt_output *output) {
     /* Past RLIMIT_FSIZE a write would raise SIGXFSZ, which ends the program. */
     if (output->position + output->used > output->limit)
         return fail_write(output, strerror(EFBIG));
+    if (output->file < 0 && (output->status = make_nameless(output)) != WT_OK)
+        return output->status;
     while (done < output->used) {
         ssize_t wrote = pwrite(output->file, output->buffer + done, output->used - done,
                                (off_t)output->position);
@@ -212,6 +259,27 @@ wt_status wt_output_seek(wt_output *output, uint64_t position) {
 
 wt_status wt_output_status(const wt_output *output) {
     return output->status;
+}
+
+wt_status wt_output_pour(wt_output *output, wt_block_fn take, void *user) {
+    uint64_t at = 0;
+    wt_status status;
+    WT_TRY(output->status);
+    while (at < output->position) {
+        ssize_t got = pread(output->file, output->stored, sizeof output->stored, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return wt_fail(output->context, WT_IO,
+                           "%s: could not be read past byte %" PRIu64 ": %s", output->shown, at,
+                           got < 0 ? strerror(errno) : "it became shorter");
+        WT_TRY(wt_check_cancelled(output->context));
+        WT_TRY(take(user, output->stored, (size_t)got));
+        at += (uint64_t)got;
+    }
+    WT_TRY(take(user, output->buffer, output->used));
+done:
+    return status;
 }
 
 /* So that the new name survives a power cut as well. The file is in its place already. */

@@ -22,6 +22,10 @@ wt_status wt_output_open(wt_context *context, const char *path, wt_output **out)
  * remains. */
 wt_status wt_output_try(wt_context *context, const char *path);
 
+/* What must not be seen before all of it is known: in memory while it is little, then in a file of
+ * the directory that has no name. wt_output_pour takes the place of a commit. */
+wt_status wt_output_spool(wt_context *context, const char *directory, wt_output **out);
+
 /* After one failure every further call returns the same status. */
 wt_status wt_output_write(wt_output *output, const void *bytes, size_t count);
 __attribute__((format(printf, 2, 3))) wt_status wt_output_print(wt_output *output,
@@ -35,6 +39,10 @@ wt_status wt_output_seek(wt_output *output, uint64_t position);
 
 /* WT_OK, or how writing failed. */
 wt_status wt_output_status(const wt_output *output);
+
+/* All that was written to a spool, in blocks; what `take` returns other than WT_OK ends it. */
+typedef wt_status (*wt_block_fn)(void *user, const void *bytes, size_t count);
+wt_status wt_output_pour(wt_output *output, wt_block_fn take, void *user);
 
 /* Flushes to the disk and renames to the target. */
 wt_status wt_output_commit(wt_output *output);

@@ -98,8 +98,9 @@ static const char *take_value(const char *text, wt_flat_member *out) {
         out->value_length = words_length(text + 1);
         return out->value_length == SIZE_MAX ? NULL : out->value + out->value_length + 1;
     }
-    for (size_t i = 0; i < 3; i++)
-        if (strncmp(text, literals[i].text, strlen(literals[i].text)) == 0) {
+    for (size_t i = 0; i < 3; i++) /* a look at the first letter: mostly it is a number */
+        if (text[0] == literals[i].text[0] &&
+            strncmp(text, literals[i].text, strlen(literals[i].text)) == 0) {
             out->kind = literals[i].kind;
             out->value_length = strlen(literals[i].text);
             return text + out->value_length;

@@ -152,7 +152,7 @@ done:
 }
 
 /* A connection; an empty name is a private file of SQLite's, gone with it. */
-static wt_status connect(wt_context *context, wt_store *store, const char *name) {
+static wt_status connect(wt_context *context, wt_store *store, const char *name, bool reader) {
     /* no locks of SQLite's own: one thread at a time has a store */
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (*name == '\0' ? SQLITE_OPEN_CREATE : 0);
@@ -161,18 +161,18 @@ static wt_status connect(wt_context *context, wt_store *store, const char *name)
                                    : wt_store_fail(context, store);
     sqlite3_extended_result_codes(store->base, 1);
     wt_store_wait_patiently(store);
-    return wt_store_restrict(context, store);
+    return wt_store_restrict(context, store, reader);
 }
 
 /* SQLite takes some names for something else than a file. A reader may write too: after a kill in
  * the midst of a commit the first to come must roll it back. */
-static wt_status open_base(wt_context *context, wt_store *store, const char *path) {
+static wt_status open_base(wt_context *context, wt_store *store, const char *path, bool reader) {
     char *name = NULL;
     size_t bytes = strlen(path) + 3;
     wt_status status;
     WT_TRY(WT_NEW(context, &name, bytes, "the path of a store"));
     snprintf(name, bytes, "%s%s", path[0] == '/' ? "" : "./", path);
-    WT_TRY(connect(context, store, name));
+    WT_TRY(connect(context, store, name, reader));
 done:
     wt_release(name);
     return status;
@@ -259,7 +259,7 @@ static wt_status copy_base(wt_context *context, wt_store *store) {
     wt_status status;
     store->base = NULL;
     store->counted = (wt_counted){0};
-    WT_TRY(connect(context, store, ""));
+    WT_TRY(connect(context, store, "", true));
     WT_TRY(copy_pages(context, &file, store));
     WT_TRY(check_content(context, store, WT_STORE_COPY));
 done:
@@ -284,7 +284,7 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
         WT_TRY(check_reader(context, store, path));
     else
         WT_TRY(become_writer(context, store, path, mode));
-    WT_TRY(open_base(context, store, path));
+    WT_TRY(open_base(context, store, path, is_reader(mode)));
     WT_TRY(check_content(context, store, mode));
     if (mode == WT_STORE_COPY)
         WT_TRY(copy_base(context, store));

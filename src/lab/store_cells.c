@@ -35,15 +35,18 @@ wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *stat
 
 /* Text without a zero byte in it, in whatever letters; `what` and `whose` stand in sentences. */
 static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
-                           int column, const char *what, const char *whose, const char **out) {
+                           int column, const char *what, const char *whose, const char **out,
+                           size_t *length) {
     const char *reason = NULL;
-    bool text = sqlite3_column_type(row, column) == SQLITE_TEXT;
-    *out = text ? (const char *)sqlite3_column_text(row, column) : NULL;
+    sqlite3_value *value = sqlite3_column_value(row, column); /* ours alone, without mutexes */
+    bool text = sqlite3_value_type(value) == SQLITE_TEXT;
+    *out = text ? (const char *)sqlite3_value_text(value) : NULL;
     if (text && *out == NULL)
         return wt_fail(context, WT_MEMORY, "%s: no memory for SQLite", store->shown);
+    *length = text ? (size_t)sqlite3_value_bytes(value) : 0;
     if (!text)
         reason = "is no text";
-    else if (strlen(*out) != (size_t)sqlite3_column_bytes(row, column))
+    else if (memchr(*out, '\0', *length) != NULL)
         reason = "has a zero byte in it";
     return reason == NULL ? WT_OK
                           : wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s %s",
@@ -53,8 +56,9 @@ static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_s
 /* UTF-8 text. */
 static wt_status take_words(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                             int column, const char *what, const char *whose, const char **out) {
-    wt_status status = take_text(context, store, row, column, what, whose, out);
-    if (status != WT_OK || wt_utf8_valid(*out))
+    size_t length = 0;
+    wt_status status = take_text(context, store, row, column, what, whose, out, &length);
+    if (status != WT_OK || wt_utf8_valid_bytes(*out, length))
         return status;
     return wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s is not UTF-8", store->shown,
                    what, whose);
@@ -106,16 +110,15 @@ done:
 /* Invariant 6. */
 static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                            wt_record *out) {
-    char whose[32];
+    char whose[] = "cell 123456789012";
     wt_status status;
-    *out = (wt_record){0};
     WT_TRY(take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
     size_t length = strlen(out->hash);
     if (length == 0 || length >= WT_HASH_TEXT || strspn(out->hash, "0123456789abcdef") != length) {
         status = cell_fails(context, store, "a cell", "has a hash that is no hash");
         goto done;
     }
-    snprintf(whose, sizeof whose, "cell %.12s", out->hash);
+    memcpy(whose + 5, out->hash, length < 12 ? length + 1 : 12);
     for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].name != NULL)
             WT_TRY(take_words(context, store, row, (int)i, columns[i].name, whose,
@@ -147,10 +150,12 @@ wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experi
     size_t rows;
     wt_status status;
     WT_TRY(wt_store_prepare(context, store,
-                            "SELECT " COLUMNS " FROM cell WHERE ?1 IS NULL OR experiment = ?1 "
-                            "ORDER BY hash",
+                            experiment == NULL ? "SELECT " COLUMNS " FROM cell ORDER BY hash"
+                                               : "SELECT " COLUMNS
+                                                 " FROM cell WHERE experiment = ?1 ORDER BY hash",
                             &statement));
-    WT_TRY(wt_store_bind(context, store, statement, 1, experiment));
+    if (experiment != NULL)
+        WT_TRY(wt_store_bind(context, store, statement, 1, experiment));
     WT_TRY(walk(context, store, statement, take, user, &rows));
 done:
     sqlite3_finalize(statement);
@@ -176,7 +181,14 @@ done:
 }
 
 wt_status wt_store_hold(wt_context *context, wt_store *store) {
-    return wt_store_execute(context, store, "BEGIN");
+    wt_status status;
+    WT_TRY(wt_store_execute(context, store, "BEGIN"));
+    /* the file may be another one than when it was opened */
+    WT_TRY(wt_store_check_schema(context, store));
+done:
+    if (status != WT_OK)
+        wt_store_let_go(store);
+    return status;
 }
 
 void wt_store_let_go(wt_store *store) {
@@ -292,8 +304,9 @@ wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take,
     while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW) {
         const char *kind, *text;
         WT_TRY(take_words(context, store, statement, 0, "kind", "a fact about it", &kind));
-        WT_TRY(take_text(context, store, statement, 1, "text", "a fact about it", &text));
-        if (!wt_utf8_valid(text)) {
+        size_t length;
+        WT_TRY(take_text(context, store, statement, 1, "text", "a fact about it", &text, &length));
+        if (!wt_utf8_valid_bytes(text, length)) {
             wt_release(spelled);
             WT_TRY(spell(context, text, &spelled));
             text = spelled;

@@ -45,7 +45,7 @@ void wt_store_wait_patiently(wt_store *store);
 wt_status wt_store_gave_up(wt_context *context, const wt_store *store);
 
 /* store_guard.c, invariant 6: before the first statement, and when there are tables. */
-wt_status wt_store_restrict(wt_context *context, wt_store *store);
+wt_status wt_store_restrict(wt_context *context, wt_store *store, bool reader);
 wt_status wt_store_check_schema(wt_context *context, wt_store *store);
 /* Makes the tables. */
 extern const char wt_store_schema[];

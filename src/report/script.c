@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "io/quote.h"
 
-/* Room for `more` bytes and the 0 at the end. */
-static bool make_room(wt_script *script, size_t more) {
+bool wt_script_room(wt_script *script, size_t more) {
     if (script->status != WT_OK || script->room - script->length > more)
         return script->status == WT_OK;
     char *larger;
@@ -25,14 +24,6 @@ static bool make_room(wt_script *script, size_t more) {
     return true;
 }
 
-void wt_script_bytes(wt_script *script, const char *bytes, size_t count) {
-    if (!make_room(script, count))
-        return;
-    memcpy(script->text + script->length, bytes, count);
-    script->length += count;
-    script->text[script->length] = '\0';
-}
-
 void wt_script_add(wt_script *script, const char *format, ...) {
     va_list values, again;
     size_t room = script->room - script->length;
@@ -43,7 +34,7 @@ void wt_script_add(wt_script *script, const char *format, ...) {
         script->status != WT_OK
             ? -1
             : vsnprintf(room > 0 ? script->text + script->length : NULL, room, format, values);
-    if (length >= 0 && (size_t)length >= room && make_room(script, (size_t)length))
+    if (length >= 0 && (size_t)length >= room && wt_script_room(script, (size_t)length))
         vsnprintf(script->text + script->length, script->room - script->length, format, again);
     if (length >= 0 && script->status == WT_OK)
         script->length += (size_t)length;
@@ -68,7 +59,7 @@ void wt_script_quote(wt_script *script, const char *words) {
 
 void wt_script_word(wt_script *script, const char *word) {
     size_t bytes = wt_shell_word(word, NULL, 0);
-    if (make_room(script, bytes))
+    if (wt_script_room(script, bytes))
         script->length +=
             wt_shell_word(word, script->text + script->length, script->room - script->length);
 }

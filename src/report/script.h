@@ -2,6 +2,8 @@
 #ifndef WT_REPORT_SCRIPT_H
 #define WT_REPORT_SCRIPT_H
 
+#include <string.h>
+
 #include "base/context.h"
 
 /* The first failure stays in `status`, and what is added after it is dropped: a script is written
@@ -15,8 +17,18 @@ typedef struct wt_script {
 
 __attribute__((format(printf, 2, 3))) void wt_script_add(wt_script *script, const char *format,
                                                          ...);
-/* So many bytes as they are. */
-void wt_script_bytes(wt_script *script, const char *bytes, size_t count);
+/* Makes room for `more` bytes and the 0 at the end; false when there is none, or after a failure.
+ */
+bool wt_script_room(wt_script *script, size_t more);
+/* So many bytes as they are. Here, as tables are made of millions of short pieces. */
+static inline void wt_script_bytes(wt_script *script, const char *bytes, size_t count) {
+    bool ready = script->status == WT_OK && script->room - script->length > count;
+    if (!ready && !wt_script_room(script, count))
+        return;
+    memcpy(script->text + script->length, bytes, count);
+    script->length += count;
+    script->text[script->length] = '\0';
+}
 /* The words in double quotes, as gnuplot reads them back, control characters spelled (wt_show).
  * NULL gives "". */
 void wt_script_quote(wt_script *script, const char *words);

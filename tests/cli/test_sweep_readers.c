@@ -254,8 +254,58 @@ static void memory_is_held(void **state) {
     CHECK_SAYS(run_in_folder("report large.db -o page.html --mem 2M"), 70, "memory budget of 2");
 }
 
+static size_t commas(const char *from, const char *to) {
+    size_t count = 0;
+    for (; from < to; from++)
+        count += *from == ',';
+    return count;
+}
+
+/* The last cell has names that no other has: rows before it have empty fields there. */
+static void columns_may_come_late(void **state) {
+    static char all[RUN_BYTES];
+    fill(*state, "late.db", FEW);
+    execute("late.db", "INSERT INTO cell SELECT replace(hex(zeroblob(32)), '0', 'f'), 'other', "
+                       "'{\"a\":1,\"n\":2,\"zz\":3}', 7,"
+                       " 1, 'done', '', '{\"loss\":0.25}', 0.5, '', '', '' FROM cell LIMIT 1");
+    execute("late.db", "UPDATE cell SET version = '', machine = ''"); /* may have commas */
+    const run_result *result = run_in_folder("sweep export late.db");
+    assert_int_equal(result->code, 0);
+    snprintf(all, sizeof all, "%s", result->out);
+    const char *line = all;
+    size_t rows = 0, wanted = commas(all, strchr(all, '\n'));
+    assert_non_null(strstr(all, "hash,experiment,result_version,seed,state,a,activation,"));
+    assert_non_null(
+        strstr(all, ",zz,chosen_lambda,loo_error,loss,test_error,train_error,message,"));
+    for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1, rows++)
+        assert_int_equal(commas(line, end), wanted);
+    assert_int_equal(rows, 1 + 5);
+    assert_non_null(strstr(all, "f,other,1,7,done,1,,"));
+    assert_non_null(strstr(all, ",3,,,0.25,,,,0.5,,,\n"));
+    /* a file has the same, and nothing of the rows that were begun */
+    run_must("sweep export late.db -o late.csv");
+    FILE *file = fopen(path_of("late.csv"), "r");
+    assert_non_null(file);
+    static char written[RUN_BYTES];
+    written[fread(written, 1, sizeof written - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(written, all);
+}
+
+static void what_is_printed_needs_a_place(void **state) {
+    run_setting nowhere = {.directory = run_folder, .variable = "TMPDIR=/none"};
+    fill(*state, "few.db", FEW);
+    fill(*state, "many.db", MANY);
+    assert_int_equal(run_with("sweep export few.db", &nowhere)->code, 0); /* little is kept */
+    const run_result *result = run_with("sweep export many.db", &nowhere);
+    CHECK_SAYS(result, 74, "/none: could not be written");
+    assert_string_equal(result->out, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_may_come_late),
+        cmocka_unit_test(what_is_printed_needs_a_place),
         cmocka_unit_test(a_pager_holds_nobody_up),
         cmocka_unit_test(a_sweep_waits_for_readers),
         cmocka_unit_test(damaged_cells_are_told),

@@ -234,8 +234,64 @@ static void text_arrives_whole(void **state) {
     free(content);
 }
 
+typedef struct {
+    size_t bytes;
+    bool right;
+} poured;
+
+static wt_status take_block(void *user, const void *bytes, size_t count) {
+    poured *all = user;
+    const uint8_t *block = bytes;
+    for (size_t i = 0; i < count; i++)
+        all->right &= block[i] == (all->bytes + i) % 251;
+    all->bytes += count;
+    return WT_OK;
+}
+
+static wt_status spool_bytes(wt_context *context, const char *directory, size_t bytes,
+                             poured *out) {
+    wt_output *output = NULL;
+    wt_status status;
+    *out = (poured){.right = true};
+    WT_TRY(wt_output_spool(context, directory, &output));
+    for (size_t i = 0; i < bytes; i++) {
+        uint8_t byte = (uint8_t)(i % 251);
+        WT_TRY(wt_output_write(output, &byte, 1));
+    }
+    assert_int_equal(files_left(), 0); /* it has no name */
+    WT_TRY(wt_output_pour(output, take_block, out));
+done:
+    wt_output_free(output);
+    return status;
+}
+
+static void a_spool_gives_back_what_was_written(void **state) {
+    static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 400000}; /* a block is 65536 */
+    wt_context *context = *state;
+    poured got;
+    files_clear();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        CHECK_OK(context, spool_bytes(context, test_directory, sizes[i], &got));
+        assert_int_equal(got.bytes, sizes[i]);
+        assert_true(got.right);
+    }
+    /* what is little needs no file */
+    CHECK_OK(context, spool_bytes(context, "/none", 100, &got));
+    CHECK_FAILS(context, spool_bytes(context, "/none", 400000, &got), WT_IO,
+                "/none: could not be written past byte 0: No such file or directory; it was to hold"
+                " what is printed (TMPDIR");
+    assert_int_equal(got.bytes, 0);
+    for (long k = 1; k <= 6; k++) {
+        atomic_store(&context->write_to_fail, k);
+        CHECK_FAILS(context, spool_bytes(context, test_directory, 400000, &got), WT_IO, "written");
+        assert_int_equal(got.bytes, 0);
+    }
+    atomic_store(&context->write_to_fail, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spool_gives_back_what_was_written),
         cmocka_unit_test(every_write_fails_once),
         cmocka_unit_test(every_allocation_of_the_writers_fails_once),
         cmocka_unit_test(every_allocation_of_the_readers_fails_once),
