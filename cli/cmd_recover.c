@@ -137,6 +137,7 @@ static void print(const char *output, double given_goal, const wt_recover_report
     if (report->products > 0)
         cli_print_row("products", "%zu", report->products);
     cli_print_row("examples", "%zu (N_min %.0f)", report->examples, ceil(report->least_examples));
+    cli_print_row("flops", "%.3g", report->flops);
     cli_print_row("seconds", "%.3g", report->seconds);
     if (output != NULL)
         cli_print_row("output", "%s", output);

@@ -69,6 +69,7 @@ typedef struct wt_sculpt_report {
     size_t net_points, tuples;
     double start_error; /* |y - F(x)| / |y| of the layer given back on held-out rows */
     double seconds;
+    double flops; /* as in wt_recover_report, and also where it stopped early */
 } wt_sculpt_report;
 
 /* A layer to start refining from, in *out (to be freed with wt_layer_free). When it cannot work:

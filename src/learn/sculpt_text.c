@@ -56,6 +56,7 @@ size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_t bytes
         {"net_tuples", (double)report->tuples},
         {"start_error", report->start_error},
         {"seconds", report->seconds},
+        {"flops", report->flops},
     };
     put(&to, "{\"stage\": \"%s\"",
         (size_t)report->stage < sizeof stages / sizeof *stages ? stages[report->stage] : "?");
