@@ -153,9 +153,8 @@ static double feature_work(const job *work) {
     const wt_projection *at = work->at;
     size_t d = work->rows->in.dim, pairs = at->starts[work->rows->in.sequences];
     double scores = wt_work_product(work->R, d, d) + wt_work_product(pairs, d, 1);
-    double mixing = work->mixer == NULL
-                        ? 0
-                        : wt_work_product(work->R * work->width, work->q, work->raw);
+    double mixing =
+        work->mixer == NULL ? 0 : wt_work_product(work->R * work->width, work->q, work->raw);
     return (double)at->heads * scores + mixing;
 }
 

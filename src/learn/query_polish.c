@@ -119,7 +119,8 @@ static double attend_work(const polish *work) {
 
 /* Of fill_slopes. */
 static double slopes_work(const polish *work) {
-    return attend_work(work) + 3.5 * wt_work_product(work->m * work->asker->tokens, work->d, work->p);
+    return attend_work(work) +
+           3.5 * wt_work_product(work->m * work->asker->tokens, work->d, work->p);
 }
 
 typedef struct {

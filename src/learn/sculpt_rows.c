@@ -62,8 +62,8 @@ static wt_status find_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
-/* Of one row: the Gram matrix of its points, its factor, what is left and the spread. Wolfe's method
- * factors a few smaller matrices more, by the numbers in them; they are not counted. */
+/* Of one row: the Gram matrix of its points, its factor, what is left and the spread. Wolfe's
+ * method factors a few smaller matrices more, by the numbers in them; they are not counted. */
 static double row_work(size_t k, size_t p) {
     return wt_work_product(k, k + 1, p) * 3 / 4 + wt_work_product(k, k, k) / 6 +
            3 * wt_work_product(k, p, 1);

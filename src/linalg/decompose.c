@@ -6,8 +6,8 @@
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
-/* The usual counts (Golub and Van Loan, Matrix Computations); what LAPACK does depends on the values
- * of a matrix, these on its shape alone. */
+/* The usual counts (Golub and Van Loan, Matrix Computations); what LAPACK does depends on the
+ * values of a matrix, these on its shape alone. */
 static double eigen_work(size_t n, bool vectors) {
     double cube = (double)n * (double)n * (double)n;
     return vectors ? 9 * cube : 4 * cube / 3;
