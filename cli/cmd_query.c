@@ -68,16 +68,17 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
     if (call->common.json)
         return cli_emit_json(
             call,
-            json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:s?}",
-                      "heads", (json_int_t)report->heads, "dim", (json_int_t)report->dim, "outputs",
-                      (json_int_t)report->outputs, "recovered", verdict, "queries", (json_int_t)all,
-                      "start_queries", (json_int_t)report->start_queries, "polish_queries",
-                      (json_int_t)report->polish_queries, "check_queries",
-                      (json_int_t)report->check_queries, "start_residual",
-                      cli_json_real(report->start_residual), "residual",
-                      cli_json_real(report->residual), "check_error",
-                      cli_json_real(report->check_error), "starts", (json_int_t)report->starts,
-                      "steps", (json_int_t)report->steps, "output", written));
+            json_pack(
+                "{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:s?, s:o}",
+                "heads", (json_int_t)report->heads, "dim", (json_int_t)report->dim, "outputs",
+                (json_int_t)report->outputs, "recovered", verdict, "queries", (json_int_t)all,
+                "start_queries", (json_int_t)report->start_queries, "polish_queries",
+                (json_int_t)report->polish_queries, "check_queries",
+                (json_int_t)report->check_queries, "start_residual",
+                cli_json_real(report->start_residual), "residual", cli_json_real(report->residual),
+                "check_error", cli_json_real(report->check_error), "starts",
+                (json_int_t)report->starts, "steps", (json_int_t)report->steps, "output", written,
+                "flops", cli_json_real(report->flops)));
     cli_print_row("layer", "%zu %s, d = %zu, p = %zu", report->heads,
                   report->heads == 1 ? "head" : "heads", report->dim, report->outputs);
     cli_print_row("recovered", "%s", !known ? "not checked" : report->reached ? "yes" : "no");
@@ -90,6 +91,7 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
                       report->starts == 1 ? "start" : "starts", report->steps);
     }
     cli_print_number("error on fresh ones", report->check_error);
+    cli_print_row("flops", "%.3g", report->flops);
     return WT_OK;
 }
 

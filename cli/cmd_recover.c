@@ -27,7 +27,9 @@ static const cli_option options[] = {
     {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, matrix_free), NULL, NULL,
      "Conjugate gradients however small the problem is."},
     {"certificate", 0, CLI_FLAG, offsetof(cli_recover_values, certificate), NULL, NULL,
-     "How wide the body of all Theta that agree with the rows is around the heads found."},
+     "How wide the body of all Theta that agree with the rows is around the heads found. It holds "
+     "the true heads if those attend alike on these rows to within the eta printed, which is not "
+     "checked."},
     {"directions", 0, CLI_TEXT, offsetof(cli_recover_values, directions), "N", "64",
      "Directions of the certificate, or all: a basis of those orthogonal to the heads."},
     {"part", 0, CLI_REAL, offsetof(cli_recover_values, part), "PART", "0.02",
@@ -137,6 +139,7 @@ static void print(const char *output, double given_goal, const wt_recover_report
     if (report->products > 0)
         cli_print_row("products", "%zu", report->products);
     cli_print_row("examples", "%zu (N_min %.0f)", report->examples, ceil(report->least_examples));
+    cli_print_row("flops", "%.3g", report->flops);
     cli_print_row("seconds", "%.3g", report->seconds);
     if (output != NULL)
         cli_print_row("output", "%s", output);
@@ -238,7 +241,7 @@ const cli_command cli_recover = {
         "Theta from small random starts; sculpt finds its start from the rows where all heads "
         "attend alike, stage by stage; adam is the plain baseline. A certificate bounds, for few "
         "tokens and many examples, how far other Theta that agree with such rows may lie from the "
-        "heads found.\n\n"
+        "heads found; that the true ones are among them is its assumption.\n\n"
         "The verdict is one of four. exact: the relative error on the fitted and the held-out "
         "sequences reaches the goal (or the rounding of float32, where all numbers are such). to "
         "the floor of noise: what is left of y passes every test for structure in x; the smallest "

@@ -26,18 +26,6 @@ static const cli_option options[] = {
      "Where the layer goes (.safetensors): theta (m,d,d), w (m,d,p)."},
 };
 
-/* Takes the mean of the heads' W off each: a layer that shows nothing of its W to one token. */
-static void sum_to_zero(wt_layer *layer) {
-    size_t count = layer->dim * layer->outputs;
-    for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (size_t head = 0; head < layer->heads; head++)
-            sum += layer->w[head * count + i];
-        for (size_t head = 0; head < layer->heads; head++)
-            layer->w[head * count + i] -= sum / (double)layer->heads;
-    }
-}
-
 static wt_status make_random(cli_call *call, wt_layer *layer) {
     const values *given = call->values;
     if (given->zero_sum && given->heads < 2)
@@ -46,7 +34,7 @@ static wt_status make_random(cli_call *call, wt_layer *layer) {
                                         given->outputs == 0 ? given->dim : given->outputs,
                                         given->scale, given->rank, call->common.seed, layer);
     if (status == WT_OK && given->zero_sum)
-        sum_to_zero(layer);
+        wt_layer_zero_sum(layer);
     return status;
 }
 

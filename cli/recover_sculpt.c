@@ -96,6 +96,7 @@ wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
     if (strcmp(report->start_from, "given") == 0)
         report->start_from = "sculpt";
     report->seconds += stages->sculpt.seconds;
+    report->flops += stages->sculpt.flops;
 done:
     wt_layer_free(&start);
     return status;

@@ -48,6 +48,10 @@ WT_API wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, si
 WT_API wt_status wt_layer_teacher(wt_context *context, size_t heads, size_t dim, size_t outputs,
                                   double scale, size_t rank, uint64_t seed, wt_layer *out);
 
+/* Takes the mean of the heads' W off each, so that they sum to 0: such a layer answers 0 to one
+ * token, whatever it is. */
+WT_API void wt_layer_zero_sum(wt_layer *layer);
+
 /* The hard instance: `bits` heads and one output that compute the parity of coordinates
  * 1 .. bits of the first of two Boolean tokens in R^dim, dim > bits. Coordinate 0 is a gate: where
  * it is +1 in the first token and -1 in the second, the first output row is, up to a constant c_0,

@@ -43,6 +43,8 @@ typedef struct wt_query_report {
     size_t starts, steps; /* starts tried (0 for one head), Gauss-Newton steps in all */
     bool reached;         /* residual and check error are within the tolerance; without
                               checks, not known to be otherwise */
+    double flops;         /* counted by shapes, all that the learner did; what the oracle spends on
+                             the same context is not in it */
 } wt_query_report;
 
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum

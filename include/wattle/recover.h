@@ -58,7 +58,7 @@ typedef struct wt_recover_report {
     const char *start_from;  /* what that start was: random, given or sculpt */
     size_t steps;            /* Gauss-Newton (or Adam) steps over all starts */
     size_t products;         /* products with the Jacobian or its transpose */
-    double flops;            /* of the products and factorisations, about */
+    double flops;            /* counted by shapes, all that the call did: no clock, no threads */
     double train_error, holdout_error;
     double condition;      /* of the projected Jacobian; from below for many unknowns */
     double least_examples; /* N_min = max(m d (d + p) / (k p), d^2 / (k (k - 1))) */

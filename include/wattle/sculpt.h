@@ -69,6 +69,7 @@ typedef struct wt_sculpt_report {
     size_t net_points, tuples;
     double start_error; /* |y - F(x)| / |y| of the layer given back on held-out rows */
     double seconds;
+    double flops; /* as in wt_recover_report, and also where it stopped early */
 } wt_sculpt_report;
 
 /* A layer to start refining from, in *out (to be freed with wt_layer_free). When it cannot work:
@@ -92,7 +93,10 @@ WT_API size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_
 
 /* How far from the reported heads a Theta could lie and still fit in all slabs: the width of the
  * convex body K = {Theta: |x_a^T Theta (x_b - x_c) - log(p_b / p_c)| <= eta} over accepted rows,
- * along directions orthogonal to the reported Theta_i, by linear programs. */
+ * along directions orthogonal to the reported Theta_i, by linear programs. p is read off the rows
+ * by the sum of the reported W, and eta by the reported Theta: K holds the reported heads, and the
+ * true ones only if they attend alike on those rows, as p says, to within eta. That is not checked,
+ * and the margin of eta is a choice: a wrong layer may have a narrow K without the true heads. */
 typedef struct wt_certificate_options {
     double part;       /* rows taken, as a part of all: those of least residual among rows with all
                           p_b in [0.1, 0.9] */
@@ -109,8 +113,9 @@ typedef struct wt_certificate_result {
     double eta; /* 1.1 times the largest violation of a slab by a reported head; 1e-9 at least */
     size_t directions;
     double theta_size; /* root mean square of |Theta_i|_F */
-    /* Half-widths over theta_size, INFINITY where the body has no end. Per direction: in Frobenius
-     * norm, over all directions at once, up to sqrt(d^2 - m) times larger. */
+    /* Half-widths over theta_size, INFINITY where the body has no end; never too small. Per
+     * direction: over a basis (directions = 0) the body is up to sqrt(d^2 - m) times as wide in
+     * Frobenius norm; random directions bound themselves alone. */
     double median, largest;
     double frobenius_factor;              /* sqrt(d^2 - m) */
     size_t teacher_heads, teacher_inside; /* 0 and 0 without a teacher */

@@ -3,6 +3,7 @@
 #define WT_BASE_CONTEXT_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "wattle/base.h"
 
@@ -24,7 +25,8 @@ struct wt_context {
     void *log_user;
     wt_progress_fn progress;
     void *progress_user;
-    double progress_shown; /* when the last line was shown, by wt_clock */
+    double progress_shown;     /* when the last line was shown, by wt_clock */
+    atomic_uint_fast64_t work; /* counted flops: base/work.h */
     /* Fault injection for tests: the k-th allocation or write from now fails; 0 = never. */
     atomic_long allocation_to_fail, write_to_fail;
 };

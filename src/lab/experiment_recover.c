@@ -5,8 +5,8 @@
 #include "base/grid.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
-#include "wattle/recover.h"
-#include "wattle/sculpt.h"
+#include "lab/recover_cell.h"
+#include "wattle/query.h"
 
 /* Fresh sequences are those from here on: never among the examples. */
 #define FIRST_TEST ((uint64_t)1 << 40)
@@ -32,6 +32,7 @@ enum {
     GOAL,
     SUCCESS,
     TEST_N,
+    DEGENERATE,
     PARAMETERS
 };
 
@@ -51,7 +52,8 @@ static const wt_parameter parameters[PARAMETERS] = {
     [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "standard deviation of the noise on outputs"},
     [SAMPLES_RATIO] = {"samples-ratio", WT_PARAMETER_REAL, "5",
                        "sequences over N_min, the information limit"},
-    [METHOD] = {"method", WT_PARAMETER_WORD, "refine", "refine, sculpt or adam"},
+    [METHOD] = {"method", WT_PARAMETER_WORD, "refine",
+                "refine, sculpt or adam; or query: no examples, the inputs are its own to choose"},
     [KNOWN_HEADS] = {"known-heads", WT_PARAMETER_FLAG, "yes",
                      "whether the method is told the number of heads"},
     [RESTARTS] = {"restarts", WT_PARAMETER_COUNT, "20", "random starts at most"},
@@ -62,6 +64,10 @@ static const wt_parameter parameters[PARAMETERS] = {
     [SUCCESS] = {"success-error", WT_PARAMETER_REAL, "1e-7",
                  "largest error of the parameters that counts as success"},
     [TEST_N] = {"test-n", WT_PARAMETER_COUNT, "200", "fresh sequences for the test error"},
+    [DEGENERATE] =
+        {"degenerate", WT_PARAMETER_WORD, "no",
+         "no, parallel (Theta that differ by a tenth), equal-w (all W equal) or zero-sum (W "
+         "that sum to 0)"},
 };
 
 enum {
@@ -77,6 +83,12 @@ enum {
     M_ALL_STEPS,
     M_SAMPLES,
     M_LEAST_SAMPLES,
+    M_FLOPS,
+    M_SCULPTED,
+    M_SPAN_FOUND,
+    M_SPAN_ERROR,
+    M_SPAN_GAP,
+    M_ACCEPTED_ROWS,
     METRICS
 };
 static const char *const metrics[METRICS] = {[M_SUCCESS] = "success",
@@ -90,45 +102,13 @@ static const char *const metrics[METRICS] = {[M_SUCCESS] = "success",
                                              [M_STARTS] = "starts",
                                              [M_ALL_STEPS] = "all_steps",
                                              [M_SAMPLES] = "samples",
-                                             [M_LEAST_SAMPLES] = "least_samples"};
-
-static wt_status sculpt(wt_context *context, const wt_sequences *data,
-                        const wt_recover_options *options, wt_layer *out,
-                        wt_recover_report *report) {
-    wt_sculpt_options stages = wt_sculpt_options_default();
-    wt_recover_options refine = *options;
-    wt_sculpt_report found;
-    wt_layer start = {0};
-    wt_status status;
-    stages.heads = options->heads;
-    WT_TRY(wt_sculpt(context, data, &stages, &start, &found));
-    refine.heads = start.heads;
-    refine.start = &start;
-    WT_TRY(wt_refine(context, data, &refine, out, report));
-done:
-    wt_layer_free(&start);
-    return status;
-}
-
-/* A new method is a row here. */
-static const struct {
-    const char *name;
-    wt_status (*run)(wt_context *context, const wt_sequences *data,
-                     const wt_recover_options *options, wt_layer *out, wt_recover_report *report);
-    double steps; /* unless given */
-} methods[] = {
-    {"refine", wt_refine, 200},
-    {"sculpt", sculpt, 200},
-    {"adam", wt_adam, 20000},
-};
-enum { METHOD_COUNT = sizeof methods / sizeof *methods };
-
-static size_t method_of(const wt_value *values) {
-    size_t i = 0;
-    while (i < METHOD_COUNT && strcmp(methods[i].name, values[METHOD].text) != 0)
-        i++;
-    return i;
-}
+                                             [M_LEAST_SAMPLES] = "least_samples",
+                                             [M_FLOPS] = "flops",
+                                             [M_SCULPTED] = "sculpted",
+                                             [M_SPAN_FOUND] = "span_found",
+                                             [M_SPAN_ERROR] = "span_error",
+                                             [M_SPAN_GAP] = "span_gap",
+                                             [M_ACCEPTED_ROWS] = "accepted_rows"};
 
 static size_t count_of(const wt_value *values, size_t parameter) {
     return (size_t)values[parameter].number;
@@ -140,7 +120,16 @@ static size_t dim_of(const wt_value *values) {
     return ratio > 0 ? 1 + ratio * count_of(values, PARITY) : count_of(values, DIM);
 }
 
+static const wt_recover_method *method_of(const wt_value *values) {
+    return wt_recover_method_find(values[METHOD].text);
+}
+
+/* Numbers over numbers: an answer to a question has out-dim of them. */
 static double least_samples(const wt_value *values) {
+    if (method_of(values)->asks) {
+        double m = values[HEADS].number, d = (double)dim_of(values), p = values[OUT_DIM].number;
+        return m * d * (d + p) / p;
+    }
     return wt_recover_least_examples(count_of(values, HEADS), dim_of(values),
                                      count_of(values, OUT_DIM), count_of(values, LENGTH));
 }
@@ -175,28 +164,54 @@ static wt_status settle_dim(wt_context *context, wt_value *values) {
     return WT_OK;
 }
 
-static wt_status settle(wt_context *context, wt_value *values) {
-    size_t method = method_of(values);
-    wt_law law;
-    wt_status status;
-    WT_TRY(settle_dim(context, values));
-    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
-    if (method == METHOD_COUNT) {
-        status = wt_fail(context, WT_USAGE, "method '%s' is none of refine, sculpt and adam",
-                         values[METHOD].text);
-        goto done;
-    }
-    WT_TRY(check(context, values));
+/* Who asks has no examples. */
+static wt_status settle_asking(wt_context *context, wt_value *values) {
+    if (values[HEADS].number > WT_QUERY_MOST_HEADS || dim_of(values) > WT_QUERY_MOST_DIM)
+        return wt_fail(
+            context, WT_USAGE, "query takes up to %d heads in %d dimensions, not %g in %zu",
+            WT_QUERY_MOST_HEADS, WT_QUERY_MOST_DIM, values[HEADS].number, dim_of(values));
+    values[SAMPLES_RATIO].number = 1;
+    values[HOLDOUT].number = 0;
+    return WT_OK;
+}
+
+static wt_status settle_teacher(wt_context *context, wt_value *values) {
     if (values[PARITY].number > 0) {
         values[HEADS].number = values[PARITY].number;
         values[OUT_DIM].number = 1;
         values[SCALE].number = values[RANK].number = 0;
+        values[DEGENERATE].text = "no";
     }
     if (values[OUT_DIM].number == 0)
         values[OUT_DIM].number = values[DIM].number;
-    if (values[STEPS].number == 0)
-        values[STEPS].number = methods[method].steps;
-    if (!(values[SAMPLES_RATIO].number * least_samples(values) < (double)WT_GRID_WHOLE))
+    if (!wt_teacher_is_way(values[DEGENERATE].text))
+        return wt_fail(context, WT_USAGE,
+                       "degenerate '%s' is none of no, parallel, equal-w and zero-sum",
+                       values[DEGENERATE].text);
+    if (values[HEADS].number == 1 && strcmp(values[DEGENERATE].text, "no") != 0)
+        return wt_fail(context, WT_USAGE, "a teacher of one head cannot be %s",
+                       values[DEGENERATE].text);
+    return WT_OK;
+}
+
+static wt_status settle(wt_context *context, wt_value *values) {
+    const wt_recover_method *method = method_of(values);
+    wt_law law;
+    wt_status status;
+    WT_TRY(settle_dim(context, values));
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
+    if (method == NULL) {
+        status = wt_fail(context, WT_USAGE, "method '%s' is none of refine, sculpt, adam and query",
+                         values[METHOD].text);
+        goto done;
+    }
+    WT_TRY(check(context, values));
+    WT_TRY(settle_teacher(context, values));
+    if (values[STEPS].number == 0 || method->steps == 0)
+        values[STEPS].number = method->steps;
+    if (method->asks)
+        WT_TRY(settle_asking(context, values));
+    else if (!(values[SAMPLES_RATIO].number * least_samples(values) < (double)WT_GRID_WHOLE))
         status = wt_fail(context, WT_USAGE, "samples-ratio %g asks for %g sequences: too many",
                          values[SAMPLES_RATIO].number,
                          values[SAMPLES_RATIO].number * least_samples(values));
@@ -212,12 +227,16 @@ static size_t samples_of(const wt_value *values) {
  * the Jacobian, each as much as three passes through the layer, where one of the first starts wins,
  * and those of a start that fails; examples over N_min below which most do; starts that Adam's
  * method takes, with one and a half passes a step. Parities of m bits take some 2^m starts, none of
- * them quick from two bits on. */
+ * them quick from two bits on. Sculpt looks at all rows and solves for the sum of W, from 4096 rows
+ * at most, some twenty times. The polish of query takes some ten steps. */
 #define PART_OF_GEMM    0.5
 #define QUICK_PRODUCTS  300
 #define FAILED_PRODUCTS 20000
 #define SCARCE          2
 #define ADAM_STARTS     5
+#define SCULPT_PASSES   20
+#define SCULPT_ROWS     4096
+#define QUERY_STEPS     10
 
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
@@ -233,8 +252,16 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
     double passes = adam    ? 1.5 * ADAM_STARTS * values[STEPS].number
                     : quick ? 3 * QUICK_PRODUCTS
                             : 3 * FAILED_PRODUCTS * starts;
-    double unknowns = m * d * d;
-    *out = (wt_cost){.flops = passes * pass / PART_OF_GEMM,
+    double unknowns = m * d * d, p = values[OUT_DIM].number, flops = passes * pass;
+    if (strcmp(values[METHOD].text, "sculpt") == 0)
+        flops += SCULPT_PASSES *
+                 (tokens * 2 * p * (d + k * k) + 2 * fmin(tokens, SCULPT_ROWS) * d * d * p * p);
+    if (method_of(values)->asks) {
+        double rows = 2 * m * d * d + least_samples(values);
+        flops = QUERY_STEPS * rows * p * unknowns * (unknowns + 4 * m * d);
+        tokens = rows;
+    }
+    *out = (wt_cost){.flops = flops / PART_OF_GEMM,
                      .bytes = 8 * (2 * unknowns * unknowns + 10 * tokens * m * (d + k))};
     return WT_OK;
 }
@@ -243,9 +270,12 @@ static wt_status draw_teacher(wt_context *context, const wt_value *values, uint6
                               wt_layer *out) {
     if (values[PARITY].number > 0)
         return wt_layer_parity(context, count_of(values, PARITY), dim_of(values), out);
-    return wt_layer_teacher(context, count_of(values, HEADS), dim_of(values),
-                            count_of(values, OUT_DIM), values[SCALE].number, count_of(values, RANK),
-                            seed, out);
+    wt_status status = wt_layer_teacher(context, count_of(values, HEADS), dim_of(values),
+                                        count_of(values, OUT_DIM), values[SCALE].number,
+                                        count_of(values, RANK), seed, out);
+    if (status == WT_OK)
+        wt_teacher_degenerate(values[DEGENERATE].text, out);
+    return status;
 }
 
 /* |y - F(x)| / |y| on fresh sequences, y the teacher's outputs without noise. */
@@ -274,63 +304,97 @@ done:
 
 /* What was found, beside the teacher. */
 static wt_status judge(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
-                       const wt_layer *teacher, const wt_layer *layer,
-                       const wt_recover_report *report, double *out) {
+                       const wt_layer *teacher, const wt_layer *layer, double *out) {
     wt_comparison compared = {0};
     wt_status status;
     WT_TRY(wt_compare(context, teacher, layer, values[TOKEN_SCALE].number, seed, &compared));
     WT_TRY(test_error(context, values, law, seed, teacher, layer, &out[M_TEST_ERROR]));
     double worst = fmax(compared.theta_error, compared.w_error);
     out[M_SUCCESS] = worst <= values[SUCCESS].number;
-    out[M_RECOVERED] = report->recovered;
-    out[M_HEADS] = (double)report->heads;
     out[M_THETA_ERROR] = compared.theta_error;
     out[M_W_ERROR] = compared.w_error;
-    out[M_HOLDOUT_ERROR] = report->holdout_error;
-    out[M_TRAIN_ERROR] = report->train_error;
-    out[M_STARTS] = (double)report->starts;
-    out[M_ALL_STEPS] = (double)report->steps;
 done:
     wt_comparison_free(&compared);
     return status;
 }
 
-static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
-    const wt_value *values = trial->values;
-    uint64_t seed = wt_trial_seed(trial);
-    wt_recover_options options = wt_recover_options_default();
-    wt_recover_report report;
-    wt_layer teacher = {0}, layer = {0};
-    wt_sequences data = {0};
-    wt_law law;
+/* What a method spent, whether or not it came to an end. */
+static void count_costs(const wt_recovered *found, double *out) {
+    out[M_STARTS] = found->starts;
+    out[M_ALL_STEPS] = found->steps;
+    out[M_FLOPS] = found->flops;
+    out[M_SAMPLES] = found->sequences;
+}
+
+static void tell_stages(const wt_recovered *found, double *out) {
+    const wt_sculpt_report *stages = &found->stages;
+    out[M_SCULPTED] = found->sculpted;
+    out[M_SPAN_FOUND] = stages->stage >= WT_SCULPT_SPAN;
+    out[M_SPAN_ERROR] = stages->hull_error;
+    out[M_SPAN_GAP] = stages->gap;
+    out[M_ACCEPTED_ROWS] = (double)stages->accepted;
+}
+
+static wt_status draw_data(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
+                           const wt_layer *teacher, wt_sequences *out) {
     wt_status status;
-    for (size_t i = 0; i < METRICS; i++)
-        out[i] = NAN;
-    out[M_SAMPLES] = (double)samples_of(values);
-    out[M_LEAST_SAMPLES] = least_samples(values);
-    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
-    WT_TRY(draw_teacher(context, values, seed, &teacher));
-    WT_TRY(wt_sequences_new(context, samples_of(values), count_of(values, LENGTH), teacher.dim,
-                            teacher.outputs, &data));
-    WT_TRY(wt_layer_draw(context, &teacher, law, values[TOKEN_SCALE].number, values[NOISE].number,
-                         seed, 0, &data));
-    options.heads = values[KNOWN_HEADS].number != 0 ? teacher.heads : 0;
+    WT_TRY(wt_sequences_new(context, samples_of(values), count_of(values, LENGTH), teacher->dim,
+                            teacher->outputs, out));
+    WT_TRY(wt_layer_draw(context, teacher, law, values[TOKEN_SCALE].number, values[NOISE].number,
+                         seed, 0, out));
+done:
+    return status;
+}
+
+static wt_recover_options options_of(const wt_value *values, uint64_t seed) {
+    wt_recover_options options = wt_recover_options_default();
+    options.heads = values[KNOWN_HEADS].number != 0 ? count_of(values, HEADS) : 0;
     options.restarts = count_of(values, RESTARTS);
     options.holdout = values[HOLDOUT].number;
     options.goal = values[GOAL].number;
     options.most_steps = count_of(values, STEPS);
     options.seed = seed;
-    status = methods[method_of(values)].run(context, &data, &options, &layer, &report);
-    if (status == WT_MISSED) { /* the method says that it cannot: no success, no failure */
-        out[M_SUCCESS] = out[M_RECOVERED] = 0;
-        status = WT_OK;
+    return options;
+}
+
+static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
+    const wt_value *values = trial->values;
+    const wt_recover_method *method = method_of(values);
+    uint64_t seed = wt_trial_seed(trial);
+    wt_recovered found = {.train_error = NAN, .holdout_error = NAN};
+    wt_layer teacher = {0};
+    wt_sequences data = {0};
+    wt_law law;
+    wt_status status;
+    for (size_t i = 0; i < METRICS; i++)
+        out[i] = NAN;
+    out[M_LEAST_SAMPLES] = least_samples(values);
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
+    WT_TRY(draw_teacher(context, values, seed, &teacher));
+    if (!method->asks)
+        WT_TRY(draw_data(context, values, law, seed, &teacher, &data));
+    found.sequences = (double)data.samples;
+    const wt_recovery job = {.teacher = &teacher,
+                             .data = &data,
+                             .noise = values[NOISE].number,
+                             .options = options_of(values, seed)};
+    status = method->run(context, &job, &found);
+    bool missed = status == WT_MISSED; /* it says that it cannot: that is no success */
+    WT_TRY(missed ? WT_OK : status);
+    count_costs(&found, out);
+    if (strcmp(method->name, "sculpt") == 0)
+        tell_stages(&found, out);
+    out[M_SUCCESS] = 0;
+    out[M_RECOVERED] = found.recovered;
+    if (missed)
         goto done;
-    }
-    WT_TRY(status);
-    WT_TRY(judge(context, values, law, seed, &teacher, &layer, &report, out));
+    out[M_HEADS] = (double)found.heads;
+    out[M_HOLDOUT_ERROR] = found.holdout_error;
+    out[M_TRAIN_ERROR] = found.train_error;
+    WT_TRY(judge(context, values, law, seed, &teacher, &found.layer, out));
 done:
     wt_layer_free(&teacher);
-    wt_layer_free(&layer);
+    wt_layer_free(&found.layer);
     wt_sequences_free(&data);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/work.h"
 #include "learn/holdout.h"
 #include "learn/jacobian.h"
 #include "learn/recover.h"
@@ -106,6 +107,7 @@ static wt_status descend(job *work, size_t start, double rate, size_t steps, siz
         if (work->at.error <= work->options->goal)
             break;
         move(work, rate * (0.01 + 0.99 * 0.5 * (1 + cos(3.14159265358979323846 * phase))), step);
+        wt_work_add(work->context, 14 * (double)work->count);
         work->steps++;
         wt_meter_set(&meter, (double)step);
     }
@@ -167,7 +169,7 @@ done:
 
 wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,
                   wt_layer *out, wt_recover_report *report) {
-    double began = wt_clock();
+    double began = wt_clock(), before = wt_work_done(context);
     wt_rows train = {0}, held = {0};
     wt_holdout split = {0};
     job work = {.context = context,
@@ -205,6 +207,7 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     report->steps = work.steps;
     wt_recover_end(context, data, options, out, report);
     report->seconds = wt_clock() - began;
+    report->flops = wt_work_done(context) - before;
 done:
     wt_projection_free(&work.at);
     wt_jacobian_free(&work.jacobian);

@@ -96,7 +96,6 @@ static wt_status linearise(wt_context *context, wt_descent *descent) {
         goto done;
     }
     WT_TRY(wt_normal_form(context, now, descent->normal));
-    descent->flops += wt_normal_flops(now);
     descent->scale = 0;
     for (size_t i = 0; i < side; i++)
         descent->scale += descent->normal[i * side + i] / (double)side;
@@ -139,7 +138,6 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
             for (size_t i = 0; i < descent->side; i++)
                 descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
             WT_TRY(wt_projection_evaluate(context, &descent->trial));
-            descent->flops += descent->trial.flops;
             *moved = descent->trial.error < descent->now.error;
         }
         *damping *= *moved ? 0.2 : 4;

@@ -31,7 +31,6 @@ typedef struct wt_descent {
     size_t side;            /* m d^2 */
     size_t steps, products; /* made so far, over all runs */
     size_t products_before; /* this run */
-    double flops;
     wt_meter meter; /* of a run: steps, or products where they are matrix-free */
 } wt_descent;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "learn/descent.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
@@ -25,7 +26,6 @@ static wt_status multiply(wt_context *context, wt_descent *descent) {
     for (size_t i = 0; i < descent->side; i++)
         descent->product[i] = (double)descent->narrow_out[i];
     descent->products++;
-    descent->flops += wt_jacobian_flops(&descent->now);
 done:
     return status;
 }
@@ -68,6 +68,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
         descent->lengths[i] = length;
         descent->ratios[i] = square / before;
         descent->iterations = i + 1;
+        wt_work_add(context, 12 * (double)side);
         wt_meter_set(&descent->meter, (double)(descent->products - descent->products_before));
     }
 done:

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 
 #define REAL     double

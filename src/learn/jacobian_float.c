@@ -1,6 +1,7 @@
 /* The products in float: as good a direction for a step, at twice the speed. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "learn/jacobian.h"
 #include "linalg/backend.h"
 

@@ -53,6 +53,8 @@ static wt_status move_all(wt_context *context, JACOBIAN *jacobian) {
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
     work.blas = &backend->KERNELS;
+    size_t weights = jacobian->at->heads * jacobian->at->starts[in->sequences];
+    wt_work_add(context, 2 * wt_work_product(weights, in->dim, 1) + 4 * (double)weights);
     WT_TRY(wt_parallel_for(context, in->sequences, wt_attention_grain(in), move_some, &work));
 done:
     return status;

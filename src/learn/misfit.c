@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "learn/misfit_features.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
@@ -147,6 +148,16 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
+/* Of fill_rows: the scores of every row, and the mixing; the families' own formulas are short. */
+static double feature_work(const job *work) {
+    const wt_projection *at = work->at;
+    size_t d = work->rows->in.dim, pairs = at->starts[work->rows->in.sequences];
+    double scores = wt_work_product(work->R, d, d) + wt_work_product(pairs, d, 1);
+    double mixing =
+        work->mixer == NULL ? 0 : wt_work_product(work->R * work->width, work->q, work->raw);
+    return (double)at->heads * scores + mixing;
+}
+
 /* Z off the span of H. */
 static wt_status project(job *work) {
     const wt_projection *at = work->at;
@@ -243,6 +254,7 @@ static wt_status add_scores(job *work, sums *out) {
     WT_TRY(WT_NEW_ZERO(context, &gram, order * order, "scores of residuals"));
     WT_TRY(WT_NEW_ZERO(context, &sum, side, "scores of residuals"));
     WT_TRY(WT_NEW(context, &work->u, block * side, "scores of residuals"));
+    wt_work_add(context, wt_work_product(work->R * work->width, work->q, work->free));
     for (work->begin = 0; work->begin < n; work->begin += block) {
         size_t count = n - work->begin < block ? n - work->begin : block;
         WT_TRY(wt_parallel_for(context, count, 16, fill_scores, work));
@@ -368,6 +380,7 @@ static wt_status try_family(job *work, const wt_feature_family *family, uint64_t
     WT_TRY(draw_mixer(work, seed));
     WT_TRY(measure_features(work));
     WT_TRY(wt_parallel_for(context, work->R, 64, fill_rows, work));
+    wt_work_add(context, feature_work(work));
     WT_TRY(project(work));
     WT_TRY(orthonormalise(work, &kept));
     work->q = kept;

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 
 /* Rows that are expanded at a time. */
@@ -142,11 +143,15 @@ static wt_status sum_rows(wt_context *context, job *work) {
     for (size_t i = 0; i < m; i++)
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, keys, p, d, 1, in->key, d, at->w + i * d * p, p,
                        0, work->values + i * p, m * p));
+    /* B of all rows: A .* (X W - h^T W), and X^T times it */
+    wt_work_add(context, wt_work_product(m * at->starts[in->sequences], p, d + 2));
     for (work->first = 0; work->first < at->rows->rows; work->first += ROWS_A_BLOCK) {
         size_t left = at->rows->rows - work->first,
                rows = left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK;
         double beta = work->first == 0 ? 0 : 1;
         WT_TRY(wt_parallel_for(context, rows, ROWS_A_CHUNK, expand, work));
+        wt_work_add(context, wt_work_product(rows, n * (n + 1) / 2, p) +
+                                 (double)rows * (double)(d * n + work->halves_x));
         WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
                        work->xx, work->halves_x, work->bb, work->halves_b, beta, work->products,
                        work->halves_b));

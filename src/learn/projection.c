@@ -27,8 +27,6 @@ wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t hea
     WT_TRY(WT_NEW(context, &out->w, columns * p, "W"));
     WT_TRY(WT_NEW(context, &out->spare, columns * p, "W"));
     WT_TRY(WT_NEW(context, &out->e, R * p, "residuals"));
-    double r = (double)R, c = (double)columns;
-    out->flops = 2 * r * c * ((double)d + 2 * c + 4 * (double)p);
 done:
     if (status != WT_OK)
         wt_projection_free(out);

@@ -23,7 +23,6 @@ typedef struct wt_projection {
     double *spare;         /* (m d, p) */
     double *plain;         /* Theta as (m, d, d) */
     double error;          /* |E| / |Y|; infinite where nothing could be computed */
-    double flops;          /* of one evaluation, about */
 } wt_projection;
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,

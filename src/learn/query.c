@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "learn/query.h"
 #include "wattle/random.h"
 
@@ -175,6 +176,7 @@ wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t 
     size_t first = options->heads == 0 ? 1 : options->heads;
     size_t last = options->heads == 0 ? WT_QUERY_MOST_HEADS : options->heads;
     size_t spent[3] = {0};
+    double before = wt_work_done(context), theirs = 0;
     wt_layer layer = {0};
     wt_status status;
     WT_TRY(check_options(context, dim, outputs, options));
@@ -193,6 +195,8 @@ wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t 
         report->start_queries = spent[0] += report->start_queries;
         report->polish_queries = spent[1] += report->polish_queries;
         report->check_queries = spent[2] += report->check_queries;
+        theirs += asker.theirs;
+        report->flops = wt_work_done(context) - before - theirs;
         wt_asker_free(&asker);
         if (status != WT_OK && (status != WT_MISSED || heads == last))
             goto done;

@@ -18,7 +18,8 @@ typedef struct wt_asker {
     wt_ask_fn ask;
     void *user;
     size_t d, p;
-    size_t count; /* questions in all, kept or not */
+    size_t count;  /* questions in all, kept or not */
+    double theirs; /* flops that the oracle did on this context */
     size_t rows, row_room, tokens, token_room, wide_room;
     wt_asked *asked; /* (rows) */
     double *y;       /* (rows, p) */

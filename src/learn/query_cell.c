@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "learn/query.h"
 #include "wattle/linalg.h"
 
@@ -138,6 +139,8 @@ wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double
     WT_TRY(ask_all(asker, m, b, u, base, r, f));
     WT_TRY(denominator(asker, m, r, f, e));
     bool good = read_logits(m, e, out->logits);
+    /* the roots: complex products of m factors and of m - 1 apart */
+    wt_work_add(asker->context, 16.0 * ROOT_STEPS * (double)(m * m));
     for (size_t q = 0; q < 2 * m; q++)
         for (size_t h = 0; h < m; h++)
             shapes[q * m + h] = 1 / (1 + exp(-out->logits[h]) / r[q]);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "learn/query.h"
 #include "wattle/linalg.h"
 
@@ -110,6 +111,18 @@ static wt_status fill_slopes(void *argument, size_t begin, size_t end, int worke
     return WT_OK;
 }
 
+/* Of attend for all heads on all questions. */
+static double attend_work(const polish *work) {
+    return (double)work->m * (wt_work_product(work->rows, work->d, work->d) +
+                              2 * wt_work_product(work->asker->tokens, work->d, 1));
+}
+
+/* Of fill_slopes. */
+static double slopes_work(const polish *work) {
+    return attend_work(work) +
+           3.5 * wt_work_product(work->m * work->asker->tokens, work->d, work->p);
+}
+
 typedef struct {
     const polish *work;
     size_t output;
@@ -140,6 +153,7 @@ static wt_status evaluate(polish *work, const double *theta, double *w, double *
     wt_status status;
     work->theta = theta;
     WT_TRY(wt_parallel_for(context, n, ROW_GRAIN, fill_features, work));
+    wt_work_add(context, attend_work(work));
     WT_TRY(wt_svd(context, n, columns, work->features, columns, work->u, work->s, work->vt));
     WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, columns, p, n, 1, work->u, columns, work->asker->y,
                    p, 0, work->coefficients, p));
@@ -169,6 +183,7 @@ static wt_status linearise(polish *work, const double *theta, const double *w) {
     work->theta = theta;
     work->w = w;
     WT_TRY(wt_parallel_for(context, n, ROW_GRAIN, fill_slopes, work));
+    wt_work_add(context, slopes_work(work) + (double)(n * p) * (double)all);
     for (size_t o = 0; o < p; o++) {
         slab job = {work, o};
         double keep = o == 0 ? 0 : 1;

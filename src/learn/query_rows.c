@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "learn/query.h"
 #include "wattle/io.h"
 #include "wattle/random.h"
@@ -49,7 +50,9 @@ done:
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
     wt_status status;
     WT_TRY(wt_check_cancelled(asker->context));
+    double before = wt_work_done(asker->context);
     WT_TRY(asker->ask(asker->user, k, x, y));
+    asker->theirs += wt_work_done(asker->context) - before;
     asker->count++;
     WT_TRY(wt_check_finite(asker->context, "the answer", y, 1, &asker->p));
 done:

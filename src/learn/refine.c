@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/work.h"
 #include "learn/descent.h"
 #include "learn/holdout.h"
 #include "learn/misfit.h"
@@ -201,7 +202,6 @@ static wt_status open_rows(job *work, size_t end) {
     wt_status status;
     report->steps += work->descent.steps;
     report->products += work->descent.products;
-    report->flops += work->descent.flops;
     wt_descent_free(&work->descent);
     wt_rows_free(&work->train);
     WT_TRY(make_rows(work, 0, end, false, &work->train));
@@ -329,7 +329,6 @@ static wt_status finish(job *work) {
     WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
     report->steps += work->descent.steps;
     report->products += work->descent.products;
-    report->flops += work->descent.flops;
     WT_TRY(make_rows(work, 0, work->data->samples, true, &all));
     WT_TRY(fit_w(work, &all, &report->train_error));
     report->holdout_error = work->best_held;
@@ -476,7 +475,7 @@ static wt_status run_whole(void *argument, size_t begin, size_t end, int worker)
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
                             wt_layer *out, wt_recover_report *report) {
-    double began = wt_clock();
+    double began = wt_clock(), before = wt_work_done(context);
     wt_visible seen = {0};
     wt_holdout split = {0};
     whole work = {context, &split.data, &split.options, rescue, out, report};
@@ -491,6 +490,7 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     wt_recover_end(context, &seen.data, options, out, report);
     WT_TRY(wt_visible_lift(context, &seen, out));
     report->seconds = wt_clock() - began;
+    report->flops = wt_work_done(context) - before;
 done:
     wt_holdout_free(&split);
     wt_visible_free(&seen);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/work.h"
 #include "learn/sculpt_net.h"
 #include "learn/sculpt_span.h"
 
@@ -260,7 +261,7 @@ done:
 
 wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_sculpt_options *options,
                     wt_layer *out, wt_sculpt_report *report) {
-    double began = wt_clock();
+    double began = wt_clock(), before = wt_work_done(context);
     sculptor job = {.context = context, .data = data, .options = options, .report = report};
     wt_status status;
     *out = (wt_layer){0};
@@ -281,6 +282,7 @@ wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_scul
     WT_TRY(find_start(&job, out));
 done:
     report->seconds = wt_clock() - began;
+    report->flops = wt_work_done(context) - before;
     wt_patterns_close(&job.patterns);
     wt_slabs_close(&job.slabs);
     wt_span_close(&job.span);

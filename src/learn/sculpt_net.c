@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "learn/sculpt_tuples.h"
 #include "wattle/sculpt.h"
 
@@ -56,6 +57,7 @@ static wt_status evaluate(net *job, size_t *best, double *error) {
             for (size_t j = 0; j < u; j++)
                 theta[j] += job->c[i * job->axes + axis] * job->directions[axis * u + j];
     }
+    wt_work_add(job->context, wt_work_product(job->points, u, job->axes));
     WT_TRY(wt_candidates_open(job->context, &job->fit, &job->held, job->points, job->theta,
                               &candidates));
     WT_TRY(wt_candidates_best(job->context, &candidates, job->heads, job->count, job->tuples, best,

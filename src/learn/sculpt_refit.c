@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "learn/sculpt_rows.h"
 #include "wattle/linalg.h"
 
@@ -110,6 +111,12 @@ static wt_status some_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
+/* Of some_rows, for a row whose pattern has every token. */
+static double row_work(size_t k, size_t d, size_t p) {
+    return wt_work_product(k, d, p + 1) + wt_work_product(k, k, p) * 2 + (double)(d * d) +
+           wt_work_product(k - 1, p, p + 2);
+}
+
 /* Solves for D in place of side; outer is in order (i, j, o, q), the system wants (i, o, j, q). */
 static wt_status solve(wt_context *context, size_t d, size_t p, const double *outer, double *side) {
     size_t size = d * p, failed;
@@ -151,6 +158,7 @@ wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_p
     WT_TRY(wt_allocate(context, &outer, d * d, p * p * sizeof *outer, "a system for the sum of W"));
     WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
     WT_TRY(wt_parallel_for(context, count, ROWS_A_CHUNK, some_rows, &job));
+    wt_work_add(context, (double)count * row_work(rows->length, d, p));
     WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d * d, p * p, count, 1, job.hh, d * d, job.pi,
                    p * p, 0, outer, p * p));
     WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, count, 1, job.h, d, job.e, p, 0, side, p));

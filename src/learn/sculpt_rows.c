@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/hull.h"
 #include "wattle/linalg.h"
 
@@ -61,6 +62,13 @@ static wt_status find_rows(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
+/* Of one row: the Gram matrix of its points, its factor, what is left and the spread. Wolfe's
+ * method factors a few smaller matrices more, by the numbers in them; they are not counted. */
+static double row_work(size_t k, size_t p) {
+    return wt_work_product(k, k + 1, p) * 3 / 4 + wt_work_product(k, k, k) / 6 +
+           3 * wt_work_product(k, p, 1);
+}
+
 static int by_residual(const void *left, const void *right) {
     const wt_row_fit *a = left, *b = right;
     if (a->residual != b->residual)
@@ -77,6 +85,7 @@ wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const 
                    rows->x, rows->dim, w, rows->outputs, 0, values, rows->outputs));
     finder job = {.rows = rows, .values = values, .patterns = patterns};
     WT_TRY(wt_parallel_for(context, patterns->rows, ROWS_A_CHUNK, find_rows, &job));
+    wt_work_add(context, (double)patterns->rows * row_work(rows->length, rows->outputs));
     qsort(patterns->order, patterns->rows, sizeof *patterns->order, by_residual);
     patterns->usable = patterns->rows;
     while (patterns->usable > 0 && isinf(patterns->order[patterns->usable - 1].residual))

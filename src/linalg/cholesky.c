@@ -4,6 +4,7 @@
  * The first tile of an update is (k+1, k+1); whoever updates it factors it at once, while the
  * others are at work, so that no thread waits for the one step that cannot be shared. */
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -64,6 +65,8 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
 
 static wt_status factor(wt_context *context, factorisation *job, size_t *failed_at) {
     wt_status status = WT_OK;
+    /* that of a whole factor, also where it breaks off */
+    wt_work_add(context, wt_work_product(job->n, job->n, job->n) / 6);
     job->tiles = wt_tile_count(job->n, WT_TILE);
     if (job->tiles > 0)
         factor_diagonal(job, 0);

@@ -2,8 +2,26 @@
 #include <float.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
+
+/* The usual counts (Golub and Van Loan, Matrix Computations); what LAPACK does depends on the
+ * values of a matrix, these on its shape alone. */
+static double eigen_work(size_t n, bool vectors) {
+    double cube = (double)n * (double)n * (double)n;
+    return vectors ? 9 * cube : 4 * cube / 3;
+}
+
+static double svd_work(size_t m, size_t n, bool vectors) {
+    double most = (double)(m < n ? n : m), least = (double)(m < n ? m : n);
+    return vectors ? least * least * (6 * most + 11 * least) : 2 * least * least * (most + least);
+}
+
+static double least_squares_work(size_t m, size_t n, size_t columns) {
+    double most = (double)(m < n ? n : m), least = (double)(m < n ? m : n);
+    return least * least * (2 * most + 11 * least) + 2 * wt_work_product(m, columns, n);
+}
 
 wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t stride, bool vectors,
                              double *values) {
@@ -13,6 +31,7 @@ wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t st
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
     WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
     WT_TRY(wt_check_cancelled(context));
+    wt_work_add(context, eigen_work(n, vectors));
     if (n > 0)
         WT_TRY(backend->eigen(context, n, a, stride, vectors, values));
 done:
@@ -38,6 +57,7 @@ wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
             copy[i * n + j] = a[i * stride + j];
+    wt_work_add(context, svd_work(m, n, u != NULL));
     WT_TRY(backend->svd(context, m, n, copy, u, s, vt));
 done:
     wt_release(copy);
@@ -80,6 +100,7 @@ wt_status wt_least_squares(wt_context *context, size_t m, size_t n, size_t colum
         for (size_t c = 0; c < columns; c++)
             b_columns[c * room + i] = b[i * b_stride + c];
     }
+    wt_work_add(context, least_squares_work(m, n, sides));
     WT_TRY(backend->least_squares(context, m, n, sides, a_columns, b_columns,
                                   cutoff < 0 ? (double)room * DBL_EPSILON : cutoff, rank));
     for (size_t i = 0; i < n; i++)

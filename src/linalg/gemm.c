@@ -1,4 +1,5 @@
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -48,6 +49,7 @@ static wt_status multiply(wt_context *context, product *job) {
     WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));
     if (m == 0 || n == 0)
         goto done;
+    wt_work_add(context, wt_work_product(m, n, k));
     job->tile_m = n <= FEW_COLUMNS ? LOW_TILE : wt_product_tile(m);
     job->tile_n = wt_product_tile(n);
     job->across = wt_tile_count(n, job->tile_n);

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -124,6 +125,7 @@ static wt_status run(wt_context *context, bool single, wt_turn turn, size_t rows
                 .k = k,
                 .k_stride = k_stride,
                 .scratch = scratch};
+    wt_work_add(context, wt_work_product(n, n + 1, job.depth) / 2);
     WT_TRY(add_all(&job));
 done:
     wt_release(scratch);

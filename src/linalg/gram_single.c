@@ -1,6 +1,7 @@
 /* K = alpha A A^T + beta K, all in float: bands of rows times bands of columns, each one product
  * over all terms, large enough that packing them costs little. */
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -66,6 +67,7 @@ wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float
                 .k = k};
     for (size_t band = 0; band < wt_tile_count(rows, BAND_ROWS); band++)
         products += left_of(band) + 1;
+    wt_work_add(context, wt_work_product(rows, rows + 1, columns) / 2);
     WT_TRY(wt_parallel_for(context, products, 1, some_products, &job));
 done:
     return status;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -120,6 +121,7 @@ static wt_status run(wt_context *context, bool single, wt_turn turn, size_t n, s
                  .l_stride = l_stride,
                  .b = b,
                  .b_stride = b_stride};
+    wt_work_add(context, wt_work_product(n, n, columns) / 2);
     WT_TRY(solve_all(context, &job));
 done:
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/work.h"
 #include "linalg/backend.h"
 
 /* Rows a chunk: enough for a GEMM to run well, few enough to share among threads. */
@@ -116,7 +117,9 @@ wt_status wt_attention_run(wt_context *context, const wt_attention *in, size_t h
     measure(in, grain, &work.most_chunk_rows, &most_weights);
     work.scratch_each = work.most_chunk_rows * in->dim + most_weights;
     WT_TRY(WT_NEW(context, &work.starts, in->sequences + 1, "starts of attention weights"));
-    wt_attention_weight_starts(in, work.starts);
+    size_t pairs = wt_attention_weight_starts(in, work.starts);
+    wt_work_add(context, (double)heads * (wt_work_product(wt_attention_rows(in), in->dim, in->dim) +
+                                          2 * wt_work_product(pairs, in->dim, 1)));
     WT_TRY(WT_NEW(context, &work.scratch, workers * work.scratch_each, "attention"));
     WT_TRY(wt_parallel_for(context, in->sequences, grain, some_sequences, &work));
 done:

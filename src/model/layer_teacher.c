@@ -167,3 +167,14 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
 done:
     return status;
 }
+
+void wt_layer_zero_sum(wt_layer *layer) {
+    size_t count = layer->dim * layer->outputs;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t head = 0; head < layer->heads; head++)
+            sum += layer->w[head * count + i];
+        for (size_t head = 0; head < layer->heads; head++)
+            layer->w[head * count + i] -= sum / (double)layer->heads;
+    }
+}

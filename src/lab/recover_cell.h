@@ -1,0 +1,45 @@
+/* The teachers and the methods of the experiment `recover`. */
+#ifndef WT_LAB_RECOVER_CELL_H
+#define WT_LAB_RECOVER_CELL_H
+
+#include "base/context.h"
+#include "wattle/recover.h"
+#include "wattle/sculpt.h"
+
+/* What is asked of a method. */
+typedef struct wt_recovery {
+    const wt_layer *teacher;
+    const wt_sequences *data; /* empty for a method that asks */
+    double noise;             /* of every answer */
+    wt_recover_options options;
+} wt_recovery;
+
+/* What it did; the costs are there also where it says WT_MISSED. */
+typedef struct wt_recovered {
+    wt_layer layer; /* empty where it says so */
+    bool recovered; /* by its own judgement */
+    size_t heads;
+    double train_error, holdout_error; /* NaN = none */
+    double starts, steps, flops;
+    double sequences;        /* examples given, or questions asked */
+    bool sculpted;           /* the layer is the one that sculpt's start led to */
+    wt_sculpt_report stages; /* of sculpt alone */
+} wt_recovered;
+
+/* A new method is a row of the table in recover_cell.c. */
+typedef struct wt_recover_method {
+    const char *name;
+    double steps; /* of a start at most, unless given; 0 = has no such limit */
+    bool asks;    /* chooses its inputs: there are no examples */
+    wt_status (*run)(wt_context *context, const wt_recovery *job, wt_recovered *out);
+} wt_recover_method;
+/* NULL where there is none of that name. */
+const wt_recover_method *wt_recover_method_find(const char *name);
+
+/* Ways for a random teacher to be degenerate: "no", "parallel", "equal-w" or "zero-sum". */
+bool wt_teacher_is_way(const char *way);
+/* `parallel`: every Theta is that of the first head plus NEAR_PARALLEL of its own, of the old norm;
+ * `equal-w`: every W is that of the first; `zero-sum`: the W sum to 0. */
+void wt_teacher_degenerate(const char *way, wt_layer *teacher);
+
+#endif
