@@ -46,10 +46,11 @@ typedef struct wt_train_setting {
  * 1000 steps, a validation on 10^4 samples every 10, success above 0.99, one run. */
 WT_API wt_train_setting wt_train_setting_default(void);
 
-/* Settled: at a validation, the second half of the run's steps has lowered the training loss by less
- * than `settle` times its fall below ln 2, what a coin costs. So twice the steps gain next to
- * nothing, whatever the rate of the steps; a plateau at ln 2 has not settled. It needs a training
- * set and no dropout: the loss of a step is then that of the set, at the step's beginning. */
+/* Settled: at a validation, the second half of the run's steps has lowered the training loss by
+ * less than `settle` times its fall below ln 2, what a coin costs. So twice the steps gain next to
+ * nothing, whatever the rate of the steps. A loss that never was below ln 2 has not settled; a
+ * plateau after a small fall passes for the end once it is half of the run. It needs a training set
+ * and no dropout: the loss of a step is then that of the set, at the step's beginning. */
 
 /* Balls: matrix.norm=radius with commas between them. Norms: spectral, frobenius, two-one (the sum
  * of the 2-norms of the columns). Matrices: any tensor of the network by its name, and

@@ -259,23 +259,28 @@ static wt_status settle_train(wt_context *context, wt_value *values) {
 }
 
 /* Measured: the rate of a step's products in float over that of a large product in double, with and
- * without dropout of token vectors; what projecting a d by d matrix onto its balls takes, in
- * products of d^3 (at d = 16, two balls that meet); and the runs of a trial that stops at success,
- * for some end early and others take all they may. */
+ * without dropout of token vectors, and of a head; what projecting a d by d matrix onto its balls
+ * takes, in products of d^3 (at d = 16, two balls that meet; without singular values it is nothing
+ * beside the step); the runs of a trial that stops at success, for some end early and others take
+ * all they may; and the steps of a head that may settle. */
 #define RATE_ABSORBED 1.4
 #define RATE_TABLES   1.0
+#define RATE_HEAD     0.4
 #define PROJECTION    3e4
 #define RUNS_A_TRIAL  1.5
+#define SETTLED_STEPS 1000.0
 
-static wt_cost cost_of(const wt_value *values, double samples, double steps) {
-    double d = values[DIM].number, n = values[LENGTH].number + 1, tail = 54 * d * d;
+static wt_cost cost_of(const wt_value *values, double d, double samples, double steps) {
+    double n = values[LENGTH].number + 1, tail = 54 * d * d;
     double heads = fmax(1, values[HEADS].number);
     double drop = values[EMBEDDING_DROPOUT].number < 0 ? values[DROPOUT].number
                                                        : values[EMBEDDING_DROPOUT].number;
     double absorbed = samples * (12 * n * d * heads + 18 * d * d + tail);
     double tables = 12 * n * d * (d + heads) + samples * (6 * n * d + tail);
     double step = drop > 0 ? absorbed / RATE_ABSORBED : tables / RATE_TABLES;
-    if (strcmp(values[BALL].text, "none") != 0)
+    if (strcmp(values[MODEL].text, "head") == 0)
+        step = samples * (8 * n * d + 6 * d * d) / RATE_HEAD;
+    if (strstr(values[BALL].text, "spectral") != NULL)
         step += PROJECTION * d * d * d;
     return (wt_cost){.flops = step * steps,
                      .bytes = 4 * (60 * n * d + 500 * d * d) + (samples + 10000) * n};
@@ -283,7 +288,7 @@ static wt_cost cost_of(const wt_value *values, double samples, double steps) {
 
 static wt_status estimate_threshold(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
-    *out = cost_of(trial->values, trial->values[SAMPLES].number,
+    *out = cost_of(trial->values, trial->values[DIM].number, trial->values[SAMPLES].number,
                    RUNS_A_TRIAL * trial->values[STEPS].number);
     return WT_OK;
 }
@@ -291,8 +296,11 @@ static wt_status estimate_threshold(wt_context *context, const wt_trial *trial, 
 static wt_status estimate_train(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
     const wt_value *values = trial->values;
-    *out =
-        cost_of(values, fmax(values[ONLINE].number, values[SAMPLES].number), values[STEPS].number);
+    double steps = values[STEPS].number;
+    if (values[SETTLE].number > 0)
+        steps = fmin(steps, SETTLED_STEPS);
+    *out = cost_of(values, dim_of(values), fmax(values[ONLINE].number, values[SAMPLES].number),
+                   steps * values[GAP_STARTS].number);
     return WT_OK;
 }
 

@@ -62,7 +62,8 @@ static wt_status measure_test(wt_context *context, wt_trainer *trainer, size_t s
     wt_status status = WT_OK;
     out->test_loss = out->test_miss = 0;
     for (size_t i = 0; i < parts; i++) {
-        WT_TRY(test_part(context, trainer, samples * i / parts, samples * (i + 1) / parts, &part[i]));
+        WT_TRY(
+            test_part(context, trainer, samples * i / parts, samples * (i + 1) / parts, &part[i]));
         out->test_loss += part[i].loss / (double)parts;
         out->test_miss += part[i].miss / (double)parts;
         correct += part[i].correct;

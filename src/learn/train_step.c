@@ -61,7 +61,8 @@ done:
 }
 
 static void note_marks(wt_trainer *trainer, double loss) {
-    const double marks[WT_TRAIN_MARKS] = {0.9 * WT_LOG_2, trainer->setting.loss_mark, 0.1 * WT_LOG_2};
+    const double marks[WT_TRAIN_MARKS] = {0.9 * WT_LOG_2, trainer->setting.loss_mark,
+                                          0.1 * WT_LOG_2};
     for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
         if (trainer->marks[i] == 0 && loss < marks[i])
             trainer->marks[i] = trainer->step;

@@ -15,7 +15,8 @@ static double largest_entry(size_t count, size_t step, const double *x) {
     return largest;
 }
 
-/* |x| of elements `step` apart, scaled by a power of two so that no square overflows or vanishes. */
+/* |x| of elements `step` apart, scaled by a power of two so that no square overflows or vanishes.
+ */
 static double length_of(size_t count, size_t step, const double *x) {
     double largest = largest_entry(count, step, x), sum = 0;
     if (largest == 0)
