@@ -35,6 +35,7 @@ typedef struct wt_train_setting {
     size_t validation_samples; /* fresh ones each time, without label noise */
     double success;   /* accuracy of a validation that must be passed, in (0, 1]; 1 = met */
     bool to_end;      /* go on after a success */
+    double settle;    /* a run ends once it has settled, see below; 0 = never */
     bool hasty;       /* a validation ends as soon as it can neither succeed nor be the best */
     size_t restarts;  /* runs at most */
     double loss_mark; /* the first step with a smaller loss is told */
@@ -44,6 +45,12 @@ typedef struct wt_train_setting {
 /* The published recipe: and:3 of 300 bits, 100 samples, Adam at 1e-3 with decay 1e-4 and clip 1,
  * 1000 steps, a validation on 10^4 samples every 10, success above 0.99, one run. */
 WT_API wt_train_setting wt_train_setting_default(void);
+
+/* Settled: at a validation, the second half of the run's steps has lowered the training loss by
+ * less than `settle` times its fall below ln 2, what a coin costs. So twice the steps gain next to
+ * nothing, whatever the rate of the steps. A loss that never was below ln 2 has not settled; a
+ * plateau after a small fall passes for the end once it is half of the run. It needs a training set
+ * and no dropout: the loss of a step is then that of the set, at the step's beginning. */
 
 /* Balls: matrix.norm=radius with commas between them. Norms: spectral, frobenius, two-one (the sum
  * of the 2-norms of the columns). Matrices: any tensor of the network by its name, and
@@ -69,6 +76,9 @@ WT_API void wt_trainer_free(wt_trainer *trainer);
  * trainer is where its last whole step left it and may go on. */
 WT_API wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_steps);
 WT_API bool wt_trainer_ended(const wt_trainer *trainer);
+/* One run more, from a start of its own on the same training set, after the trial has ended: it is
+ * the run that one more restart would have had. A state saved after that is of no setting. */
+WT_API void wt_trainer_again(wt_trainer *trainer);
 
 /* What a validation saw. */
 typedef struct wt_train_point {
@@ -86,6 +96,7 @@ typedef struct wt_train_result {
     size_t leave_step;    /* below 90% of ln 2, where a plateau ends; */
     size_t low_step;      /* below 10% of ln 2 */
     size_t steps;         /* of the last run */
+    bool settled;         /* the last run has */
     double best_accuracy; /* of all validations; NaN before any */
     double loss, train_accuracy; /* of the last step */
     size_t redrawn;              /* ambiguous training sets */
@@ -124,6 +135,7 @@ typedef struct wt_train_measure {
     double train_loss, train_accuracy; /* of the training set; NaN online */
     double test_loss, test_accuracy;   /* of fresh samples under the same noise */
     double gap, gap_low, gap_high;     /* test minus train loss; 95% by the test samples drawn */
+    double train_miss, test_miss;      /* mean probability of the wrong label: a bounded loss */
     size_t norm_count;
     wt_train_norm *norms;
     size_t heads;           /* 0 for a network without attention: the rest is unset */

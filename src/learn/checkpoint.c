@@ -120,12 +120,13 @@ static wt_status check_about(wt_context *context, const wt_trainer *trainer, con
     for (size_t i = 0; i < trainer->about_count; i++) {
         const wt_metadata *ours = &trainer->about[i];
         const char *theirs = wt_file_metadata(file, ours->key);
-        if (theirs == NULL || strcmp(theirs, ours->value) != 0) {
+        if (theirs == NULL)
+            theirs = ""; /* older than the key */
+        if (strcmp(theirs, ours->value) != 0) {
             char there[WT_QUOTED_BYTES], here[WT_QUOTED_BYTES];
             return wt_fail(context, WT_DATA,
                            "%s is of another run: its '%s' is '%s', that of this run '%s'",
-                           wt_file_path(file), ours->key,
-                           wt_quote(theirs == NULL ? "" : theirs, there, sizeof there),
+                           wt_file_path(file), ours->key, wt_quote(theirs, there, sizeof there),
                            wt_quote(ours->value, here, sizeof here));
         }
     }

@@ -57,6 +57,15 @@ static wt_status check_setting(wt_context *context, const wt_train_setting *sett
     if (!(setting->init_scale >= 0) || !isfinite(setting->init_scale))
         return wt_fail(context, WT_USAGE, "the scale of the start must be 0 or more, not %g",
                        setting->init_scale);
+    if (!(setting->settle >= 0) || !isfinite(setting->settle))
+        return wt_fail(context, WT_USAGE, "the part of a settled loss must be 0 or more, not %g",
+                       setting->settle);
+    const wt_network_spec *network = &setting->network;
+    bool dropout =
+        network->embedding_drop > 0 || network->attention_drop > 0 || network->block_drop > 0;
+    if (setting->settle > 0 && (setting->online > 0 || dropout))
+        return wt_fail(context, WT_USAGE,
+                       "a run can settle only on a training set, and without dropout");
     return check_counts(context, setting);
 }
 
@@ -160,14 +169,30 @@ static bool run_has_success(const wt_trainer *trainer) {
     return false;
 }
 
+/* The lowest loss that a validation of this run saw, of those up to a step. */
+static double lowest_loss(const wt_trainer *trainer, size_t step) {
+    double lowest = INFINITY;
+    for (size_t i = trainer->points; i > 0 && trainer->history[i - 1].run == trainer->run; i--)
+        if (trainer->history[i - 1].step <= step)
+            lowest = fmin(lowest, trainer->history[i - 1].loss);
+    return lowest;
+}
+
+static bool run_has_settled(const wt_trainer *trainer) {
+    double now = lowest_loss(trainer, trainer->step);
+    double gain = lowest_loss(trainer, trainer->step / 2) - now; /* infinite, NaN: too early */
+    return gain < trainer->setting.settle * (WT_LOG_2 - now);
+}
+
 /* After a validation: is the trial over, or a new run to begin? */
 static void conclude(wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
-    bool success = run_has_success(trainer), last_step = trainer->step >= setting->steps;
+    bool success = run_has_success(trainer);
+    bool over = trainer->step >= setting->steps || run_has_settled(trainer);
     bool last_run = trainer->run + 1 >= setting->restarts;
-    if (last_step ? success || last_run : success && !setting->to_end) {
+    if (over ? success || last_run : success && !setting->to_end) {
         trainer->ended = true;
-    } else if (last_step) {
+    } else if (over) {
         trainer->run++;
         wt_train_begin_run(trainer);
     }
@@ -221,6 +246,12 @@ bool wt_trainer_ended(const wt_trainer *trainer) {
     return trainer->ended;
 }
 
+void wt_trainer_again(wt_trainer *trainer) {
+    trainer->run++;
+    trainer->ended = false;
+    wt_train_begin_run(trainer);
+}
+
 const wt_train_point *wt_trainer_history(const wt_trainer *trainer, size_t *count) {
     *count = trainer->points;
     return trainer->history;
@@ -244,6 +275,7 @@ wt_train_result wt_trainer_result(const wt_trainer *trainer) {
                            .mark_step = trainer->marks[1],
                            .low_step = trainer->marks[2],
                            .steps = trainer->step,
+                           .settled = run_has_settled(trainer),
                            .best_accuracy = NAN,
                            .loss = trainer->loss,
                            .train_accuracy = trainer->accuracy,

@@ -11,6 +11,8 @@ typedef struct wt_train_range {
     size_t begin, end;
 } wt_train_range;
 
+#define WT_LOG_2 0.69314718055994530942 /* the loss of a coin */
+
 /* Marks of the training loss: 90% of ln 2, the setting's, 10% of ln 2. */
 enum { WT_TRAIN_MARKS = 3 };
 /* Samples of a validation that are drawn at a time. */

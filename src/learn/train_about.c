@@ -73,6 +73,7 @@ done:
 
 static wt_status put_method(wt_context *context, wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
+    bool settles = setting->settle > 0;
     wt_status status;
     WT_TRY(put_real(context, trainer, "lr", setting->rate));
     WT_TRY(put_real(context, trainer, "weight-decay", setting->weight_decay));
@@ -86,6 +87,8 @@ static wt_status put_method(wt_context *context, wt_trainer *trainer) {
     WT_TRY(put_real(context, trainer, "success", setting->success));
     WT_TRY(put_count(context, trainer, "to-end", setting->to_end));
     WT_TRY(put_count(context, trainer, "hasty", setting->hasty));
+    WT_TRY(settles ? put_real(context, trainer, "settle", setting->settle)
+                   : put(context, trainer, "settle", ""));
     WT_TRY(put_count(context, trainer, "restarts", setting->restarts));
     WT_TRY(put_real(context, trainer, "loss-mark", setting->loss_mark));
 done:

@@ -14,12 +14,13 @@ enum { PARTS = 20, LOOKED = 256, LOOK_PIECE = 32 };
 static wt_status measure_train(wt_context *context, wt_trainer *trainer, wt_train_measure *out) {
     wt_network_result result;
     wt_status status;
-    out->train_loss = out->train_accuracy = NAN;
+    out->train_loss = out->train_miss = out->train_accuracy = NAN;
     if (trainer->setting.online > 0)
         return WT_OK;
     WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &trainer->batch,
                                SIZE_MAX, &result));
     out->train_loss = result.loss;
+    out->train_miss = result.miss;
     out->train_accuracy = (double)result.correct / (double)result.samples;
 done:
     return status;
@@ -27,18 +28,20 @@ done:
 
 /* One part of the test samples, piece by piece. */
 static wt_status test_part(wt_context *context, wt_trainer *trainer, size_t begin, size_t end,
-                           double *loss, size_t *correct) {
+                           wt_network_result *out) {
     wt_bits bits = trainer->piece;
     wt_network_result result;
     wt_status status = WT_OK;
-    *loss = 0;
+    *out = (wt_network_result){.samples = end - begin};
     for (size_t first = begin; first < end; first += bits.samples) {
         bits.samples = end - first < trainer->piece.samples ? end - first : trainer->piece.samples;
         WT_TRY(wt_sparse_draw(context, &trainer->task, "test", first, true, &bits));
         WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
                                    &result));
-        *loss += result.loss * (double)bits.samples / (double)(end - begin);
-        *correct += result.correct;
+        double part = (double)bits.samples / (double)out->samples;
+        out->loss += result.loss * part;
+        out->miss += result.miss * part;
+        out->correct += result.correct;
     }
 done:
     return status;
@@ -54,16 +57,19 @@ static const double student[PARTS] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571,
 static wt_status measure_test(wt_context *context, wt_trainer *trainer, size_t samples,
                               wt_train_measure *out) {
     size_t parts = samples < PARTS ? samples : PARTS, correct = 0;
-    double loss[PARTS] = {0}, square = 0;
+    wt_network_result part[PARTS] = {0};
+    double square = 0;
     wt_status status = WT_OK;
-    out->test_loss = 0;
+    out->test_loss = out->test_miss = 0;
     for (size_t i = 0; i < parts; i++) {
-        WT_TRY(test_part(context, trainer, samples * i / parts, samples * (i + 1) / parts, &loss[i],
-                         &correct));
-        out->test_loss += loss[i] / (double)parts;
+        WT_TRY(
+            test_part(context, trainer, samples * i / parts, samples * (i + 1) / parts, &part[i]));
+        out->test_loss += part[i].loss / (double)parts;
+        out->test_miss += part[i].miss / (double)parts;
+        correct += part[i].correct;
     }
     for (size_t i = 0; i < parts; i++)
-        square += (loss[i] - out->test_loss) * (loss[i] - out->test_loss);
+        square += (part[i].loss - out->test_loss) * (part[i].loss - out->test_loss);
     double half = student[parts - 1] * sqrt(square / (double)(parts - 1) / (double)parts);
     out->test_accuracy = (double)correct / (double)samples;
     out->gap = out->test_loss - out->train_loss;

@@ -6,8 +6,6 @@
 #include "learn/train.h"
 #include "wattle/random.h"
 
-#define LOG_2 0.69314718055994530942
-
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
@@ -63,7 +61,8 @@ done:
 }
 
 static void note_marks(wt_trainer *trainer, double loss) {
-    const double marks[WT_TRAIN_MARKS] = {0.9 * LOG_2, trainer->setting.loss_mark, 0.1 * LOG_2};
+    const double marks[WT_TRAIN_MARKS] = {0.9 * WT_LOG_2, trainer->setting.loss_mark,
+                                          0.1 * WT_LOG_2};
     for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
         if (trainer->marks[i] == 0 && loss < marks[i])
             trainer->marks[i] = trainer->step;

@@ -8,20 +8,25 @@
 
 static double largest_entry(size_t count, size_t step, const double *x) {
     double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, fabs(x[i * step]));
+    for (size_t i = 0; i < count; i++) {
+        double size = fabs(x[i * step]);
+        largest = size > largest ? size : largest;
+    }
     return largest;
 }
 
-/* |x| of elements `step` apart, scaled so that no square overflows or vanishes. */
+/* |x| of elements `step` apart, scaled by a power of two so that no square overflows or vanishes.
+ */
 static double length_of(size_t count, size_t step, const double *x) {
     double largest = largest_entry(count, step, x), sum = 0;
     if (largest == 0)
         return 0;
     int exponent;
     frexp(largest, &exponent);
+    exponent = exponent < -1000 ? -1000 : exponent; /* 2^-exponent is finite */
+    const double scale = ldexp(1, -exponent);
     for (size_t i = 0; i < count; i++) {
-        double scaled = ldexp(x[i * step], -exponent);
+        double scaled = scale * x[i * step];
         sum += scaled * scaled;
     }
     return ldexp(sqrt(sum), exponent);

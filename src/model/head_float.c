@@ -216,6 +216,7 @@ static wt_status run(const pass *at, const wt_bits *batch, size_t most_errors,
             WT_TRY(backward(at, count));
     }
     result->loss /= (double)result->samples;
+    result->miss /= (double)result->samples;
 done:
     return status;
 }

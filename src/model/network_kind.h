@@ -69,7 +69,7 @@ const wt_nonlinearity *wt_nonlinearity_find(const char *name);
 /* Cross-entropy of two logits against the label, and its slope by each of them. */
 double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);
 
-/* Adds `count` samples with these logits (count, 2) to the result, their loss as a sum, and turns
+/* Adds `count` samples with these logits (count, 2) to the result, their losses as sums, and turns
  * the logits into the derivative by them of the mean loss of `samples`. */
 void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
                       wt_network_result *result);

@@ -60,6 +60,7 @@ void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t 
         const double pair[2] = {out[0], out[1]};
         result->correct += (pair[1] > pair[0]) == (label[i] == 1);
         result->loss += wt_cross_entropy(pair, label[i], slope);
+        result->miss += slope[1 - label[i]];
         for (int j = 0; j < 2; j++)
             out[j] = (float)(slope[j] / (double)samples);
     }

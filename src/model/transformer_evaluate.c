@@ -166,12 +166,14 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
         WT_TRY(wt_parallel_for(context, count, WT_TAIL_SAMPLES, judge, &run));
         for (size_t c = 0; c * WT_TAIL_SAMPLES < count; c++) {
             result->loss += run.results[c].loss;
+            result->miss += run.results[c].miss;
             result->correct += run.results[c].correct;
         }
         result->samples += count;
         round = round < MOST_ROUND ? 2 * round : MOST_ROUND;
     }
     result->loss /= (double)result->samples;
+    result->miss /= (double)result->samples;
 done:
     return status;
 }

@@ -156,6 +156,7 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
     *result = (wt_network_result){.samples = batch->samples};
     for (size_t group = 0; group < run.groups; group++) {
         result->loss += work->results[group].loss / (double)batch->samples;
+        result->miss += work->results[group].miss / (double)batch->samples;
         result->correct += work->results[group].correct;
     }
 done:

@@ -1,4 +1,5 @@
 /* The cells `train` and `threshold` of a sweep: their numbers are those of the trainer itself. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -114,6 +115,125 @@ static void equal_cells_have_equal_values(void **state) {
     CHECK_NEAR(a[place(experiment, "heads")].number, 0, 0);
 }
 
+/* A head on labels that are coins, as the gaps are measured. */
+static void fill_gap(const wt_experiment *experiment, wt_value *values) {
+    fill(experiment, values);
+    set(experiment, values, "model", 0, "head");
+    set(experiment, values, "noise", 0.49, NULL);
+    set(experiment, values, "lr", 0.1, NULL);
+    set(experiment, values, "steps", 3000, NULL);
+    set(experiment, values, "settle", 0.1, NULL);
+    set(experiment, values, "test-samples", 200, NULL);
+}
+
+/* The trainer of such a cell, with so many runs. */
+static wt_train_setting gap_setting(size_t runs) {
+    wt_train_setting setting = same_setting();
+    const wt_trial trial = {.seed = 3, .rep = 1};
+    setting.network = (wt_network_spec){.kind = "head", .dim = 8};
+    setting.task.noise = 0.49;
+    setting.rate = 0.1;
+    setting.steps = 3000;
+    setting.settle = 0.1;
+    setting.restarts = runs;
+    setting.seed = wt_trial_seed(&trial);
+    return setting;
+}
+
+static void run_cell(wt_context *context, const wt_experiment *experiment, wt_value *values,
+                     double *metrics) {
+    CHECK_OK(context, experiment->settle(context, values));
+    const wt_trial trial = {.values = values, .seed = 3, .rep = 1, .count = 1};
+    CHECK_OK(context, experiment->run(context, &trial, metrics));
+}
+
+/* The worst gap is the largest of as many runs, each by a trainer of its own; the other numbers are
+ * those of the first. */
+static void the_worst_gap_is_the_largest(void **state) {
+    const wt_experiment *experiment = wt_experiment_find("train");
+    enum { STARTS = 4 };
+    wt_value values[MOST];
+    double metrics[MOST], gap[STARTS], largest = -1;
+    for (size_t s = 0; s < STARTS; s++) {
+        wt_train_setting setting = gap_setting(s + 1);
+        wt_trainer *trainer;
+        wt_train_measure measure;
+        CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+        CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
+        assert_int_equal(wt_trainer_result(trainer).runs, s + 1);
+        CHECK_OK(*state, wt_trainer_measure(*state, trainer, 200, &measure));
+        gap[s] = measure.test_miss - measure.train_miss;
+        largest = gap[s] > largest ? gap[s] : largest;
+        wt_train_measure_free(&measure);
+        wt_trainer_free(trainer);
+    }
+    assert_true(largest > gap[0]); /* else the starts would not matter here */
+    fill_gap(experiment, values);
+    run_cell(*state, experiment, values, metrics);
+    CHECK_NEAR(metric(experiment, metrics, "miss_gap"), gap[0], 0);
+    CHECK_NEAR(metric(experiment, metrics, "worst_miss_gap"), gap[0], 0);
+    CHECK_NEAR(metric(experiment, metrics, "settled"), 1, 0);
+    double steps = metric(experiment, metrics, "steps_taken");
+    set(experiment, values, "gap-starts", STARTS, NULL);
+    run_cell(*state, experiment, values, metrics);
+    CHECK_NEAR(metric(experiment, metrics, "miss_gap"), gap[0], 0);
+    CHECK_NEAR(metric(experiment, metrics, "steps_taken"), steps, 0);
+    CHECK_NEAR(metric(experiment, metrics, "worst_miss_gap"), largest, 0);
+    CHECK_NEAR(metric(experiment, metrics, "settled"), 1, 0);
+}
+
+/* One run that was cut is enough for `settled` to be 0. */
+static void every_start_must_settle(void **state) {
+    const wt_experiment *experiment = wt_experiment_find("train");
+    wt_value values[MOST];
+    double metrics[MOST], longest = 0;
+    fill_gap(experiment, values);
+    run_cell(*state, experiment, values, metrics);
+    double first = metric(experiment, metrics, "steps_taken");
+    wt_trainer *trainer;
+    size_t count, starts = 6;
+    wt_train_setting setting = gap_setting(starts);
+    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
+    const wt_train_point *history = wt_trainer_history(trainer, &count);
+    for (size_t i = 0; i < count; i++)
+        longest = (double)history[i].step > longest ? (double)history[i].step : longest;
+    wt_trainer_free(trainer);
+    assert_true(longest > first); /* a later start takes longer than the first */
+    set(experiment, values, "steps", first, NULL);
+    run_cell(*state, experiment, values, metrics);
+    CHECK_NEAR(metric(experiment, metrics, "settled"), 1, 0);
+    set(experiment, values, "gap-starts", (double)starts, NULL);
+    run_cell(*state, experiment, values, metrics);
+    CHECK_NEAR(metric(experiment, metrics, "settled"), 0, 0);
+}
+
+/* The width follows the length; the cell is that of the width itself but for its name. */
+static void the_width_follows_the_length(void **state) {
+    const wt_experiment *experiment = wt_experiment_find("train");
+    wt_value values[MOST];
+    double by_ratio[MOST], by_dim[MOST];
+    wt_cost whole, wide;
+    fill_gap(experiment, values);
+    set(experiment, values, "dim", 4, NULL);
+    run_cell(*state, experiment, values, by_dim);
+    set(experiment, values, "dim", 64, NULL);
+    set(experiment, values, "dim-ratio", 0.5, NULL); /* of length 8 */
+    run_cell(*state, experiment, values, by_ratio);
+    CHECK_NEAR(values[place(experiment, "dim")].number, 1, 0);
+    CHECK_NEAR(values[place(experiment, "dim-ratio")].number, 0.5, 0);
+    for (size_t i = 0; i < experiment->metric_count; i++)
+        assert_true(by_ratio[i] == by_dim[i] || (isnan(by_ratio[i]) && isnan(by_dim[i])));
+    wt_trial trial = {.values = values, .seed = 3, .count = 1};
+    CHECK_OK(*state, experiment->estimate(*state, &trial, &whole));
+    set(experiment, values, "dim-ratio", 1, NULL);
+    CHECK_OK(*state, experiment->estimate(*state, &trial, &wide));
+    assert_true(wide.flops > 1.9 * whole.flops); /* no less than twice the products with X */
+    set(experiment, values, "gap-starts", 3, NULL);
+    CHECK_OK(*state, experiment->estimate(*state, &trial, &whole));
+    CHECK_NEAR(whole.flops, 3 * wide.flops, 1e-9 * whole.flops);
+}
+
 static void wrong_values_are_told_before_the_sweep(void **state) {
     const wt_experiment *experiment = wt_experiment_find("train");
     wt_value values[MOST];
@@ -130,6 +250,10 @@ static void wrong_values_are_told_before_the_sweep(void **state) {
     REFUSED("model", 0, "tree", "no network 'tree'");
     REFUSED("ball", 0, "qk.two-one", "no ball");
     REFUSED("test-samples", 1, NULL, "2 or more");
+    REFUSED("dim-ratio", 1, NULL, "of model=head");
+    REFUSED("dim-ratio", -1, NULL, "0 or more");
+    REFUSED("dim-ratio", 1e9, NULL, "at most 100000");
+    REFUSED("settle", 0.1, NULL, "without dropout"); /* the transformer's own */
 #undef REFUSED
 }
 
@@ -137,6 +261,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_is_a_trial),
         cmocka_unit_test(equal_cells_have_equal_values),
+        cmocka_unit_test(the_worst_gap_is_the_largest),
+        cmocka_unit_test(every_start_must_settle),
+        cmocka_unit_test(the_width_follows_the_length),
         cmocka_unit_test(wrong_values_are_told_before_the_sweep),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

@@ -78,7 +78,34 @@ static void other_settings_are_refused(void **state) {
     REFUSED(setting.rate = 0.5, "its 'lr' is");
     REFUSED(setting.samples = 61, "its 'samples' is '60'");
     REFUSED(setting.balls = "v.spectral=1", "its 'ball' is '', that of this run 'v.spectral=1'");
+    REFUSED(setting.settle = 0.5, "its 'settle' is '', that of this run '0.5'");
 #undef REFUSED
+}
+
+/* One of a time without `settle` says nothing of it, and is of a trial that never settles. */
+static void older_checkpoints_are_resumed(void **state) {
+    wt_train_setting setting = small_setting("mlp");
+    wt_trainer *trainer, *other;
+    run_small(*state, &setting, 3, &trainer);
+    size_t all = trainer->about_count, at = 0;
+    while (at < all && strcmp(trainer->about[at].key, "settle") != 0)
+        at++;
+    assert_true(at < all);
+    wt_metadata settle = trainer->about[at];
+    trainer->about[at] = trainer->about[all - 1];
+    trainer->about[all - 1] = settle;
+    trainer->about_count = all - 1;
+    CHECK_OK(*state, wt_trainer_save(*state, trainer, path));
+    trainer->about_count = all;
+    run_small(*state, &setting, 0, &other);
+    CHECK_OK(*state, wt_trainer_load(*state, other, path));
+    check_same(trainer, other);
+    wt_trainer_free(other);
+    setting.settle = 0.5;
+    run_small(*state, &setting, 0, &other);
+    CHECK_FAILS(*state, wt_trainer_load(*state, other, path), WT_DATA, "its 'settle' is ''");
+    wt_trainer_free(other);
+    wt_trainer_free(trainer);
 }
 
 /* A checkpoint with one thing changed, written by the same writer. */
@@ -181,6 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resumed_trials_give_the_same_bits),
         cmocka_unit_test(other_settings_are_refused),
+        cmocka_unit_test(older_checkpoints_are_resumed),
         cmocka_unit_test(spoilt_files_are_refused),
         cmocka_unit_test(a_failed_write_leaves_the_old_one),
         cmocka_unit_test(models_are_written_by_name),

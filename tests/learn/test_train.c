@@ -221,6 +221,72 @@ static void to_end_goes_on(void **state) {
     wt_trainer_free(trainer);
 }
 
+/* Whether the run had settled at its point `last`, by the rule's words. */
+static bool settled_at(const wt_train_point *history, size_t last, double settle) {
+    double lowest = INFINITY, before = INFINITY;
+    for (size_t i = 0; i <= last; i++) {
+        lowest = fmin(lowest, history[i].loss);
+        if (2 * history[i].step <= history[last].step)
+            before = fmin(before, history[i].loss);
+    }
+    return before - lowest < settle * (log(2) - lowest);
+}
+
+/* A run ends at the first validation where it has settled, and not before. */
+static void runs_settle(void **state) {
+    wt_train_setting setting = small_setting("head");
+    wt_trainer *trainer, *other;
+    size_t count;
+    setting.to_end = true;
+    setting.steps = 100000;
+    setting.settle = 0.1;
+    run_small(*state, &setting, SIZE_MAX, &trainer);
+    wt_train_result result = wt_trainer_result(trainer);
+    const wt_train_point *history = wt_trainer_history(trainer, &count);
+    assert_true(result.settled && wt_trainer_ended(trainer));
+    assert_true(result.steps < setting.steps && count > 2);
+    assert_int_equal(result.steps, history[count - 1].step);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(settled_at(history, i, setting.settle), i == count - 1);
+    size_t half = result.steps / 2 + 1; /* cut there it has not settled, */
+    setting.steps = half;
+    run_small(*state, &setting, SIZE_MAX, &other);
+    result = wt_trainer_result(other);
+    assert_true(wt_trainer_ended(other) && !result.settled);
+    assert_int_equal(result.steps, half);
+    wt_trainer_free(other);
+    setting.settle = 0; /* nor ever where it is not asked for */
+    setting.steps = 2 * trainer->step;
+    run_small(*state, &setting, SIZE_MAX, &other);
+    result = wt_trainer_result(other);
+    assert_false(result.settled);
+    assert_int_equal(result.steps, setting.steps);
+    wt_trainer_free(other);
+    wt_trainer_free(trainer);
+}
+
+/* A run that was settled is followed by the next, and one more by hand is the same. */
+static void one_run_more_is_a_restart(void **state) {
+    wt_train_setting setting = small_setting("head");
+    wt_trainer *two, *one;
+    setting.task.noise = 0.49; /* no success */
+    setting.settle = 0.2;
+    setting.steps = 1000;
+    setting.restarts = 2;
+    run_small(*state, &setting, SIZE_MAX, &two);
+    assert_int_equal(wt_trainer_result(two).runs, 2);
+    assert_true(two->history[0].loss != two->history[two->points - 1].loss);
+    setting.restarts = 1;
+    run_small(*state, &setting, SIZE_MAX, &one);
+    assert_true(wt_trainer_result(one).settled && !wt_trainer_result(one).success);
+    wt_trainer_again(one);
+    assert_false(wt_trainer_ended(one));
+    CHECK_OK(*state, wt_trainer_run(*state, one, SIZE_MAX));
+    check_same(one, two);
+    wt_trainer_free(one);
+    wt_trainer_free(two);
+}
+
 static void fixed_tensors_stay(void **state) {
     wt_train_setting setting = small_setting("transformer");
     wt_trainer *start, *end;
@@ -276,15 +342,22 @@ static void measures_are_those_of_the_formulas(void **state) {
     wt_train_setting setting = small_setting("transformer");
     wt_trainer *trainer;
     wt_train_measure measure;
-    double *wide, loss, sum[2] = {0};
+    double *wide, *logits, loss, miss = 0, sum[2] = {0};
     setting.network.block_drop = 0.2; /* measures are taken without */
     run_small(*state, &setting, 40, &trainer);
     CHECK_OK(*state, wt_trainer_measure(*state, trainer, 400, &measure));
     CHECK_OK(*state, WT_NEW(*state, &wide, trainer->size, "a test"));
     for (size_t i = 0; i < trainer->size; i++)
         wide[i] = (double)trainer->parameters[i];
-    CHECK_OK(*state, wt_network_plain(*state, trainer->network, wide, &trainer->batch, NULL, &loss,
-                                      NULL, NULL));
+    CHECK_OK(*state, WT_NEW(*state, &logits, 2 * trainer->batch.samples, "a test"));
+    CHECK_OK(*state, wt_network_plain(*state, trainer->network, wide, &trainer->batch, logits,
+                                      &loss, NULL, NULL));
+    for (size_t i = 0; i < trainer->batch.samples; i++) {
+        uint8_t label = trainer->batch.label[i];
+        miss += 1 / (1 + exp(logits[2 * i + label] - logits[2 * i + 1 - label]));
+    }
+    CHECK_NEAR(measure.train_miss, miss / (double)trainer->batch.samples, 1e-4);
+    assert_true(measure.test_miss > 0 && measure.test_miss < measure.test_loss);
     CHECK_NEAR(measure.train_loss, loss, 1e-4); /* the float path against double */
     CHECK_NEAR(measure.gap, measure.test_loss - measure.train_loss, 1e-15);
     assert_true(measure.gap_low < measure.gap && measure.gap < measure.gap_high);
@@ -307,6 +380,7 @@ static void measures_are_those_of_the_formulas(void **state) {
         assert_true(norm->frobenius <= norm->two_one * (1 + 1e-12));
     }
     wt_release(wide);
+    wt_release(logits);
     wt_train_measure_free(&measure);
     wt_trainer_free(trainer);
 }
@@ -332,6 +406,10 @@ static void bad_settings_are_refused(void **state) {
     REFUSED(setting.weight_decay = -1, "weight decay");
     REFUSED(setting.clip = -1, "clip");
     REFUSED(setting.steps = 0, "must be 1 or more");
+    REFUSED(setting.settle = -1, "0 or more, not -1");
+    REFUSED(setting.settle = NAN, "0 or more, not nan");
+    REFUSED((setting.settle = 0.1, setting.online = 8), "only on a training set");
+    REFUSED((setting.settle = 0.1, setting.network.block_drop = 0.1), "without dropout");
     REFUSED(setting.network.embedding_drop = 1, "embedding dropout");
 #undef REFUSED
 }
@@ -365,6 +443,8 @@ int main(void) {
         cmocka_unit_test(best_accuracies_are_judged_in_full),
         cmocka_unit_test(runs_follow_each_other),
         cmocka_unit_test(to_end_goes_on),
+        cmocka_unit_test(runs_settle),
+        cmocka_unit_test(one_run_more_is_a_restart),
         cmocka_unit_test(fixed_tensors_stay),
         cmocka_unit_test(ambiguous_sets_are_redrawn),
         cmocka_unit_test(measures_are_those_of_the_formulas),

@@ -46,11 +46,14 @@ static void norms_of_rank_one_are_known(void **state) {
 /* Squares of these would overflow or vanish. */
 static void extreme_entries_keep_their_norm(void **state) {
     double large[2] = {3e200, 4e200}, small[2] = {3e-200, 4e-200}, huge[2] = {1.5e308, 1.5e308};
+    double least[2] = {3 * 0x1p-1074, 4 * 0x1p-1074}, most[2] = {3 * 0x1p1021, 4 * 0x1p1020};
     for (int kind = 0; kind < WT_NORM_KINDS; kind++) {
         assert_true(fabs(norm_of(*state, (wt_norm_kind)kind, 2, 1, large, 1) / 5e200 - 1) < 1e-14);
         assert_true(fabs(norm_of(*state, (wt_norm_kind)kind, 2, 1, small, 1) / 5e-200 - 1) < 1e-14);
     }
     double norm;
+    CHECK_NEAR(norm_of(*state, WT_FROBENIUS, 2, 1, least, 1), 5 * 0x1p-1074, 0);
+    CHECK_NEAR(norm_of(*state, WT_FROBENIUS, 2, 1, most, 1) / 0x1p1020, sqrt(52), 1e-14);
     CHECK_FAILS(*state, wt_norm(*state, WT_FROBENIUS, 1, 2, huge, 2, &norm), WT_DATA,
                 "the frobenius norm is beyond the range of doubles");
 }

@@ -48,6 +48,16 @@ static inline size_t plain_correct(const trial *at) {
     return correct;
 }
 
+/* The mean probability of the wrong label, by its formula. */
+static inline double plain_miss(const trial *at) {
+    double sum = 0;
+    for (size_t i = 0; i < at->batch.samples; i++) {
+        uint8_t label = at->batch.label[i];
+        sum += 1 / (1 + exp(at->logits[2 * i + label] - at->logits[2 * i + 1 - label]));
+    }
+    return sum / (double)at->batch.samples;
+}
+
 static inline void check_gradient(const trial *at, const wt_network_result *result) {
     double error = 0, norm = 0;
     for (size_t i = 0; i < at->size; i++) {
@@ -58,6 +68,7 @@ static inline void check_gradient(const trial *at, const wt_network_result *resu
     /* A row of one number has no spread, and its normalisation is 1 / sqrt(1e-5) times rounding. */
     CHECK_NEAR(sqrt(error), 0, TOLERANCE * sqrt(norm) + 1e-7);
     CHECK_NEAR(result->loss, at->loss, TOLERANCE);
+    CHECK_NEAR(result->miss, plain_miss(at), TOLERANCE);
     assert_int_equal(result->samples, at->batch.samples);
     assert_int_equal(result->correct, plain_correct(at));
 }

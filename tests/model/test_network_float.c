@@ -15,6 +15,7 @@ static void floats_follow_doubles(void **state) {
         CHECK_OK(context,
                  wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &result));
         CHECK_NEAR(result.loss, at.loss, TOLERANCE);
+        CHECK_NEAR(result.miss, plain_miss(&at), TOLERANCE);
         assert_int_equal(result.correct, plain_correct(&at));
         close_trial(&at);
     }
