@@ -12,7 +12,8 @@
 #include "wattle/random.h"
 #include "wattle/wattle.h"
 
-#define RATE 0.8 /* of the critical m */
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define RATE         0.8 /* of the critical m */
 
 /* One data set: what is true, what was found. */
 typedef struct {
@@ -36,7 +37,7 @@ static void must(wt_context *context, wt_status status) {
 /* ---- laws of success --------------------------------------------------------------------------
  */
 
-typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG } link_name;
+typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG, MIXED, RAMP } link_name;
 
 /* Success by F(x), x of about the scale of a logit, but for a part of the trials that fail at any
  * m. */
@@ -54,8 +55,12 @@ static double success(link_name link, double x) {
         return erfc(-x / 1.7 / sqrt(2)) / 2;
     case CLOGLOG:
         return -expm1(-exp(x / 1.3));
-    default:
+    case LOGLOG:
         return exp(-exp(-x / 1.3));
+    case MIXED: /* half of the tasks are steep; neither this nor the next is of the fitted family */
+        return (1 / (1 + exp(-x)) + 1 / (1 + exp(-3 * x))) / 2;
+    default:
+        return fmax(0, fmin(1, 0.5 + x / 5));
     }
 }
 
@@ -102,9 +107,14 @@ static const double quick_sizes[] = {15, 20, 25, 30, 40, 50, 65, 80, 0};
  * The truth lies anywhere in the middle of the grid, evenly in log m. */
 
 static bool critical(wt_context *context, size_t which, wt_stream stream, outcome *out) {
-    static const law laws[] = {{"logistic", LOGIT, 0},           {"probit", PROBIT, 0},
-                               {"cloglog", CLOGLOG, 0},          {"loglog", LOGLOG, 0},
-                               {"logistic to 95%", LOGIT, 0.05}, {"logistic to 90%", LOGIT, 0.1},
+    static const law laws[] = {{"logistic", LOGIT, 0},
+                               {"probit", PROBIT, 0},
+                               {"cloglog", CLOGLOG, 0},
+                               {"loglog", LOGLOG, 0},
+                               {"mixed", MIXED, 0},
+                               {"ramp", RAMP, 0},
+                               {"logistic to 95%", LOGIT, 0.05},
+                               {"logistic to 90%", LOGIT, 0.1},
                                {"cloglog to 95%", CLOGLOG, 0.05}};
     static const double steepnesses[] = {4, 7, 10, 30};
     static const struct {
@@ -112,12 +122,13 @@ static bool critical(wt_context *context, size_t which, wt_stream stream, outcom
         const double *m;
         double low, high;
         size_t trials;
-    } designs[] = {
-        {"m 20:200:10", by_tens, 45, 120, 10},       {"m 20:200:10", by_tens, 45, 120, 40},
-        {"m 15:175:x1.25", by_quarters, 28, 90, 10}, {"m 15:175:x1.25", by_quarters, 28, 90, 20},
-        {"m 15:175:x1.25", by_quarters, 28, 90, 40}, {"m 15..80", quick_sizes, 28, 60, 10}};
-    enum { LAWS = 7, STEEPNESSES = 4, DESIGNS = 6 };
-    if (which >= LAWS * STEEPNESSES * DESIGNS)
+    } designs[] = {{"m 20:200:10", by_tens, 45, 120, 10},
+                   {"m 20:200:10", by_tens, 45, 120, 40},
+                   {"m 15:175:x1.25", by_quarters, 28, 90, 20},
+                   {"m 15:175:x1.25", by_quarters, 28, 90, 40},
+                   {"m 15..80", quick_sizes, 28, 60, 10}};
+    enum { LAWS = COUNT(laws), STEEPNESSES = COUNT(steepnesses), DESIGNS = COUNT(designs) };
+    if (which >= (size_t)LAWS * STEEPNESSES * DESIGNS)
         return false;
     size_t d = which / LAWS / STEEPNESSES, l = which / STEEPNESSES % LAWS, s = which % STEEPNESSES;
     wt_trials points[MOST_POINTS];
@@ -136,82 +147,85 @@ static bool critical(wt_context *context, size_t which, wt_stream stream, outcom
 
 /* ---- growth: the exponent of critical m, and the verdict of 3.3 -------------------------------
  *
- * m(T) through two points by a law: log T, T^1/4 at the boundary, sqrt T. The grid of m may be of
- * two parts, for short and for long T. */
+ * m(T) through two points by a law: log T (T^0), T^1/4 at the boundary, sqrt T. */
 
+enum { MOST_LENGTHS = 24 };
+
+/* T, and the grid of m for short ones and from a T on. */
 typedef struct {
     const char *name;
-    double lengths[24];
-    const double *m, *m_long;
+    const double *lengths, *m, *m_long;
     double long_from;
-    double first[2], last[2]; /* T and m that the laws go through */
-    size_t trials;
 } growth_design;
 
-static const double wide_sizes[] = {10, 13, 16, 20, 25, 31, 39, 49, 61, 76, 95, 119, 149, 186, 0};
+static const double quick_lengths[] = {25, 50, 100, 200, 0};
+static const double eights[] = {8, 16, 32, 64, 128, 256, 0};
+static const double doubled[] = {25, 50, 100, 200, 400, 800, 1600, 0};
+static const double published[] = {100, 150, 200, 250, 300, 350, 400,  450,  500, 550,
+                                   600, 650, 700, 750, 800, 900, 1000, 1100, 0};
 static const double short_sizes[] = {8, 10, 13, 16, 20, 25, 31, 39, 49, 61, 76, 95, 0};
 static const double long_sizes[] = {25, 31, 39, 49, 61, 76, 95, 119, 149, 186, 0};
+static const double all_sizes[] = {8, 10, 13, 16, 20, 25, 31, 39, 49, 61, 76, 95, 119, 149, 186, 0};
+
+static const growth_design few = {"T 25:200:x2; m 15..80", quick_lengths, quick_sizes, NULL, 0};
+static const growth_design wider = {"T 8:256:x2; m 8:95:x1.25", eights, short_sizes, NULL, 0};
+static const growth_design as_published = {"T 100:800:50 900:1100:100; m 20:200:10", published,
+                                           by_tens, NULL, 0};
+static const growth_design wide = {"T 25:1600:x2; m 8:186:x1.25", doubled, all_sizes, NULL, 0};
+static const growth_design in_two = {"T 25:1600:x2; m 8:95:x1.25; from T 200 m 25:186:x1.25",
+                                     doubled, short_sizes, long_sizes, 200};
+
+/* What the laws of growth go through: T and m of quick trials, of the published points, and of
+ * trials with the published recipe. */
+typedef struct {
+    double first[2], last[2];
+} anchors;
+static const anchors quick_points = {{25, 34}, {200, 64}};
+static const anchors published_points = {{100, 48}, {1100, 114}};
+static const anchors our_points = {{25, 17}, {1600, 93}};
+
+static const law usual = {"logistic to 97%", LOGIT, 0.03};
+static const law lossy = {"logistic to 90%", LOGIT, 0.1};
+static const law skewed = {"cloglog", CLOGLOG, 0};
 
 static bool growth(wt_context *context, size_t which, wt_stream stream, outcome *out) {
-    static const growth_design designs[] = {
-        {"quick: T 25:200:x2, m 15..80",
-         {25, 50, 100, 200},
-         quick_sizes,
-         NULL,
-         0,
-         {25, 34},
-         {200, 64},
-         10},
-        {"T 100:800:50,900,1000,1100, m 20:200:10",
-         {100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 800, 900, 1000,
-          1100},
-         by_tens,
-         NULL,
-         0,
-         {100, 48},
-         {1100, 114},
-         40},
-        {"T 25:1600:x2, m 10:186:x1.25",
-         {25, 50, 100, 200, 400, 800, 1600},
-         wide_sizes,
-         NULL,
-         0,
-         {25, 17},
-         {1600, 93},
-         40},
-        {"T 25:1600:x2, m 8:95 and 25:186 from T 200, x1.25",
-         {25, 50, 100, 200, 400, 800, 1600},
-         short_sizes,
-         long_sizes,
-         200,
-         {25, 17},
-         {1600, 93},
-         40},
-    };
+    static const struct {
+        const growth_design *design;
+        const anchors *through;
+        size_t trials;
+        const law *success;
+        double steepness;
+    } cases[] = {
+        {&few, &quick_points, 10, &usual, 6},   {&wider, &quick_points, 10, &usual, 6},
+        {&wider, &quick_points, 40, &usual, 6}, {&as_published, &published_points, 40, &usual, 6},
+        {&wide, &our_points, 40, &usual, 6},    {&in_two, &our_points, 25, &usual, 6},
+        {&in_two, &our_points, 40, &usual, 6},  {&in_two, &our_points, 40, &lossy, 4},
+        {&in_two, &our_points, 40, &skewed, 10}};
     static const double exponents[] = {0, 0.25, 0.5};
-    static const law laws[] = {{"logistic to 97% steepness 6", LOGIT, 0.03}};
-    enum { DESIGNS = sizeof designs / sizeof *designs, EXPONENTS = 3 };
-    if (which >= (size_t)DESIGNS * EXPONENTS)
+    if (which >= COUNT(cases) * COUNT(exponents))
         return false;
-    const growth_design *of = &designs[which / EXPONENTS];
-    wt_critical sizes[24];
+    size_t c = which / COUNT(exponents), count = 0;
+    const growth_design *of = cases[c].design;
+    const double *first = cases[c].through->first, *last = cases[c].through->last;
+    wt_critical sizes[MOST_LENGTHS];
     uint64_t at = 0;
-    size_t count = 0;
-    *out = (outcome){.trials = of->trials, .truth = exponents[which % EXPONENTS], .boundary = 0.25};
-    double p = out->truth, length = log(of->last[0] / of->first[0]);
+    double p = exponents[which % COUNT(exponents)], length = log(last[0] / first[0]);
+    *out = (outcome){.trials = cases[c].trials, .truth = p, .boundary = 0.25};
     for (; of->lengths[count] > 0; count++) {
-        double here = log(of->lengths[count] / of->first[0]);
+        double here = log(of->lengths[count] / first[0]);
         double share = p == 0 ? here / length : expm1(p * here) / expm1(p * length);
-        double m = of->first[1] + (of->last[1] - of->first[1]) * share;
+        double m = first[1] + (last[1] - first[1]) * share;
         bool is_long = of->m_long != NULL && of->lengths[count] >= of->long_from;
         wt_trials points[MOST_POINTS];
         size_t grid = set_points(is_long ? of->m_long : of->m, points);
-        draw_trials(&laws[0], 6, m, of->trials, stream, &at, points, grid);
+        draw_trials(cases[c].success, cases[c].steepness, m, cases[c].trials, stream, &at, points,
+                    grid);
         must(context,
              wt_critical_fit(context, of->lengths[count], points, grid, RATE, &sizes[count]));
     }
     must(context, wt_critical_growth(context, sizes, count, &out->found));
-    snprintf(out->law, sizeof out->law, "T^%g %s", p, laws[0].name);
+    snprintf(out->law, sizeof out->law, "T^%g; %s steepness %g", p, cases[c].success->name,
+             cases[c].steepness);
     snprintf(out->design, sizeof out->design, "%s", of->name);
     return true;
 }
@@ -223,7 +237,6 @@ static const struct {
     const char *name;
     simulate *make;
 } parts[] = {{"critical", critical}, {"growth", growth}};
-enum { PARTS = sizeof parts / sizeof *parts };
 
 typedef struct {
     wt_context *context;
@@ -287,7 +300,7 @@ int main(int argc, char **argv) {
         must(context, wt_context_set_threads(context, atoi(argv[4])));
     printf("part,law,design,trials,sets,coverage,too_low,too_high,median_length,boundary,"
            "below,above\n");
-    for (size_t part = 0; part < PARTS; part++) {
+    for (size_t part = 0; part < COUNT(parts); part++) {
         if (strcmp(argv[1], "all") != 0 && strcmp(argv[1], parts[part].name) != 0)
             continue;
         wt_stream none = wt_stream_for(0, "case", 0);

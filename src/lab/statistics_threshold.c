@@ -28,109 +28,129 @@ void wt_isotonic(const wt_trials *points, size_t count, double *out) {
 
 typedef enum {
     LOGISTIC,
+    NORMAL,
     STEEP_ABOVE, /* 1 - exp(-e^x): the last part is quick */
     STEEP_BELOW, /* exp(-e^-x): the first is */
     SHAPES
 } shape;
 
-static double shape_inverse(shape law, double chance) {
-    return law == LOGISTIC      ? log(chance / (1 - chance))
-           : law == STEEP_ABOVE ? log(-log1p(-chance))
-                                : -log(-log(chance));
-}
+#define FARTHEST 500.0 /* from 0 where a shape is asked for: exp does not overflow */
 
 /* F and 1 - F, each to its own last digits. */
 static void shape_at(shape law, double x, double *chance, double *rest) {
-    double power = exp(law == STEEP_ABOVE ? x : -x);
-    switch (law) {
-    case LOGISTIC:
-        *chance = 1 / (1 + power);
-        *rest = power / (1 + power);
-        break;
-    case STEEP_ABOVE:
-        *chance = -expm1(-power);
-        *rest = exp(-power);
-        break;
-    default:
-        *chance = exp(-power);
-        *rest = -expm1(-power);
+    x = fmax(-FARTHEST, fmin(FARTHEST, x));
+    if (law == NORMAL) {
+        *chance = erfc(-x * sqrt(0.5)) / 2;
+        *rest = erfc(x * sqrt(0.5)) / 2;
+        return;
     }
+    double power = exp(law == STEEP_ABOVE ? x : -x);
+    *chance = law == LOGISTIC ? 1 / (1 + power) : law == STEEP_ABOVE ? -expm1(-power) : exp(-power);
+    *rest = law == LOGISTIC      ? power / (1 + power)
+            : law == STEEP_ABOVE ? exp(-power)
+                                 : -expm1(-power);
 }
 
-/* What is lost at any m, as a share of what may be. */
-static const double lapses[] = {0, 0.3, 0.65};
-enum { LAPSES = sizeof lapses / sizeof *lapses, STEEPNESSES = 36 };
-#define LEAST_STEEPNESS 1.0
+/* The x at which F is `chance`. */
+static double shape_inverse(shape law, double chance) {
+    double low = -FARTHEST, high = FARTHEST, here, rest;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        shape_at(law, middle, &here, &rest);
+        *(here < chance ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Steepness and lapse are those of a grid, fine beside what trials tell of them. */
+enum { STEEPNESSES = 50, LAPSES = 32 };
+#define LEAST_STEEPNESS 0.7
 #define MOST_STEEPNESS  100.0
-#define FARTHEST        500.0  /* from 0 where a shape is asked for: exp does not overflow */
+#define MOST_LAPSE      0.8    /* of what may be lost, 1 - rate */
 #define LEAST_CHANCE    1e-300 /* so that a log is finite */
 
-/* Trials to be judged by a law. */
+/* Trials to be judged by a law, and the laws' numbers. */
 typedef struct {
     const wt_trials *points;
     const double *logs; /* of m */
     size_t count;
     double rate;
+    double best; /* of the likelihoods of all laws */
+    double steepnesses[STEEPNESSES], lapses[LAPSES], centres[SHAPES][LAPSES];
 } evidence;
 
-/* One shape and lapse. */
-typedef struct {
-    shape law;
-    double lapse, centre;
-    size_t steepness; /* index of the best at the last place */
-} member;
+static void set_family(evidence *seen) {
+    for (int i = 0; i < STEEPNESSES; i++)
+        seen->steepnesses[i] =
+            LEAST_STEEPNESS * pow(MOST_STEEPNESS / LEAST_STEEPNESS, (double)i / (STEEPNESSES - 1));
+    for (int i = 0; i < LAPSES; i++) {
+        double share = (double)i / (LAPSES - 1); /* squared, as small ones are known better */
+        seen->lapses[i] = MOST_LAPSE * (1 - seen->rate) * share * share;
+        for (int law = 0; law < SHAPES; law++)
+            seen->centres[law][i] = shape_inverse((shape)law, seen->rate / (1 - seen->lapses[i]));
+    }
+}
 
-static double log_likelihood(const evidence *seen, const member *of, size_t steepness,
-                             double log_m) {
-    double slope = LEAST_STEEPNESS *
-                   pow(MOST_STEEPNESS / LEAST_STEEPNESS, (double)steepness / (STEEPNESSES - 1));
-    double sum = 0;
+/* A law of the family but for its critical m. */
+typedef struct {
+    shape form;
+    int steepness, lapse;
+} law;
+
+static double log_likelihood(const evidence *seen, law of, double log_m) {
+    double lapse = seen->lapses[of.lapse], sum = 0, chance, rest;
     for (size_t i = 0; i < seen->count; i++) {
-        double x = of->centre + slope * (seen->logs[i] - log_m), chance, rest;
         size_t won = seen->points[i].successes, lost = seen->points[i].count - won;
-        shape_at(of->law, fmax(-FARTHEST, fmin(FARTHEST, x)), &chance, &rest);
+        shape_at(of.form,
+                 seen->centres[of.form][of.lapse] +
+                     seen->steepnesses[of.steepness] * (seen->logs[i] - log_m),
+                 &chance, &rest);
         if (won > 0)
-            sum += (double)won * log(fmax((1 - of->lapse) * chance, LEAST_CHANCE));
+            sum += (double)won * log(fmax((1 - lapse) * chance, LEAST_CHANCE));
         if (lost > 0)
-            sum += (double)lost * log(fmax(of->lapse + (1 - of->lapse) * rest, LEAST_CHANCE));
+            sum += (double)lost * log(fmax(lapse + (1 - lapse) * rest, LEAST_CHANCE));
     }
     return sum;
 }
 
-/* The best over all steepnesses, climbing from the one that was best beside this place. */
-static double best_steepness(const evidence *seen, member *of, double log_m) {
-    double best = log_likelihood(seen, of, of->steepness, log_m);
-    for (int up = 1; up >= 0; up--) {
-        bool moved = false;
-        while (up ? of->steepness + 1 < STEEPNESSES : of->steepness > 0) {
-            size_t next = up ? of->steepness + 1 : of->steepness - 1;
-            double here = log_likelihood(seen, of, next, log_m);
-            if (!(here > best))
-                break;
+/* Climbs from a law to the best beside it until there is none; more of both, or less, is a ridge.
+ */
+static double climb(const evidence *seen, law *at, double log_m) {
+    static const int moves[][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
+    enum { MOVES = sizeof moves / sizeof *moves };
+    double best = log_likelihood(seen, *at, log_m);
+    for (int move = 0, failed = 0; failed < MOVES;) {
+        law next = {at->form, at->steepness + moves[move][0], at->lapse + moves[move][1]};
+        bool inside = next.steepness >= 0 && next.steepness < STEEPNESSES && next.lapse >= 0 &&
+                      next.lapse < LAPSES;
+        double here = inside ? log_likelihood(seen, next, log_m) : -INFINITY;
+        if (here > best) {
             best = here;
-            of->steepness = next;
-            moved = true;
+            *at = next;
+            failed = 0;
+        } else {
+            failed++;
+            move = (move + 1) % MOVES;
         }
-        if (moved)
-            break;
     }
     return best;
 }
 
-/* The best over the family at `count` places; returns the largest. */
+/* The best over the family at `count` places; returns the largest. Each place begins at the best
+ * law of the one before. Where there are two hills, shallow and steep with a lapse, going up and
+ * going down the places stay on different ones. */
 static double profile(const evidence *seen, double first, double step, size_t count, double *out) {
-    for (size_t k = 0; k < count; k++)
-        out[k] = -INFINITY;
-    for (int law = 0; law < SHAPES; law++)
-        for (size_t l = 0; l < LAPSES; l++) {
-            member of = {.law = (shape)law, .lapse = lapses[l] * (1 - seen->rate)};
-            of.centre = shape_inverse(of.law, seen->rate / (1 - of.lapse));
-            for (size_t k = 0; k < count; k++)
-                out[k] = fmax(out[k], best_steepness(seen, &of, first + step * (double)k));
-        }
     double most = -INFINITY;
     for (size_t k = 0; k < count; k++)
-        most = fmax(most, out[k]);
+        out[k] = -INFINITY;
+    for (int form = 0; form < SHAPES; form++) {
+        law at = {.form = (shape)form};
+        for (size_t k = 0; k < 2 * count; k++) {
+            size_t place = k < count ? k : 2 * count - 1 - k;
+            out[place] = fmax(out[place], climb(seen, &at, first + step * (double)place));
+            most = fmax(most, out[place]);
+        }
+    }
     return most;
 }
 
@@ -155,7 +175,7 @@ double wt_support_at(const wt_support *support, double log_m) {
 }
 
 /* The curve where it matters: a coarse one over all m tells where that is. */
-static void find_support(const evidence *seen, wt_support *out) {
+static void find_support(evidence *seen, wt_support *out) {
     double coarse[COARSE], low = seen->logs[0] - BEYOND;
     double step = (seen->logs[seen->count - 1] + BEYOND - low) / (COARSE - 1);
     double most = profile(seen, low, step, COARSE, coarse);
@@ -166,9 +186,9 @@ static void find_support(const evidence *seen, wt_support *out) {
         end--;
     out->first = low + step * (double)begin;
     out->step = step * (double)(end - begin) / (WT_SUPPORT_POINTS - 1);
-    most = profile(seen, out->first, out->step, WT_SUPPORT_POINTS, out->value);
+    seen->best = profile(seen, out->first, out->step, WT_SUPPORT_POINTS, out->value);
     for (size_t k = 0; k < WT_SUPPORT_POINTS; k++)
-        out->value[k] -= most;
+        out->value[k] -= seen->best;
 }
 
 static double place_at(const wt_support *support, size_t k) {
@@ -215,11 +235,18 @@ static double summit(const evidence *seen, const wt_support *support) {
     return (fmin(fmax(low, least), most) + fmin(fmax(high, least), most)) / 2;
 }
 
-/* The end of an interval at this log m; one outside the grid is infinite. */
-static double end_at(const evidence *seen, double log_m) {
-    return log_m < seen->logs[0]                 ? -INFINITY
-           : log_m > seen->logs[seen->count - 1] ? INFINITY
-                                                 : exp(log_m);
+/* The end of an interval where the curve crosses; infinite outside the grid. Beside the last m of
+ * the grid, where the likelihood may jump, it is judged by the likelihood of just this m. */
+static double end_at(const evidence *seen, const wt_support *support, double log_m, bool upper) {
+    const double edges[] = {seen->logs[0], seen->logs[seen->count - 1]};
+    for (int i = 0; i < 2; i++)
+        if (fabs(log_m - edges[i]) < support->step) {
+            double value;
+            bool held = profile(seen, edges[i], 0, 1, &value) >= seen->best - WT_SUPPORT_DROP;
+            log_m = held != upper ? fmin(log_m, nextafter(edges[i], -INFINITY))
+                                  : fmax(log_m, nextafter(edges[i], INFINITY));
+        }
+    return log_m < edges[0] ? -INFINITY : log_m > edges[1] ? INFINITY : exp(log_m);
 }
 
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
@@ -233,15 +260,16 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
     WT_TRY(WT_NEW(context, &fitted, count, "a threshold"));
     for (size_t i = 0; i < count; i++)
         logs[i] = log(points[i].m);
-    evidence seen = {points, logs, count, rate};
+    evidence seen = {.points = points, .logs = logs, .count = count, .rate = rate};
+    set_family(&seen);
     find_support(&seen, curve);
     wt_isotonic(points, count, fitted);
     out->value = fitted[0] >= rate          ? -INFINITY
                  : fitted[count - 1] < rate ? INFINITY
                                             : exp(summit(&seen, curve));
     range_within(curve, WT_SUPPORT_DROP, &low, &high);
-    out->low = fmin(out->value, end_at(&seen, low));
-    out->high = fmax(out->value, end_at(&seen, high));
+    out->low = fmin(out->value, end_at(&seen, curve, low, false));
+    out->high = fmax(out->value, end_at(&seen, curve, high, true));
 done:
     wt_release(logs);
     wt_release(fitted);

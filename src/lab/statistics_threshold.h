@@ -21,7 +21,7 @@ typedef struct wt_trials {
 void wt_isotonic(const wt_trials *points, size_t count, double *out);
 
 /* The log likelihood of log m, less its maximum, at evenly spaced places around what is likely. */
-enum { WT_SUPPORT_POINTS = 96 };
+enum { WT_SUPPORT_POINTS = 80 };
 typedef struct wt_support {
     double first, step; /* of log m */
     double value[WT_SUPPORT_POINTS];
