@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "lab/claims.h"
 #include "lab/statistics_threshold.h"
-#include "wattle/random.h"
 
 #define SUCCESS_RATE 0.8 /* the published rule */
 
@@ -83,10 +82,11 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
     wt_lines lines;
     wt_trials *trials = NULL;
     member *members = NULL;
-    double *all = NULL;
     wt_status status;
     *out = NULL;
     *count = 0;
+    if (draws != NULL)
+        *draws = NULL; /* intervals are by likelihood: nothing is drawn */
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     WT_TRY(WT_NEW(context, &trials, lines.point_count, "trials"));
     WT_TRY(WT_NEW(context, &members, lines.line_count, "critical sizes"));
@@ -99,42 +99,33 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
         qsort(members, chosen, sizeof *members, by_x);
     }
     WT_TRY(WT_NEW_ZERO(context, out, chosen, "critical sizes"));
-    WT_TRY(WT_NEW(context, &all, chosen * WT_BOOTSTRAP_DRAWS, "critical sizes"));
     for (; *count < chosen; ++*count) {
         const wt_line *line = &lines.lines[members[*count].index];
         size_t sizes = trials_of(&lines, line, trials);
         WT_TRY(wt_critical_fit(context, parameter(&lines, line, members->x), trials, sizes,
-                               SUCCESS_RATE, WT_CLAIM_SEED, *out + *count,
-                               all + *count * WT_BOOTSTRAP_DRAWS));
-    }
-    if (draws != NULL) {
-        *draws = all;
-        all = NULL;
+                               SUCCESS_RATE, *out + *count));
     }
 done:
     wt_lines_free(&lines);
     wt_release(trials);
     wt_release(members);
-    wt_release(all);
     return status;
 }
 
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out) {
     wt_critical *sizes = NULL;
-    double *draws = NULL;
     size_t count;
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
-    WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, &draws));
+    WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         out->cells += sizes[i].trials;
         out->censored += sizes[i].below || sizes[i].above;
     }
     out->settings = count > 0;
-    WT_TRY(wt_critical_growth(context, sizes, count, draws, &out->effect));
+    WT_TRY(wt_critical_growth(context, sizes, count, &out->effect));
 done:
     wt_release(sizes);
-    wt_release(draws);
     return status;
 }

@@ -1,18 +1,13 @@
 #include "lab/statistics_threshold.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "wattle/random.h"
-
-#define NORMALS      256  /* drawn at a time */
-#define NORMALS_MOST 1000 /* drawn one by one */
 
 /* Pools neighbours until the means rise: `first` of each pool is where it begins. */
-void wt_isotonic(const wt_trials *points, size_t count, const double *rates, double *out) {
+void wt_isotonic(const wt_trials *points, size_t count, double *out) {
     for (size_t i = 0; i < count; i++)
-        out[i] = rates != NULL ? rates[i] : (double)points[i].successes / (double)points[i].count;
+        out[i] = (double)points[i].successes / (double)points[i].count;
     for (size_t end = 1; end < count; end++) {
         /* out[0 .. end-1] rises already; the pool that ends at `end` takes in what is above it. */
         double sum = out[end] * (double)points[end].count, weight = (double)points[end].count;
@@ -27,34 +22,195 @@ void wt_isotonic(const wt_trials *points, size_t count, const double *rates, dou
     }
 }
 
-double wt_threshold_at(const wt_trials *points, const double *fitted, size_t count, double rate) {
-    if (fitted[0] >= rate)
-        return -INFINITY;
-    size_t above = 1;
-    while (above < count && fitted[above] < rate)
-        above++;
-    if (above == count)
-        return INFINITY;
-    double share = (rate - fitted[above - 1]) / (fitted[above] - fitted[above - 1]);
-    return exp((1 - share) * log(points[above - 1].m) + share * log(points[above].m));
+/* ---- the family of laws -----------------------------------------------------------------------
+ *
+ * rate(m) = (1 - lapse) F(F^-1(rate/(1 - lapse)) + steepness (log m - log m_c)) for the F: */
+
+typedef enum {
+    LOGISTIC,
+    NORMAL,
+    STEEP_ABOVE, /* 1 - exp(-e^x): the last part is quick */
+    STEEP_BELOW, /* exp(-e^-x): the first is */
+    SHAPES
+} shape;
+
+#define FARTHEST 500.0 /* from 0 where a shape is asked for: exp does not overflow */
+
+/* F and 1 - F, each to its own last digits. */
+static void shape_at(shape law, double x, double *chance, double *rest) {
+    x = fmax(-FARTHEST, fmin(FARTHEST, x));
+    if (law == NORMAL) {
+        *chance = erfc(-x * sqrt(0.5)) / 2;
+        *rest = erfc(x * sqrt(0.5)) / 2;
+        return;
+    }
+    double power = exp(law == STEEP_ABOVE ? x : -x);
+    *chance = law == LOGISTIC ? 1 / (1 + power) : law == STEEP_ABOVE ? -expm1(-power) : exp(-power);
+    *rest = law == LOGISTIC      ? power / (1 + power)
+            : law == STEEP_ABOVE ? exp(-power)
+                                 : -expm1(-power);
 }
 
-double wt_chi_square(wt_stream stream, uint64_t *at, size_t count) {
-    double normals[NORMALS] = {0}, sum = 0;
-    if (count > NORMALS_MOST) {
-        double part = 2 / (9 * (double)count);
-        wt_random_normal(stream, (*at)++, 1, normals);
-        return (double)count * pow(1 - part + normals[0] * sqrt(part), 3);
+/* The x at which F is `chance`. */
+static double shape_inverse(shape law, double chance) {
+    double low = -FARTHEST, high = FARTHEST, here, rest;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        shape_at(law, middle, &here, &rest);
+        *(here < chance ? &low : &high) = middle;
     }
-    for (size_t left = count; left > 0;) {
-        size_t now = left < NORMALS ? left : NORMALS;
-        wt_random_normal(stream, *at, now, normals);
-        for (size_t i = 0; i < now; i++)
-            sum += normals[i] * normals[i];
-        *at += now;
-        left -= now;
+    return low;
+}
+
+/* Steepness and lapse are those of a grid, fine beside what trials tell of them. */
+enum { STEEPNESSES = 50, LAPSES = 32 };
+#define LEAST_STEEPNESS 0.7
+#define MOST_STEEPNESS  100.0
+#define MOST_LAPSE      0.8    /* of what may be lost, 1 - rate */
+#define LEAST_CHANCE    1e-300 /* so that a log is finite */
+
+/* Trials to be judged by a law, and the laws' numbers. */
+typedef struct {
+    const wt_trials *points;
+    const double *logs; /* of m */
+    size_t count;
+    double rate;
+    double best; /* of the likelihoods of all laws */
+    double steepnesses[STEEPNESSES], lapses[LAPSES], centres[SHAPES][LAPSES];
+} evidence;
+
+static void set_family(evidence *seen) {
+    for (int i = 0; i < STEEPNESSES; i++)
+        seen->steepnesses[i] =
+            LEAST_STEEPNESS * pow(MOST_STEEPNESS / LEAST_STEEPNESS, (double)i / (STEEPNESSES - 1));
+    for (int i = 0; i < LAPSES; i++) {
+        double share = (double)i / (LAPSES - 1); /* squared, as small ones are known better */
+        seen->lapses[i] = MOST_LAPSE * (1 - seen->rate) * share * share;
+        for (int law = 0; law < SHAPES; law++)
+            seen->centres[law][i] = shape_inverse((shape)law, seen->rate / (1 - seen->lapses[i]));
+    }
+}
+
+/* A law of the family but for its critical m. */
+typedef struct {
+    shape form;
+    int steepness, lapse;
+} law;
+
+static double log_likelihood(const evidence *seen, law of, double log_m) {
+    double lapse = seen->lapses[of.lapse], sum = 0, chance, rest;
+    for (size_t i = 0; i < seen->count; i++) {
+        size_t won = seen->points[i].successes, lost = seen->points[i].count - won;
+        shape_at(of.form,
+                 seen->centres[of.form][of.lapse] +
+                     seen->steepnesses[of.steepness] * (seen->logs[i] - log_m),
+                 &chance, &rest);
+        if (won > 0)
+            sum += (double)won * log(fmax((1 - lapse) * chance, LEAST_CHANCE));
+        if (lost > 0)
+            sum += (double)lost * log(fmax(lapse + (1 - lapse) * rest, LEAST_CHANCE));
     }
     return sum;
+}
+
+/* Climbs from a law to the best beside it until there is none; more of both, or less, is a ridge.
+ */
+static double climb(const evidence *seen, law *at, double log_m) {
+    static const int moves[][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
+    enum { MOVES = sizeof moves / sizeof *moves };
+    double best = log_likelihood(seen, *at, log_m);
+    for (int move = 0, failed = 0; failed < MOVES;) {
+        law next = {at->form, at->steepness + moves[move][0], at->lapse + moves[move][1]};
+        bool inside = next.steepness >= 0 && next.steepness < STEEPNESSES && next.lapse >= 0 &&
+                      next.lapse < LAPSES;
+        double here = inside ? log_likelihood(seen, next, log_m) : -INFINITY;
+        if (here > best) {
+            best = here;
+            *at = next;
+            failed = 0;
+        } else {
+            failed++;
+            move = (move + 1) % MOVES;
+        }
+    }
+    return best;
+}
+
+/* The best over the family at `count` places; returns the largest. Each place begins at the best
+ * law of the one before. Where there are two hills, shallow and steep with a lapse, going up and
+ * going down the places stay on different ones. */
+static double profile(const evidence *seen, double first, double step, size_t count, double *out) {
+    double most = -INFINITY;
+    for (size_t k = 0; k < count; k++)
+        out[k] = -INFINITY;
+    for (int form = 0; form < SHAPES; form++) {
+        law at = {.form = (shape)form};
+        for (size_t k = 0; k < 2 * count; k++) {
+            size_t place = k < count ? k : 2 * count - 1 - k;
+            out[place] = fmax(out[place], climb(seen, &at, first + step * (double)place));
+            most = fmax(most, out[place]);
+        }
+    }
+    return most;
+}
+
+/* ---- the likelihood of m ----------------------------------------------------------------------
+ */
+
+#define BEYOND 0.7  /* how far past the grid of m, in log m: by there the likelihood is level */
+#define DEPTH  8.0  /* what is less likely than exp(-this) of the best is of no interest */
+#define LEVEL  0.05 /* differences of log likelihood that say nothing */
+#define COARSE 48   /* places to find where it is likely */
+
+double wt_support_at(const wt_support *support, double log_m) {
+    const double *value = support->value;
+    const size_t last = WT_SUPPORT_POINTS - 1;
+    double place = (log_m - support->first) / support->step;
+    if (place < 0)
+        return value[0] + fmin(0, (value[1] - value[0]) * place);
+    if (place >= (double)last)
+        return value[last] + fmin(0, (value[last] - value[last - 1]) * (place - (double)last));
+    size_t below = (size_t)place;
+    return value[below] + (place - (double)below) * (value[below + 1] - value[below]);
+}
+
+/* The curve where it matters: a coarse one over all m tells where that is. */
+static void find_support(evidence *seen, wt_support *out) {
+    double coarse[COARSE], low = seen->logs[0] - BEYOND;
+    double step = (seen->logs[seen->count - 1] + BEYOND - low) / (COARSE - 1);
+    double most = profile(seen, low, step, COARSE, coarse);
+    size_t begin = 0, end = COARSE - 1;
+    while (begin + 1 < end && coarse[begin + 1] < most - DEPTH)
+        begin++;
+    while (end - 1 > begin && coarse[end - 1] < most - DEPTH)
+        end--;
+    out->first = low + step * (double)begin;
+    out->step = step * (double)(end - begin) / (WT_SUPPORT_POINTS - 1);
+    seen->best = profile(seen, out->first, out->step, WT_SUPPORT_POINTS, out->value);
+    for (size_t k = 0; k < WT_SUPPORT_POINTS; k++)
+        out->value[k] -= seen->best;
+}
+
+static double place_at(const wt_support *support, size_t k) {
+    return support->first + support->step * (double)k;
+}
+
+/* Where the curve first comes up to -drop and where it last leaves it; infinite where it is above
+ * at the end already. */
+static void range_within(const wt_support *support, double drop, double *low, double *high) {
+    const double *value = support->value;
+    size_t first = 0, last = WT_SUPPORT_POINTS - 1;
+    while (value[first] < -drop)
+        first++;
+    while (value[last] < -drop)
+        last--;
+    *low = first == 0 ? -INFINITY
+                      : place_at(support, first) - support->step * (value[first] + drop) /
+                                                       (value[first] - value[first - 1]);
+    *high = last == WT_SUPPORT_POINTS - 1
+                ? INFINITY
+                : place_at(support, last) +
+                      support->step * (value[last] + drop) / (value[last] - value[last + 1]);
 }
 
 static wt_status check(wt_context *context, const wt_trials *points, size_t count, double rate) {
@@ -72,45 +228,59 @@ static wt_status check(wt_context *context, const wt_trials *points, size_t coun
     return WT_OK;
 }
 
+/* The middle of the summit, which may be level, as far as it is in the grid. */
+static double summit(const evidence *seen, const wt_support *support) {
+    double low, high, least = seen->logs[0], most = seen->logs[seen->count - 1];
+    range_within(support, LEVEL, &low, &high);
+    return (fmin(fmax(low, least), most) + fmin(fmax(high, least), most)) / 2;
+}
+
+/* The end of an interval where the curve crosses; infinite outside the grid. Beside the last m of
+ * the grid, where the likelihood may jump, it is judged by the likelihood of just this m. */
+static double end_at(const evidence *seen, const wt_support *support, double log_m, bool upper) {
+    const double edges[] = {seen->logs[0], seen->logs[seen->count - 1]};
+    for (int i = 0; i < 2; i++)
+        if (fabs(log_m - edges[i]) < support->step) {
+            double value;
+            bool held = profile(seen, edges[i], 0, 1, &value) >= seen->best - WT_SUPPORT_DROP;
+            log_m = held != upper ? fmin(log_m, nextafter(edges[i], -INFINITY))
+                                  : fmax(log_m, nextafter(edges[i], INFINITY));
+        }
+    return log_m < edges[0] ? -INFINITY : log_m > edges[1] ? INFINITY : exp(log_m);
+}
+
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
-                           uint64_t seed, wt_interval *out, double *draws) {
-    double *rates = NULL, *fitted = NULL, *sorted = NULL;
+                           wt_interval *out, wt_support *support) {
+    wt_support own;
+    wt_support *curve = support != NULL ? support : &own;
+    double *logs = NULL, *fitted = NULL, low, high;
     wt_status status;
     WT_TRY(check(context, points, count, rate));
-    WT_TRY(WT_NEW(context, &rates, count, "a threshold"));
+    WT_TRY(WT_NEW(context, &logs, count, "a threshold"));
     WT_TRY(WT_NEW(context, &fitted, count, "a threshold"));
-    WT_TRY(WT_NEW(context, &sorted, WT_BOOTSTRAP_DRAWS, "a threshold"));
-    for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
-        wt_stream stream = wt_stream_for(seed, "threshold", draw);
-        uint64_t at = 0;
-        for (size_t i = 0; i < count; i++) {
-            double won = wt_chi_square(stream, &at, 2 * points[i].successes + 1);
-            double lost =
-                wt_chi_square(stream, &at, 2 * (points[i].count - points[i].successes) + 1);
-            rates[i] = won / (won + lost);
-        }
-        wt_isotonic(points, count, rates, fitted);
-        sorted[draw] = wt_threshold_at(points, fitted, count, rate);
-    }
-    if (draws != NULL)
-        memcpy(draws, sorted, WT_BOOTSTRAP_DRAWS * sizeof *draws);
-    wt_isotonic(points, count, NULL, fitted);
-    *out =
-        wt_draws_interval(wt_threshold_at(points, fitted, count, rate), sorted, WT_BOOTSTRAP_DRAWS);
+    for (size_t i = 0; i < count; i++)
+        logs[i] = log(points[i].m);
+    evidence seen = {.points = points, .logs = logs, .count = count, .rate = rate};
+    set_family(&seen);
+    find_support(&seen, curve);
+    wt_isotonic(points, count, fitted);
+    out->value = fitted[0] >= rate          ? -INFINITY
+                 : fitted[count - 1] < rate ? INFINITY
+                                            : exp(summit(&seen, curve));
+    range_within(curve, WT_SUPPORT_DROP, &low, &high);
+    out->low = fmin(out->value, end_at(&seen, curve, low, false));
+    out->high = fmax(out->value, end_at(&seen, curve, high, true));
 done:
-    wt_release(rates);
+    wt_release(logs);
     wt_release(fitted);
-    wt_release(sorted);
     return status;
 }
 
 wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
-                          double rate, uint64_t seed, wt_critical *out, double *draws) {
+                          double rate, wt_critical *out) {
     wt_status status;
     *out = (wt_critical){.x = x, .m = {NAN, NAN, NAN}};
-    WT_TRY(wt_threshold_fit(context, points, count, rate,
-                            wt_seed_for(seed, "critical", x >= 0 && x < 0x1p63 ? (uint64_t)x : 0),
-                            &out->m, draws));
+    WT_TRY(wt_threshold_fit(context, points, count, rate, &out->m, &out->support));
     out->least = points[0].m;
     out->most = points[count - 1].m;
     out->below = out->m.value == -INFINITY;
@@ -120,48 +290,5 @@ wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points
     for (size_t i = 0; i < count; i++)
         out->trials += points[i].count;
 done:
-    return status;
-}
-
-/* p for one m an x, `stride` apart, and between what the truth may lie. x and y are room. */
-static wt_interval growth_of(const wt_critical *sizes, const double *m, size_t stride, size_t count,
-                             double *x, double *y) {
-    bool low_open = false, high_open = false;
-    for (size_t i = 0; i < count; i++) {
-        double here = m[i * stride];
-        x[i] = sizes[i].x;
-        y[i] = here == INFINITY ? sizes[i].most : here == -INFINITY ? sizes[i].least : here;
-        low_open = low_open || here == -INFINITY || (high_open && here != INFINITY);
-        high_open = high_open || isinf(here);
-    }
-    double p = wt_growth_exponent(x, y, count);
-    return (wt_interval){p, low_open ? WT_LEAST_EXPONENT : p, high_open ? WT_MOST_EXPONENT : p};
-}
-
-wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
-                             const double *draws, wt_interval *out) {
-    double *room = NULL, *ends = NULL;
-    wt_status status;
-    *out = (wt_interval){NAN, NAN, NAN};
-    WT_TRY(WT_NEW(context, &room, 3 * count, "growth"));
-    WT_TRY(WT_NEW(context, &ends, 2 * WT_BOOTSTRAP_DRAWS, "growth"));
-    double *x = room, *y = x + count, *fitted = y + count;
-    double *lows = ends, *highs = ends + WT_BOOTSTRAP_DRAWS;
-    for (size_t i = 0; i < count; i++)
-        fitted[i] = sizes[i].m.value;
-    wt_interval best = growth_of(sizes, fitted, 1, count, x, y);
-    if (isnan(best.value))
-        goto done;
-    for (size_t d = 0; d < WT_BOOTSTRAP_DRAWS; d++) {
-        wt_interval one = growth_of(sizes, draws + d, WT_BOOTSTRAP_DRAWS, count, x, y);
-        lows[d] = one.low;
-        highs[d] = one.high;
-    }
-    out->value = best.value;
-    out->low = fmin(best.low, wt_draws_interval(0, lows, WT_BOOTSTRAP_DRAWS).low);
-    out->high = fmax(best.high, wt_draws_interval(0, highs, WT_BOOTSTRAP_DRAWS).high);
-done:
-    wt_release(room);
-    wt_release(ends);
     return status;
 }

@@ -1,33 +1,48 @@
 /* The size at which something begins to succeed: critical m from trials at a grid of m.
  *
- * Success is taken to rise with m and nothing more: the fit is the isotonic one (pooling adjacent
- * violators), read between grid points by a straight line in log m. A logistic curve would say more
- * between the points, and has no answer where the trials jump from none to all. */
+ * Success rises with m by a law of which no more is known than a family: S-shaped curves in log m,
+ * even or skewed to either side, of any steepness, that end at 1 or somewhat below. The critical m
+ * is where the curve passes the rate. Its likelihood is the best over all other parameters, and its
+ * interval holds what is not much less likely than the best. A straight line between grid points
+ * would be too high on average where the curve bends, and a logistic curve alone is led far off by
+ * a few failures at large m. */
 #ifndef WT_LAB_STATISTICS_THRESHOLD_H
 #define WT_LAB_STATISTICS_THRESHOLD_H
 
 #include "lab/statistics_fit.h"
-#include "wattle/random.h"
 
 typedef struct wt_trials {
     double m; /* above 0 */
     size_t successes, count;
 } wt_trials;
 
-/* Isotonic success rates at each m, out (count); `points` are in increasing m. Weighted by the
- * trials where rates is NULL; else the given rates are fitted. */
-void wt_isotonic(const wt_trials *points, size_t count, const double *rates, double *out);
+/* Isotonic success rates at each m, out (count): pooled, weighted by trials, until they rise.
+ * `points` are in increasing m. */
+void wt_isotonic(const wt_trials *points, size_t count, double *out);
 
-/* Where the fitted rate reaches `rate`: -INFINITY when the smallest m does already, +INFINITY when
- * the largest does not: the grid then shows one side of the threshold only. */
-double wt_threshold_at(const wt_trials *points, const double *fitted, size_t count, double rate);
+/* The log likelihood of log m, less its maximum, at evenly spaced places around what is likely. */
+enum { WT_SUPPORT_POINTS = 80 };
+typedef struct wt_support {
+    double first, step; /* of log m */
+    double value[WT_SUPPORT_POINTS];
+} wt_support;
 
-/* The critical m and its 95% interval, ends infinite where the grid cannot tell. The bootstrap
- * draws the rate at each m from its Jeffreys posterior, Beta(s + 1/2, f + 1/2), so that ten
- * successes of ten do not pass for certainty. draws (WT_BOOTSTRAP_DRAWS), in the order they were
- * made, may be NULL. WT_USAGE unless m increases, every point has trials and 0 < rate < 1. */
+/* Between the places by a straight line; beyond them it falls on as at the end, or stays. */
+double wt_support_at(const wt_support *support, double log_m);
+
+/* What a 95% interval leaves out is less likely than the best by a factor exp(-this). For many
+ * trials 1.92 would do, half the quantile of chi square with one degree of freedom. It is raised
+ * for few trials and for laws outside the family: coverage is measured by scripts/verdict-coverage.
+ */
+#define WT_SUPPORT_DROP 2.3
+
+/* The critical m and its 95% interval. The value is the likeliest m of the grid's range where the
+ * isotonic rates pass `rate` there; -INFINITY when the first reaches it already, +INFINITY when the
+ * last does not. Ends of the interval outside that range are infinite too: trials there are of laws
+ * that nothing was seen of. WT_USAGE unless m increases, every point has trials and 0 < rate < 1.
+ * support may be NULL. */
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
-                           uint64_t seed, wt_interval *out, double *draws);
+                           wt_interval *out, wt_support *support);
 
 /* The critical m at one x, the length of a sample. */
 typedef struct wt_critical {
@@ -37,21 +52,20 @@ typedef struct wt_critical {
     bool below, above;      /* the value is not in it: read "< least" or "> most" */
     bool cut_low, cut_high; /* m.low or m.high is not in it: it was not measured */
     size_t trials;
+    wt_support support;
 } wt_critical;
 
-/* wt_threshold_fit at an x, with draws of its own for every x. */
+/* wt_threshold_fit at an x. */
 wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
-                          double rate, uint64_t seed, wt_critical *out, double *draws);
+                          double rate, wt_critical *out);
 
-/* The p of wt_growth_exponent through critical m in increasing x, with a 95% interval from their
- * draws (count, WT_BOOTSTRAP_DRAWS). An m above the grid is taken as the largest of it, which
- * bounds it from below: the growth may be any larger, and where a larger x has an m within the grid
- * any smaller too. One below the grid leaves everything open. NaN with fewer than three x. */
+/* The p between WT_LEAST_EXPONENT and WT_MOST_EXPONENT at which m = a + b (x^p - 1)/p with b >= 0
+ * is likeliest for critical m in increasing x, where p = 0 stands for log x, and its 95% interval
+ * by the same rule. An m that does not grow leaves p open. An m above the grid says only that it is
+ * above: the growth may be any larger, and where a larger x has an m within the grid any smaller
+ * too. One below the grid leaves everything open. NaN with fewer than three x, or x that do not
+ * increase from above 0. */
 wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
-                             const double *draws, wt_interval *out);
-
-/* The sum of `count` squared normals from place *at of the stream on: twice a gamma variable. Of
- * more than 1000 it is drawn by one normal (Wilson and Hilferty), right to 1e-5 of itself. */
-double wt_chi_square(wt_stream stream, uint64_t *at, size_t count);
+                             wt_interval *out);
 
 #endif

@@ -27,10 +27,10 @@ static void find_critical(const wt_threshold *threshold, wt_threshold_point *poi
                                                          : WT_CENSORED_NO;
 }
 
-/* The trials at one length, as a critical m with its draws. */
+/* The trials at one length, as a critical m. */
 static wt_status fit_point(wt_context *context, const wt_threshold *threshold,
                            const wt_threshold_summary *summary, const wt_threshold_point *point,
-                           wt_critical *out, double *draws) {
+                           wt_critical *out) {
     wt_trials *trials = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &trials, point->cells, "rates"));
@@ -39,7 +39,7 @@ static wt_status fit_point(wt_context *context, const wt_threshold *threshold,
         trials[i] = (wt_trials){(double)cell->samples, cell->successes, cell->trials};
     }
     WT_TRY(wt_critical_fit(context, (double)point->length, trials, point->cells,
-                           threshold->setting.rate, threshold->setting.seed, out, draws));
+                           threshold->setting.rate, out));
 done:
     wt_release(trials);
     return status;
@@ -72,25 +72,21 @@ done:
 static wt_status fit_all(wt_context *context, const wt_threshold *threshold,
                          wt_threshold_summary *out) {
     wt_critical *sizes = NULL;
-    double *draws = NULL;
     size_t count = 0;
     wt_status status;
     WT_TRY(WT_NEW(context, &sizes, out->point_count, "a fit"));
-    WT_TRY(WT_NEW(context, &draws, out->point_count * WT_BOOTSTRAP_DRAWS, "a fit"));
     for (size_t i = 0; i < out->point_count; i++) {
         wt_threshold_point *point = &out->points[i];
         point->fitted = (wt_interval){NAN, NAN, NAN};
         if (point->cells == 0)
             continue;
-        WT_TRY(fit_point(context, threshold, out, point, &sizes[count],
-                         draws + count * WT_BOOTSTRAP_DRAWS));
+        WT_TRY(fit_point(context, threshold, out, point, &sizes[count]));
         point->fitted = sizes[count++].m;
     }
     WT_TRY(fit_growths(context, threshold->setting.seed, out));
-    WT_TRY(wt_critical_growth(context, sizes, count, draws, &out->exponent));
+    WT_TRY(wt_critical_growth(context, sizes, count, &out->exponent));
 done:
     wt_release(sizes);
-    wt_release(draws);
     return status;
 }
 

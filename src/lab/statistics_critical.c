@@ -1,0 +1,138 @@
+/* How critical m grow with x, by the likelihood of all of them together. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "lab/statistics_threshold.h"
+
+#define STARTS     24   /* first m, and last m, to climb from */
+#define FINEST     1e-3 /* step of log m */
+#define MOST_RATIO 10.0 /* log of the last m over the first */
+#define STEPS      50   /* over all p */
+#define BISECTIONS 12   /* of such a step */
+#define LEVEL      0.05 /* differences of log likelihood that say nothing */
+
+typedef struct {
+    const wt_critical *sizes;
+    size_t count;
+    double *shares;   /* (count): where x^p lies between those of the first and the last x */
+    double low, high; /* log m that may be likely */
+} growth;
+
+static void set_exponent(growth *of, double p) {
+    double least = log(of->sizes[0].x), length = log(of->sizes[of->count - 1].x) - least;
+    for (size_t i = 0; i < of->count; i++) {
+        double here = log(of->sizes[i].x) - least;
+        of->shares[i] = fabs(p) < 1e-9 ? here / length : expm1(p * here) / expm1(p * length);
+    }
+}
+
+/* Of m = first + (last - first) share, where m does not fall. */
+static double likelihood_at(const growth *of, double log_first, double log_ratio) {
+    if (!(log_ratio >= 0 && log_ratio <= MOST_RATIO))
+        return -INFINITY;
+    double rise = expm1(log_ratio), sum = 0;
+    for (size_t i = 0; i < of->count; i++)
+        sum += wt_support_at(&of->sizes[i].support, log_first + log1p(rise * of->shares[i]));
+    return sum;
+}
+
+/* The best first and last m for a p: from the best of a grid, in steps that are halved. */
+static double likelihood_of(growth *of, double p) {
+    double step = (of->high - of->low) / (STARTS - 1), best = -INFINITY, at[2] = {0, 0};
+    set_exponent(of, p);
+    for (int i = 0; i < STARTS; i++)
+        for (int k = 0; i + k < STARTS; k++) {
+            double here = likelihood_at(of, of->low + step * i, step * k);
+            if (here > best) {
+                best = here;
+                at[0] = of->low + step * i;
+                at[1] = step * k;
+            }
+        }
+    while (step > FINEST) {
+        double from[2] = {at[0], at[1]}, before = best;
+        for (int move = 0; move < 9; move++) {
+            double first = from[0] + step * (move % 3 - 1);
+            double ratio = fmax(0, from[1] + step * (move / 3 - 1));
+            double here = likelihood_at(of, first, ratio);
+            if (here > best) {
+                best = here;
+                at[0] = first;
+                at[1] = ratio;
+            }
+        }
+        step = best > before ? step : step / 2;
+    }
+    return best;
+}
+
+static double exponent_at(int step) {
+    return step == STEPS
+               ? WT_MOST_EXPONENT
+               : WT_LEAST_EXPONENT + step * (WT_MOST_EXPONENT - WT_LEAST_EXPONENT) / STEPS;
+}
+
+/* The outermost p, from below or from above, that is as likely as `least`; all[STEPS + 1] are the
+ * likelihoods at the steps, one of which is. */
+static double end_of(growth *of, const double *all, double least, bool from_above) {
+    int step = from_above ? STEPS : 0, inward = from_above ? -1 : 1;
+    while (all[step] < least)
+        step += inward;
+    double inside = exponent_at(step);
+    if (step == (from_above ? STEPS : 0))
+        return inside;
+    double outside = exponent_at(step - inward);
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = (inside + outside) / 2;
+        *(likelihood_of(of, middle) < least ? &outside : &inside) = middle;
+    }
+    return inside;
+}
+
+/* What an m outside the grid leaves open. */
+static void open_ends(const wt_critical *sizes, size_t count, wt_interval *out) {
+    bool low_open = false, high_open = false;
+    for (size_t i = 0; i < count; i++) {
+        low_open = low_open || sizes[i].below || (high_open && !sizes[i].above);
+        high_open = high_open || sizes[i].below || sizes[i].above;
+    }
+    out->low = low_open ? WT_LEAST_EXPONENT : out->low;
+    out->high = high_open ? WT_MOST_EXPONENT : out->high;
+}
+
+static wt_interval most_likely(growth *of) {
+    double all[STEPS + 1], best = -INFINITY, constant = -INFINITY;
+    for (int k = 0; k <= STEPS; k++) {
+        all[k] = likelihood_of(of, exponent_at(k));
+        best = fmax(best, all[k]);
+    }
+    for (double log_m = of->low; log_m < of->high; log_m += FINEST)
+        constant = fmax(constant, likelihood_at(of, log_m, 0));
+    wt_interval p = {WT_LEAST_EXPONENT, end_of(of, all, best - WT_SUPPORT_DROP, false),
+                     end_of(of, all, best - WT_SUPPORT_DROP, true)};
+    if (constant < best - LEVEL)
+        p.value = (end_of(of, all, best - LEVEL, false) + end_of(of, all, best - LEVEL, true)) / 2;
+    return p;
+}
+
+wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
+                             wt_interval *out) {
+    growth of = {.sizes = sizes, .count = count, .low = INFINITY, .high = -INFINITY};
+    wt_status status = WT_OK;
+    *out = (wt_interval){NAN, NAN, NAN};
+    for (size_t i = 0; i < count; i++) {
+        const wt_support *support = &sizes[i].support;
+        if (!(sizes[i].x > (i == 0 ? 0 : sizes[i - 1].x)))
+            return WT_OK;
+        of.low = fmin(of.low, support->first);
+        of.high = fmax(of.high, support->first + support->step * (WT_SUPPORT_POINTS - 1));
+    }
+    if (count < 3)
+        return WT_OK;
+    WT_TRY(WT_NEW(context, &of.shares, count, "growth"));
+    *out = most_likely(&of);
+    open_ends(sizes, count, out);
+done:
+    wt_release(of.shares);
+    return status;
+}
