@@ -405,6 +405,7 @@ const wt_experiment wt_experiment_recover = {
     .result_version = 2,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
+    .later = "degenerate",
     .reps = 20,
     .metrics = metrics,
     .metric_count = METRICS,

@@ -414,6 +414,7 @@ const wt_experiment wt_experiment_train = {
     .result_version = 2,
     .parameters = train_parameters,
     .parameter_count = TRAIN_PARAMETERS,
+    .later = "dim-ratio settle gap-starts",
     .reps = 10,
     .metrics = metrics,
     .metric_count = TRAIN_METRICS,

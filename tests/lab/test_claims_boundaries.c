@@ -124,7 +124,7 @@ static void gaps(wt_context *context, const char *x, double effect) {
             char parameters[128], metrics[64];
             snprintf(parameters, sizeof parameters,
                      "{\"ball\":\"b\",\"%s\":%d,\"model\":\"head\",\"rep\":%d}", x, size, rep);
-            snprintf(metrics, sizeof metrics, "{\"worst_gap\":%.17g}",
+            snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
                      factor(rep) * pow(size, effect));
             add(context, "train", parameters, metrics);
         }
@@ -221,7 +221,7 @@ static void few_repetitions_widen_intervals(void **state) {
             int m = 50 << i % SIZES;
             snprintf(parameters, sizeof parameters,
                      "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / SIZES);
-            snprintf(metrics, sizeof metrics, "{\"worst_gap\":%.17g}",
+            snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
                      pow(m, -0.5) * (1 + 0.05 * noise[i]));
             add(*state, "train", parameters, metrics);
         }

@@ -215,7 +215,7 @@ static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
         double gap = pow(m, -0.5) + deviation * noise[i];
         snprintf(parameters, sizeof parameters,
                  "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / GAP_SIZES);
-        snprintf(metrics, sizeof metrics, "{\"worst_gap\":%.17g}", gap);
+        snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}", gap);
         add(context, "train", parameters, metrics);
         negative = negative || !(gap > 0);
     }
@@ -253,7 +253,7 @@ static void negative_gaps_are_not_dropped(void **state) {
             char parameters[128];
             snprintf(parameters, sizeof parameters,
                      "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, rep);
-            add(*state, "train", parameters, "{\"worst_gap\":-0.1}");
+            add(*state, "train", parameters, "{\"worst_miss_gap\":-0.1}");
         }
     evidence = measure(*state, "3.2", "in m");
     assert_true(isnan(evidence.effect.value) && evidence.effect.high == INFINITY);
