@@ -31,7 +31,7 @@ typedef struct wt_descent {
     size_t side;            /* m d^2 */
     size_t steps, products; /* made so far, over all runs */
     size_t products_before; /* this run */
-    wt_meter meter; /* of a run: steps, or products where they are matrix-free */
+    wt_meter meter;         /* of a run: steps, or products where they are matrix-free */
 } wt_descent;
 
 /* Room for runs on these rows; above a few thousand unknowns, or when asked, matrix-free. */

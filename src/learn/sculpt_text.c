@@ -144,7 +144,8 @@ size_t wt_certificate_text(const wt_certificate_result *result, char *buffer, si
         "half-width   median %.3g%%, largest %.3g%% of |Theta| over %zu directions orthogonal to "
         "the heads\n",
         100 * result->median, 100 * result->largest, result->directions);
-    put(&to, "             per direction: over a basis up to %.3g times as wide in Frobenius norm\n",
+    put(&to,
+        "             per direction: over a basis up to %.3g times as wide in Frobenius norm\n",
         result->frobenius_factor);
     if (result->teacher_heads > 0)
         put(&to, "teacher      %zu of %zu heads are in the body\n", result->teacher_inside,

@@ -29,6 +29,9 @@ static void stages_and_certificate(void **state) {
     json_t *sculpt = json_object_get(all, "sculpt"), *body = json_object_get(all, "certificate");
     assert_string_equal(json_string_value(json_object_get(sculpt, "stage")), "net");
     assert_int_equal(json_integer_value(json_object_get(sculpt, "heads")), 2);
+    /* the whole is sculpt's part and what refine did after it */
+    double part = json_number_value(json_object_get(sculpt, "flops"));
+    assert_true(part > 0 && json_number_value(json_object_get(all, "flops")) > part);
     assert_int_equal(json_integer_value(json_object_get(body, "directions")), 23);
     double eta = json_number_value(json_object_get(body, "eta"));
     assert_true(eta > 0 && eta <= 1);
@@ -42,6 +45,7 @@ static void stages_and_certificate(void **state) {
         run_to("recover d.npz --method sculpt --certificate --directions 2", 0);
     assert_non_null(strstr(words->out, "by an eigen-gap of"));
     assert_non_null(strstr(words->out, "per direction"));
+    assert_non_null(strstr(words->out, "flops"));
 }
 
 /* One step from a random start gets nowhere, and so does not the one before: auto asks sculpt,

@@ -24,10 +24,9 @@ static void fill(wt_value *values, const char *const *keys) {
                 strncmp(experiment->parameters[i].name, keys[key], length) == 0)
                 text = equals + 1;
         }
-        bool word = experiment->parameters[i].kind == WT_PARAMETER_WORD;
-        bool yes = strcmp(text, "yes") == 0;
-        values[i] =
-            word ? (wt_value){.text = text} : (wt_value){.number = yes ? 1 : strtod(text, NULL)};
+        values[i] = (wt_value){.text = text};
+        if (experiment->parameters[i].kind != WT_PARAMETER_WORD)
+            values[i] = (wt_value){.number = strcmp(text, "yes") == 0 ? 1 : strtod(text, NULL)};
     }
 }
 
