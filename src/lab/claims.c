@@ -31,6 +31,7 @@ wt_claim_part wt_part_rival(const wt_claim_part *part) {
     out.versus = rival->versus != NULL ? rival->versus : part->versus;
     out.x = rival->x != NULL ? rival->x : part->x;
     out.y = rival->y != NULL ? rival->y : part->y;
+    out.found = rival->found != NULL ? rival->found : part->found;
     return out;
 }
 

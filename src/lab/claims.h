@@ -67,7 +67,7 @@ typedef wt_status (*wt_effect_fn)(wt_context *context, const wt_results *results
 /* The same effect where the claim is false; what is NULL is as in the part. */
 typedef struct wt_rival {
     const char *words;
-    const char *experiment, *where, *versus, *x, *y;
+    const char *experiment, *where, *versus, *x, *y, *found;
 } wt_rival;
 
 struct wt_claim_part {

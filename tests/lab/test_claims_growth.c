@@ -135,6 +135,31 @@ static void thresholds_grow(void **state) {
     assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
+/* Examples that sculpt needs, 10 + 8 (m^p - 1)/p times N_min, at p = 0.4 and 2: on either side of a
+ * growth in proportion to m. */
+static void examples_grow_with_heads(void **state) {
+    static const double powers[] = {0.4, 2};
+    for (size_t i = 0; i < 2; i++) {
+        start_fresh(state);
+        for (int heads = 1; heads <= 8; heads *= 2)
+            for (double ratio = 4; ratio < 500; ratio *= 1.15)
+                for (int rep = 0; rep < 40; rep++) {
+                    char parameters[256], metrics[64];
+                    double needed = 10 + 8 * (pow(heads, powers[i]) - 1) / powers[i];
+                    snprintf(parameters, sizeof parameters,
+                             "{\"dim\":6,\"heads\":%d,\"length\":2,\"method\":\"sculpt\","
+                             "\"rep\":%d,\"samples-ratio\":%.17g,\"tokens\":\"gaussian\"}",
+                             heads, rep, ratio);
+                    snprintf(metrics, sizeof metrics, "{\"sculpted\":%d}", ratio >= needed);
+                    add(*state, "recover", parameters, metrics);
+                }
+        wt_evidence evidence = measure(*state, "2.4", "examples in m");
+        CHECK_NEAR(evidence.effect.value, powers[i], 0.3); /* the step of the grid, 15% */
+        assert_int_equal(wt_part_verdict(part_of("2.4", "examples in m"), &evidence),
+                         i == 0 ? WT_NOT_REPRODUCED : WT_REPRODUCED);
+    }
+}
+
 /* A cost that falls grows less than any law. */
 static void falling_costs_do_not_grow(void **state) {
     for (int bits = 1; bits <= 5; bits++)
@@ -266,6 +291,7 @@ int main(void) {
         cmocka_unit_test_setup(what_is_given_up_is_no_end, start_fresh),
         cmocka_unit_test(a_size_without_finds_is_evidence),
         cmocka_unit_test_setup(one_repetition_decides_nothing, start_fresh),
+        cmocka_unit_test(examples_grow_with_heads),
         cmocka_unit_test_setup(falling_costs_do_not_grow, start_fresh),
         cmocka_unit_test_setup(thresholds_grow, start_fresh),
         cmocka_unit_test_setup(critical_sizes_outside_the_grid_are_censored, start_fresh),
