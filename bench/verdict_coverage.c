@@ -37,7 +37,7 @@ static void must(wt_context *context, wt_status status) {
 /* ---- laws of success --------------------------------------------------------------------------
  */
 
-typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG, MIXED, RAMP } link_name;
+typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG, RAMP, BENT, MIXED } link_name;
 
 /* Success by F(x), x of about the scale of a logit, but for a part of the trials that fail at any
  * m. */
@@ -57,10 +57,12 @@ static double success(link_name link, double x) {
         return -expm1(-exp(x / 1.3));
     case LOGLOG:
         return exp(-exp(-x / 1.3));
-    case MIXED: /* half of the tasks are steep; neither this nor the next is of the fitted family */
-        return (1 / (1 + exp(-x)) + 1 / (1 + exp(-3 * x))) / 2;
-    default:
+    case RAMP:
         return fmax(0, fmin(1, 0.5 + x / 5));
+    case BENT: /* neither this nor the next is of the fitted family */
+        return (success(RAMP, x) + success(CLOGLOG, x)) / 2;
+    default: /* half of the tasks are steep */
+        return (success(LOGIT, x) + success(LOGIT, 3 * x)) / 2;
     }
 }
 
@@ -111,8 +113,9 @@ static bool critical(wt_context *context, size_t which, wt_stream stream, outcom
                                {"probit", PROBIT, 0},
                                {"cloglog", CLOGLOG, 0},
                                {"loglog", LOGLOG, 0},
-                               {"mixed", MIXED, 0},
                                {"ramp", RAMP, 0},
+                               {"bent", BENT, 0},
+                               {"mixed", MIXED, 0},
                                {"logistic to 95%", LOGIT, 0.05},
                                {"logistic to 90%", LOGIT, 0.1},
                                {"cloglog to 95%", CLOGLOG, 0.05}};
