@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/random.h"
@@ -293,12 +294,14 @@ int main(int argc, char **argv) {
         return 64;
     }
     size_t sets = strtoul(argv[2], NULL, 10), ran = 0;
-    outcome *outcomes = calloc(sets, sizeof *outcomes), spare;
-    double *lengths = calloc(sets, sizeof *lengths);
-    if (sets == 0 || outcomes == NULL || lengths == NULL) {
+    if (sets == 0) {
         fprintf(stderr, "verdict_coverage: SETS must be 1 or more, not %s\n", argv[2]);
         return 64;
     }
+    outcome *outcomes = NULL, spare;
+    double *lengths = NULL;
+    must(context, WT_NEW(context, &outcomes, sets, "outcomes"));
+    must(context, WT_NEW(context, &lengths, sets, "lengths"));
     if (argc > 4)
         must(context, wt_context_set_threads(context, atoi(argv[4])));
     printf("part,law,design,trials,sets,coverage,too_low,too_high,median_length,boundary,"
@@ -313,8 +316,8 @@ int main(int argc, char **argv) {
             tell(parts[part].name, outcomes, sets, lengths);
         }
     }
-    free(outcomes);
-    free(lengths);
+    wt_release(outcomes);
+    wt_release(lengths);
     wt_context_free(context);
     if (ran == 0) {
         fprintf(stderr, "verdict_coverage: there is no part \"%s\"\n", argv[1]);

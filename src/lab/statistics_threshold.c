@@ -267,7 +267,7 @@ static double end_at(const evidence *seen, const wt_support *support, double log
 
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
                            wt_interval *out, wt_support *support) {
-    wt_support own;
+    wt_support own = {0};
     wt_support *curve = support != NULL ? support : &own;
     double *logs = NULL, *fitted = NULL, low, high;
     wt_status status;
