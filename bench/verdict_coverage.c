@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/random.h"
@@ -37,7 +38,7 @@ static void must(wt_context *context, wt_status status) {
 /* ---- laws of success --------------------------------------------------------------------------
  */
 
-typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG, MIXED, RAMP } link_name;
+typedef enum { LOGIT, PROBIT, CLOGLOG, LOGLOG, RAMP, BENT, MIXED } link_name;
 
 /* Success by F(x), x of about the scale of a logit, but for a part of the trials that fail at any
  * m. */
@@ -57,10 +58,12 @@ static double success(link_name link, double x) {
         return -expm1(-exp(x / 1.3));
     case LOGLOG:
         return exp(-exp(-x / 1.3));
-    case MIXED: /* half of the tasks are steep; neither this nor the next is of the fitted family */
-        return (1 / (1 + exp(-x)) + 1 / (1 + exp(-3 * x))) / 2;
-    default:
+    case RAMP:
         return fmax(0, fmin(1, 0.5 + x / 5));
+    case BENT: /* neither this nor the next is of the fitted family */
+        return (success(RAMP, x) + success(CLOGLOG, x)) / 2;
+    default: /* half of the tasks are steep */
+        return (success(LOGIT, x) + success(LOGIT, 3 * x)) / 2;
     }
 }
 
@@ -111,8 +114,9 @@ static bool critical(wt_context *context, size_t which, wt_stream stream, outcom
                                {"probit", PROBIT, 0},
                                {"cloglog", CLOGLOG, 0},
                                {"loglog", LOGLOG, 0},
-                               {"mixed", MIXED, 0},
                                {"ramp", RAMP, 0},
+                               {"bent", BENT, 0},
+                               {"mixed", MIXED, 0},
                                {"logistic to 95%", LOGIT, 0.05},
                                {"logistic to 90%", LOGIT, 0.1},
                                {"cloglog to 95%", CLOGLOG, 0.05}};
@@ -290,12 +294,14 @@ int main(int argc, char **argv) {
         return 64;
     }
     size_t sets = strtoul(argv[2], NULL, 10), ran = 0;
-    outcome *outcomes = calloc(sets, sizeof *outcomes), spare;
-    double *lengths = calloc(sets, sizeof *lengths);
-    if (sets == 0 || outcomes == NULL || lengths == NULL) {
+    if (sets == 0) {
         fprintf(stderr, "verdict_coverage: SETS must be 1 or more, not %s\n", argv[2]);
         return 64;
     }
+    outcome *outcomes = NULL, spare;
+    double *lengths = NULL;
+    must(context, WT_NEW(context, &outcomes, sets, "outcomes"));
+    must(context, WT_NEW(context, &lengths, sets, "lengths"));
     if (argc > 4)
         must(context, wt_context_set_threads(context, atoi(argv[4])));
     printf("part,law,design,trials,sets,coverage,too_low,too_high,median_length,boundary,"
@@ -310,8 +316,8 @@ int main(int argc, char **argv) {
             tell(parts[part].name, outcomes, sets, lengths);
         }
     }
-    free(outcomes);
-    free(lengths);
+    wt_release(outcomes);
+    wt_release(lengths);
     wt_context_free(context);
     if (ran == 0) {
         fprintf(stderr, "verdict_coverage: there is no part \"%s\"\n", argv[1]);

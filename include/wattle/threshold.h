@@ -77,8 +77,8 @@ typedef struct wt_threshold_point {
                                `largest` fails yet */
     size_t critical;        /* 0 for WT_CENSORED_ABOVE */
     size_t largest;         /* m tried */
-    wt_interval fitted; /* by the isotonic fit of all trials, finite where the pooled rates cross
-                           the rate; infinite ends where not seen */
+    wt_interval fitted;     /* the likeliest m by all trials, finite where the rates, pooled so that
+                               they rise, cross the rate; infinite ends where not seen */
     size_t first_cell, cells;
 } wt_threshold_point;
 
@@ -97,7 +97,7 @@ typedef struct wt_threshold_summary {
     size_t fitted_points;                            /* lengths with a fitted m */
     wt_threshold_fit_row fits[WT_THRESHOLD_GROWTHS]; /* through these; set with three or more */
     wt_interval
-        exponent; /* the p of a + b T^p, b >= 0, that fits all lengths best, -2 to 3, 0 = log;
+        exponent; /* the p of a + b T^p, b >= 0, that is likeliest by all lengths, -2 to 3, 0 = log;
                      lengths without a fitted m open its interval; NaN with fewer than three */
 } wt_threshold_summary;
 

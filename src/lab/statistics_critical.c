@@ -52,8 +52,8 @@ static double likelihood_of(growth *of, double p) {
     while (step > FINEST) {
         double from[2] = {at[0], at[1]}, before = best;
         for (int move = 0; move < 9; move++) {
-            double first = from[0] + step * (move % 3 - 1);
-            double ratio = fmax(0, from[1] + step * (move / 3 - 1));
+            int right = move % 3 - 1, up = move / 3 - 1;
+            double first = from[0] + step * right, ratio = fmax(0, from[1] + step * up);
             double here = likelihood_at(of, first, ratio);
             if (here > best) {
                 best = here;
@@ -106,8 +106,8 @@ static wt_interval most_likely(growth *of) {
         all[k] = likelihood_of(of, exponent_at(k));
         best = fmax(best, all[k]);
     }
-    for (double log_m = of->low; log_m < of->high; log_m += FINEST)
-        constant = fmax(constant, likelihood_at(of, log_m, 0));
+    for (int k = 0; of->low + k * FINEST < of->high; k++)
+        constant = fmax(constant, likelihood_at(of, of->low + k * FINEST, 0));
     wt_interval p = {WT_LEAST_EXPONENT, end_of(of, all, best - WT_SUPPORT_DROP, false),
                      end_of(of, all, best - WT_SUPPORT_DROP, true)};
     if (constant < best - LEVEL)

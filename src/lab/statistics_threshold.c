@@ -31,32 +31,48 @@ typedef enum {
     NORMAL,
     STEEP_ABOVE, /* 1 - exp(-e^x): the last part is quick */
     STEEP_BELOW, /* exp(-e^-x): the first is */
+    SHORT_TAILS, /* (1 + sin x)/2 */
+    NO_TAILS,    /* a straight line from 0 to 1 */
+    LONG_TAILS,  /* Student's with two degrees of freedom: some tasks are far easier than others */
     SHAPES
 } shape;
 
 #define FARTHEST 500.0 /* from 0 where a shape is asked for: exp does not overflow */
 
-/* F and 1 - F, each to its own last digits. */
-static void shape_at(shape law, double x, double *chance, double *rest) {
-    x = fmax(-FARTHEST, fmin(FARTHEST, x));
-    if (law == NORMAL) {
-        *chance = erfc(-x * sqrt(0.5)) / 2;
-        *rest = erfc(x * sqrt(0.5)) / 2;
-        return;
+/* F of the shapes that are even about 0, at x below 0. */
+static double even_shape(shape form, double x) {
+    switch (form) {
+    case NORMAL:
+        return erfc(-x * sqrt(0.5)) / 2;
+    case SHORT_TAILS:
+        return pow(sin(fmax(0, x + acos(0)) / 2), 2);
+    case NO_TAILS:
+        return fmax(0, 0.5 + x);
+    case LONG_TAILS:
+        return 1 / (sqrt(2 + x * x) * (sqrt(2 + x * x) - x));
+    default:
+        return exp(x) / (1 + exp(x));
     }
-    double power = exp(law == STEEP_ABOVE ? x : -x);
-    *chance = law == LOGISTIC ? 1 / (1 + power) : law == STEEP_ABOVE ? -expm1(-power) : exp(-power);
-    *rest = law == LOGISTIC      ? power / (1 + power)
-            : law == STEEP_ABOVE ? exp(-power)
-                                 : -expm1(-power);
+}
+
+/* F and 1 - F, each to its own last digits. */
+static void shape_at(shape form, double x, double *chance, double *rest) {
+    x = fmax(-FARTHEST, fmin(FARTHEST, x));
+    bool even = form != STEEP_ABOVE && form != STEEP_BELOW;
+    bool above = even ? x > 0 : form == STEEP_ABOVE;
+    double power = even ? 0 : exp(above ? x : -x);
+    double small = even ? even_shape(form, -fabs(x)) : exp(-power);
+    double large = even ? 1 - small : -expm1(-power);
+    *chance = above ? large : small;
+    *rest = above ? small : large;
 }
 
 /* The x at which F is `chance`. */
-static double shape_inverse(shape law, double chance) {
+static double shape_inverse(shape form, double chance) {
     double low = -FARTHEST, high = FARTHEST, here, rest;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        shape_at(law, middle, &here, &rest);
+        shape_at(form, middle, &here, &rest);
         *(here < chance ? &low : &high) = middle;
     }
     return low;
@@ -251,7 +267,7 @@ static double end_at(const evidence *seen, const wt_support *support, double log
 
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
                            wt_interval *out, wt_support *support) {
-    wt_support own;
+    wt_support own = {0};
     wt_support *curve = support != NULL ? support : &own;
     double *logs = NULL, *fitted = NULL, low, high;
     wt_status status;

@@ -34,7 +34,7 @@ double wt_support_at(const wt_support *support, double log_m);
  * trials 1.92 would do, half the quantile of chi square with one degree of freedom. It is raised
  * for few trials and for laws outside the family: coverage is measured by scripts/verdict-coverage.
  */
-#define WT_SUPPORT_DROP 2.3
+#define WT_SUPPORT_DROP 2.5
 
 /* The critical m and its 95% interval. The value is the likeliest m of the grid's range where the
  * isotonic rates pass `rate` there; -INFINITY when the first reaches it already, +INFINITY when the

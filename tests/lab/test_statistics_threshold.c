@@ -30,9 +30,9 @@ static void violators_are_pooled(void **state) {
 }
 
 /* At one m, the best law gives the rate s/n, and a critical m of just this m the rate 0.8. The
- * second is less likely by s log(s/n/0.8) + f log(f/n/0.2): 0.65 for 29 of 40, which is within what
- * an interval allows, 2.3, 2.11 and 2.91 for 53 and 51 of 75, one within and one not, and 8.9 for
- * 20 of 40, which is not. */
+ * second is less likely by s log(s/n/0.8) + f log(f/n/0.2): 0.65 for 29 of 40 and 2.11 for 53 of
+ * 75, within what an interval allows, 2.5; 2.91 for 51 of 75 and 8.9 for 20 of 40, which are not.
+ */
 static void one_m_is_judged_by_hand(void **state) {
     static const struct {
         size_t successes, count;
@@ -41,7 +41,7 @@ static void one_m_is_judged_by_hand(void **state) {
     for (size_t i = 0; i < 4; i++) {
         double n = (double)cases[i].count, won = (double)cases[i].successes, lost = n - won;
         double drop = won * log(won / n / RATE) + lost * log(lost / n / (1 - RATE));
-        assert_true((drop < 2.3) == cases[i].below_too);
+        assert_true((drop < 2.5) == cases[i].below_too);
         const wt_trials points[] = {{20, cases[i].successes, cases[i].count}};
         wt_interval m;
         wt_support support;
@@ -135,36 +135,37 @@ static void draw(wt_stream stream, int law, double lapse, double steepness, doub
     }
 }
 
-/* 300 sets for each of two laws, 40 trials at m = 20, 30 .. 200, the critical m anywhere between 45
- * and 120: 95% of the intervals hold it, 93% at least by scripts/verdict-coverage, and two standard
- * errors of 1.5% are allowed below. By straight lines between isotonic rates it was 84% and 65%,
- * all but a few of the others too high. */
+/* 300 sets of a law and 100 of another, 40 trials at m = 20, 30 .. 200, the critical m anywhere
+ * between 45 and 120: 95% of the intervals hold it, 93% at least by scripts/verdict-coverage, and
+ * two standard errors of 1.5% are allowed below, one of the second law. By straight lines between
+ * isotonic rates it was 50% for the first law, all the others being too high. */
 static void thresholds_are_covered(void **state) {
-    enum { SETS = 300, POINTS = 19 };
-    static const double lapses[] = {0, 0.05};
+    enum { POINTS = 19 };
+    static const int sets[] = {300, 100};
+    static const double lapses[] = {0, 0.05}, steepnesses[] = {30, 10};
     for (int law = 0; law < 2; law++) {
         int high = 0, low = 0;
-        for (uint64_t set = 0; set < SETS; set++) {
+        for (int set = 0; set < sets[law]; set++) {
             wt_trials points[POINTS];
-            wt_stream stream = wt_stream_for(9, "trial", set);
+            wt_stream stream = wt_stream_for(9, "trial", (uint64_t)set);
             double uniform;
             wt_random_uniform(stream, 0, 1, &uniform);
             double critical = 45 * pow(120.0 / 45, uniform);
             for (size_t i = 0; i < POINTS; i++)
                 points[i] = (wt_trials){20 + 10 * (double)i, 0, 40};
-            draw(stream, 0, lapses[law], 10, critical, points, POINTS);
+            draw(stream, 0, lapses[law], steepnesses[law], critical, points, POINTS);
             wt_interval m;
             CHECK_OK(*state, wt_threshold_fit(*state, points, POINTS, RATE, &m, NULL));
             low += m.high < critical;
             high += m.low > critical;
         }
-        if (low + high > SETS * 0.1)
-            fail_msg("law %d: of %d intervals %d are too low and %d too high", law, SETS, low,
+        if (low + high > sets[law] / 10)
+            fail_msg("law %d: of %d intervals %d are too low and %d too high", law, sets[law], low,
                      high);
     }
 }
 
-/* Trials at five T around critical m = 8 sqrt(T), or at steps of 10 in which they jump. */
+/* Trials at five T around critical m = 8 sqrt(T). */
 enum { SIZES = 5, POINTS = 10 };
 
 static void draw_growth(void **state, uint64_t set, wt_critical *sizes) {
@@ -178,10 +179,10 @@ static void draw_growth(void **state, uint64_t set, wt_critical *sizes) {
     }
 }
 
-/* The interval of p holds 1/2 in 95% of 60 data sets: 57, and three standard errors of 1.7 are
+/* The interval of p holds 1/2 in 95% of 40 data sets: 38, and three standard errors of 1.4 are
  * allowed below. */
 static void growth_is_covered(void **state) {
-    enum { SETS = 60 };
+    enum { SETS = 40 };
     wt_critical sizes[SIZES];
     wt_interval p, again;
     int covered = 0;
@@ -193,7 +194,7 @@ static void growth_is_covered(void **state) {
     }
     CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, &again));
     assert_memory_equal(&p, &again, sizeof p);
-    if (covered < 52)
+    if (covered < 34)
         fail_msg("%d of %d intervals hold the exponent", covered, SETS);
 }
 
