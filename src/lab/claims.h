@@ -188,10 +188,14 @@ wt_status wt_effect_reach(wt_context *context, const wt_results *results, const 
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out);
 
-/* The critical sizes such a claim is made of, one a T. To be released with wt_release; *draws too,
- * (count, WT_BOOTSTRAP_DRAWS), may be NULL. */
+/* the slope of log m(T) against log T of the same; */
+wt_status wt_effect_threshold_slope(wt_context *context, const wt_results *results,
+                                    const wt_claim_part *part, wt_evidence *out);
+
+/* The critical sizes such a claim is made of, one a T, to be released with wt_release, and how many
+ * cells failed, which may be NULL. */
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_critical **out, size_t *count,
-                            double **draws);
+                            size_t *failed);
 
 #endif

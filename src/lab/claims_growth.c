@@ -20,17 +20,23 @@ static double number(const wt_results *results, const wt_line_point *point, cons
     return isfinite(value) ? value : otherwise;
 }
 
+/* A run that ended before its first start was an attempt as well. */
+static double attempts_of(const wt_results *results, const wt_claim_part *part,
+                          const wt_line_point *point) {
+    return fmax(1, number(results, point, part->attempts, 1));
+}
+
 static tally tally_of(const wt_results *results, const wt_claim_part *part,
                       const wt_line_point *points, size_t count) {
     tally all = {.runs = count};
     for (size_t i = 0; i < count; i++) {
         all.spent += points[i].y;
-        all.attempts += number(results, &points[i], part->attempts, 1);
+        all.attempts += attempts_of(results, part, &points[i]);
         all.found += number(results, &points[i], part->found, 0) == 1;
     }
     double price = all.spent / all.attempts;
     for (size_t i = 0; i < count; i++) {
-        double off = points[i].y - price * number(results, &points[i], part->attempts, 1);
+        double off = points[i].y - price * attempts_of(results, part, &points[i]);
         all.squares += off * off;
     }
     return all;

@@ -208,7 +208,8 @@ static const wt_claim_part parts[] = {
      .reason = "a learner that may fail one time in ten",
      .measure = wt_effect_rate,
      .experiment = "recover",
-     .where = "tokens=boolean parity=0 method=refine noise=0 samples-ratio>=5 degenerate=no|",
+     .where =
+         "tokens=boolean parity=0 method=refine noise=0 samples-ratio>=5 length>=4 degenerate=no|",
      .y = "success",
      .rival =
          {"fewer examples than there are unknowns",
@@ -223,7 +224,8 @@ static const wt_claim_part parts[] = {
      .reason = "a learner that may fail one time in ten",
      .measure = wt_effect_rate,
      .experiment = "recover",
-     .where = "tokens=gaussian parity=0 method=refine noise=0 samples-ratio>=5 degenerate=no|",
+     .where =
+         "tokens=gaussian parity=0 method=refine noise=0 samples-ratio>=5 length>=4 degenerate=no|",
      .y = "success",
      .rival =
          {"fewer examples than there are unknowns",
@@ -301,13 +303,13 @@ static const wt_claim_part parts[] = {
                .where = "parity!=0 dim-ratio=2 method=refine", .x = "parity"}},
     {.claim = "2.4",
      .name = "examples in m",
-     .effect = "the p at which the examples over N_min with which sculpt finds four layers of five "
-               "are affine in m^p",
+     .effect =
+         "exponent of m in the examples over N_min with which sculpt finds four layers of five",
      .unit = "exponent",
-     .boundary = 1,
+     .boundary = 2,
      .above = true,
-     .reason = "growth in proportion to m",
-     .measure = wt_effect_threshold,
+     .reason = "N_min counts unknowns, and so m, already: its cube in all",
+     .measure = wt_effect_threshold_slope,
      .experiment = "recover",
      .where = "method=sculpt dim=6 length=2 samples-ratio!=100 tokens=gaussian degenerate=no|",
      .x = "heads",

@@ -72,7 +72,7 @@ static int by_x(const void *left, const void *right) {
 
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_critical **out, size_t *count,
-                            double **draws) {
+                            size_t *failed) {
     wt_lines_query query = {.experiment = part->experiment,
                             .where = part->where,
                             .x = part->size,
@@ -85,9 +85,9 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
     wt_status status;
     *out = NULL;
     *count = 0;
-    if (draws != NULL)
-        *draws = NULL; /* intervals are by likelihood: nothing is drawn */
     WT_TRY(wt_lines_find(context, results, &query, &lines));
+    if (failed != NULL)
+        *failed = lines.failed;
     WT_TRY(WT_NEW(context, &trials, lines.point_count, "trials"));
     WT_TRY(WT_NEW(context, &members, lines.line_count, "critical sizes"));
     for (size_t i = 0; i < lines.line_count; i++)
@@ -112,20 +112,33 @@ done:
     return status;
 }
 
-wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
-                              const wt_claim_part *part, wt_evidence *out) {
+static wt_status measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
+                         bool slope, wt_evidence *out) {
     wt_critical *sizes = NULL;
     size_t count;
     wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
-    WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, NULL));
+    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = !slope};
+    WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, &out->failed));
     for (size_t i = 0; i < count; i++) {
         out->cells += sizes[i].trials;
         out->censored += sizes[i].below || sizes[i].above;
     }
     out->settings = count > 0;
-    WT_TRY(wt_critical_growth(context, sizes, count, &out->effect));
+    if (slope)
+        out->effect = wt_critical_slope(sizes, count);
+    else
+        WT_TRY(wt_critical_growth(context, sizes, count, &out->effect));
 done:
     wt_release(sizes);
     return status;
+}
+
+wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
+                              const wt_claim_part *part, wt_evidence *out) {
+    return measure(context, results, part, false, out);
+}
+
+wt_status wt_effect_threshold_slope(wt_context *context, const wt_results *results,
+                                    const wt_claim_part *part, wt_evidence *out) {
+    return measure(context, results, part, true, out);
 }

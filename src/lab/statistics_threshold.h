@@ -68,4 +68,9 @@ wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points
 wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
                              wt_interval *out);
 
+/* The slope of log m against log x that is likeliest for critical m in increasing x, and its 95%
+ * interval by the same rule; infinite on the sides that an m outside its grid could lie on. NaN
+ * with fewer than two x, or x that do not increase from above 0. */
+wt_interval wt_critical_slope(const wt_critical *sizes, size_t count);
+
 #endif

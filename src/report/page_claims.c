@@ -162,7 +162,7 @@ static void add_want(wt_script *html, const wt_claim_part *part) {
              part->measure == wt_effect_threshold)
         wt_script_add(html, "three different <code>%s</code> at one setting", part->x);
     else if (part->measure == wt_effect_exponent || part->measure == wt_effect_mean_exponent ||
-             part->measure == wt_effect_reach)
+             part->measure == wt_effect_reach || part->measure == wt_effect_threshold_slope)
         wt_script_add(html, "two different <code>%s</code> at one setting", part->x);
     else
         wt_script_add(html, "a value of <code>%s</code>", part->y);
@@ -198,7 +198,8 @@ static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evide
                       evidence->censored);
     if (evidence->failed > 0)
         wt_script_add(html, ", %zu cells that failed%s", evidence->failed,
-                      part->measure == wt_effect_rate || part->measure == wt_effect_threshold
+                      part->measure == wt_effect_rate || part->measure == wt_effect_threshold ||
+                              part->measure == wt_effect_threshold_slope
                           ? " and count as no success"
                           : "");
 }

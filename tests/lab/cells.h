@@ -46,10 +46,11 @@ static inline void add(wt_context *context, const char *experiment, const char *
 static inline void add_recover(wt_context *context, const char *tokens, int parity, int rep,
                                int success, double flops) {
     char parameters[256], metrics[128];
-    snprintf(parameters, sizeof parameters,
-             "{\"dim\":8,\"dim-ratio\":%d,\"heads\":%d,\"method\":\"refine\",\"noise\":0,"
-             "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"%s\"}",
-             parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, tokens);
+    snprintf(
+        parameters, sizeof parameters,
+        "{\"dim\":8,\"dim-ratio\":%d,\"heads\":%d,\"length\":4,\"method\":\"refine\",\"noise\":0,"
+        "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"%s\"}",
+        parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, tokens);
     snprintf(metrics, sizeof metrics,
              "{\"flops\":%.17g,\"recovered\":%d,\"starts\":1,\"success\":%d}", flops, success,
              success);

@@ -135,28 +135,43 @@ static void thresholds_grow(void **state) {
     assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
-/* Examples that sculpt needs, 10 + 8 (m^p - 1)/p times N_min, at p = 0.4 and 2: on either side of a
- * growth in proportion to m. */
+/* Examples that sculpt needs, 10 m^b times N_min, at b = 1.8 and 2.2: on either side of the
+ * boundary. The grid's step of 5% in the examples moves the exponent by 0.05 over a factor of four
+ * in m. */
 static void examples_grow_with_heads(void **state) {
-    static const double powers[] = {0.4, 2};
+    static const double slopes[] = {1.8, 2.2};
     for (size_t i = 0; i < 2; i++) {
         start_fresh(state);
-        for (int heads = 1; heads <= 8; heads *= 2)
-            for (double ratio = 4; ratio < 500; ratio *= 1.15)
-                for (int rep = 0; rep < 40; rep++) {
+        for (int heads = 1; heads <= 4; heads *= 2)
+            for (double ratio = 6; ratio < 400; ratio *= 1.05)
+                for (int rep = 0; rep < 5; rep++) {
                     char parameters[256], metrics[64];
-                    double needed = 10 + 8 * (pow(heads, powers[i]) - 1) / powers[i];
                     snprintf(parameters, sizeof parameters,
                              "{\"dim\":6,\"heads\":%d,\"length\":2,\"method\":\"sculpt\","
                              "\"rep\":%d,\"samples-ratio\":%.17g,\"tokens\":\"gaussian\"}",
                              heads, rep, ratio);
-                    snprintf(metrics, sizeof metrics, "{\"sculpted\":%d}", ratio >= needed);
+                    snprintf(metrics, sizeof metrics, "{\"sculpted\":%d}",
+                             ratio >= 10 * pow(heads, slopes[i]));
                     add(*state, "recover", parameters, metrics);
                 }
         wt_evidence evidence = measure(*state, "2.4", "examples in m");
-        CHECK_NEAR(evidence.effect.value, powers[i], 0.3); /* the step of the grid, 15% */
+        CHECK_NEAR(evidence.effect.value, slopes[i], 0.1);
         assert_int_equal(wt_part_verdict(part_of("2.4", "examples in m"), &evidence),
                          i == 0 ? WT_NOT_REPRODUCED : WT_REPRODUCED);
+        for (int rep = 0; rep < 5;
+             rep++) { /* never at eight heads: the exponent may be any larger */
+            char parameters[256];
+            for (double ratio = 6; ratio < 400; ratio *= 1.05) {
+                snprintf(parameters, sizeof parameters,
+                         "{\"dim\":6,\"heads\":8,\"length\":2,\"method\":\"sculpt\","
+                         "\"rep\":%d,\"samples-ratio\":%.17g,\"tokens\":\"gaussian\"}",
+                         rep, ratio);
+                add(*state, "recover", parameters, "{\"sculpted\":0}");
+            }
+        }
+        evidence = measure(*state, "2.4", "examples in m");
+        assert_true(evidence.effect.high == INFINITY && evidence.effect.low > 1);
+        assert_int_equal(evidence.censored, 1);
     }
 }
 
