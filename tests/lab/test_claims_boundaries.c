@@ -159,7 +159,9 @@ static void gaps(wt_context *context, const char *x, double effect) {
         for (int size = 50; size <= 400; size *= 2) {
             char parameters[128], metrics[64];
             snprintf(parameters, sizeof parameters,
-                     "{\"ball\":\"b\",\"%s\":%d,\"model\":\"head\",\"rep\":%d}", x, size, rep);
+                     "{\"ball\":\"qk.two-one=16,v\",\"%s\":%d,\"model\":\"head\",\"rep\":%d,"
+                     "\"settle\":0.02}",
+                     x, size, rep);
             snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
                      factor(rep) * pow(size, effect));
             add(context, "train", parameters, metrics);
@@ -261,7 +263,9 @@ static void few_repetitions_widen_intervals(void **state) {
             char parameters[128], metrics[64];
             int m = 50 << i % SIZES;
             snprintf(parameters, sizeof parameters,
-                     "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / SIZES);
+                     "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,"
+                     "\"settle\":0.02}",
+                     m, i / SIZES);
             snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
                      pow(m, -0.5) * (1 + 0.05 * noise[i]));
             add(*state, "train", parameters, metrics);

@@ -253,8 +253,10 @@ static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
         char parameters[128], metrics[64];
         int m = 50 << i % GAP_SIZES;
         double gap = pow(m, -0.5) + deviation * noise[i];
-        snprintf(parameters, sizeof parameters,
-                 "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, i / GAP_SIZES);
+        snprintf(
+            parameters, sizeof parameters,
+            "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,\"settle\":0.02}",
+            m, i / GAP_SIZES);
         snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}", gap);
         add(context, "train", parameters, metrics);
         negative = negative || !(gap > 0);
@@ -292,7 +294,9 @@ static void negative_gaps_are_not_dropped(void **state) {
         for (int rep = 0; rep < 3; rep++) {
             char parameters[128];
             snprintf(parameters, sizeof parameters,
-                     "{\"ball\":\"b\",\"m\":%d,\"model\":\"head\",\"rep\":%d}", m, rep);
+                     "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,"
+                     "\"settle\":0.02}",
+                     m, rep);
             add(*state, "train", parameters, "{\"worst_miss_gap\":-0.1}");
         }
     evidence = measure(*state, "3.2", "in m");
