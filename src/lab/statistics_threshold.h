@@ -38,8 +38,8 @@ double wt_support_at(const wt_support *support, double log_m);
 
 /* The critical m and its 95% interval. The value is the likeliest m of the grid's range where the
  * isotonic rates pass `rate` there; -INFINITY when the first reaches it already, +INFINITY when the
- * last does not. Ends of the interval outside that range are infinite too: trials there are of laws
- * that nothing was seen of. WT_USAGE unless m increases, every point has trials and 0 < rate < 1.
+ * last does not. Ends of the interval outside that range are infinite too, as nothing was tried
+ * there. WT_USAGE unless m increases, every point has trials and 0 < rate < 1.
  * support may be NULL. */
 wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t count, double rate,
                            wt_interval *out, wt_support *support);
