@@ -53,9 +53,8 @@ WT_API const wt_network_tensor *wt_network_tensors(const wt_network *network, si
 WT_API void wt_network_draw(const wt_network *network, uint64_t seed, float *parameters);
 
 typedef struct wt_network_result {
-    double loss; /* mean over the samples judged */
-    double
-        miss; /* mean probability of the wrong label: a loss in [0, 1], of Lipschitz constant 1/4 */
+    double loss;    /* mean over the samples judged */
+    double miss;    /* mean probability of the wrong label: a loss in [0, 1] */
     size_t correct; /* of them */
     size_t samples; /* judged */
 } wt_network_result;

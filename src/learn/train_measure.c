@@ -38,9 +38,8 @@ static wt_status test_part(wt_context *context, wt_trainer *trainer, size_t begi
         WT_TRY(wt_sparse_draw(context, &trainer->task, "test", first, true, &bits));
         WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
                                    &result));
-        double part = (double)bits.samples / (double)out->samples;
-        out->loss += result.loss * part;
-        out->miss += result.miss * part;
+        out->loss += result.loss * (double)bits.samples / (double)out->samples;
+        out->miss += result.miss * (double)bits.samples / (double)out->samples;
         out->correct += result.correct;
     }
 done:
