@@ -26,6 +26,7 @@ wt_claim_part wt_part_rival(const wt_claim_part *part) {
     const wt_rival *rival = &part->rival;
     wt_claim_part out = *part;
     out.effect = rival->words;
+    out.demand = NULL;
     out.experiment = rival->experiment != NULL ? rival->experiment : part->experiment;
     out.where = rival->where != NULL ? rival->where : part->where;
     out.versus = rival->versus != NULL ? rival->versus : part->versus;
@@ -82,7 +83,8 @@ wt_verdict wt_claim_verdict(const wt_verdict *verdicts, size_t count) {
 }
 
 static wt_status want(wt_context *context, wt_results *results, const wt_claim_part *part) {
-    const char *const names[] = {part->x, part->y, part->size, part->found, part->attempts};
+    const char *const names[] = {part->x,     part->y,        part->size,
+                                 part->found, part->attempts, part->demand};
     wt_status status = WT_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i] != NULL)

@@ -83,6 +83,7 @@ struct wt_claim_part {
     const char *where;      /* as wt_setting_fits reads it */
     const char *versus;     /* the other side of a comparison, likewise */
     const char *x, *y;      /* parameter along x, metric */
+    const char *demand;     /* metric that is 1 for a cell that counts; not asked of the rival */
     const char *apart;      /* parameters that go with x and part no lines: "heads" */
     const char *size;       /* the m of a threshold, the n that reaches a level */
     double level;           /* of y, to be reached */

@@ -137,7 +137,8 @@ static wt_status measure(wt_context *context, const wt_results *results, const w
                             .where = part->where,
                             .x = part->x,
                             .y = part->y,
-                            .apart = part->apart};
+                            .apart = part->apart,
+                            .demand = part->demand};
     means all = {.exponent = exponent};
     draws slopes = {0};
     wt_status status;

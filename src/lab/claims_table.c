@@ -360,8 +360,8 @@ static const wt_claim_part parts[] = {
      .rival = {"weights 1 + s in place of exp(s) for a score s", .y = "least_linear"}},
     {.claim = "3.2",
      .name = "in m",
-     .effect = "exponent of m in the mean over training sets of the worst gap of a head in norm "
-               "balls",
+     .effect = "exponent of m in the mean over training sets of the worst gap of heads in norm "
+               "balls, over two starts or more that all settled",
      .unit = "exponent",
      .boundary = -HALF_WAY,
      .reason = "half way between no fall and m^-1/2",
@@ -370,6 +370,7 @@ static const wt_claim_part parts[] = {
      .where = "model=head ball=qk.two-one=16,v* settle>=0.001",
      .x = "m",
      .y = "worst_miss_gap",
+     .demand = "settled",
      .rival = {"no balls of values and read-out",
                .where = "model=head ball=qk.two-one=16,cls* settle>=0.001"}},
     {.claim = "3.2",
@@ -383,6 +384,7 @@ static const wt_claim_part parts[] = {
      .where = "model=head ball=qk.two-one=16,v* settle>=0.001",
      .x = "length",
      .y = "worst_miss_gap",
+     .demand = "settled",
      .rival = {"no balls of values and read-out",
                .where = "model=head ball=qk.two-one=16,cls* settle>=0.001"}},
     {.claim = "3.3",

@@ -151,8 +151,8 @@ typedef struct {
     const wt_lines_query *query;
     member *members;
     size_t count;
-    uint32_t *of_setting; /* number of the member + 1 of every setting; 0 = none */
-    uint32_t x, y;        /* names */
+    uint32_t *of_setting;  /* number of the member + 1 of every setting; 0 = none */
+    uint32_t x, y, demand; /* names */
 } search;
 
 static int by_line(const void *left, const void *right) {
@@ -235,6 +235,9 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
         out->y = wt_result_number(lines->results, cell, found->query->y);
     if (found->query->x != NULL && isnan(out->x))
         out->x = wt_result_number(lines->results, cell, found->query->x);
+    if (found->demand != WT_NO_TEXT &&
+        wt_result_metric(lines->results, cell, found->demand, NAN) != 1)
+        return false;
     return isfinite(out->x) && isfinite(out->y);
 }
 
@@ -318,7 +321,9 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
                         wt_lines *out) {
     search found = {.query = query,
                     .x = query->x == NULL ? WT_NO_TEXT : wt_results_name(results, query->x),
-                    .y = wt_results_name(results, query->y)};
+                    .y = wt_results_name(results, query->y),
+                    .demand = query->demand == NULL ? WT_NO_TEXT
+                                                    : wt_results_name(results, query->demand)};
     wt_status status;
     *out = (wt_lines){.results = results};
     set_apart(out, query->x);

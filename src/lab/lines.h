@@ -7,11 +7,12 @@
 
 typedef struct wt_lines_query {
     const char *experiment;
-    const char *where; /* as wt_setting_fits reads it */
-    const char *x, *y; /* parameter or metric along x; metric. x NULL = all at 0 */
-    const char *apart; /* parameters that do not part lines, besides x and rep: "model bias" */
-    bool every;        /* lines with one x too; else they are left out */
-    bool failures;     /* cells that failed are points with y = 0: of a rate they are failures */
+    const char *where;  /* as wt_setting_fits reads it */
+    const char *x, *y;  /* parameter or metric along x; metric. x NULL = all at 0 */
+    const char *demand; /* metric that must be 1 for a cell to have a point; NULL = none */
+    const char *apart;  /* parameters that do not part lines, besides x and rep: "model bias" */
+    bool every;         /* lines with one x too; else they are left out */
+    bool failures;      /* cells that failed are points with y = 0: of a rate they are failures */
 } wt_lines_query;
 
 typedef struct wt_line_point {

@@ -16,9 +16,9 @@
  * length, so that it does not bound what is fitted. [CLS] is a row of X like any other, within
  * B_X = 1. The rival has no balls of values and read-out. */
 #define HEAD                                                                                       \
-    "experiment=train model=head activation=tanh dim-ratio=0.5 noise=0.4999 probability=0.5 "      \
-    "lr=0.1 clip=0 weight-decay=0 init-scale=30 settle=0.02 gap-starts=2 to-end=yes validate=20 "  \
-    "validation-samples=100 "
+    "experiment=train model=head activation=tanh noise=0.4999 probability=0.5 "                    \
+    "lr=0.1 clip=0 weight-decay=0 init-scale=30 settle=0.02 to-end=yes validate=20 "               \
+    "validation-samples=100 test-samples=8000 "
 #define BALLS "ball=qk.two-one=16,v.two-one=4,w.frobenius=1,cls.frobenius=1 "
 #define RIVAL "ball=qk.two-one=16,cls.frobenius=1 "
 /* The paper does not say how it trained on parity: without dropout and decay, matrices from
@@ -44,7 +44,7 @@ static const wt_reproduction table[] = {
      "experiment=curve model=rfa,rfmlp target=mean-power:2 dim=4 keys=2,4 heads=20 n=16:256:x2 "
      "lambda=1e-3 test-n=100 reps=3"},
     {"recover", "tiny", "random layers",
-     "experiment=recover tokens=boolean,gaussian dim=4 length=4 heads=1,2,3 samples-ratio=0.8,5 "
+     "experiment=recover tokens=boolean,gaussian dim=4 length=4 heads=2,3,4 samples-ratio=0.8,5 "
      "restarts=3 reps=3"},
     {"recover", "tiny", "hard instances",
      "experiment=recover parity=1,2 dim-ratio=2 length=2 goal=1e-6 restarts=3 steps=30 reps=2"},
@@ -55,7 +55,7 @@ static const wt_reproduction table[] = {
      "experiment=construct function=and:3 length=16,64,256 positions=basis,random draws=10 "
      "fixed-length=0,16 reps=3"},
     {"sparse", "tiny", "heads in norm balls",
-     HEAD BALLS "length=8,16 m=20,40 steps=20 test-samples=1000 reps=2"},
+     HEAD BALLS "dim-ratio=0.5 length=8,16 m=20,40 steps=20 reps=2"},
     {"sparse", "tiny", "samples for AND",
      "experiment=threshold task=and:3 length=6,9,12 m=12,24,48 dim=16 heads=4 lr=1e-2 "
      "steps=40 restarts=1 validation-samples=200 reps=2"},
@@ -121,16 +121,19 @@ static const wt_reproduction table[] = {
      "experiment=construct function=and:3 length=64,256,1024,4096 positions=basis,random,trained "
      "fixed-length=64 reps=40"},
     {"sparse", "quick", "heads in norm balls, m",
-     HEAD BALLS "length=64 m=25:200:x2 steps=3000 test-samples=4000 reps=6"},
+     HEAD BALLS "gap-starts=2 dim-ratio=0.5 length=64 m=25:200:x2 steps=6000 reps=6"},
     {"sparse", "quick", "heads in norm balls, T",
-     HEAD BALLS "length=16:64:x2 m=100 steps=3000 test-samples=4000 reps=6"},
+     HEAD BALLS "gap-starts=2 dim-ratio=0.5 length=16:128:x2 m=100 steps=6000 reps=10"},
     {"sparse", "quick", "heads without balls, m",
-     HEAD RIVAL "length=64 m=25:200:x2 steps=3000 test-samples=4000 reps=6"},
+     HEAD RIVAL "gap-starts=2 dim-ratio=0.5 length=64 m=25:200:x2 steps=6000 reps=3"},
     {"sparse", "quick", "heads without balls, T",
-     HEAD RIVAL "length=16:64:x2 m=100 steps=3000 test-samples=4000 reps=6"},
+     HEAD RIVAL "gap-starts=2 dim-ratio=0.25 length=16:128:x2 m=100 steps=6000 reps=5"},
     {"sparse", "quick", "samples for AND",
      "experiment=threshold task=and:3 length=25,50,100,200 m=15,20,25,30,40,50,65,80 "
      "steps=300 restarts=2 validation-samples=2000 reps=10"},
+    {"sparse", "quick", "samples for AND of an MLP",
+     "experiment=threshold model=mlp task=and:3 length=12,25,50,100 m=25,50,100,200,400,800 "
+     "steps=300 restarts=2 validation-samples=2000 reps=5"},
     {"sparse", "quick", "parity",
      PARITY "task=parity:3 length=10,15 online=2048 steps=700 to-end=yes reps=4"},
     {"sparse", "quick", "AND, online",
@@ -199,15 +202,21 @@ static const wt_reproduction table[] = {
      "experiment=construct function=and:1,and:3,and:5,majority:5,parity:4,table:01010011 "
      "length=64:16384:x4 positions=basis,random,trained tokens=sum fixed-length=64 reps=40"},
     {"sparse", "paper", "heads in norm balls, m",
-     HEAD BALLS "length=128 m=25:800:x2 steps=6000 test-samples=8000 reps=20"},
+     HEAD BALLS "gap-starts=4 dim-ratio=0.5 length=64 m=25:800:x2 steps=6000 reps=20"},
     {"sparse", "paper", "heads in norm balls, T",
-     HEAD BALLS "length=16:256:x2 m=200 steps=6000 test-samples=8000 reps=20"},
+     HEAD BALLS "gap-starts=4 dim-ratio=0.5 length=16:256:x2 m=200 steps=6000 reps=20"},
     {"sparse", "paper", "heads without balls, m",
-     HEAD RIVAL "length=128 m=25:800:x2 steps=6000 test-samples=8000 reps=20"},
+     HEAD RIVAL "gap-starts=4 dim-ratio=0.5 length=64 m=25:400:x2 steps=6000 reps=20"},
     {"sparse", "paper", "heads without balls, T",
-     HEAD RIVAL "length=16:256:x2 m=200 steps=6000 test-samples=8000 reps=20"},
+     HEAD RIVAL "gap-starts=4 dim-ratio=0.25 length=16:256:x2 m=200 steps=6000 reps=20"},
     {"sparse", "paper", "samples for AND",
-     "experiment=threshold task=and:3 length=100:800:50,900,1000,1100 m=20:200:10 reps=40"},
+     "experiment=threshold task=and:3 length=25,50,100 m=8,10,13,16,20,25,31,39,49,61,76,95 "
+     "reps=40"},
+    {"sparse", "paper", "samples for AND, long",
+     "experiment=threshold task=and:3 length=200:1600:x2 m=25,31,39,49,61,76,95,119,149,186 "
+     "reps=40"},
+    {"sparse", "paper", "samples for AND of an MLP",
+     "experiment=threshold model=mlp task=and:3 length=25:400:x2 m=50:6400:x2 reps=20"},
     {"sparse", "paper", "parity",
      PARITY "task=parity:3 length=10,15,20 online=2048 steps=3000 to-end=yes reps=10"},
     {"sparse", "paper", "AND, online",

@@ -136,3 +136,64 @@ done:
     wt_release(of.shares);
     return status;
 }
+
+/* ---- slopes ---------------------------------------------------------------------------------- */
+
+#define STEEPEST    10.0
+#define SLOPE_STEPS 400
+
+/* The largest sum of supports on a line of this slope. They are straight between their places, so
+ * that it goes through one of them. */
+static double best_line(const wt_critical *sizes, size_t count, double slope) {
+    double best = -INFINITY;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < WT_SUPPORT_POINTS; k++) {
+            double sum = 0, at = sizes[i].support.first + (double)k * sizes[i].support.step;
+            for (size_t j = 0; j < count; j++)
+                sum += wt_support_at(&sizes[j].support, at + slope * log(sizes[j].x / sizes[i].x));
+            best = fmax(best, sum);
+        }
+    return best;
+}
+
+/* Where the sums pass the level between two slopes. */
+static double passing(double a, double at_a, double b, double at_b, double level) {
+    return a + (b - a) * (level - at_a) / (at_b - at_a);
+}
+
+wt_interval wt_critical_slope(const wt_critical *sizes, size_t count) {
+    double sums[SLOPE_STEPS + 1], mean = 0;
+    const double step = 2 * STEEPEST / SLOPE_STEPS;
+    size_t best = 0, first, last;
+    wt_interval out = {NAN, NAN, NAN};
+    for (size_t i = 0; i < count; i++) {
+        if (!(sizes[i].x > (i == 0 ? 0 : sizes[i - 1].x)))
+            return out;
+        mean += log(sizes[i].x) / (double)count;
+    }
+    if (count < 2)
+        return out;
+    for (size_t i = 0; i <= SLOPE_STEPS; i++) {
+        sums[i] = best_line(sizes, count, (double)i * step - STEEPEST);
+        best = sums[i] > sums[best] ? i : best;
+    }
+    double level = sums[best] - WT_SUPPORT_DROP;
+    for (first = best; first > 0 && sums[first - 1] >= level;)
+        first--;
+    for (last = best; last < SLOPE_STEPS && sums[last + 1] >= level;)
+        last++;
+    double low = (double)first * step - STEEPEST, high = (double)last * step - STEEPEST;
+    out = (wt_interval){
+        (double)best * step - STEEPEST,
+        first == 0 ? -INFINITY : passing(low, sums[first], low - step, sums[first - 1], level),
+        last == SLOPE_STEPS ? INFINITY
+                            : passing(high, sums[last], high + step, sums[last + 1], level)};
+    for (size_t i = 0; i < count; i++) {
+        double away = log(sizes[i].x) - mean;
+        if ((sizes[i].above && away > 0) || (sizes[i].below && away < 0))
+            out.high = INFINITY;
+        if ((sizes[i].above && away < 0) || (sizes[i].below && away > 0))
+            out.low = -INFINITY;
+    }
+    return out;
+}

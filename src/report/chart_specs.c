@@ -200,8 +200,8 @@ static const wt_chart_spec specs[] = {
      .paper = "3",
      .title = "Samples needed for sparse AND",
      .caption =
-         "Critical m: where an isotonic fit of the share of successful trials reaches 80%. "
-         "Bars are 95% intervals by resampling. An arrow in place of an end, and \"?\" in the "
+         "Critical m: the likeliest at which 80% of the trials succeed, over a family of laws. "
+         "Bars are 95% intervals by likelihood. An arrow in place of an end, and \"?\" in the "
          "table: the interval goes on beyond the grid of m. A hollow point, \"<\" or \">\": the "
          "critical m itself does. Lines are least squares of the three growth laws through what "
          "was found. Published points were read off a figure.",

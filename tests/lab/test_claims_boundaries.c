@@ -162,7 +162,7 @@ static void gaps(wt_context *context, const char *x, double effect) {
                      "{\"ball\":\"qk.two-one=16,v\",\"%s\":%d,\"model\":\"head\",\"rep\":%d,"
                      "\"settle\":0.02}",
                      x, size, rep);
-            snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
+            snprintf(metrics, sizeof metrics, "{\"settled\":1,\"worst_miss_gap\":%.17g}",
                      factor(rep) * pow(size, effect));
             add(context, "train", parameters, metrics);
         }
@@ -266,7 +266,7 @@ static void few_repetitions_widen_intervals(void **state) {
                      "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,"
                      "\"settle\":0.02}",
                      m, i / SIZES);
-            snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}",
+            snprintf(metrics, sizeof metrics, "{\"settled\":1,\"worst_miss_gap\":%.17g}",
                      pow(m, -0.5) * (1 + 0.05 * noise[i]));
             add(*state, "train", parameters, metrics);
         }

@@ -257,7 +257,7 @@ static bool add_gaps(wt_context *context, uint64_t set, double deviation) {
             parameters, sizeof parameters,
             "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,\"settle\":0.02}",
             m, i / GAP_SIZES);
-        snprintf(metrics, sizeof metrics, "{\"worst_miss_gap\":%.17g}", gap);
+        snprintf(metrics, sizeof metrics, "{\"settled\":1,\"worst_miss_gap\":%.17g}", gap);
         add(context, "train", parameters, metrics);
         negative = negative || !(gap > 0);
     }
@@ -297,9 +297,19 @@ static void negative_gaps_are_not_dropped(void **state) {
                      "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%d,"
                      "\"settle\":0.02}",
                      m, rep);
-            add(*state, "train", parameters, "{\"worst_miss_gap\":-0.1}");
+            add(*state, "train", parameters, "{\"settled\":1,\"worst_miss_gap\":-0.1}");
         }
+    for (int m = 50; m <= 400;
+         m *= 2) { /* runs that did not settle do not count, and are counted */
+        char parameters[128];
+        snprintf(parameters, sizeof parameters,
+                 "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":9,"
+                 "\"settle\":0.02}",
+                 m);
+        add(*state, "train", parameters, "{\"settled\":0,\"worst_miss_gap\":9}");
+    }
     evidence = measure(*state, "3.2", "in m");
+    assert_int_equal(evidence.dropped, 4);
     assert_true(isnan(evidence.effect.value) && evidence.effect.high == INFINITY);
     assert_int_equal(wt_part_verdict(part_of("3.2", "in m"), &evidence), WT_UNDECIDED);
 }
