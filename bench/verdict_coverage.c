@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "lab/claims.h"
+#include "lab/statistics_fit.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/random.h"
 #include "wattle/wattle.h"
@@ -234,13 +236,218 @@ static bool growth(wt_context *context, size_t which, wt_stream stream, outcome 
     return true;
 }
 
+/* ---- repetitions ------------------------------------------------------------------------------
+ */
+
+/* Log ratios, exponents and means over repetitions: one standard deviation from the boundary, with
+ * errors that are normal or have one long tail. */
+static bool student(wt_context *context, size_t which, wt_stream stream, outcome *out) {
+    static const size_t repetitions[] = {4, 5, 10, 20};
+    double values[20];
+    (void)context;
+    if (which >= 2 * COUNT(repetitions))
+        return false;
+    bool tail = which >= COUNT(repetitions);
+    size_t count = repetitions[which % COUNT(repetitions)];
+    wt_random_normal(stream, 0, count, values);
+    for (size_t i = 0; i < count; i++) /* exp(z) has mean exp(1/2), deviation 2.16 */
+        values[i] = (tail ? (exp(values[i]) - exp(0.5)) / 2.161 : values[i]) - 1;
+    *out = (outcome){
+        .trials = count, .truth = -1, .boundary = 0, .found = wt_mean_interval(values, count)};
+    snprintf(out->law, sizeof out->law, tail ? "lognormal" : "normal");
+    snprintf(out->design, sizeof out->design, "one deviation below the boundary");
+    return true;
+}
+
+static bool rate(wt_context *context, size_t which, wt_stream stream, outcome *out) {
+    static const double rates[] = {1, 0.99, 0.97, 0.9, 0.8};
+    static const size_t trials[] = {40, 100};
+    double uniform[100];
+    size_t successes = 0;
+    (void)context;
+    if (which >= COUNT(rates) * COUNT(trials))
+        return false;
+    double truth = rates[which % COUNT(rates)];
+    size_t count = trials[which / COUNT(rates)];
+    wt_random_uniform(stream, 0, count, uniform);
+    for (size_t i = 0; i < count; i++)
+        successes += uniform[i] < truth;
+    *out = (outcome){.trials = count,
+                     .truth = truth,
+                     .boundary = 0.9,
+                     .found = wt_rate_interval(successes, count)};
+    snprintf(out->law, sizeof out->law, "rate %g", truth);
+    snprintf(out->design, sizeof out->design, "Clopper and Pearson");
+    return true;
+}
+
+/* ---- claims on cells --------------------------------------------------------------------------
+ */
+
+static const wt_claim_part *part_of(const char *claim, const char *name) {
+    const wt_claim_part *part;
+    for (size_t i = 0; (part = wt_claim_part_at(i)) != NULL; i++)
+        if (strcmp(part->claim, claim) == 0 &&
+            (name == NULL || (part->name != NULL && strcmp(part->name, name) == 0)))
+            return part;
+    fprintf(stderr, "verdict_coverage: there is no claim %s\n", claim);
+    exit(70);
+}
+
+static void add_cell(wt_context *context, wt_results *results, const char *experiment,
+                     const char *parameters, const char *metrics) {
+    char hash[WT_HASH_TEXT];
+    snprintf(hash, sizeof hash, "%064zx", results->count);
+    wt_record record = {.hash = hash,
+                        .experiment = experiment,
+                        .parameters = parameters,
+                        .seed = WT_EXPLORING_SEEDS,
+                        .result_version = 1,
+                        .message = "",
+                        .metrics = metrics,
+                        .version = "",
+                        .machine = "",
+                        .finished_date = ""};
+    must(context, wt_results_add(context, results, &record));
+}
+
+static wt_interval measure(wt_context *context, wt_results *results, const wt_claim_part *part) {
+    wt_evidence evidence;
+    must(context, part->measure(context, results, part, &evidence));
+    wt_results_free(results);
+    return evidence.effect;
+}
+
+/* Exponents of mean gaps, 3.2: errors of a fifth of a gap, as worst gaps of one training set have
+ * about. */
+static bool gaps(wt_context *context, size_t which, wt_stream stream, outcome *out) {
+    static const double exponents[] = {-0.5, -0.25, 0};
+    static const size_t repetitions[] = {3, 6, 10, 20};
+    double normal[20 * 4];
+    if (which >= COUNT(exponents) * COUNT(repetitions))
+        return false;
+    double truth = exponents[which % COUNT(exponents)];
+    size_t reps = repetitions[which / COUNT(exponents)];
+    wt_results results = {0};
+    wt_random_normal(stream, 0, 4 * reps, normal);
+    for (size_t i = 0; i < 4 * reps; i++) {
+        char parameters[160], metrics[80];
+        int m = 25 << i % 4;
+        snprintf(parameters, sizeof parameters,
+                 "{\"ball\":\"qk.two-one=16,v\",\"m\":%d,\"model\":\"head\",\"rep\":%zu,"
+                 "\"settle\":0.02}",
+                 m, i / 4);
+        snprintf(metrics, sizeof metrics, "{\"settled\":1,\"worst_miss_gap\":%.17g}",
+                 pow(m, truth) * (1 + 0.2 * normal[i]));
+        add_cell(context, &results, "train", parameters, metrics);
+    }
+    const wt_claim_part *part = part_of("3.2", "in m");
+    *out = (outcome){.trials = reps,
+                     .truth = truth,
+                     .boundary = part->boundary,
+                     .found = measure(context, &results, part)};
+    snprintf(out->law, sizeof out->law, "m^%g", truth);
+    snprintf(out->design, sizeof out->design, "m = 25:200:x2, errors of 20%%");
+    return true;
+}
+
+/* Costs with runs that are given up, 2.3: chances of an attempt fall like factor^-(m-1) or
+ * m^-power, and differ between runs by a factor of e^(+-0.5), as data sets do; prices grow like
+ * m^2. */
+static bool costs(wt_context *context, size_t which, wt_stream stream, outcome *out) {
+    static const struct {
+        const char *law;
+        bool exponential;
+        double base;
+    } laws[] = {
+        {"chance 4^-(m-1)", true, 4}, {"chance 8^-(m-1)", true, 8}, {"chance m^-2", false, 2}};
+    static const struct {
+        int bits;
+        size_t runs;
+    } designs[] = {{3, 15}, {4, 20}, {5, 20}};
+    enum { MOST = 100 };
+    double normal[20], uniform[20], x[5], y[5];
+    if (which >= COUNT(laws) * COUNT(designs))
+        return false;
+    size_t kind = which % COUNT(laws), design = which / COUNT(laws), runs = designs[design].runs;
+    wt_results results = {0};
+    for (int m = 1; m <= designs[design].bits; m++) {
+        double fall =
+            laws[kind].exponential ? (m - 1) * log(laws[kind].base) : laws[kind].base * log(m);
+        x[m - 1] = m;
+        y[m - 1] = 2 * log(m) + fall;
+        wt_random_normal(stream, (uint64_t)m * 1000, runs, normal);
+        wt_random_uniform(stream, (uint64_t)m * 1000 + 500, runs, uniform);
+        for (size_t run = 0; run < runs; run++) {
+            double chance = fmin(1, exp(-fall + (m > 1 ? 0.5 * normal[run] : 0)));
+            double needed = chance == 1 ? 1 : floor(log(1 - uniform[run]) / log1p(-chance)) + 1;
+            bool found = needed <= MOST;
+            char parameters[200], metrics[128];
+            snprintf(
+                parameters, sizeof parameters,
+                "{\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"parity\":%d,\"rep\":%zu}", m,
+                m, run);
+            snprintf(metrics, sizeof metrics, "{\"flops\":%.17g,\"recovered\":%d,\"starts\":%.0f}",
+                     m * m * fmin(needed, MOST) * (1 + 0.1 * normal[run]), found,
+                     fmin(needed, MOST));
+            add_cell(context, &results, "recover", parameters, metrics);
+        }
+    }
+    const wt_claim_part *part = part_of("2.3", NULL);
+    *out = (outcome){.trials = runs,
+                     .truth = wt_growth_exponent(x, y, (size_t)designs[design].bits),
+                     .boundary = part->boundary,
+                     .found = measure(context, &results, part)};
+    snprintf(out->law, sizeof out->law, "%s", laws[kind].law);
+    snprintf(out->design, sizeof out->design, "m = 1:%d, at most 100 starts", designs[design].bits);
+    return true;
+}
+
+/* Samples to reach a level, 1.1 in N: curves that fall like n^-1.5 with errors of 10% a point. */
+static bool reach(wt_context *context, size_t which, wt_stream stream, outcome *out) {
+    static const double exponents[] = {0, 0.5, 1};
+    static const size_t repetitions[] = {5, 10, 20};
+    enum { KEYS = 4, SIZES = 6 };
+    double normal[20 * KEYS * SIZES], own[20];
+    if (which >= COUNT(exponents) * COUNT(repetitions))
+        return false;
+    double truth = exponents[which % COUNT(exponents)];
+    size_t reps = repetitions[which / COUNT(exponents)], at = 0;
+    wt_results results = {0};
+    wt_random_normal(stream, 0, reps * KEYS * SIZES, normal);
+    wt_random_normal(stream, 100000, reps, own);
+    for (size_t rep = 0; rep < reps; rep++)
+        for (int key = 0; key < KEYS; key++)
+            for (int size = 0; size < SIZES; size++, at++) {
+                char parameters[160], metrics[64];
+                double keys = 2 << key, n = 16 << size;
+                double needed = 60 * exp(0.2 * own[rep]) * pow(keys / 6, truth);
+                snprintf(parameters, sizeof parameters,
+                         "{\"dim\":4,\"keys\":%g,\"model\":\"rfa\",\"n\":%g,\"rep\":%zu,"
+                         "\"target\":\"mean-power:2\"}",
+                         keys, n, rep);
+                snprintf(metrics, sizeof metrics, "{\"test_error\":%.17g}",
+                         0.3 * pow(needed / n, 1.5) * exp(0.1 * normal[at]));
+                add_cell(context, &results, "curve", parameters, metrics);
+            }
+    const wt_claim_part *part = part_of("1.1", "in N");
+    *out = (outcome){.trials = reps,
+                     .truth = truth,
+                     .boundary = part->boundary,
+                     .found = measure(context, &results, part)};
+    snprintf(out->law, sizeof out->law, "samples N^%g", truth);
+    snprintf(out->design, sizeof out->design, "N = 2:16:x2, n = 16:512:x2");
+    return true;
+}
+
 /* ---- all of them ------------------------------------------------------------------------------
  */
 
 static const struct {
     const char *name;
     simulate *make;
-} parts[] = {{"critical", critical}, {"growth", growth}};
+} parts[] = {{"student", student}, {"rate", rate},         {"gaps", gaps},    {"costs", costs},
+             {"reach", reach},     {"critical", critical}, {"growth", growth}};
 
 typedef struct {
     wt_context *context;

@@ -8,8 +8,12 @@
 static const wt_interval nothing = {NAN, NAN, NAN};
 
 static wt_lines_query query_of(const wt_claim_part *part, const char *where, const char *apart) {
-    return (wt_lines_query){
-        .experiment = part->experiment, .where = where, .x = part->x, .y = part->y, .apart = apart};
+    return (wt_lines_query){.experiment = part->experiment,
+                            .where = where,
+                            .x = part->x,
+                            .y = part->y,
+                            .apart = apart,
+                            .demand = part->demand};
 }
 
 /* Numbers the (seed, repetition) of the points from 0: of[i]. Lines share draws at the same one. */

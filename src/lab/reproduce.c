@@ -29,6 +29,8 @@
 /* The theorem's norms for averages of degree 2 are about these. */
 #define BALL   "ball=4,16 "
 #define SCULPT "experiment=recover method=sculpt length=2 tokens=gaussian restarts=1 "
+/* 600 sequences of one head. */
+#define LONGER "experiment=recover method=sculpt heads=1 dim=6 tokens=gaussian restarts=1 "
 
 static const wt_reproduction table[] = {
     {"rfa", "tiny", "learning curves",
@@ -97,16 +99,17 @@ static const wt_reproduction table[] = {
     {"recover", "quick", "sculpt",
      SCULPT "heads=2 dim=6 samples-ratio=100 degenerate=no,zero-sum reps=40"},
     {"recover", "quick", "sculpt against dimension",
-     SCULPT "heads=2 dim=8,10,12 samples-ratio=100 reps=4"},
-    {"recover", "quick", "sculpt against length",
-     "experiment=recover method=sculpt heads=1 length=2,3,4,6 dim=6 tokens=gaussian restarts=1 "
-     "samples-ratio=30 reps=10"},
+     SCULPT "heads=2 dim=8,10,12 samples-ratio=100 reps=10"},
+    {"recover", "quick", "sculpt, two tokens", LONGER "length=2 samples-ratio=100 reps=20"},
+    {"recover", "quick", "sculpt, three tokens", LONGER "length=3 samples-ratio=100 reps=20"},
+    {"recover", "quick", "sculpt, four tokens", LONGER "length=4 samples-ratio=200 reps=20"},
+    {"recover", "quick", "sculpt, six tokens", LONGER "length=6 samples-ratio=300 reps=20"},
     {"recover", "quick", "sculpt, one head",
      SCULPT "heads=1 dim=6 samples-ratio=5,7,10,14,20,28 reps=10"},
     {"recover", "quick", "sculpt, two heads",
      SCULPT "heads=2 dim=6 samples-ratio=14,20,28,40,56,80,112 reps=10"},
     {"recover", "quick", "sculpt, three heads",
-     SCULPT "heads=3 dim=6 samples-ratio=350,500,700,1000,1400,2000 reps=4"},
+     SCULPT "heads=3 dim=6 samples-ratio=60,125,250,500,1000,2000 reps=6"},
     {"recover", "quick", "refine, as many heads",
      "experiment=recover length=2 tokens=gaussian heads=1,2,3 dim=6 "
      "samples-ratio=0.8,1,1.25,1.6,2,2.5,3.2,4,5 restarts=5 reps=5"},
@@ -129,15 +132,15 @@ static const wt_reproduction table[] = {
     {"sparse", "quick", "heads without balls, T",
      HEAD RIVAL "gap-starts=2 dim-ratio=0.25 length=16:128:x2 m=100 steps=6000 reps=5"},
     {"sparse", "quick", "samples for AND",
-     "experiment=threshold task=and:3 length=25,50,100,200 m=15,20,25,30,40,50,65,80 "
-     "steps=300 restarts=2 validation-samples=2000 reps=10"},
+     "experiment=threshold task=and:3 length=16,32,64,128 m=12,16,20,25,31,39,49,61,76 "
+     "steps=300 restarts=2 validation-samples=2000 reps=5"},
     {"sparse", "quick", "samples for AND of an MLP",
      "experiment=threshold model=mlp task=and:3 length=12,25,50,100 m=25,50,100,200,400,800 "
      "steps=300 restarts=2 validation-samples=2000 reps=5"},
     {"sparse", "quick", "parity",
      PARITY "task=parity:3 length=10,15 online=2048 steps=700 to-end=yes reps=4"},
     {"sparse", "quick", "AND, online",
-     PARITY "task=and:3 length=10,15 online=512 steps=700 to-end=yes reps=4"},
+     PARITY "task=and:3 length=10,15 online=512 steps=700 to-end=yes reps=8"},
 
     {"rfa", "paper", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp,rfa-inf,brfa-inf "
@@ -179,15 +182,16 @@ static const wt_reproduction table[] = {
      SCULPT "heads=2 dim=6 samples-ratio=100 degenerate=no,zero-sum,equal-w reps=100"},
     {"recover", "paper", "sculpt against dimension",
      SCULPT "heads=2 dim=8,10,12,16,20 samples-ratio=100 reps=20"},
-    {"recover", "paper", "sculpt against length",
-     "experiment=recover method=sculpt heads=1 length=2,3,4,5,6,8 dim=6 tokens=gaussian restarts=1 "
-     "samples-ratio=30 reps=40"},
+    {"recover", "paper", "sculpt, two tokens", LONGER "length=2 samples-ratio=100 reps=100"},
+    {"recover", "paper", "sculpt, three tokens", LONGER "length=3 samples-ratio=100 reps=100"},
+    {"recover", "paper", "sculpt, four tokens", LONGER "length=4 samples-ratio=200 reps=100"},
+    {"recover", "paper", "sculpt, six tokens", LONGER "length=6 samples-ratio=300 reps=100"},
     {"recover", "paper", "sculpt, one head",
      SCULPT "heads=1 dim=6 samples-ratio=5,6,7,8.5,10,12,14,17,20,24,28 reps=40"},
     {"recover", "paper", "sculpt, two heads",
      SCULPT "heads=2 dim=6 samples-ratio=14,17,20,24,28,34,40,48,56,67,80,95,112 reps=40"},
     {"recover", "paper", "sculpt, three heads",
-     SCULPT "heads=3 dim=6 samples-ratio=350,500,700,1000,1400,2000,2800 reps=30"},
+     SCULPT "heads=3 dim=6 samples-ratio=60,125,250,350,500,700,1000,1400,2000,2800,4000 reps=30"},
     {"recover", "paper", "refine, as many heads",
      "experiment=recover length=2 tokens=gaussian heads=1,2,3 dim=6 "
      "samples-ratio=0.8,1,1.25,1.6,2,2.5,3.2,4,5 reps=20"},

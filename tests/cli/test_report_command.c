@@ -78,15 +78,19 @@ static void commands_are_those_that_were_run(void **state) {
         json_of(run_in_folder("reproduce --scale tiny --only rfa,recover -o two --json --quiet")));
     size_t bytes;
     char *page = slurp("two/report.html", &bytes);
-    assert_non_null(strstr(page, "<pre>wattle reproduce --scale tiny --only rfa,recover -o two\n"
-                                 "</pre>"));
-    /* sweeps 1, 2 and 3 are curves, random layers and hard instances */
+    const char *command =
+        strstr(page, "<pre>wattle reproduce --scale tiny --only rfa,recover --seed ");
+    assert_non_null(command);
+    command = strchr(command, '\n');
+    assert_non_null(command);
+    assert_int_equal(strncmp(command - 7, " -o two\n</pre>", 14), 0);
+    /* sweeps 1 to 4 are curves, 5 and 6 random layers and hard instances */
     const char *figure = strstr(page, "<figure id=\"parity-found\"");
     assert_non_null(figure);
     const char *end = strstr(figure, "</figure>");
-    const char *cited = strstr(figure, "sweep-3.ini");
+    const char *cited = strstr(figure, "sweep-6.ini");
     assert_true(cited != NULL && cited < end);
-    assert_true(memmem(figure, (size_t)(end - figure), "sweep-2.ini", 11) == NULL);
+    assert_true(memmem(figure, (size_t)(end - figure), "sweep-5.ini", 11) == NULL);
     /* on paper, where the table is shut, the page says where its numbers are */
     cited = strstr(figure, "<div class=\"paper\">");
     assert_true(cited != NULL && cited < end);
@@ -114,7 +118,7 @@ static void reproduce_runs_and_resumes(void **state) {
         if (id[0] == '1')
             assert_string_equal(verdict, "not measured");
     }
-    assert_int_equal(claims, 11);
+    assert_int_equal(claims, 13);
     assert_true(measured >= 2);
     char *page = slurp("all/report.html", &bytes);
     json_t *second =
@@ -128,6 +132,33 @@ static void reproduce_runs_and_resumes(void **state) {
     free(again);
     json_decref(first);
     json_decref(second);
+}
+
+/* Any seed will do; a small one is for exploring, which is said, and gives numbers without
+ * verdicts.
+ */
+static void seeds_for_exploring_decide_nothing(void **state) {
+    (void)state;
+    for (int small = 0; small < 2; small++) {
+        const run_result *result = run_in_folder(
+            small ? "reproduce --scale tiny --only recover --seed 7 -o small --json"
+                  : "reproduce --scale tiny --only recover --seed 7000 -o large --json");
+        assert_true((strstr(result->err, "seed 7 is for exploring") != NULL) == (small == 1));
+        json_t *object = json_of(result), *claim, *part;
+        size_t i, k, explored = 0, measured = 0;
+        json_array_foreach(json_object_get(object, "claims"), i, claim)
+            json_array_foreach(json_object_get(claim, "parts"), k, part) {
+            const char *verdict = json_string_value(json_object_get(part, "verdict"));
+            explored += strcmp(verdict, "explored") == 0;
+            measured += strcmp(verdict, "not measured") != 0;
+            assert_non_null(json_object_get(json_object_get(part, "rival"), "verdict"));
+        }
+        assert_true(measured >= 2 && explored == (small ? measured : 0));
+        assert_true(run_member(object, "rules") >= 2);
+        assert_int_equal(run_member(object, "seed"), small ? 7 : 7000);
+        assert_int_equal(run_member(object, "explored_cells") > 0, small);
+        json_decref(object);
+    }
 }
 
 /* Claims would pool the cells of two scales: the folder of one is refused to another, and nothing
@@ -197,7 +228,8 @@ static void wrong_words_are_told(void **state) {
     CHECK_SAYS(run_in_folder("reproduce"), 64, "needs --output");
     CHECK_SAYS(run_in_folder("reproduce --only rfa,rfb -o all"), 64,
                "'rfb' is none of rfa, recover");
-    CHECK_SAYS(run_in_folder("reproduce --scale tiny --seed 7 -o all"), 64, "takes no --seed");
+    CHECK_SAYS(run_in_folder("reproduce --scale tiny --seed 9223372036854775808 -o all"), 64,
+               "--seed must be below 2^63");
     CHECK_SAYS(run_in_folder("reproduce --scale huge -o all"), 64, "huge");
     CHECK_SAYS(run_in_folder("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
 }
@@ -209,6 +241,7 @@ int main(void) {
         cmocka_unit_test(damaged_cells_are_told_with_their_file),
         cmocka_unit_test(commands_are_those_that_were_run),
         cmocka_unit_test(reproduce_runs_and_resumes),
+        cmocka_unit_test(seeds_for_exploring_decide_nothing),
         cmocka_unit_test(a_folder_holds_one_scale),
         cmocka_unit_test(an_interrupted_reproduction_keeps_its_cells),
         cmocka_unit_test(every_scale_can_be_planned),

@@ -108,7 +108,7 @@ static void add_method(wt_context *context, const char *method, const char *x, i
              "\"out-dim\":%d,\"parity\":0,\"rep\":%d,\"samples-ratio\":%d,"
              "\"tokens\":\"gaussian\"}",
              dim ? size : 6, length ? 1 : 2, length ? size : 2, method, dim ? size : 6, rep,
-             length ? 30 : 100);
+             length ? 200 : 100);
     snprintf(metrics, sizeof metrics,
              "{\"flops\":%.17g,\"sculpted\":%d,\"starts\":1,\"success\":%d}", flops, found, found);
     add(context, "recover", parameters, metrics);
@@ -121,17 +121,16 @@ static void asked(wt_context *context, double effect) {
     for (int rep = 0; rep < TRIALS; rep++)
         add_method(context, "query", "", 0, rep, rep < TRIALS * effect, 9);
 }
-static void costs(wt_context *context, const char *x, double effect) {
+static void costs_in_dimensions(wt_context *context, double effect) {
     for (int size = 2; size <= 12; size += 2)
         for (int rep = 0; rep < 1000; rep++)
-            add_method(context, "sculpt", x, size, rep, true,
+            add_method(context, "sculpt", "dim", size, rep, true,
                        exp(3 * pow(size, effect)) * (1 + 0.001 * (rep % 3 - 1)));
 }
-static void costs_in_dimensions(wt_context *context, double effect) {
-    costs(context, "dim", effect);
-}
 static void costs_in_length(wt_context *context, double effect) {
-    costs(context, "length", effect);
+    for (int rep = 0; rep < REPS; rep++)
+        for (int k = 2; k <= 6; k++)
+            add_method(context, "sculpt", "length", k, rep, true, factor(rep) * pow(k, effect));
 }
 
 static void promises(wt_context *context, double effect) {
@@ -207,7 +206,7 @@ static const struct {
     {"2.3", NULL, 0.5, true, hard_instances},
     {"2.4", "non-degenerate", 0.9, true, sculpted},
     {"2.4", "cost in d", 0.5, false, costs_in_dimensions},
-    {"2.4", "cost in k", 0.5, false, costs_in_length},
+    {"2.4", "cost in k", 4, false, costs_in_length},
     {"2.5", NULL, 0.9, true, asked},
     {"3.1", "promise", 0.9, true, promises},
     {"3.1", "growth", 0.25, false, strengths},
