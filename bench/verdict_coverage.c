@@ -358,9 +358,11 @@ static bool costs(wt_context *context, size_t which, wt_stream stream, outcome *
     static const struct {
         const char *law;
         bool exponential;
-        double base;
-    } laws[] = {
-        {"chance 4^-(m-1)", true, 4}, {"chance 8^-(m-1)", true, 8}, {"chance m^-2", false, 2}};
+        double base, price; /* that grows like m^price */
+    } laws[] = {{"cost 4^m", true, 4, 0},
+                {"cost 8^m", true, 8, 0},
+                {"cost m^2 8^m", true, 8, 2},
+                {"cost m^4", false, 2, 2}};
     static const struct {
         int bits;
         size_t runs;
@@ -375,7 +377,7 @@ static bool costs(wt_context *context, size_t which, wt_stream stream, outcome *
         double fall =
             laws[kind].exponential ? (m - 1) * log(laws[kind].base) : laws[kind].base * log(m);
         x[m - 1] = m;
-        y[m - 1] = 2 * log(m) + fall;
+        y[m - 1] = laws[kind].price * log(m) + fall;
         wt_random_normal(stream, (uint64_t)m * 1000, runs, normal);
         wt_random_uniform(stream, (uint64_t)m * 1000 + 500, runs, uniform);
         for (size_t run = 0; run < runs; run++) {
@@ -388,7 +390,7 @@ static bool costs(wt_context *context, size_t which, wt_stream stream, outcome *
                 "{\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"parity\":%d,\"rep\":%zu}", m,
                 m, run);
             snprintf(metrics, sizeof metrics, "{\"flops\":%.17g,\"recovered\":%d,\"starts\":%.0f}",
-                     m * m * fmin(needed, MOST) * (1 + 0.1 * normal[run]), found,
+                     pow(m, laws[kind].price) * fmin(needed, MOST) * (1 + 0.1 * normal[run]), found,
                      fmin(needed, MOST));
             add_cell(context, &results, "recover", parameters, metrics);
         }

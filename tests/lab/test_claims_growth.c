@@ -25,13 +25,13 @@ static void growth_is_told_from_a_power_law(void **state) {
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
 }
 
-/* Costs of 7 * 8^(m-1) where a run is given up after 1500, 200 runs at each m: what is spent in all
+/* Costs of 7 * 8^(m-1) where a run is given up after 1500, 400 runs at each m: what is spent in all
  * over what is found is the cost, whereas the runs by themselves all cost 1500 or less. One is
  * found at m = 6, where the cost is met to a factor of 1.3. None at m = 7: that size bounds the
  * cost from below, at a tenth of what it is, which takes the exponent down a little, and it may be
  * any more. */
 static void what_is_given_up_is_no_end(void **state) {
-    enum { RUNS = 200, LIMIT = 1500 };
+    enum { RUNS = 400, LIMIT = 1500 };
     for (int bits = 1; bits <= 7; bits++) {
         double cost = 7 * pow(8, bits - 1);
         int found = cost < LIMIT ? RUNS : (int)lround(RUNS * LIMIT / cost);

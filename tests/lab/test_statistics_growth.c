@@ -28,18 +28,18 @@ static void known_costs_have_known_exponents(void **state) {
     }
 }
 
-/* The chance at the last size is unknown but for 100 attempts in vain: the lower end of p is where
- * the chance is at its quantile 97.5% of Beta(1/2, 100 1/2), 0.0246. A thousand draws place that
- * quantile to some 8%, 0.08 in the log of the cost; the exponent moves by less than half of that.
+/* The chance at the last size is unknown but for 100 attempts in vain, which count four fifths: the
+ * lower end of p is where the chance is at its quantile 97.5% of Beta(1/2, 80 1/2). A thousand
+ * draws place that quantile to some 8%, 0.08 in the log of the cost, and p moves by about as much.
  * The upper end is open. */
 static void attempts_in_vain_bound_the_cost(void **state) {
     wt_spent points[] = {{1, 100000, 0, 0, 1e-6}, {2, 100000, 0, 2, 1e-6}, {3, 0, 100, 1, 1e-6}};
     wt_interval p = growth(*state, points, 3);
     const double x[] = {1, 2, 3};
-    const double y[] = {0, 2, 1 - log(wt_beta_quantile(0.975, 0.5, 100.5))};
+    const double y[] = {0, 2, 1 - log(wt_beta_quantile(0.975, 0.5, 80.5))};
     double bound = wt_growth_exponent(x, y, 3);
     assert_true(bound > 0.2 && bound < 2.5); /* within the search: it says something */
-    CHECK_NEAR(p.low, bound, 0.05);
+    CHECK_NEAR(p.low, bound, 0.15);
     CHECK_NEAR(p.high, WT_MOST_EXPONENT, 0);
 }
 
