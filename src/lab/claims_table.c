@@ -416,7 +416,6 @@ static const wt_claim_part parts[] = {
 };
 
 /* Seeds are drawn, not chosen: by od -An -N2 -tu2 /dev/urandom, when the rules were done. */
- */
 static const wt_rules rules[] = {
     {1, 1, "2026-10", "effects, boundaries and sides of eleven claims"},
     {2, 25222, "2026-11",
