@@ -385,10 +385,10 @@ static bool costs(wt_context *context, size_t which, wt_stream stream, outcome *
             double needed = chance == 1 ? 1 : floor(log(1 - uniform[run]) / log1p(-chance)) + 1;
             bool found = needed <= MOST;
             char parameters[200], metrics[128];
-            snprintf(
-                parameters, sizeof parameters,
-                "{\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"parity\":%d,\"rep\":%zu}", m,
-                m, run);
+            snprintf(parameters, sizeof parameters,
+                     "{\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"parity\":%d,\"rep\":%"
+                     "zu,\"samples-ratio\":10}",
+                     m, m, run);
             snprintf(metrics, sizeof metrics, "{\"flops\":%.17g,\"recovered\":%d,\"starts\":%.0f}",
                      pow(m, laws[kind].price) * fmin(needed, MOST) * (1 + 0.1 * normal[run]), found,
                      fmin(needed, MOST));

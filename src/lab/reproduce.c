@@ -95,7 +95,8 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2 samples-ratio=1.5,2,3 "
      "restarts=5 reps=10"},
     {"recover", "quick", "hard instances",
-     "experiment=recover parity=1,2,3 dim-ratio=2 length=2 goal=1e-6 restarts=100 reps=15"},
+     "experiment=recover parity=1,2,3 dim-ratio=2 length=2 samples-ratio=10 goal=1e-6 restarts=100 "
+     "reps=15"},
     {"recover", "quick", "sculpt",
      SCULPT "heads=2 dim=6 samples-ratio=100 degenerate=no,zero-sum reps=40"},
     {"recover", "quick", "sculpt against dimension",
@@ -177,7 +178,8 @@ static const wt_reproduction table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2,4 "
      "samples-ratio=1,1.5,2,2.5,3,4,5,10 method=refine,adam reps=20"},
     {"recover", "paper", "hard instances",
-     "experiment=recover parity=1,2,3,4,5 dim-ratio=2 length=2 goal=1e-6 restarts=100 reps=20"},
+     "experiment=recover parity=1,2,3,4,5 dim-ratio=2 length=2 samples-ratio=10 goal=1e-6 "
+     "restarts=100 reps=20"},
     {"recover", "paper", "sculpt",
      SCULPT "heads=2 dim=6 samples-ratio=100 degenerate=no,zero-sum,equal-w reps=100"},
     {"recover", "paper", "sculpt against dimension",

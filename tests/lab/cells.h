@@ -49,8 +49,8 @@ static inline void add_recover(wt_context *context, const char *tokens, int pari
     snprintf(
         parameters, sizeof parameters,
         "{\"dim\":8,\"dim-ratio\":%d,\"heads\":%d,\"length\":4,\"method\":\"refine\",\"noise\":0,"
-        "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"%s\"}",
-        parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, tokens);
+        "\"parity\":%d,\"rep\":%d,\"samples-ratio\":%d,\"tokens\":\"%s\"}",
+        parity > 0 ? 2 : 0, parity > 0 ? parity : 2, parity, rep, parity > 0 ? 10 : 5, tokens);
     snprintf(metrics, sizeof metrics,
              "{\"flops\":%.17g,\"recovered\":%d,\"starts\":1,\"success\":%d}", flops, success,
              success);

@@ -122,10 +122,9 @@ static void asked(wt_context *context, double effect) {
         add_method(context, "query", "", 0, rep, rep < TRIALS * effect, 9);
 }
 static void costs_in_dimensions(wt_context *context, double effect) {
-    for (int size = 2; size <= 12; size += 2)
-        for (int rep = 0; rep < 1000; rep++)
-            add_method(context, "sculpt", "dim", size, rep, true,
-                       exp(3 * pow(size, effect)) * (1 + 0.001 * (rep % 3 - 1)));
+    for (int rep = 0; rep < REPS; rep++)
+        for (int dim = 6; dim <= 12; dim += 2)
+            add_method(context, "sculpt", "dim", dim, rep, true, factor(rep) * pow(dim, effect));
 }
 static void costs_in_length(wt_context *context, double effect) {
     for (int rep = 0; rep < REPS; rep++)
@@ -205,7 +204,7 @@ static const struct {
     {"2.2", NULL, 0.9, true, gaussian_layers},
     {"2.3", NULL, 0.5, true, hard_instances},
     {"2.4", "non-degenerate", 0.9, true, sculpted},
-    {"2.4", "cost in d", 0.5, false, costs_in_dimensions},
+    {"2.4", "cost in d", 8, false, costs_in_dimensions},
     {"2.4", "cost in k", 4, false, costs_in_length},
     {"2.5", NULL, 0.9, true, asked},
     {"3.1", "promise", 0.9, true, promises},

@@ -49,7 +49,7 @@ static void add_run(wt_context *context, int bits, int run, double flops, int st
     char parameters[256], metrics[128];
     snprintf(parameters, sizeof parameters,
              "{\"dim\":0,\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"noise\":0,"
-             "\"parity\":%d,\"rep\":%d,\"samples-ratio\":5,\"tokens\":\"boolean\"}",
+             "\"parity\":%d,\"rep\":%d,\"samples-ratio\":10,\"tokens\":\"boolean\"}",
              bits, bits, run);
     snprintf(metrics, sizeof metrics, "{\"flops\":%.17g,\"recovered\":%d,\"starts\":%d}", flops,
              found, starts);
