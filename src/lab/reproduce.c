@@ -158,10 +158,10 @@ static const wt_reproduction table[] = {
      "n=128:4096:x2 test-n=1000 reps=10"},
     {"rfa", "paper", "samples against keys",
      "experiment=curve model=rfa target=mean-power:2 dim=4 keys=2,4,8,16,32,64 heads=300 "
-     "n=16:512:x1.41421356 lambda=loo test-n=1000 reps=20"},
+     "n=16,23,32,45,64,91,128,181,256,362,512 lambda=loo test-n=1000 reps=20"},
     {"rfa", "paper", "samples of an MLP against keys",
      "experiment=curve model=rfmlp target=mean-power:2 dim=4 keys=1,2,4 heads=300 "
-     "n=16:2048:x1.41421356 lambda=loo test-n=1000 reps=20"},
+     "n=16,32,64,91,128,181,256,362,512,724,1024,2048 lambda=loo test-n=1000 reps=20"},
     {"rfa", "paper", "error against dimension",
      "experiment=curve model=rfa,rfmlp target=mean-power:2 dim=8,12,16,24,32 keys=16 heads=1000 "
      "n=1024 lambda=loo test-n=1000 reps=10"},

@@ -275,13 +275,13 @@ static void columns_may_come_late(void **state) {
     const char *line = all;
     size_t rows = 0, wanted = commas(all, strchr(all, '\n'));
     assert_non_null(strstr(all, "hash,experiment,result_version,seed,state,a,activation,"));
-    assert_non_null(
-        strstr(all, ",zz,chosen_lambda,loo_error,loss,test_error,train_error,message,"));
+    assert_non_null(strstr(
+        all, ",zz,chosen_lambda,lambda_at_end,loo_error,loss,test_error,train_error,message,"));
     for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1, rows++)
         assert_int_equal(commas(line, end), wanted);
     assert_int_equal(rows, 1 + 5);
     assert_non_null(strstr(all, "f,other,1,7,done,1,,"));
-    assert_non_null(strstr(all, ",3,,,0.25,,,,0.5,,,\n"));
+    assert_non_null(strstr(all, ",3,,,,0.25,,,,0.5,,,\n"));
     /* a file has the same, and nothing of the rows that were begun */
     run_must("sweep export late.db -o late.csv");
     FILE *file = fopen(path_of("late.csv"), "r");
