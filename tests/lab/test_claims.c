@@ -239,6 +239,19 @@ static void samples_to_reach_a_level_are_compared(void **state) {
     assert_int_equal(evidence.censored, 3); /* N = 1 is not of this claim */
 }
 
+/* At 60% all curves are at n = 20, at 30%, the level of the claim, at an n of their own. */
+static void the_level_is_that_of_the_claim(void **state) {
+    static const double keys[] = {2, 4, 8}, reached[] = {30, 40, 55};
+    for (int rep = 0; rep < 3; rep++)
+        for (int i = 0; i < 3; i++) {
+            add_curve(*state, "rfa", "mean-power:2", 4, (int)keys[i], 10, rep, 0.9);
+            add_curve(*state, "rfa", "mean-power:2", 4, (int)keys[i], 20, rep, 0.6);
+            add_curve(*state, "rfa", "mean-power:2", 4, (int)keys[i], (int)reached[i], rep, 0.3);
+            add_curve(*state, "rfa", "mean-power:2", 4, (int)keys[i], 99, rep, 0.1);
+        }
+    CHECK_NEAR(measure(*state, "1.1", "in N").effect.value, wt_log_slope(keys, reached, 3), 1e-13);
+}
+
 static void rates_are_counted(void **state) {
     for (int rep = 0; rep < 50; rep++)
         add_recover(*state, "boolean", 0, rep, rep > 0, 9);
@@ -419,6 +432,7 @@ int main(void) {
         cmocka_unit_test_setup(slopes_and_means_count_repetitions, start_fresh),
         cmocka_unit_test_setup(degrees_are_compared, start_fresh),
         cmocka_unit_test_setup(samples_to_reach_a_level_are_compared, start_fresh),
+        cmocka_unit_test_setup(the_level_is_that_of_the_claim, start_fresh),
         cmocka_unit_test_setup(failures_lower_a_rate, start_fresh),
         cmocka_unit_test(rivals_and_seeds_take_verdicts_back),
         cmocka_unit_test(findings_hold_rivals_beside_claims),

@@ -175,6 +175,31 @@ static void examples_grow_with_heads(void **state) {
     }
 }
 
+/* Three of four succeed from m = 40 on and all from 80: 80% are reached after 60, 70% would be
+ * before. */
+static void four_of_five_must_succeed(void **state) {
+    wt_critical *sizes;
+    size_t count;
+    for (int length = 100; length <= 400; length *= 2)
+        for (int m = 10; m <= 120; m += 10)
+            for (int rep = 0; rep < 40; rep++) {
+                char parameters[256], metrics[64];
+                snprintf(parameters, sizeof parameters,
+                         "{\"length\":%d,\"m\":%d,\"model\":\"transformer\",\"rep\":%d,"
+                         "\"task\":\"and:3\"}",
+                         length, m, rep);
+                snprintf(metrics, sizeof metrics, "{\"success\":%d}",
+                         m >= 80 || (m >= 40 && rep % 4 != 0));
+                add(*state, "threshold", parameters, metrics);
+            }
+    CHECK_OK(*state,
+             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++)
+        assert_true(sizes[i].m.value > 55 && sizes[i].m.value < 85);
+    wt_release(sizes);
+}
+
 /* A cost that falls grows less than any law. */
 static void falling_costs_do_not_grow(void **state) {
     for (int bits = 1; bits <= 5; bits++)
@@ -320,6 +345,7 @@ int main(void) {
         cmocka_unit_test_setup(what_is_given_up_is_no_end, start_fresh),
         cmocka_unit_test(a_size_without_finds_is_evidence),
         cmocka_unit_test_setup(one_repetition_decides_nothing, start_fresh),
+        cmocka_unit_test_setup(four_of_five_must_succeed, start_fresh),
         cmocka_unit_test(examples_grow_with_heads),
         cmocka_unit_test_setup(falling_costs_do_not_grow, start_fresh),
         cmocka_unit_test_setup(thresholds_grow, start_fresh),

@@ -184,13 +184,11 @@ static void files_of_earlier_reports_go(void **state) {
 static void too_few_cells_are_told(void **state) {
     wt_report_summary summary;
     for (int rep = 0; rep < 3; rep++)
-        add_error(*state, "rfa", "mean-power:2", 64, rep, 0.3, "");
+        add_curve(*state, "rfa", "mean-power:2", 8, 8, 128, rep, 0.3);
     write_page(*state, in_folder("page.html"), &summary);
     char *page = slurp(*state, in_folder("page.html"));
-    assert_non_null(strstr(page,
-                           "3 cells, too few for this effect: it needs two different "
-                           "<code>n</code> at one setting with <code>test_error</code> of 0.5 "
-                           "or less."));
+    assert_non_null(strstr(page, "3 cells, too few for this effect: it needs two different "
+                                 "<code>n</code> at one setting."));
     assert_non_null(strstr(page, "No cells of this store bear on it."));
     /* words between backquotes are code */
     assert_non_null(strstr(page, "our learner, <code>refine</code>, is"));
