@@ -34,7 +34,7 @@ const char *const wt_page_style[] = {
     ".reproduced{color:var(--good)}.not-reproduced{color:var(--bad)}.undecided{color:var(--open)}"
     ".not-measured,.explored{color:var(--none)}.no-test{color:var(--bad)}\n",
     ".claims{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr));"
-    "gap:1rem;margin:1rem 0}\n",
+    "gap:1rem;margin:1rem 0;align-items:start}\n",
     ".claim{background:var(--box);border:1px solid var(--line);border-radius:6px;"
     "padding:.8rem 1rem;break-inside:avoid;min-width:0}\n",
     ".claim header{display:flex;justify-content:space-between;gap:1rem;align-items:baseline}\n",
