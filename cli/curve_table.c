@@ -210,10 +210,10 @@ static wt_status json_line(cli_call *call, const curve_table *table, const curve
     for (size_t s = 0; s < table->size_count; s++) {
         WT_TRY(curve_summary(call->context, table, line, s, &value));
         json_t *at = json_interval(value);
+        json_array_append_new(summary, at);
         json_object_set_new(at, "n", json_integer((json_int_t)table->sizes[s]));
         WT_TRY(curve_ratio(call->context, table, line, s, &value));
         json_object_set_new(at, "over_first", json_interval(value));
-        json_array_append_new(summary, at);
     }
     WT_TRY(curve_rate(call->context, table, line, &value));
     json_array_append_new(

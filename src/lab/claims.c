@@ -63,8 +63,9 @@ double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence) {
     double away = fabs(effect->value - part->boundary);
     double half =
         effect->value < part->boundary ? effect->high - effect->value : effect->value - effect->low;
-    bool open = evidence->searched &&
-                (effect->low == WT_LEAST_EXPONENT || effect->high == WT_MOST_EXPONENT);
+    bool open =
+        evidence->searched && (effect->value < part->boundary ? effect->high == WT_MOST_EXPONENT
+                                                              : effect->low == WT_LEAST_EXPONENT);
     return open || !(half > away && away > 0) || isinf(half) ? NAN : (half / away) * (half / away);
 }
 
@@ -111,9 +112,11 @@ static wt_status count_explored(wt_context *context, const wt_results *results, 
     wt_status status = WT_NEW_ZERO(context, out, results->setting_count, "claims");
     if (status != WT_OK)
         return status;
-    for (size_t i = 0; i < results->count; i++) {
-        bool explored = wt_seed_explored(results->cells[i].seed);
-        (*out)[results->cells[i].setting] += explored;
+    for (size_t i = 0; i < results->count + results->failed; i++) {
+        const wt_result *cell =
+            i < results->count ? &results->cells[i] : &results->lost[i - results->count];
+        bool explored = wt_seed_explored(cell->seed);
+        (*out)[cell->setting] += explored;
         *all += explored;
     }
     return WT_OK;
@@ -136,14 +139,12 @@ static wt_status measure_part(wt_context *context, const wt_results *results,
     wt_status status;
     WT_TRY(wt_check_cancelled(context));
     WT_TRY(part->measure(context, results, part, &out->parts[p]));
-    out->part_verdicts[p] = wt_part_verdict(part, &out->parts[p]);
-    if (part->rival.words != NULL) {
-        const wt_claim_part rival = wt_part_rival(part);
-        WT_TRY(part->measure(context, results, &rival, &out->rivals[p]));
-        out->rival_verdicts[p] = wt_part_verdict(&rival, &out->rivals[p]);
-    }
-    out->part_verdicts[p] = wt_part_conclude(out->part_verdicts[p], out->rival_verdicts[p],
-                                             is_explored(results, explored, part));
+    const wt_claim_part rival = wt_part_rival(part);
+    WT_TRY(part->measure(context, results, &rival, &out->rivals[p]));
+    out->rival_verdicts[p] = wt_part_verdict(&rival, &out->rivals[p]);
+    bool seen = is_explored(results, explored, part) || is_explored(results, explored, &rival);
+    out->part_verdicts[p] =
+        wt_part_conclude(wt_part_verdict(part, &out->parts[p]), out->rival_verdicts[p], seen);
 done:
     return status;
 }

@@ -182,10 +182,9 @@ wt_status wt_effect_mean_growth(wt_context *context, const wt_results *results,
  * those tried opens the interval on the sides that it could lie on; */
 wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
                           wt_evidence *out);
-/* the p at which the critical m(T) = a + b T^p fits best over T = x, where m(T) is the `size` at
- * which 80% of the trials succeed (y = 1). The rates are resampled. An m above the grid counts as
- * its largest m and opens the interval above, so that the growth is never said to be slow for want
- * of samples; one below the grid opens both ends. */
+/* the p at which the critical m(T) = a + b T^p is likeliest over T = x, where m(T) is the `size` at
+ * which 80% of the trials succeed (y = 1). An m above the grid opens the interval above, so that
+ * the growth is never said to be slow for want of samples; one below the grid opens both ends. */
 wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
                               const wt_claim_part *part, wt_evidence *out);
 

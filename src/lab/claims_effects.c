@@ -162,7 +162,8 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
             x[count] = lines.points[k].x;
             y[count++] = lines.points[k].y;
         }
-        units_add(&slopes, &lines, i, wt_log_slope(x, y, count), count);
+        if (x[0] != x[count - 1]) /* else it has no slope to give */
+            units_add(&slopes, &lines, i, wt_log_slope(x, y, count), count);
     }
     WT_TRY(units_evidence(context, &slopes, out));
 done:

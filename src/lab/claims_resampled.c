@@ -88,6 +88,19 @@ static double exponent_of_means(const means *all, const wt_line *line) {
     return all->exponent(all->x, all->y, groups);
 }
 
+/* The fewest points at any x of any line: what the widening is for. */
+static size_t fewest(const wt_lines *lines) {
+    size_t least = SIZE_MAX;
+    for (size_t begin = 0, end; begin < lines->point_count; begin = end) {
+        for (end = begin + 1; end < lines->point_count &&
+                              lines->points[end].line == lines->points[begin].line &&
+                              lines->points[end].x == lines->points[begin].x;)
+            end++;
+        least = end - begin < least ? end - begin : least;
+    }
+    return least;
+}
+
 static double mean_exponent(const means *all) {
     double sum = 0;
     for (size_t i = 0; i < all->lines.line_count; i++)
@@ -146,7 +159,7 @@ static wt_status measure(wt_context *context, const wt_results *results, const w
     WT_TRY(means_open(context, results, &query, &all));
     out->cells = all.lines.point_count;
     out->settings = all.lines.line_count;
-    out->repetitions = all.units;
+    out->repetitions = all.units == 0 ? 0 : fewest(&all.lines);
     out->dropped = all.lines.left_out;
     out->failed = all.lines.failed;
     if (all.units == 0)
@@ -156,14 +169,14 @@ static wt_status measure(wt_context *context, const wt_results *results, const w
     out->effect.value = value;
     if (!isfinite(value)) /* measured, and no mean to take the log of */
         out->effect = (wt_interval){NAN, -INFINITY, INFINITY};
-    if (!isfinite(value) || all.units < 2)
+    if (!isfinite(value) || out->repetitions < 2)
         goto done;
     WT_TRY(draws_open(context, &slopes));
     for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
         resample(&all, draw);
         draws_set(&slopes, draw - 1, mean_exponent(&all), -INFINITY, INFINITY);
     }
-    out->effect = widened(draws_end(&slopes, value), all.units);
+    out->effect = widened(draws_end(&slopes, value), out->repetitions);
 done:
     means_close(&all);
     draws_close(&slopes);

@@ -210,7 +210,11 @@ static void add_more(wt_script *html, const wt_claim_part *part, const wt_eviden
     double more = wt_part_more(part, evidence);
     if (verdict != WT_UNDECIDED)
         return;
-    if (isnan(more))
+    if (isnan(evidence->effect.low))
+        wt_script_add(html,
+                      "<p class=\"soft\">One repetition has no spread: it takes more of them to "
+                      "have an interval.</p>\n");
+    else if (isnan(more))
         wt_script_add(html, "<p class=\"soft\">Repetitions alone would not decide it: the interval "
                             "is open.</p>\n");
     else

@@ -146,12 +146,13 @@ static void seeds_for_exploring_decide_nothing(void **state) {
         assert_true((strstr(result->err, "seed 7 is for exploring") != NULL) == (small == 1));
         json_t *object = json_of(result), *claim, *part;
         size_t i, k, explored = 0, measured = 0;
-        json_array_foreach(json_object_get(object, "claims"), i, claim)
+        json_array_foreach(json_object_get(object, "claims"), i, claim) {
             json_array_foreach(json_object_get(claim, "parts"), k, part) {
-            const char *verdict = json_string_value(json_object_get(part, "verdict"));
-            explored += strcmp(verdict, "explored") == 0;
-            measured += strcmp(verdict, "not measured") != 0;
-            assert_non_null(json_object_get(json_object_get(part, "rival"), "verdict"));
+                const char *verdict = json_string_value(json_object_get(part, "verdict"));
+                explored += strcmp(verdict, "explored") == 0;
+                measured += strcmp(verdict, "not measured") != 0;
+                assert_non_null(json_object_get(json_object_get(part, "rival"), "verdict"));
+            }
         }
         assert_true(measured >= 2 && explored == (small ? measured : 0));
         assert_true(run_member(object, "rules") >= 2);
@@ -161,8 +162,8 @@ static void seeds_for_exploring_decide_nothing(void **state) {
     }
 }
 
-/* Claims would pool the cells of two scales: the folder of one is refused to another, and nothing
- * changes. */
+/* Claims would pool the cells of two scales: the folder of one is refused to another, and
+ * nothing changes. */
 static void a_folder_holds_one_scale(void **state) {
     (void)state;
     size_t bytes, again_bytes;
@@ -179,8 +180,8 @@ static void a_folder_holds_one_scale(void **state) {
         "reproduce --scale tiny --only recover,sparse -o one --quiet"); /* lines may be added */
 }
 
-/* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it. A
- * run that is over before the signal comes starts afresh. */
+/* Ctrl-C while layers are recovered: what is done is kept, exit 75, and the sentence counts it.
+ * A run that is over before the signal comes starts afresh. */
 static void an_interrupted_reproduction_keeps_its_cells(void **state) {
     (void)state;
     char said[RUN_BYTES];

@@ -390,7 +390,9 @@ static void what_would_decide_is_told(void **state) {
     evidence.effect.low = -INFINITY;
     assert_true(isnan(wt_part_more(&part, &evidence)));
     evidence.effect = (wt_interval){2.5, 1.5, 3};
-    evidence.searched = true; /* 3 is "3 or more" there */
+    evidence.searched = true; /* 3 is "3 or more" there, on the side away from the boundary */
+    CHECK_NEAR(wt_part_more(&part, &evidence), 16, 1e-12);
+    evidence.effect = (wt_interval){2, 1.5, 3};
     assert_true(isnan(wt_part_more(&part, &evidence)));
 }
 

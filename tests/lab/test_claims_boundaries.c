@@ -268,7 +268,12 @@ static void few_repetitions_widen_intervals(void **state) {
                      pow(m, -0.5) * (1 + 0.05 * noise[i]));
             add(*state, "train", parameters, metrics);
         }
+        /* one more at one size alone is no more repetitions */
+        add(*state, "train",
+            "{\"ball\":\"qk.two-one=16,v\",\"m\":50,\"model\":\"head\",\"rep\":9,\"settle\":0.02}",
+            "{\"settled\":1,\"worst_miss_gap\":0.1414}");
         wt_evidence evidence = measure(*state, "3.2", "in m");
+        assert_int_equal(evidence.repetitions, REPS);
         covered += evidence.effect.low <= -0.5 && -0.5 <= evidence.effect.high;
     }
     if (covered < SETS * 0.9)
