@@ -1,5 +1,5 @@
-/* `wattle bench curve`: one repetition of the published learning curve (d = N = 16, M = 1000), step
- * by step, beside the machine's own GEMM rate. */
+/* `wattle bench curve`: one repetition of the paper's learning curve as reconstructed (d = N = 16,
+ * M = 1000), step by step, beside the machine's own GEMM rate. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -244,7 +244,7 @@ const cli_command cli_reproduce = {
         "75) or a power cut, goes on where it was. A folder holds one scale: another is refused, "
         "as their cells would be pooled.\n\n"
         "quick measures every claim on small problems, in five minutes on two cores. paper has "
-        "larger ones, with the power to decide; docs/reproduction.md lists them, and says what is "
+        "larger ones, with more power to decide; docs/reproduction.md lists them, and says what is "
         "published of them.\n\n"
         "A rule that was written after a result cannot be tested by that result. The rules have a "
         "version, and --seed is by default the one that was drawn with it. Any other seed of 1000 "
