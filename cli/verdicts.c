@@ -22,7 +22,7 @@ static const char *spell_number(const wt_evidence *evidence, double value,
 static const char *spell(const wt_evidence *evidence, char out[WORDS]) {
     wt_interval effect = evidence->effect;
     char texts[3][WT_EXPONENT_TEXT];
-    if (evidence->cells == 0 || (isnan(effect.value) && isnan(effect.low)))
+    if (!wt_evidence_measured(evidence))
         snprintf(out, WORDS, "-");
     else if (isnan(effect.low))
         snprintf(out, WORDS, "%s", spell_number(evidence, effect.value, texts[0]));

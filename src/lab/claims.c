@@ -36,12 +36,12 @@ wt_claim_part wt_part_rival(const wt_claim_part *part) {
     return out;
 }
 
-static bool is_measured(const wt_evidence *evidence) {
+bool wt_evidence_measured(const wt_evidence *evidence) {
     return evidence->cells > 0 && (!isnan(evidence->effect.value) || !isnan(evidence->effect.low));
 }
 
 wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence) {
-    if (!is_measured(evidence))
+    if (!wt_evidence_measured(evidence))
         return WT_NOT_MEASURED;
     bool above = evidence->effect.low > part->boundary;
     bool below = evidence->effect.high < part->boundary;
@@ -113,8 +113,7 @@ static wt_status count_explored(wt_context *context, const wt_results *results, 
     if (status != WT_OK)
         return status;
     for (size_t i = 0; i < results->count + results->failed; i++) {
-        const wt_result *cell =
-            i < results->count ? &results->cells[i] : &results->lost[i - results->count];
+        const wt_result *cell = wt_results_cell(results, i);
         bool explored = wt_seed_explored(cell->seed);
         (*out)[cell->setting] += explored;
         *all += explored;

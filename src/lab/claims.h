@@ -111,6 +111,9 @@ typedef struct wt_paper {
 } wt_paper;
 const wt_paper *wt_paper_at(size_t index);
 
+/* Whether there is a number, or at least an interval, to show. */
+bool wt_evidence_measured(const wt_evidence *evidence);
+
 /* The part as its rival has it. */
 wt_claim_part wt_part_rival(const wt_claim_part *part);
 

@@ -7,10 +7,12 @@
 
 #define LEAST_ERROR 0.01 /* of a mean price: runs that cost all the same are not all there are */
 
+#define MOST_ATTEMPTS 1e9 /* of a run; a store may say anything */
+
 /* What the runs at one x spent, and what they found. */
 typedef struct {
-    double spent, attempts,
-        squares; /* squares: of what a run spent over what its attempts should */
+    double spent, attempts;
+    double squares; /* of what a run spent beyond what its attempts should */
     size_t runs, found;
 } tally;
 
@@ -23,7 +25,7 @@ static double number(const wt_results *results, const wt_line_point *point, cons
 /* A run that ended before its first start was an attempt as well. */
 static double attempts_of(const wt_results *results, const wt_claim_part *part,
                           const wt_line_point *point) {
-    return fmax(1, number(results, point, part->attempts, 1));
+    return fmin(fmax(1, number(results, point, part->attempts, 1)), MOST_ATTEMPTS);
 }
 
 static tally tally_of(const wt_results *results, const wt_claim_part *part,

@@ -103,16 +103,6 @@ done:
     return status;
 }
 
-/* The variance of the labels that errors are over. */
-static double variance(const double *y, size_t count) {
-    double mean = 0, square = 0;
-    for (size_t i = 0; i < count; i++)
-        mean += y[i] / (double)count;
-    for (size_t i = 0; i < count; i++)
-        square += (y[i] - mean) * (y[i] - mean) / (double)count;
-    return square;
-}
-
 /* Every size is a fit of its own. One that ends without its gap is no result. */
 static wt_status fit_in_ball(wt_context *context, const wt_curve_setting *setting,
                              const wt_model_spec *model, const labelled *train,
@@ -120,20 +110,23 @@ static wt_status fit_in_ball(wt_context *context, const wt_curve_setting *settin
     wt_status status = WT_OK;
     for (size_t i = 0; i < setting->size_count; i++) {
         wt_sets part = wt_sets_part(&train->sets, 0, setting->sizes[i]);
+        wt_curve_point *point = &points[i];
         wt_fitted *fitted = NULL;
         wt_ball_result result;
-        double loss;
-        status = wt_fit_in_ball(context, model, &part, &test->sets, setting->ball, &fitted, &result,
-                                &loss);
+        double square;
+        *point = (wt_curve_point){.n = part.samples,
+                                  .lambda = NAN,
+                                  .test_error = NAN,
+                                  .train_error = NAN,
+                                  .loo_error = NAN};
+        status =
+            wt_fit_in_ball(context, model, &part, NULL, setting->ball, &fitted, &result, &square);
+        if (status == WT_OK && result.reached)
+            status = wt_fitted_score(context, fitted, &part, &square, &point->train_error);
+        if (status == WT_OK && result.reached)
+            status = wt_fitted_score(context, fitted, &test->sets, &square, &point->test_error);
         wt_fitted_free(fitted);
         WT_TRY(status);
-        double spread = variance(part.y, part.samples);
-        points[i] = (wt_curve_point){
-            .n = setting->sizes[i],
-            .lambda = NAN,
-            .test_error = result.reached ? loss / variance(test->y, test->sets.samples) : NAN,
-            .train_error = result.reached ? result.objective / spread : NAN,
-            .loo_error = NAN};
     }
 done:
     return status;

@@ -209,11 +209,6 @@ done:
     return status;
 }
 
-/* Cells that failed come behind those that are done. */
-static const wt_result *cell_at(const wt_results *results, uint32_t index) {
-    return index < results->count ? &results->cells[index] : &results->lost[index - results->count];
-}
-
 static size_t cell_count(const search *found, const wt_results *results) {
     return results->count + (found->query->failures ? results->failed : 0);
 }
@@ -221,7 +216,7 @@ static size_t cell_count(const search *found, const wt_results *results) {
 /* The point of a cell; false when it has no x or y. */
 static bool point_of(const wt_lines *lines, const search *found, const member *one, uint32_t index,
                      wt_line_point *out) {
-    const wt_result *cell = cell_at(lines->results, index);
+    const wt_result *cell = wt_results_cell(lines->results, index);
     *out = (wt_line_point){.y = wt_result_metric(lines->results, cell, found->y, INFINITY),
                            .seed = cell->seed,
                            .rep = cell->rep,
@@ -247,7 +242,7 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
     wt_line_point point;
     wt_status status;
     for (uint32_t i = 0; i < cell_count(found, results); i++) {
-        uint32_t number = found->of_setting[cell_at(results, i)->setting];
+        uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
         if (number == 0)
             continue;
         bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
@@ -263,7 +258,7 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
         first += count;
     }
     for (uint32_t i = 0; i < cell_count(found, results); i++) {
-        uint32_t number = found->of_setting[cell_at(results, i)->setting];
+        uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
         if (number != 0 && point_of(lines, found, &found->members[number - 1], i, &point))
             lines->points[found->members[number - 1].next++] = point;
     }
@@ -305,7 +300,7 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
         for (size_t i = 0; i < count; i++)
             points[i].line = (uint32_t)lines->line_count;
         lines->lines[lines->line_count++] =
-            (wt_line){.setting = cell_at(results, points->cell)->setting,
+            (wt_line){.setting = wt_results_cell(results, points->cell)->setting,
                       .first = kept,
                       .count = count,
                       .different_x = different};

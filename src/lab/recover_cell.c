@@ -48,7 +48,7 @@ static wt_status sculpt(wt_context *context, const wt_recovery *job, wt_recovere
     options.heads = start.heads;
     options.start = &start;
     WT_TRY(keep(wt_refine(context, job->data, &options, &out->layer, &report), &report, out));
-    out->sculpted = strcmp(report.start_from, "given") == 0;
+    out->sculpted = report.recovered && strcmp(report.start_from, "given") == 0;
 done:
     wt_layer_free(&start);
     return status;

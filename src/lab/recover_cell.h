@@ -22,7 +22,7 @@ typedef struct wt_recovered {
     double train_error, holdout_error; /* NaN = none */
     double starts, steps, flops;
     double sequences;        /* examples given, or questions asked */
-    bool sculpted;           /* the layer is the one that sculpt's start led to */
+    bool sculpted;           /* the layer was found, from sculpt's start */
     wt_sculpt_report stages; /* of sculpt alone */
 } wt_recovered;
 

@@ -351,6 +351,10 @@ done:
     return status;
 }
 
+const wt_result *wt_results_cell(const wt_results *results, size_t index) {
+    return index < results->count ? &results->cells[index] : &results->lost[index - results->count];
+}
+
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric) {
     char json[WT_VALUE_TEXT + 2];
     size_t length = strlen(metric);

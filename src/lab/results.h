@@ -117,6 +117,9 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
 uint32_t wt_results_name(const wt_results *results, const char *name);
 uint32_t wt_results_experiment(const wt_results *results, const char *experiment);
 
+/* Cells that are done, and behind them those that failed, which have no metrics. */
+const wt_result *wt_results_cell(const wt_results *results, size_t index);
+
 /* The parameters of a setting: their names and values, as many as its shape has. */
 const uint32_t *wt_setting_names(const wt_results *results, uint32_t setting, size_t *count);
 const uint32_t *wt_setting_values(const wt_results *results, uint32_t setting);

@@ -48,10 +48,6 @@ static void add_effect(wt_script *html, const wt_evidence *evidence) {
     wt_script_add(html, ")</small>");
 }
 
-static bool is_measured(const wt_evidence *evidence) {
-    return evidence->cells > 0 && (!isnan(evidence->effect.value) || !isnan(evidence->effect.low));
-}
-
 void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
@@ -73,7 +69,7 @@ void wt_page_summary(wt_page *page) {
             wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
             wt_script_add(html, "%s%s%s ", part->unit, part->name != NULL ? ", " : "",
                           part->name != NULL ? part->name : "");
-            if (is_measured(&findings->parts[p]))
+            if (wt_evidence_measured(&findings->parts[p]))
                 add_effect(html, &findings->parts[p]);
             else
                 wt_script_add(html, "–");
@@ -86,7 +82,7 @@ void wt_page_summary(wt_page *page) {
         wt_script_add(html, "</td><td class=\"number\">");
         for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
             wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
-            if (is_measured(&findings->rivals[p]))
+            if (wt_evidence_measured(&findings->rivals[p]))
                 add_effect(html, &findings->rivals[p]);
             else
                 wt_script_add(html, "–");
@@ -235,7 +231,7 @@ static void add_rival(wt_page *page, size_t index) {
     wt_verdict verdict = page->findings->rival_verdicts[index];
     wt_script_add(html, "<p class=\"rival\">Rival: ");
     wt_html_prose(html, wt_claim_part_at(index)->rival.words);
-    if (is_measured(evidence)) {
+    if (wt_evidence_measured(evidence)) {
         wt_script_add(html, ": <strong>");
         add_effect(html, evidence);
         wt_script_add(html, "</strong>");
@@ -251,7 +247,7 @@ static void add_part(wt_page *page, size_t index) {
     wt_script_add(html, "<div class=\"part\"><p>Effect: ");
     wt_html_prose(html, part->effect);
     wt_script_add(html, ".</p>\n");
-    if (!is_measured(evidence)) {
+    if (!wt_evidence_measured(evidence)) {
         add_lack(page, part);
         return;
     }

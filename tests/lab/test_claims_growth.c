@@ -78,6 +78,22 @@ static void a_size_without_finds_is_evidence(void **state) {
     }
 }
 
+/* A store may say anything: numbers beyond all runs are no end of the program. */
+static void attempts_beyond_measure_are_held(void **state) {
+    for (int bits = 1; bits <= 4; bits++)
+        for (int run = 0; run < 3; run++) {
+            char parameters[256];
+            snprintf(parameters, sizeof parameters,
+                     "{\"dim-ratio\":2,\"heads\":%d,\"method\":\"refine\",\"parity\":%d,\"rep\":%d,"
+                     "\"samples-ratio\":10}",
+                     bits, bits, run);
+            add(*state, "recover", parameters,
+                run == 0 ? "{\"flops\":1e300,\"recovered\":1,\"starts\":1e300}"
+                         : "{\"flops\":-5,\"recovered\":0,\"starts\":-1e300}");
+        }
+    assert_int_equal(measure(*state, "2.3", NULL).cells, 12);
+}
+
 /* One repetition has no spread: a value, no interval and no verdict. */
 static void one_repetition_decides_nothing(void **state) {
     for (int bits = 1; bits <= 4; bits++)
@@ -344,6 +360,7 @@ int main(void) {
         cmocka_unit_test_setup(growth_is_told_from_a_power_law, start_fresh),
         cmocka_unit_test_setup(what_is_given_up_is_no_end, start_fresh),
         cmocka_unit_test(a_size_without_finds_is_evidence),
+        cmocka_unit_test_setup(attempts_beyond_measure_are_held, start_fresh),
         cmocka_unit_test_setup(one_repetition_decides_nothing, start_fresh),
         cmocka_unit_test_setup(four_of_five_must_succeed, start_fresh),
         cmocka_unit_test(examples_grow_with_heads),
