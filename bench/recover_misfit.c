@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/parallel.h"
-#include "learn/misfits.h"
+#include "layer/misfits.h"
 #include "wattle/recover.h"
 #include "wattle/wattle.h"
 

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "bench.h"
-#include "learn/train.h"
+#include "network/learn/trainer.h"
 #include "report/program.h"
 #include "wattle/linalg.h"
 #include "wattle/network.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The constants of src/model/kernel_rows.c and src/model/normal2.c, from exact series.
+"""The constants of src/features/model/kernel_rows.c and src/linalg/normal_law.c, from exact series.
 
 G(s) = sqrt(1-s) + sqrt(s) asin sqrt(s) = 1 + sum_n C(2n,n) / (4^n (2n+1) (2n+2)) s^(n+1)
 H(u) = (sqrt(u) - sqrt(1-u) asin sqrt(u)) / u^(3/2) = sum_n 4^n n!^2 / ((2n+1)! (2n+3)) u^n

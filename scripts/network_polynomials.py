@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The constants of src/model/network_lanes.h, and the errors they leave.
+"""The constants of src/network/model/network_lanes.h, and the errors they leave.
 
 exp(r) on |r| <= log(2)/2, and Q(t) with P(X <= -a) = exp(-a^2/2) Q(1 / (1 + 0.3 a)) on 0 <= a <= 14,
 X normal: least squares on Chebyshev points with relative weights, rounded to float. Needs NumPy.

@@ -3,7 +3,10 @@
 # usage: layering.sh SOURCE
 set -eu
 cd "$1"
-rooms="base io linalg task model learn theory lab report"
+foundations="base io linalg"
+wings="features layer network"
+halls="lab report" # over all wings
+rooms="task model learn theory" # of every wing
 faults=0
 
 complain() {
@@ -11,26 +14,58 @@ complain() {
     faults=1
 }
 
-# A room includes only itself and rooms before it.
-allowed=
-for room in $rooms; do
-    allowed="$allowed $room"
-    [ -d "src/$room" ] || continue
-    for file in src/"$room"/*.[ch]; do
+# The folders that a file includes private headers from: "base", "features/model".
+included() {
+    sed -n 's|^ *# *include *"\([a-z]*\(/[a-z]*\)\{0,1\}\)/[^/]*".*|\1|p' "$1" | sort -u
+}
+
+# check FOLDER ALLOWED: the files of a folder include only from the folders allowed.
+check() {
+    for file in src/"$1"/*.[ch]; do
         [ -f "$file" ] || continue
-        for seen in $(sed -n 's|^ *# *include *"\([a-z]*\)/.*|\1|p' "$file" | sort -u); do
-            case " $allowed wattle " in
+        for seen in $(included "$file"); do
+            case " $2 wattle " in
             *" $seen "*) ;;
-            *) complain "$file includes \"$seen/...\", a room after its own" ;;
+            *) complain "$file includes \"$seen/...\", a room it may not know" ;;
             esac
         done
     done
+}
+
+# Data flows one way: a room includes only itself and rooms before it, a wing no other wing.
+allowed=
+for room in $foundations; do
+    allowed="$allowed $room"
+    check "$room" "$allowed"
 done
-for path in src/*/; do
-    room=$(basename "$path")
-    case " $rooms " in
-    *" $room "*) ;;
-    *) complain "src/$room is no room of the house; see docs/architecture.md" ;;
+over=$allowed
+for wing in $wings; do
+    within=$allowed
+    for room in $rooms; do
+        within="$within $wing/$room"
+        check "$wing/$room" "$within"
+    done
+    over="$over $within"
+done
+for room in $halls; do
+    over="$over $room"
+    check "$room" "$over"
+done
+for path in $(find src -mindepth 1 -type d | sed 's|^src/||'); do
+    known=" $foundations $wings $halls"
+    for wing in $wings; do
+        for room in $rooms; do
+            known="$known $wing/$room"
+        done
+    done
+    case "$known " in
+    *" $path "*) ;;
+    *) complain "src/$path is no room of the house; see docs/architecture.md" ;;
+    esac
+done
+for file in $(find src -mindepth 2 -maxdepth 2 -name '*.[ch]'); do
+    case " $wings " in
+    *" $(basename "$(dirname "$file")") "*) complain "$file lies in a wing but in no room of it" ;;
     esac
 done
 
@@ -50,7 +85,7 @@ if grep -rnE '(^|[^a-z])((secure_)?getenv|setenv|unsetenv|putenv|clearenv) *\(' 
     complain "the environment is used outside src/linalg/openblas.c"
 fi
 # No file of ours has the number of a stream that the program had closed.
-if grep -Pzo 'wt_descriptor_move\(\s*open\((*SKIP)(*F)|[^_a-z>.]f?open\([^\n]*' src/*/*.c | tr '\0' '\n' | grep .; then
+if grep -Pzo 'wt_descriptor_move\(\s*open\((*SKIP)(*F)|[^_a-z>.]f?open\([^\n]*' $(find src -name '*.c') | tr '\0' '\n' | grep .; then
     complain "a file is opened past wt_descriptor_move"
 fi
 # Words for people go through cli_print, which keeps control characters of others off the terminal.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/heads.h"
+#include "layer/model/heads.h"
 #include "wattle/query.h"
 #include "wattle/random.h"
 

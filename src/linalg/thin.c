@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "linalg/thin_kernels.h"
+#include "linalg/thin_loops.h"
 #include "linalg/tiles.h"
 
 /* A strip of P is small enough to be in the cache still when it is read again; a band of its

@@ -7,7 +7,7 @@
 #define GOLDEN TEST_DATA "/golden/transformer.npz"
 #define HEAD   TEST_DATA "/fixtures/head.safetensors"
 
-/* 32000 log(800000) by hand (tests/theory/test_capacity.c). */
+/* 32000 log(800000) by hand (tests/network/test_capacity.c). */
 static void norms_give_the_capacity(void **state) {
     (void)state;
     const run_result *result =

@@ -7,7 +7,7 @@
 
 #define HEAD TEST_DATA "/fixtures/head.safetensors"
 
-/* Errors by hand at T = 64, s = 3: 123 / 2366 (tests/theory/test_construct.c says why); least
+/* Errors by hand at T = 64, s = 3: 123 / 2366 (tests/network/test_construct.c says why); least
  * strengths log(w) and w - 1 for w = 246 - 62 / 3. */
 static void the_promise_is_printed_and_kept(void **state) {
     (void)state;

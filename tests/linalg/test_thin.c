@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "check.h"
-#include "linalg/thin_kernels.h"
+#include "linalg/thin_loops.h"
 #include "wattle/linalg.h"
 #include "wattle/random.h"
 

@@ -1,0 +1,401 @@
+#include "features/learn/dual.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "features/learn/eigen_dual.h"
+#include "features/learn/mixed.h"
+#include "features/learn/polish.h"
+#include "features/model/kernel.h"
+#include "wattle/linalg.h"
+
+/* What the rules share while they look for the best lambda. */
+typedef struct {
+    wt_context *context;
+    const wt_dual *dual;
+    wt_dual_answer *answer;
+    wt_system system;
+    size_t all;      /* count * columns */
+    double *alpha;   /* (n, all) of the lambda at hand, laid out as in the answer */
+    double *inverse; /* (count, n) diagonals of (K_s + lambda I)^-1 */
+    double *ones;    /* (2, n): weights of labels that are all 1, and these; NULL unless centred */
+    double *least;   /* (count) the least lambda with a factor; infinite before any */
+    double *most;    /* (count) and the largest */
+    double *best;    /* (count, targets) score of the lambda kept so far */
+    double *test;    /* (count, targets) test error of the lambda at hand: oracle */
+    double *v;       /* (f, all) of the lambda at hand: oracle on features */
+    double *cross;   /* (test samples, n) of the kernel: oracle on kernels */
+} search;
+
+static size_t outputs_of(const wt_dual *dual) {
+    return dual->columns / dual->targets;
+}
+
+static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_answer *out) {
+    size_t all = dual->count * dual->columns, points = dual->count * dual->targets;
+    *out = (wt_dual_answer){.condition = NAN};
+    wt_status status;
+    WT_TRY(WT_NEW_ZERO(context, &out->alpha, dual->train->samples * all, "dual weights"));
+    if (!wt_model_kind_infinite(dual->model->spec.kind))
+        WT_TRY(WT_NEW(context, &out->v, wt_features_count(&dual->model->features) * all,
+                      "value vectors"));
+    WT_TRY(WT_NEW(context, &out->lambda, points, "results"));
+    WT_TRY(WT_NEW(context, &out->train, points, "results"));
+    WT_TRY(WT_NEW(context, &out->loo, points, "results"));
+    WT_TRY(WT_NEW(context, &out->freedom, points, "results"));
+    WT_TRY(WT_NEW_ZERO(context, &out->rank, points, "results"));
+    WT_TRY(WT_NEW_ZERO(context, &out->at_end, points, "results"));
+    for (size_t i = 0; i < points; i++)
+        out->lambda[i] = out->train[i] = out->loo[i] = out->freedom[i] = NAN;
+done:
+    return status;
+}
+
+void wt_dual_free(wt_dual_answer *answer) {
+    if (answer == NULL)
+        return;
+    wt_release(answer->alpha);
+    wt_release(answer->v);
+    wt_release(answer->lambda);
+    wt_release(answer->train);
+    wt_release(answer->loo);
+    wt_release(answer->freedom);
+    wt_release(answer->rank);
+    wt_release(answer->at_end);
+    *answer = (wt_dual_answer){0};
+}
+
+/* Where the q numbers of sample i for (size s, target t) stand in dual weights. */
+static size_t place_of(const wt_dual *dual, size_t i, size_t s, size_t t) {
+    return (i * dual->count + s) * dual->columns + t * outputs_of(dual);
+}
+
+static const double *weights_at(const search *run, size_t i, size_t s, size_t t) {
+    return run->alpha + place_of(run->dual, i, s, t);
+}
+
+/* The residuals of the fit are lambda * alpha. */
+static double train_score(const wt_dual *dual, const double *alpha, size_t s, size_t t,
+                          double lambda) {
+    size_t size = dual->sizes[s], q = outputs_of(dual);
+    double sum = 0;
+    for (size_t i = 0; i < size; i++)
+        for (size_t o = 0; o < q; o++)
+            sum += pow(lambda * alpha[place_of(dual, i, s, t) + o], 2);
+    return sum / (double)(size * q);
+}
+
+/* Mean over samples and outputs of target t of (alpha_i / (A^-1)_ii)^2. Where y is centred, the
+ * labels of the others have lost another mean: alpha is of y plus a constant then, and linear. */
+static double loo_score(const search *run, size_t s, size_t t) {
+    const wt_dual *dual = run->dual;
+    size_t size = dual->sizes[s], q = outputs_of(dual), n = dual->train->samples;
+    double sum = 0;
+    for (size_t i = 0; i < size; i++) {
+        const double *alpha = weights_at(run, i, s, t);
+        for (size_t o = 0; o < q; o++) {
+            double moved = 0;
+            if (run->ones != NULL)
+                moved =
+                    run->ones[i] * wt_centre_moved(dual->y[i * dual->columns + t * q + o], size);
+            sum += pow((alpha[o] + moved) / run->inverse[s * n + i], 2);
+        }
+    }
+    return sum / (double)(size * q);
+}
+
+static double trace_of(const search *run, size_t s) {
+    double sum = 0;
+    for (size_t i = 0; i < run->dual->sizes[s]; i++)
+        sum += run->inverse[s * run->dual->train->samples + i];
+    return sum;
+}
+
+/* (1/s) |alpha|^2 / ((1/s) trace A^-1)^2, summed over the outputs of the target. */
+static double gcv_score(const search *run, size_t s, size_t t) {
+    const wt_dual *dual = run->dual;
+    size_t size = dual->sizes[s], q = outputs_of(dual);
+    double sum = 0, mean = trace_of(run, s) / (double)size;
+    for (size_t i = 0; i < size; i++)
+        for (size_t o = 0; o < q; o++)
+            sum += pow(weights_at(run, i, s, t)[o], 2);
+    return sum / (double)(size * q) / (mean * mean);
+}
+
+/* Keeps the weights at hand as the answer for (size s, target t). */
+static void keep(search *run, size_t s, size_t t, double lambda) {
+    const wt_dual *dual = run->dual;
+    wt_dual_answer *answer = run->answer;
+    size_t q = outputs_of(dual), point = s * dual->targets + t;
+    for (size_t i = 0; i < dual->sizes[s]; i++)
+        memcpy(answer->alpha + place_of(dual, i, s, t), weights_at(run, i, s, t),
+               q * sizeof *answer->alpha);
+    answer->lambda[point] = lambda;
+    answer->train[point] = train_score(dual, run->alpha, s, t, lambda);
+    answer->loo[point] = loo_score(run, s, t);
+    answer->freedom[point] = (double)dual->sizes[s] - lambda * trace_of(run, s);
+}
+
+/* Test errors of the lambda at hand, one a size and target. */
+static wt_status score_on_test(search *run) {
+    const wt_dual *dual = run->dual;
+    size_t samples = dual->test->samples, n = dual->train->samples, q = outputs_of(dual);
+    double *predicted = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &predicted, samples * run->all, "predictions"));
+    if (run->cross != NULL) {
+        WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, samples, run->all, n, 1, run->cross, n,
+                       run->alpha, run->all, 0, predicted, run->all));
+    } else {
+        WT_TRY(wt_features_project(run->context, &dual->model->features, dual->train, NULL,
+                                   run->all, run->alpha, run->v, NULL));
+        WT_TRY(wt_features_apply(run->context, &dual->model->features, dual->test, run->all, run->v,
+                                 predicted));
+    }
+    memset(run->test, 0, dual->count * dual->targets * sizeof *run->test);
+    for (size_t i = 0; i < samples; i++)
+        for (size_t j = 0; j < run->all; j++) {
+            double wanted = dual->test_y[i * dual->columns + j % dual->columns];
+            run->test[j / q] += pow(predicted[i * run->all + j] - wanted, 2);
+        }
+done:
+    wt_release(predicted);
+    return status;
+}
+
+/* Weights and inverse diagonals for the first *usable of `count` sizes: lambda is too small for a
+ * factor of the larger ones in double precision. */
+static wt_status solve_lambda(search *run, double lambda, size_t count, size_t *usable) {
+    const wt_dual *dual = run->dual;
+    wt_status status;
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
+    WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
+                                       run->inverse));
+    for (size_t s = 0; s < *usable; s++)
+        WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
+                               run->alpha + s * dual->columns, run->all));
+    if (run->ones != NULL && *usable > 0)
+        WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[0], 1,
+                               run->ones + dual->train->samples, run->ones, 1));
+done:
+    return status;
+}
+
+/* Whether the point has its best at `end`, beyond which, toward `next`, its size has seen none. */
+static bool best_at_end(const search *run, size_t point, double end, double next) {
+    size_t s = point / run->dual->targets;
+    return run->answer->lambda[point] == end && end == (next < end ? run->least[s] : run->most[s]);
+}
+
+/* Tries one lambda on the first `count` sizes and every target: on all of them, or, beyond an end
+ * of the path, on those that have their best there. */
+static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, size_t count,
+                            const double *end) {
+    const wt_dual *dual = run->dual;
+    size_t usable;
+    wt_status status;
+    WT_TRY(solve_lambda(run, lambda, count, &usable));
+    if (usable > 0 && ridge->rule == WT_LAMBDA_ORACLE)
+        WT_TRY(score_on_test(run));
+    for (size_t s = 0; s < usable; s++) {
+        for (size_t t = 0; t < dual->targets; t++) {
+            size_t point = s * dual->targets + t;
+            double score = ridge->rule == WT_LAMBDA_ORACLE ? run->test[point]
+                           : ridge->rule == WT_LAMBDA_GCV  ? gcv_score(run, s, t)
+                                                           : loo_score(run, s, t);
+            double below = run->best[point];
+            if (end != NULL)
+                below = best_at_end(run, point, *end, lambda) ? below * (1 - WT_WIDEN_GAIN) : 0;
+            if (score < below) {
+                run->best[point] = score;
+                keep(run, s, t, lambda);
+            }
+        }
+        run->least[s] = fmin(run->least[s], lambda);
+        run->most[s] = fmax(run->most[s], lambda);
+    }
+done:
+    return status;
+}
+
+/* How many sizes, from the first on, reach up to the last that has a point with its best at `end`
+ * and may be tried at the lambda beyond it. */
+static size_t sizes_at(const search *run, double end, double beyond) {
+    const wt_dual *dual = run->dual;
+    for (size_t s = dual->count; s-- > 0;)
+        for (size_t t = 0; t < dual->targets; t++)
+            if (best_at_end(run, s * dual->targets + t, end, beyond) &&
+                (beyond > end || beyond >= wt_ridge_least(&run->system, dual->sizes[s])))
+                return s + 1;
+    return 0;
+}
+
+/* Goes on from an end of the path, a factor `step` at a time, for the points that have their best
+ * there: each as if it were alone. */
+static wt_status widen(search *run, const wt_ridge *ridge, double end, double step) {
+    wt_status status = WT_OK;
+    for (double next = end * step; isfinite(next); end = next, next *= step) {
+        size_t count = sizes_at(run, end, next);
+        if (count == 0)
+            break;
+        WT_TRY(try_lambda(run, ridge, next, count, &end));
+    }
+done:
+    return status;
+}
+
+static wt_status search_path(search *run, const wt_ridge *ridge) {
+    const wt_dual *dual = run->dual;
+    const double *path;
+    size_t count;
+    wt_status status = WT_OK;
+    wt_ridge_path(ridge, &path, &count);
+    for (size_t i = 0; i < dual->count * dual->targets; i++)
+        run->best[i] = INFINITY;
+    for (size_t s = 0; s < dual->count; s++)
+        run->least[s] = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(try_lambda(run, ridge, path[i], dual->count, NULL));
+    for (size_t i = 0; i < dual->count * dual->targets; i++)
+        if (isinf(run->best[i])) {
+            status = wt_fail(run->context, WT_DATA,
+                             "no lambda of the path from %g to %g makes the kernel matrix positive "
+                             "definite in double precision; widen the path or take min-norm",
+                             path[0], path[count - 1]);
+            goto done;
+        }
+    for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
+        WT_TRY(widen(run, ridge, path[i], 0.1));
+    WT_TRY(widen(run, ridge, path[count - 1], 10));
+    for (size_t i = 0; i < dual->count * dual->targets; i++) {
+        double lambda = run->answer->lambda[i];
+        run->answer->at_end[i] =
+            lambda == run->least[i / dual->targets] || lambda == run->most[i / dual->targets];
+    }
+done:
+    return status;
+}
+
+/* One lambda by a double factor, or by eigenvalues where there is no factor. */
+static wt_status solve_fixed(search *run, double lambda) {
+    const wt_dual *dual = run->dual;
+    size_t usable;
+    wt_status status;
+    WT_TRY(solve_lambda(run, lambda, dual->count, &usable));
+    WT_TRY(wt_eigen_solve(run->context, dual, &run->system, usable, lambda, run->answer));
+    for (size_t s = 0; s < usable; s++)
+        for (size_t t = 0; t < dual->targets; t++)
+            keep(run, s, t, lambda);
+done:
+    return status;
+}
+
+/* What the oracle needs beside the rest. */
+static wt_status prepare_oracle(search *run) {
+    const wt_dual *dual = run->dual;
+    size_t n = dual->train->samples;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &run->test, dual->count * dual->targets, "scores"));
+    if (run->answer->v != NULL) {
+        WT_TRY(WT_NEW(run->context, &run->v, wt_features_count(&dual->model->features) * run->all,
+                      "value vectors"));
+    } else {
+        WT_TRY(WT_NEW(run->context, &run->cross, dual->test->samples * n, "kernel rows"));
+        WT_TRY(wt_kernel_matrix(run->context, &dual->model->spec, dual->test, dual->train,
+                                run->cross, n));
+    }
+done:
+    return status;
+}
+
+/* The condition of the largest block, factored anew where a path has left another factor. */
+static wt_status measure_condition(search *run) {
+    const wt_dual *dual = run->dual;
+    size_t last = dual->count - 1, usable;
+    double lambda = run->answer->lambda[last * dual->targets];
+    wt_status status;
+    if (run->answer->rank[last * dual->targets] != 0)
+        return WT_OK; /* the eigenvalues have told it */
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes + last, 1, &usable));
+    if (usable == 1)
+        WT_TRY(wt_system_condition(run->context, &run->system, lambda, &run->answer->condition));
+done:
+    return status;
+}
+
+static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
+    const wt_dual *dual = run->dual;
+    wt_context *context = run->context;
+    size_t n = dual->train->samples;
+    wt_status status;
+    WT_TRY(wt_system_open(context, dual->model, dual->train, &run->system));
+    WT_TRY(WT_NEW_ZERO(context, &run->alpha, n * run->all, "dual weights"));
+    WT_TRY(WT_NEW(context, &run->inverse, dual->count * n, "leave-one-out"));
+    if (dual->centred)
+        WT_TRY(WT_NEW(context, &run->ones, 2 * n, "leave-one-out"));
+    for (size_t i = 0; dual->centred && i < n; i++)
+        run->ones[n + i] = 1;
+    WT_TRY(WT_NEW(context, &run->best, dual->count * dual->targets, "scores"));
+    WT_TRY(WT_NEW(context, &run->least, dual->count, "scores"));
+    WT_TRY(WT_NEW_ZERO(context, &run->most, dual->count, "scores"));
+    if (ridge->rule == WT_LAMBDA_ORACLE)
+        WT_TRY(prepare_oracle(run));
+    if (ridge->rule == WT_LAMBDA_MIN_NORM)
+        WT_TRY(wt_eigen_solve(context, dual, &run->system, 0, 0, run->answer));
+    else if (ridge->rule == WT_LAMBDA_FIXED)
+        WT_TRY(solve_fixed(run, ridge->lambda));
+    else
+        WT_TRY(search_path(run, ridge));
+    if (run->answer->v != NULL)
+        WT_TRY(wt_dual_polish(context, dual, &run->system, run->answer));
+    if (dual->exact)
+        WT_TRY(measure_condition(run));
+done:
+    wt_system_free(&run->system);
+    wt_release(run->alpha);
+    wt_release(run->inverse);
+    wt_release(run->ones);
+    wt_release(run->least);
+    wt_release(run->most);
+    wt_release(run->best);
+    wt_release(run->test);
+    wt_release(run->v);
+    wt_release(run->cross);
+    return status;
+}
+
+wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge *ridge,
+                        wt_dual_answer *out) {
+    size_t all = dual->count * dual->columns;
+    search run = {.context = context, .dual = dual, .answer = out, .all = all};
+    bool finite = !wt_model_kind_infinite(dual->model->spec.kind), solved = false;
+    wt_status status;
+    WT_TRY(answer_new(context, dual, out));
+    if (finite && !dual->exact && ridge->rule == WT_LAMBDA_FIXED && ridge->lambda > 0) {
+        wt_mixed_result mixed;
+        WT_TRY(wt_mixed_solve(context, &dual->model->features, dual->train, ridge->lambda,
+                              dual->sizes, dual->count, dual->columns, dual->y, out->alpha, out->v,
+                              &mixed));
+        solved = mixed.converged;
+        for (size_t i = 0; solved && i < dual->count * dual->targets; i++) {
+            out->lambda[i] = ridge->lambda;
+            out->train[i] =
+                train_score(dual, out->alpha, i / dual->targets, i % dual->targets, ridge->lambda);
+        }
+    }
+    if (!solved) {
+        memset(out->alpha, 0, dual->train->samples * all * sizeof *out->alpha);
+        WT_TRY(solve_exactly(&run, ridge));
+    }
+done:
+    if (status != WT_OK)
+        wt_dual_free(out);
+    return status;
+}
+
+wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dual_answer *answer,
+                          const wt_sets *sets, double *out) {
+    return wt_model_predict(context, dual->model, dual->train, dual->count * dual->columns,
+                            answer->v != NULL ? answer->v : answer->alpha, sets, out);
+}

@@ -1,0 +1,288 @@
+#include "features/learn/primal.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "features/learn/primal_pass.h"
+#include "wattle/linalg.h"
+
+static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument) {
+    bool *first = argument;
+    double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
+    wt_status status;
+    WT_TRY(wt_gram(run->context, WT_TURNED, rows, run->f, run->slab, run->f, beta, run->system.k,
+                   run->f));
+    WT_TRY(wt_gemm(run->context, WT_TURNED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
+                   run->f, run->y, run->q, beta, run->moment, run->q));
+    *first = false;
+done:
+    return status;
+}
+
+/* System and moment from one pass. */
+static wt_status collect(wt_primal_solver *run) {
+    size_t f = run->f;
+    double scale = 1 / wt_features_norm(run->primal->features);
+    bool first = true;
+    wt_status status;
+    WT_TRY(wt_primal_pass(run, add_moments, &first));
+    for (size_t i = 0; i < f; i++) {
+        for (size_t j = 0; j <= i; j++)
+            run->system.k[i * f + j] *= scale;
+        run->system.diagonal[i] = run->system.k[i * f + i];
+    }
+    WT_TRY(wt_mirror_lower(run->context, f, run->system.k, f));
+done:
+    return status;
+}
+
+/* f - lambda trace((A + lambda)^-1): the trace of A (A + lambda)^-1. */
+static wt_status freedom_of(wt_primal_solver *run, double lambda, double *out) {
+    double *inverse = NULL, trace = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &inverse, run->f, "degrees of freedom"));
+    WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, &run->f, 1, inverse));
+    for (size_t i = 0; i < run->f; i++)
+        trace += inverse[i];
+    *out = (double)run->f - lambda * trace;
+done:
+    wt_release(inverse);
+    return status;
+}
+
+/* v by eigenvalues, those below f * epsilon * the largest left out. */
+static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
+    size_t f = run->f, q = run->q;
+    double *u = NULL, *e = NULL, *turned = NULL, *moment = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &u, f * f, "eigenvectors"));
+    WT_TRY(WT_NEW(run->context, &e, f, "eigenvalues"));
+    WT_TRY(WT_NEW(run->context, &turned, f * q, "eigenvalues"));
+    WT_TRY(WT_NEW(run->context, &moment, f * q, "eigenvalues"));
+    wt_system_copy(&run->system, f, u);
+    WT_TRY(wt_eigen_symmetric(run->context, f, u, f, true, e));
+    WT_TRY(
+        wt_gemm(run->context, WT_PLAIN, WT_PLAIN, f, q, f, 1, u, f, run->moment, q, 0, turned, q));
+    double cut = (double)f * DBL_EPSILON * fmax(e[f - 1], 0);
+    memcpy(moment, turned, f * q * sizeof *moment);
+    out->freedom = 0;
+    for (size_t k = 0; k < f; k++) {
+        bool live = e[k] > cut;
+        out->rank += live;
+        out->freedom += live ? e[k] / (e[k] + lambda) : 0;
+        for (size_t o = 0; o < q; o++)
+            turned[k * q + o] *= live ? 1 / (e[k] + lambda) : 0;
+    }
+    WT_TRY(wt_gemm(run->context, WT_TURNED, WT_PLAIN, f, q, f, 1, u, f, turned, q, 0, out->v, q));
+    out->lambda = lambda;
+    if (out->rank > 0)
+        out->condition = (e[f - 1] + lambda) / (e[f - out->rank] + lambda);
+    wt_primal_spectrum spectrum = {
+        .u = u, .e = e, .moment = moment, .first = f - out->rank, .lambda = lambda};
+    WT_TRY(wt_primal_judge_spectrum(run, out->v, &spectrum, &out->train, &out->loo));
+done:
+    wt_release(u);
+    wt_release(e);
+    wt_release(turned);
+    wt_release(moment);
+    return status;
+}
+
+static wt_status solve_fixed(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
+    size_t usable;
+    wt_status status;
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    if (usable == 0) {
+        WT_TRY(solve_by_eigen(run, lambda, out));
+        goto done;
+    }
+    out->lambda = lambda;
+    WT_TRY(
+        wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, out->v, run->q));
+    WT_TRY(freedom_of(run, lambda, &out->freedom));
+    WT_TRY(wt_system_condition(run->context, &run->system, lambda, &out->condition));
+    WT_TRY(wt_primal_judge(run, out->v, run->primal->leave_one_out, &out->train, &out->loo));
+done:
+    return status;
+}
+
+static wt_status test_score(wt_primal_solver *run, const double *v, double *score) {
+    const wt_primal *primal = run->primal;
+    double *predicted = NULL;
+    size_t outputs = primal->outputs, samples = primal->test->samples;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &predicted, samples * run->q, "predictions"));
+    WT_TRY(wt_features_apply(run->context, primal->features, primal->test, run->q, v, predicted));
+    *score = 0;
+    for (size_t i = 0; i < samples; i++)
+        for (size_t o = 0; o < outputs; o++)
+            *score += pow(predicted[i * run->q + o] - primal->test_y[i * outputs + o], 2);
+done:
+    wt_release(predicted);
+    return status;
+}
+
+/* The rule's score of one lambda; infinite where there is no factor. */
+static wt_status score_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+                              double *v, double *score) {
+    double train, loo, freedom, n = (double)run->primal->source->samples;
+    size_t usable;
+    wt_status status;
+    *score = INFINITY;
+    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    if (usable == 0)
+        goto done;
+    WT_TRY(wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, v, run->q));
+    if (ridge->rule == WT_LAMBDA_ORACLE) {
+        WT_TRY(test_score(run, v, score));
+        goto done;
+    }
+    WT_TRY(wt_primal_judge(run, v, ridge->rule == WT_LAMBDA_LOO, &train, &loo));
+    *score = loo;
+    if (ridge->rule == WT_LAMBDA_GCV) {
+        WT_TRY(freedom_of(run, lambda, &freedom));
+        *score = train / pow(1 - freedom / n, 2);
+    }
+done:
+    return status;
+}
+
+/* Whether a lambda is scored on the samples. */
+static bool judged(const wt_ridge *ridge) {
+    return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV;
+}
+
+/* The lambda that is best so far, and those of least and largest with a factor. */
+typedef struct {
+    double best, lambda, least, most;
+} found;
+
+/* Tries one lambda: the best when its score is below that part of the score so far. */
+static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+                            double part, double *v, found *so_far) {
+    double score;
+    wt_status status;
+    WT_TRY(score_lambda(run, ridge, lambda, v, &score));
+    if (!isinf(score)) {
+        so_far->least = fmin(so_far->least, lambda);
+        so_far->most = fmax(so_far->most, lambda);
+    }
+    if (score < part * so_far->best) {
+        so_far->best = score;
+        so_far->lambda = lambda;
+    }
+done:
+    return status;
+}
+
+/* Goes on from an end of the path, a factor `step` at a time, while it is best. */
+static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end, double step,
+                       double *v, found *so_far) {
+    double least = step < 1 ? wt_ridge_least(&run->system, run->f) : 0;
+    wt_status status = WT_OK;
+    for (double next = end * step; so_far->lambda == end && next >= least && isfinite(next);
+         end = next, next *= step) {
+        run->meter.progress.total += judged(ridge) ? (double)run->primal->source->samples : 0;
+        WT_TRY(try_lambda(run, ridge, next, 1 - WT_WIDEN_GAIN, v, so_far));
+    }
+done:
+    return status;
+}
+
+static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+    const double *path;
+    size_t count;
+    found so_far = {.best = INFINITY, .least = INFINITY};
+    wt_status status = WT_OK;
+    wt_ridge_path(ridge, &path, &count);
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(try_lambda(run, ridge, path[i], 1, out->v, &so_far));
+    if (isinf(so_far.best)) {
+        status = wt_fail(run->context, WT_DATA,
+                         "no lambda of the path from %g to %g makes the system positive definite "
+                         "in double precision; widen the path or take min-norm",
+                         path[0], path[count - 1]);
+        goto done;
+    }
+    WT_TRY(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
+    WT_TRY(widen(run, ridge, so_far.most, 10, out->v, &so_far));
+    WT_TRY(solve_fixed(run, so_far.lambda, out));
+    out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
+done:
+    return status;
+}
+
+static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+    wt_context *context = run->context;
+    size_t f = run->f;
+    wt_status status;
+    WT_TRY(wt_allocate(context, &run->system.k, f, f * sizeof(double), "the normal matrix"));
+    WT_TRY(WT_NEW(context, &run->system.diagonal, f, "the normal matrix"));
+    WT_TRY(WT_NEW(context, &run->moment, f * run->q, "moments"));
+    WT_TRY(WT_NEW(context, &run->slab, WT_PRIMAL_SLAB * f, "a slab of features"));
+    if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
+        WT_TRY(WT_NEW(context, &run->turned, WT_PRIMAL_SLAB * f, "a slab of features"));
+    WT_TRY(WT_NEW(context, &run->y, WT_PRIMAL_SLAB * run->q, "labels"));
+    WT_TRY(WT_NEW(context, &run->weights, run->q, "labels"));
+    WT_TRY(WT_NEW(context, &out->v, f * run->q, "value vectors"));
+done:
+    return status;
+}
+
+/* Times the samples are read, unless the path is widened: to collect, for every lambda that is
+ * judged on them, and to judge the answer. */
+static double passes(const wt_ridge *ridge) {
+    const double *path;
+    size_t count;
+    wt_ridge_path(ridge, &path, &count);
+    return 2 + (judged(ridge) ? (double)count : 0);
+}
+
+/* Takes the column of ones off v (f, q). */
+static void drop_ones(const wt_primal_solver *run, double *v) {
+    size_t outputs = run->primal->outputs;
+    for (size_t k = 0; run->q > outputs && k < run->f; k++)
+        memmove(v + k * outputs, v + k * run->q, outputs * sizeof *v);
+}
+
+wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
+                          wt_primal_answer *out) {
+    wt_primal_solver run = {
+        .context = context,
+        .primal = primal,
+        .f = wt_features_count(primal->features),
+        .q = primal->outputs + primal->centred,
+        .meter =
+            wt_meter_start(context, "samples", passes(ridge) * (double)primal->source->samples)};
+    *out = (wt_primal_answer){.train = NAN, .loo = NAN, .freedom = NAN, .condition = NAN};
+    wt_status status;
+    run.system.n = run.f;
+    WT_TRY(prepare(&run, ridge, out));
+    WT_TRY(collect(&run));
+    if (ridge->rule == WT_LAMBDA_MIN_NORM)
+        WT_TRY(solve_by_eigen(&run, 0, out));
+    else if (ridge->rule == WT_LAMBDA_FIXED)
+        WT_TRY(solve_fixed(&run, ridge->lambda, out));
+    else
+        WT_TRY(search_path(&run, ridge, out));
+    drop_ones(&run, out->v);
+done:
+    wt_system_free(&run.system);
+    wt_release(run.moment);
+    wt_release(run.slab);
+    wt_release(run.turned);
+    wt_release(run.y);
+    wt_release(run.weights);
+    if (status != WT_OK)
+        wt_primal_free(out);
+    return status;
+}
+
+void wt_primal_free(wt_primal_answer *answer) {
+    if (answer == NULL)
+        return;
+    wt_release(answer->v);
+    answer->v = NULL;
+}

@@ -1,0 +1,169 @@
+#include "features/learn/primal_pass.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "wattle/linalg.h"
+
+/* Features and labels of samples begin .. end-1 into the slab. */
+static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
+    const wt_primal *primal = run->primal;
+    const wt_features *features = primal->features;
+    wt_sets part;
+    wt_status status;
+    WT_TRY(wt_samples_read(run->context, primal->source, begin, end, &part));
+    for (size_t b = 0; b < wt_features_blocks(features); b++) {
+        size_t first, count;
+        wt_features_block_at(features, b, &first, &count);
+        WT_TRY(wt_features_block(run->context, features, &part, first, count,
+                                 run->slab + first * features->width, run->f));
+    }
+    size_t outputs = primal->outputs;
+    for (size_t i = 0; i < part.samples; i++)
+        for (size_t o = 0; o < run->q; o++)
+            run->y[i * run->q + o] =
+                o == outputs ? 1 : (part.y[i * outputs + o] - primal->shift[o]) / primal->scale[o];
+    run->done += (double)part.samples;
+    wt_meter_set(&run->meter, run->done);
+done:
+    return status;
+}
+
+wt_status wt_primal_pass(wt_primal_solver *run, wt_slab_fn body, void *argument) {
+    size_t n = run->primal->source->samples;
+    wt_status status = WT_OK;
+    for (size_t begin = 0; begin < n; begin += WT_PRIMAL_SLAB) {
+        size_t end = n - begin < WT_PRIMAL_SLAB ? n : begin + WT_PRIMAL_SLAB;
+        WT_TRY(wt_check_cancelled(run->context));
+        WT_TRY(read_slab(run, begin, end));
+        WT_TRY(body(run, end - begin, argument));
+    }
+done:
+    return status;
+}
+
+/* Sums of squares of a candidate v: residuals, and leave-one-out errors by the factor in the system
+ * or by eigenvalues. */
+typedef struct {
+    const double *v;
+    bool leave_one_out;
+    const wt_primal_spectrum *spectrum;
+    double train, loo;
+    double *fitted; /* (WT_PRIMAL_SLAB, q) */
+} judging;
+
+/* h_i = phi_i^T (Phi^T Phi + lambda M)^-1 phi_i for the slab, into the first row of turned. */
+static wt_status leverages(wt_primal_solver *run, size_t rows) {
+    size_t f = run->f;
+    double scale = 1 / wt_features_norm(run->primal->features);
+    wt_status status;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < f; k++)
+            run->turned[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
+    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k, f, run->turned,
+                          WT_PRIMAL_SLAB));
+    for (size_t i = 0; i < rows; i++)
+        run->turned[i] *= run->turned[i];
+    for (size_t k = 1; k < f; k++)
+        for (size_t i = 0; i < rows; i++)
+            run->turned[i] += pow(run->turned[k * WT_PRIMAL_SLAB + i], 2);
+    for (size_t i = 0; i < rows; i++)
+        run->turned[i] *= scale;
+done:
+    return status;
+}
+
+/* Sum of squares of `errors` (q), linear in the labels y of the sample, over the outputs: where
+ * they are centred, as if the mean had been that of the other samples. */
+static double moved_square(const wt_primal_solver *run, const double *y, const double *errors) {
+    size_t outputs = run->primal->outputs, n = run->primal->source->samples;
+    double sum = 0;
+    for (size_t o = 0; o < outputs; o++) {
+        double moved = run->q > outputs ? errors[outputs] * wt_centre_moved(y[o], n) : 0;
+        sum += pow(errors[o] + moved, 2);
+    }
+    return sum;
+}
+
+/* With c_k = <u_k, phi_i> / sqrt(M) the dual has the eigenvectors c_k / sqrt(e_k): the part of
+ * sample i outside their span is 1 - sum_k c_k^2 / e_k. Its left-out error is that of a vanishing
+ * lambda, as in the dual by eigenvalues: residual over that part, or, when there is none, dual
+ * weight over the diagonal of the pseudo-inverse. */
+static double left_out_square(const wt_primal_solver *run, const wt_primal_spectrum *spectrum,
+                              const double *c, const double *y, const double *residual) {
+    double outside = 1, inverse = 0, norm = wt_features_norm(run->primal->features);
+    for (size_t k = spectrum->first; k < run->f; k++) {
+        double part = c[k] * c[k] / norm / spectrum->e[k];
+        outside -= part;
+        inverse += part / (spectrum->e[k] + spectrum->lambda);
+    }
+    /* The subtraction leaves the rounding of features over that of small eigenvalues. */
+    if (outside > sqrt(DBL_EPSILON))
+        return moved_square(run, y, residual) / (outside * outside);
+    double *alpha = run->weights;
+    for (size_t o = 0; o < run->q; o++) {
+        alpha[o] = 0;
+        for (size_t k = spectrum->first; k < run->f; k++)
+            alpha[o] += c[k] * spectrum->moment[k * run->q + o] /
+                        (spectrum->e[k] * (spectrum->e[k] + spectrum->lambda));
+    }
+    return moved_square(run, y, alpha) / (inverse * inverse);
+}
+
+/* <u_k, phi_i> of the slab into turned (rows, f). */
+static wt_status turn_slab(wt_primal_solver *run, const wt_primal_spectrum *spectrum, size_t rows) {
+    size_t f = run->f;
+    return wt_gemm(run->context, WT_PLAIN, WT_TURNED, rows, f, f, 1, run->slab, f, spectrum->u, f,
+                   0, run->turned, f);
+}
+
+static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) {
+    judging *judge = argument;
+    size_t q = run->q;
+    wt_status status;
+    WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, q, run->f, 1, run->slab, run->f,
+                   judge->v, q, 0, judge->fitted, q));
+    if (judge->leave_one_out)
+        WT_TRY(judge->spectrum != NULL ? turn_slab(run, judge->spectrum, rows)
+                                       : leverages(run, rows));
+    for (size_t i = 0; i < rows; i++) {
+        const double *y = run->y + i * q;
+        double *error = judge->fitted + i * q, square = 0;
+        for (size_t o = 0; o < q; o++)
+            error[o] = y[o] - error[o];
+        for (size_t o = 0; o < run->primal->outputs; o++)
+            square += error[o] * error[o];
+        judge->train += square;
+        if (judge->leave_one_out && judge->spectrum != NULL)
+            judge->loo += left_out_square(run, judge->spectrum, run->turned + i * run->f, y, error);
+        else if (judge->leave_one_out)
+            judge->loo += moved_square(run, y, error) / pow(1 - run->turned[i], 2);
+    }
+done:
+    return status;
+}
+
+static wt_status judge_all(wt_primal_solver *run, judging *work, double *train, double *loo) {
+    double numbers = (double)run->primal->source->samples * (double)run->primal->outputs;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &work->fitted, WT_PRIMAL_SLAB * run->q, "fitted values"));
+    WT_TRY(wt_primal_pass(run, judge_slab, work));
+    *train = work->train / numbers;
+    *loo = work->leave_one_out ? work->loo / numbers : NAN;
+done:
+    wt_release(work->fitted);
+    return status;
+}
+
+wt_status wt_primal_judge(wt_primal_solver *run, const double *v, bool leave_one_out, double *train,
+                          double *loo) {
+    return judge_all(run, &(judging){.v = v, .leave_one_out = leave_one_out}, train, loo);
+}
+
+wt_status wt_primal_judge_spectrum(wt_primal_solver *run, const double *v,
+                                   const wt_primal_spectrum *spectrum, double *train, double *loo) {
+    return judge_all(run,
+                     &(judging){.v = v, .leave_one_out = run->turned != NULL, .spectrum = spectrum},
+                     train, loo);
+}

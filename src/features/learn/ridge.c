@@ -1,0 +1,316 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "features/learn/fit_check.h"
+#include "features/learn/primal.h"
+#include "features/learn/route.h"
+#include "features/model/fitted.h"
+
+typedef struct {
+    wt_context *context;
+    wt_samples source;
+    const wt_sets *train; /* all samples; NULL while they are drawn as needed */
+    const wt_sets *test;
+    const wt_ridge *ridge;
+    wt_fitted *fitted;
+    wt_fit_report *report;
+    double *test_y; /* (test samples, q) in the units of the fit */
+} fit;
+
+/* sum_m |v_m| and M sum_m |v_m|^2 from v in block order. */
+static void measure_norms(const wt_fitted *fitted, wt_fit_report *report) {
+    const wt_features *features = &fitted->model.features;
+    size_t q = fitted->outputs;
+    double sum = 0, squares = 0;
+    for (size_t b = 0; b < wt_features_blocks(features); b++) {
+        size_t first, count;
+        wt_features_block_at(features, b, &first, &count);
+        for (size_t u = 0; u < count; u++) {
+            double square = 0;
+            for (size_t j = 0; j < features->width; j++)
+                for (size_t o = 0; o < q; o++)
+                    square += pow(fitted->v[(first * features->width + j * count + u) * q + o], 2);
+            sum += sqrt(square);
+            squares += square;
+        }
+    }
+    report->sum_norms = sum;
+    report->m_sum_squares = wt_features_norm(features) * squares;
+}
+
+/* alpha^T K alpha = alpha^T (y - lambda alpha): the squared norm that M sum |v_m|^2 tends to. */
+static void measure_kernel_norm(const wt_fitted *fitted, const double *y, double lambda,
+                                wt_fit_report *report) {
+    double sum = 0;
+    for (size_t i = 0; i < fitted->train.samples * fitted->outputs; i++)
+        sum += fitted->alpha[i] * (y[i] - lambda * fitted->alpha[i]);
+    report->m_sum_squares = sum;
+}
+
+/* A kernel predicts from its training tokens. */
+static wt_status keep_tokens(fit *run) {
+    const wt_sets *from = run->train;
+    wt_sets *to = &run->fitted->train;
+    wt_status status;
+    WT_TRY(
+        wt_sets_new(run->context, from->samples, from->keys, from->dim, 0, from->mask != NULL, to));
+    size_t tokens = from->samples * from->keys;
+    memcpy(to->query, from->query, from->samples * from->dim * sizeof *to->query);
+    memcpy(to->key, from->key, tokens * from->dim * sizeof *to->key);
+    if (from->mask != NULL)
+        memcpy(to->mask, from->mask, tokens);
+done:
+    return status;
+}
+
+static wt_status fit_dual(fit *run) {
+    wt_fitted *fitted = run->fitted;
+    wt_fit_report *report = run->report;
+    size_t n = run->train->samples, q = fitted->outputs;
+    double *y = NULL;
+    wt_dual_answer answer = {0};
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &y, n * q, "labels"));
+    wt_fitted_scale_labels(fitted, run->train, y);
+    wt_dual dual = {.model = &fitted->model,
+                    .train = run->train,
+                    .y = y,
+                    .columns = q,
+                    .targets = 1,
+                    .sizes = &n,
+                    .count = 1,
+                    .test = run->test,
+                    .test_y = run->test_y,
+                    .exact = true,
+                    .centred = run->ridge->standardize};
+    WT_TRY(wt_dual_solve(run->context, &dual, run->ridge, &answer));
+    double variance = wt_variance(y, n, q, q);
+    report->lambda = answer.lambda[0];
+    report->train_error = wt_over_variance(answer.train[0], variance);
+    report->loo_error = wt_over_variance(answer.loo[0], variance);
+    report->lambda_at_end = answer.at_end[0];
+    report->freedom = answer.freedom[0];
+    report->rank = answer.rank[0];
+    report->condition = answer.condition;
+    fitted->v = answer.v;
+    answer.v = NULL;
+    if (fitted->v == NULL) {
+        WT_TRY(keep_tokens(run));
+        fitted->alpha = answer.alpha;
+        answer.alpha = NULL;
+        measure_kernel_norm(fitted, y, report->lambda, report);
+    }
+done:
+    wt_release(y);
+    wt_dual_free(&answer);
+    return status;
+}
+
+/* Variance of the labels in the units of the fit, in one pass over the source: moments from the
+ * first label on, so that a mean far from 0 takes no digits. */
+static wt_status source_variance(fit *run, double *out) {
+    size_t q = run->fitted->outputs;
+    double *first = NULL, *sums = NULL, *squares = NULL, n = (double)run->source.samples;
+    wt_status status;
+    WT_TRY(WT_NEW(run->context, &first, q, "labels"));
+    WT_TRY(WT_NEW_ZERO(run->context, &sums, q, "labels"));
+    WT_TRY(WT_NEW_ZERO(run->context, &squares, q, "labels"));
+    for (size_t begin = 0; begin < run->source.samples; begin += WT_PRIMAL_SLAB) {
+        size_t end = begin + WT_PRIMAL_SLAB;
+        wt_sets part;
+        WT_TRY(wt_samples_read(run->context, &run->source, begin,
+                               end < run->source.samples ? end : run->source.samples, &part));
+        if (begin == 0)
+            memcpy(first, part.y, q * sizeof *first);
+        for (size_t i = 0; i < part.samples * q; i++) {
+            double y = (part.y[i] - first[i % q]) / run->fitted->scale[i % q];
+            sums[i % q] += y;
+            squares[i % q] += y * y;
+        }
+    }
+    *out = 0;
+    for (size_t o = 0; o < q; o++)
+        *out += (squares[o] - sums[o] * sums[o] / n) / n / (double)q;
+done:
+    wt_release(first);
+    wt_release(sums);
+    wt_release(squares);
+    return status;
+}
+
+static wt_status fit_primal(fit *run) {
+    wt_fitted *fitted = run->fitted;
+    wt_fit_report *report = run->report;
+    wt_primal_answer answer = {0};
+    double variance;
+    wt_primal primal = {.features = &fitted->model.features,
+                        .source = &run->source,
+                        .outputs = fitted->outputs,
+                        .shift = fitted->shift,
+                        .scale = fitted->scale,
+                        .test = run->test,
+                        .test_y = run->test_y,
+                        .leave_one_out = run->train != NULL || run->ridge->rule == WT_LAMBDA_LOO,
+                        .centred = run->ridge->standardize};
+    wt_status status;
+    WT_TRY(source_variance(run, &variance));
+    WT_TRY(wt_primal_solve(run->context, &primal, run->ridge, &answer));
+    report->lambda = answer.lambda;
+    report->train_error = wt_over_variance(answer.train, variance);
+    report->loo_error = wt_over_variance(answer.loo, variance);
+    report->lambda_at_end = answer.at_end;
+    report->freedom = answer.freedom;
+    report->condition = answer.condition;
+    report->rank = answer.rank;
+    fitted->v = answer.v;
+    answer.v = NULL;
+done:
+    wt_primal_free(&answer);
+    return status;
+}
+
+/* Everything after the samples are at hand, or known to be drawn later. */
+static wt_status fit_model(fit *run, const wt_model_spec *spec, bool primal, const char *path) {
+    wt_context *context = run->context;
+    wt_fit_report *report = run->report;
+    double began = wt_clock(), square;
+    wt_fitted *fitted = run->fitted;
+    wt_status status;
+    report->path = path;
+    report->samples = run->source.samples;
+    report->outputs = fitted->outputs;
+    WT_TRY(wt_model_draw(context, spec, &fitted->model));
+    if (!wt_model_kind_infinite(spec->kind))
+        report->features = wt_features_count(&fitted->model.features);
+    if (run->test != NULL) {
+        WT_TRY(WT_NEW(context, &run->test_y, run->test->samples * fitted->outputs, "labels"));
+        wt_fitted_scale_labels(fitted, run->test, run->test_y);
+    }
+    if (primal)
+        WT_TRY(fit_primal(run));
+    else
+        WT_TRY(fit_dual(run));
+    if (fitted->v != NULL)
+        measure_norms(fitted, report);
+    if (run->test != NULL)
+        WT_TRY(wt_fitted_score(context, fitted, run->test, &square, &report->test_error));
+    report->seconds = wt_clock() - began;
+    report->bytes = wt_context_memory_peak(context);
+done:
+    wt_release(run->test_y);
+    return status;
+}
+
+static void clear_report(wt_fit_report *report) {
+    *report = (wt_fit_report){.lambda = NAN,
+                              .train_error = NAN,
+                              .loo_error = NAN,
+                              .test_error = NAN,
+                              .sum_norms = NAN,
+                              .m_sum_squares = NAN,
+                              .freedom = NAN,
+                              .condition = NAN};
+}
+
+/* Plans, and refuses what the budget cannot hold before any of it is made. */
+static wt_status choose_path(wt_context *context, const wt_model_spec *spec, size_t samples,
+                             size_t outputs, bool drawn, const wt_ridge *ridge, wt_fit_plan *plan,
+                             bool *primal) {
+    wt_features shape = {0};
+    wt_status status;
+    if (!wt_model_kind_infinite(spec->kind))
+        WT_TRY(wt_features_shape(context, spec, &shape));
+    WT_TRY(wt_plan_choose(context, spec, &shape, samples, outputs, drawn, ridge, plan, primal));
+    WT_TRY(wt_plan_refuse(context, spec, plan, outputs, drawn));
+done:
+    return status;
+}
+
+wt_status wt_fit_ridge(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
+                       const wt_sets *test, const wt_ridge *ridge, wt_fitted **out,
+                       wt_fit_report *report) {
+    fit run = {.context = context, .train = train, .test = test, .ridge = ridge, .report = report};
+    wt_fit_plan plan;
+    bool primal;
+    wt_status status;
+    *out = NULL;
+    clear_report(report);
+    WT_TRY(wt_model_spec_check(context, spec));
+    WT_TRY(wt_ridge_check(context, ridge, test != NULL));
+    WT_TRY(wt_check_labelled(context, spec, "the training data", train, train->outputs));
+    if (test != NULL)
+        WT_TRY(wt_check_labelled(context, spec, "the test data", test, train->outputs));
+    WT_TRY(
+        choose_path(context, spec, train->samples, train->outputs, false, ridge, &plan, &primal));
+    WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
+    run.fitted->outputs = train->outputs;
+    run.source = wt_samples_of_sets(train);
+    WT_TRY(wt_fitted_standardize(context, train, ridge->standardize, run.fitted));
+    WT_TRY(fit_model(&run, spec, primal, plan.path));
+    *out = run.fitted;
+    run.fitted = NULL;
+done:
+    wt_fitted_free(run.fitted);
+    return status;
+}
+
+/* All samples of the problem in memory, then the ordinary fit. */
+static wt_status fit_drawn(wt_context *context, const wt_model_spec *spec,
+                           const wt_problem *problem, size_t samples, const wt_sets *test,
+                           const wt_ridge *ridge, wt_fitted **out, wt_fit_report *report) {
+    wt_sets train;
+    wt_status status = wt_sets_new(context, samples, spec->keys, spec->dim, 1, false, &train);
+    if (status == WT_OK)
+        status = wt_problem_draw(context, problem, 0, &train);
+    if (status == WT_OK)
+        status = wt_fit_ridge(context, spec, &train, test, ridge, out, report);
+    wt_sets_free(&train);
+    return status;
+}
+
+static wt_status check_problem(wt_context *context, const wt_model_spec *spec,
+                               const wt_problem *problem, size_t samples) {
+    const wt_problem_spec *drawn = wt_problem_get_spec(problem);
+    if (samples == 0)
+        return wt_fail(context, WT_USAGE, "a fit needs 1 sample or more");
+    if (drawn->dim != spec->dim || drawn->keys != spec->keys)
+        return wt_fail(
+            context, WT_USAGE,
+            "a problem of %zu keys in %zu dimensions does not fit a model of %zu keys in "
+            "%zu dimensions",
+            drawn->keys, drawn->dim, spec->keys, spec->dim);
+    return WT_OK;
+}
+
+wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
+                               const wt_problem *problem, size_t samples, const wt_sets *test,
+                               const wt_ridge *ridge, wt_fitted **out, wt_fit_report *report) {
+    fit run = {.context = context, .test = test, .ridge = ridge, .report = report};
+    wt_fit_plan plan;
+    bool primal;
+    wt_status status;
+    *out = NULL;
+    clear_report(report);
+    WT_TRY(wt_model_spec_check(context, spec));
+    WT_TRY(wt_ridge_check(context, ridge, test != NULL));
+    WT_TRY(check_problem(context, spec, problem, samples));
+    WT_TRY(choose_path(context, spec, samples, 1, true, ridge, &plan, &primal));
+    /* Standardising needs the labels beforehand, and the dual all samples. */
+    if (!primal || ridge->standardize)
+        return fit_drawn(context, spec, problem, samples, test, ridge, out, report);
+    if (test != NULL)
+        WT_TRY(wt_check_labelled(context, spec, "the test data", test, 1));
+    WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
+    run.fitted->outputs = 1;
+    WT_TRY(wt_samples_of_problem(context, problem, samples, WT_PRIMAL_SLAB, &run.source));
+    WT_TRY(wt_fitted_standardize(context, NULL, false, run.fitted));
+    WT_TRY(fit_model(&run, spec, primal, plan.path));
+    *out = run.fitted;
+    run.fitted = NULL;
+done:
+    wt_samples_free(&run.source);
+    wt_fitted_free(run.fitted);
+    return status;
+}

@@ -1,0 +1,172 @@
+#include "features/learn/route.h"
+
+#include <math.h>
+
+#include "base/text.h"
+#include "features/learn/primal.h"
+#include "features/model/kernel.h"
+#include "wattle/linalg.h"
+
+/* A pair of keys in an infinite-head kernel costs about as much as this many products. */
+#define PAIR_FLOPS 40.0
+
+/* What both ways need to know. Memory is counted in doubles, and in double: it cannot wrap. */
+typedef struct {
+    const wt_context *context;
+    const wt_model_spec *spec;
+    const wt_features *shape; /* of random features */
+    bool infinite, drawn;
+    const wt_ridge *ridge;
+    double n, q, f, workers;
+    double ones;    /* 1 where labels are centred: one more right-hand side, of ones */
+    double tokens;  /* of all samples, labels too */
+    double weights; /* of the model */
+} question;
+
+/* Lambdas that are factored, unless the path is widened. */
+static double factors(const wt_ridge *ridge) {
+    const double *path;
+    size_t count;
+    wt_ridge_path(ridge, &path, &count);
+    return ridge->rule == WT_LAMBDA_FIXED || ridge->rule == WT_LAMBDA_MIN_NORM ? 1 : (double)count;
+}
+
+static bool by_eigenvalues(const wt_ridge *ridge) {
+    return ridge->rule == WT_LAMBDA_MIN_NORM ||
+           (ridge->rule == WT_LAMBDA_FIXED && ridge->lambda == 0);
+}
+
+/* Eigenvectors of a matrix of the order, and the work space of finding them. */
+static double eigen_numbers(double order) {
+    return 3 * order * order + 12 * order;
+}
+
+/* Scratch of making one block of features. */
+static double block_scratch(const question *ask) {
+    size_t units = wt_features_block_units(ask->shape);
+    if (units > ask->shape->units)
+        units = ask->shape->units;
+    return wt_features_scratch_bytes(ask->context, ask->shape, ask->spec->keys, units) /
+           sizeof(double);
+}
+
+/* Beside the kernel matrix while it is made. */
+static double gram_scratch(const question *ask) {
+    if (ask->infinite)
+        return (double)wt_kernel_scratch_bytes(ask->context, ask->spec, (size_t)ask->n, 0) /
+               sizeof(double);
+    return ask->n * (double)wt_features_block_columns(ask->shape) + block_scratch(ask);
+}
+
+static void plan_dual(const question *ask, wt_fit_plan *out) {
+    double n = ask->n, q = ask->q, f = ask->f, keys = (double)ask->spec->keys;
+    double gram = ask->infinite ? n * n / 2 * keys * keys * PAIR_FLOPS : n * n * f;
+    bool eigen = by_eigenvalues(ask->ridge);
+    /* A factor and a triangular inverse a lambda, or one eigenvalue decomposition. */
+    out->flops = gram + factors(ask->ridge) * (eigen ? 9 * n * n * n : n * n * n * 2 / 3);
+    /* The kernel matrix, its diagonal and that of its inverse, labels and weights stay; then K is
+     * made, solved with, and v is made with its residuals. */
+    double held = n * n + n * (3 * q + 2 + 2 * ask->ones) + f * q, making = gram_scratch(ask);
+    double solving =
+        eigen ? eigen_numbers(n) + 6 * n * (q + ask->ones) : ask->workers * n * WT_TILE;
+    double finishing = ask->infinite ? 0 : making + 2 * n * q;
+    double most = held + fmax(making, fmax(solving, finishing));
+    if (ask->infinite) /* a kernel keeps its tokens when all else is gone */
+        most = fmax(most, ask->tokens + n * q);
+    out->bytes = sizeof(double) * (ask->tokens + ask->weights + most);
+    out->path = "dual";
+}
+
+static void plan_primal(const question *ask, wt_fit_plan *out) {
+    double n = ask->n, q = ask->q + ask->ones, f = ask->f, slab = WT_PRIMAL_SLAB;
+    bool left_out = !ask->drawn || ask->ridge->rule == WT_LAMBDA_LOO;
+    bool eigen = by_eigenvalues(ask->ridge);
+    double judged = left_out ? factors(ask->ridge) + 1 : 0; /* passes that solve for leverages */
+    out->flops = (1 + judged) * n * f * f + factors(ask->ridge) * (eigen ? 9 : 1) * f * f * f;
+    /* The normal matrix, moments, v and slabs stay; then samples are read and solved with. */
+    double held = f * f + f + 2 * f * q + slab * ((left_out ? 2 : 1) * f + q);
+    double reading = block_scratch(ask) + slab * q;
+    double solving = ask->workers * f * WT_TILE + f;
+    if (eigen) /* whose eigenvectors are there when samples are judged */
+        solving = fmax(eigen_numbers(f) + 2 * f * q, f * f + f + 2 * f * q + reading);
+    double samples = ask->drawn && n > slab ? slab * ask->tokens / n : ask->tokens;
+    out->bytes = sizeof(double) * (samples + ask->weights + held + fmax(reading, solving));
+    out->path = ask->drawn ? "streamed" : "primal";
+}
+
+/* Bytes of a plan beyond those in use: samples from a file are there already. */
+static double more_needed(const wt_model_spec *spec, const wt_fit_plan *plan, size_t outputs,
+                          bool drawn) {
+    double numbers = (double)spec->dim * ((double)spec->keys + 1) + (double)outputs;
+    return plan->bytes - (drawn ? 0 : sizeof(double) * (double)plan->samples * numbers);
+}
+
+static bool fits(const wt_context *context, double more) {
+    double budget = (double)wt_context_memory(context);
+    return budget == 0 || more + (double)wt_context_memory_used(context) <= budget;
+}
+
+wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
+                         size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
+                         wt_fit_plan *out, bool *primal) {
+    bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
+    size_t features = infinite ? 0 : wt_features_count(shape);
+    wt_fit_plan dual = {.samples = samples, .features = features}, other = dual;
+    question ask = {.context = context,
+                    .spec = spec,
+                    .shape = shape,
+                    .infinite = infinite,
+                    .drawn = drawn && !ridge->standardize, /* which needs all labels beforehand */
+                    .ridge = ridge,
+                    .n = (double)samples,
+                    .q = (double)outputs,
+                    .ones = ridge->standardize,
+                    .f = (double)features,
+                    .workers = (double)wt_context_threads(context)};
+    ask.tokens = ask.n * ((double)spec->dim * ((double)spec->keys + 1) + ask.q);
+    ask.weights = infinite ? 0 : (double)shape->units * (double)shape->inputs;
+    plan_dual(&ask, &dual);
+    if (infinite && ridge->solver == WT_SOLVER_PRIMAL)
+        return wt_fail(context, WT_USAGE, "%s is a kernel: it has no primal",
+                       wt_model_kind_name(spec->kind));
+    if (!infinite)
+        plan_primal(&ask, &other);
+    *primal = !infinite && (open ? samples > features : ridge->solver == WT_SOLVER_PRIMAL);
+    if (open && !infinite) {
+        bool dual_fits = fits(context, more_needed(spec, &dual, outputs, drawn));
+        bool other_fits = fits(context, more_needed(spec, &other, outputs, drawn));
+        if (dual_fits != other_fits)
+            *primal = other_fits;
+    }
+    *out = *primal ? other : dual;
+    return WT_OK;
+}
+
+wt_status wt_plan_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_plan *plan,
+                         size_t outputs, bool drawn) {
+    double more = more_needed(spec, plan, outputs, drawn);
+    char needed[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
+    if (fits(context, more))
+        return WT_OK;
+    return wt_fail(context, WT_MEMORY,
+                   "the fit of %s on %zu samples (%s) needs about %s more, with %s in use and a "
+                   "memory budget of %s",
+                   wt_model_kind_name(spec->kind), plan->samples, plan->path,
+                   wt_format_bytes(more < 0x1p63 ? (size_t)more : SIZE_MAX, needed),
+                   wt_format_bytes(wt_context_memory_used(context), have),
+                   wt_format_bytes(wt_context_memory(context), limit));
+}
+
+wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec, size_t samples,
+                           size_t outputs, bool drawn, const wt_ridge *ridge, wt_fit_plan *out) {
+    wt_features shape = {0};
+    bool primal;
+    wt_status status;
+    WT_TRY(wt_model_spec_check(context, spec));
+    WT_TRY(wt_ridge_check(context, ridge, true));
+    if (!wt_model_kind_infinite(spec->kind))
+        WT_TRY(wt_features_shape(context, spec, &shape));
+    WT_TRY(wt_plan_choose(context, spec, &shape, samples, outputs, drawn, ridge, out, &primal));
+done:
+    return status;
+}

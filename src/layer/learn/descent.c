@@ -1,0 +1,205 @@
+#include "layer/learn/descent.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "layer/learn/normal_matrix.h"
+#include "wattle/linalg.h"
+
+/* Unknowns up to which the normal matrix is always formed, and may be: between the two it is where
+ * that takes less than USUAL_PRODUCTS of the products of conjugate gradients. Once, for the
+ * condition number, it is formed up to CONDITION_MOST. */
+#define DENSE_ALWAYS   150
+#define DENSE_MOST     2000
+#define USUAL_PRODUCTS 60
+#define CONDITION_MOST 600
+/* Relative errors this small are rounding; below the second a step that fails says so too. */
+#define ROUNDING      1e-14
+#define NEAR_ROUNDING 1e-11
+/* A floor: the squared error falls by less than this part in a step. */
+#define STILL 1e-9
+/* No progress: the error falls by less than this part in SLOW_STEPS steps. */
+#define SLOW          0.02
+#define SLOW_STEPS    25
+#define FIRST_DAMPING 1e-2
+#define MOST_TRIES    16
+
+static bool dense_is_cheaper(const wt_projection *at, size_t side) {
+    return side <= DENSE_ALWAYS ||
+           (side <= DENSE_MOST && wt_normal_flops(at) < USUAL_PRODUCTS * wt_jacobian_flops(at));
+}
+
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
+                         wt_descent *out) {
+    size_t side = heads * rows->in.dim * rows->in.dim;
+    wt_status status;
+    *out = (wt_descent){.rows = rows, .side = side};
+    WT_TRY(wt_projection_new(context, rows, heads, &out->now));
+    out->matrix_free = matrix_free || !dense_is_cheaper(&out->now, side);
+    WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
+    WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
+    WT_TRY(WT_NEW(context, &out->gradient, side, "a gradient"));
+    WT_TRY(WT_NEW(context, &out->step, side, "a step"));
+    if (out->matrix_free) {
+        WT_TRY(wt_jacobian_float_new(context, &out->now, &out->narrow));
+        WT_TRY(WT_NEW(context, &out->residual, side, "conjugate gradients"));
+        WT_TRY(WT_NEW(context, &out->direction, side, "conjugate gradients"));
+        WT_TRY(WT_NEW(context, &out->product, side, "conjugate gradients"));
+        WT_TRY(WT_NEW(context, &out->narrow_in, side, "conjugate gradients"));
+        WT_TRY(WT_NEW(context, &out->narrow_out, side, "conjugate gradients"));
+    } else {
+        WT_TRY(WT_NEW(context, &out->normal, side * side, "a normal matrix"));
+        WT_TRY(WT_NEW(context, &out->factor, side * side, "a factor"));
+    }
+done:
+    if (status != WT_OK)
+        wt_descent_free(out);
+    return status;
+}
+
+void wt_descent_free(wt_descent *descent) {
+    wt_projection_free(&descent->now);
+    wt_projection_free(&descent->trial);
+    wt_jacobian_free(&descent->jacobian);
+    wt_jacobian_float_free(&descent->narrow);
+    wt_release(descent->normal);
+    wt_release(descent->factor);
+    wt_release(descent->gradient);
+    wt_release(descent->step);
+    wt_release(descent->residual);
+    wt_release(descent->direction);
+    wt_release(descent->product);
+    wt_release(descent->narrow_in);
+    wt_release(descent->narrow_out);
+    *descent = (wt_descent){0};
+}
+
+/* WT_DATA from a product or a solve says that numbers at `now` left the range of their type: there
+ * is no step from there, and the descent ends, not the call. */
+static wt_status forgive(wt_status status, bool *fine) {
+    *fine = status == WT_OK;
+    return status == WT_DATA ? WT_OK : status;
+}
+
+/* The matrix at `now`, or what stands for it, and the gradient. */
+static wt_status linearise(wt_context *context, wt_descent *descent) {
+    const wt_projection *now = &descent->now;
+    size_t side = descent->side;
+    wt_status status;
+    wt_jacobian_look(&descent->jacobian, now);
+    WT_TRY(wt_jacobian_turned(context, &descent->jacobian, now->e, descent->gradient));
+    if (descent->matrix_free) {
+        wt_jacobian_float_load(&descent->narrow, now);
+        WT_TRY(wt_descent_measure_free(context, descent));
+        goto done;
+    }
+    WT_TRY(wt_normal_form(context, now, descent->normal));
+    descent->scale = 0;
+    for (size_t i = 0; i < side; i++)
+        descent->scale += descent->normal[i * side + i] / (double)side;
+done:
+    return status;
+}
+
+/* step for the damping; *solved = false when the matrix is not definite with it. */
+static wt_status solve(wt_context *context, wt_descent *descent, double damping, bool *solved) {
+    size_t side = descent->side, failed;
+    wt_status status;
+    *solved = true;
+    if (descent->matrix_free) {
+        double tolerance = fmax(1e-4, 0.5 * fmin(0.1, descent->now.error));
+        return wt_descent_solve_free(context, descent, damping * descent->scale, tolerance);
+    }
+    memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);
+    for (size_t i = 0; i < side; i++)
+        descent->factor[i * side + i] += damping * descent->scale;
+    WT_TRY(wt_cholesky(context, side, descent->factor, side, &failed));
+    *solved = failed == 0;
+    if (!*solved)
+        goto done;
+    memcpy(descent->step, descent->gradient, side * sizeof *descent->step);
+    WT_TRY(wt_solve_lower(context, WT_PLAIN, side, 1, descent->factor, side, descent->step, 1));
+    WT_TRY(wt_solve_lower(context, WT_TURNED, side, 1, descent->factor, side, descent->step, 1));
+done:
+    return status;
+}
+
+/* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
+ * step leads nothing can be computed the error is infinite. */
+static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
+    wt_status status = WT_OK;
+    *moved = false;
+    for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
+        bool solved, fine;
+        WT_TRY(forgive(solve(context, descent, *damping, &solved), &fine));
+        if (fine && solved) {
+            for (size_t i = 0; i < descent->side; i++)
+                descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
+            WT_TRY(wt_projection_evaluate(context, &descent->trial));
+            *moved = descent->trial.error < descent->now.error;
+        }
+        *damping *= *moved ? 0.2 : 4;
+        if (!*moved && descent->now.error < NEAR_ROUNDING)
+            break;
+    }
+done:
+    return status;
+}
+
+wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps) {
+    double damping = FIRST_DAMPING, checked = INFINITY;
+    bool moved = true, fine = true;
+    wt_status status;
+    descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
+    descent->products_before = descent->products;
+    WT_TRY(wt_projection_evaluate(context, &descent->now));
+    if (!isfinite(descent->now.error)) /* no start */
+        goto done;
+    for (size_t step = 0; step < most_steps && descent->now.error > ROUNDING; step++) {
+        double before = descent->now.error;
+        WT_TRY(forgive(linearise(context, descent), &fine));
+        if (!fine || !(descent->scale > 0))
+            break;
+        WT_TRY(advance(context, descent, &damping, &moved));
+        if (!moved)
+            break;
+        wt_projection swap = descent->now;
+        descent->now = descent->trial;
+        descent->trial = swap;
+        descent->steps++;
+        if (!descent->matrix_free)
+            wt_meter_set(&descent->meter, (double)(step + 1));
+        double after = descent->now.error;
+        if (before * before - after * after < STILL * before * before)
+            break;
+        if (step % SLOW_STEPS == SLOW_STEPS - 1) {
+            if (after > (1 - SLOW) * checked)
+                break;
+            checked = after;
+        }
+    }
+done:
+    return status;
+}
+
+wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out) {
+    size_t side = descent->side;
+    double *normal = NULL;
+    bool fine;
+    wt_status status;
+    *out = NAN;
+    if (side > CONDITION_MOST)
+        return wt_descent_condition_free(context, descent, out);
+    WT_TRY(WT_NEW(context, &normal, side * side, "a normal matrix"));
+    WT_TRY(forgive(wt_normal_form(context, &descent->now, normal), &fine));
+    if (!fine)
+        goto done;
+    WT_TRY(wt_eigen_symmetric(context, side, normal, side, false, descent->step));
+    double least = fmax(descent->step[0], DBL_EPSILON * descent->step[side - 1]);
+    *out = sqrt(descent->step[side - 1] / least);
+done:
+    wt_release(normal);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* One start of `refine`: damped Gauss-Newton steps in Theta with W eliminated.
+ *
+ * A step solves (J^T P J + mu s I) D = J^T E, s the mean of the diagonal; mu shrinks by 0.2 after a
+ * step that lowers the error and grows by 4 after one that does not. Small problems form and factor
+ * the matrix, large ones use conjugate gradients with products in float: the gradient and the error
+ * are double, so that the steps end at double rounding all the same. */
+#ifndef WT_LAYER_LEARN_DESCENT_H
+#define WT_LAYER_LEARN_DESCENT_H
+
+#include "base/progress.h"
+#include "layer/learn/jacobian.h"
+
+/* Iterations of the conjugate gradients of one step at most. */
+enum { WT_DESCENT_ITERATIONS = 600 };
+
+typedef struct wt_descent {
+    const wt_rows *rows;
+    wt_projection now, trial; /* `now` is the best so far */
+    wt_jacobian jacobian;
+    wt_jacobian_float narrow; /* of the matrix-free way */
+    bool matrix_free;
+    double *normal, *factor;                /* (side, side), of the dense way */
+    double *gradient, *step;                /* (side) */
+    double *residual, *direction, *product; /* (side), of the conjugate gradients */
+    float *narrow_in, *narrow_out;          /* (side) */
+    double lengths[WT_DESCENT_ITERATIONS];  /* alpha and beta of the last conjugate gradients */
+    double ratios[WT_DESCENT_ITERATIONS];   /* (their Lanczos matrix tells the condition) */
+    size_t iterations;
+    double damping;         /* they were made with */
+    double scale;           /* s */
+    size_t side;            /* m d^2 */
+    size_t steps, products; /* made so far, over all runs */
+    size_t products_before; /* this run */
+    wt_meter meter;         /* of a run: steps, or products where they are matrix-free */
+} wt_descent;
+
+/* Room for runs on these rows; above a few thousand unknowns, or when asked, matrix-free. */
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
+                         wt_descent *out);
+void wt_descent_free(wt_descent *descent);
+/* From the Theta in now.theta to where the error no longer falls, or most_steps. A step to where
+ * nothing can be computed (wt_projection_evaluate) is one that does not lower the error; a start of
+ * that kind stays where it is, with its infinite error. */
+wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps);
+/* The condition number of P J at `now`: of the matrix where it can be formed, else as the last
+ * conjugate gradients saw it, which is an estimate from below; NaN where there were none, or its
+ * numbers are not finite. */
+wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out);
+
+/* The conjugate gradients: step = (J^T P J + damping I)^-1 gradient, to the relative tolerance. */
+wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double damping,
+                                double tolerance);
+/* The condition number as the Lanczos matrix of the last of them has it. */
+wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out);
+/* scale by the Rayleigh quotient of a vector of signs. */
+wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent);
+
+#endif

@@ -1,0 +1,63 @@
+/* The products in float: as good a direction for a step, at twice the speed. */
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/work.h"
+#include "layer/learn/jacobian.h"
+#include "linalg/backend.h"
+
+#define REAL     float
+#define GEMM     wt_gemm_float
+#define KERNELS  real32
+#define JACOBIAN wt_jacobian_float
+#define NAME(x)  wt_jacobian_float_##x
+#include "layer/learn/jacobian_products.h"
+
+static void narrow(size_t count, const double *from, float *to) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i];
+}
+
+static size_t weight_count(const wt_projection *at) {
+    return at->heads * at->starts[at->rows->in.sequences];
+}
+
+wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
+                                wt_jacobian_float *out) {
+    const wt_rows *rows = at->rows;
+    size_t R = rows->rows, d = rows->in.dim;
+    size_t keys = wt_attention_key(&rows->in, rows->in.sequences);
+    wt_status status;
+    *out = (wt_jacobian_float){0};
+    WT_TRY(WT_NEW(context, &out->weights, weight_count(at), "attention weights"));
+    WT_TRY(WT_NEW(context, &out->w, at->columns * rows->outputs, "W"));
+    WT_TRY(WT_NEW(context, &out->qt, at->columns * R, "a basis of the attended tokens"));
+    WT_TRY(WT_NEW(context, &out->key, keys * d, "tokens"));
+    WT_TRY(WT_NEW(context, &out->query, R * d, "asking tokens"));
+    WT_TRY(make_room(context, at, out));
+    narrow(keys * d, rows->in.key, out->key);
+    narrow(R * d, rows->in.query, out->query);
+done:
+    if (status != WT_OK)
+        wt_jacobian_float_free(out);
+    return status;
+}
+
+void wt_jacobian_float_free(wt_jacobian_float *jacobian) {
+    wt_release(jacobian->weights);
+    wt_release(jacobian->w);
+    wt_release(jacobian->qt);
+    wt_release(jacobian->key);
+    wt_release(jacobian->query);
+    wt_release(jacobian->moved);
+    wt_release(jacobian->span);
+    wt_release(jacobian->out);
+    wt_release(jacobian->scratch);
+    *jacobian = (wt_jacobian_float){0};
+}
+
+void wt_jacobian_float_load(wt_jacobian_float *jacobian, const wt_projection *at) {
+    jacobian->at = at;
+    narrow(weight_count(at), at->weights, jacobian->weights);
+    narrow(at->columns * at->rows->outputs, at->w, jacobian->w);
+    narrow(at->columns * at->rows->rows, at->qt, jacobian->qt);
+}

@@ -1,0 +1,191 @@
+#include "layer/learn/normal_matrix.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/work.h"
+#include "linalg/backend.h"
+
+/* Rows that are expanded at a time. */
+enum { ROWS_A_BLOCK = 512, ROWS_A_CHUNK = 16 };
+
+typedef struct {
+    const wt_kernels *blas;
+    const wt_projection *at;
+    size_t first, halves_x, halves_b; /* first row; d (d+1) / 2; m d (m d + 1) / 2 */
+    double *values;                   /* (L, m p): x_b^T W_i */
+    double *xx, *bb;                  /* (block, halves): the two symmetric factors */
+    double *xq, *b;                   /* (block, d m d), (block, m d p) */
+    double *scratch;
+    size_t scratch_each, most_keys;
+    double *products; /* (halves_x, halves_b) */
+    double *spread;   /* (d m d, m d p) */
+    double *turned;   /* (d m d, m d p): T */
+    double *normal;
+} job;
+
+static size_t half_at(size_t a, size_t b) {
+    return a >= b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
+}
+
+/* B_ri = X^T (A .* (X W_i - h_ri^T W_i)), as the A .* (x - h) sum to nought. */
+static void fill_b(const job *work, size_t row, double *scratch, double *b) {
+    const wt_projection *at = work->at;
+    const wt_attention *in = &at->rows->in;
+    size_t s = at->rows->sequence_of[row], d = in->dim, p = at->rows->outputs, m = at->heads;
+    size_t first = wt_attention_row(in, s), rows = wt_attention_row(in, s + 1) - first;
+    size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
+    double *mean = scratch + work->most_keys * p;
+    for (size_t i = 0; i < m; i++) {
+        const double *a = at->weights + m * at->starts[s] + (i * rows + row - first) * keys;
+        const double *values = work->values + key * m * p + i * p;
+        memset(mean, 0, p * sizeof *mean);
+        for (size_t k = 0; k < keys; k++)
+            for (size_t o = 0; o < p; o++)
+                mean[o] += a[k] * values[k * m * p + o];
+        for (size_t k = 0; k < keys; k++)
+            for (size_t o = 0; o < p; o++)
+                scratch[k * p + o] = a[k] * (values[k * m * p + o] - mean[o]);
+        work->blas->gemm(WT_TURNED, WT_PLAIN, d, p, keys, 1, in->key + key * d, d, scratch, p, 0,
+                         b + i * d * p, p);
+    }
+}
+
+static wt_status expand(void *argument, size_t begin, size_t end, int worker) {
+    const job *work = argument;
+    const wt_projection *at = work->at;
+    size_t d = at->rows->in.dim, n = at->columns, p = at->rows->outputs, R = at->rows->rows;
+    double *scratch = work->scratch + (size_t)worker * work->scratch_each;
+    double *square = scratch + (work->most_keys + 1) * p;
+    for (size_t r = begin; r < end; r++) {
+        size_t row = work->first + r;
+        const double *x = at->rows->in.query + row * d;
+        double *b = work->b + r * n * p, *xx = work->xx + r * work->halves_x;
+        double *bb = work->bb + r * work->halves_b, *xq = work->xq + r * d * n;
+        fill_b(work, row, scratch, b);
+        work->blas->syrk(WT_PLAIN, n, p, 1, b, p, 0, square, n);
+        for (size_t i = 0; i < n; i++)
+            memcpy(bb + i * (i + 1) / 2, square + i * n, (i + 1) * sizeof *bb);
+        for (size_t u = 0; u < d; u++) {
+            for (size_t v = 0; v <= u; v++)
+                xx[u * (u + 1) / 2 + v] = x[u] * x[v];
+            for (size_t c = 0; c < n; c++)
+                xq[u * n + c] = x[u] * at->qt[c * R + row];
+        }
+    }
+    return WT_OK;
+}
+
+/* Rows (u, a) of the normal matrix and of T. */
+static wt_status scatter(void *argument, size_t begin, size_t end, int worker) {
+    (void)worker;
+    const job *work = argument;
+    size_t d = work->at->rows->in.dim, n = work->at->columns, p = work->at->rows->outputs;
+    for (size_t item = begin; item < end; item++) {
+        size_t u = item / n, a = item % n;
+        for (size_t v = 0; v <= u; v++) {
+            const double *from = work->products + half_at(u, v) * work->halves_b;
+            double *to = work->normal + item * d * n + v * n;
+            for (size_t b = 0; b < n; b++)
+                to[b] = from[half_at(a, b)];
+        }
+        for (size_t c = 0; c < n; c++)
+            memcpy(work->turned + (item * n + c) * p, work->spread + ((u * n + c) * n + a) * p,
+                   p * sizeof *work->turned);
+    }
+    return WT_OK;
+}
+
+static wt_status make_room(wt_context *context, job *work) {
+    const wt_projection *at = work->at;
+    const wt_attention *in = &at->rows->in;
+    size_t d = in->dim, n = at->columns, p = at->rows->outputs;
+    size_t keys = wt_attention_key(in, in->sequences), workers;
+    wt_status status;
+    workers = (size_t)wt_context_threads(context);
+    for (size_t s = 0; s < in->sequences; s++) {
+        size_t one = wt_attention_key(in, s + 1) - wt_attention_key(in, s);
+        work->most_keys = one > work->most_keys ? one : work->most_keys;
+    }
+    work->scratch_each = (work->most_keys + 1) * p + n * n;
+    WT_TRY(WT_NEW(context, &work->values, keys * at->heads * p, "values of tokens"));
+    WT_TRY(WT_NEW(context, &work->xx, ROWS_A_BLOCK * work->halves_x, "squares of tokens"));
+    WT_TRY(WT_NEW(context, &work->bb, ROWS_A_BLOCK * work->halves_b, "squares of derivatives"));
+    WT_TRY(WT_NEW(context, &work->xq, ROWS_A_BLOCK * d * n, "tokens by the basis"));
+    WT_TRY(WT_NEW(context, &work->b, ROWS_A_BLOCK * n * p, "derivatives"));
+    WT_TRY(WT_NEW(context, &work->scratch, workers * work->scratch_each, "derivatives"));
+    WT_TRY(WT_NEW(context, &work->products, work->halves_x * work->halves_b, "a normal matrix"));
+    WT_TRY(WT_NEW(context, &work->spread, d * n * n * p, "derivatives in the basis"));
+    WT_TRY(WT_NEW(context, &work->turned, d * n * n * p, "derivatives in the basis"));
+done:
+    return status;
+}
+
+static void free_room(job *work) {
+    wt_release(work->values);
+    wt_release(work->xx);
+    wt_release(work->bb);
+    wt_release(work->xq);
+    wt_release(work->b);
+    wt_release(work->scratch);
+    wt_release(work->products);
+    wt_release(work->spread);
+    wt_release(work->turned);
+}
+
+static wt_status sum_rows(wt_context *context, job *work) {
+    const wt_projection *at = work->at;
+    const wt_attention *in = &at->rows->in;
+    size_t d = in->dim, n = at->columns, p = at->rows->outputs, m = at->heads;
+    size_t keys = wt_attention_key(in, in->sequences);
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < m; i++)
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, keys, p, d, 1, in->key, d, at->w + i * d * p, p,
+                       0, work->values + i * p, m * p));
+    /* B of all rows: A .* (X W - h^T W), and X^T times it */
+    wt_work_add(context, wt_work_product(m * at->starts[in->sequences], p, d + 2));
+    for (work->first = 0; work->first < at->rows->rows; work->first += ROWS_A_BLOCK) {
+        size_t left = at->rows->rows - work->first,
+               rows = left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK;
+        double beta = work->first == 0 ? 0 : 1;
+        WT_TRY(wt_parallel_for(context, rows, ROWS_A_CHUNK, expand, work));
+        wt_work_add(context, wt_work_product(rows, n * (n + 1) / 2, p) +
+                                 (double)rows * (double)(d * n + work->halves_x));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
+                       work->xx, work->halves_x, work->bb, work->halves_b, beta, work->products,
+                       work->halves_b));
+        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d * n, n * p, rows, 1, work->xq, d * n,
+                       work->b, n * p, beta, work->spread, n * p));
+    }
+done:
+    return status;
+}
+
+wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *normal) {
+    size_t d = at->rows->in.dim, n = at->columns, p = at->rows->outputs, side = d * n;
+    job work = {
+        .at = at, .halves_x = d * (d + 1) / 2, .halves_b = n * (n + 1) / 2, .normal = normal};
+    const wt_backend *backend;
+    wt_status status;
+    WT_TRY(wt_backend_open(context, &backend));
+    work.blas = &backend->real64;
+    WT_TRY(make_room(context, &work));
+    WT_TRY(sum_rows(context, &work));
+    WT_TRY(wt_parallel_for(context, side, 16, scatter, &work));
+    /* T T^T - J^T J, and the other way round */
+    WT_TRY(wt_gram(context, WT_PLAIN, side, n * p, work.turned, n * p, -1, normal, side));
+    for (size_t i = 0; i < side; i++)
+        for (size_t j = 0; j <= i; j++)
+            normal[i * side + j] = -normal[i * side + j];
+done:
+    free_room(&work);
+    return status;
+}
+
+double wt_normal_flops(const wt_projection *at) {
+    double d = (double)at->rows->in.dim, n = (double)at->columns, p = (double)at->rows->outputs;
+    double rows = (double)at->rows->rows, side = d * n;
+    return rows * (d * d * n * n / 2 + 2 * d * n * n * p + n * n * p) + side * side * n * p +
+           side * side * side / 3;
+}

@@ -1,0 +1,224 @@
+#include "layer/learn/projection.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/linalg.h"
+
+wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
+                            wt_projection *out) {
+    size_t d = rows->in.dim, columns = heads * d, R = rows->rows, p = rows->outputs, total, numbers;
+    wt_status status;
+    *out = (wt_projection){.rows = rows, .heads = heads, .columns = columns};
+    if (!wt_multiply(R, columns, &numbers))
+        numbers = SIZE_MAX / sizeof(double);
+    WT_TRY(WT_NEW(context, &out->theta, columns * d, "Theta"));
+    WT_TRY(WT_NEW(context, &out->plain, columns * d, "Theta"));
+    WT_TRY(WT_NEW(context, &out->starts, rows->in.sequences + 1, "starts of attention weights"));
+    total = wt_attention_weight_starts(&rows->in, out->starts);
+    WT_TRY(WT_NEW(context, &out->weights, total * heads, "attention weights"));
+    WT_TRY(WT_NEW(context, &out->h, numbers, "attended tokens"));
+    WT_TRY(WT_NEW(context, &out->qt, numbers, "a basis of the attended tokens"));
+    WT_TRY(WT_NEW(context, &out->first, columns * columns, "a factor"));
+    WT_TRY(WT_NEW(context, &out->again, columns * columns, "a factor"));
+    WT_TRY(WT_NEW(context, &out->third, columns * columns, "a factor"));
+    WT_TRY(WT_NEW(context, &out->w, columns * p, "W"));
+    WT_TRY(WT_NEW(context, &out->spare, columns * p, "W"));
+    WT_TRY(WT_NEW(context, &out->e, R * p, "residuals"));
+done:
+    if (status != WT_OK)
+        wt_projection_free(out);
+    return status;
+}
+
+void wt_projection_free(wt_projection *projection) {
+    wt_release(projection->theta);
+    wt_release(projection->plain);
+    wt_release(projection->starts);
+    wt_release(projection->weights);
+    wt_release(projection->h);
+    wt_release(projection->qt);
+    wt_release(projection->first);
+    wt_release(projection->again);
+    wt_release(projection->third);
+    wt_release(projection->w);
+    wt_release(projection->spare);
+    wt_release(projection->e);
+    *projection = (wt_projection){0};
+}
+
+void wt_theta_pack(size_t heads, size_t dim, const double *plain, double *packed) {
+    for (size_t i = 0; i < heads; i++)
+        for (size_t u = 0; u < dim; u++)
+            memcpy(packed + (u * heads + i) * dim, plain + (i * dim + u) * dim,
+                   dim * sizeof *plain);
+}
+
+void wt_theta_unpack(size_t heads, size_t dim, const double *packed, double *plain) {
+    for (size_t i = 0; i < heads; i++)
+        for (size_t u = 0; u < dim; u++)
+            memcpy(plain + (i * dim + u) * dim, packed + (u * heads + i) * dim,
+                   dim * sizeof *plain);
+}
+
+static void turn(size_t rows, size_t columns, const double *a, double *out) {
+    enum { BLOCK = 32 };
+    for (size_t i = 0; i < rows; i += BLOCK)
+        for (size_t j = 0; j < columns; j += BLOCK)
+            for (size_t r = i; r < rows && r < i + BLOCK; r++)
+                for (size_t c = j; c < columns && c < j + BLOCK; c++)
+                    out[c * rows + r] = a[r * columns + c];
+}
+
+/* A row of Q^T of this square length or less after the first pass is what rounding left of a column
+ * of H that the columns before it span: they are equal to 1.5e-8 sqrt(NOTHING) of |H|. */
+#define NOTHING 1e-12
+/* Sums of squares below this lose digits to underflow. */
+#define TINY 1e-280
+/* Passes, and shifts of one, after which a basis is given up. */
+enum { MOST_PASSES = 6, MOST_SHIFTS = 12 };
+
+static double trace_of(size_t n, const double *gram) {
+    double trace = 0;
+    for (size_t i = 0; i < n; i++)
+        trace += gram[i * n + i];
+    return trace;
+}
+
+/* Rows of Q^T that stand for no direction of H are dropped; they count as of length 1. */
+static void drop_directions(wt_projection *at, double *gram) {
+    size_t n = at->columns, R = at->rows->rows;
+    for (size_t i = 0; i < n; i++) {
+        if (gram[i * n + i] > NOTHING)
+            continue;
+        memset(at->qt + i * R, 0, R * sizeof *at->qt);
+        for (size_t j = 0; j < i; j++)
+            gram[i * n + j] = 0;
+        for (size_t j = i + 1; j < n; j++)
+            gram[j * n + i] = 0;
+        gram[i * n + i] = 1;
+    }
+}
+
+/* Whether Q^T has orthonormal rows after a plain pass. After a shifted one Q^T Q is below the
+ * identity, so that its trace bounds its least eigenvalue from below, by 1/2 here: then rounding in
+ * a plain pass is not amplified. */
+static bool near_orthonormal(size_t n, double trace) {
+    return (double)n - trace <= 0.5;
+}
+
+/* One pass: Q^T = L^-1 Q^T with L L^T its Gram matrix, to which a multiple of the identity is added
+ * as long as that may be singular to working precision: rounding of its trace, and more where the
+ * factor still breaks off. *last when Q^T is orthonormal then; *found = false where numbers are not
+ * finite or no shift helps. */
+static wt_status orthonormalise(wt_context *context, wt_projection *at, bool first, double *factor,
+                                bool *last, bool *found) {
+    size_t n = at->columns, R = at->rows->rows, failed = 1;
+    double shift = 0;
+    wt_status status = WT_OK;
+    *last = *found = false;
+    for (size_t try = 0; try < MOST_SHIFTS && failed != 0; try++) {
+        WT_TRY(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, factor, n));
+        if (!first)
+            drop_directions(at, factor);
+        double trace = trace_of(n, factor);
+        if (!isfinite(trace))
+            goto done;
+        *last = try == 0 && !first && near_orthonormal(n, trace);
+        if (!*last)
+            shift = fmax(16 * shift, DBL_EPSILON * (trace > TINY ? trace : 1));
+        for (size_t i = 0; i < n && !*last; i++)
+            factor[i * n + i] += shift;
+        WT_TRY(wt_cholesky(context, n, factor, n, &failed));
+    }
+    *found = failed == 0;
+    if (*found)
+        WT_TRY(wt_solve_lower(context, WT_PLAIN, n, R, factor, n, at->qt, R));
+done:
+    return status;
+}
+
+/* L = L M of lower triangles; row (n). */
+static void multiply_lower(size_t n, double *l, const double *m, double *row) {
+    for (size_t i = 0; i < n; i++) {
+        memset(row, 0, (i + 1) * sizeof *row);
+        for (size_t k = 0; k <= i; k++)
+            for (size_t j = 0; j <= k; j++)
+                row[j] += l[i * n + k] * m[k * n + j];
+        memcpy(l + i * n, row, (i + 1) * sizeof *row);
+    }
+}
+
+/* H = Q L^T: Cholesky QR in two passes where H is well conditioned, in three where it is not, and
+ * in more where it is singular but for rounding (shifted Cholesky QR: Fukaya, Kannan, Nakatsukasa,
+ * Yamamoto and Yanagisawa, SIAM J. Sci. Comput. 42, 2020). */
+static wt_status find_basis(wt_context *context, wt_projection *at, bool *found) {
+    size_t n = at->columns, R = at->rows->rows;
+    bool last;
+    wt_status status;
+    turn(R, n, at->h, at->qt);
+    WT_TRY(orthonormalise(context, at, true, at->first, &last, found));
+    for (size_t pass = 1; *found && !last; pass++) {
+        WT_TRY(orthonormalise(context, at, false, pass == 1 ? at->again : at->third, &last, found));
+        if (pass > 1)
+            multiply_lower(n, at->again, at->third, at->spare);
+        *found = *found && (last || pass + 1 < MOST_PASSES);
+    }
+done:
+    return status;
+}
+
+static bool all_finite(size_t count, const double *numbers) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += numbers[i] - numbers[i]; /* 0, or NaN */
+    return sum == 0;
+}
+
+/* W += H^+ (what is in e), e = Y - H W; *found = false where they are not finite. */
+static wt_status correct(wt_context *context, wt_projection *at, bool *found) {
+    size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
+    wt_status status;
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, at->qt, R, at->e, p, 0, at->spare, p));
+    WT_TRY(wt_solve_lower(context, WT_TURNED, n, p, at->again, n, at->spare, p));
+    WT_TRY(wt_solve_lower(context, WT_TURNED, n, p, at->first, n, at->spare, p));
+    for (size_t i = 0; i < n * p; i++)
+        at->w[i] += at->spare[i];
+    memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
+    *found = all_finite(n * p, at->w);
+    if (!*found)
+        goto done;
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
+    *found = all_finite(R * p, at->e);
+done:
+    return status;
+}
+
+wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
+    size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
+    double square = 0;
+    bool found;
+    wt_status status;
+    at->error = INFINITY;
+    memset(at->w, 0, n * p * sizeof *at->w);
+    memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
+    wt_theta_unpack(at->heads, at->rows->in.dim, at->theta, at->plain);
+    WT_TRY(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
+    found = all_finite(R * n, at->h);
+    if (found)
+        WT_TRY(find_basis(context, at, &found));
+    for (int i = 0; i < 2 && found; i++)
+        WT_TRY(correct(context, at, &found));
+    if (!found) {
+        memset(at->w, 0, n * p * sizeof *at->w);
+        memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
+        goto done;
+    }
+    for (size_t i = 0; i < R * p; i++)
+        square += at->e[i] * at->e[i];
+    at->error = sqrt(square) / at->rows->norm;
+done:
+    return status;
+}

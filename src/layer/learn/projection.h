@@ -1,0 +1,38 @@
+/* Variable projection: for given Theta the W of least squares, and what is left.
+ *
+ * Theta is held packed as (d, m d): Theta_i[u, v] at [u][i d + v], so that X Theta of all heads is
+ * one product. H (R, m d) are the attended tokens, H = Q L^T with Q^T (m d, R) of orthonormal rows;
+ * W = H^+ Y, E = Y - H W. */
+#ifndef WT_LAYER_LEARN_PROJECTION_H
+#define WT_LAYER_LEARN_PROJECTION_H
+
+#include "layer/learn/rows.h"
+
+typedef struct wt_projection {
+    const wt_rows *rows;
+    size_t heads, columns; /* m, m d */
+    double *theta;         /* packed (d, m d) */
+    size_t *starts;        /* of the weights of each sequence, one head's */
+    double *weights;       /* A of all heads, as wt_attention_run gives them */
+    double *h;             /* (R, m d) */
+    double *qt;            /* (m d, R) */
+    double *first, *again; /* (m d, m d): Cholesky factors, L = first again */
+    double *third;         /* one that goes into `again` where H is ill-conditioned */
+    double *w;             /* (m d, p) */
+    double *e;             /* (R, p) */
+    double *spare;         /* (m d, p) */
+    double *plain;         /* Theta as (m, d, d) */
+    double error;          /* |E| / |Y|; infinite where nothing could be computed */
+} wt_projection;
+
+wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
+                            wt_projection *out);
+void wt_projection_free(wt_projection *projection);
+/* Everything at the Theta in place. Numbers that are not finite, or no basis for them, are no
+ * failure of the call: the error is infinite then, W 0 and E Y. */
+wt_status wt_projection_evaluate(wt_context *context, wt_projection *projection);
+
+void wt_theta_pack(size_t heads, size_t dim, const double *plain, double *packed);
+void wt_theta_unpack(size_t heads, size_t dim, const double *packed, double *plain);
+
+#endif

@@ -1,0 +1,211 @@
+/* Learning by asking, from the first question to the verdict. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/work.h"
+#include "layer/learn/query_parts.h"
+#include "wattle/random.h"
+
+#define FIRST_SHARE     1.0 /* random questions of the first polish, against unknowns over outputs */
+#define LATER_SHARE     4.0 /* of those from random starts, which need more to end at the layer */
+#define SPARE           16
+#define RATIONAL_STARTS 4 /* each in a basis of its own */
+
+wt_query_options wt_query_options_default(void) {
+    return (wt_query_options){.checks = 8, .restarts = 20, .tolerance = 1e-11};
+}
+
+static wt_status check_options(wt_context *context, size_t dim, size_t outputs,
+                               const wt_query_options *options) {
+    if (dim == 0 || dim > WT_QUERY_MOST_DIM)
+        return wt_fail(context, WT_USAGE, "the dimension must be 1 to %d, not %zu",
+                       WT_QUERY_MOST_DIM, dim);
+    if (outputs == 0)
+        return wt_fail(context, WT_USAGE, "a layer has 1 output or more, not 0");
+    if (options->heads > WT_QUERY_MOST_HEADS)
+        return wt_fail(context, WT_USAGE, "heads must be 1 to %d, not %zu", WT_QUERY_MOST_HEADS,
+                       options->heads);
+    if (!(options->tolerance > 0))
+        return wt_fail(context, WT_USAGE, "the tolerance must be above 0, not %g",
+                       options->tolerance);
+    if (options->checks == 0 && options->heads != 1)
+        return wt_fail(context, WT_USAGE,
+                       "only one head is learned without checks: more are judged by them");
+    return WT_OK;
+}
+
+/* Random questions until there are `wanted` of them. */
+static wt_status ask_random(wt_asker *asker, const wt_query_options *options, double scale,
+                            size_t wanted, size_t *asked) {
+    double *x = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(asker->context, &x, 4 * asker->d, "a question"));
+    for (; *asked < wanted; ++*asked) {
+        size_t k = wt_asker_random(asker, options->seed, "query", *asked, scale, x);
+        WT_TRY(wt_asker_keep(asker, k, x, NULL, NULL));
+    }
+done:
+    wt_release(x);
+    return status;
+}
+
+/* A small Gaussian start; w is found by the first evaluation. */
+static void draw_start(const wt_query_options *options, uint64_t index, double scale,
+                       wt_layer *out) {
+    size_t d = out->dim, count = out->heads * d * d;
+    wt_random_normal(wt_stream_for(options->seed, "query start", index), 0, count, out->theta);
+    for (size_t i = 0; i < count; i++)
+        out->theta[i] *= 0.1 / ((double)d * scale * scale);
+}
+
+static size_t share_of(const wt_layer *layer, double share) {
+    size_t unknowns = layer->heads * layer->dim * (layer->dim + layer->outputs);
+    return (size_t)ceil(share * (double)unknowns / (double)layer->outputs) + SPARE;
+}
+
+/* A start of the kind that is due: the first ones by rational cells, then random ones. */
+static wt_status make_start(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                            double *scale, wt_query_report *report) {
+    size_t before = asker->count;
+    wt_status status = WT_OK;
+    if (report->starts < RATIONAL_STARTS) {
+        WT_TRY(wt_query_start(asker, options->seed, report->starts, layer, scale));
+        report->start_queries += asker->count - before;
+        WT_TRY(ask_random(asker, options, *scale, share_of(layer, FIRST_SHARE),
+                          &report->polish_queries));
+    } else {
+        WT_TRY(ask_random(asker, options, *scale, share_of(layer, LATER_SHARE),
+                          &report->polish_queries));
+        draw_start(options, report->starts, *scale, layer);
+    }
+done:
+    return status;
+}
+
+/* A layer that never answers has nothing to learn from. */
+static wt_status check_answers(const wt_asker *asker) {
+    for (size_t i = 0; i < asker->rows * asker->p; i++)
+        if (asker->y[i] != 0)
+            return WT_OK;
+    return wt_fail(asker->context, WT_MISSED,
+                   "the oracle answers zero to all %zu questions, so that theta cannot be seen",
+                   asker->count);
+}
+
+/* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
+ * all questions so far; the last one is the result. */
+static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                               double *scale, wt_query_report *report) {
+    wt_polish_result result;
+    wt_status status;
+    do {
+        WT_TRY(make_start(asker, options, layer, scale, report));
+        WT_TRY(check_answers(asker));
+        WT_TRY(wt_query_polish(asker, options->tolerance, layer, &result));
+        report->start_residual = result.before;
+        report->residual = result.after;
+        report->steps += result.steps;
+        report->starts++;
+    } while (report->residual > options->tolerance &&
+             report->starts < RATIONAL_STARTS + options->restarts);
+done:
+    return status;
+}
+
+/* The error on fresh questions, relative to their answers. */
+static wt_status check(wt_asker *asker, const wt_query_options *options, double scale,
+                       const wt_layer *layer, wt_query_report *report) {
+    wt_context *context = asker->context;
+    size_t p = asker->p;
+    double *x = NULL, *y = NULL, *all = NULL, left = 0, whole = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &x, 4 * asker->d, "a question"));
+    WT_TRY(WT_NEW(context, &y, p, "an answer"));
+    WT_TRY(WT_NEW(context, &all, 4 * p, "an answer"));
+    for (size_t i = 0; i < options->checks; i++) {
+        size_t k = wt_asker_random(asker, options->seed, "query check", i, scale, x);
+        WT_TRY(wt_asker_ask(asker, k, x, y));
+        WT_TRY(wt_layer_forward(context, layer, 1, k, x, all));
+        for (size_t o = 0; o < p; o++) {
+            left += pow(y[o] - all[(k - 1) * p + o], 2);
+            whole += y[o] * y[o];
+        }
+        report->check_queries++;
+    }
+    if (options->checks > 0)
+        report->check_error = whole > 0 ? sqrt(left / whole) : sqrt(left);
+done:
+    wt_release(x);
+    wt_release(y);
+    wt_release(all);
+    return status;
+}
+
+/* Tokens whose logits are about 2 in the widest head. */
+static double scale_for(const wt_layer *layer) {
+    double square = 0;
+    for (size_t i = 0; i < layer->heads * layer->dim * layer->dim; i++)
+        square += layer->theta[i] * layer->theta[i];
+    square /= (double)layer->heads;
+    return square > 0 ? fmin(16, fmax(1.0 / 16, sqrt(2 / sqrt(square)))) : 1;
+}
+
+static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                       wt_query_report *report) {
+    double scale = 1;
+    wt_status status;
+    if (layer->heads == 1) {
+        status = wt_query_single(asker, layer);
+        report->start_queries = asker->count;
+        WT_TRY(status);
+        scale = scale_for(layer);
+    } else {
+        WT_TRY(learn_several(asker, options, layer, &scale, report));
+    }
+    WT_TRY(check(asker, options, scale, layer, report));
+    bool fits = isnan(report->residual) || report->residual <= options->tolerance;
+    report->reached =
+        fits && (options->checks == 0 || report->check_error <= 10 * options->tolerance);
+done:
+    return status;
+}
+
+wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t dim, size_t outputs,
+                         const wt_query_options *options, wt_layer *out, wt_query_report *report) {
+    size_t first = options->heads == 0 ? 1 : options->heads;
+    size_t last = options->heads == 0 ? WT_QUERY_MOST_HEADS : options->heads;
+    size_t spent[3] = {0};
+    double before = wt_work_done(context), theirs = 0;
+    wt_layer layer = {0};
+    wt_status status;
+    WT_TRY(check_options(context, dim, outputs, options));
+    for (size_t heads = first; heads <= last; heads++) {
+        wt_asker asker = {.context = context, .ask = ask, .user = user, .d = dim, .p = outputs};
+        *report = (wt_query_report){.heads = heads,
+                                    .dim = dim,
+                                    .outputs = outputs,
+                                    .start_residual = NAN,
+                                    .residual = NAN,
+                                    .check_error = NAN};
+        wt_layer_free(&layer);
+        status = wt_layer_new(context, heads, dim, outputs, &layer);
+        if (status == WT_OK)
+            status = learn(&asker, options, &layer, report);
+        report->start_queries = spent[0] += report->start_queries;
+        report->polish_queries = spent[1] += report->polish_queries;
+        report->check_queries = spent[2] += report->check_queries;
+        theirs += asker.theirs;
+        report->flops = wt_work_done(context) - before - theirs;
+        wt_asker_free(&asker);
+        if (status != WT_OK && (status != WT_MISSED || heads == last))
+            goto done;
+        if (report->reached)
+            break;
+    }
+    *out = layer;
+    layer = (wt_layer){0};
+done:
+    wt_layer_free(&layer);
+    return status;
+}

@@ -1,0 +1,290 @@
+#include "layer/learn/recovery.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "layer/model/heads.h"
+#include "wattle/linalg.h"
+
+/* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
+#define SINGLE_GOAL (16 * (double)FLT_EPSILON)
+
+wt_recover_options wt_recover_options_default(void) {
+    return (wt_recover_options){.restarts = 20, .holdout = 0.2, .most_steps = 200, .goal = 1e-9};
+}
+
+double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length) {
+    double m = (double)heads, d = (double)dim, p = (double)outputs, k = (double)length;
+    return fmax(m * d * (d + p) / (k * p), length < 2 ? INFINITY : d * d / (k * (k - 1)));
+}
+
+size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options) {
+    size_t held = (size_t)(options->holdout * (double)data->samples);
+    if (held == 0 && options->holdout > 0 && data->samples > 1)
+        held = 1;
+    return data->samples - held;
+}
+
+size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options) {
+    size_t samples = wt_recover_train_samples(data, options), rows = 0;
+    for (size_t s = 0; s < samples; s++)
+        rows +=
+            options->last_row ? 1 : (options->lengths == NULL ? data->length : options->lengths[s]);
+    return rows;
+}
+
+double wt_recover_mean_square(const wt_sequences *data) {
+    size_t count = data->samples * data->length * data->dim;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += data->x[i] * data->x[i];
+    return sum / (double)count;
+}
+
+wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
+                           double *out) {
+    size_t R = rows->rows, columns = layer->heads * layer->dim, p = rows->outputs;
+    double *h = NULL, *f = NULL, square = 0;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &h, R * columns, "attended tokens"));
+    WT_TRY(WT_NEW(context, &f, R * p, "outputs"));
+    WT_TRY(wt_attention_run(context, &rows->in, layer->heads, layer->theta, NULL, h));
+    WT_TRY(
+        wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, columns, 1, h, columns, layer->w, p, 0, f, p));
+    for (size_t i = 0; i < R * p; i++)
+        square += (f[i] - rows->y[i]) * (f[i] - rows->y[i]);
+    *out = sqrt(square) / rows->norm;
+done:
+    wt_release(h);
+    wt_release(f);
+    return status;
+}
+
+bool wt_recover_is_single(size_t count, const double *x) {
+    for (size_t i = 0; i < count; i++)
+        if ((double)(float)x[i] != x[i])
+            return false;
+    return true;
+}
+
+double wt_recover_goal(const wt_sequences *data, const wt_recover_options *options) {
+    size_t tokens = data->samples * data->length;
+    bool single = wt_recover_is_single(tokens * data->outputs, data->y) &&
+                  wt_recover_is_single(tokens * data->dim, data->x);
+    return single ? fmax(options->goal, SINGLE_GOAL) : options->goal;
+}
+
+const char *wt_recover_verdict_name(wt_recover_verdict verdict) {
+    static const char *const names[] = {
+        [WT_RECOVER_NOT_FOUND] = "not found",
+        [WT_RECOVER_MISFIT] = "not of this class",
+        [WT_RECOVER_NOISE] = "to the floor of noise",
+        [WT_RECOVER_EXACT] = "exact",
+    };
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
+}
+
+/* A pass over the rows of fewer flops, about, is too short to share. */
+#define FEW_FLOPS 3e8
+
+wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
+                         const wt_recover_options *options, wt_body_fn body, void *argument) {
+    double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
+    double flops = 4 * (double)wt_recover_train_rows(data, options) * heads * d *
+                   (d + 2 * (double)data->outputs);
+    /* inside a loop of one item all further loops stay on this thread */
+    return flops < FEW_FLOPS ? wt_parallel_for(context, 1, 1, body, argument)
+                             : body(argument, 0, 1, 0);
+}
+
+void wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...) {
+    if (report->warnings == WT_RECOVER_WARNINGS)
+        return;
+    char *sentence = report->warning[report->warnings++];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, WT_WARNING_BYTES, format, values);
+    va_end(values);
+    wt_remark(context, "%s", sentence);
+}
+
+static wt_status check_lengths(wt_context *context, const wt_sequences *data,
+                               const wt_recover_options *options, size_t *longest) {
+    *longest = options->lengths == NULL ? data->length : 0;
+    for (size_t s = 0; options->lengths != NULL && s < data->samples; s++) {
+        if (options->lengths[s] == 0 || options->lengths[s] > data->length)
+            return wt_fail(context, WT_USAGE, "sequence %zu has length %zu of 1 to %zu", s,
+                           options->lengths[s], data->length);
+        *longest = options->lengths[s] > *longest ? options->lengths[s] : *longest;
+    }
+    return WT_OK;
+}
+
+/* Outputs that never change are no evidence of any layer. */
+static wt_status check_outputs(wt_context *context, const wt_sequences *data,
+                               const wt_recover_options *options) {
+    const double *first = NULL;
+    bool zero = true;
+    for (size_t s = 0; s < data->samples; s++) {
+        size_t length = options->lengths == NULL ? data->length : options->lengths[s];
+        for (size_t a = options->last_row ? length - 1 : 0; a < length; a++) {
+            const double *y = data->y + (s * data->length + a) * data->outputs;
+            first = first == NULL ? y : first;
+            for (size_t j = 0; j < data->outputs; j++) {
+                if (fabs(y[j] - first[j]) > 8 * DBL_EPSILON * fabs(first[j]))
+                    return WT_OK;
+                zero = zero && y[j] == 0;
+            }
+        }
+    }
+    return zero ? wt_fail(context, WT_DATA,
+                          "y is 0 everywhere: every layer with W = 0 fits it, whatever its Theta")
+                : wt_fail(context, WT_DATA,
+                          "y is the same in every row: a constant, which says nothing of a layer");
+}
+
+static wt_status check(wt_context *context, const wt_sequences *data,
+                       const wt_recover_options *options) {
+    size_t longest;
+    wt_status status;
+    WT_TRY(wt_sequences_check(context, "the data", data));
+    if (data->y == NULL || data->outputs == 0)
+        return wt_fail(context, WT_DATA, "the data has no outputs y to recover a layer from");
+    if (!(options->holdout >= 0 && options->holdout < 1))
+        return wt_fail(context, WT_USAGE, "the held-out part must be 0 to below 1, not %g",
+                       options->holdout);
+    if (options->restarts == 0 || options->most_steps == 0 || !(options->goal > 0))
+        return wt_fail(context, WT_USAGE,
+                       "restarts, steps and goal must be above 0, not %zu, %zu and %g",
+                       options->restarts, options->most_steps, options->goal);
+    if (options->start != NULL &&
+        (options->start->heads != options->heads || options->start->dim != data->dim))
+        return wt_fail(context, WT_USAGE,
+                       "a start of %zu heads in %zu dimensions does not fit %zu in %zu",
+                       options->start->heads, options->start->dim, options->heads, data->dim);
+    WT_TRY(check_lengths(context, data, options, &longest));
+    if (longest < 2)
+        return wt_fail(context, WT_DATA,
+                       "sequences of one token show only the sum of all W, y = x^T sum W_i: no "
+                       "Theta can be recovered from them");
+    if (wt_recover_mean_square(data) == 0)
+        return wt_fail(context, WT_DATA, "every token is zero");
+    WT_TRY(check_outputs(context, data, options));
+done:
+    return status;
+}
+
+wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
+                           const wt_recover_options *options, wt_recover_report *report) {
+    size_t heads = options->heads == 0 ? 1 : options->heads, rows, unknowns;
+    wt_status status;
+    *report = (wt_recover_report){.method = method,
+                                  .start_from = "random",
+                                  .train_error = NAN,
+                                  .holdout_error = NAN,
+                                  .condition = NAN,
+                                  .least_examples = NAN,
+                                  .goal = options->goal,
+                                  .misfit_chance = NAN,
+                                  .misfit_part = NAN,
+                                  .misfit_visible = NAN,
+                                  .dim = data->dim,
+                                  .rank = data->dim,
+                                  .examples = data->samples};
+    WT_TRY(check(context, data, options));
+    rows = wt_recover_train_rows(data, options);
+    if (!wt_multiply(heads, data->dim, &unknowns))
+        unknowns = SIZE_MAX;
+    if (rows <= unknowns)
+        return wt_fail(context, WT_DATA,
+                       "%zu output rows to fit are hopeless for %zu heads in %zu dimensions: W "
+                       "alone can follow %zu of any",
+                       rows, heads, data->dim, unknowns);
+done:
+    return status;
+}
+
+static void warn_examples(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, const wt_layer *layer,
+                          wt_recover_report *report) {
+    /* the rule of the information limit is for whole sequences of one length */
+    if (options->lengths != NULL || options->last_row)
+        return;
+    report->least_examples =
+        wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length);
+    double ratio = (double)data->samples / report->least_examples;
+    if (ratio < 1)
+        wt_recover_warn(context, report,
+                        "%zu sequences are fewer than the %.0f of the information limit N_min: the "
+                        "data can be fitted by wrong parameters",
+                        data->samples, ceil(report->least_examples));
+    else if (ratio < 3)
+        wt_recover_warn(context, report,
+                        "%zu sequences are %.1f times N_min = %.0f; from 3 times on recovery is "
+                        "safe",
+                        data->samples, ratio, ceil(report->least_examples));
+}
+
+static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_layer *layer,
+                       wt_recover_report *report) {
+    size_t d = layer->dim, p = layer->outputs;
+    double most_w = 0, sum_norm = 0, square = wt_recover_mean_square(data);
+    for (size_t i = 0; i < layer->heads; i++)
+        most_w = fmax(most_w, wt_heads_norm(d * p, layer->w + i * d * p));
+    for (size_t i = 0; i < layer->heads; i++) {
+        double theta = wt_heads_norm(d * d, layer->theta + i * d * d);
+        if (wt_heads_norm(d * p, layer->w + i * d * p) < 1e-6 * most_w)
+            wt_recover_warn(context, report,
+                            "head %zu has W near 0: its Theta cannot be identified", i);
+        else if (theta * square < 0.02)
+            wt_recover_warn(context, report,
+                            "head %zu has a tiny Theta (norm %.3g): it is told apart from others "
+                            "like it with difficulty",
+                            i, theta);
+    }
+    for (size_t j = 0; j < d * p; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < layer->heads; i++)
+            sum += layer->w[i * d * p + j];
+        sum_norm += sum * sum;
+    }
+    if (data->length == 2 && layer->heads > 1 && sqrt(sum_norm) < 1e-6 * most_w)
+        wt_recover_warn(context, report,
+                        "sequences of two tokens and W that sum to 0: Theta and W of all heads are "
+                        "known up to a common sign");
+}
+
+static void warn_pairs(wt_context *context, const wt_layer *layer, wt_recover_report *report) {
+    size_t size = layer->dim * layer->dim;
+    for (size_t i = 0; i < layer->heads; i++)
+        for (size_t j = 0; j < i; j++)
+            if (wt_heads_distance(size, layer->theta + i * size, layer->theta + j * size) < 1e-3)
+                wt_recover_warn(context, report,
+                                "heads %zu and %zu have nearly equal Theta: only the sum of their "
+                                "W is determined well",
+                                j, i);
+}
+
+void wt_recover_end(wt_context *context, const wt_sequences *data,
+                    const wt_recover_options *options, wt_layer *layer, wt_recover_report *report) {
+    if (options->heads == 0) {
+        wt_heads_tidy(1e-6, layer);
+        report->heads = layer->heads;
+    }
+    if (report->rank < report->dim)
+        wt_recover_warn(context, report,
+                        "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
+                        "which no output shows",
+                        report->rank, report->dim);
+    warn_examples(context, data, options, layer, report);
+    warn_sizes(context, data, layer, report);
+    warn_pairs(context, layer, report);
+    if (report->condition > 1e6)
+        wt_recover_warn(context, report,
+                        "the condition number is %.1e: some directions of Theta are known to few "
+                        "digits",
+                        report->condition);
+}

@@ -1,0 +1,49 @@
+/* What the learners of recovery share: checks before, warnings after. */
+#ifndef WT_LAYER_LEARN_RECOVERY_H
+#define WT_LAYER_LEARN_RECOVERY_H
+
+#include "base/parallel.h"
+#include "layer/learn/rows.h"
+
+/* How many sequences are fitted; wt_holdout_split chooses the rest. */
+size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
+/* Output rows of those. */
+size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options);
+double wt_recover_mean_square(const wt_sequences *data);
+/* Whether all numbers are float32 ones. */
+bool wt_recover_is_single(size_t count, const double *x);
+/* The relative error that counts as exact: the goal, or what float32 arithmetic leaves where all of
+ * x and y are float32 numbers. */
+double wt_recover_goal(const wt_sequences *data, const wt_recover_options *options);
+/* |y - F(x)| / |y| of a layer over rows. */
+wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
+                           double *out);
+
+/* Runs the body once (items 0 .. 1), on one thread where its loops are too short to be shared. */
+wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
+                         const wt_recover_options *options, wt_body_fn body, void *argument);
+
+/* Checks data and options, clears the report, and warns of what can be seen beforehand. */
+wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
+                           const wt_recover_options *options, wt_recover_report *report);
+/* Merges duplicate heads where m was to be found, and warns of what cannot be identified. */
+void wt_recover_end(wt_context *context, const wt_sequences *data,
+                    const wt_recover_options *options, wt_layer *layer, wt_recover_report *report);
+/* A sentence for the report and the context's log. */
+__attribute__((format(printf, 3, 4))) void
+wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...);
+
+/* Where a better start may come from once random ones have failed. */
+typedef struct wt_rescue {
+    /* A layer of so many heads (0 = as many as there are) in *out, to be freed; an empty one, and
+     * WT_OK, when there is none. `fitted` are the sequences that are not held out. */
+    wt_status (*start)(void *user, const wt_sequences *fitted, size_t heads, wt_layer *out);
+    void *user;
+    const char *name; /* of such a start */
+} wt_rescue;
+/* wt_refine, with a rescue that is asked once at most; NULL = none. */
+wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, const wt_rescue *rescue,
+                            wt_layer *out, wt_recover_report *report);
+
+#endif

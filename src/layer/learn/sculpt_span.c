@@ -1,0 +1,151 @@
+#include "layer/learn/sculpt_span.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/linalg.h"
+
+static bool inside(double weight) {
+    return weight >= WT_SLAB_LEAST && weight <= 1 - WT_SLAB_LEAST;
+}
+
+/* Slabs of a row with these weights. */
+static size_t slabs_of(size_t k, const double *weights, bool whole) {
+    size_t good = 0;
+    for (size_t b = 0; b < k; b++)
+        good += inside(weights[b]);
+    return whole && good < k ? 0 : good * (good - (good > 0)) / 2;
+}
+
+static size_t rows_for(const wt_patterns *patterns, bool whole, size_t wanted, size_t *slabs) {
+    size_t rows = 0;
+    *slabs = 0;
+    while (rows < patterns->usable && *slabs < wanted) {
+        *slabs += slabs_of(patterns->k, patterns->weights + patterns->order[rows].row * patterns->k,
+                           whole);
+        rows++;
+    }
+    return rows;
+}
+
+size_t wt_slabs_rows_for(const wt_patterns *patterns, size_t wanted) {
+    size_t slabs;
+    return rows_for(patterns, false, wanted, &slabs);
+}
+
+/* Writes the slabs of one row from number `at` on. */
+static size_t add_row(wt_slabs *out, const wt_sequences *rows, size_t row, const double *weights,
+                      size_t at) {
+    size_t k = rows->length, d = rows->dim;
+    const double *asking = rows->x + row * d, *tokens = rows->x + row / k * k * d;
+    for (size_t b = 0; b < k; b++)
+        for (size_t c = b + 1; c < k; c++) {
+            if (!inside(weights[b]) || !inside(weights[c]))
+                continue;
+            double *normal = out->normal + at * d * d;
+            for (size_t i = 0; i < d; i++)
+                for (size_t j = 0; j < d; j++)
+                    normal[i * d + j] = asking[i] * (tokens[b * d + j] - tokens[c * d + j]);
+            out->middle[at++] = log(weights[b] / weights[c]);
+        }
+    return at;
+}
+
+wt_status wt_slabs_collect(wt_context *context, const wt_sequences *rows,
+                           const wt_patterns *patterns, bool whole, size_t wanted, wt_slabs *out) {
+    size_t k = rows->length, at = 0;
+    wt_status status;
+    *out = (wt_slabs){.unknowns = rows->dim * rows->dim};
+    out->rows = rows_for(patterns, whole, wanted, &out->count);
+    WT_TRY(wt_allocate(context, &out->normal, out->count, out->unknowns * sizeof *out->normal,
+                       "normals of slabs"));
+    WT_TRY(WT_NEW(context, &out->middle, out->count, "middles of slabs"));
+    for (size_t i = 0; i < out->rows; i++) {
+        size_t row = patterns->order[i].row;
+        if (slabs_of(k, patterns->weights + row * k, whole) > 0)
+            at = add_row(out, rows, row, patterns->weights + row * k, at);
+    }
+done:
+    return status;
+}
+
+void wt_slabs_close(wt_slabs *slabs) {
+    wt_release(slabs->normal);
+    wt_release(slabs->middle);
+    *slabs = (wt_slabs){0};
+}
+
+static double dot(size_t count, const double *a, const double *b) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+double wt_slabs_violation(const wt_slabs *slabs, const double *theta) {
+    double most = 0;
+    for (size_t i = 0; i < slabs->count; i++)
+        most = fmax(most, fabs(dot(slabs->unknowns, slabs->normal + i * slabs->unknowns, theta) -
+                               slabs->middle[i]));
+    return most;
+}
+
+wt_status wt_span_find(wt_context *context, const wt_slabs *slabs, wt_span *out) {
+    size_t u = slabs->unknowns;
+    double scale = 1 / (double)slabs->count;
+    wt_status status;
+    *out = (wt_span){.unknowns = u};
+    WT_TRY(WT_NEW(context, &out->values, u, "eigenvalues of slabs"));
+    WT_TRY(wt_allocate(context, &out->vectors, u, u * sizeof *out->vectors, "eigenvectors"));
+    WT_TRY(WT_NEW(context, &out->side, u, "middles of slabs"));
+    WT_TRY(wt_gram(context, WT_TURNED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
+    for (size_t i = 0; i < u; i++)
+        for (size_t j = 0; j <= i; j++)
+            out->vectors[i * u + j] *= scale;
+    WT_TRY(wt_eigen_symmetric(context, u, out->vectors, u, true, out->values));
+    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, u, 1, slabs->count, scale, slabs->normal, u,
+                   slabs->middle, 1, 0, out->side, 1));
+done:
+    return status;
+}
+
+void wt_span_close(wt_span *span) {
+    wt_release(span->values);
+    wt_release(span->vectors);
+    wt_release(span->side);
+    *span = (wt_span){0};
+}
+
+double wt_span_gap(const wt_span *span, size_t j) {
+    /* Rounding may leave an eigenvalue of 0 a little below it. */
+    double floor = 1e-15 * span->values[span->unknowns - 1];
+    return fmax(span->values[j], floor) / fmax(span->values[j - 1], floor);
+}
+
+void wt_span_center(const wt_span *span, size_t null, double *center) {
+    size_t u = span->unknowns;
+    double least = 1e-12 * span->values[u - 1];
+    memset(center, 0, u * sizeof *center);
+    for (size_t j = null; j < u; j++) {
+        const double *vector = span->vectors + j * u;
+        if (!(span->values[j] > least))
+            continue;
+        double part = dot(u, vector, span->side) / span->values[j];
+        for (size_t i = 0; i < u; i++)
+            center[i] += part * vector[i];
+    }
+}
+
+double wt_span_distance(const wt_span *span, size_t null, const double *center,
+                        const double *theta) {
+    size_t u = span->unknowns;
+    double sum = 0;
+    for (size_t j = null; j < u; j++) {
+        double part = 0;
+        for (size_t i = 0; i < u; i++)
+            part += span->vectors[j * u + i] * (theta[i] - center[i]);
+        sum += part * part;
+    }
+    return sqrt(sum);
+}

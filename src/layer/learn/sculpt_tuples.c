@@ -1,0 +1,155 @@
+#include "layer/learn/sculpt_tuples.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "layer/model/attention.h"
+#include "wattle/linalg.h"
+
+/* Added to the diagonal of a Gram matrix, as a part of its mean: two candidates that attend alike
+ * leave it singular, and W is wanted all the same. */
+#define RIDGE 1e-10
+enum { TUPLES_A_CHUNK = 16 };
+
+static wt_status look(wt_context *context, const wt_sequences *rows, size_t count,
+                      const double *theta, wt_candidate_part *out) {
+    size_t r = rows->samples * rows->length, width = count * rows->dim, p = rows->outputs;
+    wt_attention in = wt_attention_of(rows->samples, rows->length, rows->dim, rows->x);
+    double *h = NULL;
+    wt_status status;
+    WT_TRY(wt_allocate(context, &h, r, width * sizeof *h, "attended tokens of candidates"));
+    WT_TRY(wt_allocate(context, &out->gram, width, width * sizeof *out->gram, "a Gram matrix"));
+    WT_TRY(WT_NEW(context, &out->side, width * p, "right-hand sides of candidates"));
+    WT_TRY(wt_attention_run(context, &in, count, theta, NULL, h));
+    WT_TRY(wt_gram(context, WT_TURNED, r, width, h, width, 0, out->gram, width));
+    WT_TRY(wt_mirror_lower(context, width, out->gram, width));
+    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, p, r, 1, h, width, rows->y, p, 0, out->side,
+                   p));
+    out->whole = 0;
+    for (size_t i = 0; i < r * p; i++)
+        out->whole += rows->y[i] * rows->y[i];
+done:
+    wt_release(h);
+    return status;
+}
+
+wt_status wt_candidates_open(wt_context *context, const wt_sequences *fit, const wt_sequences *held,
+                             size_t count, const double *theta, wt_candidates *out) {
+    wt_status status;
+    *out = (wt_candidates){.count = count, .dim = fit->dim, .outputs = fit->outputs};
+    WT_TRY(look(context, fit, count, theta, &out->fit));
+    WT_TRY(look(context, held, count, theta, &out->held));
+done:
+    return status;
+}
+
+void wt_candidates_close(wt_candidates *candidates) {
+    wt_release(candidates->fit.gram);
+    wt_release(candidates->fit.side);
+    wt_release(candidates->held.gram);
+    wt_release(candidates->held.side);
+    *candidates = (wt_candidates){0};
+}
+
+typedef struct {
+    wt_context *context;
+    const wt_candidates *candidates;
+    size_t heads;
+    const size_t *tuples;
+    double *errors;  /* (tuples): square errors on the held-out part */
+    double *scratch; /* a worker: gram (m d, m d), w (m d, p), side (m d, p) */
+    size_t scratch_each;
+} trial;
+
+/* The blocks of a part that belong to a tuple. */
+static void gather(const trial *job, const wt_candidate_part *part, const size_t *tuple,
+                   double *gram, double *side) {
+    size_t d = job->candidates->dim, p = job->candidates->outputs, size = job->heads * d;
+    size_t width = job->candidates->count * d;
+    for (size_t i = 0; i < size; i++) {
+        size_t row = tuple[i / d] * d + i % d;
+        for (size_t head = 0; head < job->heads; head++)
+            memcpy(gram + i * size + head * d, part->gram + row * width + tuple[head] * d,
+                   d * sizeof *gram);
+        memcpy(side + i * p, part->side + row * p, p * sizeof *side);
+    }
+}
+
+/* W of a tuple by the fitting part, into scratch behind its Gram matrix. */
+static wt_status solve(const trial *job, const size_t *tuple, double *scratch) {
+    size_t size = job->heads * job->candidates->dim, p = job->candidates->outputs, failed;
+    double *gram = scratch, *w = scratch + size * size, trace = 0;
+    wt_status status;
+    gather(job, &job->candidates->fit, tuple, gram, w);
+    for (size_t i = 0; i < size; i++)
+        trace += gram[i * size + i];
+    for (size_t i = 0; i < size; i++)
+        gram[i * size + i] += RIDGE * trace / (double)size;
+    WT_TRY(wt_cholesky(job->context, size, gram, size, &failed));
+    if (failed != 0) {
+        memset(w, 0, size * p * sizeof *w);
+        goto done;
+    }
+    WT_TRY(wt_solve_lower(job->context, WT_PLAIN, size, p, gram, size, w, p));
+    WT_TRY(wt_solve_lower(job->context, WT_TURNED, size, p, gram, size, w, p));
+done:
+    return status;
+}
+
+/* |y|^2 - 2 <W, h^T y> + <W, h^T h W> on the held-out part. */
+static wt_status judge(const trial *job, const size_t *tuple, double *scratch, double *error) {
+    size_t size = job->heads * job->candidates->dim, p = job->candidates->outputs;
+    double *gram = scratch, *w = scratch + size * size, *side = w + size * p;
+    wt_status status;
+    gather(job, &job->candidates->held, tuple, gram, side);
+    for (size_t i = 0; i < size * p; i++)
+        side[i] *= -2;
+    WT_TRY(
+        wt_gemm(job->context, WT_PLAIN, WT_PLAIN, size, p, size, 1, gram, size, w, p, 1, side, p));
+    double sum = job->candidates->held.whole;
+    for (size_t i = 0; i < size * p; i++)
+        sum += w[i] * side[i];
+    *error = fmax(sum, 0); /* below 0 by rounding alone */
+done:
+    return status;
+}
+
+static wt_status try_tuples(void *argument, size_t begin, size_t end, int worker) {
+    const trial *job = argument;
+    double *scratch = job->scratch + (size_t)worker * job->scratch_each;
+    wt_status status = WT_OK;
+    for (size_t t = begin; t < end; t++) {
+        WT_TRY(solve(job, job->tuples + t * job->heads, scratch));
+        WT_TRY(judge(job, job->tuples + t * job->heads, scratch, &job->errors[t]));
+    }
+done:
+    return status;
+}
+
+wt_status wt_candidates_best(wt_context *context, const wt_candidates *candidates, size_t heads,
+                             size_t count, const size_t *tuples, size_t *best, double *error,
+                             double *w) {
+    size_t size = heads * candidates->dim, p = candidates->outputs;
+    trial job = {.context = context, .candidates = candidates, .heads = heads, .tuples = tuples};
+    wt_status status;
+    job.scratch_each = size * (size + 2 * p);
+    WT_TRY(WT_NEW(context, &job.errors, count, "errors of tuples"));
+    WT_TRY(wt_allocate(context, &job.scratch, (size_t)wt_context_threads(context),
+                       job.scratch_each * sizeof *job.scratch, "a tuple of heads"));
+    WT_TRY(wt_parallel_for(context, count, TUPLES_A_CHUNK, try_tuples, &job));
+    *best = 0;
+    for (size_t t = 1; t < count; t++)
+        if (job.errors[t] < job.errors[*best])
+            *best = t;
+    *error = candidates->held.whole > 0 ? sqrt(job.errors[*best] / candidates->held.whole) : 0;
+    if (w != NULL) {
+        WT_TRY(solve(&job, tuples + *best * heads, job.scratch));
+        memcpy(w, job.scratch + size * size, size * p * sizeof *w);
+    }
+done:
+    wt_release(job.errors);
+    wt_release(job.scratch);
+    return status;
+}

@@ -1,0 +1,129 @@
+/* Two layers beside each other: heads matched, and outputs on fresh sequences. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "layer/model/assignment.h"
+#include "layer/model/heads.h"
+#include "wattle/random.h"
+#include "wattle/recover.h"
+
+/* Heads whose Theta agree to this part are one; W below this part of the largest is none. */
+#define SAME 1e-7
+enum { FRESH = 64 };
+static const size_t fresh_lengths[WT_COMPARE_LENGTHS] = {2, 5, 11};
+
+static double square_distance(size_t count, const double *a, const double *b) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+/* |a - b| / |a|, plain |b| where a is 0. */
+static double relative(size_t count, const double *a, const double *b) {
+    double norm = wt_heads_norm(count, a);
+    return sqrt(square_distance(count, a, b)) / (norm > 0 ? norm : 1);
+}
+
+static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_layer *b,
+                             wt_comparison *out) {
+    bool swapped = a->heads > b->heads;
+    const wt_layer *few = swapped ? b : a, *many = swapped ? a : b;
+    size_t d = a->dim, theta = d * d, w = d * a->outputs;
+    double *cost = NULL;
+    size_t *column = NULL;
+    bool *taken = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &cost, few->heads * many->heads, "distances of heads"));
+    WT_TRY(WT_NEW(context, &column, few->heads, "matched heads"));
+    WT_TRY(WT_NEW_ZERO(context, &taken, many->heads, "matched heads"));
+    WT_TRY(WT_NEW(context, &out->match, many->heads, "matched heads"));
+    for (size_t i = 0; i < few->heads; i++)
+        for (size_t j = 0; j < many->heads; j++)
+            cost[i * many->heads + j] =
+                square_distance(theta, few->theta + i * theta, many->theta + j * theta) +
+                square_distance(w, few->w + i * w, many->w + j * w);
+    WT_TRY(wt_assignment(context, few->heads, many->heads, cost, column));
+    for (size_t i = 0; i < few->heads; i++) {
+        size_t in_a = swapped ? column[i] : i, in_b = swapped ? i : column[i];
+        taken[column[i]] = true;
+        out->match[out->matches++] = (wt_head_match){
+            .a = in_a,
+            .b = in_b,
+            .theta_error = relative(theta, a->theta + in_a * theta, b->theta + in_b * theta),
+            .w_error = relative(w, a->w + in_a * w, b->w + in_b * w)};
+    }
+    for (size_t j = 0; j < many->heads; j++)
+        if (!taken[j])
+            out->match[out->matches++] = (wt_head_match){.a = swapped ? j : WT_COMPARE_UNMATCHED,
+                                                         .b = swapped ? WT_COMPARE_UNMATCHED : j,
+                                                         .theta_error = NAN,
+                                                         .w_error = NAN};
+done:
+    wt_release(cost);
+    wt_release(column);
+    wt_release(taken);
+    return status;
+}
+
+static wt_status function_distance(wt_context *context, const wt_layer *a, const wt_layer *b,
+                                   double token_scale, uint64_t seed, size_t length, double *out) {
+    wt_sequences fresh = {0};
+    double *y = NULL;
+    size_t count = FRESH * length * a->outputs;
+    wt_status status;
+    WT_TRY(wt_sequences_new(context, FRESH, length, a->dim, a->outputs, &fresh));
+    WT_TRY(WT_NEW(context, &y, count, "outputs"));
+    WT_TRY(wt_layer_draw(context, a, WT_GAUSSIAN, token_scale, 0, seed, 0, &fresh));
+    WT_TRY(wt_layer_forward(context, b, FRESH, length, fresh.x, y));
+    *out = relative(count, fresh.y, y);
+done:
+    wt_sequences_free(&fresh);
+    wt_release(y);
+    return status;
+}
+
+wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b, double token_scale,
+                     uint64_t seed, wt_comparison *out) {
+    wt_layer tidy_a = {0}, tidy_b = {0};
+    wt_status status;
+    *out = (wt_comparison){0};
+    if (a->dim != b->dim || a->outputs != b->outputs) {
+        status = wt_fail(context, WT_DATA,
+                         "layers of %zu dimensions with %zu outputs and of %zu with %zu cannot be "
+                         "compared",
+                         a->dim, a->outputs, b->dim, b->outputs);
+        goto done;
+    }
+    WT_TRY(wt_layer_copy(context, a, &tidy_a));
+    WT_TRY(wt_layer_copy(context, b, &tidy_b));
+    wt_heads_tidy(SAME, &tidy_a);
+    wt_heads_tidy(SAME, &tidy_b);
+    out->heads_a = tidy_a.heads;
+    out->heads_b = tidy_b.heads;
+    WT_TRY(match_heads(context, &tidy_a, &tidy_b, out));
+    for (size_t i = 0; i < out->matches; i++) {
+        const wt_head_match *match = &out->match[i];
+        bool whole = !isnan(match->theta_error);
+        out->theta_error = fmax(out->theta_error, whole ? match->theta_error : INFINITY);
+        out->w_error = fmax(out->w_error, whole ? match->w_error : INFINITY);
+    }
+    for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++) {
+        out->length[i] = fresh_lengths[i];
+        WT_TRY(function_distance(context, a, b, token_scale, wt_seed_for(seed, "compare", i),
+                                 fresh_lengths[i], &out->distance[i]));
+    }
+done:
+    wt_layer_free(&tidy_a);
+    wt_layer_free(&tidy_b);
+    if (status != WT_OK)
+        wt_comparison_free(out);
+    return status;
+}
+
+void wt_comparison_free(wt_comparison *comparison) {
+    if (comparison == NULL)
+        return;
+    wt_release(comparison->match);
+    *comparison = (wt_comparison){0};
+}

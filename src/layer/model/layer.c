@@ -1,0 +1,82 @@
+#include "wattle/layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "layer/model/attention.h"
+#include "wattle/linalg.h"
+
+static wt_status sizes(wt_context *context, size_t heads, size_t dim, size_t outputs,
+                       size_t *thetas, size_t *values) {
+    size_t columns;
+    if (heads == 0 || dim == 0 || outputs == 0)
+        return wt_fail(context, WT_USAGE,
+                       "a layer needs heads, dim and outputs of 1 or more, not %zu, %zu and %zu",
+                       heads, dim, outputs);
+    if (!wt_multiply(heads, dim, &columns) || !wt_multiply(columns, dim, thetas) ||
+        !wt_multiply(columns, outputs, values))
+        return wt_fail(context, WT_MEMORY,
+                       "%zu heads in %zu dimensions with %zu outputs are too many", heads, dim,
+                       outputs);
+    return WT_OK;
+}
+
+wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t outputs,
+                       wt_layer *out) {
+    size_t thetas, values;
+    wt_status status;
+    *out = (wt_layer){.heads = heads, .dim = dim, .outputs = outputs};
+    WT_TRY(sizes(context, heads, dim, outputs, &thetas, &values));
+    WT_TRY(WT_NEW(context, &out->theta, thetas, "the Theta of a layer"));
+    WT_TRY(WT_NEW(context, &out->w, values, "the W of a layer"));
+done:
+    if (status != WT_OK)
+        wt_layer_free(out);
+    return status;
+}
+
+void wt_layer_free(wt_layer *layer) {
+    if (layer == NULL)
+        return;
+    wt_release(layer->theta);
+    wt_release(layer->w);
+    *layer = (wt_layer){0};
+}
+
+wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer *out) {
+    wt_status status = wt_layer_new(context, layer->heads, layer->dim, layer->outputs, out);
+    if (status != WT_OK)
+        return status;
+    size_t columns = layer->heads * layer->dim;
+    memcpy(out->theta, layer->theta, columns * layer->dim * sizeof *out->theta);
+    memcpy(out->w, layer->w, columns * layer->outputs * sizeof *out->w);
+    return WT_OK;
+}
+
+wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,
+                           const double *x, double *y) {
+    size_t slab = k == 0 || k > WT_ATTENTION_TOKENS ? 1 : WT_ATTENTION_TOKENS / k;
+    size_t columns = layer->heads * layer->dim, rows, numbers;
+    double *h = NULL;
+    wt_status status = WT_OK;
+    if (n == 0 || k == 0)
+        return WT_OK;
+    slab = slab < n ? slab : n;
+    if (!wt_multiply(slab * k, columns, &numbers))
+        numbers = SIZE_MAX / sizeof *h;
+    WT_TRY(WT_NEW(context, &h, numbers, "attended tokens"));
+    for (size_t first = 0; first < n; first += slab) {
+        rows = (n - first < slab ? n - first : slab) * k;
+        wt_attention attention =
+            wt_attention_of(rows / k, k, layer->dim, x + first * k * layer->dim);
+        WT_TRY(wt_attention_run(context, &attention, layer->heads, layer->theta, NULL, h));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, layer->outputs, columns, 1, h, columns,
+                       layer->w, layer->outputs, 0, y + first * k * layer->outputs,
+                       layer->outputs));
+    }
+done:
+    wt_release(h);
+    return status;
+}

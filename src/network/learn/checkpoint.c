@@ -1,0 +1,247 @@
+/* The state of a trainer in a file, and its network as a model.
+ *
+ * Invariants, cited by the tests:
+ *  1. a checkpoint is the old one or the new one, whole, whatever breaks while it is written;
+ *  2. a resumed trial gives the bits of one that was never stopped;
+ *  3. a checkpoint of another setting or shape is refused, and the trainer is as it was. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/quote.h"
+#include "network/learn/trainer.h"
+
+#define CHECKPOINT         "checkpoint" /* metadata: the version of this format */
+#define CHECKPOINT_VERSION "1"
+
+enum { STATES = 8, COLUMNS = 5 };
+
+/* Tensors of a checkpoint. */
+static const char *const blocks[] = {"parameters", "first_moments", "second_moments"};
+enum { BLOCKS = sizeof blocks / sizeof *blocks };
+
+static float *block_of(const wt_trainer *trainer, size_t b) {
+    float *all[BLOCKS] = {trainer->parameters, trainer->first, trainer->second};
+    return all[b];
+}
+
+static void widen(size_t count, const float *from, double *out) {
+    for (size_t i = 0; i < count; i++)
+        out[i] = (double)from[i];
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+static void fill_history(const wt_trainer *trainer, double *out) {
+    for (size_t i = 0; i < trainer->points; i++) {
+        const wt_train_point *point = &trainer->history[i];
+        const double row[COLUMNS] = {(double)point->run, (double)point->step, point->loss,
+                                     point->train_accuracy, point->validation_accuracy};
+        memcpy(out + i * COLUMNS, row, sizeof row);
+    }
+}
+
+wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const char *path) {
+    const double state[STATES] = {
+        (double)trainer->run,      (double)trainer->step,    trainer->loss,
+        trainer->accuracy,         (double)trainer->ended,   (double)trainer->marks[0],
+        (double)trainer->marks[1], (double)trainer->marks[2]};
+    wt_tensor tensors[BLOCKS + 2];
+    wt_metadata *about = NULL;
+    double *wide = NULL, *history = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &wide, BLOCKS * trainer->size, "a checkpoint"));
+    WT_TRY(WT_NEW(context, &history, trainer->points * COLUMNS, "a checkpoint"));
+    WT_TRY(WT_NEW(context, &about, trainer->about_count + 1, "a checkpoint"));
+    memcpy(about, trainer->about, trainer->about_count * sizeof *about);
+    about[trainer->about_count] = (wt_metadata){CHECKPOINT, CHECKPOINT_VERSION};
+    fill_history(trainer, history);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        widen(trainer->size, block_of(trainer, b), wide + b * trainer->size);
+        tensors[b] = (wt_tensor){.name = blocks[b],
+                                 .type = WT_F32,
+                                 .rank = 1,
+                                 .shape = {trainer->size},
+                                 .values = wide + b * trainer->size};
+    }
+    tensors[BLOCKS] =
+        (wt_tensor){.name = "state", .type = WT_F64, .rank = 1, .shape = {STATES}, .values = state};
+    tensors[BLOCKS + 1] = (wt_tensor){.name = "history",
+                                      .type = WT_F64,
+                                      .rank = 2,
+                                      .shape = {trainer->points, COLUMNS},
+                                      .values = history};
+    WT_TRY(
+        wt_safetensors_write(context, path, tensors, BLOCKS + 2, about, trainer->about_count + 1));
+done:
+    wt_release(wide);
+    wt_release(history);
+    wt_release(about);
+    return status;
+}
+
+wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, const char *path) {
+    size_t count;
+    const wt_network_tensor *parts = wt_network_tensors(trainer->network, &count);
+    wt_tensor *tensors = NULL;
+    double *wide = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &wide, trainer->size, "a model"));
+    WT_TRY(WT_NEW(context, &tensors, count, "a model"));
+    widen(trainer->size, trainer->parameters, wide);
+    for (size_t i = 0; i < count; i++) {
+        bool vector = parts[i].vector;
+        tensors[i] = (wt_tensor){
+            .name = parts[i].name,
+            .type = WT_F64,
+            .rank = vector ? 1 : 2,
+            .shape = {vector ? parts[i].columns : parts[i].rows, vector ? 0 : parts[i].columns},
+            .values = wide + parts[i].offset};
+    }
+    WT_TRY(
+        wt_safetensors_write(context, path, tensors, count, trainer->about, trainer->about_count));
+done:
+    wt_release(wide);
+    wt_release(tensors);
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static wt_status check_about(wt_context *context, const wt_trainer *trainer, const wt_file *file) {
+    const char *version = wt_file_metadata(file, CHECKPOINT);
+    if (version == NULL)
+        return wt_fail(context, WT_DATA, "%s is no checkpoint", wt_file_path(file));
+    if (strcmp(version, CHECKPOINT_VERSION) != 0)
+        return wt_fail(context, WT_DATA, "%s is a checkpoint of another version of wattle",
+                       wt_file_path(file));
+    for (size_t i = 0; i < trainer->about_count; i++) {
+        const wt_metadata *ours = &trainer->about[i];
+        const char *theirs = wt_file_metadata(file, ours->key);
+        if (theirs == NULL)
+            theirs = ""; /* older than the key */
+        if (strcmp(theirs, ours->value) != 0) {
+            char there[WT_QUOTED_BYTES], here[WT_QUOTED_BYTES];
+            return wt_fail(context, WT_DATA,
+                           "%s is of another run: its '%s' is '%s', that of this run '%s'",
+                           wt_file_path(file), ours->key, wt_quote(theirs, there, sizeof there),
+                           wt_quote(ours->value, here, sizeof here));
+        }
+    }
+    return WT_OK;
+}
+
+/* The array, which must have this shape; NaN and Inf are for the caller to judge. */
+static wt_status read_array(wt_context *context, const wt_file *file, const char *name,
+                            size_t count, double *out) {
+    const wt_array *array = wt_file_find(file, name);
+    if (array == NULL || array->count != count)
+        return wt_fail(context, WT_DATA, "%s: '%s' has %zu numbers, not %zu", wt_file_path(file),
+                       name, array == NULL ? 0 : array->count, count);
+    return wt_file_read(context, file, array, out);
+}
+
+/* Whole numbers of 0 to most. */
+static bool is_count(double value, double most) {
+    return value >= 0 && value <= most && value == floor(value);
+}
+
+static bool state_makes_sense(const wt_trainer *trainer, const double *state) {
+    double steps = (double)trainer->setting.steps, step = state[1];
+    return is_count(state[0], (double)trainer->setting.restarts - 1) && is_count(step, steps) &&
+           is_count(state[4], 1) && is_count(state[5], step) && is_count(state[6], step) &&
+           is_count(state[7], step) && (isfinite(state[2]) || (state[0] == 0 && step == 0));
+}
+
+static bool point_makes_sense(const double *row, const double *state, double steps) {
+    return is_count(row[0], state[0]) && is_count(row[1], steps) && isfinite(row[2]) &&
+           row[3] >= 0 && row[3] <= 1 && row[4] >= 0 && row[4] <= 1;
+}
+
+static wt_status read_history(wt_context *context, const wt_trainer *trainer, const wt_file *file,
+                              const double *state, wt_train_point **out, size_t *points) {
+    const wt_array *array = wt_file_find(file, "history");
+    double *rows = NULL;
+    wt_status status;
+    if (array == NULL || array->rank != 2 || array->shape[1] != COLUMNS) {
+        status = wt_fail(context, WT_DATA, "%s has no history", wt_file_path(file));
+        goto done;
+    }
+    *points = array->shape[0];
+    WT_TRY(WT_NEW(context, &rows, *points * COLUMNS, "a history"));
+    WT_TRY(WT_NEW(context, out, *points, "a history"));
+    WT_TRY(wt_file_read(context, file, array, rows));
+    for (size_t i = 0; i < *points; i++) {
+        const double *row = rows + i * COLUMNS;
+        if (!point_makes_sense(row, state, (double)trainer->setting.steps)) {
+            status = wt_fail(context, WT_DATA, "%s: row %zu of the history makes no sense",
+                             wt_file_path(file), i);
+            goto done;
+        }
+        (*out)[i] = (wt_train_point){(size_t)row[0], (size_t)row[1], row[2], row[3], row[4]};
+    }
+done:
+    wt_release(rows);
+    return status;
+}
+
+static wt_status read_blocks(wt_context *context, const wt_trainer *trainer, const wt_file *file,
+                             double *wide) {
+    wt_status status = WT_OK;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        double *block = wide + b * trainer->size;
+        WT_TRY(read_array(context, file, blocks[b], trainer->size, block));
+        if (wt_check_finite(context, blocks[b], block, 1, &trainer->size) != WT_OK) {
+            status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file),
+                             wt_context_message(context));
+            goto done;
+        }
+    }
+done:
+    return status;
+}
+
+/* All was read and checked: from here nothing can fail. */
+static void take(wt_trainer *trainer, const double *state, const double *wide,
+                 wt_train_point *history, size_t points) {
+    for (size_t b = 0; b < BLOCKS; b++)
+        for (size_t i = 0; i < trainer->size; i++)
+            block_of(trainer, b)[i] = (float)wide[b * trainer->size + i];
+    trainer->run = (size_t)state[0];
+    trainer->step = (size_t)state[1];
+    trainer->loss = state[2];
+    trainer->accuracy = state[3];
+    trainer->ended = state[4] != 0;
+    for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
+        trainer->marks[i] = (size_t)state[5 + i];
+    wt_release(trainer->history);
+    trainer->history = history;
+    trainer->points = trainer->room = points;
+}
+
+wt_status wt_trainer_load(wt_context *context, wt_trainer *trainer, const char *path) {
+    wt_file *file = NULL;
+    wt_train_point *history = NULL;
+    double *wide = NULL, state[STATES] = {0};
+    size_t points = 0;
+    wt_status status;
+    WT_TRY(wt_file_open(context, path, &file));
+    WT_TRY(check_about(context, trainer, file));
+    WT_TRY(WT_NEW(context, &wide, BLOCKS * trainer->size, "a checkpoint"));
+    WT_TRY(read_blocks(context, trainer, file, wide));
+    WT_TRY(read_array(context, file, "state", STATES, state));
+    if (!state_makes_sense(trainer, state)) {
+        status = wt_fail(context, WT_DATA, "%s: the state makes no sense", path);
+        goto done;
+    }
+    WT_TRY(read_history(context, trainer, file, state, &history, &points));
+    take(trainer, state, wide, history, points);
+    history = NULL;
+done:
+    wt_release(history);
+    wt_release(wide);
+    wt_file_free(file);
+    return status;
+}

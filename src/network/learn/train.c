@@ -1,0 +1,313 @@
+/* A trial: task, training set, runs. */
+#include "network/learn/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "wattle/random.h"
+
+wt_train_setting wt_train_setting_default(void) {
+    return (wt_train_setting){.task = {.function = "and:3", .length = 300, .probability = NAN},
+                              .network = wt_network_spec_default(),
+                              .samples = 100,
+                              .rate = 1e-3,
+                              .weight_decay = 1e-4,
+                              .clip = 1,
+                              .init_scale = 1,
+                              .steps = 1000,
+                              .validate = 10,
+                              .validation_samples = 10000,
+                              .success = 0.99,
+                              .restarts = 1,
+                              .loss_mark = 0.35};
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+static wt_status check_counts(wt_context *context, const wt_train_setting *setting) {
+    if (setting->samples == 0 && setting->online == 0)
+        return wt_fail(context, WT_USAGE, "training needs samples: 1 or more, not 0");
+    if (setting->steps == 0 || setting->validate == 0 || setting->restarts == 0 ||
+        setting->validation_samples == 0)
+        return wt_fail(context, WT_USAGE,
+                       "steps, steps between validations, their samples and restarts must be 1 or "
+                       "more, not %zu, %zu, %zu and %zu",
+                       setting->steps, setting->validate, setting->validation_samples,
+                       setting->restarts);
+    return WT_OK;
+}
+
+static wt_status check_setting(wt_context *context, const wt_train_setting *setting) {
+    if (!(setting->success > 0 && setting->success <= 1))
+        return wt_fail(context, WT_USAGE,
+                       "the accuracy of a success must be above 0 and at most 1, not %g",
+                       setting->success);
+    if (!(setting->rate > 0) || !isfinite(setting->rate))
+        return wt_fail(context, WT_USAGE, "the learning rate must be above 0, not %g",
+                       setting->rate);
+    if (!(setting->weight_decay >= 0) || !isfinite(setting->weight_decay))
+        return wt_fail(context, WT_USAGE, "the weight decay must be 0 or more, not %g",
+                       setting->weight_decay);
+    if (!(setting->clip >= 0) || !isfinite(setting->clip))
+        return wt_fail(context, WT_USAGE, "the clip of the gradient must be 0 or more, not %g",
+                       setting->clip);
+    if (!(setting->init_scale >= 0) || !isfinite(setting->init_scale))
+        return wt_fail(context, WT_USAGE, "the scale of the start must be 0 or more, not %g",
+                       setting->init_scale);
+    if (!(setting->settle >= 0) || !isfinite(setting->settle))
+        return wt_fail(context, WT_USAGE, "the part of a settled loss must be 0 or more, not %g",
+                       setting->settle);
+    const wt_network_spec *network = &setting->network;
+    bool dropout =
+        network->embedding_drop > 0 || network->attention_drop > 0 || network->block_drop > 0;
+    if (setting->settle > 0 && (setting->online > 0 || dropout))
+        return wt_fail(context, WT_USAGE,
+                       "a run can settle only on a training set, and without dropout");
+    return check_counts(context, setting);
+}
+
+static wt_status open_ranges(wt_context *context, wt_trainer *trainer) {
+    size_t count;
+    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
+    wt_status status = WT_NEW(context, &trainer->ranges, count, "parts of the parameters");
+    for (size_t i = 0; status == WT_OK && i < count; i++) {
+        size_t begin = tensors[i].offset, end = begin + tensors[i].rows * tensors[i].columns;
+        wt_train_range *last = &trainer->ranges[trainer->range_count - (trainer->range_count > 0)];
+        if (tensors[i].fixed)
+            continue;
+        if (trainer->range_count > 0 && last->end == begin)
+            last->end = end;
+        else
+            trainer->ranges[trainer->range_count++] = (wt_train_range){begin, end};
+    }
+    return status;
+}
+
+static wt_status open_network(wt_context *context, wt_trainer *trainer) {
+    size_t piece = trainer->setting.validation_samples;
+    wt_status status;
+    WT_TRY(wt_network_open(context, &trainer->setting.network, &trainer->network));
+    trainer->size = wt_network_size(trainer->network);
+    WT_TRY(WT_NEW(context, &trainer->parameters, trainer->size, "parameters"));
+    WT_TRY(WT_NEW(context, &trainer->gradient, trainer->size, "a gradient"));
+    WT_TRY(WT_NEW(context, &trainer->first, trainer->size, "moments"));
+    WT_TRY(WT_NEW(context, &trainer->second, trainer->size, "moments"));
+    WT_TRY(open_ranges(context, trainer));
+    WT_TRY(wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
+                       trainer->task.length, &trainer->piece));
+done:
+    return status;
+}
+
+wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, wt_trainer **out) {
+    wt_trainer *trainer = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(check_setting(context, setting));
+    WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
+    trainer->setting = *setting;
+    trainer->setting.task.seed = wt_seed_for(setting->seed, "task", 0);
+    trainer->setting.network.length = setting->task.length;
+    trainer->loss = trainer->accuracy = NAN;
+    WT_TRY(wt_sparse_open(context, &trainer->setting.task, &trainer->task));
+    WT_TRY(open_network(context, trainer));
+    WT_TRY(wt_train_balls_open(context, trainer, setting->balls));
+    WT_TRY(wt_train_about(context, trainer));
+    WT_TRY(wt_train_set_open(context, trainer));
+    wt_train_begin_run(trainer);
+    *out = trainer;
+done:
+    if (status != WT_OK)
+        wt_trainer_free(trainer);
+    return status;
+}
+
+void wt_trainer_free(wt_trainer *trainer) {
+    if (trainer == NULL)
+        return;
+    for (size_t i = 0; i < trainer->about_count; i++)
+        wt_release((char *)trainer->about[i].value);
+    wt_release(trainer->about);
+    wt_sparse_free(&trainer->task);
+    wt_network_free(trainer->network);
+    wt_release(trainer->parameters);
+    wt_release(trainer->gradient);
+    wt_release(trainer->first);
+    wt_release(trainer->second);
+    wt_release(trainer->ranges);
+    wt_train_balls_free(trainer);
+    wt_bits_free(&trainer->batch);
+    wt_bits_free(&trainer->piece);
+    wt_release(trainer->history);
+    wt_release(trainer);
+}
+
+/* ---- runs -------------------------------------------------------------------------------------
+ */
+
+static bool point_passes(const wt_trainer *trainer, const wt_train_point *point) {
+    return point->validation_accuracy > trainer->setting.success || point->validation_accuracy == 1;
+}
+
+static bool validation_due(const wt_trainer *trainer) {
+    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_point *last =
+        trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
+    if (trainer->step == 0 ||
+        (trainer->step % setting->validate != 0 && trainer->step < setting->steps))
+        return false;
+    return last == NULL || last->run != trainer->run || last->step != trainer->step;
+}
+
+static bool run_has_success(const wt_trainer *trainer) {
+    for (size_t i = trainer->points; i > 0 && trainer->history[i - 1].run == trainer->run; i--)
+        if (point_passes(trainer, &trainer->history[i - 1]))
+            return true;
+    return false;
+}
+
+/* The lowest loss that a validation of this run saw, of those up to a step. */
+static double lowest_loss(const wt_trainer *trainer, size_t step) {
+    double lowest = INFINITY;
+    for (size_t i = trainer->points; i > 0 && trainer->history[i - 1].run == trainer->run; i--)
+        if (trainer->history[i - 1].step <= step)
+            lowest = fmin(lowest, trainer->history[i - 1].loss);
+    return lowest;
+}
+
+static bool run_has_settled(const wt_trainer *trainer) {
+    double now = lowest_loss(trainer, trainer->step);
+    double gain = lowest_loss(trainer, trainer->step / 2) - now; /* infinite, NaN: too early */
+    return gain < trainer->setting.settle * (WT_LOG_2 - now);
+}
+
+/* After a validation: is the trial over, or a new run to begin? */
+static void conclude(wt_trainer *trainer) {
+    const wt_train_setting *setting = &trainer->setting;
+    bool success = run_has_success(trainer);
+    bool over = trainer->step >= setting->steps || run_has_settled(trainer);
+    bool last_run = trainer->run + 1 >= setting->restarts;
+    if (over ? success || last_run : success && !setting->to_end) {
+        trainer->ended = true;
+    } else if (over) {
+        trainer->run++;
+        wt_train_begin_run(trainer);
+    }
+}
+
+/* Only the thread that made the call may show progress. */
+static void show(wt_context *context, wt_trainer *trainer) {
+    if (wt_chunk_message != NULL)
+        return;
+    if (!trainer->metered) {
+        trainer->meter = wt_meter_start(context, "steps", (double)trainer->setting.steps);
+        trainer->metered = true;
+    }
+    const wt_train_point *last =
+        trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
+    int used = snprintf(trainer->meter_words, sizeof trainer->meter_words, "run %zu, loss %.4f, ",
+                        trainer->run + 1, trainer->loss);
+    size_t at = used < 0 || (size_t)used >= sizeof trainer->meter_words ? 0 : (size_t)used;
+    if (last == NULL)
+        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "step");
+    else
+        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "accuracy %.4f, step",
+                 last->validation_accuracy);
+    trainer->meter.progress.what = trainer->meter_words;
+    wt_meter_set(&trainer->meter, (double)trainer->step);
+}
+
+wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_steps) {
+    double began = wt_clock();
+    size_t done_steps = 0;
+    wt_status status = WT_OK;
+    while (!trainer->ended) {
+        WT_TRY(wt_check_cancelled(context));
+        if (validation_due(trainer)) {
+            WT_TRY(wt_train_validate(context, trainer));
+            conclude(trainer);
+            continue;
+        }
+        if (done_steps == most_steps)
+            break;
+        WT_TRY(wt_train_step(context, trainer));
+        done_steps++;
+        show(context, trainer);
+    }
+done:
+    trainer->seconds += wt_clock() - began;
+    return status;
+}
+
+bool wt_trainer_ended(const wt_trainer *trainer) {
+    return trainer->ended;
+}
+
+void wt_trainer_again(wt_trainer *trainer) {
+    trainer->run++;
+    trainer->ended = false;
+    wt_train_begin_run(trainer);
+}
+
+const wt_train_point *wt_trainer_history(const wt_trainer *trainer, size_t *count) {
+    *count = trainer->points;
+    return trainer->history;
+}
+
+const wt_network *wt_trainer_network(const wt_trainer *trainer) {
+    return trainer->network;
+}
+
+const float *wt_trainer_parameters(const wt_trainer *trainer) {
+    return trainer->parameters;
+}
+
+const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer) {
+    return &trainer->task;
+}
+
+wt_train_result wt_trainer_result(const wt_trainer *trainer) {
+    wt_train_result out = {.runs = trainer->run + 1,
+                           .leave_step = trainer->marks[0],
+                           .mark_step = trainer->marks[1],
+                           .low_step = trainer->marks[2],
+                           .steps = trainer->step,
+                           .settled = run_has_settled(trainer),
+                           .best_accuracy = NAN,
+                           .loss = trainer->loss,
+                           .train_accuracy = trainer->accuracy,
+                           .redrawn = trainer->redrawn,
+                           .seconds = trainer->seconds};
+    for (size_t i = 0; i < trainer->points; i++) {
+        const wt_train_point *point = &trainer->history[i];
+        out.best_accuracy = fmax(out.best_accuracy, point->validation_accuracy);
+        if (!out.success && point_passes(trainer, point)) {
+            out.success = true;
+            out.success_step = point->step;
+        }
+    }
+    return out;
+}
+
+wt_status wt_train_trial(wt_context *context, const wt_train_setting *setting, uint64_t seed,
+                         wt_train_result *out) {
+    wt_trainer *trainer = NULL;
+    wt_train_setting own = *setting;
+    wt_status status;
+    own.seed = seed;
+    *out = (wt_train_result){.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
+    status = wt_trainer_open(context, &own, &trainer);
+    if (status == WT_MISSED) { /* no training set to be had: a trial that fails */
+        status = WT_OK;
+        goto done;
+    }
+    WT_TRY(status);
+    WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
+    *out = wt_trainer_result(trainer);
+done:
+    wt_trainer_free(trainer);
+    return status;
+}

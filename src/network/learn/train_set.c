@@ -1,0 +1,51 @@
+/* The training set of a trial. */
+#include "network/learn/trainer.h"
+#include "wattle/search.h"
+
+enum { REDRAWS = 1000 };
+
+/* 1 where all bits are, and nowhere else. */
+static bool is_and(const wt_boolean *function) {
+    size_t rows = (size_t)1 << function->bits;
+    for (size_t row = 0; row < rows; row++)
+        if (function->value[row] != (row == rows - 1))
+            return false;
+    return true;
+}
+
+/* Whether a second choice of positions explains the labels as well. */
+static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bool *out) {
+    wt_search_result found;
+    wt_status status = wt_search(context, &trainer->batch, &trainer->task.function, 2, &found);
+    if (status != WT_OK)
+        return status;
+    *out = found.found > 1;
+    wt_search_free(&found);
+    return WT_OK;
+}
+
+wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
+    const wt_train_setting *setting = &trainer->setting;
+    size_t samples = setting->online > 0 ? setting->online : setting->samples;
+    bool ambiguous = true;
+    wt_status status;
+    WT_TRY(wt_bits_new(context, samples, trainer->task.length, &trainer->batch));
+    if (setting->online > 0)
+        goto done; /* every step draws its own */
+    bool check =
+        !setting->keep_ambiguous && setting->task.noise == 0 && is_and(&trainer->task.function);
+    for (; ambiguous && trainer->redrawn < REDRAWS; trainer->redrawn += ambiguous) {
+        WT_TRY(wt_sparse_draw(context, &trainer->task, "train",
+                              (uint64_t)trainer->redrawn * samples, true, &trainer->batch));
+        ambiguous = false;
+        if (check)
+            WT_TRY(is_ambiguous(context, trainer, &ambiguous));
+    }
+    if (ambiguous)
+        status = wt_fail(context, WT_MISSED,
+                         "each of %d training sets of %zu samples of %zu bits fits a second and "
+                         "(take more samples, or keep ambiguous sets)",
+                         REDRAWS, samples, trainer->task.length);
+done:
+    return status;
+}

@@ -1,0 +1,103 @@
+/* The inside of a trainer. */
+#ifndef WT_NETWORK_LEARN_TRAINER_H
+#define WT_NETWORK_LEARN_TRAINER_H
+
+#include "base/progress.h"
+#include "wattle/io.h"
+#include "wattle/train.h"
+
+/* Parts of the block of parameters that Adam may touch. */
+typedef struct wt_train_range {
+    size_t begin, end;
+} wt_train_range;
+
+#define WT_LOG_2 0.69314718055994530942 /* the loss of a coin */
+
+/* Marks of the training loss: 90% of ln 2, the setting's, 10% of ln 2. */
+enum { WT_TRAIN_MARKS = 3 };
+/* Samples of a validation that are drawn at a time. */
+enum { WT_TRAIN_PIECE = 512 };
+
+typedef struct wt_train_group wt_train_group;
+
+struct wt_trainer {
+    wt_train_setting setting; /* its texts are not kept: see `about` */
+    wt_metadata *about;       /* the setting in words, for files; values are blocks of their own */
+    size_t about_count;
+    wt_sparse_task task;
+    wt_network *network;
+    size_t size; /* of the parameters, as of the gradient and both moments */
+    float *parameters, *gradient, *first, *second;
+    float *before;          /* (3 size) parameters and moments before a step under balls */
+    wt_train_range *ranges; /* trained parameters, in increasing order */
+    size_t range_count;
+    wt_train_group *groups; /* matrices in balls */
+    size_t group_count;
+    wt_bits batch; /* the training set, or this step's samples */
+    wt_bits piece; /* of a validation */
+    size_t redrawn;
+
+    /* What a checkpoint holds, beside parameters and moments. */
+    size_t run, step;             /* step: updates done in this run */
+    double loss, accuracy;        /* of the last step */
+    size_t marks[WT_TRAIN_MARKS]; /* of this run: first steps below the marks, 0 = none */
+    wt_train_point *history;
+    size_t points, room;
+
+    bool ended;
+    double seconds;
+    wt_meter meter;
+    bool metered;
+    char meter_words[64];
+};
+
+/* The setting in words into trainer->about. */
+wt_status wt_train_about(wt_context *context, wt_trainer *trainer);
+
+/* The training set into trainer->batch, ambiguous ones redrawn; room for an online batch. */
+wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer);
+
+/* Parameters of this run's start, moments cleared; its first step begins in the balls. */
+void wt_train_begin_run(wt_trainer *trainer);
+/* One update; a failure leaves the trainer as it was. */
+wt_status wt_train_step(wt_context *context, wt_trainer *trainer);
+/* One more point of the history; a failure leaves the trainer as it was. */
+wt_status wt_train_validate(wt_context *context, wt_trainer *trainer);
+
+/* Clips the gradient to the length (0 = any), then one step of Adam's method, number `step` from 1,
+ * on parameters, first and second moments. */
+typedef struct wt_adam_rule {
+    double rate, weight_decay, clip;
+    bool decoupled;
+    size_t step;
+} wt_adam_rule;
+wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
+                         const wt_train_range *ranges, size_t range_count, const float *gradient,
+                         float *parameters, float *first, float *second);
+
+/* Balls. */
+wt_status wt_train_balls_open(wt_context *context, wt_trainer *trainer, const char *text);
+void wt_train_balls_free(wt_trainer *trainer);
+wt_status wt_train_project(wt_context *context, wt_trainer *trainer);
+
+/* A matrix of the network in double: `rows` x `columns`, rows close together, as norms take it. */
+typedef struct wt_train_matrix {
+    char name[WT_TRAIN_NAME];
+    bool product; /* W_Q W_K^T / sqrt(width) of a head, else a part of one tensor */
+    bool turned;  /* the tensor's transpose is what is meant */
+    size_t rows, columns;
+    size_t offset, stride; /* of the part, or of W_Q's */
+    size_t other;          /* of W_K's part */
+    size_t width;          /* of a head */
+} wt_train_matrix;
+/* How many matrices the name means in this network (0 = none: no such name), and the index-th. */
+size_t wt_train_matrix_count(const wt_trainer *trainer, const char *name);
+wt_train_matrix wt_train_matrix_at(const wt_trainer *trainer, const char *name, size_t index);
+/* The numbers into out (rows, columns). */
+wt_status wt_train_matrix_load(wt_context *context, const wt_trainer *trainer,
+                               const wt_train_matrix *matrix, double *out);
+/* Changes the parameters so that the matrix is `values`; a product through W_Q alone. */
+wt_status wt_train_matrix_store(wt_context *context, wt_trainer *trainer,
+                                const wt_train_matrix *matrix, const double *values);
+
+#endif

@@ -1,0 +1,24 @@
+/* The baseline: a multi-layer perceptron on the flattened bits.
+ *
+ * With z (T) = +1 for a set bit, -1 for a clear one:
+ *   1. u1 = act(z w1 + b1)
+ *   2. u2 = act(u1 w2 + b2)
+ *   3. logits = u2 w3 + b3
+ * Dropout, when training: `embedding_drop` on z, `block_drop` on u1 and u2. */
+#ifndef WT_NETWORK_MODEL_MLP_H
+#define WT_NETWORK_MODEL_MLP_H
+
+#include "network/model/network_kind.h"
+
+enum wt_mlp_tensor { WT_MLP_W1, WT_MLP_B1, WT_MLP_W2, WT_MLP_B2, WT_MLP_W3, WT_MLP_B3 };
+
+wt_status wt_mlp_plain(wt_context *context, const wt_network *network, const double *parameters,
+                       const wt_bits *batch, const wt_network_plain_out *out);
+
+wt_status wt_mlp_gradient(wt_context *context, wt_network *network, const float *parameters,
+                          const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
+                          wt_network_result *result);
+wt_status wt_mlp_evaluate(wt_context *context, wt_network *network, const float *parameters,
+                          const wt_bits *batch, size_t most_errors, wt_network_result *result);
+
+#endif

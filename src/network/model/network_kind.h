@@ -1,0 +1,77 @@
+/* The table behind wt_network: a kind of network is one row and the functions it names. */
+#ifndef WT_NETWORK_MODEL_NETWORK_KIND_H
+#define WT_NETWORK_MODEL_NETWORK_KIND_H
+
+#include "base/context.h"
+#include "wattle/network.h"
+
+#define WT_NETWORK_TENSORS 24 /* most tensors a kind has */
+
+/* How a tensor starts: all numbers `fill`, or N(0, spread^2), or rows of norm `radius`. */
+typedef struct wt_network_law {
+    double fill, spread, radius;
+} wt_network_law;
+
+/* A nonlinearity in double; the float paths have their own code for the names they take. */
+typedef struct wt_nonlinearity {
+    const char *name;
+    double (*value)(double x);
+    double (*slope)(double x);
+} wt_nonlinearity;
+
+typedef struct wt_network_kind wt_network_kind;
+
+struct wt_network {
+    const wt_network_kind *kind;
+    const wt_nonlinearity *activation;
+    wt_network_spec spec; /* with all defaults filled in */
+    size_t tensor_count, size;
+    wt_network_tensor tensors[WT_NETWORK_TENSORS];
+    wt_network_law laws[WT_NETWORK_TENSORS];
+    void *work; /* of the kind; grows to the largest batch seen */
+};
+
+/* What a batch gives: any pointer may be NULL. */
+typedef struct wt_network_plain_out {
+    double *logits, *loss, *gradient, *attention;
+} wt_network_plain_out;
+
+struct wt_network_kind {
+    const char *name;
+    const char *const *activations; /* the first is the kind's own; ends with NULL */
+
+    /* Checks the spec, fills its defaults in and adds the tensors. */
+    wt_status (*layout)(wt_context *context, wt_network *network);
+
+    /* As the public functions; the batch is checked, `gradient` is the whole block. */
+    wt_status (*gradient)(wt_context *context, wt_network *network, const float *parameters,
+                          const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
+                          wt_network_result *result);
+    wt_status (*evaluate)(wt_context *context, wt_network *network, const float *parameters,
+                          const wt_bits *batch, size_t most_errors, wt_network_result *result);
+    wt_status (*attention)(wt_context *context, wt_network *network, const float *parameters,
+                           const wt_bits *batch, float *out); /* NULL: it does not attend */
+    wt_status (*plain)(wt_context *context, const wt_network *network, const double *parameters,
+                       const wt_bits *batch, const wt_network_plain_out *out);
+
+    void (*close)(void *work); /* accepts NULL */
+};
+
+extern const wt_network_kind wt_kind_transformer, wt_kind_head, wt_kind_mlp;
+
+/* For layout: the next tensor of the block. A vector has rows = 0. */
+wt_status wt_network_add(wt_context *context, wt_network *network, const char *name, size_t rows,
+                         size_t columns, wt_network_law law, bool fixed);
+
+/* NULL when there is none of that name. */
+const wt_nonlinearity *wt_nonlinearity_find(const char *name);
+
+/* Cross-entropy of two logits against the label, and its slope by each of them. */
+double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);
+
+/* Adds `count` samples with these logits (count, 2) to the result, their losses as sums, and turns
+ * the logits into the derivative by them of the mean loss of `samples`. */
+void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
+                      wt_network_result *result);
+
+#endif

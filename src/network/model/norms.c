@@ -1,0 +1,100 @@
+/* Norms of a model's own weights, for the bounds. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "network/model/norms.h"
+#include "wattle/linalg.h"
+
+wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
+                             wt_model_norms *out) {
+    wt_status status;
+    *out = (wt_model_norms){.x = 1, .cls = 1, .w = NAN};
+    WT_TRY(WT_NEW_ZERO(context, &out->layer, layers, "norms of layers"));
+    out->layers = layers;
+    for (size_t i = 0; i < layers; i++) {
+        wt_layer_norms *layer = &out->layer[i];
+        layer->sigma = 1;
+        WT_TRY(WT_NEW(context, &layer->head, heads, "norms of heads"));
+        layer->heads = heads;
+        for (size_t h = 0; h < heads; h++)
+            layer->head[h] = (wt_head_norms){NAN, NAN, NAN, NAN, NAN, NAN};
+    }
+done:
+    if (status != WT_OK)
+        wt_model_norms_free(out);
+    return status;
+}
+
+void wt_model_norms_free(wt_model_norms *norms) {
+    if (norms == NULL)
+        return;
+    for (size_t i = 0; norms->layer != NULL && i < norms->layers; i++)
+        wt_release(norms->layer[i].head);
+    wt_release(norms->layer);
+    *norms = (wt_model_norms){0};
+}
+
+double wt_length_of(size_t count, const double *values) {
+    double square = 0;
+    for (size_t i = 0; i < count; i++)
+        square += values[i] * values[i];
+    return sqrt(square);
+}
+
+wt_status wt_norms_pair(wt_context *context, size_t rows, size_t columns, const double *matrix,
+                        size_t stride, double *columns21, double *spectral) {
+    wt_status status;
+    WT_TRY(wt_norm(context, WT_COLUMNS, rows, columns, matrix, stride, columns21));
+    WT_TRY(wt_norm(context, WT_SPECTRAL, rows, columns, matrix, stride, spectral));
+done:
+    return status;
+}
+
+wt_status wt_norms_square(wt_context *context, size_t dim, const double *w_qk, wt_head_norms *out) {
+    out->qk21 = 0;
+    for (size_t i = 0; i < dim; i++)
+        out->qk21 += wt_length_of(dim, w_qk + i * dim);
+    return wt_norm(context, WT_SPECTRAL, dim, dim, w_qk, dim, &out->qk);
+}
+
+/* Of Q K^T scale without forming it: row i has the norm |q_i R|, where K^T K = G and
+ * |q_i R|^2 = q_i G q_i^T; and with Q = U S V^T its spectral norm is that of K V S. */
+wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const double *q,
+                           size_t q_stride, const double *k, size_t k_stride, double scale,
+                           wt_head_norms *out) {
+    size_t least = dim < rank ? dim : rank;
+    double *gram = NULL, *product = NULL, *u = NULL, *s = NULL, *vt = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW(context, &gram, rank * rank, "a Gram matrix"));
+    WT_TRY(WT_NEW(context, &product, dim * rank, "a product"));
+    WT_TRY(WT_NEW(context, &u, dim * least, "singular vectors"));
+    WT_TRY(WT_NEW(context, &s, least, "singular values"));
+    WT_TRY(WT_NEW(context, &vt, least * rank, "singular vectors"));
+    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, rank, rank, dim, 1, k, k_stride, k, k_stride, 0,
+                   gram, rank));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, dim, rank, rank, 1, q, q_stride, gram, rank, 0,
+                   product, rank));
+    out->qk21 = 0;
+    for (size_t i = 0; i < dim; i++) {
+        double square = 0;
+        for (size_t j = 0; j < rank; j++)
+            square += q[i * q_stride + j] * product[i * rank + j];
+        out->qk21 += scale * sqrt(fmax(square, 0)); /* rounding may pass below 0 */
+    }
+    WT_TRY(wt_svd(context, dim, rank, q, q_stride, u, s, vt));
+    for (size_t i = 0; i < least; i++)
+        for (size_t j = 0; j < rank; j++)
+            vt[i * rank + j] *= s[i];
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, dim, least, rank, 1, k, k_stride, vt, rank, 0, u,
+                   least));
+    WT_TRY(wt_norm(context, WT_SPECTRAL, dim, least, u, least, &out->qk));
+    out->qk *= scale;
+done:
+    wt_release(gram);
+    wt_release(product);
+    wt_release(u);
+    wt_release(s);
+    wt_release(vt);
+    return status;
+}

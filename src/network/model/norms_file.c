@@ -1,0 +1,262 @@
+/* Norms of the weights in files of kind `head` and `transformer`. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "network/model/norms.h"
+#include "wattle/io.h"
+
+typedef struct {
+    wt_context *context;
+    wt_file *file;
+    const char *what; /* "a head" */
+} reader;
+
+typedef struct {
+    size_t count, rows, columns; /* matrices, each of that shape */
+    double *values;
+} stack;
+
+static wt_status refuse(const reader *of, const char *why, const char *name) {
+    return wt_fail(of->context, WT_DATA, "%s is not %s: array '%s' %s", wt_file_path(of->file),
+                   of->what, name, why);
+}
+
+/* A vector as one row, a matrix, or a stack of matrices. */
+static wt_status read_stack(const reader *of, const char *name, stack *out) {
+    const wt_array *array = wt_file_find(of->file, name);
+    wt_status status;
+    if (array == NULL)
+        return refuse(of, "is missing", name);
+    if (array->rank == 0 || array->rank > 3 || array->count == 0)
+        return refuse(of, "has no matrix", name);
+    out->columns = array->shape[array->rank - 1];
+    out->rows = array->rank > 1 ? array->shape[array->rank - 2] : 1;
+    out->count = array->rank > 2 ? array->shape[0] : 1;
+    WT_TRY(WT_NEW(of->context, &out->values, array->count, name));
+    WT_TRY(wt_file_read(of->context, of->file, array, out->values));
+    if (wt_check_finite(of->context, name, out->values, array->rank, array->shape) != WT_OK)
+        status = wt_fail(of->context, WT_DATA, "%s: %s", wt_file_path(of->file),
+                         wt_context_message(of->context));
+done:
+    return status;
+}
+
+static wt_status read_shaped(const reader *of, const char *name, size_t count, size_t rows,
+                             size_t columns, stack *out) {
+    wt_status status = read_stack(of, name, out);
+    if (columns == 0) /* any number of them */
+        columns = out->columns;
+    if (status == WT_OK && (out->count != count || out->rows != rows || out->columns != columns))
+        status = wt_fail(of->context, WT_DATA,
+                         "%s is not %s: array '%s' is %zu x %zu x %zu, not %zu x %zu x %zu",
+                         wt_file_path(of->file), of->what, name, out->count, out->rows,
+                         out->columns, count, rows, columns);
+    return status;
+}
+
+static const double *matrix_at(const stack *of, size_t index) {
+    return of->values + index * of->rows * of->columns;
+}
+
+static wt_status open_reader(wt_context *context, const char *path, const char *kind,
+                             const char *what, reader *out) {
+    *out = (reader){.context = context, .what = what};
+    wt_status status = wt_file_open(context, path, &out->file);
+    if (status != WT_OK)
+        return status;
+    const char *said = wt_file_metadata(out->file, "kind");
+    if (said != NULL && strcmp(said, kind) != 0)
+        return wt_fail(context, WT_DATA, "%s is not %s: its kind is '%s'", path, what, said);
+    return WT_OK;
+}
+
+/* ---- heads -------------------------------------------------------------------------------------
+ */
+
+/* The largest slope of gelu is that at sqrt(2); those of the others are 1. */
+static double activation_slope(const reader *of) {
+    const char *name = wt_file_metadata(of->file, "activation");
+    return name != NULL && strcmp(name, "gelu") == 0 ? 0.5 * erfc(-1) + exp(-1) / sqrt(acos(-1))
+                                                     : 1;
+}
+
+static wt_status measure_products(const reader *of, size_t dim, wt_layer_norms *layer) {
+    stack square = {0}, query = {0}, key = {0};
+    wt_status status = WT_OK;
+    if (wt_file_find(of->file, "w_qk") != NULL) {
+        WT_TRY(read_shaped(of, "w_qk", layer->heads, dim, dim, &square));
+        for (size_t h = 0; h < layer->heads; h++)
+            WT_TRY(wt_norms_square(of->context, dim, matrix_at(&square, h), &layer->head[h]));
+        goto done;
+    }
+    WT_TRY(read_shaped(of, "w_q", layer->heads, dim, 0, &query));
+    WT_TRY(read_shaped(of, "w_k", layer->heads, dim, query.columns, &key));
+    for (size_t h = 0; h < layer->heads; h++)
+        WT_TRY(wt_norms_product(of->context, dim, query.columns, matrix_at(&query, h),
+                                query.columns, matrix_at(&key, h), key.columns, 1,
+                                &layer->head[h]));
+done:
+    wt_release(square.values);
+    wt_release(query.values);
+    wt_release(key.values);
+    return status;
+}
+
+/* The largest |v_t + e_b|, or |v_t| where there are no symbols. */
+static wt_status measure_tokens(const reader *of, size_t dim, wt_model_norms *out) {
+    stack position = {0}, symbol = {0}, cls = {0};
+    wt_status status;
+    WT_TRY(read_stack(of, "positions", &position));
+    if (position.columns != dim || position.count != 1) {
+        status = refuse(of, "does not fit 'w_v'", "positions");
+        goto done;
+    }
+    bool marked = wt_file_find(of->file, "symbols") != NULL;
+    if (marked)
+        WT_TRY(read_shaped(of, "symbols", 1, 2, dim, &symbol));
+    WT_TRY(read_shaped(of, "cls", 1, 1, dim, &cls));
+    out->length = position.rows;
+    out->cls = out->x = wt_length_of(dim, cls.values);
+    for (size_t t = 0; t < position.rows; t++)
+        for (size_t b = 0; b < (marked ? 2 : 1); b++) {
+            double square = 0;
+            for (size_t i = 0; i < dim; i++) {
+                double x = position.values[t * dim + i] + (marked ? symbol.values[b * dim + i] : 0);
+                square += x * x;
+            }
+            out->x = fmax(out->x, sqrt(square));
+        }
+done:
+    wt_release(position.values);
+    wt_release(symbol.values);
+    wt_release(cls.values);
+    return status;
+}
+
+static wt_status measure_readout(const reader *of, wt_model_norms *out) {
+    stack w = {0};
+    wt_status status = WT_OK;
+    if (wt_file_find(of->file, "w") != NULL) {
+        WT_TRY(read_stack(of, "w", &w));
+        out->w = wt_length_of(w.count * w.rows * w.columns, w.values);
+    }
+done:
+    wt_release(w.values);
+    return status;
+}
+
+wt_status wt_head_norms_load(wt_context *context, const char *path, wt_model_norms *out) {
+    reader of = {0};
+    stack value = {0};
+    wt_status status;
+    *out = (wt_model_norms){0};
+    WT_TRY(open_reader(context, path, "head", "a head", &of));
+    WT_TRY(read_stack(&of, "w_v", &value));
+    WT_TRY(wt_model_norms_new(context, 1, value.count, out));
+    wt_layer_norms *layer = &out->layer[0];
+    out->dim = value.rows;
+    layer->sigma = activation_slope(&of);
+    for (size_t h = 0; h < layer->heads; h++)
+        WT_TRY(wt_norms_pair(context, value.rows, value.columns, matrix_at(&value, h),
+                             value.columns, &layer->head[h].v21, &layer->head[h].v));
+    WT_TRY(measure_products(&of, out->dim, layer));
+    WT_TRY(measure_tokens(&of, out->dim, out));
+    WT_TRY(measure_readout(&of, out));
+done:
+    wt_release(value.values);
+    wt_file_free(of.file);
+    if (status != WT_OK)
+        wt_model_norms_free(out);
+    return status;
+}
+
+/* ---- transformers ------------------------------------------------------------------------------
+ */
+
+static wt_status count_heads(const reader *of, size_t dim, size_t *heads) {
+    const char *text = wt_file_metadata(of->file, "heads");
+    uint64_t said = 0;
+    if (*heads == 0 && text != NULL && wt_parse_unsigned(text, &said))
+        *heads = (size_t)said;
+    if (*heads == 0)
+        return wt_fail(of->context, WT_USAGE, "%s does not say how many heads it has",
+                       wt_file_path(of->file));
+    if (dim % *heads != 0)
+        return wt_fail(of->context, WT_USAGE, "%zu heads do not divide the dimension %zu of %s",
+                       *heads, dim, wt_file_path(of->file));
+    return WT_OK;
+}
+
+/* Head h has columns h width .. of wq, wk and wv, and the same rows of wo. */
+static wt_status measure_block(const reader *of, size_t dim, wt_layer_norms *layer) {
+    stack wq = {0}, wk = {0}, wv = {0}, wo = {0};
+    size_t width = dim / layer->heads;
+    wt_status status;
+    WT_TRY(read_shaped(of, "wq", 1, dim, dim, &wq));
+    WT_TRY(read_shaped(of, "wk", 1, dim, dim, &wk));
+    WT_TRY(read_shaped(of, "wv", 1, dim, dim, &wv));
+    WT_TRY(read_shaped(of, "wo", 1, dim, dim, &wo));
+    for (size_t h = 0; h < layer->heads; h++) {
+        wt_head_norms *head = &layer->head[h];
+        size_t first = h * width;
+        WT_TRY(wt_norms_product(of->context, dim, width, wq.values + first, dim, wk.values + first,
+                                dim, 1 / sqrt((double)width), head));
+        WT_TRY(
+            wt_norms_pair(of->context, dim, width, wv.values + first, dim, &head->v21, &head->v));
+        WT_TRY(wt_norms_pair(of->context, width, dim, wo.values + first * dim, dim, &head->c21,
+                             &head->c));
+    }
+done:
+    wt_release(wq.values);
+    wt_release(wk.values);
+    wt_release(wv.values);
+    wt_release(wo.values);
+    return status;
+}
+
+/* A layer norm answers (normalised x) g + b with |normalised x| <= sqrt(d). */
+static wt_status measure_ends(const reader *of, size_t dim, wt_model_norms *out) {
+    stack gain = {0}, shift = {0}, head = {0};
+    double most = 0, square = 0;
+    wt_status status;
+    WT_TRY(read_shaped(of, "ln1_g", 1, 1, dim, &gain));
+    WT_TRY(read_shaped(of, "ln1_b", 1, 1, dim, &shift));
+    WT_TRY(read_shaped(of, "head", 1, dim, 2, &head));
+    for (size_t i = 0; i < dim; i++) {
+        double difference = head.values[2 * i + 1] - head.values[2 * i];
+        most = fmax(most, fabs(gain.values[i]));
+        square += difference * difference;
+    }
+    out->x = out->cls = sqrt((double)dim) * most + wt_length_of(dim, shift.values);
+    out->w = sqrt(square);
+done:
+    wt_release(gain.values);
+    wt_release(shift.values);
+    wt_release(head.values);
+    return status;
+}
+
+wt_status wt_transformer_norms_load(wt_context *context, const char *path, size_t heads,
+                                    wt_model_norms *out) {
+    reader of = {0};
+    stack position = {0};
+    wt_status status;
+    *out = (wt_model_norms){0};
+    WT_TRY(open_reader(context, path, "transformer", "a transformer", &of));
+    WT_TRY(read_stack(&of, "pos_emb", &position));
+    size_t dim = position.columns;
+    WT_TRY(count_heads(&of, dim, &heads));
+    WT_TRY(wt_model_norms_new(context, 1, heads, out));
+    out->dim = dim;
+    out->length = position.rows - 1; /* the last is that of [CLS] */
+    WT_TRY(measure_block(&of, dim, &out->layer[0]));
+    WT_TRY(measure_ends(&of, dim, out));
+done:
+    wt_release(position.values);
+    wt_file_free(of.file);
+    if (status != WT_OK)
+        wt_model_norms_free(out);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* Small trials that take a moment, for the tests of the trainer. */
+#ifndef TESTS_NETWORK_TRAIN_CASES_H
+#define TESTS_NETWORK_TRAIN_CASES_H
+
+#include "base/memory.h"
+#include "check.h"
+#include "network/learn/trainer.h"
+
+enum { SMALL_LENGTH = 8 };
+
+static inline wt_train_setting small_setting(const char *kind) {
+    wt_train_setting setting = wt_train_setting_default();
+    bool mlp = strcmp(kind, "mlp") == 0;
+    setting.task.function = "and:2";
+    setting.task.length = SMALL_LENGTH;
+    setting.network =
+        (wt_network_spec){.kind = kind, .dim = 16, .heads = 2, .hidden = mlp ? 24 : 0};
+    setting.samples = 60;
+    setting.rate = strcmp(kind, "head") == 0 ? 3e-2 : 1e-2;
+    setting.steps = 200;
+    setting.validation_samples = 600;
+    setting.success = 0.97;
+    setting.seed = 4;
+    return setting;
+}
+
+/* A trainer after so many steps. */
+static inline void run_small(wt_context *context, const wt_train_setting *setting, size_t steps,
+                             wt_trainer **out) {
+    CHECK_OK(context, wt_trainer_open(context, setting, out));
+    CHECK_OK(context, wt_trainer_run(context, *out, steps));
+}
+
+/* Bit for bit: parameters, moments, history. */
+static inline void check_same(const wt_trainer *a, const wt_trainer *b) {
+    assert_int_equal(a->size, b->size);
+    assert_int_equal(a->run, b->run);
+    assert_int_equal(a->step, b->step);
+    assert_memory_equal(a->marks, b->marks, sizeof a->marks);
+    assert_int_equal(a->ended, b->ended);
+    assert_memory_equal(a->parameters, b->parameters, a->size * sizeof(float));
+    assert_memory_equal(a->first, b->first, a->size * sizeof(float));
+    assert_memory_equal(a->second, b->second, a->size * sizeof(float));
+    assert_memory_equal(&a->loss, &b->loss, sizeof a->loss);
+    assert_int_equal(a->points, b->points);
+    for (size_t i = 0; i < a->points; i++) {
+        assert_int_equal(a->history[i].run, b->history[i].run);
+        assert_int_equal(a->history[i].step, b->history[i].step);
+        assert_true(a->history[i].loss == b->history[i].loss);
+        assert_true(a->history[i].train_accuracy == b->history[i].train_accuracy);
+        assert_true(a->history[i].validation_accuracy == b->history[i].validation_accuracy);
+    }
+}
+
+#endif
