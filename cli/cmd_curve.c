@@ -308,7 +308,7 @@ static wt_status keep_finished(job *work) {
     if (path == NULL || work->cells_done == 0)
         return wt_fail(call->context, WT_INTERRUPTED, "interrupted after %zu cells",
                        work->cells_done);
-    atomic_store(&call->context->cancels, 0);
+    wt_context_resume(call->context);
     wt_status status = curve_write_csv(call, &work->table, path);
     if (status != WT_OK)
         return status;

@@ -236,7 +236,7 @@ static wt_status run_lengths(job *work) {
 static wt_status keep_finished(job *work, const char *path) {
     if (path == NULL)
         return WT_INTERRUPTED;
-    atomic_store(&work->call->context->cancels, 0);
+    wt_context_resume(work->call->context);
     wt_status status = search_write_csv(work->call, &work->table, path);
     return status != WT_OK ? status
                            : wt_fail(work->call->context, WT_INTERRUPTED,

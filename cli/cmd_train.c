@@ -106,7 +106,7 @@ static wt_status keep_state(cli_call *call, const wt_trainer *trainer) {
     if (given->checkpoint == NULL)
         return wt_fail(call->context, WT_INTERRUPTED, "interrupted at step %zu of run %zu",
                        result.steps, result.runs);
-    atomic_store(&call->context->cancels, 0);
+    wt_context_resume(call->context);
     wt_status status = wt_trainer_save(call->context, trainer, given->checkpoint);
     if (status != WT_OK)
         return status;

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "linalg/linalg.h"
 #include "set_options.h"
 #include "sweep.h"
-#include "wattle/linalg.h"
 
 enum { ORDER = 384 };
 

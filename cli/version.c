@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "commit.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__

@@ -12,6 +12,13 @@
 
 #define WT_API __attribute__((visibility("default")))
 
+/* Structs that may grow start with `size_t size`: the size that the caller's headers knew. Options
+ * get their defaults by WT_INIT(wt_train_setting, &setting); what a call fills in is declared as
+ * wt_train_result result = WT_SIZED(wt_train_result). */
+#define WT_INIT(type, object) type##_init(object, sizeof *(object))
+#define WT_SIZED(type)                                                                             \
+    { .size = sizeof(type) }
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,6 +76,8 @@ WT_API const char *wt_context_message(const wt_context *context);
  */
 WT_API void wt_context_cancel(wt_context *context);
 WT_API bool wt_context_cancelled(const wt_context *context);
+/* Takes the requests back, so that the context can be used again. */
+WT_API void wt_context_resume(wt_context *context);
 
 /* Remarks worth a user's eye that are no failure (a warning about the data, a choice made). */
 typedef void (*wt_log_fn)(void *user, const char *sentence);

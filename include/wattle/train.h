@@ -8,7 +8,6 @@
 #ifndef WATTLE_TRAIN_H
 #define WATTLE_TRAIN_H
 
-#include "wattle/linalg.h"
 #include "wattle/network.h"
 
 #ifdef __cplusplus

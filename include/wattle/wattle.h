@@ -3,6 +3,7 @@
 #define WATTLE_H
 
 #include "wattle/base.h"
+#include "wattle/blas.h"
 #include "wattle/boolean.h"
 #include "wattle/capacity.h"
 #include "wattle/construct.h"
@@ -11,7 +12,6 @@
 #include "wattle/lab.h"
 #include "wattle/layer.h"
 #include "wattle/learn.h"
-#include "wattle/linalg.h"
 #include "wattle/model.h"
 #include "wattle/network.h"
 #include "wattle/query.h"

@@ -120,6 +120,10 @@ bool wt_context_cancelled(const wt_context *context) {
            (context->parent != NULL && atomic_load(&context->parent->cancels) > 1);
 }
 
+void wt_context_resume(wt_context *context) {
+    atomic_store(&context->cancels, 0);
+}
+
 wt_status wt_check_cancelled(wt_context *context) {
     return wt_context_cancelled(context) ? wt_fail(context, WT_INTERRUPTED, "interrupted") : WT_OK;
 }

@@ -24,6 +24,11 @@ bool wt_add(size_t a, size_t b, size_t *sum) {
     return !__builtin_add_overflow(a, b, sum);
 }
 
+size_t wt_product(size_t a, size_t b) {
+    size_t product;
+    return wt_multiply(a, b, &product) ? product : SIZE_MAX;
+}
+
 void wt_account_leave(wt_account *account) {
     if (atomic_fetch_sub(&account->owners, 1) == 1)
         free(account);

@@ -7,6 +7,8 @@
 /* count * size into *product; false when it does not fit a size_t. */
 bool wt_multiply(size_t count, size_t size, size_t *product);
 bool wt_add(size_t a, size_t b, size_t *sum);
+/* a b, or SIZE_MAX where that does not fit: more than wt_allocate ever gives. */
+size_t wt_product(size_t a, size_t b);
 
 /* Sets the pointer at `slot` to `count` elements of `size` bytes, uninitialised; to NULL on
  * failure, with a sentence that says what the memory was for. count = 0 gives a block that may
@@ -23,11 +25,20 @@ void wt_release(void *block);
 wt_status wt_grow(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
                   const char *what);
 
-/* For pointers with a type: WT_NEW(context, &rows, count, "rows"). */
+/* For pointers with a type: WT_NEW(context, &rows, count, "rows"). WT_NEW2 and WT_NEW3 multiply the
+ * sides of an array themselves, with a check for overflow. */
 #define WT_NEW(context, pointer, count, what)                                                      \
     wt_allocate(context, pointer, count, sizeof **(pointer), what)
 #define WT_NEW_ZERO(context, pointer, count, what)                                                 \
     wt_allocate_zero(context, pointer, count, sizeof **(pointer), what)
+
+#define WT_NEW2(context, pointer, a, b, what) WT_NEW(context, pointer, wt_product(a, b), what)
+#define WT_NEW3(context, pointer, a, b, c, what)                                                   \
+    WT_NEW(context, pointer, wt_product(wt_product(a, b), c), what)
+#define WT_NEW2_ZERO(context, pointer, a, b, what)                                                 \
+    WT_NEW_ZERO(context, pointer, wt_product(a, b), what)
+#define WT_NEW3_ZERO(context, pointer, a, b, c, what)                                              \
+    WT_NEW_ZERO(context, pointer, wt_product(wt_product(a, b), c), what)
 
 #define WT_GROW(context, pointer, count, room, what)                                               \
     wt_grow(context, pointer, count, room, sizeof **(pointer), what)

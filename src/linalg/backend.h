@@ -7,19 +7,19 @@
 #define WT_LINALG_BACKEND_H
 
 #include "base/context.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Tile operations for one element type: the table says which, the pointers are of that type. */
-typedef struct wt_kernels {
+typedef struct wt_routines {
     size_t bytes; /* of an element */
 
     /* C = alpha op(A) op(B) + beta C; op(A) m x k, op(B) k x n, C m x n. */
-    void (*gemm)(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, double alpha,
+    void (*gemm)(wt_trans trans_a, wt_trans trans_b, size_t m, size_t n, size_t k, double alpha,
                  const void *a, size_t a_stride, const void *b, size_t b_stride, double beta,
                  void *c, size_t c_stride);
 
     /* Lower triangle of C = alpha op(A) op(A)^T + beta C; op(A) n x k, C n x n. */
-    void (*syrk)(wt_turn turn, size_t n, size_t k, double alpha, const void *a, size_t a_stride,
+    void (*syrk)(wt_trans trans, size_t n, size_t k, double alpha, const void *a, size_t a_stride,
                  double beta, void *c, size_t c_stride);
 
     /* A = L L^T in the lower triangle of A, n x n. Returns 0, or the order of the first leading
@@ -27,18 +27,18 @@ typedef struct wt_kernels {
     size_t (*potrf)(size_t n, void *a, size_t stride);
 
     /* B = op(L)^-1 B; L n x n lower, B n x columns. */
-    void (*trsm_left)(wt_turn turn, size_t n, size_t columns, const void *l, size_t l_stride,
+    void (*trsm_left)(wt_trans trans, size_t n, size_t columns, const void *l, size_t l_stride,
                       void *b, size_t b_stride);
 
     /* B = B L^-T; L n x n lower, B rows x n. */
     void (*trsm_right)(size_t rows, size_t n, const void *l, size_t l_stride, void *b,
                        size_t b_stride);
-} wt_kernels;
+} wt_routines;
 
 typedef struct wt_backend {
     const char *name;
-    wt_kernels real64; /* double */
-    wt_kernels real32; /* float */
+    wt_routines real64; /* double */
+    wt_routines real32; /* float */
 
     /* The dense decompositions, in double; WT_INTERNAL when an iteration does not converge. */
 

@@ -9,7 +9,7 @@
 #include "linalg/tiles.h"
 
 typedef struct {
-    const wt_kernels *kernels;
+    const wt_routines *routines;
     size_t n, tiles, stride;
     char *a;
     size_t step; /* k */
@@ -17,7 +17,7 @@ typedef struct {
 } factorisation;
 
 static char *tile_at(const factorisation *job, size_t row, size_t column) {
-    return job->a + job->kernels->bytes * WT_TILE * (row * job->stride + column);
+    return job->a + job->routines->bytes * WT_TILE * (row * job->stride + column);
 }
 
 static size_t length_of(const factorisation *job, size_t tile) {
@@ -25,7 +25,8 @@ static size_t length_of(const factorisation *job, size_t tile) {
 }
 
 static void factor_diagonal(factorisation *job, size_t tile) {
-    size_t minor = job->kernels->potrf(length_of(job, tile), tile_at(job, tile, tile), job->stride);
+    size_t minor =
+        job->routines->potrf(length_of(job, tile), tile_at(job, tile, tile), job->stride);
     job->failed_at = minor == 0 ? 0 : tile * WT_TILE + minor;
 }
 
@@ -35,8 +36,8 @@ static wt_status panel(void *argument, size_t begin, size_t end, int worker) {
     const factorisation *job = argument;
     size_t k = job->step;
     for (size_t item = begin; item < end; item++)
-        job->kernels->trsm_right(length_of(job, k + 1 + item), WT_TILE, tile_at(job, k, k),
-                                 job->stride, tile_at(job, k + 1 + item, k), job->stride);
+        job->routines->trsm_right(length_of(job, k + 1 + item), WT_TILE, tile_at(job, k, k),
+                                  job->stride, tile_at(job, k + 1 + item, k), job->stride);
     return WT_OK;
 }
 
@@ -51,12 +52,12 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
         i += k + 1;
         j += k + 1;
         if (i == j)
-            job->kernels->syrk(WT_PLAIN, length_of(job, i), WT_TILE, -1, tile_at(job, i, k),
-                               job->stride, 1, tile_at(job, i, i), job->stride);
+            job->routines->syrk(WT_PLAIN, length_of(job, i), WT_TILE, -1, tile_at(job, i, k),
+                                job->stride, 1, tile_at(job, i, i), job->stride);
         else
-            job->kernels->gemm(WT_PLAIN, WT_TURNED, length_of(job, i), WT_TILE, WT_TILE, -1,
-                               tile_at(job, i, k), job->stride, tile_at(job, j, k), job->stride, 1,
-                               tile_at(job, i, j), job->stride);
+            job->routines->gemm(WT_PLAIN, WT_TRANSPOSED, length_of(job, i), WT_TILE, WT_TILE, -1,
+                                tile_at(job, i, k), job->stride, tile_at(job, j, k), job->stride, 1,
+                                tile_at(job, i, j), job->stride);
         if (item == 0)
             factor_diagonal(job, k + 1);
     }
@@ -87,7 +88,7 @@ wt_status wt_cholesky(wt_context *context, size_t n, double *a, size_t stride, s
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
     WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
-    factorisation job = {.kernels = &backend->real64, .n = n, .stride = stride, .a = (char *)a};
+    factorisation job = {.routines = &backend->real64, .n = n, .stride = stride, .a = (char *)a};
     WT_TRY(factor(context, &job, failed_at));
 done:
     return status;
@@ -101,7 +102,7 @@ wt_status wt_cholesky_float(wt_context *context, size_t n, float *a, size_t stri
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", n, n, stride));
     WT_TRY(wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride));
-    factorisation job = {.kernels = &backend->real32, .n = n, .stride = stride, .a = (char *)a};
+    factorisation job = {.routines = &backend->real32, .n = n, .stride = stride, .a = (char *)a};
     WT_TRY(factor(context, &job, failed_at));
 done:
     return status;

@@ -73,24 +73,24 @@ const wt_core *wt_core_for(unsigned features) {
 }
 
 static const char *const words[] = {
-    [WT_KERNELS_BY_PROCESSOR] = "chosen by what the processor can do",
-    [WT_KERNELS_BY_USER] = "set by OPENBLAS_CORETYPE",
-    [WT_KERNELS_BY_LIBRARY] = "chosen by OpenBLAS",
-    [WT_KERNELS_LOADED_BEFORE] = "of an OpenBLAS that the program had loaded before",
+    [WT_BLAS_CHOICE_PROCESSOR] = "chosen by what the processor can do",
+    [WT_BLAS_CHOICE_USER] = "set by OPENBLAS_CORETYPE",
+    [WT_BLAS_CHOICE_LIBRARY] = "chosen by OpenBLAS",
+    [WT_BLAS_CHOICE_LOADED_BEFORE] = "of an OpenBLAS that the program had loaded before",
 };
 
-const char *wt_kernels_words(wt_kernels_choice choice) {
+const char *wt_blas_choice_words(wt_blas_choice choice) {
     return (size_t)choice < sizeof words / sizeof *words ? words[choice] : NULL;
 }
 
 void wt_core_judge(unsigned features, wt_blas *blas) {
-    const wt_core *best = wt_core_for(features), *in_use = wt_core_named(blas->kernels);
+    const wt_core *best = wt_core_for(features), *in_use = wt_core_named(blas->core);
     blas->best = best == NULL ? NULL : best->name;
     blas->remedy[0] = '\0';
     if (best == NULL || in_use == NULL || in_use->needs >= best->needs)
         return;
-    const char *what = blas->choice == WT_KERNELS_BY_USER ? "unset OPENBLAS_CORETYPE"
-                       : blas->choice == WT_KERNELS_LOADED_BEFORE
+    const char *what = blas->choice == WT_BLAS_CHOICE_USER ? "unset OPENBLAS_CORETYPE"
+                       : blas->choice == WT_BLAS_CHOICE_LOADED_BEFORE
                            ? "set OPENBLAS_CORETYPE before the program starts, or call "
                              "wt_blas_open before it loads another library that uses OpenBLAS"
                            : "install an OpenBLAS that has them (libopenblas0-pthread)";

@@ -3,7 +3,7 @@
 #ifndef WT_LINALG_CORES_H
 #define WT_LINALG_CORES_H
 
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* What a processor, and the system on it, can do; those that kernels are written for first, from
  * the oldest to the newest. */

@@ -4,8 +4,8 @@
 #include "linalg/tiles.h"
 
 typedef struct {
-    const wt_kernels *kernels;
-    wt_turn turn_a, turn_b;
+    const wt_routines *routines;
+    wt_trans trans_a, trans_b;
     size_t m, n, k;
     double alpha, beta;
     const char *a, *b;
@@ -18,13 +18,13 @@ typedef struct {
 /* One tile of C, over the whole of k: rows i.. of op(A) times columns j.. of op(B). */
 static void one_tile(const product *job, size_t tile) {
     size_t row = tile / job->across, column = tile % job->across;
-    size_t i = row * job->tile_m, j = column * job->tile_n, bytes = job->kernels->bytes;
-    const char *a = job->a + bytes * (job->turn_a == WT_TURNED ? i : i * job->a_stride);
-    const char *b = job->b + bytes * (job->turn_b == WT_TURNED ? j * job->b_stride : j);
-    job->kernels->gemm(job->turn_a, job->turn_b, wt_tile_length(job->m, job->tile_m, row),
-                       wt_tile_length(job->n, job->tile_n, column), job->k, job->alpha, a,
-                       job->a_stride, b, job->b_stride, job->beta,
-                       job->c + bytes * (i * job->c_stride + j), job->c_stride);
+    size_t i = row * job->tile_m, j = column * job->tile_n, bytes = job->routines->bytes;
+    const char *a = job->a + bytes * (job->trans_a == WT_TRANSPOSED ? i : i * job->a_stride);
+    const char *b = job->b + bytes * (job->trans_b == WT_TRANSPOSED ? j * job->b_stride : j);
+    job->routines->gemm(job->trans_a, job->trans_b, wt_tile_length(job->m, job->tile_m, row),
+                        wt_tile_length(job->n, job->tile_n, column), job->k, job->alpha, a,
+                        job->a_stride, b, job->b_stride, job->beta,
+                        job->c + bytes * (i * job->c_stride + j), job->c_stride);
 }
 
 static wt_status some_tiles(void *argument, size_t begin, size_t end, int worker) {
@@ -40,10 +40,10 @@ enum { FEW_COLUMNS = 12, LOW_TILE = 64 };
 
 static wt_status multiply(wt_context *context, product *job) {
     size_t m = job->m, n = job->n, k = job->k;
-    bool turned_a = job->turn_a == WT_TURNED, turned_b = job->turn_b == WT_TURNED;
+    bool turned_a = job->trans_a == WT_TRANSPOSED, turned_b = job->trans_b == WT_TRANSPOSED;
     wt_status status;
-    WT_TRY(wt_check_turn(context, job->turn_a));
-    WT_TRY(wt_check_turn(context, job->turn_b));
+    WT_TRY(wt_check_trans(context, job->trans_a));
+    WT_TRY(wt_check_trans(context, job->trans_b));
     WT_TRY(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
     WT_TRY(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
     WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));
@@ -60,16 +60,16 @@ done:
 }
 
 /* Both faces: `single` says which type the pointers are of. */
-static wt_status run(wt_context *context, bool single, wt_turn turn_a, wt_turn turn_b, size_t m,
+static wt_status run(wt_context *context, bool single, wt_trans trans_a, wt_trans trans_b, size_t m,
                      size_t n, size_t k, double alpha, const void *a, size_t a_stride,
                      const void *b, size_t b_stride, double beta, void *c, size_t c_stride) {
     const wt_backend *backend;
     wt_status status = wt_backend_open(context, &backend);
     if (status != WT_OK)
         return status;
-    product job = {.kernels = single ? &backend->real32 : &backend->real64,
-                   .turn_a = turn_a,
-                   .turn_b = turn_b,
+    product job = {.routines = single ? &backend->real32 : &backend->real64,
+                   .trans_a = trans_a,
+                   .trans_b = trans_b,
                    .m = m,
                    .n = n,
                    .k = k,
@@ -84,16 +84,16 @@ static wt_status run(wt_context *context, bool single, wt_turn turn_a, wt_turn t
     return multiply(context, &job);
 }
 
-wt_status wt_gemm(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k,
-                  double alpha, const double *a, size_t a_stride, const double *b, size_t b_stride,
-                  double beta, double *c, size_t c_stride) {
-    return run(context, false, turn_a, turn_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+wt_status wt_gemm(wt_context *context, wt_trans trans_a, wt_trans trans_b, size_t m, size_t n,
+                  size_t k, double alpha, const double *a, size_t a_stride, const double *b,
+                  size_t b_stride, double beta, double *c, size_t c_stride) {
+    return run(context, false, trans_a, trans_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
                c_stride);
 }
 
-wt_status wt_gemm_float(wt_context *context, wt_turn turn_a, wt_turn turn_b, size_t m, size_t n,
+wt_status wt_gemm_float(wt_context *context, wt_trans trans_a, wt_trans trans_b, size_t m, size_t n,
                         size_t k, float alpha, const float *a, size_t a_stride, const float *b,
                         size_t b_stride, float beta, float *c, size_t c_stride) {
-    return run(context, true, turn_a, turn_b, m, n, k, (double)alpha, a, a_stride, b, b_stride,
+    return run(context, true, trans_a, trans_b, m, n, k, (double)alpha, a, a_stride, b, b_stride,
                (double)beta, c, c_stride);
 }

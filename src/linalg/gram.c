@@ -7,8 +7,8 @@
 /* K = op(A) op(A)^T + beta K, with op(A) n x depth. */
 typedef struct {
     wt_context *context;
-    const wt_kernels *kernels;
-    wt_turn turn;
+    const wt_routines *routines;
+    wt_trans trans;
     size_t n, depth, tile;
     const char *a;
     size_t a_stride;
@@ -20,21 +20,21 @@ typedef struct {
 /* Where rows `row`.. and terms `term`.. of op(A) start. */
 static const char *block_of(const gram *job, size_t row, size_t term) {
     size_t offset =
-        job->turn == WT_TURNED ? term * job->a_stride + row : row * job->a_stride + term;
-    return job->a + job->kernels->bytes * offset;
+        job->trans == WT_TRANSPOSED ? term * job->a_stride + row : row * job->a_stride + term;
+    return job->a + job->routines->bytes * offset;
 }
 
 /* C = (rows i.. of op(A)) (rows j.. of op(A))^T over terms term.. + beta C. */
 static void tile_product(const gram *job, size_t i, size_t j, size_t rows, size_t columns,
                          size_t term, size_t terms, double beta, void *c, size_t c_stride) {
-    const wt_kernels *kernels = job->kernels;
+    const wt_routines *routines = job->routines;
     const char *left = block_of(job, i, term), *right = block_of(job, j, term);
-    wt_turn other = job->turn == WT_TURNED ? WT_PLAIN : WT_TURNED;
+    wt_trans other = job->trans == WT_TRANSPOSED ? WT_PLAIN : WT_TRANSPOSED;
     if (i == j)
-        kernels->syrk(job->turn, rows, terms, 1, left, job->a_stride, beta, c, c_stride);
+        routines->syrk(job->trans, rows, terms, 1, left, job->a_stride, beta, c, c_stride);
     else
-        kernels->gemm(job->turn, other, rows, columns, terms, 1, left, job->a_stride, right,
-                      job->a_stride, beta, c, c_stride);
+        routines->gemm(job->trans, other, rows, columns, terms, 1, left, job->a_stride, right,
+                       job->a_stride, beta, c, c_stride);
 }
 
 /* C = beta C + D, in the lower triangle only on the diagonal of K; D is a float tile. */
@@ -98,14 +98,14 @@ static wt_status add_all(gram *job) {
 }
 
 /* Both faces: `single` says which type A is of. */
-static wt_status run(wt_context *context, bool single, wt_turn turn, size_t rows, size_t columns,
+static wt_status run(wt_context *context, bool single, wt_trans trans, size_t rows, size_t columns,
                      const void *a, size_t a_stride, double beta, double *k, size_t k_stride) {
     const wt_backend *backend;
-    size_t n = turn == WT_TURNED ? columns : rows, tile = wt_product_tile(n);
+    size_t n = trans == WT_TRANSPOSED ? columns : rows, tile = wt_product_tile(n);
     float *scratch = NULL;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_turn(context, turn));
+    WT_TRY(wt_check_trans(context, trans));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", n, n, k_stride));
     WT_TRY(single ? wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride)
@@ -114,11 +114,11 @@ static wt_status run(wt_context *context, bool single, wt_turn turn, size_t rows
         WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
                       "tiles of the Gram matrix"));
     gram job = {.context = context,
-                .kernels = single ? &backend->real32 : &backend->real64,
-                .turn = turn,
+                .routines = single ? &backend->real32 : &backend->real64,
+                .trans = trans,
                 .n = n,
                 .tile = tile,
-                .depth = turn == WT_TURNED ? rows : columns,
+                .depth = trans == WT_TRANSPOSED ? rows : columns,
                 .a = a,
                 .a_stride = a_stride,
                 .beta = beta,
@@ -132,14 +132,14 @@ done:
     return status;
 }
 
-wt_status wt_gram(wt_context *context, wt_turn turn, size_t rows, size_t columns, const double *a,
+wt_status wt_gram(wt_context *context, wt_trans trans, size_t rows, size_t columns, const double *a,
                   size_t a_stride, double beta, double *k, size_t k_stride) {
-    return run(context, false, turn, rows, columns, a, a_stride, beta, k, k_stride);
+    return run(context, false, trans, rows, columns, a, a_stride, beta, k, k_stride);
 }
 
-wt_status wt_gram_float(wt_context *context, wt_turn turn, size_t rows, size_t columns,
+wt_status wt_gram_float(wt_context *context, wt_trans trans, size_t rows, size_t columns,
                         const float *a, size_t a_stride, double beta, double *k, size_t k_stride) {
-    return run(context, true, turn, rows, columns, a, a_stride, beta, k, k_stride);
+    return run(context, true, trans, rows, columns, a, a_stride, beta, k, k_stride);
 }
 
 typedef struct {

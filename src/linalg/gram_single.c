@@ -8,7 +8,7 @@
 enum { BAND_ROWS = 512, BAND_COLUMNS = 1024 };
 
 typedef struct {
-    const wt_kernels *kernels;
+    const wt_routines *routines;
     size_t n, depth, a_stride, k_stride;
     const float *a;
     float alpha, beta, *k;
@@ -23,14 +23,14 @@ static void one_product(const gram *job, size_t band, size_t part) {
     size_t i = band * BAND_ROWS, rows = wt_tile_length(job->n, BAND_ROWS, band);
     const float *left = job->a + i * job->a_stride;
     if (part == left_of(band)) {
-        job->kernels->syrk(WT_PLAIN, rows, job->depth, (double)job->alpha, left, job->a_stride,
-                           (double)job->beta, job->k + i * job->k_stride + i, job->k_stride);
+        job->routines->syrk(WT_PLAIN, rows, job->depth, (double)job->alpha, left, job->a_stride,
+                            (double)job->beta, job->k + i * job->k_stride + i, job->k_stride);
         return;
     }
     size_t j = part * BAND_COLUMNS, columns = wt_tile_length(i, BAND_COLUMNS, part);
-    job->kernels->gemm(WT_PLAIN, WT_TURNED, rows, columns, job->depth, (double)job->alpha, left,
-                       job->a_stride, job->a + j * job->a_stride, job->a_stride, (double)job->beta,
-                       job->k + i * job->k_stride + j, job->k_stride);
+    job->routines->gemm(WT_PLAIN, WT_TRANSPOSED, rows, columns, job->depth, (double)job->alpha,
+                        left, job->a_stride, job->a + j * job->a_stride, job->a_stride,
+                        (double)job->beta, job->k + i * job->k_stride + j, job->k_stride);
 }
 
 /* Items: the products of the last band first, which are the largest. */
@@ -56,7 +56,7 @@ wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
     WT_TRY(wt_check_shape(context, "K", rows, rows, k_stride));
-    gram job = {.kernels = &backend->real32,
+    gram job = {.routines = &backend->real32,
                 .n = rows,
                 .depth = columns,
                 .a_stride = a_stride,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 enum { MOST_STEPS = 100 };
 /* Of the parts, 1e-14 to 1e-6, by which a diagonal is made larger. */
@@ -86,7 +86,8 @@ static wt_status weigh(program *job) {
             for (size_t j = 0; j < n; j++)
                 job->piece[i * n + j] = root * from[j];
         }
-        WT_TRY(wt_gram(job->context, WT_TURNED, count, n, job->piece, n, begin > 0, job->gram, n));
+        WT_TRY(
+            wt_gram(job->context, WT_TRANSPOSED, count, n, job->piece, n, begin > 0, job->gram, n));
     }
 done:
     return status;
@@ -127,10 +128,10 @@ static wt_status solve(program *job) {
         job->along[i] =
             job->up.wanted[i] / job->up.slack[i] - job->down.wanted[i] / job->down.slack[i];
     memcpy(job->dx, job->c, n * sizeof *job->dx);
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, n, 1, rows, -1, job->body->a, n, job->along, 1, 1,
-                   job->dx, 1));
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, n, 1, rows, -1, job->body->a, n, job->along, 1,
+                   1, job->dx, 1));
     WT_TRY(wt_solve_lower(context, WT_PLAIN, n, 1, job->factor, n, job->dx, 1));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, n, 1, job->factor, n, job->dx, 1));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, 1, job->factor, n, job->dx, 1));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, 1, n, 1, job->body->a, n, job->dx, 1, 0,
                    job->along, 1));
 done:
@@ -185,7 +186,7 @@ static wt_status judge(program *job) {
         job->along[i] = y - z;
     }
     memcpy(job->residual, job->c, body->columns * sizeof *job->residual);
-    WT_TRY(wt_gemm(job->context, WT_TURNED, WT_PLAIN, body->columns, 1, body->rows, -1, body->a,
+    WT_TRY(wt_gemm(job->context, WT_TRANSPOSED, WT_PLAIN, body->columns, 1, body->rows, -1, body->a,
                    body->columns, job->along, 1, 1, job->residual, 1));
     for (size_t j = 0; j < body->columns; j++)
         square += job->residual[j] * job->residual[j];

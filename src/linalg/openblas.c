@@ -62,17 +62,17 @@ static void restore(const variable *of) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void *load(const wt_core *wanted, wt_kernels_choice *choice) {
+static void *load(const wt_core *wanted, wt_blas_choice *choice) {
     variable core = {.name = "OPENBLAS_CORETYPE"}, threads = {.name = "OPENBLAS_NUM_THREADS"};
     const char *users = getenv(core.name);
     void *library = dlopen(NAME, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    *choice = users != NULL && users[0] != '\0' ? WT_KERNELS_BY_USER
-              : library != NULL                 ? WT_KERNELS_LOADED_BEFORE
-              : wanted != NULL                  ? WT_KERNELS_BY_PROCESSOR
-                                                : WT_KERNELS_BY_LIBRARY;
+    *choice = users != NULL && users[0] != '\0' ? WT_BLAS_CHOICE_USER
+              : library != NULL                 ? WT_BLAS_CHOICE_LOADED_BEFORE
+              : wanted != NULL                  ? WT_BLAS_CHOICE_PROCESSOR
+                                                : WT_BLAS_CHOICE_LIBRARY;
     if (library != NULL)
         return library;
-    if (*choice == WT_KERNELS_BY_PROCESSOR)
+    if (*choice == WT_BLAS_CHOICE_PROCESSOR)
         set_for_now(&core, wanted->name);
     /* More would only wait: our loop is the one that spawns. */
     set_for_now(&threads, "1");
@@ -128,7 +128,7 @@ static wt_status no_room(wt_context *context, const char *what, int threads) {
 }
 
 static wt_status check_core(wt_context *context, unsigned features) {
-    const wt_core *core = wt_core_named(opened.about.kernels);
+    const wt_core *core = wt_core_named(opened.about.core);
     if (core == NULL || features == 0 || wt_core_runs(core, features))
         return WT_OK;
     return wt_fail(context, WT_CONFIG,
@@ -155,7 +155,7 @@ static wt_status open_library(wt_context *context) {
                        missing, PACKAGE);
     opened.about.config = wt_openblas.openblas_get_config();
     opened.about.parallel = wt_openblas.openblas_get_parallel();
-    opened.about.kernels = wt_openblas.openblas_get_corename();
+    opened.about.core = wt_openblas.openblas_get_corename();
     wt_core_judge(features, &opened.about);
     wt_openblas.openblas_set_num_threads(1); /* one that was loaded before may have more */
     WT_TRY(wt_openblas_check_flavour(context, opened.about.parallel, opened.about.config));

@@ -43,7 +43,7 @@ bool wt_small_fits(size_t m, size_t n, size_t k) {
 #include "linalg/small_body.h"
 #endif
 
-static const wt_small_kernels kernels[] = {
+static const wt_small_routines routines[] = {
     {"plain", plain_real64, plain_real32},
 #if defined(__x86_64__)
     {"avx2", avx2_real64, avx2_real32},
@@ -58,10 +58,10 @@ static size_t able(void) {
     return 1;
 }
 
-const wt_small_kernels *wt_small_at(size_t index) {
-    return index < able() ? &kernels[index] : NULL;
+const wt_small_routines *wt_small_at(size_t index) {
+    return index < able() ? &routines[index] : NULL;
 }
 
-const wt_small_kernels *wt_small(void) {
-    return &kernels[able() - 1];
+const wt_small_routines *wt_small(void) {
+    return &routines[able() - 1];
 }

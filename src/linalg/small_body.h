@@ -32,12 +32,12 @@ JOIN(GEMM, _rows)(size_t count, size_t terms, const REAL *a, size_t a_row, size_
     memcpy(sums, sum, count * sizeof *sum);
 }
 
-TARGET static void GEMM(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k, double alpha,
-                        const void *a, size_t a_stride, const void *b, size_t b_stride, double beta,
-                        void *c, size_t c_stride) {
+TARGET static void GEMM(wt_trans trans_a, wt_trans trans_b, size_t m, size_t n, size_t k,
+                        double alpha, const void *a, size_t a_stride, const void *b,
+                        size_t b_stride, double beta, void *c, size_t c_stride) {
     const REAL *left = a, *right = b;
     REAL *out = c, packed[MOST_TERMS * LANES], sums[ROWS][LANES];
-    bool turned_a = turn_a == WT_TURNED, turned_b = turn_b == WT_TURNED;
+    bool turned_a = trans_a == WT_TRANSPOSED, turned_b = trans_b == WT_TRANSPOSED;
     size_t a_row = turned_a ? 1 : a_stride, a_term = turned_a ? a_stride : 1;
     size_t b_term = turned_b ? 1 : b_stride, b_column = turned_b ? b_stride : 1;
     for (size_t j = 0; j < n; j += LANES) {

@@ -14,8 +14,8 @@
 enum { FEW_COLUMNS = 32, TALL_TILE = 1024 };
 
 typedef struct {
-    const wt_kernels *kernels;
-    wt_turn turn;
+    const wt_routines *routines;
+    wt_trans trans;
     size_t n, columns, tile; /* tile: rows of a tile row */
     size_t tiles, column_tiles;
     const char *l;
@@ -27,21 +27,22 @@ typedef struct {
 
 /* The tile row that is solved in its `order`-th turn. */
 static size_t row_in_order(const solve *job, size_t order) {
-    return job->turn == WT_TURNED ? job->tiles - 1 - order : order;
+    return job->trans == WT_TRANSPOSED ? job->tiles - 1 - order : order;
 }
 
 static const char *tile_of_l(const solve *job, size_t row, size_t column) {
-    return job->l + job->kernels->bytes * job->tile * (row * job->l_stride + column);
+    return job->l + job->routines->bytes * job->tile * (row * job->l_stride + column);
 }
 
 static char *tile_of_b(const solve *job, size_t row, size_t column) {
-    return job->b + job->kernels->bytes * (row * job->tile * job->b_stride + column * WT_TILE);
+    return job->b + job->routines->bytes * (row * job->tile * job->b_stride + column * WT_TILE);
 }
 
 static void solve_tile(const solve *job, size_t row, size_t column) {
-    job->kernels->trsm_left(job->turn, wt_tile_length(job->n, job->tile, row),
-                            wt_tile_length(job->columns, WT_TILE, column), tile_of_l(job, row, row),
-                            job->l_stride, tile_of_b(job, row, column), job->b_stride);
+    job->routines->trsm_left(job->trans, wt_tile_length(job->n, job->tile, row),
+                             wt_tile_length(job->columns, WT_TILE, column),
+                             tile_of_l(job, row, row), job->l_stride, tile_of_b(job, row, column),
+                             job->b_stride);
 }
 
 /* Items: the column tiles of the tile row that comes first. */
@@ -61,12 +62,12 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
     for (size_t item = begin; item < end; item++) {
         size_t ahead = item / job->column_tiles, column = item % job->column_tiles;
         size_t i = row_in_order(job, job->step + 1 + ahead);
-        const char *l = job->turn == WT_TURNED ? tile_of_l(job, k, i) : tile_of_l(job, i, k);
-        job->kernels->gemm(job->turn, WT_PLAIN, wt_tile_length(job->n, job->tile, i),
-                           wt_tile_length(job->columns, WT_TILE, column),
-                           wt_tile_length(job->n, job->tile, k), -1, l, job->l_stride,
-                           tile_of_b(job, k, column), job->b_stride, 1, tile_of_b(job, i, column),
-                           job->b_stride);
+        const char *l = job->trans == WT_TRANSPOSED ? tile_of_l(job, k, i) : tile_of_l(job, i, k);
+        job->routines->gemm(job->trans, WT_PLAIN, wt_tile_length(job->n, job->tile, i),
+                            wt_tile_length(job->columns, WT_TILE, column),
+                            wt_tile_length(job->n, job->tile, k), -1, l, job->l_stride,
+                            tile_of_b(job, k, column), job->b_stride, 1, tile_of_b(job, i, column),
+                            job->b_stride);
         if (ahead == 0)
             solve_tile(job, i, column);
     }
@@ -102,19 +103,19 @@ static wt_status check_pivots(wt_context *context, bool single, size_t n, const 
 }
 
 /* Both faces: `single` says which type the pointers are of. */
-static wt_status run(wt_context *context, bool single, wt_turn turn, size_t n, size_t columns,
+static wt_status run(wt_context *context, bool single, wt_trans trans, size_t n, size_t columns,
                      const void *l, size_t l_stride, void *b, size_t b_stride) {
     const wt_backend *backend;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_turn(context, turn));
+    WT_TRY(wt_check_trans(context, trans));
     WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
     WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
     WT_TRY(check_pivots(context, single, n, l, l_stride));
     WT_TRY(single ? wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride)
                   : wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
-    solve job = {.kernels = single ? &backend->real32 : &backend->real64,
-                 .turn = turn,
+    solve job = {.routines = single ? &backend->real32 : &backend->real64,
+                 .trans = trans,
                  .n = n,
                  .columns = columns,
                  .l = l,
@@ -127,12 +128,12 @@ done:
     return status;
 }
 
-wt_status wt_solve_lower(wt_context *context, wt_turn turn, size_t n, size_t columns,
+wt_status wt_solve_lower(wt_context *context, wt_trans trans, size_t n, size_t columns,
                          const double *l, size_t l_stride, double *b, size_t b_stride) {
-    return run(context, false, turn, n, columns, l, l_stride, b, b_stride);
+    return run(context, false, trans, n, columns, l, l_stride, b, b_stride);
 }
 
-wt_status wt_solve_lower_float(wt_context *context, wt_turn turn, size_t n, size_t columns,
+wt_status wt_solve_lower_float(wt_context *context, wt_trans trans, size_t n, size_t columns,
                                const float *l, size_t l_stride, float *b, size_t b_stride) {
-    return run(context, true, turn, n, columns, l, l_stride, b, b_stride);
+    return run(context, true, trans, n, columns, l, l_stride, b, b_stride);
 }

@@ -12,7 +12,7 @@
 enum { STRIP = 512, BAND = 64, SLICE = 128, ROWS_A_CHUNK = 128 };
 
 typedef struct {
-    const wt_thin_kernels *kernels;
+    const wt_thin_loops *loops;
     size_t rows, width, columns, p_stride;
     double scale;
     const double *p, *a;
@@ -35,10 +35,9 @@ static void gather_band(const product *job, size_t first, size_t count, size_t c
     size_t groups = count / WT_THIN_GROUP;
     for (size_t i = 0; i < job->rows; i += SLICE)
         for (size_t g = 0; g < groups; g++)
-            job->kernels->gather(wide, wt_tile_length(job->rows, SLICE, i / SLICE),
-                                 job->p + i * job->p_stride + first + g * WT_THIN_GROUP,
-                                 job->p_stride, job->a + i * job->columns + c, job->columns,
-                                 sums[g]);
+            job->loops->gather(wide, wt_tile_length(job->rows, SLICE, i / SLICE),
+                               job->p + i * job->p_stride + first + g * WT_THIN_GROUP,
+                               job->p_stride, job->a + i * job->columns + c, job->columns, sums[g]);
     for (size_t j = 0; j < groups * WT_THIN_GROUP; j++)
         for (size_t k = 0; k < wide; k++)
             job->v[(first + j) * job->columns + c + k] =
@@ -72,10 +71,10 @@ static wt_status spread(void *argument, size_t begin, size_t end, int worker) {
     const double *p = job->p + job->first;
     size_t even = job->count - job->count % 8;
     for (size_t c = 0; c < job->columns; c += WT_THIN_COLUMNS)
-        job->kernels->spread(wt_tile_length(job->columns, WT_THIN_COLUMNS, c / WT_THIN_COLUMNS),
-                             end - begin, even, p + begin * job->p_stride, job->p_stride,
-                             job->vt + c * STRIP, STRIP, job->f + begin * job->columns + c,
-                             job->columns);
+        job->loops->spread(wt_tile_length(job->columns, WT_THIN_COLUMNS, c / WT_THIN_COLUMNS),
+                           end - begin, even, p + begin * job->p_stride, job->p_stride,
+                           job->vt + c * STRIP, STRIP, job->f + begin * job->columns + c,
+                           job->columns);
     for (size_t i = begin; i < end; i++)
         for (size_t j = even; j < job->count; j++)
             for (size_t c = 0; c < job->columns; c++)
@@ -92,7 +91,7 @@ static void transpose_strip(product *job) {
 wt_status wt_thin_project(wt_context *context, size_t rows, size_t width, size_t columns,
                           double scale, const double *p, size_t p_stride, const double *a,
                           double *v, double *f) {
-    const wt_thin_kernels *able[3] = {NULL};
+    const wt_thin_loops *able[3] = {NULL};
     size_t versions = wt_thin_able(able, 3);
     product job = {.rows = rows,
                    .width = width,
@@ -104,7 +103,7 @@ wt_status wt_thin_project(wt_context *context, size_t rows, size_t width, size_t
                    .v = v,
                    .f = f};
     wt_status status;
-    job.kernels = able[versions - 1];
+    job.loops = able[versions - 1];
     WT_TRY(wt_check_shape(context, "P", rows, width, p_stride));
     WT_TRY(WT_NEW(context, &job.vt, columns * STRIP, "thin products"));
     for (job.first = 0; job.first < width; job.first += STRIP) {

@@ -107,7 +107,7 @@ INLINE void spread_columns(size_t columns, size_t rows, size_t width, const doub
             break;                                                                                 \
         }                                                                                          \
     }                                                                                              \
-    static const wt_thin_kernels kind = {words, kind##_gather, kind##_spread};
+    static const wt_thin_loops kind = {words, kind##_gather, kind##_spread};
 
 VERSION(plain, "plain", )
 #if defined(__x86_64__)
@@ -115,8 +115,8 @@ VERSION(avx2, "avx2", __attribute__((target("avx2,fma"))))
 VERSION(avx512, "avx512", __attribute__((target("avx512f,avx2,fma"))))
 #endif
 
-size_t wt_thin_able(const wt_thin_kernels **out, size_t most) {
-    const wt_thin_kernels *able[3];
+size_t wt_thin_able(const wt_thin_loops **out, size_t most) {
+    const wt_thin_loops *able[3];
     size_t count = 0;
     able[count++] = &plain;
 #if defined(__x86_64__)

@@ -20,8 +20,8 @@ void wt_triangle_at(size_t t, size_t *row, size_t *column) {
     *column = t - wt_triangle_count(i);
 }
 
-wt_status wt_check_turn(wt_context *context, wt_turn turn) {
-    return wt_check_choice(context, "turn", (int)turn, WT_TURNED + 1);
+wt_status wt_check_trans(wt_context *context, wt_trans trans) {
+    return wt_check_choice(context, "turn", (int)trans, WT_TRANSPOSED + 1);
 }
 
 wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, size_t columns,

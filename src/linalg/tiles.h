@@ -3,7 +3,7 @@
 #define WT_LINALG_TILES_H
 
 #include "base/context.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Tiles of `size` that cover `length`; the last may be shorter. */
 static inline size_t wt_tile_count(size_t length, size_t size) {
@@ -28,7 +28,7 @@ size_t wt_triangle_count(size_t tiles);
 void wt_triangle_at(size_t t, size_t *row, size_t *column);
 
 /* WT_USAGE for what is neither plain nor turned. */
-wt_status wt_check_turn(wt_context *context, wt_turn turn);
+wt_status wt_check_trans(wt_context *context, wt_trans trans);
 /* WT_USAGE unless stride >= columns and all is below 2^31, the BLAS limit, and addressable. */
 wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, size_t columns,
                          size_t stride);

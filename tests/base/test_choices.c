@@ -2,11 +2,11 @@
  * sentence, and names of it are "?". C lets any number pass for an enum. */
 #include "check.h"
 #include "lab/statistics_fit.h"
+#include "linalg/linalg.h"
 #include "wattle/construct.h"
 #include "wattle/io.h"
 #include "wattle/lab.h"
 #include "wattle/learn.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"
@@ -154,25 +154,25 @@ static wt_status layer_law(wt_context *context, int number) {
 }
 
 static wt_status gemm_first(wt_context *context, int number) {
-    return wt_gemm(context, (wt_turn)number, WT_PLAIN, 4, 4, 4, 1, square, 4, square, 4, 0, result,
+    return wt_gemm(context, (wt_trans)number, WT_PLAIN, 4, 4, 4, 1, square, 4, square, 4, 0, result,
                    4);
 }
 static wt_status gemm_second(wt_context *context, int number) {
-    return wt_gemm(context, WT_PLAIN, (wt_turn)number, 4, 4, 4, 1, square, 4, square, 4, 0, result,
+    return wt_gemm(context, WT_PLAIN, (wt_trans)number, 4, 4, 4, 1, square, 4, square, 4, 0, result,
                    4);
 }
 static wt_status gemm_float(wt_context *context, int number) {
-    return wt_gemm_float(context, (wt_turn)number, WT_PLAIN, 4, 4, 4, 1, square_float, 4,
+    return wt_gemm_float(context, (wt_trans)number, WT_PLAIN, 4, 4, 4, 1, square_float, 4,
                          square_float, 4, 0, result_float, 4);
 }
 static wt_status gram(wt_context *context, int number) {
-    return wt_gram(context, (wt_turn)number, 4, 4, square, 4, 0, result, 4);
+    return wt_gram(context, (wt_trans)number, 4, 4, square, 4, 0, result, 4);
 }
 static wt_status gram_float(wt_context *context, int number) {
-    return wt_gram_float(context, (wt_turn)number, 4, 4, square_float, 4, 0, result, 4);
+    return wt_gram_float(context, (wt_trans)number, 4, 4, square_float, 4, 0, result, 4);
 }
 static wt_status solve(wt_context *context, int number) {
-    return wt_solve_lower(context, (wt_turn)number, 4, 4, square, 4, result, 4);
+    return wt_solve_lower(context, (wt_trans)number, 4, 4, square, 4, result, 4);
 }
 static wt_status norm(wt_context *context, int number) {
     double out;

@@ -1,4 +1,5 @@
-#include "base/memory.h"
+#include "base/arena.h"
+#include "base/sized.h"
 
 #include "check.h"
 
@@ -9,6 +10,59 @@ static void sizes_are_checked_for_overflow(void **state) {
     double *block;
     CHECK_FAILS(*state, WT_NEW(*state, &block, SIZE_MAX / 4, "rows"), WT_MEMORY, "rows");
     assert_null(block);
+}
+
+static void sides_are_multiplied_with_a_check(void **state) {
+    double *block;
+    CHECK_FAILS(*state, WT_NEW2(*state, &block, SIZE_MAX / 2, 3, "rows"), WT_MEMORY, "rows");
+    CHECK_FAILS(*state, WT_NEW3(*state, &block, (size_t)1 << 30, (size_t)1 << 30, 16, "rows"),
+                WT_MEMORY, "rows");
+    CHECK_OK(*state, WT_NEW2(*state, &block, 3, 4, "rows"));
+    wt_release(block);
+}
+
+static void an_arena_gives_all_back(void **state) {
+    size_t before = wt_context_memory_used(*state);
+    wt_arena arena = wt_arena_on(*state, "the pieces");
+    double *rows = WT_TAKE(&arena, double, 5, 7);
+    char *letters = WT_TAKE_ZERO(&arena, char, 9);
+    CHECK_OK(*state, arena.status);
+    assert_int_equal((uintptr_t)rows % 64, 0);
+    for (size_t i = 0; i < 35; i++)
+        rows[i] = 1;
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(letters[i], 0);
+    assert_null(WT_TAKE(&arena, double, SIZE_MAX / 2, 3));
+    assert_int_equal(arena.status, WT_MEMORY);
+    assert_non_null(strstr(wt_context_message(*state), "the pieces"));
+    assert_null(WT_TAKE(&arena, char, 1)); /* nothing more after a failure */
+    wt_arena_free(&arena);
+    wt_arena_free(&(wt_arena){0});
+    assert_int_equal(wt_context_memory_used(*state), before);
+}
+
+typedef struct {
+    size_t size;
+    int a, b;
+} sized;
+
+static void structs_may_be_older_than_the_library(void **state) {
+    sized full = {.a = 1, .b = 2}, given = {.size = offsetof(sized, b), .a = 7, .b = 9};
+    CHECK_OK(*state, wt_sized_read(*state, "wt_x", &given, &full, sizeof full));
+    assert_int_equal(full.a, 7);
+    assert_int_equal(full.b, 2);
+    assert_int_equal(full.size, sizeof full);
+    full.a = 3;
+    wt_sized_write(&given, &full, sizeof full);
+    assert_int_equal(given.a, 3);
+    assert_int_equal(given.b, 9);
+    assert_int_equal(given.size, offsetof(sized, b));
+    given.size = 0;
+    CHECK_FAILS(*state, wt_sized_read(*state, "wt_x", &given, &full, sizeof full), WT_USAGE,
+                "the size of a wt_x is not set");
+    given.size = sizeof full + 8;
+    CHECK_FAILS(*state, wt_sized_check(*state, "wt_x", &given, sizeof full), WT_USAGE,
+                "later version");
 }
 
 static void blocks_are_aligned_and_counted(void **state) {
@@ -82,6 +136,9 @@ static void a_refusal_leaves_the_account_as_it_was(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_checked_for_overflow),
+        cmocka_unit_test(sides_are_multiplied_with_a_check),
+        cmocka_unit_test(an_arena_gives_all_back),
+        cmocka_unit_test(structs_may_be_older_than_the_library),
         cmocka_unit_test(blocks_are_aligned_and_counted),
         cmocka_unit_test(the_budget_is_kept),
         cmocka_unit_test(the_kth_allocation_fails),

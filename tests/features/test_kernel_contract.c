@@ -3,7 +3,7 @@
 #include "check.h"
 #include "features/kernel_cases.h"
 #include "features/model/kernel.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 enum { SEVERAL_TILES = KERNEL_CASES - 1, REPEATED = 5 };
 

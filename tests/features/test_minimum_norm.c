@@ -1,8 +1,8 @@
 /* Ridge fits where the matrix has lost rank or the penalty is next to nothing, and where the primal
  * takes several slabs, seen from outside. */
 #include "features/plain_ridge.h"
+#include "linalg/linalg.h"
 #include "wattle/learn.h"
-#include "wattle/linalg.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = sizeof solvers / sizeof *solvers };

@@ -4,8 +4,8 @@
 #include <float.h>
 
 #include "features/plain_ridge.h"
+#include "linalg/linalg.h"
 #include "wattle/learn.h"
-#include "wattle/linalg.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = sizeof solvers / sizeof *solvers };
@@ -210,7 +210,7 @@ static void the_condition_number_is_right(void **state) {
             size_t m = s == 0 ? n : f;
             double *a = doubles(context, m * m), *values = doubles(context, m);
             CHECK_OK(context,
-                     wt_gram(context, s == 0 ? WT_PLAIN : WT_TURNED, n, f, phi, f, 0, a, m));
+                     wt_gram(context, s == 0 ? WT_PLAIN : WT_TRANSPOSED, n, f, phi, f, 0, a, m));
             for (size_t i = 0; i < m * m; i++)
                 a[i] = a[i] / units + (i % (m + 1) == 0 ? lambda : 0);
             CHECK_OK(context, wt_eigen_symmetric(context, m, a, m, false, values));

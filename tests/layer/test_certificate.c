@@ -1,7 +1,7 @@
 /* The body around recovered heads: it holds the true ones, and refuses to certify what it cannot.
  */
 #include "check.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/sculpt.h"
 
 /* Many outputs: with few, some rows where heads disagree are near a mixture by chance. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "layer/learn/sculpt_span.h"
+#include "linalg/linalg.h"
 #include "linalg/simplex.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "linalg/linalg.h"
 #include "wattle/io.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 
 static char folder[] = "/tmp/wattle-layer-XXXXXX";

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/normal_matrix.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/query.h"
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
@@ -40,16 +40,17 @@ static void linalg_counts_its_shapes(void **state) {
     since(context);
     CHECK_OK(context, wt_gemm(context, WT_PLAIN, WT_PLAIN, 3, 5, 7, 1, a, 7, b, 5, 0, c, 5));
     assert_true(since(context) == 2 * 3 * 5 * 7);
-    CHECK_OK(context, wt_gemm_float(context, WT_PLAIN, WT_TURNED, 3, 3, 4, 1, x, 4, x, 4, 0, y, 3));
+    CHECK_OK(context,
+             wt_gemm_float(context, WT_PLAIN, WT_TRANSPOSED, 3, 3, 4, 1, x, 4, x, 4, 0, y, 3));
     assert_true(since(context) == 2 * 3 * 3 * 4);
-    CHECK_OK(context, wt_gram(context, WT_TURNED, 10, 6, a, 6, 0, c, 6));
+    CHECK_OK(context, wt_gram(context, WT_TRANSPOSED, 10, 6, a, 6, 0, c, 6));
     assert_true(since(context) == 6 * 7 * 10);
     CHECK_OK(context, wt_cholesky(context, 6, c, 6, &failed));
     assert_int_equal(failed, 0);
     assert_true(since(context) == 6 * 6 * 6 / 3.0);
     CHECK_OK(context, wt_solve_lower(context, WT_PLAIN, 6, 2, c, 6, b, 2));
     assert_true(since(context) == 6 * 6 * 2);
-    CHECK_OK(context, wt_gram(context, WT_TURNED, 10, 6, a, 6, 0, c, 6));
+    CHECK_OK(context, wt_gram(context, WT_TRANSPOSED, 10, 6, a, 6, 0, c, 6));
     since(context);
     CHECK_OK(context, wt_eigen_symmetric(context, 6, c, 6, true, s));
     assert_true(since(context) == 9 * 6 * 6 * 6);

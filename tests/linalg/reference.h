@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "check.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 /* rows x stride numbers of N(0,1), the padding of the rows included; release with wt_release. */
@@ -63,34 +63,34 @@ static inline double *to_double(wt_context *context, const float *values, size_t
 }
 
 /* Element (i, j) of op(A). */
-static inline double turned(wt_turn turn, const double *a, size_t stride, size_t i, size_t j) {
-    return turn == WT_TURNED ? a[j * stride + i] : a[i * stride + j];
+static inline double turned(wt_trans trans, const double *a, size_t stride, size_t i, size_t j) {
+    return trans == WT_TRANSPOSED ? a[j * stride + i] : a[i * stride + j];
 }
 
 /* C = alpha op(A) op(B) + beta C */
-static inline void plain_gemm(wt_turn turn_a, wt_turn turn_b, size_t m, size_t n, size_t k,
+static inline void plain_gemm(wt_trans trans_a, wt_trans trans_b, size_t m, size_t n, size_t k,
                               double alpha, const double *a, size_t a_stride, const double *b,
                               size_t b_stride, double beta, double *c, size_t c_stride) {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             long double sum = 0;
             for (size_t p = 0; p < k; p++)
-                sum += (long double)turned(turn_a, a, a_stride, i, p) *
-                       (long double)turned(turn_b, b, b_stride, p, j);
+                sum += (long double)turned(trans_a, a, a_stride, i, p) *
+                       (long double)turned(trans_b, b, b_stride, p, j);
             long double old = beta == 0 ? 0 : beta * (long double)c[i * c_stride + j];
             c[i * c_stride + j] = (double)(alpha * sum + old);
         }
 }
 
 /* Lower triangle of K = op(A) op(A)^T + beta K, op(A) n x depth */
-static inline void plain_gram(wt_turn turn, size_t n, size_t depth, const double *a,
+static inline void plain_gram(wt_trans trans, size_t n, size_t depth, const double *a,
                               size_t a_stride, double beta, double *k, size_t k_stride) {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {
             long double sum = 0;
             for (size_t p = 0; p < depth; p++)
-                sum += (long double)turned(turn, a, a_stride, i, p) *
-                       (long double)turned(turn, a, a_stride, j, p);
+                sum += (long double)turned(trans, a, a_stride, i, p) *
+                       (long double)turned(trans, a, a_stride, j, p);
             long double old = beta == 0 ? 0 : beta * (long double)k[i * k_stride + j];
             k[i * k_stride + j] = (double)(sum + old);
         }
@@ -112,14 +112,15 @@ static inline size_t plain_cholesky(size_t n, double *a, size_t stride) {
 }
 
 /* B = op(L)^-1 B, column by column of B */
-static inline void plain_solve(wt_turn turn, size_t n, size_t columns, const double *l,
+static inline void plain_solve(wt_trans trans, size_t n, size_t columns, const double *l,
                                size_t l_stride, double *b, size_t b_stride) {
     for (size_t c = 0; c < columns; c++)
         for (size_t step = 0; step < n; step++) {
-            size_t i = turn == WT_TURNED ? n - 1 - step : step;
+            size_t i = trans == WT_TRANSPOSED ? n - 1 - step : step;
             long double sum = b[i * b_stride + c];
-            for (size_t p = turn == WT_TURNED ? i + 1 : 0; p < (turn == WT_TURNED ? n : i); p++)
-                sum -= (long double)turned(turn, l, l_stride, i, p) * b[p * b_stride + c];
+            for (size_t p = trans == WT_TRANSPOSED ? i + 1 : 0;
+                 p < (trans == WT_TRANSPOSED ? n : i); p++)
+                sum -= (long double)turned(trans, l, l_stride, i, p) * b[p * b_stride + c];
             b[i * b_stride + c] = (double)(sum / l[i * l_stride + i]);
         }
 }

@@ -40,7 +40,7 @@ static void the_serial_flavour_is_refused(void **state) {
 }
 
 typedef struct {
-    const wt_kernels *kernels;
+    const wt_routines *routines;
     const double *a, *b, *wanted; /* PAIRS matrices each */
     pthread_barrier_t *start;
     size_t wrong;
@@ -49,8 +49,8 @@ typedef struct {
 
 static void multiply(const runner *run, size_t pair, double *c) {
     size_t at = pair * SIZE * SIZE;
-    run->kernels->gemm(WT_PLAIN, WT_PLAIN, SIZE, SIZE, SIZE, 1, run->a + at, SIZE, run->b + at,
-                       SIZE, 0, c, SIZE);
+    run->routines->gemm(WT_PLAIN, WT_PLAIN, SIZE, SIZE, SIZE, 1, run->a + at, SIZE, run->b + at,
+                        SIZE, 0, c, SIZE);
 }
 
 static void *race(void *argument) {
@@ -75,7 +75,7 @@ static void two_threads_do_not_disturb_each_other(void **state) {
     CHECK_OK(context, WT_NEW_ZERO(context, &runners, THREADS, "runners"));
     assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
     for (size_t t = 0; t < THREADS; t++) {
-        runners[t].kernels = &backend->real64;
+        runners[t].routines = &backend->real64;
         runners[t].a = a;
         runners[t].b = b;
         runners[t].wanted = wanted;

@@ -101,22 +101,22 @@ static double *draw_lower(wt_context *context, size_t n, size_t stride) {
     return l;
 }
 
-static void check_solve(wt_context *context, size_t n, size_t columns, wt_turn turn) {
+static void check_solve(wt_context *context, size_t n, size_t columns, wt_trans trans) {
     size_t stride = n + PADDING, b_stride = columns + PADDING;
     double *l = draw_lower(context, n, stride);
     float *l_float = to_float(context, l, n * stride);
     double *b = draw(context, "b", n, b_stride), *wanted = copy_of(context, b, n * b_stride);
     float *b_float = to_float(context, b, n * b_stride);
-    CHECK_OK(context, wt_solve_lower(context, turn, n, columns, l, stride, b, b_stride));
+    CHECK_OK(context, wt_solve_lower(context, trans, n, columns, l, stride, b, b_stride));
     CHECK_OK(context,
-             wt_solve_lower_float(context, turn, n, columns, l_float, stride, b_float, b_stride));
-    plain_solve(turn, n, columns, l, stride, wanted, b_stride);
+             wt_solve_lower_float(context, trans, n, columns, l_float, stride, b_float, b_stride));
+    plain_solve(trans, n, columns, l, stride, wanted, b_stride);
     CHECK_BELOW(largest_difference(n, b_stride, b, b_stride, wanted, b_stride, false),
-                tolerance(n, 0x1p-53), "solve of %zu, %zu columns, turned %d", n, columns, turn);
+                tolerance(n, 0x1p-53), "solve of %zu, %zu columns, turned %d", n, columns, trans);
     double *got = to_double(context, b_float, n * b_stride);
     CHECK_BELOW(largest_difference(n, b_stride, got, b_stride, wanted, b_stride, false),
                 tolerance(n, 0x1p-24), "float solve of %zu, %zu columns, turned %d", n, columns,
-                turn);
+                trans);
     void *blocks[] = {l, l_float, b, wanted, b_float, got};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
@@ -129,8 +129,8 @@ static const size_t solves[][2] = {{0, 3},     {3, 0},     {1, 1},     {2, 300},
 
 static void solves_are_right(void **state) {
     for (size_t i = 0; i < sizeof solves / sizeof *solves; i++)
-        for (int turn = WT_PLAIN; turn <= WT_TURNED; turn++)
-            check_solve(*state, solves[i][0], solves[i][1], (wt_turn)turn);
+        for (int trans = WT_PLAIN; trans <= WT_TRANSPOSED; trans++)
+            check_solve(*state, solves[i][0], solves[i][1], (wt_trans)trans);
 }
 
 static void a_leading_block_is_solved_with(void **state) {
@@ -143,7 +143,7 @@ static void a_leading_block_is_solved_with(void **state) {
     plain_gemm(WT_PLAIN, WT_PLAIN, P, COLUMNS, P, 1, a, N, x, COLUMNS, 0, b, COLUMNS);
     CHECK_OK(context, wt_cholesky(context, N, l, N, &failed_at));
     CHECK_OK(context, wt_solve_lower(context, WT_PLAIN, P, COLUMNS, l, N, b, COLUMNS));
-    CHECK_OK(context, wt_solve_lower(context, WT_TURNED, P, COLUMNS, l, N, b, COLUMNS));
+    CHECK_OK(context, wt_solve_lower(context, WT_TRANSPOSED, P, COLUMNS, l, N, b, COLUMNS));
     /* Condition below 10, so 10 times the error of a factor. */
     CHECK_BELOW(largest_difference(P, COLUMNS, b, COLUMNS, x, COLUMNS, false),
                 10 * tolerance(P, 0x1p-53), "leading block of %d", P);
@@ -169,19 +169,19 @@ static results compute(wt_context *context, const double *a, int threads) {
     CHECK_OK(context, wt_context_set_threads(context, threads));
     CHECK_OK(context, wt_cholesky(context, TN, out.l, TN, &failed_at));
     CHECK_OK(context, wt_solve_lower(context, WT_PLAIN, TN, TC, out.l, TN, out.b, TC));
-    CHECK_OK(context, wt_solve_lower(context, WT_TURNED, TN, TC, out.l, TN, out.b, TC));
+    CHECK_OK(context, wt_solve_lower(context, WT_TRANSPOSED, TN, TC, out.l, TN, out.b, TC));
     /* One column, through the same memory: the other path of the backend. */
     CHECK_OK(context, wt_solve_lower(context, WT_PLAIN, TN, 1, out.l, TN, out.b, TC));
-    CHECK_OK(context, wt_solve_lower(context, WT_TURNED, TN, 1, out.l, TN, out.b, TC));
+    CHECK_OK(context, wt_solve_lower(context, WT_TRANSPOSED, TN, 1, out.l, TN, out.b, TC));
     CHECK_OK(context, wt_cholesky_float(context, TN, out.l_float, TN, &failed_at));
     CHECK_OK(context,
              wt_solve_lower_float(context, WT_PLAIN, TN, TC, out.l_float, TN, out.b_float, TC));
     CHECK_OK(context,
-             wt_solve_lower_float(context, WT_TURNED, TN, 1, out.l_float, TN, out.b_float, TC));
+             wt_solve_lower_float(context, WT_TRANSPOSED, TN, 1, out.l_float, TN, out.b_float, TC));
     double *tall = draw_lower(context, TALL, TALL);
     out.x = draw(context, "x", TALL, 2);
     CHECK_OK(context, wt_solve_lower(context, WT_PLAIN, TALL, 2, tall, TALL, out.x, 2));
-    CHECK_OK(context, wt_solve_lower(context, WT_TURNED, TALL, 1, tall, TALL, out.x, 2));
+    CHECK_OK(context, wt_solve_lower(context, WT_TRANSPOSED, TALL, 1, tall, TALL, out.x, 2));
     wt_release(tall);
     return out;
 }

@@ -64,24 +64,24 @@ static void a_remedy_where_there_is_one(void **state) {
     const struct {
         unsigned features;
         const char *kernels;
-        wt_kernels_choice choice;
+        wt_blas_choice choice;
         const char *best, *remedy;
     } cases[] = {
-        {AVX512, "Prescott", WT_KERNELS_BY_USER, "SkylakeX",
+        {AVX512, "Prescott", WT_BLAS_CHOICE_USER, "SkylakeX",
          "this processor can run the SkylakeX kernels: unset OPENBLAS_CORETYPE"},
-        {AVX512, "Haswell", WT_KERNELS_LOADED_BEFORE, "SkylakeX",
+        {AVX512, "Haswell", WT_BLAS_CHOICE_LOADED_BEFORE, "SkylakeX",
          "set OPENBLAS_CORETYPE before the program starts"},
-        {AVX512, "Haswell", WT_KERNELS_BY_PROCESSOR, "SkylakeX", "libopenblas0-pthread"},
-        {SERVERS, "SapphireRapids", WT_KERNELS_BY_USER, "SkylakeX", NULL},
-        {SERVERS, "SkylakeX", WT_KERNELS_BY_PROCESSOR, "SkylakeX", NULL},
-        {AVX2 | WT_CPU_AMD, "Haswell", WT_KERNELS_LOADED_BEFORE, "Zen", NULL},
-        {AVX2 | WT_CPU_AMD, "Sandybridge", WT_KERNELS_LOADED_BEFORE, "Zen", "the Zen kernels"},
-        {AVX2, "Newer", WT_KERNELS_BY_LIBRARY, "Haswell", NULL},
-        {AVX, "Prescott", WT_KERNELS_BY_USER, NULL, NULL},
-        {0, "neoversen1", WT_KERNELS_BY_LIBRARY, NULL, NULL},
+        {AVX512, "Haswell", WT_BLAS_CHOICE_PROCESSOR, "SkylakeX", "libopenblas0-pthread"},
+        {SERVERS, "SapphireRapids", WT_BLAS_CHOICE_USER, "SkylakeX", NULL},
+        {SERVERS, "SkylakeX", WT_BLAS_CHOICE_PROCESSOR, "SkylakeX", NULL},
+        {AVX2 | WT_CPU_AMD, "Haswell", WT_BLAS_CHOICE_LOADED_BEFORE, "Zen", NULL},
+        {AVX2 | WT_CPU_AMD, "Sandybridge", WT_BLAS_CHOICE_LOADED_BEFORE, "Zen", "the Zen kernels"},
+        {AVX2, "Newer", WT_BLAS_CHOICE_LIBRARY, "Haswell", NULL},
+        {AVX, "Prescott", WT_BLAS_CHOICE_USER, NULL, NULL},
+        {0, "neoversen1", WT_BLAS_CHOICE_LIBRARY, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wt_blas blas = {.kernels = cases[i].kernels, .choice = cases[i].choice};
+        wt_blas blas = {.core = cases[i].kernels, .choice = cases[i].choice};
         memset(blas.remedy, 'x', sizeof blas.remedy);
         wt_core_judge(cases[i].features, &blas);
         if (cases[i].best == NULL)
@@ -98,10 +98,10 @@ static void a_remedy_where_there_is_one(void **state) {
 
 static void every_choice_has_words(void **state) {
     (void)state;
-    for (int choice = 0; choice <= WT_KERNELS_LOADED_BEFORE; choice++)
-        assert_non_null(wt_kernels_words((wt_kernels_choice)choice));
-    assert_null(wt_kernels_words((wt_kernels_choice)(WT_KERNELS_LOADED_BEFORE + 1)));
-    assert_null(wt_kernels_words((wt_kernels_choice)-1));
+    for (int choice = 0; choice <= WT_BLAS_CHOICE_LOADED_BEFORE; choice++)
+        assert_non_null(wt_blas_choice_words((wt_blas_choice)choice));
+    assert_null(wt_blas_choice_words((wt_blas_choice)(WT_BLAS_CHOICE_LOADED_BEFORE + 1)));
+    assert_null(wt_blas_choice_words((wt_blas_choice)-1));
 }
 
 int main(void) {

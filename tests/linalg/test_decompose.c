@@ -16,7 +16,8 @@ static void check_orthonormal(wt_context *context, size_t count, size_t n, const
                               size_t stride) {
     double *products;
     CHECK_OK(context, WT_NEW(context, &products, count * count, "products"));
-    plain_gemm(WT_PLAIN, WT_TURNED, count, count, n, 1, v, stride, v, stride, 0, products, count);
+    plain_gemm(WT_PLAIN, WT_TRANSPOSED, count, count, n, 1, v, stride, v, stride, 0, products,
+               count);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             CHECK_BELOW(fabs(products[i * count + j] - (i == j)), tolerance(n), "vectors %zu, %zu",
@@ -38,7 +39,7 @@ static void eigenvectors_satisfy_their_equation(void **state) {
         CHECK_OK(context, wt_eigen_symmetric(context, n, v, stride, true, values));
         CHECK_OK(context, wt_eigen_symmetric(context, n, only, stride, false, alone));
         check_orthonormal(context, n, n, v, stride);
-        plain_gemm(WT_PLAIN, WT_TURNED, n, n, n, 1, a, stride, v, stride, 0, image, n);
+        plain_gemm(WT_PLAIN, WT_TRANSPOSED, n, n, n, 1, a, stride, v, stride, 0, image, n);
         for (size_t j = 0; j < n; j++) {
             assert_true(j == 0 || values[j - 1] <= values[j]);
             CHECK_NEAR(alone[j], values[j], tolerance(n));
@@ -121,7 +122,7 @@ static void check_least_squares(wt_context *context, size_t m, size_t n, size_t 
             residual[i * COLUMNS + c] = b[i * (COLUMNS + PADDING) + c];
     plain_gemm(WT_PLAIN, WT_PLAIN, m, COLUMNS, n, 1, a, stride, x, COLUMNS + PADDING, -1, residual,
                COLUMNS);
-    plain_gemm(WT_TURNED, WT_PLAIN, n, COLUMNS, m, 1, a, stride, residual, COLUMNS, 0, gradient,
+    plain_gemm(WT_TRANSPOSED, WT_PLAIN, n, COLUMNS, m, 1, a, stride, residual, COLUMNS, 0, gradient,
                COLUMNS);
     CHECK_OK(context, wt_svd(context, m, n, a, stride, u, s, vt));
     /* The residual errs by eps |A| |X| (times a factor), the gradient by |A| times that; |X| may

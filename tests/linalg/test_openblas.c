@@ -8,7 +8,7 @@
 
 #include "cli/run.h"
 #include "linalg/cores.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 extern char **environ;
 
@@ -43,7 +43,8 @@ static void the_environment_is_restored(void **state) {
     assert_int_equal(wt_openblas.openblas_get_num_threads(), 1);
     assert_non_null(strstr(blas.config, "OpenBLAS"));
     const wt_core *wanted = wt_core_for(wt_cpu_features());
-    assert_int_equal(blas.choice, wanted == NULL ? WT_KERNELS_BY_LIBRARY : WT_KERNELS_BY_PROCESSOR);
+    assert_int_equal(blas.choice,
+                     wanted == NULL ? WT_BLAS_CHOICE_LIBRARY : WT_BLAS_CHOICE_PROCESSOR);
     if (wanted != NULL)
         assert_string_equal(blas.best, wanted->name);
 }
@@ -66,7 +67,7 @@ static void all_are_told_the_same(void **state) {
         assert_int_equal(pthread_create(&threads[i], NULL, ask, &there[i]), 0);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
-        assert_ptr_equal(there[i].kernels, here.kernels);
+        assert_ptr_equal(there[i].core, here.core);
         assert_int_equal(there[i].choice, here.choice);
     }
 }

@@ -20,27 +20,30 @@ static const shape shapes[] = {{0, 5, 3},       {5, 0, 3},       {4, 3, 0},     
                                {256, 256, 256}, {257, 255, 513}, {513, 2, 100}, {300, 520, 33}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static void check_product(wt_context *context, shape s, wt_turn turn_a, wt_turn turn_b) {
-    size_t a_rows = turn_a == WT_TURNED ? s.k : s.m, b_rows = turn_b == WT_TURNED ? s.n : s.k;
+static void check_product(wt_context *context, shape s, wt_trans trans_a, wt_trans trans_b) {
+    size_t a_rows = trans_a == WT_TRANSPOSED ? s.k : s.m,
+           b_rows = trans_b == WT_TRANSPOSED ? s.n : s.k;
     size_t a_stride = s.m + s.k - a_rows + PADDING, b_stride = s.n + s.k - b_rows + PADDING;
     size_t c_stride = s.n + PADDING;
     double *a = draw(context, "a", a_rows, a_stride), *b = draw(context, "b", b_rows, b_stride);
     double *c = draw(context, "c", s.m, c_stride), *wanted = copy_of(context, c, s.m * c_stride);
-    CHECK_OK(context, wt_gemm(context, turn_a, turn_b, s.m, s.n, s.k, 0.5, a, a_stride, b, b_stride,
-                              -2, c, c_stride));
-    plain_gemm(turn_a, turn_b, s.m, s.n, s.k, 0.5, a, a_stride, b, b_stride, -2, wanted, c_stride);
+    CHECK_OK(context, wt_gemm(context, trans_a, trans_b, s.m, s.n, s.k, 0.5, a, a_stride, b,
+                              b_stride, -2, c, c_stride));
+    plain_gemm(trans_a, trans_b, s.m, s.n, s.k, 0.5, a, a_stride, b, b_stride, -2, wanted,
+               c_stride);
     /* The padding is compared too: it must be as it was. */
     CHECK_BELOW(largest_difference(s.m, c_stride, c, c_stride, wanted, c_stride, false),
-                tolerance(s.k, 0x1p-53), "%zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, turn_a,
-                turn_b);
+                tolerance(s.k, 0x1p-53), "%zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, trans_a,
+                trans_b);
     wt_release(a);
     wt_release(b);
     wt_release(c);
     wt_release(wanted);
 }
 
-static void check_product_float(wt_context *context, shape s, wt_turn turn_a, wt_turn turn_b) {
-    size_t a_rows = turn_a == WT_TURNED ? s.k : s.m, b_rows = turn_b == WT_TURNED ? s.n : s.k;
+static void check_product_float(wt_context *context, shape s, wt_trans trans_a, wt_trans trans_b) {
+    size_t a_rows = trans_a == WT_TRANSPOSED ? s.k : s.m,
+           b_rows = trans_b == WT_TRANSPOSED ? s.n : s.k;
     size_t a_stride = s.m + s.k - a_rows + PADDING, b_stride = s.n + s.k - b_rows + PADDING;
     float *a = draw_float(context, "a", a_rows, a_stride);
     float *b = draw_float(context, "b", b_rows, b_stride);
@@ -48,13 +51,13 @@ static void check_product_float(wt_context *context, shape s, wt_turn turn_a, wt
     double *b_wide = to_double(context, b, b_rows * b_stride);
     float *c = draw_float(context, "c", s.m, s.n);
     double *wanted = to_double(context, c, s.m * s.n);
-    CHECK_OK(context, wt_gemm_float(context, turn_a, turn_b, s.m, s.n, s.k, 0.5f, a, a_stride, b,
+    CHECK_OK(context, wt_gemm_float(context, trans_a, trans_b, s.m, s.n, s.k, 0.5f, a, a_stride, b,
                                     b_stride, -2, c, s.n));
-    plain_gemm(turn_a, turn_b, s.m, s.n, s.k, 0.5, a_wide, a_stride, b_wide, b_stride, -2, wanted,
+    plain_gemm(trans_a, trans_b, s.m, s.n, s.k, 0.5, a_wide, a_stride, b_wide, b_stride, -2, wanted,
                s.n);
     double *got = to_double(context, c, s.m * s.n);
     CHECK_BELOW(largest_difference(s.m, s.n, got, s.n, wanted, s.n, false), tolerance(s.k, 0x1p-24),
-                "float %zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, turn_a, turn_b);
+                "float %zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, trans_a, trans_b);
     void *blocks[] = {a, b, a_wide, b_wide, c, wanted, got};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
@@ -63,10 +66,10 @@ static void check_product_float(wt_context *context, shape s, wt_turn turn_a, wt
 static void products_are_right(void **state) {
     for (size_t i = 0; i < SHAPES; i++)
         for (int turns = 0; turns < 4; turns++) {
-            check_product(*state, shapes[i], turns & 1 ? WT_TURNED : WT_PLAIN,
-                          turns & 2 ? WT_TURNED : WT_PLAIN);
-            check_product_float(*state, shapes[i], turns & 1 ? WT_TURNED : WT_PLAIN,
-                                turns & 2 ? WT_TURNED : WT_PLAIN);
+            check_product(*state, shapes[i], turns & 1 ? WT_TRANSPOSED : WT_PLAIN,
+                          turns & 2 ? WT_TRANSPOSED : WT_PLAIN);
+            check_product_float(*state, shapes[i], turns & 1 ? WT_TRANSPOSED : WT_PLAIN,
+                                turns & 2 ? WT_TRANSPOSED : WT_PLAIN);
         }
 }
 
@@ -96,25 +99,25 @@ static const shape gram_shapes[] = {/* order, depth */ {0, 3, 0},
                                     {300, 1025, 0},
                                     {520, 100, 0}};
 
-static void check_gram(wt_context *context, size_t n, size_t depth, wt_turn turn, double beta) {
-    size_t rows = turn == WT_TURNED ? depth : n, columns = turn == WT_TURNED ? n : depth;
+static void check_gram(wt_context *context, size_t n, size_t depth, wt_trans trans, double beta) {
+    size_t rows = trans == WT_TRANSPOSED ? depth : n, columns = trans == WT_TRANSPOSED ? n : depth;
     size_t stride = columns + PADDING, k_stride = n + PADDING;
     float *a_float = draw_float(context, "gram", rows, stride);
     double *a = to_double(context, a_float, rows * stride);
     double *k = draw(context, "k", n, k_stride), *wanted = copy_of(context, k, n * k_stride);
     double *k_float = copy_of(context, k, n * k_stride);
-    CHECK_OK(context, wt_gram(context, turn, rows, columns, a, stride, beta, k, k_stride));
-    CHECK_OK(context,
-             wt_gram_float(context, turn, rows, columns, a_float, stride, beta, k_float, k_stride));
-    plain_gram(turn, n, depth, a, stride, beta, wanted, k_stride);
+    CHECK_OK(context, wt_gram(context, trans, rows, columns, a, stride, beta, k, k_stride));
+    CHECK_OK(context, wt_gram_float(context, trans, rows, columns, a_float, stride, beta, k_float,
+                                    k_stride));
+    plain_gram(trans, n, depth, a, stride, beta, wanted, k_stride);
     CHECK_BELOW(largest_difference(n, k_stride, k, k_stride, wanted, k_stride, false),
-                tolerance(depth, 0x1p-53), "Gram %zu of %zu, turned %d", n, depth, turn);
+                tolerance(depth, 0x1p-53), "Gram %zu of %zu, turned %d", n, depth, trans);
     /* Float errors are those of one piece of the sum, times the pieces. */
     size_t piece = depth < WT_GRAM_DEPTH ? depth : WT_GRAM_DEPTH;
     double pieces = ceil((double)depth / WT_GRAM_DEPTH);
     CHECK_BELOW(largest_difference(n, k_stride, k_float, k_stride, wanted, k_stride, false),
                 pieces * tolerance(piece, 0x1p-24), "float Gram %zu of %zu, turned %d", n, depth,
-                turn);
+                trans);
     void *blocks[] = {a_float, a, k, wanted, k_float};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
@@ -122,9 +125,9 @@ static void check_gram(wt_context *context, size_t n, size_t depth, wt_turn turn
 
 static void gram_matrices_are_right(void **state) {
     for (size_t i = 0; i < sizeof gram_shapes / sizeof *gram_shapes; i++)
-        for (int turn = WT_PLAIN; turn <= WT_TURNED; turn++)
+        for (int trans = WT_PLAIN; trans <= WT_TRANSPOSED; trans++)
             for (int beta = 0; beta <= 1; beta++)
-                check_gram(*state, gram_shapes[i].m, gram_shapes[i].n, (wt_turn)turn, beta);
+                check_gram(*state, gram_shapes[i].m, gram_shapes[i].n, (wt_trans)trans, beta);
 }
 
 /* The strict upper triangle and the padding are in the comparison above; here the stream. */
@@ -183,7 +186,7 @@ static double *compute(wt_context *context, int threads) {
              wt_gemm(context, WT_PLAIN, WT_PLAIN, TM, TN, TK, 1, a, TK, b, TN, 0, out, TN));
     double *k = out + TM * TN;
     CHECK_OK(context, wt_gram(context, WT_PLAIN, TM, TK, a, TK, 0, k, TM));
-    CHECK_OK(context, wt_gram(context, WT_TURNED, TK, TN, b, TN, 0, k + TM * TM, TM));
+    CHECK_OK(context, wt_gram(context, WT_TRANSPOSED, TK, TN, b, TN, 0, k + TM * TM, TM));
     CHECK_OK(context,
              wt_gram_float(context, WT_PLAIN, TM, TK, a_float, TK, 0, k + 2 * TM * TM, TM));
     CHECK_OK(context, wt_gemm_float(context, WT_PLAIN, WT_PLAIN, TM, TN, TK, 1, a_float, TK,
@@ -223,7 +226,7 @@ static void bad_arguments_are_refused(void **state) {
     CHECK_FAILS(context, wt_gram(context, WT_PLAIN, 2, 2, a, 2, 0, c, 2), WT_DATA,
                 "A: row 1, column 0 is inf");
     float a_float[4] = {1, NAN, 2, 3};
-    CHECK_FAILS(context, wt_gram_float(context, WT_TURNED, 2, 2, a_float, 2, 0, c, 2), WT_DATA,
+    CHECK_FAILS(context, wt_gram_float(context, WT_TRANSPOSED, 2, 2, a_float, 2, 0, c, 2), WT_DATA,
                 "A: row 0, column 1 is nan");
 }
 

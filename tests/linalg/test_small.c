@@ -33,22 +33,23 @@ static void fill(matrices *all, double beta) {
     }
 }
 
-static double entry(wt_turn turn, const double *matrix, size_t stride, size_t i, size_t j) {
-    return turn == WT_TURNED ? matrix[j * stride + i] : matrix[i * stride + j];
+static double entry(wt_trans trans, const double *matrix, size_t stride, size_t i, size_t j) {
+    return trans == WT_TRANSPOSED ? matrix[j * stride + i] : matrix[i * stride + j];
 }
 
 static bool untouched(double got, double beta, size_t at) {
     return beta == 0 ? isnan(got) : got == (double)(at % 7);
 }
 
-static void check_product(matrices *all, const wt_small_kernels *kernels, wt_turn turn_a,
-                          wt_turn turn_b, size_t m, size_t n, size_t k, double alpha, double beta) {
+static void check_product(matrices *all, const wt_small_routines *routines, wt_trans trans_a,
+                          wt_trans trans_b, size_t m, size_t n, size_t k, double alpha,
+                          double beta) {
     const size_t stride = SIDE;
     fill(all, beta);
-    kernels->real64(turn_a, turn_b, m, n, k, alpha, all->a, stride, all->b, stride, beta, all->c,
-                    stride);
-    kernels->real32(turn_a, turn_b, m, n, k, alpha, all->a_float, stride, all->b_float, stride,
-                    beta, all->c_float, stride);
+    routines->real64(trans_a, trans_b, m, n, k, alpha, all->a, stride, all->b, stride, beta, all->c,
+                     stride);
+    routines->real32(trans_a, trans_b, m, n, k, alpha, all->a_float, stride, all->b_float, stride,
+                     beta, all->c_float, stride);
     for (size_t i = 0; i < SIDE; i++)
         for (size_t j = 0; j < SIDE; j++) {
             size_t at = i * stride + j;
@@ -56,13 +57,13 @@ static void check_product(matrices *all, const wt_small_kernels *kernels, wt_tur
             if (i >= m || j >= n) {
                 if (!untouched(all->c[at], beta, at) ||
                     !untouched((double)all->c_float[at], beta, at))
-                    fail_msg("%s %zu x %zu: (%zu, %zu) is past it and was written", kernels->name,
+                    fail_msg("%s %zu x %zu: (%zu, %zu) is past it and was written", routines->name,
                              m, n, i, j);
                 continue;
             }
             for (size_t p = 0; p < k; p++) {
-                double term = alpha * entry(turn_a, all->a, stride, i, p) *
-                              entry(turn_b, all->b, stride, p, j);
+                double term = alpha * entry(trans_a, all->a, stride, i, p) *
+                              entry(trans_b, all->b, stride, p, j);
                 sum += term;
                 size += fabs(term);
             }
@@ -72,7 +73,7 @@ static void check_product(matrices *all, const wt_small_kernels *kernels, wt_tur
                 !(fabs((double)all->c_float[at] - sum) <= 0x1p-22 * roundings))
                 fail_msg(
                     "%s %zu x %zu x %zu, turned %d %d: (%zu, %zu) is %.17g and %.9g, not %.17g",
-                    kernels->name, m, n, k, (int)turn_a, (int)turn_b, i, j, all->c[at],
+                    routines->name, m, n, k, (int)trans_a, (int)trans_b, i, j, all->c[at],
                     (double)all->c_float[at], sum);
         }
 }
@@ -83,14 +84,14 @@ static void products_are_products(void **state) {
         {12, 12, 12}, {2, 17, 5}, {64, 2, 3}, {1, 70, 20}, {9, 16, 14}, {4, 4, 0},  {13, 7, 1}};
     static const double factors[][2] = {{1, 0}, {-1, 1}, {0.5, -2}};
     matrices *all = draw(*state);
-    const wt_small_kernels *kernels;
+    const wt_small_routines *routines;
     size_t kinds = 0;
-    for (; (kernels = wt_small_at(kinds)) != NULL; kinds++)
+    for (; (routines = wt_small_at(kinds)) != NULL; kinds++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
             for (int turns = 0; turns < 4; turns++)
                 for (size_t f = 0; f < 3; f++) {
                     assert_true(wt_small_fits(shapes[s][0], shapes[s][1], shapes[s][2]));
-                    check_product(all, kernels, (wt_turn)(turns & 1), (wt_turn)(turns >> 1),
+                    check_product(all, routines, (wt_trans)(turns & 1), (wt_trans)(turns >> 1),
                                   shapes[s][0], shapes[s][1], shapes[s][2], factors[f][0],
                                   factors[f][1]);
                 }
@@ -103,13 +104,14 @@ static void products_are_products(void **state) {
 static void parts_are_parts_of_the_whole(void **state) {
     matrices *all = draw(*state);
     double whole[11 * 13], part[11 * 13];
-    const wt_small_kernels *kernels;
-    for (size_t kind = 0; (kernels = wt_small_at(kind)) != NULL; kind++) {
-        kernels->real64(WT_PLAIN, WT_PLAIN, 11, 13, 9, 1, all->a, SIDE, all->b, SIDE, 0, whole, 13);
+    const wt_small_routines *routines;
+    for (size_t kind = 0; (routines = wt_small_at(kind)) != NULL; kind++) {
+        routines->real64(WT_PLAIN, WT_PLAIN, 11, 13, 9, 1, all->a, SIDE, all->b, SIDE, 0, whole,
+                         13);
         for (size_t i = 0; i < 11; i++)
             for (size_t j = 0; j + 3 <= 13; j += 2) {
-                kernels->real64(WT_PLAIN, WT_PLAIN, 1, 3, 9, 1, all->a + i * SIDE, SIDE, all->b + j,
-                                SIDE, 0, part, 3);
+                routines->real64(WT_PLAIN, WT_PLAIN, 1, 3, 9, 1, all->a + i * SIDE, SIDE,
+                                 all->b + j, SIDE, 0, part, 3);
                 assert_memory_equal(part, whole + i * 13 + j, 3 * sizeof *part);
             }
     }

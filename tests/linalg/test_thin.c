@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "linalg/linalg.h"
 #include "linalg/thin_loops.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 
 typedef struct {
@@ -84,7 +84,7 @@ static void threads_do_not_matter(void **state) {
 /* Every version this processor can run, for every number of columns. */
 static void versions_agree(void **state) {
     enum { ROWS = 37, WIDTH = 24 };
-    const wt_thin_kernels *able[3];
+    const wt_thin_loops *able[3];
     size_t count = wt_thin_able(able, 3);
     assert_true(count >= 1);
     for (size_t columns = 1; columns <= WT_THIN_COLUMNS; columns++) {

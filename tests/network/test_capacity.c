@@ -5,10 +5,10 @@
 #include "check.h"
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "wattle/capacity.h"
 #include "wattle/construct.h"
 #include "wattle/io.h"
-#include "wattle/linalg.h"
 
 #define GOLDEN TEST_DATA "/golden/transformer.npz"
 

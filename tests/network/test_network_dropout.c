@@ -15,7 +15,7 @@ static uint32_t word_of(uint64_t key, uint32_t sample, uint32_t place, size_t w)
 }
 
 static void words_are_philox(void **state) {
-    const wt_network_kernels *able[3];
+    const wt_network_loops *able[3];
     size_t versions = wt_network_able(able, 3);
     uint32_t got[5 * WT_WORDS];
     const uint32_t counter[3] = {77, 0, 1};
@@ -32,7 +32,7 @@ static void words_are_philox(void **state) {
 static void expectation_is_exact(void **state) {
     const wt_network_spec spec = {.embedding_drop = 0.1, .attention_drop = 0.5, .block_drop = 0.9};
     const double drops[] = {0.1, 0.5, 0.9};
-    const wt_network_kernels *kernels = wt_network_best();
+    const wt_network_loops *loops = wt_network_best();
     enum { STEPS = 3000, NUMBERS = 96 };
     double sum[NUMBERS], all;
     float x[NUMBERS];
@@ -46,10 +46,10 @@ static void expectation_is_exact(void **state) {
             wt_dropout dropout = wt_dropout_for(&spec, 11, step);
             CHECK_NEAR((double)dropout.keep[place] * dropout.scale[place], 65536, 0.01);
             CHECK_NEAR(dropout.keep[place], (1 - drops[place]) * 65536, 0.5);
-            wt_dropout_draw(&dropout, kernels, 5, (enum wt_drop_place)place, NUMBERS, words);
+            wt_dropout_draw(&dropout, loops, 5, (enum wt_drop_place)place, NUMBERS, words);
             for (size_t i = 0; i < NUMBERS; i++)
                 x[i] = 1;
-            kernels->drop(NUMBERS, words, dropout.keep[place], dropout.scale[place], x);
+            loops->drop(NUMBERS, words, dropout.keep[place], dropout.scale[place], x);
             for (size_t i = 0; i < NUMBERS; i++)
                 sum[i] += x[i];
         }
@@ -247,7 +247,7 @@ static void masks_go_where_they_belong(void **state) {
 
 /* The accuracy that network_lanes.h states. */
 static void gelu_is_as_good_as_it_says(void **state) {
-    const wt_network_kernels *able[3];
+    const wt_network_loops *able[3];
     size_t versions = wt_network_able(able, 3);
     const wt_nonlinearity *gelu = wt_nonlinearity_find("gelu");
     enum { POINTS = 4096, MIDDLE = POINTS / 2 };

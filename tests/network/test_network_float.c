@@ -24,9 +24,9 @@ static void floats_follow_doubles(void **state) {
 /* Both ways through the attention, on every kind of processor this one can stand for. */
 static void both_ways_agree(void **state) {
     wt_context *context = *state;
-    const wt_transformer_kernels *kernels[3];
-    const wt_network_kernels *common[3];
-    size_t versions = wt_transformer_able(kernels, 3);
+    const wt_transformer_loops *loops[3];
+    const wt_network_loops *common[3];
+    size_t versions = wt_transformer_able(loops, 3);
     wt_dropout none = wt_dropout_none();
     assert_int_equal(wt_network_able(common, 3), versions);
     for (size_t c = 0; c < NETWORK_CASES; c++) {
@@ -39,7 +39,7 @@ static void both_ways_agree(void **state) {
             for (int absorbed = 0; absorbed < 2; absorbed++) {
                 wt_transformer_work *work;
                 CHECK_OK(context, wt_transformer_work_open(context, at.network, &work));
-                work->kernels = kernels[v];
+                work->loops = loops[v];
                 work->common = common[v];
                 CHECK_OK(context,
                          wt_transformer_gradient_by(context, at.network, absorbed == 1, &none,

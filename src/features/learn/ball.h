@@ -13,7 +13,7 @@
 #define WT_FEATURES_LEARN_BALL_H
 
 #include "features/learn/loss.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Phi as an operator: rows = samples n, columns = M w in head-major order (column m w + j). */
 typedef struct wt_operator {
@@ -24,9 +24,9 @@ typedef struct wt_operator {
     /* out (M w, q) = Phi^T u, u (n, q) */
     wt_status (*apply_transposed)(const void *self, wt_context *context, const double *u, size_t q,
                                   double *out);
-    /* Lower triangle of WT_PLAIN: Phi Phi^T (n, n), WT_TURNED: Phi^T Phi (M w, M w), rows packed
-     * without gaps. NULL = there is no shorter way than through the two above. */
-    wt_status (*gram)(const void *self, wt_context *context, wt_turn turn, double *out);
+    /* Lower triangle of WT_PLAIN: Phi Phi^T (n, n), WT_TRANSPOSED: Phi^T Phi (M w, M w), rows
+     * packed without gaps. NULL = there is no shorter way than through the two above. */
+    wt_status (*gram)(const void *self, wt_context *context, wt_trans turn, double *out);
     const void *self;
 } wt_operator;
 

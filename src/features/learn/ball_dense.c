@@ -71,11 +71,11 @@ static wt_status apply_transposed(const void *self, wt_context *context, const d
     product job = {features, u, out};
     if (q == 1)
         return wt_parallel_for(context, features->columns, COLUMNS_A_TILE, some_columns, &job);
-    return wt_gemm(context, WT_TURNED, WT_PLAIN, features->columns, q, features->rows, 1,
+    return wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, features->columns, q, features->rows, 1,
                    features->phi, features->columns, u, q, 0, out, q);
 }
 
-static wt_status gram(const void *self, wt_context *context, wt_turn turn, double *out) {
+static wt_status gram(const void *self, wt_context *context, wt_trans turn, double *out) {
     const wt_dense_features *features = self;
     size_t order = turn == WT_PLAIN ? features->rows : features->columns;
     return wt_gram(context, turn, features->rows, features->columns, features->phi,

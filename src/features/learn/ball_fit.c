@@ -69,7 +69,7 @@ done:
     return status;
 }
 
-static wt_status gram(const void *self, wt_context *context, wt_turn turn, double *out) {
+static wt_status gram(const void *self, wt_context *context, wt_trans turn, double *out) {
     const streamed *phi = self;
     size_t n = phi->sets->samples, f = wt_features_count(phi->features);
     double *slab = NULL;
@@ -85,7 +85,8 @@ static wt_status gram(const void *self, wt_context *context, wt_turn turn, doubl
     for (size_t begin = 0; begin < n; begin += SLAB) {
         wt_sets part = wt_sets_part(phi->sets, begin, n - begin < SLAB ? n : begin + SLAB);
         WT_TRY(features_in_file_order(context, phi->features, &part, slab));
-        WT_TRY(wt_gram(context, WT_TURNED, part.samples, f, slab, f, begin == 0 ? 0 : 1, out, f));
+        WT_TRY(
+            wt_gram(context, WT_TRANSPOSED, part.samples, f, slab, f, begin == 0 ? 0 : 1, out, f));
     }
 done:
     wt_release(slab);

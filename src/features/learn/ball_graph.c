@@ -12,7 +12,7 @@ enum { COLUMNS_AT_A_TIME = 64 };
 static wt_status gram_columns(wt_context *context, const wt_graph *graph, size_t first,
                               size_t count, double *e, double *t, double *b) {
     const wt_operator *phi = graph->phi;
-    bool turned = graph->turn == WT_TURNED;
+    bool turned = graph->turn == WT_TRANSPOSED;
     memset(e, 0, graph->order * count * sizeof *e);
     for (size_t j = 0; j < count; j++)
         e[(first + j) * count + j] = 1;
@@ -28,7 +28,8 @@ done:
 
 static wt_status gram_by_products(wt_context *context, const wt_graph *graph) {
     size_t columns = graph->phi->heads * graph->phi->width, order = graph->order;
-    size_t other = graph->turn == WT_TURNED ? graph->phi->rows : columns, width = COLUMNS_AT_A_TIME;
+    size_t other = graph->turn == WT_TRANSPOSED ? graph->phi->rows : columns,
+           width = COLUMNS_AT_A_TIME;
     double *e = NULL, *t = NULL, *b = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &e, order * width, "columns of the identity"));
@@ -50,7 +51,7 @@ wt_status wt_graph_open(wt_context *context, const wt_operator *phi, size_t q, w
     size_t columns = phi->heads * phi->width, elements;
     bool plain = phi->rows <= columns;
     *graph = (wt_graph){
-        .phi = phi, .turn = plain ? WT_PLAIN : WT_TURNED, .order = plain ? phi->rows : columns};
+        .phi = phi, .turn = plain ? WT_PLAIN : WT_TRANSPOSED, .order = plain ? phi->rows : columns};
     wt_status status;
     if (!wt_multiply(graph->order, graph->order, &elements))
         return wt_fail(context, WT_MEMORY, "a Gram matrix of order %zu is beyond any memory",
@@ -111,7 +112,7 @@ static wt_status solve(wt_context *context, const wt_graph *graph, size_t q) {
     wt_status status;
     WT_TRY(wt_solve_lower(context, WT_PLAIN, graph->order, q, graph->matrix, graph->order,
                           graph->work, q));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, graph->order, q, graph->matrix, graph->order,
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, graph->order, q, graph->matrix, graph->order,
                           graph->work, q));
 done:
     return status;

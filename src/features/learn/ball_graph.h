@@ -6,7 +6,7 @@
 
 typedef struct wt_graph {
     const wt_operator *phi;
-    wt_turn turn;          /* WT_PLAIN: through Phi Phi^T (n <= M w), WT_TURNED: Phi^T Phi */
+    wt_trans turn;         /* WT_PLAIN: through Phi Phi^T (n <= M w), WT_TRANSPOSED: Phi^T Phi */
     size_t order;          /* of the Gram matrix: min(n, M w) */
     double *matrix;        /* Gram above the diagonal, factor of Gram + tau I on and below it */
     double *diagonal;      /* of the Gram matrix */

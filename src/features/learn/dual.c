@@ -8,7 +8,7 @@
 #include "features/learn/mixed.h"
 #include "features/learn/polish.h"
 #include "features/model/kernel.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* What the rules share while they look for the best lambda. */
 typedef struct {

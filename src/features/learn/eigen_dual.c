@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* K_s = sum_k e_k u_k u_k^T, and what follows from it for `columns` right-hand sides. */
 typedef struct {
@@ -60,7 +60,7 @@ static wt_status combine(wt_context *context, spectrum *found, weight_fn weight,
     for (size_t k = 0; k < s; k++)
         for (size_t c = 0; c < columns; c++)
             found->scaled[k * columns + c] = weight(found, k) * found->turned[k * columns + c];
-    return wt_gemm(context, WT_TURNED, WT_PLAIN, s, columns, s, 1, found->u, s, found->scaled,
+    return wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, s, columns, s, 1, found->u, s, found->scaled,
                    columns, 0, out, columns);
 }
 

@@ -77,7 +77,7 @@ static wt_status correct(mixed *work, double *alpha) {
         }
         WT_TRY(wt_solve_lower_float(work->context, WT_PLAIN, size, columns, work->factor, n,
                                     work->small, columns));
-        WT_TRY(wt_solve_lower_float(work->context, WT_TURNED, size, columns, work->factor, n,
+        WT_TRY(wt_solve_lower_float(work->context, WT_TRANSPOSED, size, columns, work->factor, n,
                                     work->small, columns));
         for (size_t i = 0; i < size; i++)
             for (size_t c = 0; c < columns; c++)

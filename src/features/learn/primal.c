@@ -6,15 +6,15 @@
 
 #include "base/memory.h"
 #include "features/learn/primal_pass.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument) {
     bool *first = argument;
     double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
     wt_status status;
-    WT_TRY(wt_gram(run->context, WT_TURNED, rows, run->f, run->slab, run->f, beta, run->system.k,
-                   run->f));
-    WT_TRY(wt_gemm(run->context, WT_TURNED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
+    WT_TRY(wt_gram(run->context, WT_TRANSPOSED, rows, run->f, run->slab, run->f, beta,
+                   run->system.k, run->f));
+    WT_TRY(wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
                    run->f, run->y, run->q, beta, run->moment, run->q));
     *first = false;
 done:
@@ -75,7 +75,8 @@ static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_
         for (size_t o = 0; o < q; o++)
             turned[k * q + o] *= live ? 1 / (e[k] + lambda) : 0;
     }
-    WT_TRY(wt_gemm(run->context, WT_TURNED, WT_PLAIN, f, q, f, 1, u, f, turned, q, 0, out->v, q));
+    WT_TRY(
+        wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, f, q, f, 1, u, f, turned, q, 0, out->v, q));
     out->lambda = lambda;
     if (out->rank > 0)
         out->condition = (e[f - 1] + lambda) / (e[f - out->rank] + lambda);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Features and labels of samples begin .. end-1 into the slab. */
 static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
@@ -114,8 +114,8 @@ static double left_out_square(const wt_primal_solver *run, const wt_primal_spect
 /* <u_k, phi_i> of the slab into turned (rows, f). */
 static wt_status turn_slab(wt_primal_solver *run, const wt_primal_spectrum *spectrum, size_t rows) {
     size_t f = run->f;
-    return wt_gemm(run->context, WT_PLAIN, WT_TURNED, rows, f, f, 1, run->slab, f, spectrum->u, f,
-                   0, run->turned, f);
+    return wt_gemm(run->context, WT_PLAIN, WT_TRANSPOSED, rows, f, f, 1, run->slab, f, spectrum->u,
+                   f, 0, run->turned, f);
 }
 
 static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) {

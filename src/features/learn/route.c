@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "features/learn/primal.h"
 #include "features/model/kernel.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* A pair of keys in an infinite-head kernel costs about as much as this many products. */
 #define PAIR_FLOPS 40.0

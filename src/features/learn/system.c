@@ -110,13 +110,13 @@ wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s
     wt_status status =
         wt_solve_lower(context, WT_PLAIN, s, columns, system->k, system->n, alpha, alpha_stride);
     if (status == WT_OK)
-        status = wt_solve_lower(context, WT_TURNED, s, columns, system->k, system->n, alpha,
+        status = wt_solve_lower(context, WT_TRANSPOSED, s, columns, system->k, system->n, alpha,
                                 alpha_stride);
     return status;
 }
 
 typedef struct {
-    const wt_kernels *blas;
+    const wt_routines *blas;
     const wt_system *system;
     const size_t *sizes;
     size_t count;

@@ -16,7 +16,7 @@
 #define SAMPLES_A_CHUNK 32
 
 typedef struct {
-    const wt_kernels *blas; /* of doubles */
+    const wt_routines *blas; /* of doubles */
     const wt_features *features;
     const wt_sets *sets;
     size_t first, count, columns;
@@ -142,7 +142,7 @@ static wt_status neurons_chunk(void *argument, size_t begin, size_t end, int wor
         flatten(work->sets, begin + i, z + i * inputs);
     double *rows = row_of(work, begin, spare);
     size_t stride = work->out != NULL ? work->stride : work->columns;
-    work->blas->gemm(WT_PLAIN, WT_TURNED, samples, work->count, inputs, 1, z, inputs,
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, samples, work->count, inputs, 1, z, inputs,
                      work->features->weights + work->first * inputs, inputs, 0, rows, stride);
     for (size_t i = 0; i < samples; i++) {
         relu(work->columns, rows + i * stride);

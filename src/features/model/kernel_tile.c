@@ -84,8 +84,9 @@ static void share_scratch(hand *in, double *scratch) {
 static void query_cosines(const wt_kernel_tile *tile, size_t a0, size_t a1, size_t b0, size_t b1,
                           double *out) {
     size_t width = tile->a->query_width;
-    tile->blas->gemm(WT_PLAIN, WT_TURNED, a1 - a0, b1 - b0, width, 1, tile->a->query + a0 * width,
-                     width, tile->b->query + b0 * width, width, 0, out, tile->block);
+    tile->blas->gemm(WT_PLAIN, WT_TRANSPOSED, a1 - a0, b1 - b0, width, 1,
+                     tile->a->query + a0 * width, width, tile->b->query + b0 * width, width, 0, out,
+                     tile->block);
 }
 
 static void open_series(hand *in) {
@@ -194,7 +195,7 @@ void wt_kernel_tile_attention(const wt_kernel_tile *tile, size_t a0, size_t a1, 
     size_t a = a0;
     for (size_t step = in.first_row; step < last_row; step += ROWS_A_STEP) {
         size_t end = last_row - step < ROWS_A_STEP ? last_row : step + ROWS_A_STEP;
-        tile->blas->gemm(WT_PLAIN, WT_TURNED, end - step, in.columns, width, 1,
+        tile->blas->gemm(WT_PLAIN, WT_TRANSPOSED, end - step, in.columns, width, 1,
                          left->key + step * width, width, right->key + in.first_column * width,
                          width, 0, in.t, tile->b_room);
         for (size_t row = step, next; row < end; row = next) {

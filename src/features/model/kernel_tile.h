@@ -15,7 +15,7 @@ typedef struct wt_kernel_tile {
     size_t block;          /* samples on either side of a tile */
     size_t a_room, b_room; /* at least the keys they have together */
     double mlp_inputs;     /* N + 2, one over the variance of the weights of rfmlp-inf */
-    const wt_kernels *blas;
+    const wt_routines *blas;
     const wt_kernel_loops *loops;
 } wt_kernel_tile;
 

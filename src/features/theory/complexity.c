@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "features/model/kernel.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/theory.h"
 
 #define JITTER_LEAST 1e-14

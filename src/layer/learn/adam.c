@@ -11,7 +11,7 @@
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/recovery.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 static const double trial_rates[] = {3e-3, 1e-2, 3e-2, 1e-1};
@@ -75,7 +75,7 @@ static wt_status differentiate(job *work) {
         square += at->e[i] * at->e[i];
     at->error = sqrt(square) / work->rows->norm;
     WT_TRY(wt_jacobian_turned(work->context, &work->jacobian, at->e, work->gradient));
-    WT_TRY(wt_gemm(work->context, WT_TURNED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
+    WT_TRY(wt_gemm(work->context, WT_TRANSPOSED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
                    work->gradient + work->thetas, p));
 done:
     return status;

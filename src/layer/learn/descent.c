@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "layer/learn/normal_matrix.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Unknowns up to which the normal matrix is always formed, and may be: between the two it is where
  * that takes less than USUAL_PRODUCTS of the products of conjugate gradients. Once, for the
@@ -121,7 +121,8 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
         goto done;
     memcpy(descent->step, descent->gradient, side * sizeof *descent->step);
     WT_TRY(wt_solve_lower(context, WT_PLAIN, side, 1, descent->factor, side, descent->step, 1));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, side, 1, descent->factor, side, descent->step, 1));
+    WT_TRY(
+        wt_solve_lower(context, WT_TRANSPOSED, side, 1, descent->factor, side, descent->step, 1));
 done:
     return status;
 }

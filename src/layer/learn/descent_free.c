@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 static double dot(size_t count, const double *a, const double *b) {

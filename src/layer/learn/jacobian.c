@@ -7,7 +7,7 @@
 
 #define REAL     double
 #define GEMM     wt_gemm
-#define KERNELS  real64
+#define ROUTINES real64
 #define JACOBIAN wt_jacobian
 #define NAME(x)  wt_jacobian_##x
 #include "layer/learn/jacobian_products.h"

@@ -7,7 +7,7 @@
 
 #define REAL     float
 #define GEMM     wt_gemm_float
-#define KERNELS  real32
+#define ROUTINES real32
 #define JACOBIAN wt_jacobian_float
 #define NAME(x)  wt_jacobian_float_##x
 #include "layer/learn/jacobian_products.h"

@@ -1,7 +1,7 @@
 /* The products of jacobian.h for one element type; included by the file of that type, which defines
  *   REAL      double or float
  *   GEMM      wt_gemm or wt_gemm_float
- *   KERNELS   real64 or real32 of the backend
+ *   ROUTINES  real64 or real32 of the backend
  *   JACOBIAN  the struct, NAME(x) the name of a function of it
  *
  * Both products move every row by its covariance, C_ri u = X^T (A .* (X u - <A, X u>)):
@@ -9,7 +9,7 @@
  *   turned:  U = E W^T (R, m d),   moved, then g = X^T U */
 
 typedef struct {
-    const wt_kernels *blas;
+    const wt_routines *blas;
     JACOBIAN *jacobian;
 } moving;
 
@@ -25,7 +25,7 @@ static void move_rows(const moving *work, size_t s, size_t head, REAL *scratch) 
     REAL *u = jacobian->moved + row * columns + head * d;
     if (rows == 0)
         return;
-    work->blas->gemm(WT_PLAIN, WT_TURNED, rows, keys, d, 1, u, columns, x, d, 0, scratch, keys);
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, rows, keys, d, 1, u, columns, x, d, 0, scratch, keys);
     for (size_t r = 0; r < rows; r++) {
         REAL mean = 0, *logits = scratch + r * keys;
         const REAL *weights = a + r * keys;
@@ -52,7 +52,7 @@ static wt_status move_all(wt_context *context, JACOBIAN *jacobian) {
     moving work = {.jacobian = jacobian};
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
-    work.blas = &backend->KERNELS;
+    work.blas = &backend->ROUTINES;
     size_t weights = jacobian->at->heads * jacobian->at->starts[in->sequences];
     wt_work_add(context, 2 * wt_work_product(weights, in->dim, 1) + 4 * (double)weights);
     WT_TRY(wt_parallel_for(context, in->sequences, wt_attention_grain(in), move_some, &work));
@@ -89,8 +89,8 @@ wt_status NAME(apply)(wt_context *context, JACOBIAN *jacobian, const REAL *direc
                 jacobian->out, p));
     WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, jacobian->qt, R, jacobian->out, p, 0,
                 jacobian->span, p));
-    WT_TRY(GEMM(context, WT_TURNED, WT_PLAIN, R, p, n, -1, jacobian->qt, R, jacobian->span, p, 1,
-                jacobian->out, p));
+    WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, R, p, n, -1, jacobian->qt, R, jacobian->span, p,
+                1, jacobian->out, p));
 done:
     return status;
 }
@@ -99,11 +99,11 @@ wt_status NAME(turned)(wt_context *context, JACOBIAN *jacobian, const REAL *e, R
     const wt_projection *at = jacobian->at;
     size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
     wt_status status;
-    WT_TRY(GEMM(context, WT_PLAIN, WT_TURNED, R, n, p, 1, e, p, jacobian->w, p, 0, jacobian->moved,
-                n));
+    WT_TRY(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, n, p, 1, e, p, jacobian->w, p, 0,
+                jacobian->moved, n));
     WT_TRY(move_all(context, jacobian));
-    WT_TRY(GEMM(context, WT_TURNED, WT_PLAIN, d, n, R, 1, jacobian->query, d, jacobian->moved, n, 0,
-                g, n));
+    WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, d, n, R, 1, jacobian->query, d, jacobian->moved,
+                n, 0, g, n));
 done:
     return status;
 }

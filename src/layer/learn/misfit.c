@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/misfit_features.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 /* More features a family are mixed to so many, more outputs too. */
@@ -168,8 +168,8 @@ static wt_status project(job *work) {
     WT_TRY(WT_NEW(context, &part, n * q, "features within H"));
     for (int pass = 0; pass < 2; pass++) {
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, q, R, 1, at->qt, R, work->z, q, 0, part, q));
-        WT_TRY(
-            wt_gemm(context, WT_TURNED, WT_PLAIN, R, q, n, -1, at->qt, R, part, q, 1, work->z, q));
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, R, q, n, -1, at->qt, R, part, q, 1,
+                       work->z, q));
     }
 done:
     wt_release(part);
@@ -185,7 +185,7 @@ static wt_status orthonormalise(job *work, size_t *kept) {
     *kept = 0;
     WT_TRY(WT_NEW(context, &gram, q * q, "features"));
     WT_TRY(WT_NEW(context, &values, q, "features"));
-    WT_TRY(wt_gram(context, WT_TURNED, R, q, work->z, q, 0, gram, q));
+    WT_TRY(wt_gram(context, WT_TRANSPOSED, R, q, work->z, q, 0, gram, q));
     WT_TRY(wt_eigen_symmetric(context, q, gram, q, true, values));
     size_t first = 0;
     while (first < q && !(values[first] > NEW_FEATURE * (double)R))
@@ -195,8 +195,8 @@ static wt_status orthonormalise(job *work, size_t *kept) {
         for (size_t j = 0; j < q; j++)
             gram[i * q + j] /= sqrt(values[i]);
     if (*kept > 0)
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, R, *kept, q, 1, work->z, q, gram + first * q,
-                       q, 0, work->basis, *kept));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, R, *kept, q, 1, work->z, q,
+                       gram + first * q, q, 0, work->basis, *kept));
 done:
     wt_release(gram);
     wt_release(values);
@@ -259,7 +259,7 @@ static wt_status add_scores(job *work, sums *out) {
         size_t count = n - work->begin < block ? n - work->begin : block;
         WT_TRY(wt_parallel_for(context, count, 16, fill_scores, work));
         add_block(work, count, sum, out);
-        WT_TRY(wt_gram(context, by_sequence ? WT_PLAIN : WT_TURNED, count, side, work->u, side,
+        WT_TRY(wt_gram(context, by_sequence ? WT_PLAIN : WT_TRANSPOSED, count, side, work->u, side,
                        work->begin == 0 ? 0 : 1, gram, order));
     }
     for (size_t j = 0; j < side; j++)

@@ -11,7 +11,7 @@
 enum { ROWS_A_BLOCK = 512, ROWS_A_CHUNK = 16 };
 
 typedef struct {
-    const wt_kernels *blas;
+    const wt_routines *blas;
     const wt_projection *at;
     size_t first, halves_x, halves_b; /* first row; d (d+1) / 2; m d (m d + 1) / 2 */
     double *values;                   /* (L, m p): x_b^T W_i */
@@ -47,8 +47,8 @@ static void fill_b(const job *work, size_t row, double *scratch, double *b) {
         for (size_t k = 0; k < keys; k++)
             for (size_t o = 0; o < p; o++)
                 scratch[k * p + o] = a[k] * (values[k * m * p + o] - mean[o]);
-        work->blas->gemm(WT_TURNED, WT_PLAIN, d, p, keys, 1, in->key + key * d, d, scratch, p, 0,
-                         b + i * d * p, p);
+        work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, d, p, keys, 1, in->key + key * d, d, scratch, p,
+                         0, b + i * d * p, p);
     }
 }
 
@@ -152,10 +152,10 @@ static wt_status sum_rows(wt_context *context, job *work) {
         WT_TRY(wt_parallel_for(context, rows, ROWS_A_CHUNK, expand, work));
         wt_work_add(context, wt_work_product(rows, n * (n + 1) / 2, p) +
                                  (double)rows * (double)(d * n + work->halves_x));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
                        work->xx, work->halves_x, work->bb, work->halves_b, beta, work->products,
                        work->halves_b));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d * n, n * p, rows, 1, work->xq, d * n,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d * n, n * p, rows, 1, work->xq, d * n,
                        work->b, n * p, beta, work->spread, n * p));
     }
 done:

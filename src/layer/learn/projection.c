@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out) {
@@ -182,8 +182,8 @@ static wt_status correct(wt_context *context, wt_projection *at, bool *found) {
     size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
     wt_status status;
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, at->qt, R, at->e, p, 0, at->spare, p));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, n, p, at->again, n, at->spare, p));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, n, p, at->first, n, at->spare, p));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->again, n, at->spare, p));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->first, n, at->spare, p));
     for (size_t i = 0; i < n * p; i++)
         at->w[i] += at->spare[i];
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);

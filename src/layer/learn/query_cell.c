@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 #define MOST_LOGIT 8.0 /* of a start; what is past it is not believed */
 #define ROOT_STEPS 200

@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 #define MOST_STEPS    60
 #define FIRST_DAMPING 1e-2
@@ -155,15 +155,15 @@ static wt_status evaluate(polish *work, const double *theta, double *w, double *
     WT_TRY(wt_parallel_for(context, n, ROW_GRAIN, fill_features, work));
     wt_work_add(context, attend_work(work));
     WT_TRY(wt_svd(context, n, columns, work->features, columns, work->u, work->s, work->vt));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, columns, p, n, 1, work->u, columns, work->asker->y,
-                   p, 0, work->coefficients, p));
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, columns, p, n, 1, work->u, columns,
+                   work->asker->y, p, 0, work->coefficients, p));
     work->rank = 0;
     while (work->rank < columns && work->s[work->rank] > (double)n * DBL_EPSILON * work->s[0])
         work->rank++;
     for (size_t r = 0; r < work->rank; r++)
         for (size_t o = 0; o < p; o++)
             work->coefficients[r * p + o] /= work->s[r];
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, columns, p, work->rank, 1, work->vt, columns,
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, columns, p, work->rank, 1, work->vt, columns,
                    work->coefficients, p, 0, w, p));
     memcpy(work->residual, work->asker->y, n * p * sizeof *work->residual);
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, columns, -1, work->features, columns, w, p, 1,
@@ -188,13 +188,14 @@ static wt_status linearise(polish *work, const double *theta, const double *w) {
         slab job = {work, o};
         double keep = o == 0 ? 0 : 1;
         WT_TRY(wt_parallel_for(context, n, ROW_GRAIN, fill_jacobian, &job));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, all, 1, n, 1, work->jacobian, all,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, all, 1, n, 1, work->jacobian, all,
                        work->residual + o, p, keep, work->gradient, 1));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, work->rank, all, n, 1, work->u, columns,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, work->rank, all, n, 1, work->u, columns,
                        work->jacobian, all, 0, work->projected, all));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, all, work->rank, -1, work->u, columns,
                        work->projected, all, 1, work->jacobian, all));
-        WT_TRY(wt_gram(context, WT_TURNED, n, all, work->jacobian, all, keep, work->normal, all));
+        WT_TRY(
+            wt_gram(context, WT_TRANSPOSED, n, all, work->jacobian, all, keep, work->normal, all));
     }
 done:
     return status;
@@ -218,7 +219,7 @@ static wt_status solve(polish *work, double damping, bool *good) {
         goto done;
     memcpy(work->step, work->gradient, all * sizeof *work->step);
     WT_TRY(wt_solve_lower(context, WT_PLAIN, all, 1, work->factor, all, work->step, 1));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, all, 1, work->factor, all, work->step, 1));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, all, 1, work->factor, all, work->step, 1));
 done:
     return status;
 }

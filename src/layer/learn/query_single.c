@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "layer/learn/query_parts.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 #define MOST_LOGIT 9.0  /* past it alpha (1 - alpha) loses four digits */
 #define SHORTER    0.25 /* the next length of u */

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "layer/learn/query_parts.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 enum { MOST = WT_QUERY_MOST_HEADS, SCALES = 7, PILOTS = 3, REFLECTIONS = 3 };
@@ -326,9 +326,9 @@ static wt_status read_heads(const start *work, wt_layer *out) {
         }
         WT_TRY(
             wt_gemm(context, WT_PLAIN, WT_PLAIN, d, d, d, 1, rows, d, work->basis, d, 0, half, d));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, d, d, 1, work->basis, d, half, d, 0,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, d, d, 1, work->basis, d, half, d, 0,
                        out->theta + h * d * d, d));
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, d, 1, work->basis, d, values, p, 0,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, p, d, 1, work->basis, d, values, p, 0,
                        out->w + h * d * p, p));
     }
 done:

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "layer/model/heads.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
 #define SINGLE_GOAL (16 * (double)FLT_EPSILON)

@@ -11,7 +11,7 @@
 #include "layer/learn/misfit.h"
 #include "layer/learn/recovery.h"
 #include "layer/learn/visible.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 /* Outputs above which Theta is fitted to Y S, S (p, SKETCH), and W alone to Y. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 static size_t length_of(const wt_sequences *data, const wt_recover_options *options, size_t s) {
@@ -106,8 +106,8 @@ wt_status wt_rows_sketch(wt_context *context, wt_rows *rows, size_t columns, uin
     WT_TRY(WT_NEW(context, &y, rows->rows * columns, "sketched outputs"));
     wt_random_normal(wt_stream_for(seed, "sketch", 0), 0, columns * p, gaussian);
     WT_TRY(wt_svd(context, columns, p, gaussian, p, u, s, vt));
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, rows->rows, columns, p, 1, rows->y, p, vt, p, 0, y,
-                   columns));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, rows->rows, columns, p, 1, rows->y, p, vt, p,
+                   0, y, columns));
     wt_release(rows->own_y);
     rows->y = rows->own_y = y;
     y = NULL;

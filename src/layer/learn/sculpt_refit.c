@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_rows.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 #define DAMPING                                                                                    \
     1e-9 /* of the mean of the diagonal: directions that no row sees stay as they are              \
@@ -136,7 +136,7 @@ static wt_status solve(wt_context *context, size_t d, size_t p, const double *ou
         goto done;
     }
     WT_TRY(wt_solve_lower(context, WT_PLAIN, size, 1, system, size, side, 1));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, size, 1, system, size, side, 1));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, size, 1, system, size, side, 1));
 done:
     wt_release(system);
     return status;
@@ -159,9 +159,10 @@ wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_p
     WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
     WT_TRY(wt_parallel_for(context, count, ROWS_A_CHUNK, some_rows, &job));
     wt_work_add(context, (double)count * row_work(rows->length, d, p));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d * d, p * p, count, 1, job.hh, d * d, job.pi,
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d * d, p * p, count, 1, job.hh, d * d, job.pi,
                    p * p, 0, outer, p * p));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, count, 1, job.h, d, job.e, p, 0, side, p));
+    WT_TRY(
+        wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, p, count, 1, job.h, d, job.e, p, 0, side, p));
     WT_TRY(solve(context, d, p, outer, side));
     for (size_t i = 0; i < d * p; i++)
         w[i] += side[i];

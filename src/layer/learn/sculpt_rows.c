@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/work.h"
 #include "linalg/hull.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 enum { ROWS_A_CHUNK = 512 };
 
@@ -104,9 +104,9 @@ static wt_status regress(wt_context *context, size_t count, size_t d, size_t p, 
     wt_status status;
     WT_TRY(WT_NEW(context, &gram, d * d, "a Gram matrix"));
     WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
-    WT_TRY(wt_gram(context, WT_TURNED, count, d, a, d, 0, gram, d));
+    WT_TRY(wt_gram(context, WT_TRANSPOSED, count, d, a, d, 0, gram, d));
     WT_TRY(wt_mirror_lower(context, d, gram, d));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, d, p, count, 1, a, d, b, p, 0, side, p));
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, p, count, 1, a, d, b, p, 0, side, p));
     WT_TRY(wt_least_squares(context, d, d, p, gram, d, side, p, 1e-12, w, p, &rank));
 done:
     wt_release(gram);

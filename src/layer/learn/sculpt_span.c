@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 static bool inside(double weight) {
     return weight >= WT_SLAB_LEAST && weight <= 1 - WT_SLAB_LEAST;
@@ -99,12 +99,12 @@ wt_status wt_span_find(wt_context *context, const wt_slabs *slabs, wt_span *out)
     WT_TRY(WT_NEW(context, &out->values, u, "eigenvalues of slabs"));
     WT_TRY(wt_allocate(context, &out->vectors, u, u * sizeof *out->vectors, "eigenvectors"));
     WT_TRY(WT_NEW(context, &out->side, u, "middles of slabs"));
-    WT_TRY(wt_gram(context, WT_TURNED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
+    WT_TRY(wt_gram(context, WT_TRANSPOSED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
     for (size_t i = 0; i < u; i++)
         for (size_t j = 0; j <= i; j++)
             out->vectors[i * u + j] *= scale;
     WT_TRY(wt_eigen_symmetric(context, u, out->vectors, u, true, out->values));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, u, 1, slabs->count, scale, slabs->normal, u,
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, u, 1, slabs->count, scale, slabs->normal, u,
                    slabs->middle, 1, 0, out->side, 1));
 done:
     return status;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "layer/model/attention.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Added to the diagonal of a Gram matrix, as a part of its mean: two candidates that attend alike
  * leave it singular, and W is wanted all the same. */
@@ -23,10 +23,10 @@ static wt_status look(wt_context *context, const wt_sequences *rows, size_t coun
     WT_TRY(wt_allocate(context, &out->gram, width, width * sizeof *out->gram, "a Gram matrix"));
     WT_TRY(WT_NEW(context, &out->side, width * p, "right-hand sides of candidates"));
     WT_TRY(wt_attention_run(context, &in, count, theta, NULL, h));
-    WT_TRY(wt_gram(context, WT_TURNED, r, width, h, width, 0, out->gram, width));
+    WT_TRY(wt_gram(context, WT_TRANSPOSED, r, width, h, width, 0, out->gram, width));
     WT_TRY(wt_mirror_lower(context, width, out->gram, width));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, width, p, r, 1, h, width, rows->y, p, 0, out->side,
-                   p));
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, width, p, r, 1, h, width, rows->y, p, 0,
+                   out->side, p));
     out->whole = 0;
     for (size_t i = 0; i < r * p; i++)
         out->whole += rows->y[i] * rows->y[i];
@@ -93,7 +93,7 @@ static wt_status solve(const trial *job, const size_t *tuple, double *scratch) {
         goto done;
     }
     WT_TRY(wt_solve_lower(job->context, WT_PLAIN, size, p, gram, size, w, p));
-    WT_TRY(wt_solve_lower(job->context, WT_TURNED, size, p, gram, size, w, p));
+    WT_TRY(wt_solve_lower(job->context, WT_TRANSPOSED, size, p, gram, size, w, p));
 done:
     return status;
 }

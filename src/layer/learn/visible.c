@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "layer/learn/recovery.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Eigenvalues of X^T X this part of the largest count as 0: rounding of the tokens, squared, in
  * double or in float32. */
@@ -20,7 +20,8 @@ static wt_status span(wt_context *context, const wt_sequences *data, double *vec
     double part =
         wt_recover_is_single(data->samples * data->length * d, data->x) ? NOTHING_SINGLE : NOTHING;
     wt_status status;
-    WT_TRY(wt_gram(context, WT_TURNED, data->samples * data->length, d, data->x, d, 0, vectors, d));
+    WT_TRY(wt_gram(context, WT_TRANSPOSED, data->samples * data->length, d, data->x, d, 0, vectors,
+                   d));
     WT_TRY(wt_eigen_symmetric(context, d, vectors, d, true, values));
     /* rounding of the Gram matrix itself hides what is smaller: look at the tokens */
     for (*skip = 0; *skip < d && values[*skip] < 1e-12 * values[d - 1]; ++*skip) {
@@ -48,7 +49,7 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
     memset(out->w, 0, start->heads * r * start->outputs * sizeof *out->w);
     WT_TRY(WT_NEW(context, &half, r * d, "a start"));
     for (size_t i = 0; i < start->heads; i++) {
-        WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, r, d, d, 1, visible->basis, r,
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, d, d, 1, visible->basis, r,
                        start->theta + i * d * d, d, 0, half, d));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, r, r, d, 1, half, d, visible->basis, r, 0,
                        out->theta + i * r * r, r));
@@ -110,7 +111,7 @@ wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_lay
     for (size_t i = 0; i < layer->heads; i++) {
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, r, r, 1, visible->basis, r,
                        layer->theta + i * r * r, r, 0, half, r));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, d, d, r, 1, half, r, visible->basis, r, 0,
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, r, 1, half, r, visible->basis, r, 0,
                        whole.theta + i * d * d, d));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, r, 1, visible->basis, r,
                        layer->w + i * r * p, p, 0, whole.w + i * d * p, p));

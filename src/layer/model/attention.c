@@ -32,7 +32,7 @@ size_t wt_attention_grain(const wt_attention *in) {
 }
 
 typedef struct {
-    const wt_kernels *blas;
+    const wt_routines *blas;
     const wt_attention *in;
     size_t heads;
     const double *theta;
@@ -74,7 +74,7 @@ static void one_head(const job *work, size_t head, size_t begin, size_t end, dou
         double *a = work->weights == NULL
                         ? spare
                         : work->weights + work->heads * work->starts[s] + head * rows * keys;
-        work->blas->gemm(WT_PLAIN, WT_TURNED, rows, keys, d, 1, turned + (row - first) * d, d,
+        work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, rows, keys, d, 1, turned + (row - first) * d, d,
                          in->key + key * d, d, 0, a, keys);
         softmax_rows(rows, keys, a);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, rows, d, keys, 1, a, keys, in->key + key * d, d, 0,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 /* Mean and standard deviation in two passes; the spread of fewer than two numbers is NaN. */
 typedef struct {

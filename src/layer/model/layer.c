@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "layer/model/attention.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 static wt_status sizes(wt_context *context, size_t heads, size_t dim, size_t outputs,
                        size_t *thetas, size_t *values) {

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "io/quote.h"
+#include "linalg/linalg.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
-#include "wattle/linalg.h"
 
 static double rounding_of(wt_type type) {
     static const double roundings[] = {
@@ -89,7 +89,7 @@ static wt_status multiply_pair(wt_context *context, const wt_file *file, const w
     }
     WT_TRY(WT_NEW(context, &out->theta, all, "query-key products"));
     for (size_t h = 0; h < q.heads; h++)
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, d, d, r, 1, q.values + h * d * r, r,
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, r, 1, q.values + h * d * r, r,
                        k.values + h * d * r, r, 0, out->theta + h * square, d));
     out->heads = q.heads;
     out->dim = d;

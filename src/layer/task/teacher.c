@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "linalg/linalg.h"
 #include "linalg/token_law.h"
 #include "wattle/layer.h"
-#include "wattle/linalg.h"
 
 /* Theta (d, d) Gaussian, or U V^T of Gaussian U, V (d, r); u and v are scratch. */
 static wt_status draw_theta(wt_context *context, size_t d, size_t rank, uint64_t seed, size_t head,
@@ -17,7 +17,7 @@ static wt_status draw_theta(wt_context *context, size_t d, size_t rank, uint64_t
     }
     wt_random_normal(wt_stream_for(seed, "theta left", head), 0, d * rank, u);
     wt_random_normal(wt_stream_for(seed, "theta right", head), 0, d * rank, v);
-    return wt_gemm(context, WT_PLAIN, WT_TURNED, d, d, rank, 1, u, rank, v, rank, 0, theta, d);
+    return wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, rank, 1, u, rank, v, rank, 0, theta, d);
 }
 
 static void scale_to(double norm, size_t count, double *values) {

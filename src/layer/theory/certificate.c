@@ -7,8 +7,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "layer/learn/sculpt_span.h"
+#include "linalg/linalg.h"
 #include "linalg/linear_program.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
 

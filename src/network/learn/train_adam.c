@@ -8,10 +8,10 @@
 wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
                          const wt_train_range *ranges, size_t range_count, const float *gradient,
                          float *parameters, float *first, float *second) {
-    const wt_network_kernels *kernels = wt_network_best();
+    const wt_network_loops *loops = wt_network_best();
     double t = (double)rule->step, length = 0;
     for (size_t r = 0; r < range_count; r++)
-        length += kernels->squares(ranges[r].end - ranges[r].begin, gradient + ranges[r].begin);
+        length += loops->squares(ranges[r].end - ranges[r].begin, gradient + ranges[r].begin);
     length = sqrt(length);
     if (!isfinite(length))
         return wt_fail(context, WT_DATA, "the gradient of step %zu is not finite", rule->step);
@@ -23,8 +23,8 @@ wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
         .decoupled = rule->decoupled ? (float)(rule->rate * rule->weight_decay) : 0};
     for (size_t r = 0; r < range_count; r++) {
         size_t at = ranges[r].begin;
-        kernels->adam(&by, ranges[r].end - at, gradient + at, parameters + at, first + at,
-                      second + at);
+        loops->adam(&by, ranges[r].end - at, gradient + at, parameters + at, first + at,
+                    second + at);
     }
     return WT_OK;
 }

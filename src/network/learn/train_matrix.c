@@ -106,7 +106,7 @@ static wt_status load_product(wt_context *context, const wt_trainer *trainer,
     WT_TRY(WT_NEW(context, &factors, 2 * d * width, "the factors of a head"));
     load_factor(trainer->parameters + matrix->offset, matrix, factors);
     load_factor(trainer->parameters + matrix->other, matrix, factors + d * width);
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, d, d, width, 1 / sqrt((double)width),
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, width, 1 / sqrt((double)width),
                    factors + d * width, width, factors, width, 0, out, d));
 done:
     wt_release(factors);

@@ -3,6 +3,7 @@
 #define WT_NETWORK_LEARN_TRAINER_H
 
 #include "base/progress.h"
+#include "linalg/linalg.h"
 #include "wattle/io.h"
 #include "wattle/train.h"
 

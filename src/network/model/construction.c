@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 
 enum { READ_ROWS = 256 }; /* rows the network reads at a time */
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "network/model/head.h"
 #include "network/model/network_arena.h"
-#include "wattle/linalg.h"
 
 enum { BLOCK = 128 }; /* samples at a time */
 
@@ -32,7 +32,7 @@ typedef struct {
 } pass;
 
 static size_t cut(pass *at, float *block) {
-    wt_arena arena = {.block = block};
+    wt_floats arena = {.block = block};
     float **vectors[] = {&at->z, &at->v, &at->y, &at->d_v, &at->d_z};
     at->s = (double *)(void *)wt_take(&arena, 2 * at->rows);
     at->e = (double *)(void *)wt_take(&arena, 2 * at->rows);
@@ -171,13 +171,13 @@ static wt_status backward(const pass *at, size_t count) {
             d_w[j] += (float)(d_f * at->y[i * d + j]);
             at->d_v[i * d + j] = (float)(d_f * w[j] * by);
         }
-    WT_TRY(wt_gemm_float(at->context, WT_TURNED, WT_PLAIN, d, d, count, 1, at->z, d, at->d_v, d, 1,
-                         slope(at, WT_HEAD_V), d));
-    WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TURNED, count, d, d, 1, at->d_v, d,
+    WT_TRY(wt_gemm_float(at->context, WT_TRANSPOSED, WT_PLAIN, d, d, count, 1, at->z, d, at->d_v, d,
+                         1, slope(at, WT_HEAD_V), d));
+    WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TRANSPOSED, count, d, d, 1, at->d_v, d,
                          tensor(at, WT_HEAD_V), d, 0, at->d_z, d));
     /* 2. a = softmax s, z = X^T a; of X only the row of [CLS] is trained */
-    WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TURNED, count, at->rows, d, 1, at->d_z, d, at->x,
-                         d, 0, at->d_a, at->rows));
+    WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TRANSPOSED, count, at->rows, d, 1, at->d_z, d,
+                         at->x, d, 0, at->d_a, at->rows));
     softmax_back(at, count);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < d; j++)

@@ -5,8 +5,8 @@
 /* Compilers do not find the instruction for products of low halves, and multiply three times. */
 #define WIDE_PRODUCT(x, m) ((wide_words)_mm256_mul_epu32((__m256i)(x), _mm256_set1_epi64x(m)))
 #define TEXT               "avx2"
-#define NETWORK_TABLE      wt_network_kernels_avx2
-#define TRANSFORMER_TABLE  wt_transformer_kernels_avx2
+#define NETWORK_TABLE      wt_network_loops_avx2
+#define TRANSFORMER_TABLE  wt_transformer_loops_avx2
 
 #include <immintrin.h>
 
@@ -14,9 +14,9 @@
 #include "network/model/transformer_absorbed_body.h"
 #include "network/model/transformer_tables_body.h"
 
-const wt_transformer_kernels TRANSFORMER_TABLE = {
-    TEXT,     embed, project, gather, softmax, softmax_back, spread,  combine,
-    contract, outer, pick,    weigh,  mix,     mix_back,     add_rows};
+const wt_transformer_loops TRANSFORMER_TABLE = {TEXT,         embed,  project, gather,   softmax,
+                                                softmax_back, spread, combine, contract, outer,
+                                                pick,         weigh,  mix,     mix_back, add_rows};
 #else
-typedef int wt_no_kernels; /* a file needs a declaration */
+typedef int wt_no_loops; /* a file needs a declaration */
 #endif

@@ -4,8 +4,8 @@
 #define TARGET             __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 #define WIDE_PRODUCT(x, m) ((wide_words)_mm512_mul_epu32((__m512i)(x), _mm512_set1_epi64(m)))
 #define TEXT               "avx512"
-#define NETWORK_TABLE      wt_network_kernels_avx512
-#define TRANSFORMER_TABLE  wt_transformer_kernels_avx512
+#define NETWORK_TABLE      wt_network_loops_avx512
+#define TRANSFORMER_TABLE  wt_transformer_loops_avx512
 
 #include <immintrin.h>
 
@@ -13,9 +13,9 @@
 #include "network/model/transformer_absorbed_body.h"
 #include "network/model/transformer_tables_body.h"
 
-const wt_transformer_kernels TRANSFORMER_TABLE = {
-    TEXT,     embed, project, gather, softmax, softmax_back, spread,  combine,
-    contract, outer, pick,    weigh,  mix,     mix_back,     add_rows};
+const wt_transformer_loops TRANSFORMER_TABLE = {TEXT,         embed,  project, gather,   softmax,
+                                                softmax_back, spread, combine, contract, outer,
+                                                pick,         weigh,  mix,     mix_back, add_rows};
 #else
-typedef int wt_no_kernels; /* a file needs a declaration */
+typedef int wt_no_loops; /* a file needs a declaration */
 #endif

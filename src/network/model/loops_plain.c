@@ -5,13 +5,13 @@
 #define TARGET
 #define WIDE_PRODUCT(x, m) (((x)&0xffffffffU) * (m)) /* of the low halves of 64-bit numbers */
 #define TEXT               "plain"
-#define NETWORK_TABLE      wt_network_kernels_plain
-#define TRANSFORMER_TABLE  wt_transformer_kernels_plain
+#define NETWORK_TABLE      wt_network_loops_plain
+#define TRANSFORMER_TABLE  wt_transformer_loops_plain
 
 #include "network/model/network_loops_body.h"
 #include "network/model/transformer_absorbed_body.h"
 #include "network/model/transformer_tables_body.h"
 
-const wt_transformer_kernels TRANSFORMER_TABLE = {
-    TEXT,     embed, project, gather, softmax, softmax_back, spread,  combine,
-    contract, outer, pick,    weigh,  mix,     mix_back,     add_rows};
+const wt_transformer_loops TRANSFORMER_TABLE = {TEXT,         embed,  project, gather,   softmax,
+                                                softmax_back, spread, combine, contract, outer,
+                                                pick,         weigh,  mix,     mix_back, add_rows};

@@ -2,17 +2,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "network/model/mlp.h"
 #include "network/model/network_arena.h"
 #include "network/model/network_dropout.h"
-#include "wattle/linalg.h"
 
 enum { BLOCK = 256 };
 
 typedef struct {
     wt_context *context;
     const wt_network *network;
-    const wt_network_kernels *kernels;
+    const wt_network_loops *loops;
     wt_dropout dropout;
     const float *parameters;
     float *gradient;                            /* NULL: only judge */
@@ -23,7 +23,7 @@ typedef struct {
 } pass;
 
 static size_t cut(pass *at, float *block) {
-    wt_arena arena = {.block = block};
+    wt_floats arena = {.block = block};
     size_t most = at->stride > 2 * at->wide ? at->stride : 2 * at->wide;
     float **vectors[] = {&at->f1, &at->u1, &at->f2, &at->u2, &at->d_u1, &at->d_u2};
     at->z = wt_take(&arena, BLOCK * at->stride);
@@ -39,7 +39,7 @@ static wt_status start(pass *at, wt_context *context, wt_network *network,
                        const float *parameters) {
     wt_status status = WT_OK;
     *at = (pass){.context = context, .network = network, .parameters = parameters};
-    at->kernels = wt_network_best();
+    at->loops = wt_network_best();
     at->dropout = wt_dropout_none();
     at->length = network->spec.length;
     at->hidden = network->spec.hidden;
@@ -70,9 +70,8 @@ static void set_inputs(const pass *at, const wt_bits *batch, size_t first, size_
             z[t] = batch->bit[(first + i) * at->length + t] == 1 ? 1 : -1;
         if (keep == WT_KEEP_ALL)
             continue;
-        wt_dropout_draw(&at->dropout, at->kernels, first + i, WT_DROP_TOKENS, at->stride,
-                        at->words);
-        at->kernels->drop(at->stride, at->words, keep, at->dropout.scale[WT_DROP_TOKENS], z);
+        wt_dropout_draw(&at->dropout, at->loops, first + i, WT_DROP_TOKENS, at->stride, at->words);
+        at->loops->drop(at->stride, at->words, keep, at->dropout.scale[WT_DROP_TOKENS], z);
     }
 }
 
@@ -80,10 +79,10 @@ static void set_inputs(const pass *at, const wt_bits *batch, size_t first, size_
 static void drop_layer(const pass *at, size_t first, size_t count, size_t layer, float *u) {
     uint32_t keep = at->dropout.keep[WT_DROP_BLOCKS];
     for (size_t i = 0; i < count && keep < WT_KEEP_ALL; i++) {
-        wt_dropout_draw(&at->dropout, at->kernels, first + i, WT_DROP_BLOCKS, 2 * at->wide,
+        wt_dropout_draw(&at->dropout, at->loops, first + i, WT_DROP_BLOCKS, 2 * at->wide,
                         at->words);
-        at->kernels->drop(at->wide, at->words + layer * at->wide / 2, keep,
-                          at->dropout.scale[WT_DROP_BLOCKS], u + i * at->wide);
+        at->loops->drop(at->wide, at->words + layer * at->wide / 2, keep,
+                        at->dropout.scale[WT_DROP_BLOCKS], u + i * at->wide);
     }
 }
 
@@ -105,10 +104,10 @@ static wt_status layer_back(const pass *at, size_t count, size_t inner, size_t c
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < columns; j++)
             d_bias[j] += d_out[i * out_stride + j];
-    WT_TRY(wt_gemm_float(at->context, WT_TURNED, WT_PLAIN, inner, columns, count, 1, in, in_stride,
-                         d_out, out_stride, 1, slope(at, w), columns));
+    WT_TRY(wt_gemm_float(at->context, WT_TRANSPOSED, WT_PLAIN, inner, columns, count, 1, in,
+                         in_stride, d_out, out_stride, 1, slope(at, w), columns));
     if (d_in != NULL)
-        WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TURNED, count, inner, columns, 1, d_out,
+        WT_TRY(wt_gemm_float(at->context, WT_PLAIN, WT_TRANSPOSED, count, inner, columns, 1, d_out,
                              out_stride, tensor(at, w), columns, 0, d_in, in_stride));
 done:
     return status;
@@ -116,7 +115,7 @@ done:
 
 static wt_status forward(const pass *at, size_t first, size_t count) {
     bool gelu = strcmp(at->network->spec.activation, "gelu") == 0;
-    void (*act)(size_t, float *, float *) = gelu ? at->kernels->gelu : at->kernels->relu;
+    void (*act)(size_t, float *, float *) = gelu ? at->loops->gelu : at->loops->relu;
     wt_status status;
     WT_TRY(
         layer(at, count, at->length, at->hidden, at->z, at->stride, WT_MLP_W1, at->f1, at->wide));

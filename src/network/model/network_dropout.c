@@ -30,9 +30,9 @@ size_t wt_dropout_words(size_t draws) {
     return (draws / 2 + draws % 2 + WT_WORDS - 1) / WT_WORDS * WT_WORDS;
 }
 
-void wt_dropout_draw(const wt_dropout *dropout, const wt_network_kernels *kernels, uint64_t sample,
+void wt_dropout_draw(const wt_dropout *dropout, const wt_network_loops *loops, uint64_t sample,
                      enum wt_drop_place place, size_t draws, uint32_t *out) {
     const uint32_t counter[3] = {(uint32_t)(sample & UINT32_MAX), (uint32_t)(sample >> 32),
                                  (uint32_t)place};
-    kernels->words(dropout->key, counter, wt_dropout_words(draws) / WT_WORDS, out);
+    loops->words(dropout->key, counter, wt_dropout_words(draws) / WT_WORDS, out);
 }

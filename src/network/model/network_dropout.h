@@ -24,7 +24,7 @@ wt_dropout wt_dropout_none(void);
 /* Words enough for `draws` draws of 16 bits, rounded up to whole batches. */
 size_t wt_dropout_words(size_t draws);
 /* The sample's words at the place; out has room for wt_dropout_words(draws). */
-void wt_dropout_draw(const wt_dropout *dropout, const wt_network_kernels *kernels, uint64_t sample,
+void wt_dropout_draw(const wt_dropout *dropout, const wt_network_loops *loops, uint64_t sample,
                      enum wt_drop_place place, size_t draws, uint32_t *out);
 
 #endif

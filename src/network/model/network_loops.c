@@ -18,34 +18,34 @@ static size_t count_able(void) {
 }
 
 static const struct {
-    const wt_network_kernels *network;
-    const wt_transformer_kernels *transformer;
+    const wt_network_loops *network;
+    const wt_transformer_loops *transformer;
 } versions[] = {
-    {&wt_network_kernels_plain, &wt_transformer_kernels_plain},
+    {&wt_network_loops_plain, &wt_transformer_loops_plain},
 #if defined(__x86_64__)
-    {&wt_network_kernels_avx2, &wt_transformer_kernels_avx2},
-    {&wt_network_kernels_avx512, &wt_transformer_kernels_avx512},
+    {&wt_network_loops_avx2, &wt_transformer_loops_avx2},
+    {&wt_network_loops_avx512, &wt_transformer_loops_avx512},
 #endif
 };
 
-size_t wt_network_able(const wt_network_kernels **out, size_t most) {
+size_t wt_network_able(const wt_network_loops **out, size_t most) {
     size_t count = count_able();
     for (size_t i = 0; i < count && i < most; i++)
         out[i] = versions[i].network;
     return count < most ? count : most;
 }
 
-const wt_network_kernels *wt_network_best(void) {
+const wt_network_loops *wt_network_best(void) {
     return versions[count_able() - 1].network;
 }
 
-size_t wt_transformer_able(const wt_transformer_kernels **out, size_t most) {
+size_t wt_transformer_able(const wt_transformer_loops **out, size_t most) {
     size_t count = count_able();
     for (size_t i = 0; i < count && i < most; i++)
         out[i] = versions[i].transformer;
     return count < most ? count : most;
 }
 
-const wt_transformer_kernels *wt_transformer_best(void) {
+const wt_transformer_loops *wt_transformer_best(void) {
     return versions[count_able() - 1].transformer;
 }

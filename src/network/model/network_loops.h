@@ -29,7 +29,7 @@ typedef struct wt_adam_factors {
 #define WT_KEEP_ALL 65536
 #define WT_WORDS    64 /* numbers of words drawn at a time */
 
-typedef struct wt_network_kernels {
+typedef struct wt_network_loops {
     const char *name;
     /* Batches of 64 words: word 16 v + l of batch b is word v of Philox4x32-10 with the key and the
      * counter {16 b + l, counter[0], counter[1], counter[2]}. */
@@ -51,13 +51,13 @@ typedef struct wt_network_kernels {
     /* One step of Adam's method on parameters p with slopes g and moments m, v. */
     void (*adam)(const wt_adam_factors *by, size_t count, const float *g, float *p, float *m,
                  float *v);
-} wt_network_kernels;
+} wt_network_loops;
 
-extern const wt_network_kernels wt_network_kernels_plain, wt_network_kernels_avx2,
-    wt_network_kernels_avx512;
+extern const wt_network_loops wt_network_loops_plain, wt_network_loops_avx2,
+    wt_network_loops_avx512;
 
 /* Those this processor can run, the best last; fills at most `most` and returns how many. */
-size_t wt_network_able(const wt_network_kernels **out, size_t most);
-const wt_network_kernels *wt_network_best(void);
+size_t wt_network_able(const wt_network_loops **out, size_t most);
+const wt_network_loops *wt_network_best(void);
 
 #endif

@@ -178,5 +178,5 @@ TARGET static void adam(const wt_adam_factors *by, size_t count, const float *re
     }
 }
 
-const wt_network_kernels NETWORK_TABLE = {TEXT, words, drop,    norm, norm_back,
-                                          gelu, relu,  squares, adam};
+const wt_network_loops NETWORK_TABLE = {TEXT, words, drop,    norm, norm_back,
+                                        gelu, relu,  squares, adam};

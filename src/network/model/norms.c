@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "network/model/norms.h"
-#include "wattle/linalg.h"
 
 wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
                              wt_model_norms *out) {
@@ -71,8 +71,8 @@ wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const d
     WT_TRY(WT_NEW(context, &u, dim * least, "singular vectors"));
     WT_TRY(WT_NEW(context, &s, least, "singular values"));
     WT_TRY(WT_NEW(context, &vt, least * rank, "singular vectors"));
-    WT_TRY(wt_gemm(context, WT_TURNED, WT_PLAIN, rank, rank, dim, 1, k, k_stride, k, k_stride, 0,
-                   gram, rank));
+    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, rank, rank, dim, 1, k, k_stride, k, k_stride,
+                   0, gram, rank));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, dim, rank, rank, 1, q, q_stride, gram, rank, 0,
                    product, rank));
     out->qk21 = 0;
@@ -86,8 +86,8 @@ wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const d
     for (size_t i = 0; i < least; i++)
         for (size_t j = 0; j < rank; j++)
             vt[i * rank + j] *= s[i];
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, dim, least, rank, 1, k, k_stride, vt, rank, 0, u,
-                   least));
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, dim, least, rank, 1, k, k_stride, vt, rank, 0,
+                   u, least));
     WT_TRY(wt_norm(context, WT_SPECTRAL, dim, least, u, least, &out->qk));
     out->qk *= scale;
 done:

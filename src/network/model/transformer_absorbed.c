@@ -19,8 +19,8 @@ static void embed(const wt_transformer_work *work, wt_worker *worker, size_t at,
     wt_transformer_index(work, bit, slot->index);
     wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_TOKENS, shape->n * stride,
                     slot->words);
-    work->kernels->embed(shape, work->table, slot->index, slot->words,
-                         work->dropout.keep[WT_DROP_TOKENS], slot->hat, slot->scale);
+    work->loops->embed(shape, work->table, slot->index, slot->words,
+                       work->dropout.keep[WT_DROP_TOKENS], slot->hat, slot->scale);
     memcpy(x, work->table + slot->index[last] * stride, stride * sizeof *x);
     work->common->drop(stride, slot->words + last * stride / 2, work->dropout.keep[WT_DROP_TOKENS],
                        1, x);
@@ -31,21 +31,21 @@ static void embed(const wt_transformer_work *work, wt_worker *worker, size_t at,
 /* Lines 2 and 3, from q to y. */
 static void attend(const wt_transformer_work *work, wt_worker *worker, size_t at, uint64_t sample) {
     const wt_attention_shape *shape = &work->shape;
-    const wt_transformer_kernels *kernels = work->kernels;
+    const wt_transformer_loops *loops = work->loops;
     wt_slot *slot = &worker->slots[at];
     uint32_t keep = work->dropout.keep[WT_DROP_WEIGHTS];
     float *y = worker->tail.y + at * shape->stride;
-    kernels->combine(shape, worker->q + at * shape->stride, work->key, slot->u);
+    loops->combine(shape, worker->q + at * shape->stride, work->key, slot->u);
     turn(shape, slot->u, worker->turned);
-    kernels->project(shape, slot->hat, worker->turned, slot->s);
+    loops->project(shape, slot->hat, worker->turned, slot->s);
     if (keep < WT_KEEP_ALL)
         wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_WEIGHTS,
                         shape->rows * shape->lanes, slot->a_words);
-    kernels->softmax(shape, slot->s, keep < WT_KEEP_ALL ? slot->a_words : NULL, keep,
-                     work->dropout.scale[WT_DROP_WEIGHTS], slot->a,
-                     keep < WT_KEEP_ALL ? slot->b : slot->a, slot->total);
-    kernels->gather(shape, keep < WT_KEEP_ALL ? slot->b : slot->a, slot->hat, slot->z);
-    kernels->contract(shape, work->value, slot->z, y);
+    loops->softmax(shape, slot->s, keep < WT_KEEP_ALL ? slot->a_words : NULL, keep,
+                   work->dropout.scale[WT_DROP_WEIGHTS], slot->a,
+                   keep < WT_KEEP_ALL ? slot->b : slot->a, slot->total);
+    loops->gather(shape, keep < WT_KEEP_ALL ? slot->b : slot->a, slot->hat, slot->z);
+    loops->contract(shape, work->value, slot->z, y);
     for (size_t h = 0; h < shape->heads; h++)
         for (size_t k = 0; k < shape->width; k++)
             y[h * shape->width + k] += slot->total[h] * work->value_bias[k * shape->lanes + h];
@@ -56,8 +56,8 @@ static void attend(const wt_transformer_work *work, wt_worker *worker, size_t at
 static void values_back(const wt_transformer_work *work, wt_worker *worker, const wt_slot *slot,
                         const float *y, const float *d_y, wt_sums *sums) {
     const wt_attention_shape *shape = &work->shape;
-    work->kernels->combine(shape, d_y, work->value, worker->d_z);
-    work->kernels->outer(shape, d_y, slot->z, sums->value);
+    work->loops->combine(shape, d_y, work->value, worker->d_z);
+    work->loops->outer(shape, d_y, slot->z, sums->value);
     for (size_t h = 0; h < shape->heads; h++) {
         float more = 0, mean = 0;
         for (size_t k = 0; k < shape->width; k++) {
@@ -76,21 +76,20 @@ static void values_back(const wt_transformer_work *work, wt_worker *worker, cons
 static void attend_back(const wt_transformer_work *work, wt_worker *worker, size_t at,
                         wt_sums *sums) {
     const wt_attention_shape *shape = &work->shape;
-    const wt_transformer_kernels *kernels = work->kernels;
+    const wt_transformer_loops *loops = work->loops;
     wt_slot *slot = &worker->slots[at];
     const float *b = work->dropout.keep[WT_DROP_WEIGHTS] < WT_KEEP_ALL ? slot->b : slot->a;
     values_back(work, worker, slot, worker->tail.y + at * shape->stride,
                 worker->tail.d_y + at * shape->stride, sums);
     turn(shape, worker->d_z, worker->turned);
-    kernels->project(shape, slot->hat, worker->turned, worker->p);
-    kernels->softmax_back(shape, slot->s, slot->a, b, worker->more, worker->mean, worker->p,
-                          worker->along);
-    kernels->spread(shape, b, worker->d_z, worker->p, slot->u, slot->hat, slot->scale,
-                    worker->along, slot->index, slot->words, work->dropout.keep[WT_DROP_TOKENS],
-                    sums->table);
-    kernels->gather(shape, worker->p, slot->hat, worker->d_u);
-    kernels->outer(shape, worker->q + at * shape->stride, worker->d_u, sums->key);
-    kernels->contract(shape, work->key, worker->d_u, worker->d_q + at * shape->stride);
+    loops->project(shape, slot->hat, worker->turned, worker->p);
+    loops->softmax_back(shape, slot->s, slot->a, b, worker->more, worker->mean, worker->p,
+                        worker->along);
+    loops->spread(shape, b, worker->d_z, worker->p, slot->u, slot->hat, slot->scale, worker->along,
+                  slot->index, slot->words, work->dropout.keep[WT_DROP_TOKENS], sums->table);
+    loops->gather(shape, worker->p, slot->hat, worker->d_u);
+    loops->outer(shape, worker->q + at * shape->stride, worker->d_u, sums->key);
+    loops->contract(shape, work->key, worker->d_u, worker->d_q + at * shape->stride);
 }
 
 /* q = h wq + bq with h = LN1 x_T, and the residual: into the row of [CLS]. */
@@ -99,10 +98,10 @@ static void query_back(const wt_transformer_work *work, wt_worker *worker, size_
     size_t d = work->shape.dim, stride = work->shape.stride, last = work->shape.n - 1;
     float *d_x = worker->tail.d_c, *d_bias = wt_transformer_rest(work, sums->rest, WT_BQ);
     float *row = sums->table + 2 * last * stride;
-    work->blas->gemm(WT_PLAIN, WT_TURNED, count, d, d, 1, worker->d_q, stride,
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, count, d, d, 1, worker->d_q, stride,
                      wt_transformer_tensor(work, WT_WQ), d, 0, worker->d_h, stride);
-    work->blas->gemm(WT_TURNED, WT_PLAIN, d, d, count, 1, worker->h, stride, worker->d_q, stride, 1,
-                     wt_transformer_rest(work, sums->rest, WT_WQ), d);
+    work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, d, d, count, 1, worker->h, stride, worker->d_q,
+                     stride, 1, wt_transformer_rest(work, sums->rest, WT_WQ), d);
     for (size_t at = 0; at < count; at++) {
         const wt_slot *slot = &worker->slots[at];
         for (size_t i = 0; i < d; i++)

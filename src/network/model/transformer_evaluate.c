@@ -92,8 +92,8 @@ static void by_codes(const job *run, wt_worker *worker, const uint8_t *bit, floa
     size_t fours = (work->network->spec.length + FOUR - 1) / FOUR;
     const float *sums = worker->sums;
     encode(work->network->spec.length, bit, worker->code);
-    work->kernels->add_rows(fours, worker->code, run->columns, work->codes,
-                            work->codes + fours * PATTERNS * run->columns, worker->sums);
+    work->loops->add_rows(fours, worker->code, run->columns, work->codes,
+                          work->codes + fours * PATTERNS * run->columns, worker->sums);
     for (size_t h = 0; h < shape->heads; h++)
         for (size_t k = 0; k < shape->width; k++)
             y[h * shape->width + k] = sums[(k + 1) * shape->lanes + h] / sums[h];
@@ -102,9 +102,9 @@ static void by_codes(const job *run, wt_worker *worker, const uint8_t *bit, floa
 /* The attention weights of one sample into the slot. */
 static void attend(const wt_transformer_work *work, wt_slot *slot, const uint8_t *bit) {
     wt_transformer_index(work, bit, slot->index);
-    work->kernels->pick(&work->shape, work->scores, slot->index, slot->s);
-    work->kernels->softmax(&work->shape, slot->s, NULL, WT_KEEP_ALL, 1, slot->a, slot->a,
-                           slot->total);
+    work->loops->pick(&work->shape, work->scores, slot->index, slot->s);
+    work->loops->softmax(&work->shape, slot->s, NULL, WT_KEEP_ALL, 1, slot->a, slot->a,
+                         slot->total);
 }
 
 static void by_softmax(const job *run, wt_worker *worker, const uint8_t *bit, float *y) {
@@ -112,7 +112,7 @@ static void by_softmax(const job *run, wt_worker *worker, const uint8_t *bit, fl
     wt_slot *slot = &worker->slots[0];
     attend(run->work, slot, bit);
     const wt_picked picked = {.index = slot->index, .b = slot->a, .y = slot->y};
-    run->work->kernels->mix(shape, run->work->values, 1, &picked);
+    run->work->loops->mix(shape, run->work->values, 1, &picked);
     for (size_t h = 0; h < shape->heads; h++)
         for (size_t k = 0; k < shape->width; k++)
             y[h * shape->width + k] = slot->y[k * shape->lanes + h];

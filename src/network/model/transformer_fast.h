@@ -91,9 +91,9 @@ typedef struct wt_sums {
 
 typedef struct wt_transformer_work {
     const wt_network *network;
-    const wt_network_kernels *common;
-    const wt_transformer_kernels *kernels;
-    const wt_kernels *blas;
+    const wt_network_loops *common;
+    const wt_transformer_loops *loops;
+    const wt_routines *blas;
     wt_attention_shape shape;
     wt_row_shape row;
     size_t hidden_stride, table_rows, values_width; /* 2 T + 1; width lanes */

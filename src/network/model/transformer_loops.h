@@ -27,7 +27,7 @@ typedef struct wt_picked {
     const float *d_y, *mean; /* (width, lanes), (lanes) */
 } wt_picked;
 
-typedef struct wt_transformer_kernels {
+typedef struct wt_transformer_loops {
     const char *name;
     /* hat (n, stride) and scale (n) of the rows index[t] of table (.., stride), of which only those
      * numbers stay that the words keep. words (n, stride / 32, 16): the low halves for
@@ -78,13 +78,13 @@ typedef struct wt_transformer_kernels {
      * multiple of 16 */
     void (*add_rows)(size_t count, const uint8_t *code, size_t columns, const float *table,
                      const float *first, float *out);
-} wt_transformer_kernels;
+} wt_transformer_loops;
 
-extern const wt_transformer_kernels wt_transformer_kernels_plain, wt_transformer_kernels_avx2,
-    wt_transformer_kernels_avx512;
+extern const wt_transformer_loops wt_transformer_loops_plain, wt_transformer_loops_avx2,
+    wt_transformer_loops_avx512;
 
 /* Those this processor can run, the best last; fills at most `most` and returns how many. */
-size_t wt_transformer_able(const wt_transformer_kernels **out, size_t most);
-const wt_transformer_kernels *wt_transformer_best(void);
+size_t wt_transformer_able(const wt_transformer_loops **out, size_t most);
+const wt_transformer_loops *wt_transformer_best(void);
 
 #endif

@@ -50,7 +50,7 @@ static void set_query(wt_transformer_work *work) {
     memcpy(work->q, wt_transformer_tensor(work, WT_BQ), d * sizeof *work->q);
     work->blas->gemm(WT_PLAIN, WT_PLAIN, 1, d, d, 1, work->h, shape->stride,
                      wt_transformer_tensor(work, WT_WQ), d, 1, work->q, shape->stride);
-    work->kernels->combine(shape, work->q, work->key, work->u);
+    work->loops->combine(shape, work->q, work->key, work->u);
     for (size_t i = 0; i < shape->stride; i++)
         for (size_t h = 0; h < shape->lanes; h++)
             work->turned[i * shape->lanes + h] = work->u[h * shape->stride + i];
@@ -65,11 +65,11 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
     work->common->norm(&work->row, count, work->table + begin * shape.stride, NULL, NULL, hat, NULL,
                        work->hat_scale + begin);
     shape.rows = (count + 7) / 8 * 8;
-    work->kernels->project(&shape, hat, work->turned, work->scores + begin * shape.lanes);
+    work->loops->project(&shape, hat, work->turned, work->scores + begin * shape.lanes);
     for (size_t r = 0; r < count; r++)
         memcpy(values + r * wide, work->value_bias, wide * sizeof *values);
-    work->blas->gemm(WT_PLAIN, WT_TURNED, count, wide, shape.dim, 1, hat, shape.stride, work->value,
-                     shape.stride, 1, values, wide);
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, count, wide, shape.dim, 1, hat, shape.stride,
+                     work->value, shape.stride, 1, values, wide);
     return WT_OK;
 }
 
@@ -104,8 +104,8 @@ wt_status wt_transformer_fill_tables(wt_context *context, wt_transformer_work *w
     all.n = work->table_rows;
     all.rows = (work->table_rows + 7) / 8 * 8;
     if (work->narrow)
-        work->kernels->softmax(&all, work->scores, NULL, WT_KEEP_ALL, 1, work->weights,
-                               work->weights, work->worker[0].more);
+        work->loops->softmax(&all, work->scores, NULL, WT_KEEP_ALL, 1, work->weights, work->weights,
+                             work->worker[0].more);
 done:
     return status;
 }
@@ -133,20 +133,20 @@ static void weigh(const wt_transformer_work *work, wt_picks *picks, size_t at, c
     wt_transformer_index(work, bit, index);
     if (!work->narrow) {
         float *e = picks->e + at * shape->rows * shape->lanes;
-        work->kernels->pick(shape, work->scores, index, e);
-        work->kernels->softmax(shape, e, NULL, WT_KEEP_ALL, 1, e, e, picks->picked[at].total);
+        work->loops->pick(shape, work->scores, index, e);
+        work->loops->softmax(shape, e, NULL, WT_KEEP_ALL, 1, e, e, picks->picked[at].total);
     }
     if (drop)
         wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_WEIGHTS,
                         shape->rows * shape->lanes, picks->words);
-    work->kernels->weigh(shape, drop ? picks->words : NULL, keep,
-                         work->dropout.scale[WT_DROP_WEIGHTS], &picks->picked[at]);
+    work->loops->weigh(shape, drop ? picks->words : NULL, keep,
+                       work->dropout.scale[WT_DROP_WEIGHTS], &picks->picked[at]);
 }
 
 static void attend(const wt_transformer_work *work, wt_worker *worker, size_t count) {
     const wt_attention_shape *shape = &work->shape;
     const float *cls = work->table + (work->table_rows - 1) * shape->stride;
-    work->kernels->mix(shape, work->values, count, worker->picks.picked);
+    work->loops->mix(shape, work->values, count, worker->picks.picked);
     for (size_t at = 0; at < count; at++) {
         const wt_picked *sample = &worker->picks.picked[at];
         float *y = worker->tail.y + at * shape->stride;
@@ -177,7 +177,7 @@ static void attend_back(const wt_transformer_work *work, wt_worker *worker, size
         for (size_t i = 0; i < shape->stride; i++)
             sums->cls[i] += worker->tail.d_c[at * shape->stride + i];
     }
-    work->kernels->mix_back(shape, work->values, count, picks->picked, sums->scores, sums->values);
+    work->loops->mix_back(shape, work->values, count, picks->picked, sums->scores, sums->values);
 }
 
 void wt_transformer_by_tables(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,
@@ -223,10 +223,10 @@ static wt_status rows_back(void *argument, size_t begin, size_t end, int worker)
                      work->u, stride, 0, d_hat, stride);
     work->blas->gemm(WT_PLAIN, WT_PLAIN, count, stride, wide, 1, d_values, wide, work->value,
                      stride, 1, d_hat, stride);
-    work->blas->gemm(WT_TURNED, WT_PLAIN, wide, stride, count, 1, d_values, wide, hat, stride, 0,
-                     to.value, stride);
-    work->blas->gemm(WT_TURNED, WT_PLAIN, shape.lanes, stride, count, 1, d_scores, shape.lanes, hat,
-                     stride, 0, to.u, stride);
+    work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, wide, stride, count, 1, d_values, wide, hat, stride,
+                     0, to.value, stride);
+    work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, shape.lanes, stride, count, 1, d_scores, shape.lanes,
+                     hat, stride, 0, to.u, stride);
     for (size_t r = 0; r < count; r++)
         for (size_t i = 0; i < wide; i++)
             to.value_bias[i] += d_values[r * wide + i];
@@ -240,11 +240,11 @@ static wt_status rows_back(void *argument, size_t begin, size_t end, int worker)
 static void query_back(wt_transformer_work *work, const float *d_u, wt_sums *sums, float *d_table) {
     size_t d = work->shape.dim, stride = work->shape.stride, last = work->table_rows - 1;
     float *d_q = work->worker[0].d_q, *d_h = work->worker[0].d_h, *row = d_table + last * stride;
-    work->kernels->outer(&work->shape, work->q, d_u, sums->key);
-    work->kernels->contract(&work->shape, work->key, d_u, d_q);
-    work->blas->gemm(WT_PLAIN, WT_TURNED, 1, d, d, 1, d_q, stride,
+    work->loops->outer(&work->shape, work->q, d_u, sums->key);
+    work->loops->contract(&work->shape, work->key, d_u, d_q);
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, 1, d, d, 1, d_q, stride,
                      wt_transformer_tensor(work, WT_WQ), d, 0, d_h, stride);
-    work->blas->gemm(WT_TURNED, WT_PLAIN, d, d, 1, 1, work->h, stride, d_q, stride, 1,
+    work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, d, d, 1, 1, work->h, stride, d_q, stride, 1,
                      wt_transformer_rest(work, sums->rest, WT_WQ), d);
     memcpy(wt_transformer_rest(work, sums->rest, WT_BQ), d_q, d * sizeof *d_q);
     work->common->norm_back(&work->row, 1, work->hat + last * stride, work->hat_scale + last,

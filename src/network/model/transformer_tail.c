@@ -19,9 +19,9 @@ static void times(rows at, size_t inner, size_t columns, const float *in, size_t
 static void times_back(rows at, size_t inner, size_t columns, const float *in, size_t in_stride,
                        const float *w, const float *d_out, size_t out_stride, float *d_in,
                        float *d_w) {
-    at.work->blas->gemm(WT_PLAIN, WT_TURNED, at.count, inner, columns, 1, d_out, out_stride, w,
+    at.work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, at.count, inner, columns, 1, d_out, out_stride, w,
                         columns, 0, d_in, in_stride);
-    at.work->blas->gemm(WT_TURNED, WT_PLAIN, inner, columns, at.count, 1, in, in_stride, d_out,
+    at.work->blas->gemm(WT_TRANSPOSED, WT_PLAIN, inner, columns, at.count, 1, in, in_stride, d_out,
                         out_stride, 1, d_w, columns);
 }
 

@@ -27,7 +27,7 @@ static void set_shape(wt_transformer_work *work) {
 }
 
 static size_t cut_step(wt_transformer_work *work, float *block) {
-    wt_arena arena = {.block = block};
+    wt_floats arena = {.block = block};
     size_t stride = work->shape.stride, lanes = work->shape.lanes;
     size_t rows = round_up(work->table_rows, 8);
     work->live = wt_take(&arena, stride);
@@ -63,7 +63,7 @@ wt_status wt_transformer_work_open(wt_context *context, wt_network *network,
     WT_TRY(WT_NEW_ZERO(context, &work, 1, "a transformer's work"));
     work->network = network;
     work->common = wt_network_best();
-    work->kernels = wt_transformer_best();
+    work->loops = wt_transformer_best();
     work->blas = &backend->real32;
     set_shape(work);
     WT_TRY(WT_NEW_ZERO(context, &work->block, cut_step(work, NULL), "tables of a transformer"));
@@ -101,7 +101,7 @@ void wt_transformer_work_free(void *given) {
 
 wt_sums wt_transformer_cut_sums(const wt_transformer_work *work, float *block, bool absorbed,
                                 size_t *floats) {
-    wt_arena arena = {.block = block};
+    wt_floats arena = {.block = block};
     size_t stride = work->shape.stride;
     wt_sums sums = {0};
     sums.rest = wt_take(&arena, work->network->size - work->network->tensors[WT_WQ].offset);
@@ -121,7 +121,7 @@ wt_sums wt_transformer_cut_sums(const wt_transformer_work *work, float *block, b
     return sums;
 }
 
-static void cut_tail(const wt_transformer_work *work, wt_arena *arena, wt_tail *tail) {
+static void cut_tail(const wt_transformer_work *work, wt_floats *arena, wt_tail *tail) {
     size_t wide = WT_TAIL_SAMPLES * work->shape.stride;
     float **vectors[] = {&tail->y,   &tail->x,   &tail->c,     &tail->c_hat, &tail->m,
                          &tail->e,   &tail->w,   &tail->e_hat, &tail->d_y,   &tail->d_c,
@@ -137,7 +137,7 @@ static void cut_tail(const wt_transformer_work *work, wt_arena *arena, wt_tail *
     tail->words = wt_take_words(arena, WT_TAIL_SAMPLES * wt_dropout_words(2 * work->shape.stride));
 }
 
-static void cut_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot *slot) {
+static void cut_slot(const wt_transformer_work *work, wt_floats *arena, wt_slot *slot) {
     const wt_attention_shape *shape = &work->shape;
     slot->index = wt_take_words(arena, shape->rows);
     slot->words = wt_take_words(arena, wt_dropout_words(shape->rows * shape->stride));
@@ -153,7 +153,7 @@ static void cut_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot *
     slot->y = wt_take(arena, work->values_width);
 }
 
-static void cut_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks *picks) {
+static void cut_picks(const wt_transformer_work *work, wt_floats *arena, wt_picks *picks) {
     size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
     picks->index = wt_take_words(arena, WT_PICKS * rows);
     picks->in_turn = wt_take_words(arena, rows);
@@ -169,7 +169,7 @@ static void cut_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks
 }
 
 static size_t cut_worker(const wt_transformer_work *work, wt_worker *worker, float *block) {
-    wt_arena arena = {.block = block};
+    wt_floats arena = {.block = block};
     const wt_attention_shape *shape = &work->shape;
     size_t square = shape->lanes * shape->stride, wide = WT_SLOTS * shape->stride;
     worker->block = block;

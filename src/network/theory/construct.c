@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/random.h"
 
 typedef struct {

@@ -9,9 +9,9 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "bench.h"
+#include "linalg/linalg.h"
 #include "network/learn/trainer.h"
 #include "report/program.h"
-#include "wattle/linalg.h"
 #include "wattle/network.h"
 
 enum {

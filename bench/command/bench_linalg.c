@@ -8,8 +8,8 @@
 #include "base/progress.h"
 #include "bench.h"
 #include "bench_linalg.h"
+#include "linalg/linalg.h"
 #include "machine.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 
 /* ---- measuring ------------------------------------------------------------------------------- */

@@ -4,20 +4,20 @@
 #include "bench_linalg.h"
 
 static wt_status gemm(cli_bench_matrices *on) {
-    return wt_gemm(on->context, WT_PLAIN, WT_TURNED, on->n, on->n, on->sides, 1, on->a, on->n,
+    return wt_gemm(on->context, WT_PLAIN, WT_TRANSPOSED, on->n, on->n, on->sides, 1, on->a, on->n,
                    on->a, on->n, 0, on->work, on->n);
 }
 static void gemm_single(cli_bench_matrices *on) {
-    on->backend->real64.gemm(WT_PLAIN, WT_TURNED, on->n, on->n, on->sides, 1, on->a, on->n, on->a,
-                             on->n, 0, on->work, on->n);
+    on->backend->real64.gemm(WT_PLAIN, WT_TRANSPOSED, on->n, on->n, on->sides, 1, on->a, on->n,
+                             on->a, on->n, 0, on->work, on->n);
 }
 static wt_status gemm_float(cli_bench_matrices *on) {
-    return wt_gemm_float(on->context, WT_PLAIN, WT_TURNED, on->n, on->n, on->sides, 1, on->a_float,
-                         on->n, on->a_float, on->n, 0, on->work_float, on->n);
+    return wt_gemm_float(on->context, WT_PLAIN, WT_TRANSPOSED, on->n, on->n, on->sides, 1,
+                         on->a_float, on->n, on->a_float, on->n, 0, on->work_float, on->n);
 }
 static void gemm_float_single(cli_bench_matrices *on) {
-    on->backend->real32.gemm(WT_PLAIN, WT_TURNED, on->n, on->n, on->sides, 1, on->a_float, on->n,
-                             on->a_float, on->n, 0, on->work_float, on->n);
+    on->backend->real32.gemm(WT_PLAIN, WT_TRANSPOSED, on->n, on->n, on->sides, 1, on->a_float,
+                             on->n, on->a_float, on->n, 0, on->work_float, on->n);
 }
 
 static wt_status gram(cli_bench_matrices *on) {

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "bench.h"
-#include "wattle/linalg.h"
+#include "linalg/linalg.h"
 #include "wattle/recover.h"
 
 enum { GEMM_SIDE = 1024, ADAM_STEPS = 2000, ADAM_LARGEST_DIM = 16 };

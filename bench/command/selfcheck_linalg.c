@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "linalg/backend.h"
+#include "linalg/linalg.h"
 #include "selfcheck.h"
-#include "wattle/linalg.h"
 #include "wattle/random.h"
 
 #define EPSILON       0x1p-53
@@ -39,7 +39,7 @@ static double plain_product(size_t terms, const double *x, const double *y) {
 enum { RACE_SIZE = 128, RACE_PRODUCTS = 4000, RACE_PAIRS = 4 };
 
 typedef struct {
-    const wt_kernels *kernels;
+    const wt_routines *routines;
     const double *a;
     double *wanted, *scratch; /* one a pair, one a worker */
     atomic_size_t wrong;
@@ -47,8 +47,8 @@ typedef struct {
 
 static void race_product(const race *job, size_t pair, double *c) {
     const double *a = job->a + pair * RACE_SIZE * RACE_SIZE;
-    job->kernels->gemm(WT_PLAIN, WT_PLAIN, RACE_SIZE, RACE_SIZE, RACE_SIZE, 1, a, RACE_SIZE, job->a,
-                       RACE_SIZE, 0, c, RACE_SIZE);
+    job->routines->gemm(WT_PLAIN, WT_PLAIN, RACE_SIZE, RACE_SIZE, RACE_SIZE, 1, a, RACE_SIZE,
+                        job->a, RACE_SIZE, 0, c, RACE_SIZE);
 }
 
 static wt_status race_chunk(void *argument, size_t begin, size_t end, int worker) {
@@ -74,7 +74,7 @@ wt_status cli_check_blas_race(wt_context *context, cli_finding *finding) {
     WT_TRY(draw(context, &a, (size_t)RACE_PAIRS * RACE_SIZE, RACE_SIZE));
     WT_TRY(draw(context, &job.wanted, (size_t)RACE_PAIRS * RACE_SIZE, RACE_SIZE));
     WT_TRY(draw(context, &job.scratch, (size_t)many * RACE_SIZE, RACE_SIZE));
-    job.kernels = &backend->real64;
+    job.routines = &backend->real64;
     job.a = a;
     for (size_t pair = 0; pair < RACE_PAIRS; pair++)
         race_product(&job, pair, job.wanted + pair * RACE_SIZE * RACE_SIZE);
@@ -193,7 +193,7 @@ wt_status cli_check_solve(wt_context *context, cli_finding *finding) {
     WT_TRY(draw(context, &b, N, SIDES));
     WT_TRY(draw(context, &x, N, SIDES));
     WT_TRY(wt_solve_lower(context, WT_PLAIN, N, SIDES, l, N, x, SIDES));
-    WT_TRY(wt_solve_lower(context, WT_TURNED, N, SIDES, l, N, x, SIDES));
+    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, N, SIDES, l, N, x, SIDES));
     for (size_t i = 0; i < N; i++)
         for (size_t c = 0; c < SIDES; c++) {
             long double sum = -(long double)b[i * SIDES + c];
@@ -222,7 +222,7 @@ static wt_status compute(wt_context *context, double *out) {
     memcpy(out, definite, N * N * sizeof *out);
     memcpy(out + N * N, l, N * N * sizeof *out);
     memcpy(out + 2 * N * N, x, N * SIDES * sizeof *out);
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TURNED, N, N, N, 1, definite, N, l, N, 0,
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, N, N, N, 1, definite, N, l, N, 0,
                    out + 2 * N * N + N * SIDES, N));
 done:
     wt_release(definite);

@@ -11,9 +11,9 @@
 #include "features/model/fitted.h"
 #include "features/model/kernel.h"
 #include "io/output.h"
+#include "linalg/linalg.h"
 #include "set_options.h"
 #include "wattle/io.h"
-#include "wattle/linalg.h"
 
 enum { DIM = 16, KEYS = 16, HEADS = 1000, TEST = 1000, FIRST_SIZE = 16, MOST_SIZES = 32 };
 enum { GEMM_SIDE = 1536 };
