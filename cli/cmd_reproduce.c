@@ -118,7 +118,7 @@ static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, 
                             work->given->output, work->self.command, sizeof work->self.command);
     WT_TRY(wt_spec_line(context, spec, &line));
     sweep.sweep = line;
-    WT_TRY(wt_store_open(context, work->store, WT_STORE_CREATE, &store));
+    WT_TRY(wt_store_open(context, work->store, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_reproduction_check(context, store, one->scale, work->given->output));
     WT_TRY(wt_plan_compare(context, plan, store, &count));
     work->before += count.done + count.failed;

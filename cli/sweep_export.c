@@ -477,7 +477,7 @@ static wt_status print_table(table *all) {
     wt_context *context = all->call->context;
     wt_status status;
     WT_TRY(cli_sweep_experiment(all->call, all->experiment));
-    WT_TRY(wt_store_open(context, all->call->operands[1], WT_STORE_READ, &all->store));
+    WT_TRY(wt_store_open(context, all->call->operands[1], WT_STORE_MODE_READ, &all->store));
     WT_TRY(wt_store_hold(context, all->store));
     all->row.context = context;
     do /* once more where columns came late: all are known then */

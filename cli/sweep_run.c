@@ -114,7 +114,7 @@ static wt_status dry_run(cli_call *call, const cli_sweep_values *given, wt_plan 
         given->workers == 0 ? (size_t)wt_context_threads(call->context) : given->workers;
     wt_status status = WT_OK;
     if (given->store != NULL) {
-        status = wt_store_open(call->context, given->store, WT_STORE_READ, &store);
+        status = wt_store_open(call->context, given->store, WT_STORE_MODE_READ, &store);
         if (status != WT_NO_INPUT)
             WT_TRY(status);
         if (store != NULL) {
@@ -154,7 +154,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     spell_command(call, given, shard, &self);
     WT_TRY(wt_spec_line(call->context, &spec, &line));
     options.sweep = line;
-    WT_TRY(wt_store_open(call->context, given->store, WT_STORE_CREATE, &store));
+    WT_TRY(wt_store_open(call->context, given->store, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
     size_t failed = before.failed + report.failed;
@@ -172,7 +172,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     cli_sweep_identity self;
     wt_sweep_options options = cli_sweep_describe(&self, given->workers);
     wt_sweep_report report;
-    wt_store_count held;
+    wt_store_count held = WT_SIZED(wt_store_count);
     wt_store *store = NULL;
     wt_plan plan = {0};
     const char *path = call->operands[call->operand_count - 1];
@@ -189,7 +189,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     }
     self.command[0] = '\0';
     add_word(&self, "wattle sweep retry failed ", path);
-    WT_TRY(wt_store_open(call->context, path, WT_STORE_WRITE, &store));
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
     WT_TRY(wt_plan_failed(call->context, store, &plan));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
@@ -205,10 +205,10 @@ done:
 
 static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_merge_report *sum) {
     wt_store *from = NULL;
-    wt_merge_report report;
+    wt_merge_report report = WT_SIZED(wt_merge_report);
     wt_status status;
-    WT_TRY(wt_store_open(call->context, path, WT_STORE_COPY, &from));
-    WT_TRY(wt_sweep_merge(call->context, into, from, &report));
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_COPY, &from));
+    WT_TRY(wt_store_merge(call->context, into, from, &report));
     sum->added += report.added;
     sum->known += report.known;
     sum->mended += report.mended;
@@ -229,7 +229,7 @@ static wt_status check_source(cli_call *call, const char *into, const char *path
     wt_store *from = NULL;
     if (cli_same_file(into, path))
         return wt_fail(call->context, WT_USAGE, "%s cannot be merged into itself", path);
-    wt_status status = wt_store_open(call->context, path, WT_STORE_READ, &from);
+    wt_status status = wt_store_open(call->context, path, WT_STORE_MODE_READ, &from);
     wt_store_free(from);
     return status;
 }
@@ -237,7 +237,7 @@ static wt_status check_source(cli_call *call, const char *into, const char *path
 wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     wt_store *into = NULL;
     wt_merge_report sum = {0};
-    wt_store_count held;
+    wt_store_count held = WT_SIZED(wt_store_count);
     const char *path = given->store != NULL ? given->store : call->operands[1];
     int first = given->store != NULL ? 1 : 2;
     wt_status status;
@@ -248,7 +248,7 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     for (int i = first; i < call->operand_count; i++)
         WT_TRY(check_source(call, path, call->operands[i]));
     WT_TRY(wt_store_open(call->context, path,
-                         given->store != NULL ? WT_STORE_CREATE : WT_STORE_WRITE, &into));
+                         given->store != NULL ? WT_STORE_MODE_CREATE : WT_STORE_MODE_WRITE, &into));
     for (int i = first; i < call->operand_count; i++)
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));

@@ -61,7 +61,7 @@ static wt_status add_fact(void *user, const char *kind, const char *text) {
 static wt_status summarise(summary *all, const char *path) {
     wt_store *store = NULL;
     wt_status status;
-    WT_TRY(wt_store_open(all->context, path, WT_STORE_READ, &store));
+    WT_TRY(wt_store_open(all->context, path, WT_STORE_MODE_READ, &store));
     WT_TRY(wt_store_hold(all->context, store));
     WT_TRY(wt_store_walk(all->context, store, NULL, add_cell, all));
     WT_TRY(wt_store_about(all->context, store, add_fact, all));

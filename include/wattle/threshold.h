@@ -25,7 +25,7 @@
 #ifndef WATTLE_THRESHOLD_H
 #define WATTLE_THRESHOLD_H
 
-#include "wattle/lab.h"
+#include "wattle/statistics.h"
 #include "wattle/train.h"
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 
 #include "base/grid.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "lab/flat.h"
 #include "lab/sha256.h"
@@ -205,6 +206,19 @@ wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, con
     wt_sha256(text, (size_t)(end - text), out);
 done:
     wt_release(many);
+    return status;
+}
+
+wt_status wt_record_hash(wt_context *context, const wt_record *given, char out[WT_HASH_TEXT]) {
+    wt_record record = {0};
+    wt_status status;
+    WT_TRY(wt_sized_read(context, "wt_record", given, &record, sizeof record));
+    if (record.experiment == NULL || record.parameters == NULL)
+        return wt_fail(context, WT_USAGE, "a cell without experiment or parameters has no name");
+    const wt_experiment experiment = {.name = record.experiment,
+                                      .result_version = record.result_version};
+    WT_TRY(wt_cell_hash(context, &experiment, record.parameters, (uint64_t)record.seed, out));
+done:
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "lab/experiment.h"
-#include "wattle/lab.h"
+#include "wattle/store.h"
 
 /* A group is named by the same text without the grouped parameter. */
 typedef enum wt_cell_part { WT_CELL_WHOLE, WT_CELL_GROUP } wt_cell_part;

@@ -42,20 +42,21 @@ bool wt_evidence_measured(const wt_evidence *evidence) {
 
 wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence) {
     if (!wt_evidence_measured(evidence))
-        return WT_NOT_MEASURED;
+        return WT_VERDICT_NOT_MEASURED;
     bool above = evidence->effect.low > part->boundary;
     bool below = evidence->effect.high < part->boundary;
     if (!above && !below) /* also without an interval */
-        return WT_UNDECIDED;
-    return above == part->above ? WT_REPRODUCED : WT_NOT_REPRODUCED;
+        return WT_VERDICT_UNDECIDED;
+    return above == part->above ? WT_VERDICT_REPRODUCED : WT_VERDICT_NOT_REPRODUCED;
 }
 
 wt_verdict wt_part_conclude(wt_verdict verdict, wt_verdict rival, bool explored) {
-    if (verdict == WT_NOT_MEASURED)
+    if (verdict == WT_VERDICT_NOT_MEASURED)
         return verdict;
     if (explored)
-        return WT_EXPLORED;
-    return verdict == WT_REPRODUCED && rival == WT_REPRODUCED ? WT_NO_TEST : verdict;
+        return WT_VERDICT_EXPLORED;
+    return verdict == WT_VERDICT_REPRODUCED && rival == WT_VERDICT_REPRODUCED ? WT_VERDICT_NO_TEST
+                                                                              : verdict;
 }
 
 double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence) {
@@ -71,16 +72,17 @@ double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence) {
 
 /* The first of these that a part has is the claim's; else all parts decide. */
 wt_verdict wt_claim_verdict(const wt_verdict *verdicts, size_t count) {
-    static const wt_verdict first[] = {WT_NOT_REPRODUCED, WT_NO_TEST, WT_EXPLORED};
-    size_t seen[WT_EXPLORED + 1] = {0};
+    static const wt_verdict first[] = {WT_VERDICT_NOT_REPRODUCED, WT_VERDICT_NO_TEST,
+                                       WT_VERDICT_EXPLORED};
+    size_t seen[WT_VERDICT_EXPLORED + 1] = {0};
     for (size_t i = 0; i < count; i++)
         seen[verdicts[i]]++;
-    if (count == 0 || seen[WT_NOT_MEASURED] == count)
-        return WT_NOT_MEASURED;
+    if (count == 0 || seen[WT_VERDICT_NOT_MEASURED] == count)
+        return WT_VERDICT_NOT_MEASURED;
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         if (seen[first[i]] > 0)
             return first[i];
-    return seen[WT_REPRODUCED] == count ? WT_REPRODUCED : WT_UNDECIDED;
+    return seen[WT_VERDICT_REPRODUCED] == count ? WT_VERDICT_REPRODUCED : WT_VERDICT_UNDECIDED;
 }
 
 static wt_status want(wt_context *context, wt_results *results, const wt_claim_part *part) {

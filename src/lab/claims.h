@@ -19,12 +19,12 @@
 #define WT_CLAIM_SEED 1 /* of all bootstraps: reports are the same bytes each time */
 
 typedef enum wt_verdict {
-    WT_NOT_MEASURED,
-    WT_UNDECIDED,
-    WT_REPRODUCED,
-    WT_NOT_REPRODUCED,
-    WT_NO_TEST, /* the rival passes too */
-    WT_EXPLORED /* some cells have seeds from before the rule */
+    WT_VERDICT_NOT_MEASURED,
+    WT_VERDICT_UNDECIDED,
+    WT_VERDICT_REPRODUCED,
+    WT_VERDICT_NOT_REPRODUCED,
+    WT_VERDICT_NO_TEST, /* the rival passes too */
+    WT_VERDICT_EXPLORED /* some cells have seeds from before the rule */
 } wt_verdict;
 
 /* A version of the rules, and the seed of `wattle reproduce` that was drawn when it was written. */

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "lab/sweep.h"
+#include "base/sized.h"
+#include "lab/store.h"
 
 /* A point of a curve that was solved together with other n agrees to rounding, about 1e-10. */
 #define SAME 1e-6
@@ -91,11 +92,12 @@ done:
     return status;
 }
 
-wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
-                         wt_merge_report *report) {
-    merging work = {.context = context, .store = store, .report = report};
+wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
+                         wt_merge_report *out) {
+    wt_merge_report report = {0};
+    merging work = {.context = context, .store = store, .report = &report};
     wt_status status;
-    *report = (wt_merge_report){0};
+    WT_TRY(wt_sized_check(context, "wt_merge_report", out, sizeof *out));
     WT_TRY(wt_store_hold(context, from));
     status = wt_store_about(context, from, add_fact, &work);
     if (status == WT_OK)
@@ -103,6 +105,7 @@ wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
     wt_store_let_go(from);
     WT_TRY(status);
     WT_TRY(wt_store_commit(context, store));
+    wt_sized_write(out, &report, sizeof report);
 done:
     if (status != WT_OK)
         wt_store_drop(store);

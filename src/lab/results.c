@@ -418,7 +418,7 @@ static wt_status take_about(void *user, const char *kind, const char *text) {
 
 /* Room as the store says, so that none is left over; it grows all the same where that was wrong. */
 static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) {
-    wt_store_count count;
+    wt_store_count count = WT_SIZED(wt_store_count);
     wt_status status;
     WT_TRY(wt_store_counts(context, store, &count));
     if (out->count > 0 || count.done == 0)
@@ -433,7 +433,7 @@ wt_status wt_results_load(wt_context *context, const char *path, wt_results *out
     wt_store *store = NULL;
     loader load = {.context = context, .results = out};
     wt_status status;
-    WT_TRY(wt_store_open(context, path, WT_STORE_READ, &store));
+    WT_TRY(wt_store_open(context, path, WT_STORE_MODE_READ, &store));
     load.shown = wt_store_shown(store);
     WT_TRY(wt_store_hold(context, store));
     WT_TRY(reserve(context, store, out));

@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "lab/flat.h"
 #include "lab/slots.h"
-#include "wattle/lab.h"
+#include "wattle/store.h"
 
 #define WT_NO_TEXT UINT32_MAX
 

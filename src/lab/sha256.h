@@ -3,7 +3,7 @@
 #ifndef WT_LAB_SHA256_H
 #define WT_LAB_SHA256_H
 
-#include "wattle/lab.h"
+#include "wattle/store.h"
 
 /* 64 hexadecimal digits of the bytes into out; returns out. */
 const char *wt_sha256(const void *bytes, size_t count, char out[WT_HASH_TEXT]);

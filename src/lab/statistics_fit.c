@@ -199,6 +199,7 @@ wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *
                            size_t count, uint64_t seed, wt_affine_fit *out) {
     double *u = NULL;
     wt_status status;
+    WT_TRY(wt_check_choice(context, "growth", (int)growth, GROWTHS));
     WT_TRY(WT_NEW(context, &u, count, "a fit"));
     for (size_t i = 0; i < count; i++)
         u[i] = grown(growth, x[i]);

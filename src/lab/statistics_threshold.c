@@ -292,6 +292,11 @@ done:
     return status;
 }
 
+wt_status wt_critical_m(wt_context *context, const wt_trials *points, size_t count, double rate,
+                        wt_interval *out) {
+    return wt_threshold_fit(context, points, count, rate, out, NULL);
+}
+
 wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
                           double rate, wt_critical *out) {
     wt_status status;

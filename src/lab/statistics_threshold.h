@@ -11,11 +11,6 @@
 
 #include "lab/statistics_fit.h"
 
-typedef struct wt_trials {
-    double m; /* above 0 */
-    size_t successes, count;
-} wt_trials;
-
 /* Isotonic success rates at each m, out (count): pooled, weighted by trials, until they rise.
  * `points` are in increasing m. */
 void wt_isotonic(const wt_trials *points, size_t count, double *out);

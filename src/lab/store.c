@@ -16,6 +16,7 @@
 
 #define APPLICATION_ID 0x5754544c /* "WTTL", at byte 68 of the file */
 enum { HEADER = 72, APPLICATION_AT = 68 };
+enum { COPIED_PAGES = 1024 }; /* between looks at the cancel flag */
 /* SQLite locks bytes from 0x40000000 on. */
 #define WRITER_BYTE 0x7fff0000
 
@@ -39,6 +40,8 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store) {
     case SQLITE_PERM:
     case SQLITE_READONLY:
         return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be written: %s", store->shown, words);
+    case SQLITE_INTERRUPT: /* store_wait.c */
+        return wt_fail(context, WT_INTERRUPTED, "interrupted");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return wt_store_gave_up(context, store);
@@ -116,7 +119,7 @@ static wt_status check_regular(wt_context *context, const wt_store *store, int f
 /* Invariant 2. */
 static wt_status become_writer(wt_context *context, wt_store *store, const char *path,
                                wt_store_mode mode) {
-    bool create = mode == WT_STORE_CREATE;
+    bool create = mode == WT_STORE_MODE_CREATE;
     wt_status status;
     store->lock = wt_descriptor_move(
         open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666));
@@ -209,7 +212,7 @@ done:
 }
 
 static bool is_reader(wt_store_mode mode) {
-    return mode == WT_STORE_READ || mode == WT_STORE_COPY;
+    return mode == WT_STORE_MODE_READ || mode == WT_STORE_MODE_COPY;
 }
 
 /* Tables and format; a writer checks every page first. */
@@ -222,7 +225,7 @@ static wt_status check_content(wt_context *context, wt_store *store, wt_store_mo
     else
         WT_TRY(wt_store_execute(context, store,
                                 "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"));
-    if (pages == 0 && mode == WT_STORE_CREATE)
+    if (pages == 0 && mode == WT_STORE_MODE_CREATE)
         WT_TRY(create_tables(context, store));
     WT_TRY(ask_number(context, store, "PRAGMA user_version", &format));
     if (format != WT_STORE_FORMAT) {
@@ -243,10 +246,13 @@ static wt_status copy_pages(wt_context *context, wt_store *from, wt_store *to) {
     if (copy == NULL)
         return wt_store_fail(context, to);
     from->context = to->context = context;
-    int step = sqlite3_backup_step(copy, -1);
+    wt_status status = WT_OK;
+    int step = SQLITE_OK;
+    while (step == SQLITE_OK && (status = wt_check_cancelled(context)) == WT_OK)
+        step = sqlite3_backup_step(copy, COPIED_PAGES);
     int code = sqlite3_backup_finish(copy);
-    if (step == SQLITE_DONE && code == SQLITE_OK)
-        return WT_OK;
+    if (status != WT_OK || (step == SQLITE_DONE && code == SQLITE_OK))
+        return status;
     if (code == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN)
         return wt_fail(context, WT_IO, "%s: cannot be copied to a temporary file (TMPDIR): %s",
                        from->shown, sqlite3_errstr(code));
@@ -260,8 +266,9 @@ static wt_status copy_base(wt_context *context, wt_store *store) {
     store->base = NULL;
     store->counted = (wt_counted){0};
     WT_TRY(connect(context, store, "", true));
+    WT_TRY(wt_store_hold(context, &file)); /* the pages of one moment */
     WT_TRY(copy_pages(context, &file, store));
-    WT_TRY(check_content(context, store, WT_STORE_COPY));
+    WT_TRY(check_content(context, store, WT_STORE_MODE_COPY));
 done:
     sqlite3_close(file.base);
     wt_uncount_memory(&file.counted);
@@ -279,15 +286,16 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
         status = wt_fail(context, WT_USAGE, "the path of a store is empty");
         goto done;
     }
-    WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_COPY + 1));
+    WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_MODE_COPY + 1));
     if (is_reader(mode))
         WT_TRY(check_reader(context, store, path));
     else
         WT_TRY(become_writer(context, store, path, mode));
     WT_TRY(open_base(context, store, path, is_reader(mode)));
     WT_TRY(check_content(context, store, mode));
-    if (mode == WT_STORE_COPY)
+    if (mode == WT_STORE_MODE_COPY)
         WT_TRY(copy_base(context, store));
+    wt_store_finish_writes(store);
     *out = store;
     store = NULL;
 done:

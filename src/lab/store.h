@@ -23,14 +23,9 @@
 #define WT_LAB_STORE_H
 
 #include "base/context.h"
-#include "wattle/lab.h"
+#include "wattle/store.h"
 
 typedef enum wt_cell_state { WT_CELL_MISSING, WT_CELL_DONE, WT_CELL_FAILED } wt_cell_state;
-
-/* Puts a cell, in place of one of the same hash that failed; to be committed. A cell that is done
- * is never replaced: WT_INTERNAL. */
-wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record);
-wt_status wt_store_commit(wt_context *context, wt_store *store);
 
 /* What there is of a hash. WT_DATA when it is there with other parameters than these. */
 wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
@@ -51,13 +46,5 @@ wt_status wt_store_declare(wt_context *context, wt_store *store, const char *exp
 /* The same, and nothing is written. */
 wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
                          const char *meaning);
-/* Drops what was put since the last commit. */
-void wt_store_drop(wt_store *store);
-
-/* Notes a fact of a kind ("command", "sweep"), unless it is there; to be committed. */
-wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text);
-
-/* The path as sentences show it. */
-const char *wt_store_shown(const wt_store *store);
 
 #endif

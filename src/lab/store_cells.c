@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "io/quote.h"
+#include "lab/flat.h"
 #include "lab/store_file.h"
 
 #define SECONDS_MOST 1e12 /* of a cell: sums of them stay finite */
@@ -107,18 +109,22 @@ done:
     return status;
 }
 
+static bool is_hash(const char *text) {
+    size_t length = strlen(text);
+    return length > 0 && length < WT_HASH_TEXT && strspn(text, "0123456789abcdef") == length;
+}
+
 /* Invariant 6. */
 static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                            wt_record *out) {
     char whose[] = "cell 123456789012";
     wt_status status;
     WT_TRY(take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
-    size_t length = strlen(out->hash);
-    if (length == 0 || length >= WT_HASH_TEXT || strspn(out->hash, "0123456789abcdef") != length) {
+    if (!is_hash(out->hash)) {
         status = cell_fails(context, store, "a cell", "has a hash that is no hash");
         goto done;
     }
-    memcpy(whose + 5, out->hash, length < 12 ? length + 1 : 12);
+    snprintf(whose + 5, sizeof whose - 5, "%.12s", out->hash);
     for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].name != NULL)
             WT_TRY(take_words(context, store, row, (int)i, columns[i].name, whose,
@@ -134,7 +140,8 @@ static wt_status walk(wt_context *context, wt_store *store, sqlite3_stmt *statem
     int step;
     wt_status status = WT_OK;
     for (*rows = 0; (step = wt_store_step(context, store, statement)) == SQLITE_ROW; ++*rows) {
-        wt_record record;
+        wt_record record = WT_SIZED(wt_record);
+        WT_TRY(wt_check_cancelled(context));
         WT_TRY(record_of(context, store, statement, &record));
         WT_TRY(take(user, &record));
     }
@@ -244,8 +251,35 @@ static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt 
     return bound ? WT_OK : wt_store_fail(context, store);
 }
 
-wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record) {
+/* What is wrong with a cell, so that nothing is stored that invariant 6 would refuse to read; NULL
+ * = nothing. Texts that are NULL become empty. */
+static const char *fault_of(wt_record *record) {
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const char **text = (const char **)(void *)((char *)record + columns[i].place);
+        if (columns[i].name != NULL && *text == NULL)
+            *text = i == METRICS ? "{}" : "";
+        if (columns[i].name != NULL && !wt_utf8_valid(*text))
+            return "has text that is not UTF-8";
+    }
+    if (!is_hash(record->hash))
+        return "has a hash that is no hash";
+    if (!wt_flat_check(record->parameters) || !wt_flat_check(record->metrics))
+        return "has parameters or metrics that are no JSON object of plain values in order";
+    if (!(record->wall_seconds >= 0 && record->wall_seconds <= SECONDS_MOST))
+        return "has wall seconds that are no time";
+    return NULL;
+}
+
+wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *given) {
+    wt_record all = {0}, *record = &all;
     wt_status status;
+    WT_TRY(wt_sized_read(context, "wt_record", given, &all, sizeof all));
+    const char *fault = fault_of(record);
+    if (fault != NULL) {
+        status = wt_fail(context, WT_DATA, "%s: cell %.12s is not stored: it %s", store->shown,
+                         record->hash, fault);
+        goto done;
+    }
     WT_TRY(wt_store_begin(context, store));
     if (store->put == NULL)
         WT_TRY(wt_store_prepare(
@@ -382,6 +416,7 @@ wt_status wt_store_declare(wt_context *context, wt_store *store, const char *exp
 wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out) {
     sqlite3_stmt *statement = NULL;
     wt_status status;
+    WT_TRY(wt_sized_check(context, "wt_store_count", out, sizeof *out));
     WT_TRY(wt_store_prepare(context, store,
                             "SELECT count(*) FILTER (WHERE state = 'done'),"
                             " count(*) FILTER (WHERE state = 'failed'),"
@@ -391,9 +426,10 @@ wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *
         status = wt_store_fail(context, store);
         goto done;
     }
-    *out = (wt_store_count){.done = (size_t)sqlite3_column_int64(statement, 0),
-                            .failed = (size_t)sqlite3_column_int64(statement, 1),
-                            .wall_seconds = sqlite3_column_double(statement, 2)};
+    const wt_store_count all = {.done = (size_t)sqlite3_column_int64(statement, 0),
+                                .failed = (size_t)sqlite3_column_int64(statement, 1),
+                                .wall_seconds = sqlite3_column_double(statement, 2)};
+    wt_sized_write(out, &all, sizeof all);
 done:
     sqlite3_finalize(statement);
     return status;

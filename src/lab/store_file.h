@@ -41,6 +41,9 @@ wt_status wt_store_begin(wt_context *context, wt_store *store);
  * seconds, and stops waiting when the context is cancelled: a reader at once, a writer after a few
  * seconds more, or when it is cancelled again. */
 void wt_store_wait_patiently(wt_store *store);
+/* From here on a cancelled context stops no statement of a writer: what is in hand is stored. A
+ * reader's statements end with SQLITE_INTERRUPT, and so does the check of a file that is opened. */
+void wt_store_finish_writes(wt_store *store);
 /* WT_INTERRUPTED or WT_IO, for SQLITE_BUSY. */
 wt_status wt_store_gave_up(wt_context *context, const wt_store *store);
 

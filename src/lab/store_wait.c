@@ -8,6 +8,7 @@
 #define TELL_AFTER 3.0 /* seconds */
 #define GRACE      5.0 /* seconds a writer goes on after Ctrl-C, for what is not stored yet */
 #define LOOK_MS    20
+#define LOOK_STEPS 10000 /* of SQLite's machine, about a millisecond */
 
 static bool gives_up(wt_store *store, double now) {
     int cancels = atomic_load(&store->context->cancels);
@@ -38,8 +39,19 @@ static int wait_a_little(void *user, int times) {
     return 1;
 }
 
+static int is_cancelled(void *user) {
+    const wt_store *store = user;
+    return store->context != NULL && wt_context_cancelled(store->context);
+}
+
 void wt_store_wait_patiently(wt_store *store) {
     sqlite3_busy_handler(store->base, wait_a_little, store);
+    sqlite3_progress_handler(store->base, LOOK_STEPS, is_cancelled, store);
+}
+
+void wt_store_finish_writes(wt_store *store) {
+    if (store->lock >= 0)
+        sqlite3_progress_handler(store->base, 0, NULL, NULL);
 }
 
 wt_status wt_store_gave_up(wt_context *context, const wt_store *store) {

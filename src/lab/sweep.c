@@ -46,7 +46,8 @@ static wt_status put_cell(job *work, wt_context *context, const wt_plan_group *g
     if (metrics != NULL)
         WT_TRY(wt_cell_metrics(context, group->experiment,
                                metrics + i * group->experiment->metric_count, &numbers));
-    wt_record record = {.hash = work->plan->cells[group->first + i].hash,
+    wt_record record = {.size = sizeof record,
+                        .hash = work->plan->cells[group->first + i].hash,
                         .experiment = group->experiment->name,
                         .parameters = parameters,
                         .seed = (int64_t)group->trial.seed,

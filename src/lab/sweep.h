@@ -1,4 +1,4 @@
-/* Runs the wanted cells of a plan into a store, joins stores.
+/* Runs the wanted cells of a plan into a store.
  *
  * Groups run in parallel, each on one thread with a context of its own; one at a time puts its
  * cells into the store. Finished work is committed as soon as it has taken a tenth of a second of
@@ -32,18 +32,5 @@ wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
 
 /* WT_DATA where wt_sweep_run would find another meaning of an experiment; writes nothing. */
 wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store);
-
-typedef struct wt_merge_report {
-    size_t added;   /* cells that were not there */
-    size_t known;   /* cells that were there */
-    size_t mended;  /* of them, failed there and done now */
-    size_t differs; /* of them, done on both sides with other numbers: the first are kept */
-} wt_merge_report;
-
-/* Adds the cells of `from`, best a copy (WT_STORE_COPY), to the store, all or none. WT_DATA when
- * the stores mean different things by a name, or the same program on the same machine gave numbers
- * that differ by more than rounding. */
-wt_status wt_sweep_merge(wt_context *context, wt_store *store, wt_store *from,
-                         wt_merge_report *report);
 
 #endif

@@ -10,9 +10,12 @@
 static const struct {
     const char *sign, *style;
 } looks[] = {
-    [WT_NOT_MEASURED] = {"–", "not-measured"}, [WT_UNDECIDED] = {"?", "undecided"},
-    [WT_REPRODUCED] = {"✓", "reproduced"},     [WT_NOT_REPRODUCED] = {"✗", "not-reproduced"},
-    [WT_NO_TEST] = {"=", "no-test"},           [WT_EXPLORED] = {"…", "explored"},
+    [WT_VERDICT_NOT_MEASURED] = {"–", "not-measured"},
+    [WT_VERDICT_UNDECIDED] = {"?", "undecided"},
+    [WT_VERDICT_REPRODUCED] = {"✓", "reproduced"},
+    [WT_VERDICT_NOT_REPRODUCED] = {"✗", "not-reproduced"},
+    [WT_VERDICT_NO_TEST] = {"=", "no-test"},
+    [WT_VERDICT_EXPLORED] = {"…", "explored"},
 };
 
 static void add_verdict(wt_script *html, wt_verdict verdict) {
@@ -204,7 +207,7 @@ static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evide
 static void add_more(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence,
                      wt_verdict verdict) {
     double more = wt_part_more(part, evidence);
-    if (verdict != WT_UNDECIDED)
+    if (verdict != WT_VERDICT_UNDECIDED)
         return;
     if (isnan(evidence->effect.low))
         wt_script_add(html,
@@ -222,10 +225,10 @@ static void add_more(wt_script *html, const wt_claim_part *part, const wt_eviden
 
 /* The same test where the claim is false. */
 static void add_rival(wt_page *page, size_t index) {
-    static const char *const words[] = {[WT_NOT_MEASURED] = "was not measured",
-                                        [WT_UNDECIDED] = "does not pass",
-                                        [WT_REPRODUCED] = "passes as well: this is no test",
-                                        [WT_NOT_REPRODUCED] = "fails"};
+    static const char *const words[] = {[WT_VERDICT_NOT_MEASURED] = "was not measured",
+                                        [WT_VERDICT_UNDECIDED] = "does not pass",
+                                        [WT_VERDICT_REPRODUCED] = "passes as well: this is no test",
+                                        [WT_VERDICT_NOT_REPRODUCED] = "fails"};
     wt_script *html = &page->html;
     const wt_evidence *evidence = &page->findings->rivals[index];
     wt_verdict verdict = page->findings->rival_verdicts[index];

@@ -5,12 +5,12 @@
 #include "linalg/linalg.h"
 #include "wattle/construct.h"
 #include "wattle/io.h"
-#include "wattle/lab.h"
 #include "wattle/learn.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"
 #include "wattle/sculpt.h"
+#include "wattle/store.h"
 #include "wattle/theory.h"
 
 static const int numbers[] = {1000, 12, -1, INT32_MAX, INT32_MIN};

@@ -61,7 +61,7 @@ static inline wt_status add_row(void *user, const wt_record *record) {
 static inline void read_table(wt_context *context, const char *name, table *out) {
     wt_store *store;
     *out = (table){0};
-    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_READ, &store));
+    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_MODE_READ, &store));
     CHECK_OK(context, wt_store_walk(context, store, NULL, add_row, out));
     wt_store_free(store);
 }

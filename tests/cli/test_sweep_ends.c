@@ -87,7 +87,7 @@ static void a_second_process_is_told(void **state) {
     int status;
     wt_store *store;
     wt_context *context = *state;
-    CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_CREATE, &store));
+    CHECK_OK(context, wt_store_open(context, path_of("busy.db"), WT_STORE_MODE_CREATE, &store));
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store busy.db"), 73,
                "another process is writing");
     CHECK_SAYS(run_in_folder("sweep retry busy.db"), 73, "another process is writing");

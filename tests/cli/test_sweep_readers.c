@@ -51,7 +51,8 @@ static pid_t start_into_pipe(const char *line, int *out) {
 
 static void put_cell(wt_context *context, const char *name, const char *hash) {
     wt_store *store;
-    wt_record record = {.hash = hash,
+    wt_record record = {.size = sizeof record,
+                        .hash = hash,
                         .experiment = "curve",
                         .parameters = "{}",
                         .message = "",
@@ -59,7 +60,7 @@ static void put_cell(wt_context *context, const char *name, const char *hash) {
                         .version = "",
                         .machine = "",
                         .finished_date = ""};
-    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_MODE_WRITE, &store));
     CHECK_OK(context, wt_store_put(context, store, &record));
     CHECK_OK(context, wt_store_commit(context, store));
     wt_store_free(store);

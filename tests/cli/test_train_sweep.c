@@ -54,7 +54,7 @@ static json_t *run_cell(wt_context *context, size_t i) {
                          cases[i].words[w][0], cases[i].words[w][1]);
     run_must(line);
     snprintf(name, sizeof name, "%zu.db", i);
-    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_READ, &store));
+    CHECK_OK(context, wt_store_open(context, path_of(name), WT_STORE_MODE_READ, &store));
     CHECK_OK(context, wt_store_walk(context, store, NULL, take_metrics, &metrics));
     wt_store_free(store);
     return metrics;

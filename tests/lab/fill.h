@@ -32,7 +32,8 @@ static inline wt_status fill_cell(wt_context *context, const wt_plan *plan,
         metrics[k] = fill_metric(experiment->metrics[k], hash, k);
     WT_TRY(wt_plan_parameters(context, plan, group, i, &parameters));
     WT_TRY(wt_cell_metrics(context, experiment, metrics, &text));
-    wt_record record = {.hash = hash,
+    wt_record record = {.size = sizeof record,
+                        .hash = hash,
                         .experiment = experiment->name,
                         .parameters = parameters,
                         .seed = (int64_t)group->trial.seed,
@@ -61,7 +62,7 @@ static inline wt_status fill_store(wt_context *context, const char *path, char *
     for (size_t i = 0; i < count; i++)
         WT_TRY(wt_spec_set(context, &sweep, words[i]));
     WT_TRY(wt_plan_make(context, &sweep, (wt_shard){0, 1}, &plan));
-    WT_TRY(wt_store_open(context, path, WT_STORE_CREATE, &store));
+    WT_TRY(wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_cell_meaning(context, plan.axes.experiment, &meaning));
     WT_TRY(wt_store_declare(context, store, plan.axes.experiment->name, meaning));
     WT_TRY(wt_spec_line(context, &sweep, &line));

@@ -110,7 +110,8 @@ static void exponents_are_found(void **state) {
             add_curve(*state, "rfa", "mean-power:2", dim, 16, 512, rep, 0.25 * pow(dim, 0.4));
     evidence = measure(*state, "1.4", "dimension");
     CHECK_NEAR(evidence.effect.value, 0.4, 1e-13);
-    assert_int_equal(wt_part_verdict(part_of("1.4", "dimension"), &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("1.4", "dimension"), &evidence),
+                     WT_VERDICT_REPRODUCED);
 }
 
 /* At the largest n that both have in any setting, paired by repetition and target. */
@@ -129,7 +130,8 @@ static void ratios_are_paired(void **state) {
     CHECK_NEAR(evidence.effect.value, log(0.5), 1e-13);
     CHECK_NEAR(evidence.effect.low, log(0.5), 1e-12);
     assert_int_equal(evidence.cells, 8);
-    assert_int_equal(wt_part_verdict(part_of("1.3", "correlations"), &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("1.3", "correlations"), &evidence),
+                     WT_VERDICT_REPRODUCED);
     assert_int_equal(measure(*state, "1.3", "averages").cells, 0);
 }
 
@@ -224,7 +226,7 @@ static void samples_to_reach_a_level_are_compared(void **state) {
     CHECK_NEAR(evidence.effect.value, 0.3, 1e-13);
     CHECK_NEAR(evidence.effect.high, 0.3, 1e-12);
     assert_true(evidence.repetitions == 3 && evidence.censored == 0 && evidence.cells == 72);
-    assert_int_equal(wt_part_verdict(part, &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part, &evidence), WT_VERDICT_REPRODUCED);
     for (int rep = 0; rep < 3; rep++)
         for (int n = 16; n <= 512; n *= 2)
             add_curve(*state, "rfa", "mean-power:2", 4, 32, n, rep, 0.9);
@@ -263,7 +265,7 @@ static void rates_are_counted(void **state) {
     CHECK_NEAR(evidence.effect.low, rate.low, 0);
     assert_int_equal(evidence.cells, 50);
     /* 49 of 50 leaves 0.894 possible. */
-    assert_int_equal(wt_part_verdict(part_of("2.1", NULL), &evidence), WT_UNDECIDED);
+    assert_int_equal(wt_part_verdict(part_of("2.1", NULL), &evidence), WT_VERDICT_UNDECIDED);
 }
 
 /* A cell that failed is a repetition without success. */
@@ -279,7 +281,8 @@ static void failures_lower_a_rate(void **state) {
     wt_evidence evidence = measure(*state, "3.1", "promise");
     CHECK_NEAR(evidence.effect.value, 0.5, 1e-15);
     assert_true(evidence.failed == 40 && evidence.repetitions == 80);
-    assert_int_equal(wt_part_verdict(part_of("3.1", "promise"), &evidence), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("3.1", "promise"), &evidence),
+                     WT_VERDICT_NOT_REPRODUCED);
 }
 
 /* Settings of one repetition share draws: they are one trial, which fails when one of them does. */
@@ -308,44 +311,56 @@ static void verdicts_follow_the_rule(void **state) {
         wt_evidence evidence;
         wt_verdict if_above, if_below;
     } cases[] = {
-        {{.effect = {2, 1.5, 2.5}, .cells = 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
-        {{.effect = {0, -1, 0.9}, .cells = 5}, WT_NOT_REPRODUCED, WT_REPRODUCED},
-        {{.effect = {2, 0.5, 3}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
-        {{.effect = {2, 1, 3}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
-        {{.effect = {2, NAN, NAN}, .cells = 1}, WT_UNDECIDED, WT_UNDECIDED},
-        {{.effect = {2, 1.5, INFINITY}, .cells = 5}, WT_REPRODUCED, WT_NOT_REPRODUCED},
-        {{.effect = {NAN, -INFINITY, INFINITY}, .cells = 5}, WT_UNDECIDED, WT_UNDECIDED},
-        {{.effect = {NAN, NAN, NAN}, .cells = 0}, WT_NOT_MEASURED, WT_NOT_MEASURED},
+        {{.effect = {2, 1.5, 2.5}, .cells = 5}, WT_VERDICT_REPRODUCED, WT_VERDICT_NOT_REPRODUCED},
+        {{.effect = {0, -1, 0.9}, .cells = 5}, WT_VERDICT_NOT_REPRODUCED, WT_VERDICT_REPRODUCED},
+        {{.effect = {2, 0.5, 3}, .cells = 5}, WT_VERDICT_UNDECIDED, WT_VERDICT_UNDECIDED},
+        {{.effect = {2, 1, 3}, .cells = 5}, WT_VERDICT_UNDECIDED, WT_VERDICT_UNDECIDED},
+        {{.effect = {2, NAN, NAN}, .cells = 1}, WT_VERDICT_UNDECIDED, WT_VERDICT_UNDECIDED},
+        {{.effect = {2, 1.5, INFINITY}, .cells = 5},
+         WT_VERDICT_REPRODUCED,
+         WT_VERDICT_NOT_REPRODUCED},
+        {{.effect = {NAN, -INFINITY, INFINITY}, .cells = 5},
+         WT_VERDICT_UNDECIDED,
+         WT_VERDICT_UNDECIDED},
+        {{.effect = {NAN, NAN, NAN}, .cells = 0}, WT_VERDICT_NOT_MEASURED, WT_VERDICT_NOT_MEASURED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(wt_part_verdict(&above, &cases[i].evidence), cases[i].if_above);
         assert_int_equal(wt_part_verdict(&below, &cases[i].evidence), cases[i].if_below);
     }
-    const wt_verdict all[] = {WT_REPRODUCED, WT_REPRODUCED, WT_NOT_MEASURED, WT_NOT_MEASURED,
-                              WT_NOT_REPRODUCED};
-    assert_int_equal(wt_claim_verdict(all, 2), WT_REPRODUCED);
-    assert_int_equal(wt_claim_verdict(all, 3), WT_UNDECIDED);
-    assert_int_equal(wt_claim_verdict(all, 5), WT_NOT_REPRODUCED);
-    assert_int_equal(wt_claim_verdict(all + 2, 2), WT_NOT_MEASURED);
-    assert_int_equal(wt_claim_verdict(all, 0), WT_NOT_MEASURED);
+    const wt_verdict all[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_REPRODUCED, WT_VERDICT_NOT_MEASURED,
+                              WT_VERDICT_NOT_MEASURED, WT_VERDICT_NOT_REPRODUCED};
+    assert_int_equal(wt_claim_verdict(all, 2), WT_VERDICT_REPRODUCED);
+    assert_int_equal(wt_claim_verdict(all, 3), WT_VERDICT_UNDECIDED);
+    assert_int_equal(wt_claim_verdict(all, 5), WT_VERDICT_NOT_REPRODUCED);
+    assert_int_equal(wt_claim_verdict(all + 2, 2), WT_VERDICT_NOT_MEASURED);
+    assert_int_equal(wt_claim_verdict(all, 0), WT_VERDICT_NOT_MEASURED);
 }
 
 /* A part that its rival would pass too tests nothing, and cells from before the rule decide
  * nothing; what is not measured stays so. */
 static void rivals_and_seeds_take_verdicts_back(void **state) {
     (void)state;
-    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_REPRODUCED, false), WT_REPRODUCED);
-    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_UNDECIDED, false), WT_REPRODUCED);
-    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_MEASURED, false), WT_REPRODUCED);
-    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_REPRODUCED, false), WT_NO_TEST);
-    assert_int_equal(wt_part_conclude(WT_NOT_REPRODUCED, WT_REPRODUCED, false), WT_NOT_REPRODUCED);
-    assert_int_equal(wt_part_conclude(WT_REPRODUCED, WT_NOT_REPRODUCED, true), WT_EXPLORED);
-    assert_int_equal(wt_part_conclude(WT_NOT_MEASURED, WT_REPRODUCED, true), WT_NOT_MEASURED);
-    const wt_verdict all[] = {WT_REPRODUCED, WT_NO_TEST, WT_NOT_REPRODUCED, WT_EXPLORED};
-    assert_int_equal(wt_claim_verdict(all, 2), WT_NO_TEST);
-    assert_int_equal(wt_claim_verdict(all, 3), WT_NOT_REPRODUCED);
-    const wt_verdict seen[] = {WT_REPRODUCED, WT_EXPLORED};
-    assert_int_equal(wt_claim_verdict(seen, 2), WT_EXPLORED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_REPRODUCED, WT_VERDICT_NOT_REPRODUCED, false),
+                     WT_VERDICT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_REPRODUCED, WT_VERDICT_UNDECIDED, false),
+                     WT_VERDICT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_REPRODUCED, WT_VERDICT_NOT_MEASURED, false),
+                     WT_VERDICT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_REPRODUCED, WT_VERDICT_REPRODUCED, false),
+                     WT_VERDICT_NO_TEST);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_NOT_REPRODUCED, WT_VERDICT_REPRODUCED, false),
+                     WT_VERDICT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_REPRODUCED, WT_VERDICT_NOT_REPRODUCED, true),
+                     WT_VERDICT_EXPLORED);
+    assert_int_equal(wt_part_conclude(WT_VERDICT_NOT_MEASURED, WT_VERDICT_REPRODUCED, true),
+                     WT_VERDICT_NOT_MEASURED);
+    const wt_verdict all[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_NO_TEST, WT_VERDICT_NOT_REPRODUCED,
+                              WT_VERDICT_EXPLORED};
+    assert_int_equal(wt_claim_verdict(all, 2), WT_VERDICT_NO_TEST);
+    assert_int_equal(wt_claim_verdict(all, 3), WT_VERDICT_NOT_REPRODUCED);
+    const wt_verdict seen[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_EXPLORED};
+    assert_int_equal(wt_claim_verdict(seen, 2), WT_VERDICT_EXPLORED);
     assert_true(wt_seed_explored(1) && wt_seed_explored(999) && wt_seed_explored(-5));
     assert_true(!wt_seed_explored(1000) && !wt_seed_explored((int64_t)wt_rules_now()->seed));
 }
@@ -369,10 +384,11 @@ static void findings_hold_rivals_beside_claims(void **state) {
             results.cells[0].seed = 7;
         wt_findings findings;
         CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
-        static const wt_verdict wanted[] = {WT_REPRODUCED, WT_NO_TEST, WT_EXPLORED};
+        static const wt_verdict wanted[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_NO_TEST,
+                                            WT_VERDICT_EXPLORED};
         assert_int_equal(findings.part_verdicts[index], wanted[with]);
         assert_int_equal(findings.rival_verdicts[index],
-                         with == 1 ? WT_REPRODUCED : WT_NOT_REPRODUCED);
+                         with == 1 ? WT_VERDICT_REPRODUCED : WT_VERDICT_NOT_REPRODUCED);
         CHECK_NEAR(findings.rivals[index].effect.value, with == 1 ? -0.8 : -0.1, 1e-13);
         assert_int_equal(findings.explored, with == 2);
         wt_findings_free(&findings);
@@ -405,7 +421,7 @@ static void the_table_holds_together(void **state) {
     for (size_t c = 0; c < findings.claim_count; c++) {
         const wt_finding *finding = &findings.claims[c];
         assert_true(finding->part_count > 0);
-        assert_int_equal(finding->verdict, WT_NOT_MEASURED);
+        assert_int_equal(finding->verdict, WT_VERDICT_NOT_MEASURED);
         for (size_t p = 0; p < finding->part_count; p++) {
             const wt_claim_part *part = wt_claim_part_at(finding->first_part + p);
             assert_string_equal(part->claim, finding->claim->id);

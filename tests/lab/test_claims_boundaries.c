@@ -222,7 +222,8 @@ static void boundaries_are_where_they_are_said_to_be(void **state) {
             start_fresh(state);
             cases[i].make(*state, effect);
             wt_evidence evidence = measure(*state, cases[i].claim, cases[i].part);
-            wt_verdict wanted = (above == 1) == cases[i].above ? WT_REPRODUCED : WT_NOT_REPRODUCED;
+            wt_verdict wanted =
+                (above == 1) == cases[i].above ? WT_VERDICT_REPRODUCED : WT_VERDICT_NOT_REPRODUCED;
             if (wt_part_verdict(part, &evidence) != wanted)
                 fail_msg("%s %s at %g: %g (%g, %g) is %s", cases[i].claim, part->effect, effect,
                          evidence.effect.value, evidence.effect.low, evidence.effect.high,

@@ -15,14 +15,14 @@ static void growth_is_told_from_a_power_law(void **state) {
     /* a chance of 0.93 or more moves the log of the cost by 0.07, which grows by 3.5 */
     CHECK_NEAR(evidence.effect.value, 1, 0.05);
     assert_true(evidence.effect.low > 0.8 && evidence.effect.high < 1.2);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_REPRODUCED);
     start_fresh(state);
     for (int bits = 1; bits <= 6; bits++)
         for (int rep = 0; rep < 40; rep++)
             add_recover(*state, "boolean", bits, rep, 1, pow(bits, 2) * (1 + 0.01 * (rep % 5 - 2)));
     evidence = measure(*state, "2.3", NULL);
     CHECK_NEAR(evidence.effect.value, 0, 0.05);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_NOT_REPRODUCED);
 }
 
 /* Costs of 7 * 8^(m-1) where a run is given up after 1500, 400 runs at each m: what is spent in all
@@ -42,7 +42,7 @@ static void what_is_given_up_is_no_end(void **state) {
     CHECK_NEAR(evidence.effect.value, 1, 0.2);
     assert_true(evidence.effect.low > 0.5 && evidence.effect.high == WT_MOST_EXPONENT);
     assert_int_equal(evidence.censored, 1);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_REPRODUCED);
 }
 
 static void add_run(wt_context *context, int bits, int run, double flops, int starts, bool found) {
@@ -73,7 +73,7 @@ static void a_size_without_finds_is_evidence(void **state) {
         wt_verdict verdict = wt_part_verdict(part_of("2.3", NULL), &evidence);
         assert_int_equal(evidence.censored, with);
         assert_int_equal(evidence.cells, with ? 100 : 80);
-        assert_int_equal(verdict == WT_NOT_REPRODUCED, !with);
+        assert_int_equal(verdict == WT_VERDICT_NOT_REPRODUCED, !with);
         assert_true((evidence.effect.high == WT_MOST_EXPONENT) == with);
     }
 }
@@ -100,7 +100,7 @@ static void one_repetition_decides_nothing(void **state) {
         add_recover(*state, "boolean", bits, 0, 1, pow(2, bits));
     wt_evidence evidence = measure(*state, "2.3", NULL);
     CHECK_NEAR(evidence.effect.value, 1, 1e-3); /* the step of the search */
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_UNDECIDED);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_UNDECIDED);
 }
 
 /* Trials at m = 10, 20 .. 120 for five T: none succeed below m(T), all from there on, 40 each. */
@@ -143,12 +143,12 @@ static void thresholds_grow(void **state) {
     wt_release(sizes);
     wt_evidence evidence = measure(*state, "3.3", NULL);
     assert_true(fabs(evidence.effect.value) < 0.2);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_REPRODUCED);
     start_fresh(state);
     add_trials(*state, critical_linear);
     evidence = measure(*state, "3.3", NULL);
     assert_true(evidence.effect.low > 0.5 && evidence.effect.value < 1.5);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_NOT_REPRODUCED);
 }
 
 /* Examples that sculpt needs, 10 m^b times N_min, at b = 1.8 and 2.2: on either side of the
@@ -173,7 +173,7 @@ static void examples_grow_with_heads(void **state) {
         wt_evidence evidence = measure(*state, "2.4", "examples in m");
         CHECK_NEAR(evidence.effect.value, slopes[i], 0.1);
         assert_int_equal(wt_part_verdict(part_of("2.4", "examples in m"), &evidence),
-                         i == 0 ? WT_NOT_REPRODUCED : WT_REPRODUCED);
+                         i == 0 ? WT_VERDICT_NOT_REPRODUCED : WT_VERDICT_REPRODUCED);
         for (int rep = 0; rep < 5;
              rep++) { /* never at eight heads: the exponent may be any larger */
             char parameters[256];
@@ -225,7 +225,7 @@ static void falling_costs_do_not_grow(void **state) {
     assert_true(evidence.searched && evidence.effect.value == WT_LEAST_EXPONENT);
     assert_true(evidence.effect.high == WT_LEAST_EXPONENT);
     assert_int_equal(evidence.repetitions, 4);
-    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_NOT_REPRODUCED);
 }
 
 /* log T up to T = 800, where the grid of m ends: what is above it may be anything. */
@@ -262,11 +262,11 @@ static void critical_sizes_outside_the_grid_are_censored(void **state) {
     assert_int_equal(evidence.censored, 1);
     assert_true(evidence.effect.high == WT_MOST_EXPONENT);
     assert_true(evidence.effect.value < 0.25 && evidence.effect.low > WT_LEAST_EXPONENT);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_UNDECIDED);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_UNDECIDED);
     start_fresh(state);
     add_trials(*state, critical_linear_beyond); /* too fast already at the bound */
     evidence = measure(*state, "3.3", NULL);
-    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_NOT_REPRODUCED);
+    assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_NOT_REPRODUCED);
 }
 
 /* Below the grid, or above it before a T that is not: neither end is known. */
@@ -279,7 +279,7 @@ static void some_censored_sizes_leave_all_open(void **state) {
         assert_int_equal(evidence.censored, 1);
         assert_true(evidence.effect.low == WT_LEAST_EXPONENT);
         assert_true(evidence.effect.high == WT_MOST_EXPONENT);
-        assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_UNDECIDED);
+        assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_UNDECIDED);
     }
 }
 
@@ -352,7 +352,7 @@ static void negative_gaps_are_not_dropped(void **state) {
     evidence = measure(*state, "3.2", "in m");
     assert_int_equal(evidence.dropped, 4);
     assert_true(isnan(evidence.effect.value) && evidence.effect.high == INFINITY);
-    assert_int_equal(wt_part_verdict(part_of("3.2", "in m"), &evidence), WT_UNDECIDED);
+    assert_int_equal(wt_part_verdict(part_of("3.2", "in m"), &evidence), WT_VERDICT_UNDECIDED);
 }
 
 int main(void) {

@@ -42,11 +42,11 @@ static void write_to_streams(void) {
 
 static bool try_store(wt_context *context) {
     wt_store *store = NULL;
-    if (wt_store_open(context, in_folder("r.db"), WT_STORE_CREATE, &store) != WT_OK)
+    if (wt_store_open(context, in_folder("r.db"), WT_STORE_MODE_CREATE, &store) != WT_OK)
         return false;
     write_to_streams();
     wt_store_free(store);
-    bool fine = wt_store_open(context, in_folder("r.db"), WT_STORE_READ, &store) == WT_OK;
+    bool fine = wt_store_open(context, in_folder("r.db"), WT_STORE_MODE_READ, &store) == WT_OK;
     wt_store_free(store);
     return fine && unlink(in_folder("r.db")) == 0;
 }

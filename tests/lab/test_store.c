@@ -37,7 +37,8 @@ static int start_fresh(void **state) {
 }
 
 static wt_record record_of(const char *hash) {
-    return (wt_record){.hash = hash,
+    return (wt_record){.size = sizeof(wt_record),
+                       .hash = hash,
                        .experiment = "curve",
                        .parameters = "{\"n\":16}",
                        .seed = 9,
@@ -53,7 +54,7 @@ static wt_record record_of(const char *hash) {
 static void put(wt_context *context, const char *hash) {
     wt_store *store;
     wt_record record = record_of(hash);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_CREATE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     CHECK_OK(context, wt_store_put(context, store, &record));
     CHECK_OK(context, wt_store_commit(context, store));
     wt_store_free(store);
@@ -70,7 +71,7 @@ static wt_status note_hash(void *user, const wt_record *record) {
 static void check_hashes(wt_context *context, const char *wanted) {
     wt_store *store;
     char all[256] = "";
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_READ, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
     CHECK_OK(context, wt_store_walk(context, store, NULL, note_hash, all));
     wt_store_free(store);
     assert_string_equal(all, wanted);
@@ -85,7 +86,7 @@ static void check_hashes_outside(const char *wanted) {
         wt_store *store;
         char all[256] = "";
         bool same = wt_context_new(&context) == WT_OK &&
-                    wt_store_open(context, path, WT_STORE_READ, &store) == WT_OK &&
+                    wt_store_open(context, path, WT_STORE_MODE_READ, &store) == WT_OK &&
                     wt_store_walk(context, store, NULL, note_hash, all) == WT_OK &&
                     strcmp(all, wanted) == 0;
         _exit(same ? 0 : 1);
@@ -129,13 +130,13 @@ static wt_status check_record(void *user, const wt_record *record) {
 static void cells_come_back_in_order(void **state) {
     wt_context *context = *state;
     wt_store *store;
-    wt_store_count count;
+    wt_store_count count = WT_SIZED(wt_store_count);
     bool found;
     put(context, "b");
     put(context, "c");
     put(context, "a");
     check_hashes(context, "a b c ");
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_READ, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
     CHECK_OK(context, wt_store_get(context, store, "b", &found, check_record, NULL));
     assert_true(found);
     CHECK_OK(context, wt_store_get(context, store, "d", &found, check_record, NULL));
@@ -153,7 +154,7 @@ static void only_failed_cells_are_replaced(void **state) {
     wt_store *store;
     wt_record record = record_of("a");
     wt_cell_state cell;
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_CREATE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     record.failed = true;
     CHECK_OK(context, wt_store_put(context, store, &record));
     CHECK_OK(context, wt_store_find(context, store, "a", record.parameters, &cell));
@@ -174,7 +175,7 @@ static void invariant_1_uncommitted_cells_are_gone(void **state) {
     wt_store *store;
     wt_record record = record_of("b");
     put(context, "a");
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
     CHECK_OK(context, wt_store_put(context, store, &record));
     wt_store_free(store);
     check_hashes(context, "a ");
@@ -185,16 +186,16 @@ static void invariant_2_one_writer_and_readers(void **state) {
     wt_store *writer, *second;
     wt_record record = record_of("b");
     put(context, "a");
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &writer));
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_WRITE, &second), WT_CANNOT_CREATE,
-                "another process is writing to it");
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &writer));
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &second),
+                WT_CANNOT_CREATE, "another process is writing to it");
     assert_null(second);
     CHECK_OK(context, wt_store_put(context, writer, &record));
     check_hashes_outside("a ");
     CHECK_OK(context, wt_store_commit(context, writer));
     check_hashes_outside("a b ");
     wt_store_free(writer);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &second));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &second));
     wt_store_free(second);
 }
 
@@ -208,7 +209,8 @@ static void write_bytes(const void *bytes, size_t count) {
 /* Every way to open it fails with the words, and the file keeps its bytes. */
 static void check_refused(wt_context *context, const char *words) {
     static char before[1 << 16], after[1 << 16];
-    static const wt_store_mode modes[] = {WT_STORE_READ, WT_STORE_WRITE, WT_STORE_CREATE};
+    static const wt_store_mode modes[] = {WT_STORE_MODE_READ, WT_STORE_MODE_WRITE,
+                                          WT_STORE_MODE_CREATE};
     for (int i = 0; i < 3; i++) {
         wt_store *store;
         int file = open(path, O_RDONLY);
@@ -236,15 +238,16 @@ static void invariant_3_other_files_are_left_alone(void **state) {
     sqlite3_close(other);
     check_refused(context, "database of another program");
     unlink(path);
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_READ, &store), WT_NO_INPUT,
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store), WT_NO_INPUT,
                 "no such");
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_WRITE, &store), WT_NO_INPUT,
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store), WT_NO_INPUT,
                 "no such");
-    CHECK_FAILS(context, wt_store_open(context, folder, WT_STORE_CREATE, &store), WT_CANNOT_CREATE,
-                "cannot be written");
+    CHECK_FAILS(context, wt_store_open(context, folder, WT_STORE_MODE_CREATE, &store),
+                WT_CANNOT_CREATE, "cannot be written");
     write_bytes("", 0);
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_READ, &store), WT_DATA, "is empty");
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_CREATE, &store));
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store), WT_DATA,
+                "is empty");
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     wt_store_free(store);
 }
 
@@ -266,19 +269,20 @@ static void invariant_3_damage_is_told(void **state) {
     int file = open(path, O_WRONLY);
     assert_true(pwrite(file, rubbish, sizeof rubbish, about.st_size - 4096) > 0);
     close(file);
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_WRITE, &store), WT_DATA,
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store), WT_DATA,
                 "is damaged");
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_CREATE, &store), WT_DATA,
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store), WT_DATA,
                 "is damaged");
     /* cut short */
     assert_int_equal(truncate(path, 4096), 0);
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_CREATE, &store), WT_DATA, "damaged");
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store), WT_DATA,
+                "damaged");
 }
 
 static void invariant_4_one_meaning(void **state) {
     wt_context *context = *state;
     wt_store *store;
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_CREATE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     CHECK_OK(context, wt_store_declare(context, store, "curve", "curve 1 dim,n"));
     CHECK_OK(context, wt_store_declare(context, store, "curve", "curve 1 dim,n"));
     CHECK_OK(context, wt_store_declare(context, store, "curves", "curves 4 n"));
@@ -295,7 +299,7 @@ static void invariant_5_failing_commits_keep_the_rest(void **state) {
     wt_store *store;
     wt_record record = record_of("b");
     put(context, "a");
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
     CHECK_OK(context, wt_store_put(context, store, &record));
     atomic_store(&context->write_to_fail, 1);
     CHECK_FAILS(context, wt_store_commit(context, store), WT_IO, "what was stored before is kept");
@@ -304,7 +308,8 @@ static void invariant_5_failing_commits_keep_the_rest(void **state) {
     /* the first commit of all: a new store is no store yet, and can be made again */
     unlink(path);
     atomic_store(&context->write_to_fail, 1);
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_CREATE, &store), WT_IO, "written");
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store), WT_IO,
+                "written");
     put(context, "c");
     check_hashes(context, "c ");
 }
@@ -317,7 +322,7 @@ static void fill_store(void) {
     char hash[16];
     signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || wt_context_new(&context) != WT_OK ||
-        wt_store_open(context, path, WT_STORE_WRITE, &store) != WT_OK)
+        wt_store_open(context, path, WT_STORE_MODE_WRITE, &store) != WT_OK)
         _exit(1);
     wt_status status = WT_OK;
     int i = 0;
@@ -336,7 +341,7 @@ static void fill_store(void) {
 static void invariant_5_a_full_disk_keeps_the_rest(void **state) {
     wt_context *context = *state;
     wt_store *store;
-    wt_store_count count;
+    wt_store_count count = WT_SIZED(wt_store_count);
     int status;
     put(context, "a");
     pid_t child = fork();
@@ -345,7 +350,8 @@ static void invariant_5_a_full_disk_keeps_the_rest(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store)); /* checks every page */
+    CHECK_OK(context,
+             wt_store_open(context, path, WT_STORE_MODE_WRITE, &store)); /* checks every page */
     CHECK_OK(context, wt_store_counts(context, store, &count));
     assert_true(count.done > 16 && count.done % 16 == 1);
     wt_store_free(store);

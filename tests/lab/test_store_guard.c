@@ -51,8 +51,8 @@ static size_t read_bytes(char *out, size_t size) {
 
 /* Every way to open it ends with the words, and the file keeps its bytes. */
 static void check_refused(wt_context *context, const char *words) {
-    static const wt_store_mode modes[] = {WT_STORE_READ, WT_STORE_COPY, WT_STORE_WRITE,
-                                          WT_STORE_CREATE};
+    static const wt_store_mode modes[] = {WT_STORE_MODE_READ, WT_STORE_MODE_COPY,
+                                          WT_STORE_MODE_WRITE, WT_STORE_MODE_CREATE};
     static char before[1 << 17], after[1 << 17];
     size_t length = read_bytes(before, sizeof before);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -111,12 +111,12 @@ static void check_count(wt_context *context, const char *from, wt_store_mode mod
 /* A store of an earlier version, and one that somebody analysed, packed and read with a log ahead.
  */
 static void stores_of_ours_are_read(void **state) {
-    check_count(*state, TEST_DATA "/fixtures/sweep.db", WT_STORE_READ, 4);
-    check_count(*state, TEST_DATA "/fixtures/sweep.db", WT_STORE_COPY, 4);
+    check_count(*state, TEST_DATA "/fixtures/sweep.db", WT_STORE_MODE_READ, 4);
+    check_count(*state, TEST_DATA "/fixtures/sweep.db", WT_STORE_MODE_COPY, 4);
     execute("ANALYZE; VACUUM; PRAGMA journal_mode = WAL; DELETE FROM about WHERE kind = 'x'");
-    check_count(*state, path, WT_STORE_READ, 12);
-    check_count(*state, path, WT_STORE_COPY, 12);
-    check_count(*state, path, WT_STORE_WRITE, 12);
+    check_count(*state, path, WT_STORE_MODE_READ, 12);
+    check_count(*state, path, WT_STORE_MODE_COPY, 12);
+    check_count(*state, path, WT_STORE_MODE_WRITE, 12);
 }
 
 /* Each ends every way to read the cells, with the cell named. */
@@ -149,7 +149,7 @@ static void invariant_6_cells_of_others_are_told(void **state) {
                  " (SELECT hash FROM cell ORDER BY hash LIMIT 1 OFFSET 5)",
                  cases[i].change);
         execute(sql);
-        CHECK_OK(context, wt_store_open(context, path, WT_STORE_READ, &store));
+        CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
         CHECK_FAILS(context, wt_store_walk(context, store, NULL, count_record, &count), WT_DATA,
                     cases[i].words);
         CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA, "is damaged");
@@ -168,12 +168,12 @@ static void invariant_6_facts_of_others_are_told(void **state) {
     wt_store *store;
     char last[64];
     execute("INSERT INTO about VALUES ('command', CAST(x'61c3a980ff62' AS TEXT))");
-    CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_READ, &store));
+    CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_MODE_READ, &store));
     CHECK_OK(*state, wt_store_about(*state, store, keep_fact, last));
     assert_string_equal(last, "command: a\xc3\xa9\\x80\\xffb");
     wt_store_free(store);
     execute("INSERT INTO about VALUES ('sweep', x'80')");
-    CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_READ, &store));
+    CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_MODE_READ, &store));
     CHECK_FAILS(*state, wt_store_about(*state, store, keep_fact, last), WT_DATA,
                 "the text of a fact about it is no text");
     wt_store_free(store);
@@ -193,7 +193,7 @@ static void parameters_out_of_range_are_told(void **state) {
                  " '\"length\":4', '\"length\":%s')",
                  values[i]);
         execute(sql);
-        CHECK_OK(context, wt_store_open(context, path, WT_STORE_READ, &store));
+        CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
         CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA,
                     "no sound value of 'length'");
         assert_non_null(strstr(wt_context_message(context), "is damaged: cell "));
@@ -268,7 +268,8 @@ static void let_go(other *child) {
 }
 
 static wt_status put_one(wt_context *context, wt_store *store, const char *hash) {
-    wt_record record = {.hash = hash,
+    wt_record record = {.size = sizeof record,
+                        .hash = hash,
                         .experiment = "recover",
                         .parameters = "{}",
                         .message = "",
@@ -301,63 +302,64 @@ static void invariant_7_a_copy_holds_nobody_up(void **state) {
     wt_context *context = *state;
     wt_store *store;
     listener listening = {0};
-    other child = start(true, WT_STORE_COPY);
+    other child = start(true, WT_STORE_MODE_COPY);
     wt_context_set_log(context, on_remark, &listening);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
     CHECK_OK(context, put_one(context, store, "abc"));
     wt_store_free(store);
     let_go(&child);
     assert_string_equal(listening.said, "");
-    check_count(context, path, WT_STORE_READ, 13);
+    check_count(context, path, WT_STORE_MODE_READ, 13);
 }
 
 static void invariant_7_a_writer_waits_and_says_so(void **state) {
     wt_context *context = *state;
     wt_store *store;
-    other child = start(true, WT_STORE_READ);
+    other child = start(true, WT_STORE_MODE_READ);
     listener listening = {.context = context, .child = &child};
     wt_context_set_log(context, on_remark, &listening);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
     CHECK_OK(context, put_one(context, store, "abc")); /* the child goes on when we say we wait */
     wt_store_free(store);
     assert_non_null(strstr(listening.said, "another process reads it; waiting"));
-    check_count(context, path, WT_STORE_READ, 13);
+    check_count(context, path, WT_STORE_MODE_READ, 13);
 }
 
 static void invariant_7_ctrl_c_ends_the_waiting(void **state) {
     wt_context *context = *state;
     wt_store *store;
-    other child = start(true, WT_STORE_READ);
+    other child = start(true, WT_STORE_MODE_READ);
     listener listening = {.context = context, .cancels = 2};
     wt_context_set_log(context, on_remark, &listening);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_WRITE, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
     CHECK_FAILS(context, put_one(context, store, "abc"), WT_INTERRUPTED,
                 "what was stored before is kept");
     wt_store_free(store);
     atomic_store(&context->cancels, 0);
     let_go(&child);
-    check_count(context, path, WT_STORE_READ, 12);
+    check_count(context, path, WT_STORE_MODE_READ, 12);
     /* the first Ctrl-C leaves a writer some seconds, and a reader none */
-    child = start(false, WT_STORE_READ);
+    child = start(false, WT_STORE_MODE_READ);
     listening.cancels = 1;
-    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_READ, &store), WT_INTERRUPTED,
+    CHECK_FAILS(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store), WT_INTERRUPTED,
                 "held");
     assert_non_null(strstr(listening.said, "another process writes to it"));
     atomic_store(&context->cancels, 0);
     let_go(&child);
-    check_count(context, path, WT_STORE_READ, 12);
+    check_count(context, path, WT_STORE_MODE_READ, 12);
 }
 
 static void the_memory_of_sqlite_is_counted(void **state) {
     wt_context *context = *state;
     wt_store *store;
     size_t before = wt_context_memory_used(context);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_COPY, &store));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_COPY, &store));
     assert_true(wt_context_memory_used(context) > before + (1 << 20));
     wt_store_free(store);
     assert_int_equal(wt_context_memory_used(context), before);
     wt_context_set_memory(context, (size_t)1 << 20);
-    CHECK_OK(context, wt_store_open(context, path, WT_STORE_READ, &store)); /* with fewer pages */
+    CHECK_OK(context,
+             wt_store_open(context, path, WT_STORE_MODE_READ, &store)); /* with fewer pages */
     assert_true(wt_context_memory_used(context) < (size_t)1 << 20);
     wt_store_free(store);
     wt_context_set_memory(context, 0);

@@ -1,0 +1,129 @@
+/* Stores: files of results, one row a cell.
+ *
+ * A cell is a pure function (experiment, parameters, seed) -> metrics. Its name is a SHA-256 of
+ * these and of the version of the experiment's results, so that a sweep knows what it has done.
+ * Sweeps put the cells of the library's experiments there; a program may put its own:
+ *
+ *     wt_store *store;
+ *     wt_record record = WT_SIZED(wt_record);
+ *     char hash[WT_HASH_TEXT];
+ *     record.experiment = "mine";
+ *     record.parameters = "{\"n\":64,\"rep\":0}";
+ *     record.metrics = "{\"test_error\":0.25}";
+ *     wt_record_hash(context, &record, hash);
+ *     record.hash = hash;
+ *     wt_store_open(context, "results.db", WT_STORE_MODE_CREATE, &store);
+ *     wt_store_put(context, store, &record);
+ *     wt_store_commit(context, store);
+ *     wt_store_free(store);
+ *
+ * (examples/results.c is a whole program.) wattle/results.h reads a store as tables. */
+#ifndef WATTLE_STORE_H
+#define WATTLE_STORE_H
+
+#include "wattle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes of a hash as text, with its end. */
+#define WT_HASH_TEXT 65
+
+/* One cell as the store keeps it. All text is UTF-8 and borrowed. The two objects of JSON hold
+ * plain values, with their keys in rising order and no blanks. */
+typedef struct wt_record {
+    size_t size;            /* WT_SIZED(wt_record) */
+    const char *hash;       /* 64 hexadecimal digits */
+    const char *experiment; /* "curve" */
+    const char *parameters; /* one JSON object; "rep", a whole number, tells repetitions apart */
+    int64_t seed;
+    int64_t result_version;
+    bool failed;
+    const char *message; /* of a cell that failed; "" otherwise */
+    const char *metrics; /* one JSON object; null = not computed. "{}" when it failed */
+    double wall_seconds; /* the cell's share of the time its group took */
+    const char *version; /* of the program that computed it */
+    const char *machine;
+    const char *finished_date; /* "2026-01-31T12:00:00Z" */
+} wt_record;
+
+/* A file of results: SQLite, tables `cell` and `about` (docs/formats.md lists the columns). */
+typedef struct wt_store wt_store;
+
+typedef enum wt_store_mode {
+    WT_STORE_MODE_READ,   /* must exist; other processes may read and one may write, but what it
+                             wants to store waits while a walk is under way */
+    WT_STORE_MODE_WRITE,  /* must exist; one writer at a time */
+    WT_STORE_MODE_CREATE, /* the same, and made when it is not there */
+    WT_STORE_MODE_COPY    /* read, and all is copied when it is opened, in memory or to a temporary
+                             file: a walk may take its time, as it holds nobody up */
+} wt_store_mode;
+
+/* WT_NO_INPUT when there is no such file, WT_DATA when it is no store, damaged or of a later
+ * format, WT_CANNOT_CREATE when it cannot be made or another process writes to it. A file that is
+ * no store is never changed. Where another process has locked the file, this and the calls below
+ * wait until it lets go, with a remark after some seconds, or until the context is cancelled. A
+ * process has a store open once at a time: to close a file drops the locks the process has on it.
+ */
+WT_API wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mode,
+                               wt_store **out);
+/* Accepts NULL. What was put and not committed is dropped. */
+WT_API void wt_store_free(wt_store *store);
+
+/* The path of the store as sentences show it. */
+WT_API const char *wt_store_shown(const wt_store *store);
+
+/* Called with one record after the other; a status other than WT_OK ends the walk with it. */
+typedef wt_status (*wt_record_fn)(void *user, const wt_record *record);
+/* All cells of an experiment (NULL = of all) in the order of their hashes, as they are at one
+ * moment even while another process writes. */
+WT_API wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experiment,
+                               wt_record_fn take, void *user);
+
+/* Facts about the store itself, in the order they were written: kind "format" (its number),
+ * "experiment" (a meaning: name, result version, parameters), "command" (a command line that wrote
+ * to it) and "sweep" (the keys and grids of a specification that was run). */
+typedef wt_status (*wt_about_fn)(void *user, const char *kind, const char *text);
+WT_API wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user);
+
+/* Notes a fact of kind "command" or "sweep", unless it is there; to be committed. */
+WT_API wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind,
+                               const char *text);
+
+/* The name of a cell, from its experiment, parameters, seed and result version. */
+WT_API wt_status wt_record_hash(wt_context *context, const wt_record *record,
+                                char out[WT_HASH_TEXT]);
+/* Puts a cell, in place of one of the same hash that failed; to be committed. A cell that is done
+ * is never replaced: WT_INTERNAL. WT_USAGE for a record that no reader would take. Texts that are
+ * NULL are empty, and so are metrics. */
+WT_API wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record);
+WT_API wt_status wt_store_commit(wt_context *context, wt_store *store);
+/* Drops what was put since the last commit. */
+WT_API void wt_store_drop(wt_store *store);
+
+/* How many cells there are. */
+typedef struct wt_store_count {
+    size_t size; /* WT_SIZED(wt_store_count) */
+    size_t done, failed;
+    double wall_seconds;
+} wt_store_count;
+WT_API wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out);
+
+typedef struct wt_merge_report {
+    size_t size;    /* WT_SIZED(wt_merge_report) */
+    size_t added;   /* cells that were not there */
+    size_t known;   /* cells that were there */
+    size_t mended;  /* of them, failed there and done now */
+    size_t differs; /* of them, done on both sides with other numbers: the first are kept */
+} wt_merge_report;
+/* Adds the cells of `from`, best a copy (WT_STORE_MODE_COPY), to the store, all or none. WT_DATA
+ * when the stores mean different things by a name, or the same program on the same machine gave
+ * numbers that differ by more than rounding. */
+WT_API wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
+                                wt_merge_report *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
