@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bound.h"
+#include "wattle/memory.h"
 
 typedef struct {
     const cli_bound_values *values;

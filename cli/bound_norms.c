@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "bound.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 typedef enum { OF_HEAD, OF_LAYER, OF_MODEL } owner;
 

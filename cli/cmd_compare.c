@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "commands.h"
+#include "wattle/memory.h"
 #include "wattle/recover.h"
 
 typedef struct {

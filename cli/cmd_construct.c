@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "commands.h"
-#include "io/output.h"
 #include "set_options.h"
 #include "wattle/construct.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
 
 typedef struct {
     const char *function, *positions, *heads, *tokens, *check, *output;

@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/progress.h"
 #include "commands.h"
 #include "curve.h"
-#include "io/output.h"
 #include "lab/curve_cell.h"
 #include "plot.h"
 #include "set_options.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
+#include "wattle/program.h"
 
 typedef struct {
     const char *models, *activations, *output, *plot;

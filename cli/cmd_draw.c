@@ -1,9 +1,9 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "io/output.h"
 #include "set_options.h"
 #include "wattle/layer.h"
+#include "wattle/output.h"
 
 typedef struct {
     cli_problem problem;

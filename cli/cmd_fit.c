@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "commands.h"
-#include "io/output.h"
 #include "set_options.h"
+#include "wattle/output.h"
+#include "wattle/text.h"
 
 typedef struct {
     const char *model, *activation, *test, *output, *solver, *loss, *ball;

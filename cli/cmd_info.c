@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "commands.h"
-#include "io/quote.h"
 #include "wattle/io.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 /* ---- as a table ------------------------------------------------------------------------------ */
 

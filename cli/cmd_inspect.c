@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "commands.h"
 #include "inspect_figure.h"
-#include "io/quote.h"
 #include "plot.h"
 #include "wattle/inspect.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 typedef struct {
     const char *plot;

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "commands.h"
-#include "io/output.h"
 #include "set_options.h"
 #include "wattle/io.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
 
 typedef struct {
     const char *output;

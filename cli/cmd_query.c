@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "commands.h"
-#include "io/output.h"
 #include "oracle.h"
 #include "set_options.h"
+#include "wattle/output.h"
 #include "wattle/query.h"
+#include "wattle/text.h"
 
 typedef struct {
     const char *oracle, *heads, *output;

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "commands.h"
-#include "io/output.h"
 #include "recover.h"
 #include "set_options.h"
+#include "wattle/output.h"
+#include "wattle/text.h"
 
 static const cli_option options[] = {
     {"heads", 'm', CLI_TEXT, offsetof(cli_recover_values, heads), "M", "auto",

@@ -5,16 +5,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
-#include "base/progress.h"
-#include "base/text.h"
 #include "commands.h"
-#include "io/output.h"
-#include "io/quote.h"
 #include "lab/claims.h"
 #include "lab/reproduce.h"
 #include "sweep.h"
 #include "verdicts.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
+#include "wattle/program.h"
+#include "wattle/text.h"
 
 typedef struct {
     const char *scale, *only, *output;

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "commands.h"
-#include "io/output.h"
 #include "search.h"
 #include "set_options.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
+#include "wattle/program.h"
 
 typedef struct {
     const char *task, *method, *output;
@@ -266,7 +266,8 @@ static wt_status run_table(cli_call *call) {
                                 .lengths = &given->length,
                                 .size_count = given->samples.count,
                                 .trials = given->trials};
-    if (!wt_multiply(given->length.count * given->samples.count, given->trials, &cells)) {
+    cells = wt_product(given->length.count * given->samples.count, given->trials);
+    if (cells == SIZE_MAX) {
         status = wt_fail(call->context, WT_USAGE, "%zu trials are too many", given->trials);
         goto done;
     }

@@ -8,11 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
-#include "base/memory.h"
 #include "commands.h"
 #include "lines.h"
 #include "wattle/layer.h"
+#include "wattle/memory.h"
 
 #define LOOK_EVERY 100 /* milliseconds between looks at the cancel flag */
 
@@ -91,7 +90,7 @@ static wt_status run(cli_call *call) {
         WT_TRY(wt_context_set_threads(call->context, 1));
     WT_TRY(wt_layer_load(call->context, call->operands[0], &work.layer));
     if (call->operand_count > 1) {
-        work.lines.file = wt_descriptor_move(open(call->operands[1], O_RDONLY | O_CLOEXEC));
+        work.lines.file = open(call->operands[1], O_RDONLY | O_CLOEXEC);
         if (work.lines.file < 0) {
             status =
                 wt_fail(call->context, WT_NO_INPUT, "%s: %s", call->operands[1], strerror(errno));

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "commands.h"
-#include "io/output.h"
 #include "plot.h"
 #include "threshold.h"
 #include "train_options.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
 
 typedef struct {
     cli_recipe recipe;

@@ -5,13 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "commands.h"
-#include "io/beside.h"
-#include "io/output.h"
 #include "plot.h"
 #include "train.h"
 #include "train_options.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
 
 typedef struct {
     cli_recipe train;

@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <stdarg.h>
 
-#include "base/context.h"
-#include "base/grid.h"
+#include "wattle/program.h"
+#include "wattle/text.h"
 
 typedef enum {
     CLI_FLAG,     /* bool */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "curve.h"
 #include "plot.h"
+#include "wattle/memory.h"
 
 /* What runs along the x axis. */
 static const struct {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "curve.h"
-#include "io/output.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
 
 wt_status curve_summary(wt_context *context, const curve_table *table, const curve_line *line,
                         size_t s, wt_interval *out) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "plot.h"
+#include "wattle/memory.h"
 
 enum {
     CROP = 40,  /* rows and columns shown of a large theta: a diagonal one can see */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "wattle/memory.h"
 
 #define LINE_MOST ((size_t)64 << 20)
 #define READ_ROOM ((size_t)1 << 16)

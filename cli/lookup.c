@@ -1,8 +1,8 @@
 /* Finding commands and options by name, and the name that was probably meant. */
 #include <string.h>
 
-#include "base/text.h"
 #include "command.h"
+#include "wattle/text.h"
 
 const cli_command *cli_find_command(const char *name) {
     for (size_t i = 0; cli_commands[i] != NULL; i++)

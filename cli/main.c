@@ -8,27 +8,23 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/progress.h"
-#include "base/text.h"
 #include "color.h"
 #include "command.h"
 #include "version.h"
+#include "wattle/program.h"
+#include "wattle/text.h"
 
-/* Tests make the k-th allocation or write fail through the environment (see CONTRIBUTING.md). */
-static void inject_faults(wt_context *context) {
-    int64_t count;
-    const char *text = getenv("WATTLE_FAULT_ALLOCATION");
-    if (text != NULL && wt_parse_integer(text, &count))
-        atomic_store(&context->allocation_to_fail, (long)count);
-    text = getenv("WATTLE_FAULT_WRITE");
-    if (text != NULL && wt_parse_integer(text, &count))
-        atomic_store(&context->write_to_fail, (long)count);
+/* A variable that tests set (see CONTRIBUTING.md); 0 when it is no number. */
+static long fault(const char *variable) {
+    int64_t count = 0;
+    const char *text = getenv(variable);
+    return text != NULL && wt_parse_integer(text, &count) ? (long)count : 0;
 }
 
 /* Whether all of the result arrived; an earlier write may have failed before the last one. */
 static bool stdout_is_written(wt_context *context) {
     bool flushed = fflush(stdout) == 0;
-    return flushed && !ferror(stdout) && !cli_print_lost && !wt_fault_due(&context->write_to_fail);
+    return flushed && !ferror(stdout) && !cli_print_lost && !wt_context_write_fails(context);
 }
 
 static void write_json_error(wt_context *context, wt_status status) {
@@ -160,7 +156,7 @@ int main(int argc, char **argv) {
         fputs("wattle: no memory to start\n", stderr);
         return wt_status_exit_code(WT_MEMORY);
     }
-    inject_faults(context);
+    wt_context_set_faults(context, fault("WATTLE_FAULT_ALLOCATION"), fault("WATTLE_FAULT_WRITE"));
     signal(SIGXFSZ, SIG_IGN); /* a write past the file size limit fails with a sentence instead */
     bool json = wants_json(argc, argv);
     wt_status status = run_words(context, argc, argv, &json);

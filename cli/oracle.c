@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/memory.h"
-#include "base/progress.h"
-#include "io/quote.h"
+#include "wattle/memory.h"
+#include "wattle/program.h"
+#include "wattle/text.h"
 
 #define LEAVE 2.0 /* seconds to end by itself once its input or its output is closed */
 

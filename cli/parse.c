@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "command.h"
-#include "io/quote.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 const cli_option cli_common_options[] = {
     {"threads", 't', CLI_COUNT, offsetof(cli_common, threads), "T", NULL,

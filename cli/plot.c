@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "io/output.h"
+#include "wattle/output.h"
+#include "wattle/text.h"
 
 #define WIDTH_UNKNOWN 80
 

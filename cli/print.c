@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "command.h"
+#include "wattle/text.h"
 
 bool cli_print_lost;
 

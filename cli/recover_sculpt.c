@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "recover.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 enum { TEXT_BYTES = 4096 };
 

@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/output.h"
 #include "lab/statistics.h"
 #include "search.h"
+#include "wattle/output.h"
 
 static const wt_search_point *point_at(const search_table *table, size_t length, size_t trial,
                                        size_t size) {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "io/output.h"
-#include "io/quote.h"
 #include "lab/flat.h"
 #include "report/script.h"
 #include "sweep.h"
+#include "wattle/memory.h"
+#include "wattle/output.h"
+#include "wattle/text.h"
 
 /* ---- columns ------------------------------------------------------------------------------- */
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/progress.h"
-#include "base/text.h"
 #include "linalg/linalg.h"
 #include "set_options.h"
 #include "sweep.h"
+#include "wattle/memory.h"
+#include "wattle/program.h"
+#include "wattle/text.h"
 
 enum { ORDER = 384 };
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "commit.h"
-#include "io/quote.h"
 #include "machine.h"
 #include "set_options.h"
 #include "sweep.h"
+#include "wattle/memory.h"
+#include "wattle/text.h"
 
 wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers) {
     char processor[CLI_CPU_TEXT];

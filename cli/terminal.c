@@ -1,11 +1,12 @@
 /* The person in front of the screen: remarks and progress on stderr, Ctrl-C. */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/progress.h"
 #include "command.h"
+#include "wattle/program.h"
 
 #define PLAIN_EVERY 10.0 /* seconds between progress lines when stderr is no terminal */
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "plot.h"
 #include "threshold.h"
+#include "wattle/memory.h"
 
 enum { CURVE = 60, NAME = 32 };
 

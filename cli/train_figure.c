@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "plot.h"
 #include "train.h"
+#include "wattle/memory.h"
 
 enum { KINDS = 3, NAME = 32 }; /* loss, train accuracy, validation accuracy */
 /* Looks. Peaks of the attention are a position wide: its line is one of the solid ones. */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/output.h"
 #include "lab/statistics_fit.h"
 #include "report/chart.h"
+#include "wattle/output.h"
 
 enum { WORDS = 128 };
 

@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "commit.h"
-#include "linalg/linalg.h"
+#include "wattle/blas.h"
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__

@@ -68,7 +68,9 @@ WT_API size_t wt_context_memory(const wt_context *context);
 WT_API size_t wt_context_memory_used(const wt_context *context);
 WT_API size_t wt_context_memory_peak(const wt_context *context);
 
-/* The sentence of the last failed call; "" before any. Valid until the next call. */
+/* The sentence of the last failed call, at most WT_MESSAGE_BYTES with its 0; "" before any. Valid
+ * until the next call. */
+#define WT_MESSAGE_BYTES 1024
 WT_API const char *wt_context_message(const wt_context *context);
 
 /* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED; a sweep finishes

@@ -2,6 +2,10 @@
 
 enum { LINK = 64 }; /* in front of a piece, so that it stays aligned: the piece before it */
 
+wt_arena wt_arena_on(wt_context *context, const char *what) {
+    return (wt_arena){.context = context, .what = what};
+}
+
 void *wt_arena_take(wt_arena *arena, size_t size, bool clear, const size_t *sides, size_t count) {
     size_t elements = 1, bytes;
     for (size_t i = 0; i < count; i++)

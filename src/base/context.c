@@ -167,6 +167,15 @@ void wt_remark(wt_context *context, const char *format, ...) {
     context->log(context->log_user, sentence);
 }
 
+void wt_context_set_faults(wt_context *context, long allocation, long write) {
+    atomic_store(&context->allocation_to_fail, allocation);
+    atomic_store(&context->write_to_fail, write);
+}
+
+bool wt_context_write_fails(wt_context *context) {
+    return wt_fault_due(&context->write_to_fail);
+}
+
 bool wt_fault_due(atomic_long *counter) {
     /* Counts down to the event that fails and stays off afterwards. */
     return atomic_load(counter) > 0 && atomic_fetch_sub(counter, 1) == 1;

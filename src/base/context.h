@@ -1,13 +1,11 @@
-/* What the context holds, and how a call fails: with a sentence, through one way out. */
+/* What the context holds. */
 #ifndef WT_BASE_CONTEXT_H
 #define WT_BASE_CONTEXT_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "wattle/base.h"
-
-#define WT_MESSAGE_BYTES 1024
+#include "wattle/program.h"
 
 /* Bytes held through a context. Blocks point to it, so that it outlives the context if they do. */
 typedef struct wt_account {
@@ -31,34 +29,10 @@ struct wt_context {
     atomic_long allocation_to_fail, write_to_fail;
 };
 
-/* Records the sentence, fit to be shown (wt_show), and returns the status. Inside wt_parallel_for
- * the sentence of the first failing chunk (by index, not by time) is the one kept. */
-__attribute__((format(printf, 3, 4))) wt_status wt_fail(wt_context *context, wt_status status,
-                                                        const char *format, ...);
-#ifdef __clang_analyzer__
-/* Lets the analyser see that the status given is the one returned. */
-#define wt_fail(context, status, ...) ((void)wt_fail(context, status, __VA_ARGS__), (status))
-#endif
-/* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
-wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
-/* Sends a remark to the context's log, if there is one. */
-__attribute__((format(printf, 2, 3))) void wt_remark(wt_context *context, const char *format, ...);
-
-/* In functions with a `wt_status status` and one `done:` label that frees. */
-#define WT_TRY(call)                                                                               \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status != WT_OK)                                                                       \
-            goto done;                                                                             \
-    } while (0)
-
 /* Where wt_fail writes while this thread runs a chunk of a parallel loop; NULL outside. */
 extern _Thread_local char *wt_chunk_message;
 
 /* True when the k-th event set on the counter is this one. */
 bool wt_fault_due(atomic_long *counter);
-
-/* WT_INTERRUPTED with a sentence once the context is cancelled. */
-wt_status wt_check_cancelled(wt_context *context);
 
 #endif

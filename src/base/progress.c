@@ -19,22 +19,22 @@ void wt_context_set_progress(wt_context *context, wt_progress_fn show, void *use
 }
 
 wt_meter wt_meter_start(wt_context *context, const char *what, double total) {
-    return (wt_meter){
-        .context = context, .progress = {.what = what, .total = total}, .began = wt_clock()};
+    return (wt_meter){.context = context, .what = what, .total = total, .began = wt_clock()};
 }
 
 void wt_meter_set(wt_meter *meter, double done) {
     wt_context *context = meter->context;
-    meter->progress.done = done;
     if (context->progress == NULL)
         return;
     double now = wt_clock();
-    bool last = meter->progress.total > 0 && done >= meter->progress.total;
+    bool last = meter->total > 0 && done >= meter->total;
     if (!last && now - context->progress_shown < SHOW_EVERY)
         return;
     context->progress_shown = now;
-    meter->progress.seconds = now - meter->began;
-    context->progress(context->progress_user, &meter->progress);
+    context->progress(context->progress_user, &(wt_progress){.what = meter->what,
+                                                             .done = done,
+                                                             .total = meter->total,
+                                                             .seconds = now - meter->began});
 }
 
 /* "45s", "3m20s", "2h05m". */

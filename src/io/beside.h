@@ -7,6 +7,7 @@
 #define WT_IO_BESIDE_H
 
 #include "base/context.h"
+#include "wattle/output.h"
 
 /* Bytes of the directory part of the path, its last slash included. */
 size_t wt_directory_bytes(const char *path);
@@ -15,13 +16,5 @@ size_t wt_directory_bytes(const char *path);
  * released. Files that dead runs of the same target left are removed. Where none can be made *file
  * is -1, with errno, and *path NULL; the status is that of memory alone. */
 wt_status wt_beside_temporary(wt_context *context, const char *target, char **path, int *file);
-
-/* One worker at a time on a target that is read, added to and written again. */
-typedef struct wt_hold wt_hold;
-/* WT_CANNOT_CREATE when another has it, in this process or another, or its directory cannot be
- * written. */
-wt_status wt_hold_open(wt_context *context, const char *target, wt_hold **out);
-/* Accepts NULL. Nothing remains beside the target. */
-void wt_hold_free(wt_hold *hold);
 
 #endif

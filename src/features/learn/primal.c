@@ -185,7 +185,7 @@ static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end,
     wt_status status = WT_OK;
     for (double next = end * step; so_far->lambda == end && next >= least && isfinite(next);
          end = next, next *= step) {
-        run->meter.progress.total += judged(ridge) ? (double)run->primal->source->samples : 0;
+        run->meter.total += judged(ridge) ? (double)run->primal->source->samples : 0;
         WT_TRY(try_lambda(run, ridge, next, 1 - WT_WIDEN_GAIN, v, so_far));
     }
 done:

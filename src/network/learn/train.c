@@ -216,7 +216,7 @@ static void show(wt_context *context, wt_trainer *trainer) {
     else
         snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "accuracy %.4f, step",
                  last->validation_accuracy);
-    trainer->meter.progress.what = trainer->meter_words;
+    trainer->meter.what = trainer->meter_words;
     wt_meter_set(&trainer->meter, (double)trainer->step);
 }
 

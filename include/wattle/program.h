@@ -1,0 +1,76 @@
+/* For programs and callbacks built on the library: they fail with a sentence, free what they hold,
+ * stop when they are told to and show how far they have come in the same way as the library.
+ *
+ *     static wt_status total(wt_context *context, const char *path, double *out) {
+ *         wt_status status;
+ *         wt_file *file = NULL;
+ *         double *values = NULL;
+ *         WT_TRY(wt_file_open(context, path, &file));
+ *         const wt_array *array = wt_file_find(file, "y");
+ *         if (array == NULL)
+ *             WT_TRY(wt_fail(context, WT_DATA, "%s has no array y", path));
+ *         WT_TRY(WT_NEW(context, &values, array->count, "the labels"));
+ *         ...
+ *     done:
+ *         wt_release(values);
+ *         wt_file_free(file);
+ *         return status;
+ *     } */
+#ifndef WATTLE_PROGRAM_H
+#define WATTLE_PROGRAM_H
+
+#include "wattle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Records the sentence, fit to be shown (wt_show), and returns the status. In a callback that runs
+ * on several threads, the sentence of the first failing part (by index, not by time) is the one
+ * kept. */
+__attribute__((format(printf, 3, 4))) WT_API wt_status wt_fail(wt_context *context,
+                                                               wt_status status, const char *format,
+                                                               ...);
+#ifdef __clang_analyzer__
+/* Lets the analyser see that the status given is the one returned. */
+#define wt_fail(context, status, ...) ((void)wt_fail(context, status, __VA_ARGS__), (status))
+#endif
+/* Sends a remark to the context's log, if there is one. */
+__attribute__((format(printf, 2, 3))) WT_API void wt_remark(wt_context *context, const char *format,
+                                                            ...);
+/* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
+WT_API wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
+/* WT_INTERRUPTED with a sentence once the context is cancelled. */
+WT_API wt_status wt_check_cancelled(wt_context *context);
+
+/* In functions with a `wt_status status` and one `done:` label that frees. */
+#define WT_TRY(call)                                                                               \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != WT_OK)                                                                       \
+            goto done;                                                                             \
+    } while (0)
+
+/* Seconds on a clock that never goes back. */
+WT_API double wt_clock(void);
+
+/* Tells the context's progress callback how far a loop has come. */
+typedef struct wt_meter {
+    wt_context *context;
+    const char *what; /* "cells": what is counted; must outlive the meter */
+    double total;     /* 0 = not known */
+    double began;     /* by wt_clock */
+} wt_meter;
+WT_API wt_meter wt_meter_start(wt_context *context, const char *what, double total);
+/* Shows the state when a tenth of a second has gone by since the last time, or at the end. */
+WT_API void wt_meter_set(wt_meter *meter, double done);
+
+/* For tests: the k-th allocation and the k-th write from now fail; 0 = none. */
+WT_API void wt_context_set_faults(wt_context *context, long allocation, long write);
+/* Counts a write that the program makes past the library; true when it is the one to fail. */
+WT_API bool wt_context_write_fails(wt_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
