@@ -123,15 +123,15 @@ wt_status cli_sweep_experiment(cli_call *call, const char *name) {
 /* ---- experiments ------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {
-    [WT_PARAMETER_WORD] = "words",    [WT_PARAMETER_TEXT] = "text",
-    [WT_PARAMETER_COUNT] = "counts",  [WT_PARAMETER_NATURAL] = "whole",
-    [WT_PARAMETER_REAL] = "reals",    [WT_PARAMETER_CHOICE] = "reals or words",
-    [WT_PARAMETER_FLAG] = "yes or no"};
+    [WT_FIELD_KIND_WORD] = "words",    [WT_FIELD_KIND_TEXT] = "text",
+    [WT_FIELD_KIND_COUNT] = "counts",  [WT_FIELD_KIND_NATURAL] = "whole",
+    [WT_FIELD_KIND_REAL] = "reals",    [WT_FIELD_KIND_CHOICE] = "reals or words",
+    [WT_FIELD_KIND_FLAG] = "yes or no"};
 
 static json_t *describe(const wt_experiment *experiment) {
     json_t *parameters = json_array(), *metrics = json_array();
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *one = &experiment->parameters[i];
+        const wt_field *one = &experiment->parameters[i];
         json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", one->name,
                                                     "kind", kinds[one->kind], "default",
                                                     one->fallback, "help", one->help));
@@ -147,11 +147,11 @@ static json_t *describe(const wt_experiment *experiment) {
 static void print_experiment(const wt_experiment *experiment) {
     cli_print("%s: %s\n", experiment->name, experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *one = &experiment->parameters[i];
+        const wt_field *one = &experiment->parameters[i];
         cli_print("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
                   one->fallback == NULL ? "-" : one->fallback, one->help);
     }
-    cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_PARAMETER_NATURAL], "0",
+    cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_FIELD_KIND_NATURAL], "0",
               "seeds, a grid");
     cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
               "repetitions, each with draws of its own");

@@ -7,6 +7,7 @@
 #include "wattle/boolean.h"
 #include "wattle/capacity.h"
 #include "wattle/construct.h"
+#include "wattle/field.h"
 #include "wattle/inspect.h"
 #include "wattle/io.h"
 #include "wattle/layer.h"

@@ -11,7 +11,7 @@
 
 #define MOST_REPS 1000000
 
-static const wt_parameter seed_parameter = {"seed", WT_PARAMETER_NATURAL, "0", ""};
+static const wt_field seed_parameter = {"seed", WT_FIELD_KIND_NATURAL, "0", .help = ""};
 
 /* Reals of a grid to 12 digits: 0.1:0.5:0.1 and 0.1,0.2,0.3 must name the same cells. */
 static double tidy(double value) {
@@ -33,10 +33,10 @@ static wt_status grow(wt_context *context, wt_axis_values *axis, size_t more) {
     return WT_OK;
 }
 
-static wt_status add_grid(wt_context *context, const wt_parameter *parameter, const char *text,
+static wt_status add_grid(wt_context *context, const wt_field *parameter, const char *text,
                           wt_axis_values *out) {
-    bool whole = parameter->kind == WT_PARAMETER_COUNT || parameter->kind == WT_PARAMETER_NATURAL;
-    double least = parameter->kind == WT_PARAMETER_COUNT ? 1 : 0;
+    bool whole = parameter->kind == WT_FIELD_KIND_COUNT || parameter->kind == WT_FIELD_KIND_NATURAL;
+    double least = parameter->kind == WT_FIELD_KIND_COUNT ? 1 : 0;
     wt_grid grid = {0};
     wt_status status;
     WT_TRY(whole ? wt_grid_parse_integers(context, text, &grid)
@@ -56,12 +56,12 @@ done:
     return status;
 }
 
-static wt_status add_word(wt_context *context, const wt_parameter *parameter, const char *word,
+static wt_status add_word(wt_context *context, const wt_field *parameter, const char *word,
                           wt_axis_values *out) {
     wt_value value = {.text = word};
-    if (parameter->kind == WT_PARAMETER_CHOICE && strchr("0123456789+-.", word[0]) != NULL)
+    if (parameter->kind == WT_FIELD_KIND_CHOICE && strchr("0123456789+-.", word[0]) != NULL)
         return add_grid(context, parameter, word, out);
-    if (parameter->kind == WT_PARAMETER_FLAG) {
+    if (parameter->kind == WT_FIELD_KIND_FLAG) {
         bool yes = strcmp(word, "yes") == 0;
         if (!yes && strcmp(word, "no") != 0)
             return wt_fail(context, WT_USAGE, "'%s' is neither yes nor no", word);
@@ -74,8 +74,7 @@ static wt_status add_word(wt_context *context, const wt_parameter *parameter, co
 }
 
 /* Words with commas between them, blanks around them dropped; cuts out->text into pieces. */
-static wt_status add_words(wt_context *context, const wt_parameter *parameter,
-                           wt_axis_values *out) {
+static wt_status add_words(wt_context *context, const wt_field *parameter, wt_axis_values *out) {
     for (char *at = out->text; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
@@ -93,23 +92,23 @@ static wt_status add_words(wt_context *context, const wt_parameter *parameter,
     return WT_OK;
 }
 
-static wt_status parse(wt_context *context, const wt_parameter *parameter, const char *text,
+static wt_status parse(wt_context *context, const wt_field *parameter, const char *text,
                        wt_axis_values *out) {
     wt_status status;
     WT_TRY(wt_copy_text(context, &out->text, text, "values"));
     switch (parameter->kind) {
-    case WT_PARAMETER_TEXT:
+    case WT_FIELD_KIND_TEXT:
         WT_TRY(grow(context, out, 1));
         out->values[out->count++] = (wt_value){.text = out->text};
         break;
-    case WT_PARAMETER_WORD:
-    case WT_PARAMETER_CHOICE:
-    case WT_PARAMETER_FLAG:
+    case WT_FIELD_KIND_WORD:
+    case WT_FIELD_KIND_CHOICE:
+    case WT_FIELD_KIND_FLAG:
         WT_TRY(add_words(context, parameter, out));
         break;
-    case WT_PARAMETER_COUNT:
-    case WT_PARAMETER_NATURAL:
-    case WT_PARAMETER_REAL:
+    case WT_FIELD_KIND_COUNT:
+    case WT_FIELD_KIND_NATURAL:
+    case WT_FIELD_KIND_REAL:
         WT_TRY(add_grid(context, parameter, text, out));
         break;
     }
@@ -132,9 +131,13 @@ static void sort_once(wt_axis_values *axis) {
 }
 
 /* The values the specification gives, or the usual ones. */
-static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_parameter *parameter,
+static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_field *parameter,
                            wt_axis_values *out) {
     const wt_spec_entry *entry = wt_spec_find(spec, parameter->name);
+    const wt_spec_entry *other = wt_spec_find(spec, wt_field_option(parameter));
+    if (entry != NULL && other != NULL && entry != other)
+        return wt_spec_fail(context, spec, other, "is '%s', which is given too", parameter->name);
+    entry = entry != NULL ? entry : other;
     const char *text = entry != NULL ? entry->text : parameter->fallback;
     if (text == NULL)
         return wt_spec_fail(context, spec, NULL, "'%s' must be given: %s", parameter->name,
@@ -169,6 +172,8 @@ static const char *key_at(const wt_experiment *experiment, size_t index) {
 static wt_status check_key(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
                            const wt_experiment *experiment) {
     const char *nearest = NULL, *name;
+    if (wt_field_find(experiment->parameters, experiment->parameter_count, entry->key) != NULL)
+        return WT_OK;
     size_t least = strlen(entry->key) / 3 + 2; /* more slips than that make another word */
     for (size_t i = 0; (name = key_at(experiment, i)) != NULL; i++) {
         size_t slips = wt_edit_distance(entry->key, name);

@@ -37,44 +37,21 @@ done:
     return status;
 }
 
-static json_t *json_of(const wt_parameter *parameter, wt_value value) {
+static json_t *json_of(const wt_field *parameter, wt_value value) {
     if (value.text != NULL)
         return json_string(value.text);
-    if (parameter->kind == WT_PARAMETER_FLAG)
+    if (parameter->kind == WT_FIELD_KIND_FLAG)
         return json_boolean(value.number != 0);
-    if (parameter->kind == WT_PARAMETER_COUNT || parameter->kind == WT_PARAMETER_NATURAL)
+    if (parameter->kind == WT_FIELD_KIND_COUNT || parameter->kind == WT_FIELD_KIND_NATURAL)
         return json_integer((json_int_t)value.number);
     return json_real(value.number);
 }
 
-static bool is_word_of(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (; words != NULL && *words != '\0'; words += *words == ' ') {
-        size_t here = strcspn(words, " ");
-        if (here == length && strncmp(words, word, length) == 0)
-            return true;
-        words += here;
-    }
-    return false;
-}
-
-/* What a parameter is when nothing is said. */
-static wt_value usual(const wt_parameter *parameter) {
-    wt_value value = {.text = parameter->fallback};
-    if (parameter->kind == WT_PARAMETER_FLAG)
-        return (wt_value){.number = strcmp(parameter->fallback, "yes") == 0};
-    if (parameter->kind != WT_PARAMETER_WORD && parameter->kind != WT_PARAMETER_TEXT &&
-        wt_parse_real(parameter->fallback, &value.number))
-        value.text = NULL;
-    return value;
-}
-
 /* Whether a parameter stands in the name of a cell. */
-static bool is_named(const wt_experiment *experiment, const wt_parameter *parameter,
-                     wt_value value) {
-    if (!is_word_of(experiment->later, parameter->name))
+static bool is_named(const wt_field *parameter, wt_value value) {
+    if (parameter->since == 0)
         return true;
-    wt_value other = usual(parameter);
+    wt_value other = wt_field_usual(parameter);
     bool texts = value.text != NULL && other.text != NULL;
     return texts ? strcmp(value.text, other.text) != 0
                  : value.text != other.text || value.number != other.number;
@@ -85,12 +62,12 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
     json_t *object = json_object();
     bool failed = object == NULL;
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *parameter = &experiment->parameters[i];
+        const wt_field *parameter = &experiment->parameters[i];
         bool grouped = experiment->group != NULL && strcmp(parameter->name, experiment->group) == 0;
         wt_value value = trial->values[i];
         if (grouped && part == WT_CELL_GROUP)
             continue;
-        if (!is_named(experiment, parameter, value))
+        if (!is_named(parameter, value))
             continue;
         if (grouped)
             value = (wt_value){.number = size};
@@ -160,7 +137,7 @@ wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
     bool counts =
         experiment->group == NULL ||
         experiment->parameters[wt_experiment_parameter(experiment, experiment->group)].kind ==
-            WT_PARAMETER_COUNT;
+            WT_FIELD_KIND_COUNT;
     if (form->values != trial->values || form->experiment != experiment || !counts)
         WT_TRY(make_form(context, form, experiment, trial, size));
     bool size_first = form->size.at < form->rep.at;
@@ -247,7 +224,7 @@ wt_status wt_cell_meaning(wt_context *context, const wt_experiment *experiment, 
     wt_status status;
     WT_TRY(WT_NEW(context, &names, experiment->parameter_count, "names"));
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        if (is_word_of(experiment->later, experiment->parameters[i].name))
+        if (experiment->parameters[i].since > 0)
             continue; /* stores were declared without it */
         names[count] = experiment->parameters[i].name;
         bytes += strlen(names[count++]) + 1;
@@ -264,19 +241,19 @@ done:
 }
 
 /* Counts are whole and small enough to be told as such. */
-static bool in_range(wt_parameter_kind kind, double number) {
-    if (kind != WT_PARAMETER_COUNT && kind != WT_PARAMETER_NATURAL)
+static bool in_range(wt_field_kind kind, double number) {
+    if (kind != WT_FIELD_KIND_COUNT && kind != WT_FIELD_KIND_NATURAL)
         return isfinite(number);
-    return number >= (kind == WT_PARAMETER_COUNT) && number <= (double)WT_GRID_WHOLE &&
+    return number >= (kind == WT_FIELD_KIND_COUNT) && number <= (double)WT_GRID_WHOLE &&
            number == floor(number);
 }
 
-static bool read_value(const wt_parameter *parameter, const json_t *json, wt_value *out) {
-    bool words = parameter->kind == WT_PARAMETER_WORD || parameter->kind == WT_PARAMETER_TEXT;
+static bool read_value(const wt_field *parameter, const json_t *json, wt_value *out) {
+    bool words = parameter->kind == WT_FIELD_KIND_WORD || parameter->kind == WT_FIELD_KIND_TEXT;
     *out = (wt_value){.text = json_string_value(json)};
     if (out->text != NULL)
-        return words || parameter->kind == WT_PARAMETER_CHOICE;
-    if (parameter->kind == WT_PARAMETER_FLAG) {
+        return words || parameter->kind == WT_FIELD_KIND_CHOICE;
+    if (parameter->kind == WT_FIELD_KIND_FLAG) {
         out->number = json_is_true(json);
         return json_is_boolean(json);
     }
@@ -291,10 +268,10 @@ wt_status wt_cell_read(wt_context *context, const wt_experiment *experiment, con
         return wt_fail(context, WT_DATA, "a cell of '%s' has no repetition", experiment->name);
     *rep = (uint64_t)json_integer_value(repetition);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *parameter = &experiment->parameters[i];
+        const wt_field *parameter = &experiment->parameters[i];
         const json_t *value = json_object_get(object, parameter->name);
-        if (value == NULL && is_word_of(experiment->later, parameter->name))
-            values[i] = usual(parameter);
+        if (value == NULL && parameter->since > 0)
+            values[i] = wt_field_usual(parameter);
         else if (!read_value(parameter, value, &values[i]))
             return wt_fail(context, WT_DATA, "a cell of '%s' has no sound value of '%s'",
                            experiment->name, parameter->name);

@@ -8,31 +8,7 @@
 #define WT_LAB_EXPERIMENT_H
 
 #include "base/context.h"
-
-typedef enum wt_parameter_kind {
-    WT_PARAMETER_WORD,    /* text; "rfa,brfa" in a sweep is two of them */
-    WT_PARAMETER_TEXT,    /* text in which commas mean nothing to the sweep */
-    WT_PARAMETER_COUNT,   /* whole, 1 or more; grids */
-    WT_PARAMETER_NATURAL, /* whole, 0 or more; grids */
-    WT_PARAMETER_REAL,    /* grids */
-    WT_PARAMETER_CHOICE,  /* numbers and words with commas between them: "1e-3,1e-2,loo" */
-    WT_PARAMETER_FLAG     /* yes or no, or yes,no */
-} wt_parameter_kind;
-
-/* Named like the long option of the command that does the same. */
-typedef struct wt_parameter {
-    const char *name;
-    wt_parameter_kind kind;
-    const char *fallback; /* as it would be written; NULL = must be given */
-    const char *help;
-} wt_parameter;
-
-/* The value of a parameter: text for words and texts, else NULL and the number (a flag is 0 or 1).
- * The text is borrowed from the sweep, or static. */
-typedef struct wt_value {
-    double number;
-    const char *text;
-} wt_value;
+#include "base/field.h"
 
 /* What one call computes: cells that differ in the grouped parameter alone. */
 typedef struct wt_trial {
@@ -53,13 +29,10 @@ typedef struct wt_experiment {
     const char *summary;
     /* Counted up whenever the same parameters and seed would give other metrics than before. */
     int64_t result_version;
-    const wt_parameter *parameters;
+    const wt_field *parameters; /* named like the long options of the command that does the same */
     size_t parameter_count;
     const char *group; /* name of the grouped parameter; NULL = none */
-    /* Names, parted by blanks, of parameters that came when cells had names already: at its
-     * fallback such a one is not in them. May be NULL. */
-    const char *later;
-    size_t reps; /* unless the sweep says otherwise */
+    size_t reps;       /* unless the sweep says otherwise */
     const char *const *metrics;
     size_t metric_count;
     /* Checks the values and makes them canonical: what means nothing for the others is set to one

@@ -10,19 +10,23 @@
 
 enum { FUNCTION, LENGTH, POSITIONS, POSITION_DIM, HEADS, TOKENS, DRAWS, FIXED_LENGTH, PARAMETERS };
 
-static const wt_parameter parameters[PARAMETERS] = {
-    [FUNCTION] = {"function", WT_PARAMETER_WORD, "and:3",
-                  "symmetric:0001, table:01101001, and:3 and so on, as for wattle construct"},
-    [LENGTH] = {"length", WT_PARAMETER_COUNT, "1024", "bits of an input"},
-    [POSITIONS] = {"positions", WT_PARAMETER_WORD, "basis", "basis, random or trained"},
-    [POSITION_DIM] = {"position-dim", WT_PARAMETER_NATURAL, "0",
-                      "dimension of random positions; 0 = max(64, 8 (s + 1) log T)"},
-    [HEADS] = {"heads", WT_PARAMETER_WORD, "auto", "one, s, or auto: one where it will do"},
-    [TOKENS] = {"tokens", WT_PARAMETER_WORD, "sum", "sum or bag"},
-    [DRAWS] = {"draws", WT_PARAMETER_COUNT, "100", "random values of the irrelevant bits"},
-    [FIXED_LENGTH] = {"fixed-length", WT_PARAMETER_NATURAL, "0",
-                      "hold the strength at the least that keeps the promise at this length; 0 = "
-                      "the strength solved from the promise"},
+static const wt_field parameters[PARAMETERS] = {
+    [FUNCTION] = {"function", WT_FIELD_KIND_WORD, "and:3",
+                  .help =
+                      "symmetric:0001, table:01101001, and:3 and so on, as for wattle construct"},
+    [LENGTH] = {"length", WT_FIELD_KIND_COUNT, "1024", .help = "bits of an input"},
+    [POSITIONS] = {"positions", WT_FIELD_KIND_WORD, "basis", .help = "basis, random or trained"},
+    [POSITION_DIM] = {"position-dim", WT_FIELD_KIND_NATURAL, "0",
+                      .help = "dimension of random positions; 0 = max(64, 8 (s + 1) log T)"},
+    [HEADS] = {"heads", WT_FIELD_KIND_WORD, "auto",
+               .help = "one, s, or auto: one where it will do"},
+    [TOKENS] = {"tokens", WT_FIELD_KIND_WORD, "sum", .help = "sum or bag"},
+    [DRAWS] = {"draws", WT_FIELD_KIND_COUNT, "100", .help = "random values of the irrelevant bits"},
+    [FIXED_LENGTH] =
+        {"fixed-length", WT_FIELD_KIND_NATURAL, "0",
+         .help = "hold the strength at the least that keeps the promise at this length; 0 = "
+                 "the strength solved from the promise",
+         .since = 1},
 };
 
 enum {
@@ -190,7 +194,6 @@ const wt_experiment wt_experiment_construct = {
     .result_version = 1,
     .parameters = parameters,
     .parameter_count = PARAMETERS,
-    .later = "fixed-length",
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,

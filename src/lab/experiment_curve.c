@@ -30,28 +30,33 @@ enum {
     PARAMETERS
 };
 
-static const wt_parameter parameters[PARAMETERS] = {
-    [MODEL] = {"model", WT_PARAMETER_WORD, "rfa",
-               "rfa, brfa, rfmlp, rfa-inf, brfa-inf or rfmlp-inf"},
-    [TARGET] = {"target", WT_PARAMETER_WORD, NULL, "mean-power:2 and so on, as for wattle draw"},
-    [TOKENS] = {"tokens", WT_PARAMETER_WORD, "sphere", "sphere, gaussian or boolean"},
-    [TOKEN_SCALE] = {"token-scale", WT_PARAMETER_REAL, "0",
-                     "tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) otherwise"},
-    [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "standard deviation of the label noise"},
-    [DIM] = {"dim", WT_PARAMETER_COUNT, "16", "dimension of the tokens"},
-    [KEYS] = {"keys", WT_PARAMETER_COUNT, "16", "keys a sample"},
-    [HEADS] = {"heads", WT_PARAMETER_COUNT, "1000", "heads with frozen weights"},
-    [WIDTH] = {"width", WT_PARAMETER_NATURAL, "0", "neurons of rfmlp; 0 = heads (dim + 1)"},
-    [BIAS] = {"bias", WT_PARAMETER_REAL, "4", "multiple of the identity of brfa"},
-    [ACTIVATION] = {"activation", WT_PARAMETER_WORD, "relu", "relu or softmax"},
-    [SIZE] = {"n", WT_PARAMETER_COUNT, "16:1024:x2", "training samples"},
-    [TEST_N] = {"test-n", WT_PARAMETER_COUNT, "1000", "test samples"},
-    [LAMBDA] = {"lambda", WT_PARAMETER_CHOICE, "1e-3",
-                "ridge penalty: a number, loo, gcv, min-norm or oracle"},
-    [LAMBDA_PATH] = {"lambda-path", WT_PARAMETER_TEXT, "1e-8:10:x10",
-                     "lambdas tried by loo, gcv and oracle; widened where an end is best"},
-    [BALL] = {"ball", WT_PARAMETER_TEXT, "none",
-              "K1,K2: least squares in norm balls, as wattle fit --ball, in place of a ridge"},
+static const wt_field parameters[PARAMETERS] = {
+    [MODEL] = {"model", WT_FIELD_KIND_WORD, "rfa",
+               .help = "rfa, brfa, rfmlp, rfa-inf, brfa-inf or rfmlp-inf"},
+    [TARGET] = {"target", WT_FIELD_KIND_WORD, NULL,
+                .help = "mean-power:2 and so on, as for wattle draw"},
+    [TOKENS] = {"tokens", WT_FIELD_KIND_WORD, "sphere", .help = "sphere, gaussian or boolean"},
+    [TOKEN_SCALE] =
+        {"token-scale", WT_FIELD_KIND_REAL, "0",
+         .help = "tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) otherwise"},
+    [NOISE] = {"noise", WT_FIELD_KIND_REAL, "0", .help = "standard deviation of the label noise"},
+    [DIM] = {"dim", WT_FIELD_KIND_COUNT, "16", .help = "dimension of the tokens"},
+    [KEYS] = {"keys", WT_FIELD_KIND_COUNT, "16", .help = "keys a sample"},
+    [HEADS] = {"heads", WT_FIELD_KIND_COUNT, "1000", .help = "heads with frozen weights"},
+    [WIDTH] = {"width", WT_FIELD_KIND_NATURAL, "0",
+               .help = "neurons of rfmlp; 0 = heads (dim + 1)"},
+    [BIAS] = {"bias", WT_FIELD_KIND_REAL, "4", .help = "multiple of the identity of brfa"},
+    [ACTIVATION] = {"activation", WT_FIELD_KIND_WORD, "relu", .help = "relu or softmax"},
+    [SIZE] = {"n", WT_FIELD_KIND_COUNT, "16:1024:x2", .help = "training samples"},
+    [TEST_N] = {"test-n", WT_FIELD_KIND_COUNT, "1000", .help = "test samples"},
+    [LAMBDA] = {"lambda", WT_FIELD_KIND_CHOICE, "1e-3",
+                .help = "ridge penalty: a number, loo, gcv, min-norm or oracle"},
+    [LAMBDA_PATH] = {"lambda-path", WT_FIELD_KIND_TEXT, "1e-8:10:x10",
+                     .help = "lambdas tried by loo, gcv and oracle; widened where an end is best"},
+    [BALL] = {"ball", WT_FIELD_KIND_TEXT, "none",
+              .help =
+                  "K1,K2: least squares in norm balls, as wattle fit --ball, in place of a ridge",
+              .since = 3},
 };
 
 enum { TEST_ERROR, TRAIN_ERROR, LOO_ERROR, CHOSEN_LAMBDA, LAMBDA_AT_END, METRICS };
@@ -256,7 +261,6 @@ const wt_experiment wt_experiment_curve = {
     .parameters = parameters,
     .parameter_count = PARAMETERS,
     .group = "n",
-    .later = "ball",
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,

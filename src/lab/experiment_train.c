@@ -47,57 +47,62 @@ enum {
 
 /* clang-format off */
 #define RECIPE(restarts)                                                                           \
-    [TASK] = {"task", WT_PARAMETER_WORD, "and:3", "the function, as for wattle train"},            \
-    [LENGTH] = {"length", WT_PARAMETER_COUNT, "100", "bits of a sample"},                          \
-    [SAMPLES] = {"m", WT_PARAMETER_COUNT, "100", "samples of the training set: --samples"},        \
-    [PROBABILITY] = {"probability", WT_PARAMETER_REAL, "0", "of a one; 0 = balanced labels"},      \
-    [NOISE] = {"noise", WT_PARAMETER_REAL, "0", "probability that a training label is turned"},    \
-    [KEEP_AMBIGUOUS] = {"keep-ambiguous", WT_PARAMETER_FLAG, "no",                                 \
-                        "keep sets of an and that fit a second one"},                              \
-    [MODEL] = {"model", WT_PARAMETER_WORD, "transformer", "transformer, head or mlp"},             \
-    [DIM] = {"dim", WT_PARAMETER_COUNT, "64", "width of a token"},                                 \
-    [HEADS] = {"heads", WT_PARAMETER_NATURAL, "16", "heads of the transformer"},                   \
-    [HIDDEN] = {"hidden", WT_PARAMETER_NATURAL, "0", "width of the hidden layer; 0 = 4 dim"},      \
-    [ACTIVATION] = {"activation", WT_PARAMETER_WORD, "own", "of head and mlp; own = the usual"},   \
-    [FIXED_POSITIONS] = {"fixed-positions", WT_PARAMETER_FLAG, "no",                               \
-                         "the transformer's positional table stays as drawn"},                     \
-    [DROPOUT] = {"dropout", WT_PARAMETER_REAL, "-1",                                               \
-                 "everywhere; -1 = 0.1 in a transformer, 0 in an mlp"},                            \
-    [EMBEDDING_DROPOUT] = {"embedding-dropout", WT_PARAMETER_REAL, "-1",                           \
-                           "of token vectors; -1 = dropout"},                                      \
-    [ATTENTION_DROPOUT] = {"attention-dropout", WT_PARAMETER_REAL, "-1",                           \
-                           "of attention weights; -1 = dropout"},                                  \
-    [BLOCK_DROPOUT] = {"block-dropout", WT_PARAMETER_REAL, "-1",                                   \
-                       "of what a block adds; -1 = dropout"},                                      \
-    [RATE] = {"lr", WT_PARAMETER_REAL, "1e-3", "learning rate of Adam's method"},                  \
-    [WEIGHT_DECAY] = {"weight-decay", WT_PARAMETER_REAL, "1e-4", "as L2 in the gradient"},         \
-    [DECOUPLED] = {"decoupled", WT_PARAMETER_FLAG, "no", "take the decay from the parameters"},    \
-    [CLIP] = {"clip", WT_PARAMETER_REAL, "1", "most length of the gradient; 0 = any"},             \
-    [BALL] = {"ball", WT_PARAMETER_TEXT, "none", "hard norm balls: qk.two-one=8,v.spectral=2"},    \
-    [INIT_SCALE] = {"init-scale", WT_PARAMETER_REAL, "1", "trained matrices start times this"},    \
-    [STEPS] = {"steps", WT_PARAMETER_COUNT, "1000", "steps of a run"},                             \
-    [VALIDATE] = {"validate", WT_PARAMETER_COUNT, "10", "steps between validations"},              \
-    [VALIDATION_SAMPLES] = {"validation-samples", WT_PARAMETER_COUNT, "10000",                     \
-                            "fresh samples of a validation"},                                      \
-    [SUCCESS] = {"success-accuracy", WT_PARAMETER_REAL, "0.99", "validation accuracy to pass"},    \
-    [RESTARTS] = {"restarts", WT_PARAMETER_COUNT, restarts, "runs at most"}
+    [TASK] = {"task", WT_FIELD_KIND_WORD, "and:3", .help = "the function, as for wattle train"},            \
+    [LENGTH] = {"length", WT_FIELD_KIND_COUNT, "100", .help = "bits of a sample"},                          \
+    [SAMPLES] = {"m", WT_FIELD_KIND_COUNT, "100", .help = "samples of the training set: --samples"},        \
+    [PROBABILITY] = {"probability", WT_FIELD_KIND_REAL, "0", .help = "of a one; 0 = balanced labels"},      \
+    [NOISE] = {"noise", WT_FIELD_KIND_REAL, "0", .help = "probability that a training label is turned"},    \
+    [KEEP_AMBIGUOUS] = {"keep-ambiguous", WT_FIELD_KIND_FLAG, "no",                                 \
+                        .help = "keep sets of an and that fit a second one"},                              \
+    [MODEL] = {"model", WT_FIELD_KIND_WORD, "transformer", .help = "transformer, head or mlp"},             \
+    [DIM] = {"dim", WT_FIELD_KIND_COUNT, "64", .help = "width of a token"},                                 \
+    [HEADS] = {"heads", WT_FIELD_KIND_NATURAL, "16", .help = "heads of the transformer"},                   \
+    [HIDDEN] = {"hidden", WT_FIELD_KIND_NATURAL, "0", .help = "width of the hidden layer; 0 = 4 dim"},      \
+    [ACTIVATION] = {"activation", WT_FIELD_KIND_WORD, "own", .help = "of head and mlp; own = the usual"},   \
+    [FIXED_POSITIONS] = {"fixed-positions", WT_FIELD_KIND_FLAG, "no",                               \
+                         .help = "the transformer's positional table stays as drawn"},                     \
+    [DROPOUT] = {"dropout", WT_FIELD_KIND_REAL, "-1",                                               \
+                 .help = "everywhere; -1 = 0.1 in a transformer, 0 in an mlp"},                            \
+    [EMBEDDING_DROPOUT] = {"embedding-dropout", WT_FIELD_KIND_REAL, "-1",                           \
+                           .help = "of token vectors; -1 = dropout"},                                      \
+    [ATTENTION_DROPOUT] = {"attention-dropout", WT_FIELD_KIND_REAL, "-1",                           \
+                           .help = "of attention weights; -1 = dropout"},                                  \
+    [BLOCK_DROPOUT] = {"block-dropout", WT_FIELD_KIND_REAL, "-1",                                   \
+                       .help = "of what a block adds; -1 = dropout"},                                      \
+    [RATE] = {"lr", WT_FIELD_KIND_REAL, "1e-3", .help = "learning rate of Adam's method"},                  \
+    [WEIGHT_DECAY] = {"weight-decay", WT_FIELD_KIND_REAL, "1e-4", .help = "as L2 in the gradient"},         \
+    [DECOUPLED] = {"decoupled", WT_FIELD_KIND_FLAG, "no", .help = "take the decay from the parameters"},    \
+    [CLIP] = {"clip", WT_FIELD_KIND_REAL, "1", .help = "most length of the gradient; 0 = any"},             \
+    [BALL] = {"ball", WT_FIELD_KIND_TEXT, "none", .help = "hard norm balls: qk.two-one=8,v.spectral=2"},    \
+    [INIT_SCALE] = {"init-scale", WT_FIELD_KIND_REAL, "1", .help = "trained matrices start times this"},    \
+    [STEPS] = {"steps", WT_FIELD_KIND_COUNT, "1000", .help = "steps of a run"},                             \
+    [VALIDATE] = {"validate", WT_FIELD_KIND_COUNT, "10", .help = "steps between validations"},              \
+    [VALIDATION_SAMPLES] = {"validation-samples", WT_FIELD_KIND_COUNT, "10000",                     \
+                            .help = "fresh samples of a validation"},                                      \
+    [SUCCESS] = {"success-accuracy", WT_FIELD_KIND_REAL, "0.99", .help = "validation accuracy to pass"},    \
+    [RESTARTS] = {"restarts", WT_FIELD_KIND_COUNT, restarts, .help = "runs at most"}
 /* clang-format on */
 
-static const wt_parameter threshold_parameters[THRESHOLD_PARAMETERS] = {RECIPE("5")};
-static const wt_parameter train_parameters[TRAIN_PARAMETERS] = {
+static const wt_field threshold_parameters[THRESHOLD_PARAMETERS] = {RECIPE("5")};
+static const wt_field train_parameters[TRAIN_PARAMETERS] = {
     RECIPE("1"),
-    [ONLINE] = {"online", WT_PARAMETER_NATURAL, "0",
-                "fresh samples a step in place of a training set; 0 = none"},
-    [TO_END] = {"to-end", WT_PARAMETER_FLAG, "no", "take all steps, also after a success"},
-    [LOSS_MARK] = {"loss-mark", WT_PARAMETER_REAL, "0.35", "mark_step is the first below it"},
-    [TEST_SAMPLES] = {"test-samples", WT_PARAMETER_COUNT, "10000", "fresh samples measured on"},
-    [DIM_RATIO] = {"dim-ratio", WT_PARAMETER_REAL, "0",
-                   "width of a token over the length; 0 = as dim says"},
-    [SETTLE] = {"settle", WT_PARAMETER_REAL, "0",
-                "end a run whose second half gained less than this part of the loss's fall below "
-                "ln 2; 0 = take all steps"},
-    [GAP_STARTS] = {"gap-starts", WT_PARAMETER_COUNT, "1",
-                    "worst_miss_gap is the largest of so many runs on the one training set"},
+    [ONLINE] = {"online", WT_FIELD_KIND_NATURAL, "0",
+                .help = "fresh samples a step in place of a training set; 0 = none"},
+    [TO_END] = {"to-end", WT_FIELD_KIND_FLAG, "no", .help = "take all steps, also after a success"},
+    [LOSS_MARK] = {"loss-mark", WT_FIELD_KIND_REAL, "0.35",
+                   .help = "mark_step is the first below it"},
+    [TEST_SAMPLES] = {"test-samples", WT_FIELD_KIND_COUNT, "10000",
+                      .help = "fresh samples measured on"},
+    [DIM_RATIO] = {"dim-ratio", WT_FIELD_KIND_REAL, "0",
+                   .help = "width of a token over the length; 0 = as dim says", .since = 2},
+    [SETTLE] =
+        {"settle", WT_FIELD_KIND_REAL, "0",
+         .help = "end a run whose second half gained less than this part of the loss's fall below "
+                 "ln 2; 0 = take all steps",
+         .since = 2},
+    [GAP_STARTS] = {"gap-starts", WT_FIELD_KIND_COUNT, "1",
+                    .help = "worst_miss_gap is the largest of so many runs on the one training set",
+                    .since = 2},
 };
 
 enum { MOST_DIM = 100000 };
@@ -414,7 +419,6 @@ const wt_experiment wt_experiment_train = {
     .result_version = 2,
     .parameters = train_parameters,
     .parameter_count = TRAIN_PARAMETERS,
-    .later = "dim-ratio settle gap-starts",
     .reps = 10,
     .metrics = metrics,
     .metric_count = TRAIN_METRICS,

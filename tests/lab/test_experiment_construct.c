@@ -17,9 +17,9 @@ static size_t metric(const wt_experiment *experiment, const char *name) {
 static void fill(const wt_experiment *experiment, const char *name, const char *text, double number,
                  wt_value *values) {
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *parameter = &experiment->parameters[i];
+        const wt_field *parameter = &experiment->parameters[i];
         values[i] = (wt_value){.text = parameter->fallback};
-        if (parameter->kind != WT_PARAMETER_WORD)
+        if (parameter->kind != WT_FIELD_KIND_WORD)
             values[i] = (wt_value){.number = strtod(parameter->fallback, NULL)};
     }
     size_t at = wt_experiment_parameter(experiment, name);

@@ -25,7 +25,7 @@ static void fill(wt_value *values, const char *const *keys) {
                 text = equals + 1;
         }
         values[i] = (wt_value){.text = text};
-        if (experiment->parameters[i].kind != WT_PARAMETER_WORD)
+        if (experiment->parameters[i].kind != WT_FIELD_KIND_WORD)
             values[i] = (wt_value){.number = strcmp(text, "yes") == 0 ? 1 : strtod(text, NULL)};
     }
 }

@@ -31,10 +31,10 @@ static void set(const wt_experiment *experiment, wt_value *values, const char *n
 static void fill(const wt_experiment *experiment, wt_value *values) {
     assert_true(experiment->parameter_count <= MOST);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_parameter *parameter = &experiment->parameters[i];
-        bool text = parameter->kind == WT_PARAMETER_WORD || parameter->kind == WT_PARAMETER_TEXT;
+        const wt_field *parameter = &experiment->parameters[i];
+        bool text = parameter->kind == WT_FIELD_KIND_WORD || parameter->kind == WT_FIELD_KIND_TEXT;
         values[i] = text ? (wt_value){0, parameter->fallback}
-                         : (wt_value){parameter->kind == WT_PARAMETER_FLAG
+                         : (wt_value){parameter->kind == WT_FIELD_KIND_FLAG
                                           ? strcmp(parameter->fallback, "yes") == 0
                                           : strtod(parameter->fallback, NULL),
                                       NULL};

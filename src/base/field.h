@@ -1,0 +1,20 @@
+/* Whole tables of fields. */
+#ifndef WT_BASE_FIELD_H
+#define WT_BASE_FIELD_H
+
+#include "wattle/field.h"
+
+/* What a field is when nothing is said; text and 0 where it must be given. */
+wt_value wt_field_usual(const wt_field *field);
+
+/* Every member that has one gets its fallback. */
+void wt_fields_init(const wt_field *fields, size_t count, void *object);
+/* All members from the values, in the order of the table, and back. */
+void wt_fields_set(const wt_field *fields, size_t count, const wt_value *values, void *object);
+void wt_fields_get(const wt_field *fields, size_t count, const void *object, wt_value *values);
+
+/* WT_USAGE for the first member that is out of its range: "steps must be ..". */
+wt_status wt_fields_check(wt_context *context, const wt_field *fields, size_t count,
+                          const void *object);
+
+#endif
