@@ -104,19 +104,16 @@ done:
     return status;
 }
 
-static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan, wt_spec *spec) {
+static wt_status run_plan(job *work, const wt_reproduction *one, wt_plan *plan) {
     wt_context *context = work->call->context;
     wt_sweep_options sweep = cli_sweep_describe(&work->self, work->given->workers);
     wt_sweep_report report = {0};
     wt_plan_count count;
     wt_store *store = NULL;
-    char *line = NULL;
     wt_status status;
     wt_reproduction_command(work->given->scale,
                             cli_given(work->call, "only") ? work->given->only : NULL, work->seed,
                             work->given->output, work->self.command, sizeof work->self.command);
-    WT_TRY(wt_spec_line(context, spec, &line));
-    sweep.sweep = line;
     WT_TRY(wt_store_open(context, work->store, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_reproduction_check(context, store, one->scale, work->given->output));
     WT_TRY(wt_plan_compare(context, plan, store, &count));
@@ -129,7 +126,6 @@ done:
     work->done += report.done; /* also of a run that was interrupted */
     work->failed += report.failed;
     wt_store_free(store);
-    wt_release(line);
     return status;
 }
 
@@ -164,7 +160,7 @@ static wt_status run_one(job *work, const wt_reproduction *one) {
     if (work->given->dry_run)
         WT_TRY(list(work, one, &plan));
     else
-        WT_TRY(run_plan(work, one, &plan, &spec));
+        WT_TRY(run_plan(work, one, &plan));
 done:
     wt_plan_free(&plan);
     wt_spec_free(&spec);

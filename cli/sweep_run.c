@@ -137,7 +137,6 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_plan plan = {0};
     wt_store *store = NULL;
     wt_shard shard;
-    char *line = NULL;
     wt_status status;
     WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(cli_sweep_shard(call, given->shard, &shard));
@@ -152,8 +151,6 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
         goto done;
     }
     spell_command(call, given, shard, &self);
-    WT_TRY(wt_spec_line(call->context, &spec, &line));
-    options.sweep = line;
     WT_TRY(wt_store_open(call->context, given->store, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
     WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
@@ -164,7 +161,6 @@ done:
     wt_store_free(store);
     wt_plan_free(&plan);
     wt_spec_free(&spec);
-    wt_release(line);
     return status;
 }
 

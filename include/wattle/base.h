@@ -73,9 +73,9 @@ WT_API size_t wt_context_memory_peak(const wt_context *context);
 #define WT_MESSAGE_BYTES 1024
 WT_API const char *wt_context_message(const wt_context *context);
 
-/* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED; a sweep finishes
- * the cells in hand first, unless it is asked twice. Safe in a signal handler and from any thread.
- */
+/* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED; what runs cells
+ * (sweeps, curves, searches, thresholds) finishes those in hand first, unless it is asked twice.
+ * Safe in a signal handler and from any thread. */
 WT_API void wt_context_cancel(wt_context *context);
 WT_API bool wt_context_cancelled(const wt_context *context);
 /* Takes the requests back, so that the context can be used again. */
@@ -91,9 +91,11 @@ typedef struct wt_progress {
     double done;
     double total;   /* 0 = not known */
     double seconds; /* since the work began */
+    double share;   /* part of the work that is done, by its estimated cost; 0 = done / total */
 } wt_progress;
 typedef void (*wt_progress_fn)(void *user, const wt_progress *progress);
-/* Called about ten times a second at most, from the thread that made the call. */
+/* Called about ten times a second at most, by one thread at a time: the one that made the call, or
+ * a worker of a sweep. */
 WT_API void wt_context_set_progress(wt_context *context, wt_progress_fn show, void *user);
 /* "cells 12/80  3.1/s  ETA 22s" into buffer; returns buffer. */
 WT_API const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t bytes);

@@ -60,6 +60,7 @@ typedef struct wt_meter {
     const char *what; /* "cells": what is counted; must outlive the meter */
     double total;     /* 0 = not known */
     double began;     /* by wt_clock */
+    double share;     /* of the work that is done, by its cost; 0 = done / total */
 } wt_meter;
 WT_API wt_meter wt_meter_start(wt_context *context, const char *what, double total);
 /* Shows the state when a tenth of a second has gone by since the last time, or at the end. */

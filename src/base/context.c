@@ -116,8 +116,8 @@ void wt_context_cancel(wt_context *context) {
 }
 
 bool wt_context_cancelled(const wt_context *context) {
-    return atomic_load(&context->cancels) > 0 ||
-           (context->parent != NULL && atomic_load(&context->parent->cancels) > 1);
+    return atomic_load(&context->cancels) > atomic_load(&context->patience) ||
+           (context->parent != NULL && wt_context_cancelled(context->parent));
 }
 
 void wt_context_resume(wt_context *context) {

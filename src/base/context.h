@@ -17,7 +17,8 @@ struct wt_context {
     int threads;
     wt_account *account;
     atomic_int cancels;       /* how often it was told to stop */
-    const wt_context *parent; /* which stops this one too when it is told twice; NULL = none */
+    atomic_int patience;      /* cancels that the work in hand does not yet obey */
+    const wt_context *parent; /* which stops this one too; NULL = none */
     char message[WT_MESSAGE_BYTES];
     wt_log_fn log;
     void *log_user;

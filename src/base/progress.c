@@ -34,7 +34,8 @@ void wt_meter_set(wt_meter *meter, double done) {
     context->progress(context->progress_user, &(wt_progress){.what = meter->what,
                                                              .done = done,
                                                              .total = meter->total,
-                                                             .seconds = now - meter->began});
+                                                             .seconds = now - meter->began,
+                                                             .share = meter->share});
 }
 
 /* "45s", "3m20s", "2h05m". */
@@ -50,13 +51,17 @@ static void format_duration(double seconds, char *out, size_t bytes) {
 
 const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t bytes) {
     double rate = progress->seconds > 0 ? progress->done / progress->seconds : 0;
+    double share = progress->share;
     char left[32] = "";
-    if (progress->total > 0 && rate > 0)
-        format_duration(fmax(0, progress->total - progress->done) / rate, left, sizeof left);
+    if (share == 0 && progress->total > 0)
+        share = progress->done / progress->total;
+    if (share > 0 && progress->seconds > 0)
+        format_duration(progress->seconds * fmax(0, 1 / share - 1), left, sizeof left);
     if (progress->total > 0)
         snprintf(buffer, bytes, "%s %.0f/%.0f  %.3g/s  ETA %s", progress->what, progress->done,
                  progress->total, rate, left[0] != '\0' ? left : "?");
     else
-        snprintf(buffer, bytes, "%s %.0f  %.3g/s", progress->what, progress->done, rate);
+        snprintf(buffer, bytes, "%s %.0f  %.3g/s%s%s", progress->what, progress->done, rate,
+                 left[0] != '\0' ? "  ETA " : "", left);
     return buffer;
 }

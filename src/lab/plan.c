@@ -77,6 +77,7 @@ static wt_status drop_doubles(settings *all) {
     for (size_t i = 0; i < all->count; i++) {
         wt_trial trial = {.values = all->values + i * width};
         names[i].index = i;
+        WT_TRY(wt_check_cancelled(all->context));
         WT_TRY(wt_plan_group_name(all->context, all->axes->experiment, &trial, names[i].hash));
     }
     qsort(names, all->count, sizeof *names, by_hash);
@@ -107,6 +108,7 @@ static wt_status make_settings(settings *all) {
         }
     WT_TRY(WT_NEW(all->context, &all->values, all->count * width, "settings"));
     for (size_t i = 0; i < all->count; i++) {
+        WT_TRY(wt_check_cancelled(all->context));
         pick(all, i, all->values + i * width);
         WT_TRY(settle(all, all->values + i * width));
     }
@@ -171,6 +173,7 @@ static wt_status add_groups(wt_context *context, const settings *all, wt_shard s
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(all, i);
         bool parted = shard.count > 1;
+        WT_TRY(wt_check_cancelled(context));
         if (parted)
             WT_TRY(wt_plan_group_name(context, all->axes->experiment, &trial, hash));
         if (!parted || in_shard(hash, shard))
@@ -213,6 +216,7 @@ wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard,
     status = make_all(&all, &out->axes);
     out->values = all.values;
     WT_TRY(status);
+    WT_TRY(wt_spec_line(context, spec, &out->sweep));
     WT_TRY(wt_plan_reserve(context, out, all.groups, all.cells));
     WT_TRY(add_groups(context, &all, shard, out));
 done:
@@ -255,6 +259,7 @@ void wt_plan_free(wt_plan *plan) {
     wt_release(plan->cells);
     wt_release(plan->sizes);
     wt_release(plan->values);
+    wt_release(plan->sweep);
     wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);
     json_decref(plan->objects);
@@ -276,6 +281,7 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
         for (size_t i = 0; i < group->trial.count; i++) {
             wt_plan_cell *cell = &plan->cells[group->first + i];
             wt_cell_state state;
+            WT_TRY(wt_check_cancelled(context));
             WT_TRY(wt_cell_form_fill(context, &form, group->experiment, &group->trial,
                                      plan->sizes[group->first + i]));
             WT_TRY(wt_store_find(context, store, cell->hash, form.out, &state));
@@ -298,16 +304,23 @@ static bool any_wanted(const wt_plan *plan, const wt_plan_group *group) {
     return false;
 }
 
+wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out) {
+    *out = (wt_cost){NAN, NAN};
+    return group->experiment->estimate == NULL
+               ? WT_OK
+               : group->experiment->estimate(context, &group->trial, out);
+}
+
 wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out) {
     wt_status status = WT_OK;
     *out = (wt_cost){0};
     for (size_t g = 0; g < plan->group_count; g++) {
         const wt_plan_group *group = &plan->groups[g];
-        wt_cost cost = {NAN, NAN};
+        wt_cost cost;
+        WT_TRY(wt_check_cancelled(context));
         if (!any_wanted(plan, group))
             continue;
-        if (group->experiment->estimate != NULL)
-            WT_TRY(group->experiment->estimate(context, &group->trial, &cost));
+        WT_TRY(wt_plan_group_cost(context, group, &cost));
         out->flops += cost.flops;
         out->bytes = isnan(cost.bytes) || cost.bytes > out->bytes ? cost.bytes : out->bytes;
     }

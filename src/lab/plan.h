@@ -28,6 +28,7 @@ typedef struct wt_plan {
     size_t cell_count;
     wt_value *values; /* the settings the groups point into */
     wt_axes axes;
+    char *sweep;       /* the specification in one line; NULL = none */
     json_t *objects;   /* what the values of a plan from a store point into */
     wt_cell_form form; /* of the cell that was added last */
 } wt_plan;
@@ -58,6 +59,8 @@ wt_plan_count wt_plan_all(const wt_plan *plan);
 
 /* What the wanted cells take, about: flops of all, bytes of the largest group. */
 wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out);
+/* The same of one group; NaN = not known. */
+wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out);
 
 /* For those who make plans: room, and one group more, its sizes copied from the trial. */
 wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells);

@@ -105,6 +105,7 @@ static wt_status gather(void *user, const wt_record *record) {
     json_t *object = NULL;
     member one;
     wt_status status;
+    WT_TRY(wt_check_cancelled(all->context));
     WT_TRY(read_member(all, record, &object, &one));
     if (bsearch(&one.group, all->failed, all->failed_count, sizeof *all->failed, by_name) == NULL)
         goto done;
@@ -161,6 +162,7 @@ static wt_status add_groups(gathering *all, wt_plan *plan) {
     if (all->count > 0)
         qsort(all->members, all->count, sizeof *all->members, by_group);
     for (size_t begin = 0, end; begin < all->count; begin = end) {
+        WT_TRY(wt_check_cancelled(all->context));
         for (end = begin; end < all->count &&
                           by_name(&all->members[end].group, &all->members[begin].group) == 0;)
             end++;

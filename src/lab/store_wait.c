@@ -55,7 +55,7 @@ void wt_store_finish_writes(wt_store *store) {
 }
 
 wt_status wt_store_gave_up(wt_context *context, const wt_store *store) {
-    if (!wt_context_cancelled(context))
+    if (atomic_load(&context->cancels) == 0)
         return wt_fail(context, WT_IO, "%s: another process holds it", store->shown);
     return wt_fail(context, WT_INTERRUPTED,
                    "interrupted while another process held %s; what was "

@@ -14,7 +14,6 @@
 typedef struct wt_sweep_options {
     size_t workers;      /* 0 = the context's threads */
     const char *command; /* noted in the store; NULL = none */
-    const char *sweep;   /* the same for the keys of the specification */
     const char *version; /* of the program, for the cells */
     const char *machine;
 } wt_sweep_options;
@@ -29,6 +28,12 @@ typedef struct wt_sweep_report {
  * callback is called by any of the workers, one at a time. */
 wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
                        const wt_sweep_options *options, wt_sweep_report *report);
+
+/* The same for several plans, one after the other in one job; a cell that several want is computed
+ * once. */
+wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t count,
+                             wt_store *store, const wt_sweep_options *options,
+                             wt_sweep_report *report);
 
 /* WT_DATA where wt_sweep_run would find another meaning of an experiment; writes nothing. */
 wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store);

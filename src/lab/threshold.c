@@ -302,3 +302,17 @@ size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *c
     size_t left = half_done(threshold, length, *critical);
     return left > 0 ? left : below_all(threshold, length);
 }
+
+double wt_threshold_left(const wt_threshold *threshold, size_t length) {
+    const wt_threshold_setting *setting = &threshold->setting;
+    size_t low, high, sizes = 0, points = grid_points(setting);
+    bracket(threshold, length, &low, &high);
+    size_t middle = low < high ? low + (high - low) / 2 : high < points ? high : points - 1;
+    for (size_t width = high - low; width > 0; width /= 2) /* by halving */
+        sizes++;
+    for (size_t i = 0; i < 2 * (setting->around < points ? setting->around : points); i++) {
+        size_t samples = neighbour(setting, middle == 0 ? SIZE_MAX : middle - 1, i);
+        sizes += samples > 0 && judge(threshold, length, samples) == OPEN;
+    }
+    return (double)length * (double)grid_at(setting, middle) * (double)(sizes * setting->trials);
+}

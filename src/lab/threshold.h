@@ -58,6 +58,10 @@ size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t a
  * so far, 0 = none. */
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical);
 
+/* What the trials at a length that may still be run would take, about, in units of T m: one trial
+ * is T m of them. */
+double wt_threshold_left(const wt_threshold *threshold, size_t length);
+
 /* The file. A row of another key, or one that makes no sense, is WT_DATA; no file is no rows. */
 wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const char *path);
 wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path);

@@ -1,10 +1,8 @@
 /* Rounds of trials: at every length the next block of its next m, all in one parallel loop. */
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/progress.h"
+#include "lab/engine.h"
 #include "lab/threshold.h"
 #include "wattle/random.h"
 
@@ -14,17 +12,15 @@ enum { BLOCK = 8 };     /* trials of an m a round, where it may be decided befor
 
 typedef struct {
     wt_threshold_row row;
-    atomic_bool finished;
+    bool finished;
 } job;
 
 typedef struct {
-    wt_context *context;
     wt_threshold *threshold;
+    wt_engine engine;
     job *jobs;
     size_t count, taken; /* of this round; jobs whose rows are in the table already */
-    atomic_size_t done;  /* of all rounds */
-    wt_meter meter;
-    double next_save; /* by wt_clock */
+    double next_save;    /* by wt_clock */
 } rounds;
 
 static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *row) {
@@ -36,50 +32,52 @@ static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *r
 static wt_status collect(rounds *all, bool to_end) {
     wt_status status = WT_OK;
     for (; all->taken < all->count; all->taken++) {
-        job *next = &all->jobs[all->taken];
-        if (!atomic_load(&next->finished)) {
-            if (!to_end)
-                break;
-            continue;
-        }
-        WT_TRY(wt_threshold_add(all->context, all->threshold, &next->row));
+        const job *next = &all->jobs[all->taken];
+        if (!next->finished && !to_end)
+            break;
+        if (next->finished)
+            WT_TRY(wt_threshold_add(all->engine.context, all->threshold, &next->row));
     }
 done:
     return status;
 }
 
-/* On the calling thread alone, between two of its trials. */
-static wt_status look_up(rounds *all) {
-    wt_meter_set(&all->meter, (double)atomic_load(&all->done));
-    if (all->threshold->path == NULL || wt_clock() < all->next_save)
-        return WT_OK;
-    wt_status status;
+/* A trial that is finished. */
+typedef struct {
+    rounds *all;
+    job *mine;
+    wt_train_result result;
+} outcome;
+
+static wt_status keep(void *user) {
+    outcome *found = user;
+    rounds *all = found->all;
     double began = wt_clock();
+    wt_status status = WT_OK;
+    found->mine->row.result = found->result;
+    found->mine->finished = true;
+    if (all->threshold->path == NULL || began < all->next_save)
+        return WT_OK;
     WT_TRY(collect(all, false));
-    WT_TRY(wt_threshold_write(all->context, all->threshold, all->threshold->path));
+    WT_TRY(wt_threshold_write(all->engine.context, all->threshold, all->threshold->path));
     double now = wt_clock();
     all->next_save = now + fmax(SAVE_EVERY, (now - began) / SAVE_SHARE);
 done:
     return status;
 }
 
-static wt_status run_jobs(void *argument, size_t begin, size_t end, int worker) {
-    rounds *all = argument;
-    wt_status status = WT_OK;
-    for (size_t i = begin; i < end; i++) {
-        job *mine = &all->jobs[i];
-        wt_train_setting setting = all->threshold->setting.train;
-        setting.task.length = mine->row.length;
-        setting.samples = mine->row.samples;
-        WT_TRY(wt_train_trial(all->context, &setting, seed_of(all->threshold, &mine->row),
-                              &mine->row.result));
-        atomic_store(&mine->finished, true);
-        atomic_fetch_add(&all->done, 1);
-        if (worker == 0)
-            WT_TRY(look_up(all));
-    }
-done:
-    return status;
+static wt_status run_job(void *user, wt_context *context, size_t unit) {
+    rounds *all = user;
+    outcome found = {.all = all, .mine = &all->jobs[unit]};
+    const wt_threshold_row *row = &found.mine->row;
+    wt_train_setting setting = all->threshold->setting.train;
+    setting.task.length = row->length;
+    setting.samples = row->samples;
+    wt_status status =
+        wt_train_trial(context, &setting, seed_of(all->threshold, row), &found.result);
+    return status != WT_OK ? status
+                           : wt_engine_keep(&all->engine, keep, &found, 1,
+                                            (double)row->length * (double)row->samples);
 }
 
 /* The trials this length wants next, behind those of the others. */
@@ -89,9 +87,8 @@ static void add_jobs(rounds *all, size_t length) {
     size_t samples = wt_threshold_next(all->threshold, length, &critical);
     for (size_t trial = 0; samples > 0 && trial < setting->trials && added < most; trial++)
         if (wt_threshold_find(all->threshold, length, samples, trial) == NULL) {
-            job *next = &all->jobs[all->count++];
-            next->row = (wt_threshold_row){.length = length, .samples = samples, .trial = trial};
-            atomic_init(&next->finished, false);
+            all->jobs[all->count++] = (job){
+                .row = {.length = length, .samples = samples, .trial = trial}, .finished = false};
             added++;
         }
 }
@@ -100,45 +97,40 @@ static wt_status run_round(rounds *all) {
     const wt_threshold_setting *setting = &all->threshold->setting;
     wt_status status, collected;
     all->count = all->taken = 0;
-    for (size_t i = setting->length_count; i > 0; i--) /* the longest, which take longest, first */
+    all->engine.cost = all->engine.paid;
+    for (size_t i = setting->length_count; i > 0;
+         i--) { /* the longest, which take longest, first */
         add_jobs(all, setting->lengths[i - 1]);
-    status = wt_parallel_for(all->context, all->count, 1, run_jobs, all);
+        all->engine.cost += wt_threshold_left(all->threshold, setting->lengths[i - 1]);
+    }
+    status = wt_engine_run(&all->engine, all->count, run_job, all);
     collected = collect(all, true);
     return status != WT_OK ? status : collected;
 }
 
-/* Whatever ended the search, the finished trials are kept; the first failure is the one told. */
-static wt_status save(rounds *all, wt_status status) {
-    char message[WT_MESSAGE_BYTES];
-    if (all->threshold->path == NULL || all->threshold->count == 0)
-        return status;
-    memcpy(message, all->context->message, sizeof message);
-    int cancels = atomic_exchange(&all->context->cancels, 0);
-    wt_status saved = wt_threshold_write(all->context, all->threshold, all->threshold->path);
-    atomic_fetch_add(&all->context->cancels, cancels);
-    return status == WT_OK ? saved : wt_fail(all->context, status, "%s", message);
+static wt_status save(void *user) {
+    const rounds *all = user;
+    const wt_threshold *threshold = all->threshold;
+    return threshold->path == NULL || threshold->count == 0
+               ? WT_OK
+               : wt_threshold_write(all->engine.context, threshold, threshold->path);
 }
 
 wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
-    size_t room = threshold->setting.length_count, trials = threshold->setting.trials;
-    rounds all = {.context = context,
-                  .threshold = threshold,
-                  .meter = wt_meter_start(context, "trials", 0),
+    const wt_threshold_setting *setting = &threshold->setting;
+    rounds all = {.threshold = threshold,
+                  .engine = {.context = context, .what = "trials"},
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;
-    if (!wt_multiply(room, trials, &room)) {
-        status = wt_fail(context, WT_MEMORY, "%zu trials at %zu lengths are too many", trials,
-                         threshold->setting.length_count);
-        goto done;
-    }
-    atomic_init(&all.done, 0);
-    WT_TRY(WT_NEW(context, &all.jobs, room, "trials"));
+    WT_TRY(wt_engine_open(&all.engine));
+    WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count, setting->trials, "trials"));
     do {
         status = run_round(&all);
     } while (status == WT_OK && all.count > 0);
-    status = save(&all, status);
+    status = wt_engine_finish(&all.engine, status, save, &all);
 done:
+    wt_engine_close(&all.engine);
     wt_release(all.jobs);
     return status;
 }

@@ -8,15 +8,17 @@ static void lines_tell_rate_and_time_left(void **state) {
         wt_progress progress;
         const char *line;
     } cases[] = {
-        {{"cells", 12, 80, 4}, "cells 12/80  3/s  ETA 23s"},
-        {{"cells", 0, 80, 0}, "cells 0/80  0/s  ETA ?"},
-        {{"cells", 80, 80, 10}, "cells 80/80  8/s  ETA 0s"},
-        {{"cells", 90, 80, 10}, "cells 90/80  9/s  ETA 0s"},
-        {{"samples", 1, 101, 2}, "samples 1/101  0.5/s  ETA 3m20s"},
-        {{"samples", 1, 7501, 1}, "samples 1/7501  1/s  ETA 2h05m"},
-        {{"samples", 1e6, 2e6, 1e6 / 59.6}, "samples 1000000/2000000  59.6/s  ETA 4h39m"},
-        {{"files", 5, 0, 2}, "files 5  2.5/s"},
-        {{"cells", 1, 1e30, 1}, "ETA 277777h46m"},
+        {{"cells", 12, 80, 4, 0}, "cells 12/80  3/s  ETA 23s"},
+        {{"cells", 0, 80, 0, 0}, "cells 0/80  0/s  ETA ?"},
+        {{"cells", 80, 80, 10, 0}, "cells 80/80  8/s  ETA 0s"},
+        {{"cells", 90, 80, 10, 0}, "cells 90/80  9/s  ETA 0s"},
+        {{"samples", 1, 101, 2, 0}, "samples 1/101  0.5/s  ETA 3m20s"},
+        {{"samples", 1, 7501, 1, 0}, "samples 1/7501  1/s  ETA 2h05m"},
+        {{"samples", 1e6, 2e6, 1e6 / 59.6, 0}, "samples 1000000/2000000  59.6/s  ETA 4h39m"},
+        {{"files", 5, 0, 2, 0}, "files 5  2.5/s"},
+        {{"cells", 12, 80, 4, 0.5}, "cells 12/80  3/s  ETA 4s"},
+        {{"trials", 12, 0, 4, 0.25}, "trials 12  3/s  ETA 12s"},
+        {{"cells", 1, 1e30, 1, 0}, "ETA 277777h46m"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[160];

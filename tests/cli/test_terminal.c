@@ -26,7 +26,7 @@ static void work(bool quiet) {
     wt_remark(context, "a remark");
     /* long work, twice within ten seconds */
     for (int i = 3; context->progress != NULL && i < 5; i++)
-        context->progress(context->progress_user, &(wt_progress){"cells", i, 9, 20});
+        context->progress(context->progress_user, &(wt_progress){"cells", i, 9, 20, 0});
     wt_meter_set(&meter, 4);
     cli_terminal_finish();
     cli_terminal_detach();
