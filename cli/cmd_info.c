@@ -160,8 +160,10 @@ static wt_status show_file(info_run *info, const char *path) {
     wt_status status;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(WT_NEW(context, &summaries, wt_file_count(file), "summaries"));
-    for (size_t i = 0; i < wt_file_count(file); i++)
+    for (size_t i = 0; i < wt_file_count(file); i++) {
+        summaries[i] = (wt_summary)WT_SIZED(wt_summary);
         WT_TRY(wt_file_summary(context, file, wt_file_at(file, i), &summaries[i]));
+    }
     if (!info->call->common.json)
         WT_TRY(print_file(context, file, summaries));
     else if (json_array_append_new(info->files, json_file(file, summaries)) != 0)

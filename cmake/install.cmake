@@ -31,7 +31,7 @@ install(EXPORT wattleTargets NAMESPACE wattle:: DESTINATION ${WATTLE_PACKAGE_DIR
 configure_package_config_file(cmake/wattleConfig.cmake.in ${WATTLE_GENERATED}/wattleConfig.cmake
                               INSTALL_DESTINATION ${WATTLE_PACKAGE_DIR})
 write_basic_package_version_file(${WATTLE_GENERATED}/wattleConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion)
 install(FILES ${WATTLE_GENERATED}/wattleConfig.cmake ${WATTLE_GENERATED}/wattleConfigVersion.cmake
         DESTINATION ${WATTLE_PACKAGE_DIR})
 

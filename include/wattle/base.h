@@ -12,6 +12,14 @@
 
 #define WT_API __attribute__((visibility("default")))
 
+/* The version of these headers; CMake reads it here. Within one major number, programs that were
+ * built with an older library run with a newer one. */
+#define WT_VERSION_MAJOR 1
+#define WT_VERSION_MINOR 0
+#define WT_VERSION_PATCH 0
+/* To compare: 1.2.3 is 10203. */
+#define WT_VERSION_NUMBER (WT_VERSION_MAJOR * 10000 + WT_VERSION_MINOR * 100 + WT_VERSION_PATCH)
+
 /* Structs that may grow start with `size_t size`: the size that the caller's headers knew. Options
  * get their defaults by WT_INIT(wt_train_setting, &setting); what a call fills in is declared as
  * wt_train_result result = WT_SIZED(wt_train_result). */
@@ -43,7 +51,7 @@ WT_API const char *wt_status_name(wt_status status);
 /* The exit code of the wattle command for a status (docs/reference.md lists them). */
 WT_API int wt_status_exit_code(wt_status status);
 
-/* The version of the library in use: "0.1.0". */
+/* The version of the library in use, which may be later than that of the headers: "1.0.0". */
 WT_API const char *wt_version(void);
 
 /* A context carries settings, the cancel flag and the last message. One context serves one
@@ -85,7 +93,7 @@ WT_API void wt_context_resume(wt_context *context);
 typedef void (*wt_log_fn)(void *user, const char *sentence);
 WT_API void wt_context_set_log(wt_context *context, wt_log_fn log, void *user);
 
-/* How far a long call has come. */
+/* How far a long call has come. The library makes it; it may grow at its end. */
 typedef struct wt_progress {
     const char *what; /* "cells", "samples": what is counted */
     double done;

@@ -14,7 +14,16 @@ extern "C" {
 #endif
 
 /* The types of stored values. F16 is IEEE half precision, BF16 the upper half of an F32. */
-typedef enum wt_type { WT_F64, WT_F32, WT_F16, WT_BF16, WT_I64, WT_I32, WT_U8, WT_BOOL } wt_type;
+typedef enum wt_type {
+    WT_TYPE_F64,
+    WT_TYPE_F32,
+    WT_TYPE_F16,
+    WT_TYPE_BF16,
+    WT_TYPE_I64,
+    WT_TYPE_I32,
+    WT_TYPE_U8,
+    WT_TYPE_BOOL
+} wt_type;
 
 /* "F64", "BF16" and so on, as safetensors spells them; "?" for a number that is no type. */
 WT_API const char *wt_type_name(wt_type type);
@@ -24,7 +33,7 @@ WT_API size_t wt_type_bytes(wt_type type);
 /* The most dimensions an array may have. */
 #define WT_MAX_RANK 8
 
-/* An array in a file: what it is, not its values. Owned by its file. */
+/* An array in a file: what it is, not its values. Owned by its file; it may grow at its end. */
 typedef struct wt_array {
     const char *name; /* UTF-8; "array" for the only array of an npy file */
     wt_type type;
@@ -83,6 +92,7 @@ WT_API wt_status wt_file_walk(wt_context *context, const wt_file *file, const wt
 
 /* What the values of an array are like. */
 typedef struct wt_summary {
+    size_t size;
     size_t finite, nan, inf; /* how many of each */
     double min, max, mean;   /* of the finite values; NaN when there is none */
 } wt_summary;
@@ -98,7 +108,7 @@ WT_API wt_status wt_check_finite(wt_context *context, const char *what, const do
 /* An array to be written, its values in C order. */
 typedef struct wt_tensor {
     const char *name;          /* UTF-8; wt_npy_write has no use for it beyond its sentences */
-    wt_type type;              /* how it is stored: WT_F64 or WT_F32 */
+    wt_type type;              /* how it is stored: WT_TYPE_F64 or WT_TYPE_F32 */
     size_t rank;               /* 0 to WT_MAX_RANK */
     size_t shape[WT_MAX_RANK]; /* the first `rank` count */
     const double *values;      /* may be NULL when there are none */
@@ -106,13 +116,13 @@ typedef struct wt_tensor {
 
 /* The writers make a new file beside the target, flush it to the disk and rename it, so that the
  * target is either the old one or whole. What makes no sense (a name twice, a value too large for
- * WT_F32) is WT_USAGE; a file that cannot be made WT_CANNOT_CREATE; a full disk WT_IO. They hold
- * two blocks of 64 KiB, a few hundred bytes an array and, for safetensors, the header. */
+ * WT_TYPE_F32) is WT_USAGE; a file that cannot be made WT_CANNOT_CREATE; a full disk WT_IO. They
+ * hold two blocks of 64 KiB, a few hundred bytes an array and, for safetensors, the header. */
 WT_API wt_status wt_npy_write(wt_context *context, const char *path, const wt_tensor *tensor);
 /* Members are stored, not deflated: the low bits of measured numbers do not compress. */
 WT_API wt_status wt_npz_write(wt_context *context, const char *path, const wt_tensor *tensors,
                               size_t count);
-/* Values of WT_F64 come first, so that every array is aligned to its type. */
+/* Values of WT_TYPE_F64 come first, so that every array is aligned to its type. */
 WT_API wt_status wt_safetensors_write(wt_context *context, const char *path,
                                       const wt_tensor *tensors, size_t count,
                                       const wt_metadata *metadata, size_t metadata_count);

@@ -44,8 +44,11 @@ int wt_status_exit_code(wt_status status) {
     return known(status) ? statuses[status].exit_code : 70;
 }
 
+#define TEXT(number)                #number
+#define DOTTED(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
 const char *wt_version(void) {
-    return WT_VERSION;
+    return DOTTED(WT_VERSION_MAJOR, WT_VERSION_MINOR, WT_VERSION_PATCH);
 }
 
 static int usable_processors(void) {

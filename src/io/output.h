@@ -12,7 +12,7 @@
 #include "wattle/io.h"
 #include "wattle/output.h"
 
-/* The values as the type stores them (WT_F64 or WT_F32). */
+/* The values as the type stores them (WT_TYPE_F64 or WT_TYPE_F32). */
 wt_status wt_output_values(wt_output *output, wt_type type, const double *values, size_t count);
 
 /* Where the next byte goes, and going elsewhere within what is written (archives do). */

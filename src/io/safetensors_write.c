@@ -8,8 +8,8 @@
 
 #define HEADER_MOST 100000000 /* readers refuse longer ones */
 
-/* Values in the file: all of WT_F64, then all of WT_F32. */
-static const wt_type order[] = {WT_F64, WT_F32};
+/* Values in the file: all of WT_TYPE_F64, then all of WT_TYPE_F32. */
+static const wt_type order[] = {WT_TYPE_F64, WT_TYPE_F32};
 enum { ORDER_COUNT = sizeof order / sizeof *order };
 
 static json_t *entry_of(const wt_array *array, uint64_t *offset) {

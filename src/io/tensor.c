@@ -29,7 +29,7 @@ wt_status wt_tensor_measure(wt_context *context, const wt_tensor *tensor, wt_arr
     char name[WT_QUOTED_BYTES];
     const char *shown = show_name(tensor, name);
     *out = (wt_array){.name = tensor->name, .type = tensor->type, .rank = tensor->rank};
-    if (tensor->type != WT_F64 && tensor->type != WT_F32)
+    if (tensor->type != WT_TYPE_F64 && tensor->type != WT_TYPE_F32)
         return wt_fail(context, WT_USAGE, "%s: only F64 and F32 are written, not %s", shown,
                        wt_type_name(tensor->type));
     if (tensor->rank > WT_MAX_RANK)
@@ -43,7 +43,7 @@ wt_status wt_tensor_measure(wt_context *context, const wt_tensor *tensor, wt_arr
 
 wt_status wt_tensor_check(wt_context *context, const wt_tensor *tensor, wt_array *out) {
     wt_status status = wt_tensor_measure(context, tensor, out);
-    bool may_overflow = status == WT_OK && tensor->type == WT_F32;
+    bool may_overflow = status == WT_OK && tensor->type == WT_TYPE_F32;
     return may_overflow ? check_float(context, tensor, out->count) : status;
 }
 

@@ -55,10 +55,10 @@ static const struct {
     size_t bytes;
     void (*decode)(const uint8_t *stored, size_t count, double *out);
 } types[] = {
-    [WT_F64] = {"F64", "<f8", 8, decode_f64}, [WT_F32] = {"F32", "<f4", 4, decode_f32},
-    [WT_F16] = {"F16", "<f2", 2, decode_f16}, [WT_BF16] = {"BF16", NULL, 2, decode_bf16},
-    [WT_I64] = {"I64", "<i8", 8, decode_i64}, [WT_I32] = {"I32", "<i4", 4, decode_i32},
-    [WT_U8] = {"U8", "|u1", 1, decode_u8},    [WT_BOOL] = {"BOOL", "|b1", 1, decode_bool},
+    [WT_TYPE_F64] = {"F64", "<f8", 8, decode_f64}, [WT_TYPE_F32] = {"F32", "<f4", 4, decode_f32},
+    [WT_TYPE_F16] = {"F16", "<f2", 2, decode_f16}, [WT_TYPE_BF16] = {"BF16", NULL, 2, decode_bf16},
+    [WT_TYPE_I64] = {"I64", "<i8", 8, decode_i64}, [WT_TYPE_I32] = {"I32", "<i4", 4, decode_i32},
+    [WT_TYPE_U8] = {"U8", "|u1", 1, decode_u8},    [WT_TYPE_BOOL] = {"BOOL", "|b1", 1, decode_bool},
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
@@ -97,7 +97,7 @@ void wt_values_decode(wt_type type, const uint8_t *stored, size_t count, double 
 }
 
 void wt_values_encode(wt_type type, const double *values, size_t count, uint8_t *stored) {
-    if (type == WT_F64) {
+    if (type == WT_TYPE_F64) {
         memcpy(stored, values, count * sizeof *values);
         return;
     }

@@ -11,12 +11,12 @@
 /* The type safetensors ("BF16") or npy ("<f8") spells so; false when we know none. */
 bool wt_type_from_safetensors(const char *name, wt_type *out);
 bool wt_type_from_npy(const char *descr, wt_type *out);
-/* The npy spelling of WT_F64 or WT_F32. */
+/* The npy spelling of WT_TYPE_F64 or WT_TYPE_F32. */
 const char *wt_type_npy(wt_type type);
 
 /* `count` stored values at any alignment, as doubles. */
 void wt_values_decode(wt_type type, const uint8_t *stored, size_t count, double *out);
-/* Doubles as WT_F64 or WT_F32. */
+/* Doubles as WT_TYPE_F64 or WT_TYPE_F32. */
 void wt_values_encode(wt_type type, const double *values, size_t count, uint8_t *stored);
 
 /* count and bytes of an array from its shape and type; false when they do not fit. */

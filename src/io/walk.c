@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "io/file.h"
 #include "io/quote.h"
 #include "io/types.h"
@@ -109,12 +110,17 @@ static wt_status sum_up(void *user, const double *values, size_t count) {
 
 wt_status wt_file_summary(wt_context *context, const wt_file *file, const wt_array *array,
                           wt_summary *out) {
-    *out = (wt_summary){.min = NAN, .max = NAN, .mean = NAN};
-    summing at = {.summary = out};
-    wt_status status = wt_file_walk(context, file, array, sum_up, &at);
-    if (out->finite > 0)
-        out->mean = (double)(at.sum / (long double)out->finite);
-    return status;
+    wt_summary found = {.min = NAN, .max = NAN, .mean = NAN};
+    summing at = {.summary = &found};
+    wt_status status = wt_sized_check(context, "wt_summary", out, sizeof found);
+    if (status == WT_OK)
+        status = wt_file_walk(context, file, array, sum_up, &at);
+    if (status != WT_OK)
+        return status;
+    if (found.finite > 0)
+        found.mean = (double)(at.sum / (long double)found.finite);
+    wt_sized_write(out, &found, sizeof found);
+    return WT_OK;
 }
 
 wt_status wt_check_finite(wt_context *context, const char *what, const double *values, size_t rank,

@@ -29,7 +29,7 @@ static int make_layer(void **state) {
             *entry = 0.1 * *entry + (i % (DIM + 1) == 0 ? 0.1 * (double)h : 0);
         }
     snprintf(layer, sizeof layer, "%s/layer.safetensors", folder);
-    wt_tensor tensor = {"theta", WT_F64, 3, {HEADS, DIM, DIM}, theta};
+    wt_tensor tensor = {"theta", WT_TYPE_F64, 3, {HEADS, DIM, DIM}, theta};
     return wt_safetensors_write(*state, layer, &tensor, 1, NULL, 0) == WT_OK ? 0 : -1;
 }
 

@@ -90,7 +90,7 @@ static void names_of_files(void **state) {
 static void names_in_files(void **state) {
     static const double values[] = {1, 2};
     const wt_tensor tensor = {
-        .name = "\x1b[2J", .type = WT_F64, .rank = 1, .shape = {2}, .values = values};
+        .name = "\x1b[2J", .type = WT_TYPE_F64, .rank = 1, .shape = {2}, .values = values};
     const wt_metadata about[] = {
         {"\x1b]0;key\x07", "\u202evalue\x7f"}, {"kind", "\x1b[2J"}, {"wattle", "1"}};
     CHECK_OK(*state, wt_safetensors_write(*state, path_of("names"), &tensor, 1, about, 3));

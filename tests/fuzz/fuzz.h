@@ -29,7 +29,7 @@ static inline wt_status fuzz_walk(wt_context *context, const wt_file *file) {
     wt_status status = WT_OK;
     for (size_t i = 0; status == WT_OK && i < wt_file_count(file); i++) {
         const wt_array *array = wt_file_at(file, i);
-        wt_summary summary;
+        wt_summary summary = WT_SIZED(wt_summary);
         FUZZ_REQUIRE(wt_file_find(file, array->name) == array, array->name);
         FUZZ_REQUIRE(wt_utf8_valid(array->name), "name");
         if (array->count > MOST_VALUES - values)

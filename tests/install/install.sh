@@ -58,10 +58,22 @@ grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.o
 for file in "$libdir/libwattle.so" "$prefix/bin/wattle" "$work/static"; do
     readelf -d "$file" | grep -iE 'NEEDED.*(blas|lapack|clp)' && fail "$file is linked with a BLAS"
 done
-readelf -d "$libdir/libwattle.so" | grep -q 'SONAME.*\[libwattle\.so\.[0-9]*\]' || fail "no SONAME"
-strangers=$(nm -D --defined-only "$libdir/libwattle.so" | awk '$3 !~ /^wt_/ {print $3}')
-[ -z "$strangers" ] || fail "symbols without wt_ are exported: $strangers"
+version=$(pkg-config --modversion wattle)
+[ "$("$prefix/bin/wattle" --version | sed -n '1s/^wattle \([^ ]*\) .*/\1/p')" = "$version" ] &&
+    grep -q "^wattle $version " "$work/shared.out" || fail "the command, the library and wattle.pc differ in version"
+readelf -d "$libdir/libwattle.so" | grep -q "SONAME.*\[libwattle\.so\.${version%%.*}\]" || fail "no SONAME of $version"
+
+# What the headers declare is what the library exports.
+printf '#include "wattle/wattle.h"\n' | cc -std=c17 -E -P -I"$prefix/include" -x c - | tr '\n' ' ' |
+    sed 's/__attribute__ *((format([^)]*)))//g; s/__attribute__ *((visibility("default")))//g; s/[;{}]/\n/g' |
+    sed -n '/^ *typedef/d; s/^[^(]*[ *]\(wt_[a-z0-9_]*\) *(.*/\1/p' | sort -u >"$work/declared"
+nm -D --defined-only "$libdir/libwattle.so" | awk '{print $3}' | sort -u >"$work/exported"
+diff "$work/declared" "$work/exported" >"$work/differ" ||
+    fail "declared (<) and exported (>) functions differ: $(grep '^[<>]' "$work/differ")"
 for header in "$prefix"/include/wattle/*.h; do
+    name=wattle/$(basename "$header")
+    [ "$name" = wattle/wattle.h ] || grep -q "\"$name\"" "$prefix/include/wattle/wattle.h" ||
+        fail "wattle.h leaves out $name"
     printf '#include "%s"\n' "$header" |
         cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -x c -fsyntax-only - ||
         fail "$header does not stand alone"

@@ -59,7 +59,7 @@ static void all_versions_of_npy(void **state) {
         assert_null(wt_file_at(file, 1));
         assert_null(wt_file_find(file, "other"));
         assert_null(wt_file_metadata(file, "kind"));
-        check_array(*state, file, "array", WT_F64, SHAPE(2, 3, 4), grid());
+        check_array(*state, file, "array", WT_TYPE_F64, SHAPE(2, 3, 4), grid());
         wt_file_free(file);
     }
 }
@@ -67,7 +67,7 @@ static void all_versions_of_npy(void **state) {
 static void fortran_order_becomes_c_order(void **state) {
     wt_file *file;
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("fortran.npy"), &file));
-    assert_true(check_array(*state, file, "array", WT_F32, SHAPE(2, 3, 4), grid())->fortran);
+    assert_true(check_array(*state, file, "array", WT_TYPE_F32, SHAPE(2, 3, 4), grid())->fortran);
     wt_file_free(file);
 }
 
@@ -85,10 +85,10 @@ static void fortran_order_over_many_blocks(void **state) {
 static void scalars_and_empty_arrays(void **state) {
     wt_file *file;
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("scalar.npy"), &file));
-    check_array(*state, file, "array", WT_F64, 0, NULL, VALUES(2.5));
+    check_array(*state, file, "array", WT_TYPE_F64, 0, NULL, VALUES(2.5));
     wt_file_free(file);
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("empty.npy"), &file));
-    check_array(*state, file, "array", WT_F64, SHAPE(0, 3), NULL);
+    check_array(*state, file, "array", WT_TYPE_F64, SHAPE(0, 3), NULL);
     wt_file_free(file);
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("none.npz"), &file));
     assert_int_equal(wt_file_count(file), 0);
@@ -101,15 +101,15 @@ static void scalars_and_empty_arrays(void **state) {
 
 /* The decimal constants are the nearest of their type; 5e-324 and 1e-45 are its smallest. */
 static void check_types(wt_context *context, const wt_file *file) {
-    check_array(context, file, "f8", WT_F64, SHAPE(5),
+    check_array(context, file, "f8", WT_TYPE_F64, SHAPE(5),
                 VALUES(0.1, -2.5e300, 5e-324, INFINITY, NAN));
-    check_array(context, file, "f4", WT_F32, SHAPE(4),
+    check_array(context, file, "f4", WT_TYPE_F32, SHAPE(4),
                 VALUES((double)0.1f, (double)-2.5e30f, 0x1p-149, -INFINITY));
-    check_array(context, file, "f2", WT_F16, SHAPE(3), VALUES(0x1.998p-4, -65504, 0x1p-24));
-    check_array(context, file, "i8", WT_I64, SHAPE(1, 2), VALUES(-0x1p53, 0x1p40 + 1));
-    check_array(context, file, "i4", WT_I32, SHAPE(2), VALUES(-0x1p31, 0x1p31 - 1));
-    check_array(context, file, "u1", WT_U8, SHAPE(2, 1), VALUES(0, 255));
-    check_array(context, file, "b1", WT_BOOL, SHAPE(3), VALUES(1, 0, 1));
+    check_array(context, file, "f2", WT_TYPE_F16, SHAPE(3), VALUES(0x1.998p-4, -65504, 0x1p-24));
+    check_array(context, file, "i8", WT_TYPE_I64, SHAPE(1, 2), VALUES(-0x1p53, 0x1p40 + 1));
+    check_array(context, file, "i4", WT_TYPE_I32, SHAPE(2), VALUES(-0x1p31, 0x1p31 - 1));
+    check_array(context, file, "u1", WT_TYPE_U8, SHAPE(2, 1), VALUES(0, 255));
+    check_array(context, file, "b1", WT_TYPE_BOOL, SHAPE(3), VALUES(1, 0, 1));
 }
 
 static void every_type_stored_and_deflated(void **state) {
@@ -124,7 +124,7 @@ static void every_type_stored_and_deflated(void **state) {
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("deflated.npz"), &file));
     assert_int_equal(wt_file_count(file), 8);
     check_types(*state, file);
-    wt_summary summary;
+    wt_summary summary = WT_SIZED(wt_summary);
     CHECK_OK(*state, wt_file_summary(*state, file, wt_file_find(file, "zeros"), &summary));
     assert_int_equal(summary.finite, 5000);
     assert_true(summary.min == 0 && summary.max == 0 && summary.mean == 0);
@@ -134,17 +134,17 @@ static void every_type_stored_and_deflated(void **state) {
 static void zip64_members(void **state) {
     wt_file *file;
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("zip64.npz"), &file));
-    check_array(*state, file, "query", WT_F64, SHAPE(3, 4), grid());
-    check_array(*state, file, "y", WT_F64, SHAPE(4), grid() + 12);
+    check_array(*state, file, "query", WT_TYPE_F64, SHAPE(3, 4), grid());
+    check_array(*state, file, "y", WT_TYPE_F64, SHAPE(4), grid() + 12);
     wt_file_free(file);
 }
 
 static void names_with_anything_in_them(void **state) {
     wt_file *file;
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("names.npz"), &file));
-    check_array(*state, file, "gr\u00f6\u00dfe", WT_F64, SHAPE(2), VALUES(1, 1));
-    check_array(*state, file, "a/b", WT_F64, SHAPE(1), VALUES(0));
-    check_array(*state, file, "with space", WT_F64, 0, NULL, VALUES(3));
+    check_array(*state, file, "gr\u00f6\u00dfe", WT_TYPE_F64, SHAPE(2), VALUES(1, 1));
+    check_array(*state, file, "a/b", WT_TYPE_F64, SHAPE(1), VALUES(0));
+    check_array(*state, file, "with space", WT_TYPE_F64, 0, NULL, VALUES(3));
     wt_file_free(file);
 }
 
@@ -153,17 +153,17 @@ static void every_type_of_safetensors_at_odd_places(void **state) {
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("types.safetensors"), &file));
     assert_string_equal(wt_file_format(file), "safetensors");
     assert_int_equal(wt_file_count(file), 10);
-    check_array(*state, file, "bool", WT_BOOL, SHAPE(3), VALUES(1, 0, 1));
-    check_array(*state, file, "f64", WT_F64, SHAPE(2, 3, 4), grid());
-    check_array(*state, file, "f32", WT_F32, SHAPE(4),
+    check_array(*state, file, "bool", WT_TYPE_BOOL, SHAPE(3), VALUES(1, 0, 1));
+    check_array(*state, file, "f64", WT_TYPE_F64, SHAPE(2, 3, 4), grid());
+    check_array(*state, file, "f32", WT_TYPE_F32, SHAPE(4),
                 VALUES((double)0.1f, (double)-2.5e30f, 0x1p-149, -INFINITY));
-    check_array(*state, file, "f16", WT_F16, SHAPE(3), VALUES(0x1.998p-4, -65504, 0x1p-24));
-    check_array(*state, file, "bf16", WT_BF16, SHAPE(3), VALUES(1.5, -3, INFINITY));
-    check_array(*state, file, "i64", WT_I64, SHAPE(1, 2), VALUES(-0x1p53, 0x1p40 + 1));
-    check_array(*state, file, "i32", WT_I32, SHAPE(2), VALUES(-0x1p31, 0x1p31 - 1));
-    check_array(*state, file, "u8", WT_U8, SHAPE(2, 1), VALUES(0, 255));
-    check_array(*state, file, "none", WT_F32, SHAPE(4, 0), NULL);
-    check_array(*state, file, "scalar", WT_F64, 0, NULL, VALUES(-0.5));
+    check_array(*state, file, "f16", WT_TYPE_F16, SHAPE(3), VALUES(0x1.998p-4, -65504, 0x1p-24));
+    check_array(*state, file, "bf16", WT_TYPE_BF16, SHAPE(3), VALUES(1.5, -3, INFINITY));
+    check_array(*state, file, "i64", WT_TYPE_I64, SHAPE(1, 2), VALUES(-0x1p53, 0x1p40 + 1));
+    check_array(*state, file, "i32", WT_TYPE_I32, SHAPE(2), VALUES(-0x1p31, 0x1p31 - 1));
+    check_array(*state, file, "u8", WT_TYPE_U8, SHAPE(2, 1), VALUES(0, 255));
+    check_array(*state, file, "none", WT_TYPE_F32, SHAPE(4, 0), NULL);
+    check_array(*state, file, "scalar", WT_TYPE_F64, 0, NULL, VALUES(-0.5));
     assert_int_equal(wt_file_metadata_count(file), 2);
     assert_string_equal(wt_file_metadata(file, "kind"), "layer");
     assert_string_equal(wt_file_metadata_at(file, 1)->key, "gr\u00f6\u00dfe");
@@ -175,7 +175,7 @@ static void every_type_of_safetensors_at_odd_places(void **state) {
 
 static void what_summaries_say(void **state) {
     wt_file *file;
-    wt_summary summary;
+    wt_summary summary = WT_SIZED(wt_summary);
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("types.npz"), &file));
     CHECK_OK(*state, wt_file_summary(*state, file, wt_file_find(file, "f8"), &summary));
     assert_int_equal(summary.finite, 3);
@@ -240,7 +240,7 @@ static void all_halves(void **state) {
         wt_type type;
         int digits, exponent_bits;
         uint64_t checksum;
-    } cases[] = {{WT_F16, 10, 5, F16_CHECKSUM}, {WT_BF16, 7, 8, BF16_CHECKSUM}};
+    } cases[] = {{WT_TYPE_F16, 10, 5, F16_CHECKSUM}, {WT_TYPE_BF16, 7, 8, BF16_CHECKSUM}};
     for (size_t k = 0; k < 2; k++) {
         for (unsigned i = 0; i < 65536; i++)
             wanted[i] = plain(i, cases[k].digits, cases[k].exponent_bits);

@@ -9,8 +9,8 @@
 
 enum { MANY = 30000 };
 static double many[MANY];
-static const wt_tensor tensors[] = {{"x", WT_F64, 2, {100, 300}, many},
-                                    {"y", WT_F32, 0, {0}, many}};
+static const wt_tensor tensors[] = {{"x", WT_TYPE_F64, 2, {100, 300}, many},
+                                    {"y", WT_TYPE_F32, 0, {0}, many}};
 static const wt_metadata metadata[] = {{"kind", "layer"}};
 
 static wt_status write_npy(wt_context *context, const char *path) {

@@ -6,12 +6,12 @@ enum { MANY = 20000 }; /* more than two blocks */
 static double many[MANY];
 
 static const wt_tensor tensors[] = {
-    {"single", WT_F32, 2, {3, 2}, (const double[]){0.5, -0.25, 1e-45, NAN, INFINITY, 3e38}},
-    {"query", WT_F64, 3, {2, 1, 2}, (const double[]){0.1, -0.0, 5e-324, 1.7e308}},
-    {"scalar", WT_F64, 0, {0}, (const double[]){-7}},
-    {"none", WT_F32, 2, {0, 4}, NULL},
-    {"m\u00e4ny/of \"them\"", WT_F64, 1, {MANY}, many},
-    {"many singles", WT_F32, 4, {2, 5, 5, 400}, many},
+    {"single", WT_TYPE_F32, 2, {3, 2}, (const double[]){0.5, -0.25, 1e-45, NAN, INFINITY, 3e38}},
+    {"query", WT_TYPE_F64, 3, {2, 1, 2}, (const double[]){0.1, -0.0, 5e-324, 1.7e308}},
+    {"scalar", WT_TYPE_F64, 0, {0}, (const double[]){-7}},
+    {"none", WT_TYPE_F32, 2, {0, 4}, NULL},
+    {"m\u00e4ny/of \"them\"", WT_TYPE_F64, 1, {MANY}, many},
+    {"many singles", WT_TYPE_F32, 4, {2, 5, 5, 400}, many},
 };
 enum { TENSORS = sizeof tensors / sizeof *tensors };
 static const wt_metadata metadata[] = {{"kind", "head"}, {"quote", "\"\\\n\u00e9"}, {"", ""}};
@@ -28,7 +28,7 @@ static void check_same(wt_context *context, const wt_file *file, const wt_tensor
     CHECK_OK(context, wt_file_read(context, file, array, got));
     for (size_t i = 0; i < array->count; i++) {
         double value = wanted->values[i];
-        if (wanted->type == WT_F32)
+        if (wanted->type == WT_TYPE_F32)
             value = (double)(float)value;
         bool same = got[i] == value && !signbit(got[i]) == !signbit(value);
         if (!same && !(isnan(value) && isnan(got[i])))
@@ -126,14 +126,14 @@ static void what_makes_no_sense(void **state) {
                 "two arrays are named 'scalar'");
     CHECK_FAILS(*state, wt_safetensors_write(*state, path, two, 2, NULL, 0), WT_USAGE, "are named");
     wt_tensor bad = tensors[2];
-    bad.type = WT_I64;
+    bad.type = WT_TYPE_I64;
     CHECK_FAILS(*state, wt_npy_write(*state, path, &bad), WT_USAGE, "not I64");
-    bad = (wt_tensor){"x", WT_F32, 2, {2, 2}, (const double[]){0, 0, 1e39, 0}};
+    bad = (wt_tensor){"x", WT_TYPE_F32, 2, {2, 2}, (const double[]){0, 0, 1e39, 0}};
     CHECK_FAILS(*state, wt_npy_write(*state, path, &bad), WT_USAGE,
                 "x[1,0] is 1e+39, too large for F32");
     bad.rank = 9;
     CHECK_FAILS(*state, wt_npy_write(*state, path, &bad), WT_USAGE, "9 dimensions");
-    bad = (wt_tensor){NULL, WT_F64, 2, {SIZE_MAX, 2}, NULL};
+    bad = (wt_tensor){NULL, WT_TYPE_F64, 2, {SIZE_MAX, 2}, NULL};
     CHECK_FAILS(*state, wt_npy_write(*state, path, &bad), WT_USAGE, "the shape overflows");
     bad = tensors[2];
     bad.name = "";

@@ -124,10 +124,11 @@ static void save(void **state, const wt_tensor *tensors, size_t count) {
 static void files_in_three_dresses(void **state) {
     /* w_q w_k^T = [[1 2][3 4]] [[1 0][1 1]]^T, head by head the same */
     const double q[] = {1, 2, 3, 4}, k[] = {1, 0, 1, 1}, product[] = {1, 3, 3, 7};
-    const wt_tensor pair[] = {{"w_q", WT_F64, 2, {2, 2}, q}, {"w_k", WT_F32, 2, {2, 2}, k}};
-    const wt_tensor whole = {"w_qk", WT_F64, 2, {2, 2}, product};
-    const wt_tensor layer[] = {{"theta", WT_F32, 3, {1, 2, 2}, product},
-                               {"w_qk", WT_F64, 2, {2, 2}, q}};
+    const wt_tensor pair[] = {{"w_q", WT_TYPE_F64, 2, {2, 2}, q},
+                              {"w_k", WT_TYPE_F32, 2, {2, 2}, k}};
+    const wt_tensor whole = {"w_qk", WT_TYPE_F64, 2, {2, 2}, product};
+    const wt_tensor layer[] = {{"theta", WT_TYPE_F32, 3, {1, 2, 2}, product},
+                               {"w_qk", WT_TYPE_F64, 2, {2, 2}, q}};
     const struct {
         const wt_tensor *tensors;
         size_t count;
@@ -152,13 +153,13 @@ static void files_that_hold_no_layer(void **state) {
         size_t count;
         const char *words;
     } cases[] = {
-        {{{"v", WT_F64, 2, {2, 2}, numbers}}, 1, "holds no layer"},
-        {{{"w_q", WT_F64, 2, {2, 2}, numbers}}, 1, "holds no layer"},
-        {{{"theta", WT_F64, 1, {4}, numbers}}, 1, "1 dimensions"},
-        {{{"theta", WT_F64, 2, {0, 0}, NULL}}, 1, "0 numbers"},
-        {{{"theta", WT_F64, 2, {2, 3}, numbers}}, 1, "theta is 2 by 3 a head, not square"},
-        {{{"theta", WT_F64, 3, {2, 2, 2}, numbers}}, 1, "theta[1,1,1] is nan"},
-        {{{"w_q", WT_F64, 2, {2, 2}, numbers}, {"w_k", WT_F64, 2, {2, 1}, numbers}},
+        {{{"v", WT_TYPE_F64, 2, {2, 2}, numbers}}, 1, "holds no layer"},
+        {{{"w_q", WT_TYPE_F64, 2, {2, 2}, numbers}}, 1, "holds no layer"},
+        {{{"theta", WT_TYPE_F64, 1, {4}, numbers}}, 1, "1 dimensions"},
+        {{{"theta", WT_TYPE_F64, 2, {0, 0}, NULL}}, 1, "0 numbers"},
+        {{{"theta", WT_TYPE_F64, 2, {2, 3}, numbers}}, 1, "theta is 2 by 3 a head, not square"},
+        {{{"theta", WT_TYPE_F64, 3, {2, 2, 2}, numbers}}, 1, "theta[1,1,1] is nan"},
+        {{{"w_q", WT_TYPE_F64, 2, {2, 2}, numbers}, {"w_k", WT_TYPE_F64, 2, {2, 1}, numbers}},
          2,
          "different shapes"},
     };

@@ -126,11 +126,11 @@ static void save_spoilt(wt_context *context, const wt_trainer *trainer, size_t w
     if (what == 5)
         state[0] = -1;
     const wt_tensor tensors[] = {
-        {.name = "parameters", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
-        {.name = "first_moments", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
-        {.name = "second_moments", .type = WT_F64, .rank = 1, .shape = {n}, .values = zero},
-        {.name = "state", .type = WT_F64, .rank = 1, .shape = {8}, .values = state},
-        {.name = "history", .type = WT_F64, .rank = 2, .shape = {1, 5}, .values = history}};
+        {.name = "parameters", .type = WT_TYPE_F64, .rank = 1, .shape = {n}, .values = zero},
+        {.name = "first_moments", .type = WT_TYPE_F64, .rank = 1, .shape = {n}, .values = zero},
+        {.name = "second_moments", .type = WT_TYPE_F64, .rank = 1, .shape = {n}, .values = zero},
+        {.name = "state", .type = WT_TYPE_F64, .rank = 1, .shape = {8}, .values = state},
+        {.name = "history", .type = WT_TYPE_F64, .rank = 2, .shape = {1, 5}, .values = history}};
     CHECK_OK(context, wt_safetensors_write(context, path, tensors, what == 6 ? 4 : 5, about,
                                            trainer->about_count + (what != 7)));
     wt_release(zero);
@@ -193,7 +193,7 @@ static void models_are_written_by_name(void **state) {
     assert_string_equal(wt_file_metadata(file, "length"), "8");
     assert_string_equal(wt_file_metadata(file, "hidden"), "64");
     const wt_array *array = wt_file_find(file, "wq");
-    assert_true(array->rank == 2 && array->shape[0] == 16 && array->type == WT_F64);
+    assert_true(array->rank == 2 && array->shape[0] == 16 && array->type == WT_TYPE_F64);
     array = wt_file_find(file, "bq");
     assert_true(array->rank == 1 && array->shape[0] == 16);
     CHECK_OK(*state, wt_file_read(*state, file, array, row));

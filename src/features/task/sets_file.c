@@ -103,8 +103,11 @@ wt_status wt_sets_save(wt_context *context, const char *path, const wt_sets *set
         WT_TRY(WT_NEW(context, &mask, slots, "mask"));
         for (size_t i = 0; i < slots; i++)
             mask[i] = sets->mask[i] != 0;
-        tensors[count++] = (wt_tensor){
-            .name = "mask", .type = WT_F32, .rank = 2, .shape = {n, sets->keys}, .values = mask};
+        tensors[count++] = (wt_tensor){.name = "mask",
+                                       .type = WT_TYPE_F32,
+                                       .rank = 2,
+                                       .shape = {n, sets->keys},
+                                       .values = mask};
     }
     if (sets->y != NULL)
         tensors[count++] = (wt_tensor){.name = "y",

@@ -9,9 +9,11 @@
 #include "wattle/io.h"
 
 static double rounding_of(wt_type type) {
-    static const double roundings[] = {
-        [WT_F64] = 0x1p-52, [WT_F32] = 0x1p-23, [WT_F16] = 0x1p-10, [WT_BF16] = 0x1p-7};
-    return type <= WT_BF16 ? roundings[type] : 0x1p-52;
+    static const double roundings[] = {[WT_TYPE_F64] = 0x1p-52,
+                                       [WT_TYPE_F32] = 0x1p-23,
+                                       [WT_TYPE_F16] = 0x1p-10,
+                                       [WT_TYPE_BF16] = 0x1p-7};
+    return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
 }
 
 static wt_status refuse(wt_context *context, const wt_file *file, const char *why) {

@@ -60,15 +60,15 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
     for (size_t b = 0; b < BLOCKS; b++) {
         widen(trainer->size, block_of(trainer, b), wide + b * trainer->size);
         tensors[b] = (wt_tensor){.name = blocks[b],
-                                 .type = WT_F32,
+                                 .type = WT_TYPE_F32,
                                  .rank = 1,
                                  .shape = {trainer->size},
                                  .values = wide + b * trainer->size};
     }
-    tensors[BLOCKS] =
-        (wt_tensor){.name = "state", .type = WT_F64, .rank = 1, .shape = {STATES}, .values = state};
+    tensors[BLOCKS] = (wt_tensor){
+        .name = "state", .type = WT_TYPE_F64, .rank = 1, .shape = {STATES}, .values = state};
     tensors[BLOCKS + 1] = (wt_tensor){.name = "history",
-                                      .type = WT_F64,
+                                      .type = WT_TYPE_F64,
                                       .rank = 2,
                                       .shape = {trainer->points, COLUMNS},
                                       .values = history};
@@ -94,7 +94,7 @@ wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, 
         bool vector = parts[i].vector;
         tensors[i] = (wt_tensor){
             .name = parts[i].name,
-            .type = WT_F64,
+            .type = WT_TYPE_F64,
             .rank = vector ? 1 : 2,
             .shape = {vector ? parts[i].columns : parts[i].rows, vector ? 0 : parts[i].columns},
             .values = wide + parts[i].offset};
