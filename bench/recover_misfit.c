@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/parallel.h"
+#include "layer/layers.h"
 #include "layer/misfits.h"
 #include "wattle/recover.h"
 #include "wattle/wattle.h"
@@ -57,29 +58,30 @@ static void one(wt_context *context, const job *work, size_t index) {
         if (strcmp(work->mode, "power") == 0)
             noise = mixed_noises[turn % 3];
     }
-    wt_layer teacher, layer;
-    wt_sequences data;
-    wt_recover_options options = wt_recover_options_default();
-    wt_recover_report report;
+    wt_layer *teacher, *layer;
+    wt_sequences *data;
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_law law = shapes[s].law;
     double least = wt_recover_least_examples(shapes[s].heads, shapes[s].dim, shapes[s].outputs,
                                              shapes[s].length);
     size_t n = (size_t)ceil(ratio * least);
     /* tokens on the sphere are short: their Theta are larger in turn */
     double token = law == WT_SPHERE ? sqrt((double)shapes[s].dim) : 1;
-    if (wt_layer_teacher(context, shapes[s].heads, shapes[s].dim, shapes[s].outputs, 2, 0, seed,
-                         &teacher) != WT_OK ||
+    if (make_teacher(context, shapes[s].heads, shapes[s].dim, shapes[s].outputs, 2, 0, seed,
+                     &teacher) != WT_OK ||
         wt_sequences_new(context, n, shapes[s].length, shapes[s].dim, shapes[s].outputs, &data) !=
             WT_OK ||
-        wt_layer_draw(context, &teacher, law, token, 0, seed, 0, &data) != WT_OK)
+        wt_layer_draw(context, teacher, law, token, 0, seed, 0, data) != WT_OK)
         fail(context);
     if (what != NULL)
-        misfit_change(what, &teacher, seed, size, &data);
+        misfit_change(what, teacher, seed, size, data);
     if (noise > 0)
-        misfit_noise(seed, noise, &data);
+        misfit_noise(seed, noise, data);
     options.heads = shapes[s].heads;
     options.seed = seed;
-    if (wt_refine(context, &data, &options, &layer, &report) != WT_OK)
+    if (wt_refine(context, data, &options, &layer, &report) != WT_OK)
         fail(context);
     snprintf(
         work->lines[index], LINE,
@@ -89,9 +91,9 @@ static void one(wt_context *context, const job *work, size_t index) {
         wt_recover_verdict_name(report.verdict), report.train_error, report.holdout_error,
         report.misfit_chance, report.misfit_kind == NULL ? "" : report.misfit_kind,
         report.misfit_part, report.misfit_visible, report.condition, report.starts, report.seconds);
-    wt_layer_free(&teacher);
-    wt_layer_free(&layer);
-    wt_sequences_free(&data);
+    wt_layer_free(teacher);
+    wt_layer_free(layer);
+    wt_sequences_free(data);
 }
 
 static wt_status some(void *argument, size_t begin, size_t end, int worker) {

@@ -30,22 +30,22 @@ static json_t *head_number(size_t head) {
 static wt_status measure(cli_call *call, const wt_layer *a, const wt_layer *b, on_data *out) {
     const values *given = call->values;
     wt_context *context = call->context;
-    wt_sequences data = {0};
+    wt_sequences *data = NULL;
+    size_t d = wt_layer_dim(a);
     double *of_a = NULL, *of_b = NULL, square = 0, apart = 0;
     wt_status status = WT_OK;
     if (given->data == NULL)
         goto done;
     WT_TRY(wt_sequences_load(context, given->data, &data));
-    if (data.dim != a->dim) {
-        status = wt_fail(context, WT_DATA, "%s: tokens of %zu dimensions do not fit layers of %zu",
-                         given->data, data.dim, a->dim);
-        goto done;
-    }
-    size_t count = data.samples * data.length * a->outputs;
-    WT_TRY(WT_NEW(context, &of_a, count, "outputs"));
-    WT_TRY(WT_NEW(context, &of_b, count, "outputs"));
-    WT_TRY(wt_layer_forward(context, a, data.samples, data.length, data.x, of_a));
-    WT_TRY(wt_layer_forward(context, b, data.samples, data.length, data.x, of_b));
+    if (wt_sequences_dim(data) != d)
+        WT_TRY(wt_fail(context, WT_DATA, "%s: tokens of %zu dimensions do not fit layers of %zu",
+                       given->data, wt_sequences_dim(data), d));
+    size_t n = wt_sequences_samples(data), k = wt_sequences_length(data), p = wt_layer_outputs(a);
+    size_t count = n * k * p;
+    WT_TRY(WT_NEW3(context, &of_a, n, k, p, "outputs"));
+    WT_TRY(WT_NEW3(context, &of_b, n, k, p, "outputs"));
+    WT_TRY(wt_layer_forward(context, a, n, k, wt_sequences_x(data), of_a));
+    WT_TRY(wt_layer_forward(context, b, n, k, wt_sequences_x(data), of_b));
     for (size_t i = 0; i < count; i++) {
         square += of_a[i] * of_a[i];
         apart += (of_a[i] - of_b[i]) * (of_a[i] - of_b[i]);
@@ -54,7 +54,7 @@ static wt_status measure(cli_call *call, const wt_layer *a, const wt_layer *b, o
                      .output = sqrt(square / (double)count),
                      .difference = sqrt(apart / (double)count)};
 done:
-    wt_sequences_free(&data);
+    wt_sequences_free(data);
     wt_release(of_a);
     wt_release(of_b);
     return status;
@@ -112,21 +112,21 @@ static void print(const cli_call *call, const wt_comparison *all, const on_data 
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    wt_layer a = {0}, b = {0};
-    wt_comparison all = {0};
+    wt_layer *a = NULL, *b = NULL;
+    wt_comparison all = WT_SIZED(wt_comparison);
     on_data data = {0};
     wt_status status;
     WT_TRY(wt_layer_load(call->context, call->operands[0], &a));
     WT_TRY(wt_layer_load(call->context, call->operands[1], &b));
-    WT_TRY(wt_compare(call->context, &a, &b, given->token_scale, call->common.seed, &all));
-    WT_TRY(measure(call, &a, &b, &data));
+    WT_TRY(wt_compare(call->context, a, b, given->token_scale, call->common.seed, &all));
+    WT_TRY(measure(call, a, b, &data));
     if (call->common.json)
         WT_TRY(emit(call, &all, &data));
     else
         print(call, &all, &data);
 done:
-    wt_layer_free(&a);
-    wt_layer_free(&b);
+    wt_layer_free(a);
+    wt_layer_free(b);
     wt_comparison_free(&all);
     return status;
 }

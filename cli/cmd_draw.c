@@ -27,29 +27,31 @@ static wt_status draw_sequences(cli_call *call) {
     const values *given = call->values;
     const cli_problem *problem = &given->problem;
     double scale = problem->token_scale == 0 ? 1 : problem->token_scale;
-    wt_layer layer = {0};
-    wt_sequences data = {0};
+    wt_layer *layer = NULL;
+    wt_sequences *data = NULL;
     wt_law law;
     wt_status status;
     WT_TRY(wt_law_parse(call->context, problem->tokens, &law));
     WT_TRY(wt_layer_load(call->context, given->layer, &layer));
-    WT_TRY(wt_sequences_new(call->context, problem->n, given->length, layer.dim, layer.outputs,
-                            &data));
-    WT_TRY(wt_layer_draw(call->context, &layer, law, scale, problem->noise, call->common.seed, 0,
-                         &data));
-    WT_TRY(wt_sequences_save(call->context, given->output, &data));
+    WT_TRY(wt_sequences_new(call->context, problem->n, given->length, wt_layer_dim(layer),
+                            wt_layer_outputs(layer), &data));
+    WT_TRY(wt_layer_draw(call->context, layer, law, scale, problem->noise, call->common.seed, 0,
+                         data));
+    WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call,
-                             json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "output", given->output,
-                                       "layer", given->layer, "samples", (json_int_t)data.samples,
-                                       "length", (json_int_t)data.length, "dim",
-                                       (json_int_t)data.dim, "outputs", (json_int_t)data.outputs)));
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "output",
+                                             given->output, "layer", given->layer, "samples",
+                                             (json_int_t)wt_sequences_samples(data), "length",
+                                             (json_int_t)wt_sequences_length(data), "dim",
+                                             (json_int_t)wt_sequences_dim(data), "outputs",
+                                             (json_int_t)wt_sequences_outputs(data))));
     else
         cli_print("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
-                  data.samples, data.length, data.dim, data.outputs);
+                  wt_sequences_samples(data), wt_sequences_length(data), wt_sequences_dim(data),
+                  wt_sequences_outputs(data));
 done:
-    wt_layer_free(&layer);
-    wt_sequences_free(&data);
+    wt_layer_free(layer);
+    wt_sequences_free(data);
     return status;
 }
 

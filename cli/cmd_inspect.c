@@ -48,13 +48,14 @@ static double number_at(const wt_head_summary *head, size_t column) {
 static void print_table(const wt_products *products, const wt_head_summary *heads,
                         const char *path) {
     char shown[WT_QUOTED_BYTES];
-    cli_print("%s: %zu %s, d = %zu\n\nhead", wt_quote(path, shown, sizeof shown), products->heads,
-              products->heads == 1 ? "head" : "heads", products->dim);
+    cli_print("%s: %zu %s, d = %zu\n\nhead", wt_quote(path, shown, sizeof shown),
+              wt_products_heads(products), wt_products_heads(products) == 1 ? "head" : "heads",
+              wt_products_dim(products));
     for (size_t k = 0; k < COLUMNS; k++)
         if (columns[k].heading != NULL)
             cli_print("  %*s", columns[k].width, columns[k].heading);
     printf("  rank\n");
-    for (size_t h = 0; h < products->heads; h++) {
+    for (size_t h = 0; h < wt_products_heads(products); h++) {
         printf("%4zu", h);
         for (size_t k = 0; k < COLUMNS; k++) {
             double number = number_at(&heads[h], k);
@@ -76,7 +77,7 @@ static wt_status emit(cli_call *call, const wt_products *products, const wt_head
                       const char *path) {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (size_t h = 0; good && h < products->heads; h++) {
+    for (size_t h = 0; good && h < wt_products_heads(products); h++) {
         json_t *head = json_object();
         good = json_array_append_new(list, head) == 0;
         for (size_t k = 0; good && k < COLUMNS; k++)
@@ -95,30 +96,32 @@ static wt_status emit(cli_call *call, const wt_products *products, const wt_head
                   ? NULL
                   : json_pack("{s:s, s:I, s:I, s:o}", "file",
                               wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown),
-                              "dim", (json_int_t)products->dim, "head_count",
-                              (json_int_t)products->heads, "heads", list));
+                              "dim", (json_int_t)wt_products_dim(products), "head_count",
+                              (json_int_t)wt_products_heads(products), "heads", list));
 }
 
 static wt_status run(cli_call *call) {
     const values *options_given = call->values;
     const char *path = call->operands[0], *plot = options_given->plot;
-    wt_products products = {0};
+    wt_products *products = NULL;
     wt_head_summary *heads = NULL;
     wt_status status;
     WT_TRY(cli_plot_check(call, plot));
     WT_TRY(wt_products_load(call->context, path, &products));
-    WT_TRY(WT_NEW(call->context, &heads, products.heads, "the heads' numbers"));
-    for (size_t h = 0; h < products.heads; h++)
-        WT_TRY(wt_head_inspect(call->context, &products, h, &heads[h]));
+    WT_TRY(WT_NEW(call->context, &heads, wt_products_heads(products), "the heads' numbers"));
+    for (size_t h = 0; h < wt_products_heads(products); h++) {
+        heads[h].size = sizeof heads[h];
+        WT_TRY(wt_products_inspect(call->context, products, h, &heads[h]));
+    }
     if (call->common.json)
-        WT_TRY(emit(call, &products, heads, path));
+        WT_TRY(emit(call, products, heads, path));
     else
-        print_table(&products, heads, path);
+        print_table(products, heads, path);
     if (plot != NULL)
-        WT_TRY(cli_inspect_plot(call, &products, heads, plot));
+        WT_TRY(cli_inspect_plot(call, products, heads, plot));
 done:
     wt_release(heads);
-    wt_products_free(&products);
+    wt_products_free(products);
     return status;
 }
 

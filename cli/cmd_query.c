@@ -50,7 +50,8 @@ static wt_status read_options(cli_call *call, wt_query_options *out) {
         (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > WT_QUERY_MOST_HEADS))
         return wt_fail(call->context, WT_USAGE, "--heads: '%s' is neither auto nor 1 to %d",
                        given->heads, WT_QUERY_MOST_HEADS);
-    *out = (wt_query_options){.heads = (size_t)heads,
+    *out = (wt_query_options){.size = sizeof *out,
+                              .heads = (size_t)heads,
                               .checks = (size_t)given->checks,
                               .restarts = (size_t)given->restarts,
                               .tolerance = given->tolerance,
@@ -98,9 +99,9 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_query_options wanted;
-    wt_query_report report;
+    wt_query_report report = WT_SIZED(wt_query_report);
     cli_oracle oracle = {0};
-    wt_layer layer = {0};
+    wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(read_options(call, &wanted));
     WT_TRY(wt_output_try(call->context, given->output));
@@ -111,7 +112,7 @@ static wt_status run(cli_call *call) {
         (void)print(call, &report); /* the sentence on the context says why */
     WT_TRY(status);
     if (report.reached && given->output != NULL)
-        WT_TRY(wt_layer_save(call->context, given->output, &layer));
+        WT_TRY(wt_layer_save(call->context, layer, given->output));
     WT_TRY(print(call, &report));
     if (!report.reached)
         status = wt_fail(call->context, WT_MISSED,
@@ -121,7 +122,7 @@ static wt_status run(cli_call *call) {
                          fmax(report.check_error, report.residual), wanted.tolerance);
 done:
     cli_oracle_close(&oracle);
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
     return status;
 }
 

@@ -57,13 +57,13 @@ static const struct {
 enum { METHODS = sizeof methods / sizeof *methods };
 
 wt_status cli_recover_refine(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer *out,
+                             const wt_recover_options *given, wt_layer **out,
                              wt_recover_report *report) {
     return wt_refine(call->context, data, given, out, report);
 }
 
 wt_status cli_recover_adam(cli_call *call, const wt_sequences *data,
-                           const wt_recover_options *given, wt_layer *out,
+                           const wt_recover_options *given, wt_layer **out,
                            wt_recover_report *report) {
     wt_recover_options longer = *given;
     if (!cli_given(call, "steps"))
@@ -74,7 +74,7 @@ wt_status cli_recover_adam(cli_call *call, const wt_sequences *data,
 static wt_status read_options(cli_call *call, wt_recover_options *out) {
     const cli_recover_values *given = call->values;
     uint64_t heads = 0;
-    *out = wt_recover_options_default();
+    WT_INIT(wt_recover_options, out);
     if (strcmp(given->heads, "auto") != 0 &&
         (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > 4096))
         return wt_fail(call->context, WT_USAGE,
@@ -165,7 +165,7 @@ static wt_status save(cli_call *call, const char *path, const wt_layer *layer,
                                    {"holdout_error", error},
                                    {"accepted", "the best fit, which was not recovered"},
                                    {"reason", report->reason}};
-    return wt_layer_save_noted(call->context, path, layer, notes, count);
+    return wt_layer_save_noted(call->context, layer, path, notes, count);
 }
 
 /* Writes and prints what was found. `refused` is why there is no certificate, or empty: nothing is
@@ -200,12 +200,14 @@ done:
 static wt_status run(cli_call *call) {
     cli_recover_values *given = call->values;
     wt_recover_options settings;
-    wt_recover_report report;
-    wt_sequences data = {0};
-    wt_layer layer = {0};
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_sequences *data = NULL;
+    wt_layer *layer = NULL;
     cli_recover_method *method = NULL;
     char refused[WT_MESSAGE_BYTES] = "";
     wt_status status;
+    given->stages = (cli_recover_stages){.sculpt = WT_SIZED(wt_sculpt_report),
+                                         .certificate = WT_SIZED(wt_certificate_result)};
     WT_TRY(read_options(call, &settings));
     WT_TRY(choose_method(call, &method));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
@@ -213,19 +215,19 @@ static wt_status run(cli_call *call) {
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));
-    WT_TRY(method(call, &data, &settings, &layer, &report));
+    WT_TRY(method(call, data, &settings, &layer, &report));
     if (given->certificate && report.recovered) {
-        status = cli_recover_certify(call, &data, &layer);
+        status = cli_recover_certify(call, data, layer);
         if (status == WT_MISSED)
             snprintf(refused, sizeof refused, "%s", wt_context_message(call->context));
         else
             WT_TRY(status);
     }
-    WT_TRY(tell(call, &layer, &report, refused));
+    WT_TRY(tell(call, layer, &report, refused));
 done:
-    wt_sequences_free(&data);
-    wt_layer_free(&layer);
-    wt_layer_free(&given->truth);
+    wt_sequences_free(data);
+    wt_layer_free(layer);
+    wt_layer_free(given->truth);
     return status;
 }
 

@@ -17,7 +17,7 @@
 
 typedef struct {
     cli_call *call;
-    wt_layer layer;
+    wt_layer *layer;
     cli_lines lines;
     size_t answered;
 } server;
@@ -25,14 +25,14 @@ typedef struct {
 /* The last row of F(X) for the matrix of a line, as a line. */
 static wt_status answer(server *work, const char *line, size_t length) {
     wt_context *context = work->call->context;
-    size_t k, p = work->layer.outputs;
+    size_t k, p = wt_layer_outputs(work->layer);
     double *x = NULL, *y = NULL;
     char *text = NULL;
     wt_status status;
-    WT_TRY(cli_parse_matrix(context, line, length, work->layer.dim, &k, &x));
+    WT_TRY(cli_parse_matrix(context, line, length, wt_layer_dim(work->layer), &k, &x));
     WT_TRY(wt_allocate(context, &y, k, p * sizeof *y, "an answer"));
     WT_TRY(WT_NEW(context, &text, p * CLI_NUMBER_BYTES + 4, "an answer"));
-    WT_TRY(wt_layer_forward(context, &work->layer, 1, k, x, y));
+    WT_TRY(wt_layer_forward(context, work->layer, 1, k, x, y));
     for (size_t i = 0; i < p; i++) /* JSON has no word for it */
         if (!isfinite(y[(k - 1) * p + i])) {
             status = wt_fail(context, WT_DATA,
@@ -102,7 +102,7 @@ done:
     if (work.lines.file > STDIN_FILENO)
         close(work.lines.file);
     cli_lines_free(&work.lines);
-    wt_layer_free(&work.layer);
+    wt_layer_free(work.layer);
     return status;
 }
 

@@ -26,19 +26,24 @@ static const cli_option options[] = {
      "Where the layer goes (.safetensors): theta (m,d,d), w (m,d,p)."},
 };
 
-static wt_status make_random(cli_call *call, wt_layer *layer) {
+static wt_status make_random(cli_call *call, wt_layer **layer) {
     const values *given = call->values;
+    const wt_teacher_options made_as = {.size = sizeof made_as,
+                                        .heads = given->heads,
+                                        .dim = given->dim,
+                                        .outputs = given->outputs,
+                                        .scale = given->scale,
+                                        .rank = given->rank,
+                                        .seed = call->common.seed};
     if (given->zero_sum && given->heads < 2)
         return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
-    wt_status status = wt_layer_teacher(call->context, given->heads, given->dim,
-                                        given->outputs == 0 ? given->dim : given->outputs,
-                                        given->scale, given->rank, call->common.seed, layer);
+    wt_status status = wt_layer_teacher(call->context, &made_as, layer);
     if (status == WT_OK && given->zero_sum)
-        wt_layer_zero_sum(layer);
+        wt_layer_zero_sum(*layer);
     return status;
 }
 
-static wt_status make(cli_call *call, wt_layer *layer) {
+static wt_status make(cli_call *call, wt_layer **layer) {
     const values *given = call->values;
     static const char *const random_only[] = {"heads", "out-dim", "scale", "rank", "zero-sum"};
     if (given->parity == 0)
@@ -52,24 +57,24 @@ static wt_status make(cli_call *call, wt_layer *layer) {
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    wt_layer layer = {0};
+    wt_layer *layer = NULL;
     wt_status status;
     if (given->output == NULL) {
         status = wt_fail(call->context, WT_USAGE, "wattle teacher needs --output");
         goto done;
     }
     WT_TRY(make(call, &layer));
-    WT_TRY(wt_layer_save(call->context, given->output, &layer));
+    WT_TRY(wt_layer_save(call->context, layer, given->output));
     if (call->common.json)
-        WT_TRY(
-            cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:I}", "output", given->output, "heads",
-                                          (json_int_t)layer.heads, "dim", (json_int_t)layer.dim,
-                                          "outputs", (json_int_t)layer.outputs)));
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:I}", "output", given->output,
+                                             "heads", (json_int_t)wt_layer_heads(layer), "dim",
+                                             (json_int_t)wt_layer_dim(layer), "outputs",
+                                             (json_int_t)wt_layer_outputs(layer))));
     else
-        cli_print("%s: %zu heads in %zu dimensions, %zu outputs\n", given->output, layer.heads,
-                  layer.dim, layer.outputs);
+        cli_print("%s: %zu heads in %zu dimensions, %zu outputs\n", given->output,
+                  wt_layer_heads(layer), wt_layer_dim(layer), wt_layer_outputs(layer));
 done:
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
     return status;
 }
 

@@ -26,8 +26,8 @@ typedef struct {
 
 static void fill_heat(const wt_products *products, size_t h, double unit, size_t crop,
                       double *heat) {
-    size_t d = products->dim;
-    const double *theta = products->theta + h * d * d;
+    size_t d = wt_products_dim(products);
+    const double *theta = wt_products_theta(products) + h * d * d;
     for (size_t i = 0; i < crop; i++)
         for (size_t j = 0; j < crop; j++)
             heat[i * crop + j] = theta[i * d + j] / unit;
@@ -38,11 +38,11 @@ static void fill_heat(const wt_products *products, size_t h, double unit, size_t
 static wt_status fill_profile(cli_call *call, const wt_products *products, size_t h,
                               const wt_head_summary *head, double unit, size_t reach,
                               const double *offsets, head_panels *out) {
-    wt_status status = wt_head_profile(call->context, products, h, reach, out->mean);
+    wt_status status = wt_products_profile(call->context, products, h, reach, out->mean);
     if (status != WT_OK)
         return status;
     for (size_t at = 0; at <= 2 * reach; at++) {
-        double entries = (double)products->dim - fabs(offsets[at]);
+        double entries = (double)wt_products_dim(products) - fabs(offsets[at]);
         double half = 1.96 / sqrt(entries) * (isfinite(head->off_spread) ? head->off_spread : 0);
         double middle = isfinite(head->off_mean) ? head->off_mean : 0;
         out->mean[at] /= unit;
@@ -95,17 +95,17 @@ static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, 
 wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
                            const wt_head_summary *heads, const char *path) {
     bool text = strcmp(path, "-") == 0;
-    size_t shown = products->heads < HEADS_MOST ? products->heads : HEADS_MOST;
+    size_t count = wt_products_heads(products), shown = count < HEADS_MOST ? count : HEADS_MOST;
     size_t a_row = shown < HEADS_A_ROW ? shown : HEADS_A_ROW;
     size_t groups = (shown + a_row - 1) / a_row;
-    size_t d = products->dim, crop = d < CROP ? d : CROP, reach = d <= REACH ? d - 1 : REACH;
+    size_t d = wt_products_dim(products), crop = d < CROP ? d : CROP,
+           reach = d <= REACH ? d - 1 : REACH;
     head_panels *all = NULL;
     wt_panel *panels = NULL;
     double offsets[POINTS];
     wt_status status;
-    if (shown < products->heads)
-        wt_remark(call->context, "the picture shows the first %zu of %zu heads", shown,
-                  products->heads);
+    if (shown < count)
+        wt_remark(call->context, "the picture shows the first %zu of %zu heads", shown, count);
     for (size_t at = 0; at <= 2 * reach; at++)
         offsets[at] = (double)at - (double)reach;
     WT_TRY(WT_NEW_ZERO(call->context, &all, shown, "the picture"));

@@ -24,7 +24,7 @@ wt_status cli_oracle_open(wt_context *context, const char *command, size_t dim, 
                           cli_oracle *out);
 /* Ends the program and all it started. Accepts an oracle that was never opened. */
 void cli_oracle_close(cli_oracle *oracle);
-/* wt_ask_fn; user is the oracle. The first unit vector, asked first, is not asked twice. */
+/* wt_query_ask_fn; user is the oracle. The first unit vector, asked first, is not asked twice. */
 wt_status cli_oracle_ask(void *user, size_t k, const double *x, double *y);
 
 #endif

@@ -21,12 +21,12 @@ typedef struct cli_recover_values {
     const char *directions;
     /* no options: filled by the run */
     size_t direction_count; /* of --directions; 0 = all */
-    wt_layer truth;         /* of --teacher; empty without */
+    wt_layer *truth;        /* of --teacher; NULL without */
     cli_recover_stages stages;
 } cli_recover_values;
 
 typedef wt_status cli_recover_method(cli_call *call, const wt_sequences *data,
-                                     const wt_recover_options *given, wt_layer *out,
+                                     const wt_recover_options *given, wt_layer **out,
                                      wt_recover_report *report);
 cli_recover_method cli_recover_auto, cli_recover_refine, cli_recover_sculpt, cli_recover_adam;
 

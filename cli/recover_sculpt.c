@@ -59,38 +59,35 @@ static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages)
     return written != WT_OK ? written : wt_fail(call->context, WT_MISSED, "%s", sentence);
 }
 
-static const wt_layer *truth_of(const cli_recover_values *values) {
-    return values->truth.heads > 0 ? &values->truth : NULL;
-}
-
 wt_status cli_recover_auto(cli_call *call, const wt_sequences *data,
-                           const wt_recover_options *given, wt_layer *out,
+                           const wt_recover_options *given, wt_layer **out,
                            wt_recover_report *report) {
     cli_recover_values *values = call->values;
     cli_recover_stages *stages = &values->stages;
     wt_status status = wt_recover(call->context, data, given, out, report, &stages->sculpt);
-    stages->sculpted = stages->sculpt.stage != WT_SCULPT_NONE;
+    stages->sculpted = stages->sculpt.stage != WT_SCULPT_STAGE_NONE;
     return status;
 }
 
 wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer *out,
+                             const wt_recover_options *given, wt_layer **out,
                              wt_recover_report *report) {
     cli_recover_values *values = call->values;
     cli_recover_stages *stages = &values->stages;
-    wt_sculpt_options options = wt_sculpt_options_default();
+    wt_sculpt_options options;
+    WT_INIT(wt_sculpt_options, &options);
     wt_recover_options refine = *given;
-    wt_layer start = {0};
+    wt_layer *start = NULL;
     wt_status status;
     options.heads = given->heads;
-    options.teacher = truth_of(values);
+    options.teacher = values->truth;
     status = wt_sculpt(call->context, data, &options, &start, &stages->sculpt);
-    stages->sculpted = stages->sculpt.stage != WT_SCULPT_NONE;
+    stages->sculpted = stages->sculpt.stage != WT_SCULPT_STAGE_NONE;
     if (status == WT_MISSED)
         status = show_and_stop(call, stages);
     WT_TRY(status);
-    refine.heads = start.heads;
-    refine.start = &start;
+    refine.heads = wt_layer_heads(start);
+    refine.start = start;
     WT_TRY(wt_refine(call->context, data, &refine, out, report));
     report->method = "sculpt";
     if (strcmp(report->start_from, "given") == 0)
@@ -98,18 +95,19 @@ wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
     report->seconds += stages->sculpt.seconds;
     report->flops += stages->sculpt.flops;
 done:
-    wt_layer_free(&start);
+    wt_layer_free(start);
     return status;
 }
 
 wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt_layer *layer) {
     cli_recover_values *values = call->values;
-    wt_certificate_options options = wt_certificate_options_default();
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
     wt_status status;
     options.directions = values->direction_count;
     options.part = values->part;
     options.seed = call->common.seed;
-    options.teacher = truth_of(values);
+    options.teacher = values->truth;
     WT_TRY(wt_certificate(call->context, data, layer, &options, &values->stages.certificate));
     values->stages.certified = true;
 done:

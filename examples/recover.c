@@ -17,30 +17,34 @@ int main(void) {
         return 1;
 
     /* Two heads in 8 dimensions, and what they make of 40 sequences of 4 Boolean tokens. */
-    wt_layer teacher, layer;
-    wt_sequences data;
-    must(context, wt_layer_teacher(context, 2, 8, 8, 2, 0, 1, &teacher));
+    wt_layer *teacher, *layer;
+    wt_sequences *data;
+    wt_teacher_options made_as;
+    WT_INIT(wt_teacher_options, &made_as);
+    made_as.seed = 1;
+    must(context, wt_layer_teacher(context, &made_as, &teacher));
     must(context, wt_sequences_new(context, 40, 4, 8, 8, &data));
-    must(context, wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, 2, 0, &data));
+    must(context, wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, 2, 0, data));
 
     /* heads = 0: the number of heads is found too. */
-    wt_recover_options options = wt_recover_options_default();
-    wt_recover_report report;
-    must(context, wt_refine(context, &data, &options, &layer, &report));
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    must(context, wt_refine(context, data, &options, &layer, &report));
     printf("%zu heads, recovered: %s (%s), held-out error %.1e, condition %.1f\n", report.heads,
            report.recovered ? "yes" : "no", wt_recover_verdict_name(report.verdict),
            report.holdout_error, report.condition);
 
-    wt_comparison comparison;
-    must(context, wt_compare(context, &teacher, &layer, 1, 0, &comparison));
+    wt_comparison comparison = WT_SIZED(wt_comparison);
+    must(context, wt_compare(context, teacher, layer, 1, 0, &comparison));
     for (size_t i = 0; i < comparison.matches; i++)
         printf("head %zu: Theta error %.1e, W error %.1e\n", i, comparison.match[i].theta_error,
                comparison.match[i].w_error);
 
     wt_comparison_free(&comparison);
-    wt_layer_free(&teacher);
-    wt_layer_free(&layer);
-    wt_sequences_free(&data);
+    wt_layer_free(teacher);
+    wt_layer_free(layer);
+    wt_sequences_free(data);
     wt_context_free(context);
     return 0;
 }

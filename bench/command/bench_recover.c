@@ -55,12 +55,12 @@ static wt_status run_refine(job *work, size_t index, const wt_layer *teacher,
                             const wt_sequences *data, const wt_recover_options *options) {
     wt_context *context = work->call->context;
     row *to = &work->rows[index];
-    wt_layer layer = {0};
-    wt_recover_report report;
-    wt_comparison comparison = {0};
+    wt_layer *layer = NULL;
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_comparison comparison = WT_SIZED(wt_comparison);
     wt_status status;
     WT_TRY(wt_refine(context, data, options, &layer, &report));
-    WT_TRY(wt_compare(context, teacher, &layer, 1, 0, &comparison));
+    WT_TRY(wt_compare(context, teacher, layer, 1, 0, &comparison));
     if (to->done && report.seconds >= to->seconds)
         goto done;
     to->seconds = report.seconds;
@@ -72,7 +72,7 @@ static wt_status run_refine(job *work, size_t index, const wt_layer *teacher,
     to->theta_error = comparison.theta_error;
     to->done = true;
 done:
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
     wt_comparison_free(&comparison);
     return status;
 }
@@ -80,8 +80,8 @@ done:
 /* One start of Adam on the same data; its held-out error after ADAM_STEPS tuned steps. */
 static wt_status run_adam(job *work, size_t index, const wt_sequences *data,
                           wt_recover_options options) {
-    wt_layer layer = {0};
-    wt_recover_report report;
+    wt_layer *layer = NULL;
+    wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_status status;
     options.restarts = 1;
     options.most_steps = ADAM_STEPS;
@@ -89,7 +89,7 @@ static wt_status run_adam(job *work, size_t index, const wt_sequences *data,
     work->rows[index].adam_seconds = report.seconds;
     work->rows[index].adam_error = report.holdout_error;
 done:
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
     return status;
 }
 
@@ -97,23 +97,26 @@ static wt_status run_case(job *work, size_t index, bool first) {
     wt_context *context = work->call->context;
     uint64_t seed = work->call->common.seed;
     size_t d = cases[index].dim;
-    wt_recover_options options = wt_recover_options_default();
-    wt_layer teacher = {0};
-    wt_sequences data = {0};
+    const wt_teacher_options made_as = {
+        .size = sizeof made_as, .heads = cases[index].heads, .dim = d, .scale = 2, .seed = seed};
+    wt_recover_options options;
+    wt_layer *teacher = NULL;
+    wt_sequences *data = NULL;
     wt_status status;
+    WT_INIT(wt_recover_options, &options);
     options.heads = cases[index].heads;
     options.seed = seed;
-    WT_TRY(wt_layer_teacher(context, cases[index].heads, d, d, 2, 0, seed, &teacher));
+    WT_TRY(wt_layer_teacher(context, &made_as, &teacher));
     WT_TRY(wt_sequences_new(context, cases[index].n, cases[index].length, d, d, &data));
-    WT_TRY(wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, seed, 0, &data));
-    WT_TRY(run_refine(work, index, &teacher, &data, &options));
+    WT_TRY(wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
+    WT_TRY(run_refine(work, index, teacher, data, &options));
     if (first)
         work->rows[index].adam_seconds = work->rows[index].adam_error = NAN;
     if (first && d <= ADAM_LARGEST_DIM)
-        WT_TRY(run_adam(work, index, &data, options));
+        WT_TRY(run_adam(work, index, data, options));
 done:
-    wt_layer_free(&teacher);
-    wt_sequences_free(&data);
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
     return status;
 }
 

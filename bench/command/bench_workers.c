@@ -40,20 +40,26 @@ static wt_status recover_some(void *argument, size_t begin, size_t end, int work
     for (size_t i = begin; status == WT_OK && i < end; i++) {
         /* every worker of a run gets the same layers */
         uint64_t seed = work->call->common.seed + i % cases[work->at].layers;
-        wt_recover_options options = wt_recover_options_default();
-        wt_layer teacher = {0}, layer = {0};
-        wt_sequences data = {0};
-        wt_recover_report report;
+        const wt_teacher_options made_as = {.size = sizeof made_as,
+                                            .heads = cases[work->at].heads,
+                                            .dim = d,
+                                            .scale = 2,
+                                            .seed = seed};
+        wt_recover_options options;
+        WT_INIT(wt_recover_options, &options);
+        wt_layer *teacher = NULL, *layer = NULL;
+        wt_sequences *data = NULL;
+        wt_recover_report report = WT_SIZED(wt_recover_report);
         options.heads = cases[work->at].heads;
         options.seed = seed;
-        WT_TRY(wt_layer_teacher(context, options.heads, d, d, 2, 0, seed, &teacher));
+        WT_TRY(wt_layer_teacher(context, &made_as, &teacher));
         WT_TRY(wt_sequences_new(context, cases[work->at].n, cases[work->at].length, d, d, &data));
-        WT_TRY(wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, seed, 0, &data));
-        WT_TRY(wt_refine(context, &data, &options, &layer, &report));
+        WT_TRY(wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
+        WT_TRY(wt_refine(context, data, &options, &layer, &report));
     done:
-        wt_layer_free(&teacher);
-        wt_layer_free(&layer);
-        wt_sequences_free(&data);
+        wt_layer_free(teacher);
+        wt_layer_free(layer);
+        wt_sequences_free(data);
     }
     return status;
 }

@@ -18,9 +18,10 @@ extern "C" {
 
 /* Writes the last row of F(x), for x (k, d), to y (p). A status other than WT_OK ends the learner
  * with it. */
-typedef wt_status (*wt_ask_fn)(void *user, size_t k, const double *x, double *y);
+typedef wt_status (*wt_query_ask_fn)(void *user, size_t k, const double *x, double *y);
 
 typedef struct wt_query_options {
+    size_t size;
     size_t heads;     /* 1 to WT_QUERY_MOST_HEADS; 0 = the least number that explains the answers */
     size_t checks;    /* fresh random queries that judge the result; 0 = none, for one head only */
     size_t restarts;  /* random starts of the polish when the rational ones fail */
@@ -29,9 +30,10 @@ typedef struct wt_query_options {
 } wt_query_options;
 
 /* Heads found by trying, 8 checks, 20 restarts, tolerance 1e-11, seed 0. */
-WT_API wt_query_options wt_query_options_default(void);
+WT_API void wt_query_options_init(wt_query_options *options, size_t size);
 
 typedef struct wt_query_report {
+    size_t size;
     size_t heads, dim, outputs;
     size_t start_queries;  /* for the first estimate; all there are for one head */
     size_t polish_queries; /* random ones */
@@ -50,8 +52,8 @@ typedef struct wt_query_report {
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum
  * of squares over that of the answers. A layer that misses the tolerance is WT_OK with `reached`
  * false. *out is to be freed with wt_layer_free. */
-WT_API wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t dim,
-                                size_t outputs, const wt_query_options *options, wt_layer *out,
+WT_API wt_status wt_query_layer(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
+                                size_t outputs, const wt_query_options *options, wt_layer **out,
                                 wt_query_report *report);
 
 #ifdef __cplusplus

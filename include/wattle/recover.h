@@ -1,7 +1,14 @@
 /* Recovering a layer from sequences and its outputs, and comparing two layers.
  *
  * Heads are recovered up to their order; heads with equal Theta only through the sum of their W,
- * heads with W = 0 not at all, and sequences of one token show the sum of all W alone. */
+ * heads with W = 0 not at all, and sequences of one token show the sum of all W alone.
+ *
+ *     wt_recover_options options;
+ *     wt_recover_report report = WT_SIZED(wt_recover_report);
+ *     wt_layer *layer = NULL;
+ *     WT_INIT(wt_recover_options, &options);
+ *     options.heads = 2;
+ *     wt_refine(context, data, &options, &layer, &report); */
 #ifndef WATTLE_RECOVER_H
 #define WATTLE_RECOVER_H
 
@@ -12,6 +19,7 @@ extern "C" {
 #endif
 
 typedef struct wt_recover_options {
+    size_t size;
     size_t heads;          /* m; 0 = find it */
     size_t restarts;       /* random starts at most */
     double holdout;        /* part of the sequences kept for judging, 0 <= holdout < 1 */
@@ -25,29 +33,30 @@ typedef struct wt_recover_options {
 } wt_recover_options;
 
 /* heads 0, 20 starts, holdout 0.2, seed 0, 200 steps, goal 1e-9, all else none. */
-WT_API wt_recover_options wt_recover_options_default(void);
+WT_API void wt_recover_options_init(wt_recover_options *options, size_t size);
 
 /* What a recovery concludes. */
 typedef enum wt_recover_verdict {
-    WT_RECOVER_NOT_FOUND, /* starts that end apart, too few sequences, none held out */
-    WT_RECOVER_MISFIT,    /* not of this class: what is left of y depends on x */
-    WT_RECOVER_NOISE,     /* what is left of y passes for noise */
-    WT_RECOVER_EXACT,     /* to the goal, or to the rounding of float32 data */
+    WT_RECOVER_VERDICT_NOT_FOUND, /* starts that end apart, too few sequences, none held out */
+    WT_RECOVER_VERDICT_MISFIT,    /* not of this class: what is left of y depends on x */
+    WT_RECOVER_VERDICT_NOISE,     /* what is left of y passes for noise */
+    WT_RECOVER_VERDICT_EXACT,     /* to the goal, or to the rounding of float32 data */
 } wt_recover_verdict;
 /* "not found", "not of this class", "to the floor of noise", "exact"; NULL for no verdict. */
 WT_API const char *wt_recover_verdict_name(wt_recover_verdict verdict);
 
-#define WT_RECOVER_WARNINGS 8
-#define WT_WARNING_BYTES    256
+#define WT_RECOVER_WARNINGS      8
+#define WT_RECOVER_WARNING_BYTES 256
 
 /* What a recovery found; NaN where a number was not computed. Errors are |y - F(x)| / |y|. */
 typedef struct wt_recover_report {
+    size_t size;
     const char *method;
     wt_recover_verdict verdict;
-    bool recovered; /* WT_RECOVER_EXACT or WT_RECOVER_NOISE */
-    bool exact;     /* WT_RECOVER_EXACT: train and held-out errors reached the goal */
+    bool recovered; /* WT_RECOVER_VERDICT_EXACT or WT_RECOVER_VERDICT_NOISE */
+    bool exact;     /* WT_RECOVER_VERDICT_EXACT: train and held-out errors reached the goal */
     double goal;    /* that counted: of the options, or the rounding of float32 data */
-    char reason[WT_WARNING_BYTES]; /* of a verdict that is no; empty else */
+    char reason[WT_RECOVER_WARNING_BYTES]; /* of a verdict that is no; empty else */
     /* The test of the residuals; NaN and NULL where it was not made. */
     double misfit_chance;    /* that noise alone leaves so much structure, over all kinds tried */
     double misfit_part;      /* of the residuals' squares that the kind below explains */
@@ -66,7 +75,8 @@ typedef struct wt_recover_report {
     size_t dim, rank;      /* d, and the dimension of the tokens' span */
     double seconds;
     size_t warnings;
-    char warning[WT_RECOVER_WARNINGS][WT_WARNING_BYTES]; /* sentences on what is identifiable */
+    char warning[WT_RECOVER_WARNINGS]
+                [WT_RECOVER_WARNING_BYTES]; /* sentences on what is identifiable */
 } wt_recover_report;
 
 /* N_min of the information limit; k = 1 gives infinity. */
@@ -75,12 +85,12 @@ WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs
 /* Learner `refine`: variable projection and Levenberg-Marquardt from small random starts. A run to
  * the end without success is WT_OK with `recovered` false, and the best layer found in *out. */
 WT_API wt_status wt_refine(wt_context *context, const wt_sequences *data,
-                           const wt_recover_options *options, wt_layer *out,
+                           const wt_recover_options *options, wt_layer **out,
                            wt_recover_report *report);
 /* The baseline `adam`: Theta and W by Adam's method on the same data, its step chosen from a short
  * trial of several. most_steps counts its steps. */
 WT_API wt_status wt_adam(wt_context *context, const wt_sequences *data,
-                         const wt_recover_options *options, wt_layer *out,
+                         const wt_recover_options *options, wt_layer **out,
                          wt_recover_report *report);
 
 #define WT_COMPARE_UNMATCHED ((size_t)-1)
@@ -91,6 +101,7 @@ typedef struct wt_head_match {
 } wt_head_match;
 #define WT_COMPARE_LENGTHS 3
 typedef struct wt_comparison {
+    size_t size;
     size_t heads_a, heads_b; /* after duplicates are merged and zero heads dropped */
     size_t matches;          /* rows of `match` */
     wt_head_match *match;
@@ -99,9 +110,10 @@ typedef struct wt_comparison {
     double distance[WT_COMPARE_LENGTHS]; /* |F_a - F_b| / |F_a| on fresh sequences */
 } wt_comparison;
 /* Heads matched by the Hungarian method on the squared distances of Theta and W; fresh Gaussian
- * sequences times token_scale. */
+ * sequences times token_scale. *out is to be freed with wt_comparison_free. */
 WT_API wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
                             double token_scale, uint64_t seed, wt_comparison *out);
+/* Frees what the comparison holds; accepts NULL and one that was never filled in. */
 WT_API void wt_comparison_free(wt_comparison *comparison);
 
 #ifdef __cplusplus

@@ -28,25 +28,27 @@ extern "C" {
 #define WT_SCULPT_VALUES 6
 
 typedef struct wt_sculpt_options {
+    size_t size;
     size_t heads;            /* m; 0 = by the eigen-gap */
     double slabs;            /* wanted for every unknown of Theta, 2 or more */
     const wt_layer *teacher; /* where known: the report gives true errors; NULL = not known */
 } wt_sculpt_options;
 
 /* heads 0, 3 slabs an unknown, no teacher. */
-WT_API wt_sculpt_options wt_sculpt_options_default(void);
+WT_API void wt_sculpt_options_init(wt_sculpt_options *options, size_t size);
 
 typedef enum wt_sculpt_stage {
-    WT_SCULPT_NONE,
-    WT_SCULPT_CRUDE,
-    WT_SCULPT_PATTERNS,
-    WT_SCULPT_SPAN,
-    WT_SCULPT_NET
+    WT_SCULPT_STAGE_NONE,
+    WT_SCULPT_STAGE_CRUDE,
+    WT_SCULPT_STAGE_PATTERNS,
+    WT_SCULPT_STAGE_SPAN,
+    WT_SCULPT_STAGE_NET
 } wt_sculpt_stage;
 
 /* Stage by stage; NaN where a number was not computed. Errors are relative, in Frobenius norm, and
  * need the teacher. */
 typedef struct wt_sculpt_report {
+    size_t size;
     wt_sculpt_stage stage; /* the last one that ran to its end */
     /* 1 */
     double crude_explained; /* part of the squares of sum_a y_a that the crude sum explains */
@@ -73,20 +75,20 @@ typedef struct wt_sculpt_report {
 } wt_sculpt_report;
 
 /* A layer to start refining from, in *out (to be freed with wt_layer_free). When it cannot work:
- * WT_MISSED with a sentence, *out empty, and the report up to the stage that stopped. */
+ * WT_MISSED with a sentence, *out NULL, and the report up to the stage that stopped. */
 WT_API wt_status wt_sculpt(wt_context *context, const wt_sequences *data,
-                           const wt_sculpt_options *options, wt_layer *out,
+                           const wt_sculpt_options *options, wt_layer **out,
                            wt_sculpt_report *report);
 
 /* The method `auto`: refine; where its first random starts fail and the data is such that sculpt
  * may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a start
  * from the sequences that are not held out. report->method is the one that won, `stages` what
- * sculpt did; its stage is WT_SCULPT_NONE where it was not asked, or refused at once. */
+ * sculpt did; its stage is WT_SCULPT_STAGE_NONE where it was not asked, or refused at once. */
 WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
-                            const wt_recover_options *options, wt_layer *out,
+                            const wt_recover_options *options, wt_layer **out,
                             wt_recover_report *report, wt_sculpt_report *stages);
 
-/* The stages one a line, for reading; and as an object of JSON, null for NaN. Cut to `bytes`;
+/* The stages, a line each, for reading; and as an object of JSON, null for NaN. Cut to `bytes`;
  * return the length of the whole text, as snprintf does. */
 WT_API size_t wt_sculpt_text(const wt_sculpt_report *report, char *buffer, size_t bytes);
 WT_API size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_t bytes);
@@ -98,6 +100,7 @@ WT_API size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_
  * true ones only if they attend alike on those rows, as p says, to within eta. That is not checked,
  * and the margin of eta is a choice: a wrong layer may have a narrow K without the true heads. */
 typedef struct wt_certificate_options {
+    size_t size;
     double part;       /* rows taken, as a part of all: those of least residual among rows with all
                           p_b in [0.1, 0.9] */
     size_t directions; /* random ones; 0 = a basis of the d^2 - m orthogonal to the span */
@@ -106,9 +109,10 @@ typedef struct wt_certificate_options {
 } wt_certificate_options;
 
 /* 2% of the rows, 64 directions, seed 0, no teacher. */
-WT_API wt_certificate_options wt_certificate_options_default(void);
+WT_API void wt_certificate_options_init(wt_certificate_options *options, size_t size);
 
 typedef struct wt_certificate_result {
+    size_t size;
     size_t rows, slabs;
     double eta; /* 1.1 times the largest violation of a slab by a reported head; 1e-9 at least */
     size_t directions;

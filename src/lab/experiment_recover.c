@@ -273,37 +273,42 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
 }
 
 static wt_status draw_teacher(wt_context *context, const wt_value *values, uint64_t seed,
-                              wt_layer *out) {
+                              wt_layer **out) {
+    const wt_teacher_options options = {.size = sizeof options,
+                                        .heads = count_of(values, HEADS),
+                                        .dim = dim_of(values),
+                                        .outputs = count_of(values, OUT_DIM),
+                                        .scale = values[SCALE].number,
+                                        .rank = count_of(values, RANK),
+                                        .seed = seed};
     if (values[PARITY].number > 0)
         return wt_layer_parity(context, count_of(values, PARITY), dim_of(values), out);
-    wt_status status = wt_layer_teacher(context, count_of(values, HEADS), dim_of(values),
-                                        count_of(values, OUT_DIM), values[SCALE].number,
-                                        count_of(values, RANK), seed, out);
+    wt_status status = wt_layer_teacher(context, &options, out);
     if (status == WT_OK)
-        wt_teacher_degenerate(values[DEGENERATE].text, out);
+        wt_teacher_degenerate(values[DEGENERATE].text, *out);
     return status;
 }
 
 /* |y - F(x)| / |y| on fresh sequences, y the teacher's outputs without noise. */
 static wt_status test_error(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
                             const wt_layer *teacher, const wt_layer *layer, double *out) {
-    wt_sequences fresh = {0};
+    wt_sequences *fresh = NULL;
     double *y = NULL, wrong = 0, norm = 0;
     wt_status status;
     WT_TRY(wt_sequences_new(context, count_of(values, TEST_N), count_of(values, LENGTH),
                             teacher->dim, teacher->outputs, &fresh));
     WT_TRY(wt_layer_draw(context, teacher, law, values[TOKEN_SCALE].number, 0, seed, FIRST_TEST,
-                         &fresh));
-    size_t count = fresh.samples * fresh.length * fresh.outputs;
+                         fresh));
+    size_t count = fresh->samples * fresh->length * fresh->outputs;
     WT_TRY(WT_NEW(context, &y, count, "outputs"));
-    WT_TRY(wt_layer_forward(context, layer, fresh.samples, fresh.length, fresh.x, y));
+    WT_TRY(wt_layer_forward(context, layer, fresh->samples, fresh->length, fresh->x, y));
     for (size_t i = 0; i < count; i++) {
-        wrong += (y[i] - fresh.y[i]) * (y[i] - fresh.y[i]);
-        norm += fresh.y[i] * fresh.y[i];
+        wrong += (y[i] - fresh->y[i]) * (y[i] - fresh->y[i]);
+        norm += fresh->y[i] * fresh->y[i];
     }
     *out = sqrt(wrong / norm);
 done:
-    wt_sequences_free(&fresh);
+    wt_sequences_free(fresh);
     wt_release(y);
     return status;
 }
@@ -311,7 +316,7 @@ done:
 /* What was found, beside the teacher. */
 static wt_status judge(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
                        const wt_layer *teacher, const wt_layer *layer, double *out) {
-    wt_comparison compared = {0};
+    wt_comparison compared = WT_SIZED(wt_comparison);
     wt_status status;
     WT_TRY(wt_compare(context, teacher, layer, values[TOKEN_SCALE].number, seed, &compared));
     WT_TRY(test_error(context, values, law, seed, teacher, layer, &out[M_TEST_ERROR]));
@@ -335,25 +340,26 @@ static void count_costs(const wt_recovered *found, double *out) {
 static void tell_stages(const wt_recovered *found, double *out) {
     const wt_sculpt_report *stages = &found->stages;
     out[M_SCULPTED] = found->sculpted;
-    out[M_SPAN_FOUND] = stages->stage >= WT_SCULPT_SPAN;
+    out[M_SPAN_FOUND] = stages->stage >= WT_SCULPT_STAGE_SPAN;
     out[M_SPAN_ERROR] = stages->hull_error;
     out[M_SPAN_GAP] = stages->gap;
     out[M_ACCEPTED_ROWS] = (double)stages->accepted;
 }
 
 static wt_status draw_data(wt_context *context, const wt_value *values, wt_law law, uint64_t seed,
-                           const wt_layer *teacher, wt_sequences *out) {
+                           const wt_layer *teacher, wt_sequences **out) {
     wt_status status;
     WT_TRY(wt_sequences_new(context, samples_of(values), count_of(values, LENGTH), teacher->dim,
                             teacher->outputs, out));
     WT_TRY(wt_layer_draw(context, teacher, law, values[TOKEN_SCALE].number, values[NOISE].number,
-                         seed, 0, out));
+                         seed, 0, *out));
 done:
     return status;
 }
 
 static wt_recover_options options_of(const wt_value *values, uint64_t seed) {
-    wt_recover_options options = wt_recover_options_default();
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
     options.heads = values[KNOWN_HEADS].number != 0 ? count_of(values, HEADS) : 0;
     options.restarts = count_of(values, RESTARTS);
     options.holdout = values[HOLDOUT].number;
@@ -367,9 +373,10 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     const wt_value *values = trial->values;
     const wt_recover_method *method = method_of(values);
     uint64_t seed = wt_trial_seed(trial);
-    wt_recovered found = {.train_error = NAN, .holdout_error = NAN};
-    wt_layer teacher = {0};
-    wt_sequences data = {0};
+    wt_recovered found = {
+        .train_error = NAN, .holdout_error = NAN, .stages = WT_SIZED(wt_sculpt_report)};
+    wt_layer *teacher = NULL;
+    wt_sequences *data = NULL;
     wt_law law;
     wt_status status;
     for (size_t i = 0; i < METRICS; i++)
@@ -378,10 +385,10 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     WT_TRY(wt_law_parse(context, values[TOKENS].text, &law));
     WT_TRY(draw_teacher(context, values, seed, &teacher));
     if (!method->asks)
-        WT_TRY(draw_data(context, values, law, seed, &teacher, &data));
-    found.sequences = (double)data.samples;
-    const wt_recovery job = {.teacher = &teacher,
-                             .data = &data,
+        WT_TRY(draw_data(context, values, law, seed, teacher, &data));
+    found.sequences = data == NULL ? 0 : (double)data->samples;
+    const wt_recovery job = {.teacher = teacher,
+                             .data = data,
                              .noise = values[NOISE].number,
                              .options = options_of(values, seed)};
     status = method->run(context, &job, &found);
@@ -397,11 +404,11 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     out[M_HEADS] = (double)found.heads;
     out[M_HOLDOUT_ERROR] = found.holdout_error;
     out[M_TRAIN_ERROR] = found.train_error;
-    WT_TRY(judge(context, values, law, seed, &teacher, &found.layer, out));
+    WT_TRY(judge(context, values, law, seed, teacher, found.layer, out));
 done:
-    wt_layer_free(&teacher);
-    wt_layer_free(&found.layer);
-    wt_sequences_free(&data);
+    wt_layer_free(teacher);
+    wt_layer_free(found.layer);
+    wt_sequences_free(data);
     return status;
 }
 

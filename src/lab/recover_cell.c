@@ -25,32 +25,33 @@ static wt_status keep(wt_status status, const wt_recover_report *report, wt_reco
 }
 
 static wt_status refine(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_recover_report report;
+    wt_recover_report report = WT_SIZED(wt_recover_report);
     return keep(wt_refine(context, job->data, &job->options, &out->layer, &report), &report, out);
 }
 
 static wt_status adam(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_recover_report report;
+    wt_recover_report report = WT_SIZED(wt_recover_report);
     return keep(wt_adam(context, job->data, &job->options, &out->layer, &report), &report, out);
 }
 
 static wt_status sculpt(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_sculpt_options stages = wt_sculpt_options_default();
+    wt_sculpt_options stages;
+    WT_INIT(wt_sculpt_options, &stages);
     wt_recover_options options = job->options;
-    wt_recover_report report;
-    wt_layer start = {0};
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_layer *start = NULL;
     wt_status status;
     stages.heads = options.heads;
     stages.teacher = job->teacher; /* for the report alone */
     status = wt_sculpt(context, job->data, &stages, &start, &out->stages);
     out->flops = out->stages.flops;
     WT_TRY(status);
-    options.heads = start.heads;
-    options.start = &start;
+    options.heads = start->heads;
+    options.start = start;
     WT_TRY(keep(wt_refine(context, job->data, &options, &out->layer, &report), &report, out));
     out->sculpted = report.recovered && strcmp(report.start_from, "given") == 0;
 done:
-    wt_layer_free(&start);
+    wt_layer_free(start);
     return status;
 }
 
@@ -86,8 +87,9 @@ static wt_status query(wt_context *context, const wt_recovery *job, wt_recovered
     const wt_recover_options *given = &job->options;
     oracle one = {
         .context = context, .layer = job->teacher, .noise = job->noise, .seed = given->seed};
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
     options.heads = given->heads;
     options.restarts = given->restarts;
     options.tolerance = given->goal;

@@ -3,21 +3,23 @@
 #define WT_LAB_RECOVER_CELL_H
 
 #include "base/context.h"
+#include "layer/model/layer.h"
+#include "layer/task/sequences.h"
 #include "wattle/recover.h"
 #include "wattle/sculpt.h"
 
 /* What is asked of a method. */
 typedef struct wt_recovery {
     const wt_layer *teacher;
-    const wt_sequences *data; /* empty for a method that asks */
+    const wt_sequences *data; /* NULL for a method that asks */
     double noise;             /* of every answer */
     wt_recover_options options;
 } wt_recovery;
 
 /* What it did; the costs are there also where it says WT_MISSED. */
 typedef struct wt_recovered {
-    wt_layer layer; /* empty where it says so */
-    bool recovered; /* by its own judgement */
+    wt_layer *layer; /* NULL where it says so */
+    bool recovered;  /* by its own judgement */
     size_t heads;
     double train_error, holdout_error; /* NaN = none */
     double starts, steps, flops;

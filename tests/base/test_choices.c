@@ -2,6 +2,7 @@
  * sentence, and names of it are "?". C lets any number pass for an enum. */
 #include "check.h"
 #include "lab/statistics_fit.h"
+#include "layer/layers.h"
 #include "linalg/linalg.h"
 #include "wattle/construct.h"
 #include "wattle/io.h"
@@ -143,13 +144,13 @@ static wt_status problem_law(wt_context *context, int number) {
     return status;
 }
 static wt_status layer_law(wt_context *context, int number) {
-    wt_layer layer;
-    wt_sequences data;
-    CHECK_OK(context, wt_layer_teacher(context, 1, 2, 2, 1, 0, 1, &layer));
+    wt_layer *layer;
+    wt_sequences *data;
+    CHECK_OK(context, make_teacher(context, 1, 2, 2, 1, 0, 1, &layer));
     CHECK_OK(context, wt_sequences_new(context, 2, 2, 2, 2, &data));
-    wt_status status = wt_layer_draw(context, &layer, (wt_law)number, 1, 0, 1, 0, &data);
-    wt_layer_free(&layer);
-    wt_sequences_free(&data);
+    wt_status status = wt_layer_draw(context, layer, (wt_law)number, 1, 0, 1, 0, data);
+    wt_layer_free(layer);
+    wt_sequences_free(data);
     return status;
 }
 
@@ -281,7 +282,7 @@ static void names_are_question_marks(void **state) {
     (void)state;
     for (size_t k = 0; k < NUMBERS; k++) {
         int number = numbers[k];
-        wt_sculpt_report report = {.stage = (wt_sculpt_stage)number};
+        wt_sculpt_report report = {.size = sizeof report, .stage = (wt_sculpt_stage)number};
         char text[4096];
         assert_string_equal(wt_model_kind_name((wt_model_kind)number), "?");
         assert_false(wt_model_kind_infinite((wt_model_kind)number));

@@ -1,22 +1,24 @@
 /* The body around recovered heads: it holds the true ones, and refuses to certify what it cannot.
  */
 #include "check.h"
+#include "layer/layers.h"
 #include "linalg/linalg.h"
 #include "wattle/sculpt.h"
 
 /* Many outputs: with few, some rows where heads disagree are near a mixture by chance. */
 enum { D = 5, P = 12, N = 8000, K = 2 };
 
-static void draw(wt_context *context, size_t heads, uint64_t seed, wt_layer *teacher,
-                 wt_sequences *data) {
-    CHECK_OK(context, wt_layer_teacher(context, heads, D, P, 2, 0, seed, teacher));
+static void draw(wt_context *context, size_t heads, uint64_t seed, wt_layer **teacher,
+                 wt_sequences **data) {
+    CHECK_OK(context, make_teacher(context, heads, D, P, 2, 0, seed, teacher));
     CHECK_OK(context, wt_sequences_new(context, N, K, D, P, data));
-    CHECK_OK(context, wt_layer_draw(context, teacher, WT_GAUSSIAN, 1, 0, seed + 1, 0, data));
+    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_GAUSSIAN, 1, 0, seed + 1, 0, *data));
 }
 
 static bool contains(wt_context *context, const wt_sequences *data, const wt_layer *layer,
                      const double *theta) {
-    wt_certificate_options options = wt_certificate_options_default();
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
     bool inside = false;
     CHECK_OK(context, wt_certificate_contains(context, data, layer, &options, theta, &inside));
     return inside;
@@ -26,14 +28,16 @@ static bool contains(wt_context *context, const wt_sequences *data, const wt_lay
  * half-width allows: a step of twice the whole width along a direction leaves the body. */
 static void test_true_heads(void **state) {
     wt_context *context = *state;
-    wt_layer teacher;
-    wt_sequences data;
-    wt_certificate_options options = wt_certificate_options_default();
-    wt_certificate_result basis, random;
+    wt_layer *teacher;
+    wt_sequences *data;
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
+    wt_certificate_result basis = WT_SIZED(wt_certificate_result),
+                          random = WT_SIZED(wt_certificate_result);
     draw(context, 2, 3, &teacher, &data);
     options.directions = 0;
-    options.teacher = &teacher;
-    CHECK_OK(context, wt_certificate(context, &data, &teacher, &options, &basis));
+    options.teacher = teacher;
+    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &basis));
     assert_int_equal(basis.teacher_heads, 2);
     assert_int_equal(basis.teacher_inside, 2);
     assert_int_equal(basis.directions, D * D - 2);
@@ -44,81 +48,85 @@ static void test_true_heads(void **state) {
     assert_true(basis.median > 0 && basis.median <= basis.largest && basis.largest < 0.5);
     CHECK_NEAR(basis.frobenius_factor, sqrt(D * D - 2), 1e-15);
     options.directions = 20;
-    CHECK_OK(context, wt_certificate(context, &data, &teacher, &options, &random));
+    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &random));
     CHECK_NEAR(random.eta, basis.eta, 0);
     /* A unit mix of n directions reaches at most sqrt(n) times as far as they do. */
     assert_true(random.largest <= basis.largest * basis.frobenius_factor);
     for (size_t head = 0; head < 2; head++)
-        assert_true(contains(context, &data, &teacher, teacher.theta + head * D * D));
+        assert_true(contains(context, data, teacher, teacher->theta + head * D * D));
     double away[D * D];
-    memcpy(away, teacher.theta, sizeof away);
+    memcpy(away, teacher->theta, sizeof away);
     away[7] += 4 * basis.largest * basis.frobenius_factor * basis.theta_size;
-    assert_false(contains(context, &data, &teacher, away));
-    wt_layer_free(&teacher);
-    wt_sequences_free(&data);
+    assert_false(contains(context, data, teacher, away));
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
 }
 
 /* Heads that sculpt found, without refining, are certified too, and their body holds the true
  * heads. */
 static void test_sculpted_heads(void **state) {
     wt_context *context = *state;
-    wt_layer teacher, found;
-    wt_sequences data;
-    wt_sculpt_options options = wt_sculpt_options_default();
-    wt_sculpt_report report;
+    wt_layer *teacher, *found;
+    wt_sequences *data;
+    wt_sculpt_options options;
+    WT_INIT(wt_sculpt_options, &options);
+    wt_sculpt_report report = WT_SIZED(wt_sculpt_report);
     draw(context, 2, 3, &teacher, &data);
-    CHECK_OK(context, wt_sculpt(context, &data, &options, &found, &report));
+    CHECK_OK(context, wt_sculpt(context, data, &options, &found, &report));
     for (size_t head = 0; head < 2; head++)
-        assert_true(contains(context, &data, &found, teacher.theta + head * D * D));
-    wt_layer_free(&found);
-    wt_layer_free(&teacher);
-    wt_sequences_free(&data);
+        assert_true(contains(context, data, found, teacher->theta + head * D * D));
+    wt_layer_free(found);
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
 }
 
 /* One head: rows fit to rounding, and the body shrinks to the narrowest slabs there are. */
 static void test_one_head(void **state) {
     wt_context *context = *state;
-    wt_layer teacher;
-    wt_sequences data;
-    wt_certificate_options options = wt_certificate_options_default();
-    wt_certificate_result result;
+    wt_layer *teacher;
+    wt_sequences *data;
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
+    wt_certificate_result result = WT_SIZED(wt_certificate_result);
     draw(context, 1, 4, &teacher, &data);
-    CHECK_OK(context, wt_certificate(context, &data, &teacher, &options, &result));
+    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &result));
     CHECK_NEAR(result.eta, 1e-9, 0);
     assert_true(result.largest < 1e-8);
-    wt_layer_free(&teacher);
-    wt_sequences_free(&data);
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
 }
 
 static void test_refuses(void **state) {
     wt_context *context = *state;
-    wt_layer teacher;
-    wt_sequences data;
-    wt_certificate_options options = wt_certificate_options_default();
-    wt_certificate_result result;
+    wt_layer *teacher;
+    wt_sequences *data;
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
+    wt_certificate_result result = WT_SIZED(wt_certificate_result);
     draw(context, 2, 3, &teacher, &data);
     options.part = 0;
-    CHECK_FAILS(context, wt_certificate(context, &data, &teacher, &options, &result), WT_USAGE,
+    CHECK_FAILS(context, wt_certificate(context, data, teacher, &options, &result), WT_USAGE,
                 "part of rows");
-    options = wt_certificate_options_default();
-    wt_sequences few = wt_sequences_part(&data, 0, 100);
-    CHECK_FAILS(context, wt_certificate(context, &few, &teacher, &options, &result), WT_MISSED,
+    WT_INIT(wt_certificate_options, &options);
+    wt_sequences few = wt_sequences_part(data, 0, 100);
+    CHECK_FAILS(context, wt_certificate(context, &few, teacher, &options, &result), WT_MISSED,
                 "without end");
     /* Every row is far from what wrong heads say. */
-    teacher.theta[3] += 5;
-    CHECK_FAILS(context, wt_certificate(context, &data, &teacher, &options, &result), WT_MISSED,
+    teacher->theta[3] += 5;
+    CHECK_FAILS(context, wt_certificate(context, data, teacher, &options, &result), WT_MISSED,
                 "certifies nothing");
     assert_true(result.eta > 1);
     assert_true(isnan(result.median));
     wt_context_cancel(context);
-    assert_int_equal(wt_certificate(context, &data, &teacher, &options, &result), WT_INTERRUPTED);
-    wt_layer_free(&teacher);
-    wt_sequences_free(&data);
+    assert_int_equal(wt_certificate(context, data, teacher, &options, &result), WT_INTERRUPTED);
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
 }
 
 static void test_text(void **state) {
     (void)state;
-    wt_certificate_result result = {.rows = 1200,
+    wt_certificate_result result = {.size = sizeof result,
+                                    .rows = 1200,
                                     .slabs = 1200,
                                     .eta = 0.25,
                                     .directions = 64,

@@ -1,6 +1,7 @@
 /* The whole certificate again, its linear programs by the simplex method of CLP. */
 #include <stdlib.h>
 
+#include "layer/layers.h"
 #include "layer/learn/sculpt_span.h"
 #include "linalg/linalg.h"
 #include "linalg/simplex.h"
@@ -11,8 +12,8 @@
 #define CLOSE 1e-4
 
 typedef struct {
-    wt_layer teacher;
-    wt_sequences data;
+    wt_layer *teacher;
+    wt_sequences *data;
     wt_slabs slabs;
     double *low, *high, *basis; /* basis: rows 0 .. d^2 - m - 1 are orthogonal to the heads */
     size_t unknowns, heads;
@@ -23,15 +24,15 @@ typedef struct {
 static void find_slabs(wt_context *context, trial *of) {
     wt_patterns patterns = {0};
     double *w;
-    size_t count = of->teacher.dim * of->teacher.outputs, pairs;
+    size_t count = of->teacher->dim * of->teacher->outputs, pairs;
     CHECK_OK(context, WT_NEW_ZERO(context, &w, count, "the sum of W"));
     for (size_t i = 0; i < of->heads * count; i++)
-        w[i % count] += of->teacher.w[i];
-    pairs = of->data.length * (of->data.length - 1) / 2;
-    CHECK_OK(context, wt_patterns_open(context, &of->data, &patterns));
-    CHECK_OK(context, wt_patterns_find(context, &of->data, w, &patterns));
+        w[i % count] += of->teacher->w[i];
+    pairs = of->data->length * (of->data->length - 1) / 2;
+    CHECK_OK(context, wt_patterns_open(context, of->data, &patterns));
+    CHECK_OK(context, wt_patterns_find(context, of->data, w, &patterns));
     CHECK_OK(context,
-             wt_slabs_collect(context, &of->data, &patterns, true,
+             wt_slabs_collect(context, of->data, &patterns, true,
                               (size_t)ceil(0.02 * (double)patterns.rows) * pairs, &of->slabs));
     wt_patterns_close(&patterns);
     wt_release(w);
@@ -48,12 +49,12 @@ static void find_body(wt_context *context, trial *of, double eta) {
     for (size_t i = 0; i < of->slabs.count; i++) {
         double at = of->slabs.middle[i];
         for (size_t j = 0; j < u; j++)
-            at -= of->slabs.normal[i * u + j] * of->teacher.theta[j];
+            at -= of->slabs.normal[i * u + j] * of->teacher->theta[j];
         of->low[i] = at - eta;
         of->high[i] = at + eta;
     }
     for (size_t head = 0; head < of->heads; head++) {
-        const double *theta = of->teacher.theta + head * u;
+        const double *theta = of->teacher->theta + head * u;
         double size = 0;
         for (size_t i = 0; i < u; i++)
             size += theta[i] * theta[i];
@@ -99,15 +100,16 @@ static int by_value(const void *left, const void *right) {
 static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law, uint64_t seed) {
     enum { DIRECTIONS = 6, OUTPUTS = 12, LENGTH = 2, EXAMPLES = 6000 };
     trial of = {.heads = heads, .unknowns = dim * dim, .seed = seed};
-    wt_certificate_options options = wt_certificate_options_default();
-    wt_certificate_result ours;
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
+    wt_certificate_result ours = WT_SIZED(wt_certificate_result);
     double widths[DIRECTIONS];
-    CHECK_OK(context, wt_layer_teacher(context, heads, dim, OUTPUTS, 2, 0, seed, &of.teacher));
+    CHECK_OK(context, make_teacher(context, heads, dim, OUTPUTS, 2, 0, seed, &of.teacher));
     CHECK_OK(context, wt_sequences_new(context, EXAMPLES, LENGTH, dim, OUTPUTS, &of.data));
-    CHECK_OK(context, wt_layer_draw(context, &of.teacher, law, 1, 0, seed, 0, &of.data));
+    CHECK_OK(context, wt_layer_draw(context, of.teacher, law, 1, 0, seed, 0, of.data));
     options.directions = DIRECTIONS;
     options.seed = seed;
-    CHECK_OK(context, wt_certificate(context, &of.data, &of.teacher, &options, &ours));
+    CHECK_OK(context, wt_certificate(context, of.data, of.teacher, &options, &ours));
     find_slabs(context, &of);
     assert_int_equal(of.slabs.count, ours.slabs);
     find_body(context, &of, ours.eta);
@@ -121,8 +123,8 @@ static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law
         fail_msg("seed %d: largest %.9g, median %.9g, by CLP %.9g and %.9g", (int)seed,
                  ours.largest, ours.median, largest, median);
     wt_slabs_close(&of.slabs);
-    wt_layer_free(&of.teacher);
-    wt_sequences_free(&of.data);
+    wt_layer_free(of.teacher);
+    wt_sequences_free(of.data);
     wt_release(of.low);
     wt_release(of.high);
     wt_release(of.basis);
@@ -131,28 +133,29 @@ static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law
 static double worst_violation(const trial *of) {
     double most = 0;
     for (size_t head = 0; head < of->heads; head++)
-        most = fmax(most, wt_slabs_violation(&of->slabs, of->teacher.theta + head * of->unknowns));
+        most = fmax(most, wt_slabs_violation(&of->slabs, of->teacher->theta + head * of->unknowns));
     return most;
 }
 
 static void scale_heads(trial *of, double by) {
     for (size_t i = 0; i < of->heads * of->unknowns; i++)
-        of->teacher.theta[i] *= by;
+        of->teacher->theta[i] *= by;
 }
 
 /* eta is a tenth above the largest violation, and one above 1 is refused: heads scaled so that it
  * is 3% below and 3% above. The slabs rest on the sum of W alone, so that scaling leaves them. */
 static void test_eta(void **state) {
     wt_context *context = *state;
-    wt_certificate_options options = wt_certificate_options_default();
-    wt_certificate_result result;
+    wt_certificate_options options;
+    WT_INIT(wt_certificate_options, &options);
+    wt_certificate_result result = WT_SIZED(wt_certificate_result);
     trial of = {.heads = 2, .unknowns = 25};
     options.directions = 1;
-    CHECK_OK(context, wt_layer_teacher(context, 2, 5, 12, 2, 0, 3, &of.teacher));
+    CHECK_OK(context, make_teacher(context, 2, 5, 12, 2, 0, 3, &of.teacher));
     CHECK_OK(context, wt_sequences_new(context, 8000, 2, 5, 12, &of.data));
-    CHECK_OK(context, wt_layer_draw(context, &of.teacher, WT_GAUSSIAN, 1, 0, 4, 0, &of.data));
+    CHECK_OK(context, wt_layer_draw(context, of.teacher, WT_GAUSSIAN, 1, 0, 4, 0, of.data));
     find_slabs(context, &of);
-    CHECK_OK(context, wt_certificate(context, &of.data, &of.teacher, &options, &result));
+    CHECK_OK(context, wt_certificate(context, of.data, of.teacher, &options, &result));
     CHECK_NEAR(result.eta, 1.1 * worst_violation(&of), 1e-12); /* sums of 25 products */
     for (int above = 0; above < 2; above++) {
         double low = 1, high = 8, wanted = above ? 1.03 : 0.97;
@@ -164,13 +167,13 @@ static void test_eta(void **state) {
         }
         scale_heads(&of, low);
         CHECK_NEAR(1.1 * worst_violation(&of), wanted, 1e-9);
-        assert_int_equal(wt_certificate(context, &of.data, &of.teacher, &options, &result),
+        assert_int_equal(wt_certificate(context, of.data, of.teacher, &options, &result),
                          above ? WT_MISSED : WT_OK);
         scale_heads(&of, 1 / low);
     }
     wt_slabs_close(&of.slabs);
-    wt_layer_free(&of.teacher);
-    wt_sequences_free(&of.data);
+    wt_layer_free(of.teacher);
+    wt_sequences_free(of.data);
 }
 
 static void test_beside_clp(void **state) {

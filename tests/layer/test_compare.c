@@ -1,6 +1,7 @@
 /* Comparing layers: order, duplicates and zero heads do not count; the assignment is the best. */
 #include "base/memory.h"
 #include "check.h"
+#include "layer/layers.h"
 #include "layer/model/assignment.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
@@ -16,16 +17,16 @@ static void copy_head(const wt_layer *from, size_t head, wt_layer *to, size_t pl
 /* Heads 2, 0, 1 with head 0 in two parts and one without W: the same layer. */
 static void order_and_duplicates_do_not_count(void **state) {
     wt_context *context = *state;
-    wt_layer a, b;
-    wt_comparison all;
-    CHECK_OK(context, wt_layer_teacher(context, 3, D, P, 2, 0, 1, &a));
-    CHECK_OK(context, wt_layer_teacher(context, 5, D, P, 2, 0, 2, &b));
-    copy_head(&a, 2, &b, 0, 1);
-    copy_head(&a, 0, &b, 1, 0.25);
-    copy_head(&b, 4, &b, 2, 0); /* a Theta of its own, W = 0 */
-    copy_head(&a, 1, &b, 3, 1);
-    copy_head(&a, 0, &b, 4, 0.75);
-    CHECK_OK(context, wt_compare(context, &a, &b, 1, 0, &all));
+    wt_layer *a, *b;
+    wt_comparison all = WT_SIZED(wt_comparison);
+    CHECK_OK(context, make_teacher(context, 3, D, P, 2, 0, 1, &a));
+    CHECK_OK(context, make_teacher(context, 5, D, P, 2, 0, 2, &b));
+    copy_head(a, 2, b, 0, 1);
+    copy_head(a, 0, b, 1, 0.25);
+    copy_head(b, 4, b, 2, 0); /* a Theta of its own, W = 0 */
+    copy_head(a, 1, b, 3, 1);
+    copy_head(a, 0, b, 4, 0.75);
+    CHECK_OK(context, wt_compare(context, a, b, 1, 0, &all));
     assert_int_equal(all.heads_a, 3);
     assert_int_equal(all.heads_b, 3);
     assert_int_equal(all.matches, 3);
@@ -35,38 +36,38 @@ static void order_and_duplicates_do_not_count(void **state) {
     wt_comparison_free(&all);
     /* a change of one head is seen there, and in the function */
     for (size_t i = 0; i < D * D; i++)
-        b.theta[3 * D * D + i] *= 1.01;
-    CHECK_OK(context, wt_compare(context, &a, &b, 1, 0, &all));
+        b->theta[3 * D * D + i] *= 1.01;
+    CHECK_OK(context, wt_compare(context, a, b, 1, 0, &all));
     for (size_t i = 0; i < 3; i++)
         CHECK_NEAR(all.match[i].theta_error, all.match[i].a == 1 ? 0.01 : 0, 1e-12);
     assert_true(all.distance[1] > 1e-4);
     wt_comparison_free(&all);
-    wt_layer_free(&a);
-    wt_layer_free(&b);
+    wt_layer_free(a);
+    wt_layer_free(b);
 }
 
 static void heads_left_over_are_told(void **state) {
     wt_context *context = *state;
-    wt_layer a, b;
-    wt_comparison all;
-    CHECK_OK(context, wt_layer_teacher(context, 3, D, P, 2, 0, 1, &a));
-    CHECK_OK(context, wt_layer_teacher(context, 2, D, P, 2, 0, 2, &b));
-    copy_head(&a, 2, &b, 0, 1);
-    copy_head(&a, 1, &b, 1, 1);
+    wt_layer *a, *b;
+    wt_comparison all = WT_SIZED(wt_comparison);
+    CHECK_OK(context, make_teacher(context, 3, D, P, 2, 0, 1, &a));
+    CHECK_OK(context, make_teacher(context, 2, D, P, 2, 0, 2, &b));
+    copy_head(a, 2, b, 0, 1);
+    copy_head(a, 1, b, 1, 1);
     for (int turned = 0; turned < 2; turned++) {
-        CHECK_OK(context, wt_compare(context, turned ? &b : &a, turned ? &a : &b, 1, 0, &all));
+        CHECK_OK(context, wt_compare(context, turned ? b : a, turned ? a : b, 1, 0, &all));
         assert_int_equal(all.matches, 3);
         assert_true(isinf(all.theta_error) && isinf(all.w_error));
         assert_int_equal(turned ? all.match[2].b : all.match[2].a, 0);
         assert_true((turned ? all.match[2].a : all.match[2].b) == WT_COMPARE_UNMATCHED);
         wt_comparison_free(&all);
     }
-    wt_layer other;
-    CHECK_OK(context, wt_layer_teacher(context, 2, D + 1, P, 2, 0, 2, &other));
-    CHECK_FAILS(context, wt_compare(context, &a, &other, 1, 0, &all), WT_DATA, "compared");
-    wt_layer_free(&a);
-    wt_layer_free(&b);
-    wt_layer_free(&other);
+    wt_layer *other;
+    CHECK_OK(context, make_teacher(context, 2, D + 1, P, 2, 0, 2, &other));
+    CHECK_FAILS(context, wt_compare(context, a, other, 1, 0, &all), WT_DATA, "compared");
+    wt_layer_free(a);
+    wt_layer_free(b);
+    wt_layer_free(other);
 }
 
 /* The least sum over all ways to place rows in columns, by trying them. */

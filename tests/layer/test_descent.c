@@ -3,6 +3,7 @@
 #include "layer/learn/descent.h"
 
 #include "check.h"
+#include "layer/layers.h"
 #include "wattle/random.h"
 
 /* Attention so far out that it is saturated to e^-712: linear steps of Theta are of the length
@@ -10,17 +11,18 @@
  * dimension: Theta > 0 attends to those of the same sign, H = X (1, -1/2), and Theta < 0 to the
  * others, H = X (-1/2, 1), which fits y = (0.6, 1) better: 0.84 of it is left instead of 0.997.
  * With X = 1e60 and y of 1e120 the squares of derivatives of e^-712 are numbers still. */
-static void open_far_out(wt_context *context, wt_sequences *data, wt_rows *rows,
+static void open_far_out(wt_context *context, wt_sequences **data, wt_rows *rows,
                          wt_descent *descent) {
-    wt_recover_options options = wt_recover_options_default();
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
     CHECK_OK(context, wt_sequences_new(context, 3, 2, 1, 1, data));
     for (size_t s = 0; s < 3; s++) {
-        data->x[2 * s] = 1e60;
-        data->x[2 * s + 1] = -0.5e60;
-        data->y[2 * s] = 0.6e120;
-        data->y[2 * s + 1] = 1e120;
+        (*data)->x[2 * s] = 1e60;
+        (*data)->x[2 * s + 1] = -0.5e60;
+        (*data)->y[2 * s] = 0.6e120;
+        (*data)->y[2 * s + 1] = 1e120;
     }
-    CHECK_OK(context, wt_rows_make(context, data, &options, 0, 3, rows));
+    CHECK_OK(context, wt_rows_make(context, *data, &options, 0, 3, rows));
     CHECK_OK(context, wt_descent_new(context, rows, 1, false, descent));
     descent->now.theta[0] = 712 / 0.75 * 1e-120; /* 0.75 X^2 Theta apart for the query -X/2 */
 }
@@ -33,7 +35,7 @@ static void close_all(wt_sequences *data, wt_rows *rows, wt_descent *descent) {
 
 static void a_step_to_nowhere_is_rejected(void **state) {
     wt_context *context = *state;
-    wt_sequences data;
+    wt_sequences *data;
     wt_rows rows;
     wt_descent descent;
     open_far_out(context, &data, &rows, &descent);
@@ -47,14 +49,14 @@ static void a_step_to_nowhere_is_rejected(void **state) {
     CHECK_OK(context, wt_projection_evaluate(context, &descent.trial));
     assert_true(isinf(descent.trial.error));
     assert_true(descent.trial.w[0] == 0 && descent.trial.e[1] == 1e120);
-    close_all(&data, &rows, &descent);
+    close_all(data, &rows, &descent);
 }
 
 static void draw(wt_context *context, size_t heads, size_t dim, size_t n, uint64_t seed,
-                 wt_layer *teacher, wt_sequences *out) {
-    CHECK_OK(context, wt_layer_teacher(context, heads, dim, dim, 2, 0, seed, teacher));
+                 wt_layer **teacher, wt_sequences **out) {
+    CHECK_OK(context, make_teacher(context, heads, dim, dim, 2, 0, seed, teacher));
     CHECK_OK(context, wt_sequences_new(context, n, 4, dim, dim, out));
-    CHECK_OK(context, wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, out));
+    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_BOOLEAN, 1, 0, seed, 0, *out));
 }
 
 /* The start that is given leads nowhere; a random one finds the layer. */
@@ -63,25 +65,26 @@ static void a_start_nowhere_is_tried_in_vain(void **state) {
     static const double sizes[] = {1.7e308, INFINITY, NAN};
     for (int matrix_free = 0; matrix_free < 2; matrix_free++)
         for (size_t i = 0; i < 3; i++) {
-            wt_recover_options options = wt_recover_options_default();
-            wt_recover_report report;
-            wt_layer teacher, start, layer;
-            wt_sequences data;
+            wt_recover_options options;
+            WT_INIT(wt_recover_options, &options);
+            wt_recover_report report = WT_SIZED(wt_recover_report);
+            wt_layer *teacher, *start, *layer;
+            wt_sequences *data;
             draw(context, 2, 4, 60, 1, &teacher, &data);
             CHECK_OK(context, wt_layer_new(context, 2, 4, 4, &start));
             for (size_t j = 0; j < 2 * 4 * 4; j++)
-                start.theta[j] = j % 3 == 0 ? sizes[i] : -sizes[i];
+                start->theta[j] = j % 3 == 0 ? sizes[i] : -sizes[i];
             options.heads = 2;
-            options.start = &start;
+            options.start = start;
             options.matrix_free = matrix_free == 1;
-            CHECK_OK(context, wt_refine(context, &data, &options, &layer, &report));
+            CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
             assert_true(report.exact);
             assert_true(report.starts > 1);
             assert_string_equal(report.start_from, "random");
-            wt_layer_free(&teacher);
-            wt_layer_free(&start);
-            wt_layer_free(&layer);
-            wt_sequences_free(&data);
+            wt_layer_free(teacher);
+            wt_layer_free(start);
+            wt_layer_free(layer);
+            wt_sequences_free(data);
         }
 }
 
@@ -90,28 +93,29 @@ static void a_start_nowhere_is_tried_in_vain(void **state) {
 static void equal_columns_end_no_call(void **state) {
     wt_context *context = *state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
-        wt_recover_options options = wt_recover_options_default();
-        wt_recover_report report;
-        wt_layer teacher, layer;
-        wt_sequences data;
-        CHECK_OK(context, wt_layer_teacher(context, 3, 1, 2, 2, 0, seed, &teacher));
+        wt_recover_options options;
+        WT_INIT(wt_recover_options, &options);
+        wt_recover_report report = WT_SIZED(wt_recover_report);
+        wt_layer *teacher, *layer;
+        wt_sequences *data;
+        CHECK_OK(context, make_teacher(context, 3, 1, 2, 2, 0, seed, &teacher));
         CHECK_OK(context, wt_sequences_new(context, 6, 4, 1, 2, &data));
-        CHECK_OK(context, wt_layer_draw(context, &teacher, WT_BOOLEAN, 1, 0, seed, 0, &data));
+        CHECK_OK(context, wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
         options.heads = 3;
         options.seed = seed;
         options.restarts = 10;
-        CHECK_OK(context, wt_refine(context, &data, &options, &layer, &report));
+        CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
         assert_true(isfinite(report.train_error));
-        wt_layer_free(&teacher);
-        wt_layer_free(&layer);
-        wt_sequences_free(&data);
+        wt_layer_free(teacher);
+        wt_layer_free(layer);
+        wt_sequences_free(data);
     }
 }
 
 /* No memory and Ctrl-C are no matter of numbers. */
 static void other_failures_end_the_call(void **state) {
     wt_context *context = *state;
-    wt_sequences data;
+    wt_sequences *data;
     wt_rows rows;
     wt_descent descent;
     size_t failures = 0;
@@ -120,7 +124,7 @@ static void other_failures_end_the_call(void **state) {
         atomic_store(&context->allocation_to_fail, k);
         wt_status status = wt_descent_run(context, &descent, 50);
         bool felt = atomic_exchange(&context->allocation_to_fail, 0) <= 0;
-        close_all(&data, &rows, &descent);
+        close_all(data, &rows, &descent);
         if (!felt)
             break;
         failures++;
@@ -131,7 +135,7 @@ static void other_failures_end_the_call(void **state) {
     wt_context_cancel(context);
     assert_int_equal(wt_descent_run(context, &descent, 50), WT_INTERRUPTED);
     atomic_store(&context->cancels, 0);
-    close_all(&data, &rows, &descent);
+    close_all(data, &rows, &descent);
 }
 
 int main(void) {

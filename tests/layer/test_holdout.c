@@ -2,65 +2,68 @@
 #include "layer/learn/holdout.h"
 
 #include "check.h"
+#include "layer/layers.h"
 
 enum { N = 50, K = 3, D = 4, HELD = 10, SIZE = K * D };
 
 /* Every number of a sequence tells which one it is. */
-static void number_them(wt_context *context, wt_sequences *data, size_t *lengths) {
+static void number_them(wt_context *context, wt_sequences **data, size_t *lengths) {
     CHECK_OK(context, wt_sequences_new(context, N, K, D, D, data));
     for (size_t i = 0; i < N * SIZE; i++) {
-        data->x[i] = (double)i;
-        data->y[i] = -(double)i;
+        (*data)->x[i] = (double)i;
+        (*data)->y[i] = -(double)i;
         lengths[i / SIZE] = 1 + i / SIZE % K;
     }
 }
 
 static void sequences_are_drawn_by_the_seed(void **state) {
     wt_context *context = *state;
-    wt_recover_options options = wt_recover_options_default();
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
     size_t lengths[N], first_held[2], from_the_end = 0;
-    wt_sequences data;
+    wt_sequences *data;
     number_them(context, &data, lengths);
     options.lengths = lengths;
     for (uint64_t seed = 0; seed < 2; seed++) {
         wt_holdout split;
         bool seen[N] = {false};
         options.seed = seed;
-        CHECK_OK(context, wt_holdout_split(context, &data, &options, &split));
+        CHECK_OK(context, wt_holdout_split(context, data, &options, &split));
         for (size_t s = 0; s < N; s++) {
-            size_t from = (size_t)split.data.x[s * SIZE] / SIZE;
+            size_t from = (size_t)split.data->x[s * SIZE] / SIZE;
             assert_false(seen[from]);
             seen[from] = true;
-            assert_memory_equal(split.data.x + s * SIZE, data.x + from * SIZE, SIZE * 8);
-            assert_memory_equal(split.data.y + s * SIZE, data.y + from * SIZE, SIZE * 8);
+            assert_memory_equal(split.data->x + s * SIZE, data->x + from * SIZE, SIZE * 8);
+            assert_memory_equal(split.data->y + s * SIZE, data->y + from * SIZE, SIZE * 8);
             assert_int_equal(split.options.lengths[s], lengths[from]);
             from_the_end += s >= N - HELD && from >= N - HELD;
             /* each part keeps the order of the file */
             if (s > 0 && s != N - HELD)
-                assert_true(split.data.x[s * SIZE] > split.data.x[(s - 1) * SIZE]);
+                assert_true(split.data->x[s * SIZE] > split.data->x[(s - 1) * SIZE]);
         }
-        first_held[seed] = (size_t)split.data.x[(N - HELD) * SIZE] / SIZE;
+        first_held[seed] = (size_t)split.data->x[(N - HELD) * SIZE] / SIZE;
         wt_holdout_free(&split);
     }
     /* of two times 10 drawn from 50, 4 of the last ten on average; 20 if nothing were drawn */
     assert_true(from_the_end < 15);
     assert_int_not_equal(first_held[0], first_held[1]);
-    wt_sequences_free(&data);
+    wt_sequences_free(data);
 }
 
 static void nothing_held_out_is_nothing_copied(void **state) {
     wt_context *context = *state;
-    wt_recover_options options = wt_recover_options_default();
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
     size_t lengths[N];
-    wt_sequences data;
+    wt_sequences *data;
     wt_holdout split;
     number_them(context, &data, lengths);
     options.holdout = 0;
-    CHECK_OK(context, wt_holdout_split(context, &data, &options, &split));
-    assert_ptr_equal(split.data.x, data.x);
+    CHECK_OK(context, wt_holdout_split(context, data, &options, &split));
+    assert_ptr_equal(split.data->x, data->x);
     assert_null(split.options.lengths);
     wt_holdout_free(&split);
-    wt_sequences_free(&data);
+    wt_sequences_free(data);
 }
 
 int main(void) {

@@ -1,12 +1,13 @@
 /* Query-key products: closed forms, and files that hold them or do not. */
 #define _GNU_SOURCE
-#include "wattle/inspect.h"
+#include "layer/model/products.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "check.h"
+#include "layer/layers.h"
 #include "wattle/io.h"
 #include "wattle/random.h"
 
@@ -30,8 +31,8 @@ static void a_multiple_of_the_identity(void **state) {
     for (size_t i = 0; i < D; i++)
         theta[i * D + i] = -0.5;
     wt_products products = {1, D, theta, 0x1p-52};
-    wt_head_summary head;
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 0, &head));
+    wt_head_summary head = WT_SIZED(wt_head_summary);
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 0, &head));
     CHECK_NEAR(head.diagonal_mean, -0.5, 0);
     CHECK_NEAR(head.diagonal_spread, 0, 0);
     CHECK_NEAR(head.off_spread, 0, 0);
@@ -53,8 +54,8 @@ static void an_outer_product(void **state) {
     for (size_t i = 0; i < 9; i++)
         theta[i] = u[i / 3] * v[i % 3];
     wt_products products = {1, 3, theta, 0x1p-52};
-    wt_head_summary head;
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 0, &head));
+    wt_head_summary head = WT_SIZED(wt_head_summary);
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 0, &head));
     assert_int_equal(head.rank, 1);
     CHECK_NEAR(head.effective_rank, 1, ROUNDING);
     CHECK_NEAR(head.spectral, 15, ROUNDING);
@@ -80,25 +81,25 @@ static void a_diagonal_in_noise(void **state) {
     for (size_t i = 0; i < D; i++)
         theta[D * D + i * D + i] += 0.1;
     wt_products products = {2, D, theta, 0x1p-52};
-    wt_head_summary noise, both;
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 0, &noise));
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 1, &both));
+    wt_head_summary noise = WT_SIZED(wt_head_summary), both = WT_SIZED(wt_head_summary);
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 0, &noise));
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 1, &both));
     assert_true(fabs(noise.standard_errors) < 4);
     assert_true(fabs(both.standard_errors - 0.1 * 8 / 0.02) < 4 + 0.02 * 40);
     CHECK_NEAR(both.off_spread, 0.02, 0.02 * 0.02 * 4);
-    CHECK_FAILS(*state, wt_head_inspect(*state, &products, 2, &both), WT_USAGE, "no head 2");
+    CHECK_FAILS(*state, wt_products_inspect(*state, &products, 2, &both), WT_USAGE, "no head 2");
 }
 
 static void nothing_at_all(void **state) {
     double theta[4] = {0}, one = 3;
     wt_products products = {1, 2, theta, 0x1p-52};
-    wt_head_summary head;
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 0, &head));
+    wt_head_summary head = WT_SIZED(wt_head_summary);
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 0, &head));
     assert_int_equal(head.rank, 0);
     assert_true(head.effective_rank == 0 && isnan(head.identity_share));
     assert_true(isnan(head.standard_errors));
     products = (wt_products){1, 1, &one, 0x1p-52};
-    CHECK_OK(*state, wt_head_inspect(*state, &products, 0, &head));
+    CHECK_OK(*state, wt_products_inspect(*state, &products, 0, &head));
     assert_true(head.diagonal_mean == 3 && isnan(head.off_mean) && isnan(head.standard_errors));
 }
 
@@ -110,10 +111,10 @@ static void profiles_follow_the_diagonals(void **state) {
         for (int j = 0; j < D; j++)
             theta[i * D + j] = j - i + (j - i) * (j - i) / 8.0;
     wt_products products = {1, D, theta, 0x1p-52};
-    CHECK_OK(*state, wt_head_profile(*state, &products, 0, D - 1, profile));
+    CHECK_OK(*state, wt_products_profile(*state, &products, 0, D - 1, profile));
     for (int k = -(D - 1); k < D; k++)
         CHECK_NEAR(profile[k + D - 1], k + k * k / 8.0, ROUNDING);
-    CHECK_FAILS(*state, wt_head_profile(*state, &products, 0, D, profile), WT_USAGE,
+    CHECK_FAILS(*state, wt_products_profile(*state, &products, 0, D, profile), WT_USAGE,
                 "offsets to 7");
 }
 
@@ -136,13 +137,13 @@ static void files_in_three_dresses(void **state) {
     } dresses[] = {{pair, 2, 0x1p-23}, {&whole, 1, 0x1p-52}, {layer, 2, 0x1p-23}};
     for (size_t i = 0; i < 3; i++) {
         save(state, dresses[i].tensors, dresses[i].count);
-        wt_products products;
+        wt_products *products;
         CHECK_OK(*state, wt_products_load(*state, path, &products));
-        assert_int_equal(products.heads, 1);
-        assert_int_equal(products.dim, 2);
-        assert_memory_equal(products.theta, product, sizeof product);
-        assert_true(products.rounding == dresses[i].rounding);
-        wt_products_free(&products);
+        assert_int_equal(products->heads, 1);
+        assert_int_equal(products->dim, 2);
+        assert_memory_equal(products->theta, product, sizeof product);
+        assert_true(products->rounding == dresses[i].rounding);
+        wt_products_free(products);
     }
 }
 
@@ -165,12 +166,12 @@ static void files_that_hold_no_layer(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         save(state, cases[i].tensors, cases[i].count);
-        wt_products products;
+        wt_products *products;
         CHECK_FAILS(*state, wt_products_load(*state, path, &products), WT_DATA, cases[i].words);
         assert_non_null(strstr(wt_context_message(*state), path));
-        assert_null(products.theta);
+        assert_null(products);
     }
-    wt_products products;
+    wt_products *products;
     CHECK_FAILS(*state, wt_products_load(*state, "/tmp/wattle-no-such-file", &products),
                 WT_NO_INPUT, "/tmp/wattle-no-such-file");
 }

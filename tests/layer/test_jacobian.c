@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "layer/layers.h"
 #include "layer/learn/normal_matrix.h"
 #include "wattle/random.h"
 
@@ -10,7 +11,7 @@ enum { HEADS = 2, DIM = 3, OUTPUTS = 4, LENGTH = 5, SAMPLES = 9 };
 enum { SIDE = HEADS * DIM * DIM, COLUMNS = HEADS * DIM };
 
 typedef struct {
-    wt_sequences data;
+    wt_sequences *data;
     wt_rows rows;
     wt_projection at;
 } setting;
@@ -19,24 +20,25 @@ static size_t lengths[SAMPLES] = {5, 2, 3, 5, 4, 5, 1, 5, 2};
 
 /* A layer's data, and a projection away from the layer. `picked`: last rows of mixed lengths. */
 static void open_setting(wt_context *context, bool picked, setting *out) {
-    wt_recover_options options = wt_recover_options_default();
-    wt_layer layer;
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_layer *layer;
     options.last_row = picked;
     options.lengths = picked ? lengths : NULL;
-    CHECK_OK(context, wt_layer_teacher(context, HEADS, DIM, OUTPUTS, 1, 0, 1, &layer));
+    CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 1, 0, 1, &layer));
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, &out->data));
-    CHECK_OK(context, wt_layer_draw(context, &layer, WT_GAUSSIAN, 1, 0.1, 2, 0, &out->data));
-    CHECK_OK(context, wt_rows_make(context, &out->data, &options, 0, SAMPLES, &out->rows));
+    CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0.1, 2, 0, out->data));
+    CHECK_OK(context, wt_rows_make(context, out->data, &options, 0, SAMPLES, &out->rows));
     CHECK_OK(context, wt_projection_new(context, &out->rows, HEADS, &out->at));
     wt_random_normal(wt_stream_for(3, "theta", 0), 0, SIDE, out->at.theta);
     CHECK_OK(context, wt_projection_evaluate(context, &out->at));
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
 }
 
 static void close_setting(setting *all) {
     wt_projection_free(&all->at);
     wt_rows_free(&all->rows);
-    wt_sequences_free(&all->data);
+    wt_sequences_free(all->data);
 }
 
 /* H W at a Theta, with W held fast. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "layer/layers.h"
 #include "wattle/random.h"
 
 enum { ROWS = 220, MOST = 80, OUTPUTS = 2 };
@@ -78,21 +79,22 @@ static const struct {
 
 /* Sequences of one token attend to themselves: H is what the tokens are. */
 typedef struct {
-    wt_sequences data;
+    wt_sequences *data;
     wt_rows rows;
     wt_projection at;
 } setting;
 
 static void open_tokens(wt_context *context, size_t samples, size_t dim, setting *out) {
     CHECK_OK(context, wt_sequences_new(context, samples, 1, dim, OUTPUTS, &out->data));
-    wt_random_normal(wt_stream_for(5, "y", 0), 0, samples * OUTPUTS, out->data.y);
+    wt_random_normal(wt_stream_for(5, "y", 0), 0, samples * OUTPUTS, out->data->y);
 }
 
 static void evaluate_tokens(wt_context *context, setting *all) {
-    wt_recover_options options = wt_recover_options_default();
-    size_t dim = all->data.dim;
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    size_t dim = all->data->dim;
     CHECK_OK(context,
-             wt_rows_make(context, &all->data, &options, 0, all->data.samples, &all->rows));
+             wt_rows_make(context, all->data, &options, 0, all->data->samples, &all->rows));
     CHECK_OK(context, wt_projection_new(context, &all->rows, 1, &all->at));
     memset(all->at.theta, 0, dim * dim * sizeof *all->at.theta);
     CHECK_OK(context, wt_projection_evaluate(context, &all->at));
@@ -101,7 +103,7 @@ static void evaluate_tokens(wt_context *context, setting *all) {
 static void close_setting(setting *all) {
     wt_projection_free(&all->at);
     wt_rows_free(&all->rows);
-    wt_sequences_free(&all->data);
+    wt_sequences_free(all->data);
 }
 
 /* The largest |Q^T Q - I|, over rows of Q^T that were not dropped. */
@@ -201,7 +203,7 @@ static void ill_conditioned_tokens_have_a_basis(void **state) {
                     long double sum = 0;
                     for (size_t i = 0; i < n; i++)
                         sum += u[r * n + i] * core[i * n + c];
-                    all.data.x[r * n + c] = (double)sum;
+                    all.data->x[r * n + c] = (double)sum;
                 }
             evaluate_tokens(context, &all);
             double few = 8 * (double)n * 2.2e-16, skewed = skew(&all.at, &dropped);
@@ -228,14 +230,14 @@ static void dependent_tokens_have_a_basis(void **state) {
         size_t dropped;
         open_tokens(context, ROWS, COLUMNS, &all);
         open_tokens(context, ROWS, OTHERS, &part);
-        double *x = part.data.x;
+        double *x = part.data->x;
         wt_random_normal(wt_stream_for(seed, "x", 0), 0, ROWS * OTHERS, x);
         for (size_t i = 0; i < ROWS * OTHERS; i++)
             x[i] = round(8 * x[i]);
         for (size_t r = 0; r < ROWS; r++, x += OTHERS) {
             double row[COLUMNS] = {x[0], x[0],        0,    x[1], x[2],
                                    x[3], x[0] + x[3], x[4], x[3], x[1] * (1 + 2.3e-16)};
-            memcpy(all.data.x + r * COLUMNS, row, sizeof row);
+            memcpy(all.data->x + r * COLUMNS, row, sizeof row);
         }
         evaluate_tokens(context, &all);
         evaluate_tokens(context, &part);

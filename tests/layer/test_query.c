@@ -1,6 +1,7 @@
 /* Learning by asking. The oracle is the layer itself, so that answers are exact to rounding; the
  * parameter error asked for, 1e-9, leaves five digits and more for the conditioning of a layer. */
 #include "check.h"
+#include "layer/layers.h"
 #include "wattle/query.h"
 
 #define EXACT 1e-9
@@ -9,7 +10,7 @@ enum { MOST_HEADS = 3, MOST_ANSWER = 64 * 64 };
 
 typedef struct {
     wt_context *context;
-    wt_layer layer;
+    wt_layer *layer;
     size_t asked;
     size_t fail_at; /* the question that fails; 0 = none */
     double twist;   /* times the square of the first answer, added: no layer does that */
@@ -18,11 +19,11 @@ typedef struct {
 static wt_status ask(void *user, size_t k, const double *x, double *y) {
     static double all[MOST_ANSWER];
     oracle *one = user;
-    size_t p = one->layer.outputs;
+    size_t p = one->layer->outputs;
     assert_true(k * p <= MOST_ANSWER);
     if (++one->asked == one->fail_at)
         return wt_fail(one->context, WT_UNAVAILABLE, "the line is dead");
-    wt_status status = wt_layer_forward(one->context, &one->layer, 1, k, x, all);
+    wt_status status = wt_layer_forward(one->context, one->layer, 1, k, x, all);
     memcpy(y, all + (k - 1) * p, p * sizeof *y);
     y[0] += one->twist * y[0] * y[0];
     return status;
@@ -30,7 +31,7 @@ static wt_status ask(void *user, size_t k, const double *x, double *y) {
 
 static oracle make(wt_context *context, size_t heads, size_t d, size_t p, uint64_t seed) {
     oracle one = {.context = context};
-    CHECK_OK(context, wt_layer_teacher(context, heads, d, p, 2, 0, seed, &one.layer));
+    CHECK_OK(context, make_teacher(context, heads, d, p, 2, 0, seed, &one.layer));
     return one;
 }
 
@@ -74,23 +75,24 @@ static double error_of(const wt_layer *a, const wt_layer *b) {
 static void learn_and_compare(wt_context *context, size_t heads, size_t d, size_t p, uint64_t seed,
                               wt_query_report *report) {
     oracle one = make(context, heads, d, p, seed);
-    wt_query_options options = wt_query_options_default();
-    wt_layer found;
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_layer *found;
     options.heads = heads;
     options.seed = seed + 1000;
     CHECK_OK(context, wt_query_layer(context, ask, &one, d, p, &options, &found, report));
-    double error = error_of(&one.layer, &found);
+    double error = error_of(one.layer, found);
     if (!report->reached || !(error <= EXACT))
         fail_msg("%zu heads, d = %zu, p = %zu, seed %zu: error %g, residual %g, fresh %g", heads, d,
                  p, (size_t)seed, error, report->residual, report->check_error);
     assert_int_equal(one.asked,
                      report->start_queries + report->polish_queries + report->check_queries);
-    wt_layer_free(&found);
-    wt_layer_free(&one.layer);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 static void one_head_takes_d_squared_and_d_questions(void **state) {
-    wt_query_report report;
+    wt_query_report report = WT_SIZED(wt_query_report);
     for (size_t d = 2; d <= 16; d++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             learn_and_compare(*state, 1, d, 1, seed, &report);
@@ -104,16 +106,17 @@ static void one_head_takes_d_squared_and_d_questions(void **state) {
 /* Logits beyond what rounding lets through need shorter vectors, and more questions. */
 static void a_sharp_head_is_asked_again(void **state) {
     oracle one = {.context = *state};
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found;
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
     options.heads = 1;
-    CHECK_OK(*state, wt_layer_teacher(*state, 1, 6, 1, 300, 0, 5, &one.layer));
+    CHECK_OK(*state, make_teacher(*state, 1, 6, 1, 300, 0, 5, &one.layer));
     CHECK_OK(*state, wt_query_layer(*state, ask, &one, 6, 1, &options, &found, &report));
     assert_true(report.start_queries > 6 * 6 + 6);
-    assert_true(error_of(&one.layer, &found) <= EXACT);
-    wt_layer_free(&found);
-    wt_layer_free(&one.layer);
+    assert_true(error_of(one.layer, found) <= EXACT);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 static void several_heads_are_exact_after_the_polish(void **state) {
@@ -123,7 +126,7 @@ static void several_heads_are_exact_after_the_polish(void **state) {
                  {2, 4, 3, 3},  {3, 8, 4, 2},  {2, 3, 1, 3}, {3, 16, 1, 1}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (uint64_t seed = 1; seed <= cases[c].seeds; seed++) {
-            wt_query_report report;
+            wt_query_report report = WT_SIZED(wt_query_report);
             learn_and_compare(*state, cases[c].heads, cases[c].d, cases[c].p, seed, &report);
             assert_true(report.starts >= 1 && report.polish_queries > 0);
         }
@@ -132,104 +135,114 @@ static void several_heads_are_exact_after_the_polish(void **state) {
 static void the_number_of_heads_is_found(void **state) {
     for (size_t heads = 1; heads <= 3; heads++) {
         oracle one = make(*state, heads, 4, 2, 7);
-        wt_query_options options = wt_query_options_default();
-        wt_query_report report;
-        wt_layer found;
+        wt_query_options options;
+        WT_INIT(wt_query_options, &options);
+        wt_query_report report = WT_SIZED(wt_query_report);
+        wt_layer *found;
         CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 2, &options, &found, &report));
         assert_int_equal(report.heads, heads);
         assert_true(report.reached);
-        assert_true(error_of(&one.layer, &found) <= EXACT);
+        assert_true(error_of(one.layer, found) <= EXACT);
         assert_int_equal(one.asked,
                          report.start_queries + report.polish_queries + report.check_queries);
-        wt_layer_free(&found);
-        wt_layer_free(&one.layer);
+        wt_layer_free(found);
+        wt_layer_free(one.layer);
     }
 }
 
 /* Sum W_h = 0 answers nothing to single tokens, and is learned all the same. */
 static void heads_may_cancel(void **state) {
     oracle one = make(*state, 2, 4, 1, 3);
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found;
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
     options.heads = 2;
     for (size_t i = 0; i < 4; i++)
-        one.layer.w[4 + i] = -one.layer.w[i];
+        one.layer->w[4 + i] = -one.layer->w[i];
     CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 1, &options, &found, &report));
     assert_true(report.reached);
-    assert_true(error_of(&one.layer, &found) <= EXACT);
-    wt_layer_free(&found);
-    wt_layer_free(&one.layer);
+    assert_true(error_of(one.layer, found) <= EXACT);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 static void threads_change_no_bit(void **state) {
     enum { D = 16 }; /* large enough for the polish to use them */
     oracle one = make(*state, 2, D, 1, 2);
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found[2];
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found[2];
     int before = wt_context_threads(*state);
     options.heads = 2;
     for (int i = 0; i < 2; i++) {
         CHECK_OK(*state, wt_context_set_threads(*state, 1 + i));
         CHECK_OK(*state, wt_query_layer(*state, ask, &one, D, 1, &options, &found[i], &report));
     }
-    assert_memory_equal(found[0].theta, found[1].theta, 2 * D * D * sizeof(double));
-    assert_memory_equal(found[0].w, found[1].w, 2 * D * sizeof(double));
-    wt_layer_free(&found[0]);
-    wt_layer_free(&found[1]);
-    wt_layer_free(&one.layer);
+    assert_memory_equal(found[0]->theta, found[1]->theta, 2 * D * D * sizeof(double));
+    assert_memory_equal(found[0]->w, found[1]->w, 2 * D * sizeof(double));
+    wt_layer_free(found[0]);
+    wt_layer_free(found[1]);
+    wt_layer_free(one.layer);
     CHECK_OK(*state, wt_context_set_threads(*state, before));
 }
 
 /* Too few heads, and answers that no layer gives, are a miss and not a layer. */
 static void what_does_not_fit_is_not_reached(void **state) {
     oracle one = make(*state, 3, 3, 2, 4);
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found;
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
     options.restarts = 1;
     for (options.heads = 1; options.heads <= 2; options.heads++) {
         CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 2, &options, &found, &report));
         assert_false(report.reached);
         assert_true(report.check_error > 1e-6);
-        wt_layer_free(&found);
+        wt_layer_free(found);
     }
-    wt_layer_free(&one.layer);
+    wt_layer_free(one.layer);
     one = make(*state, 2, 3, 1, 4);
     one.twist = 0.1;
     options.heads = 2;
     CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report));
     assert_false(report.reached);
-    wt_layer_free(&found);
-    wt_layer_free(&one.layer);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 static void silence_is_a_miss(void **state) {
     oracle one = make(*state, 1, 3, 1, 4);
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found = {0};
-    memset(one.layer.w, 0, 3 * sizeof(double));
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found = NULL;
+    memset(one.layer->w, 0, 3 * sizeof(double));
     for (options.heads = 1; options.heads <= 2; options.heads++)
         CHECK_FAILS(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report),
                     WT_MISSED, "cannot be seen");
-    wt_layer_free(&one.layer);
+    wt_layer_free(one.layer);
 }
 
 static void bad_options_are_refused(void **state) {
+    enum { SIZE = sizeof(wt_query_options) };
     oracle one = make(*state, 1, 3, 1, 4);
-    wt_query_report report;
-    wt_layer found = {0};
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found = NULL;
     static const struct {
         size_t dim, outputs;
         wt_query_options options;
         const char *words;
     } cases[] = {
-        {0, 1, {1, 8, 1, 1e-9, 0}, "dimension"}, {65, 1, {1, 8, 1, 1e-9, 0}, "dimension"},
-        {3, 0, {1, 8, 1, 1e-9, 0}, "output"},    {3, 1, {5, 8, 1, 1e-9, 0}, "1 to 4, not 5"},
-        {3, 1, {1, 8, 1, 0, 0}, "tolerance"},    {3, 1, {1, 8, 1, NAN, 0}, "tolerance"},
-        {3, 1, {2, 0, 1, 1e-9, 0}, "checks"},
+        {0, 1, {SIZE, 1, 8, 1, 1e-9, 0}, "dimension"},
+        {65, 1, {SIZE, 1, 8, 1, 1e-9, 0}, "dimension"},
+        {3, 0, {SIZE, 1, 8, 1, 1e-9, 0}, "output"},
+        {3, 1, {SIZE, 5, 8, 1, 1e-9, 0}, "1 to 4, not 5"},
+        {3, 1, {SIZE, 1, 8, 1, 0, 0}, "tolerance"},
+        {3, 1, {SIZE, 1, 8, 1, NAN, 0}, "tolerance"},
+        {3, 1, {SIZE, 2, 0, 1, 1e-9, 0}, "checks"},
+        {3, 1, {0, 1, 8, 1, 1e-9, 0}, "size of a wt_query_options"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(*state,
@@ -237,19 +250,20 @@ static void bad_options_are_refused(void **state) {
                                    &cases[i].options, &found, &report),
                     WT_USAGE, cases[i].words);
     assert_int_equal(one.asked, 0);
-    wt_layer_free(&one.layer);
+    wt_layer_free(one.layer);
 }
 
 /* Whatever fails, an answer or an allocation, ends it with its own status and without a leak. */
 static void failures_come_through(void **state) {
     wt_context *context = *state;
     oracle one = make(context, 2, 2, 1, 4);
-    wt_query_options options = wt_query_options_default();
-    wt_query_report report;
-    wt_layer found = {0};
+    wt_query_options options;
+    WT_INIT(wt_query_options, &options);
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found = NULL;
     options.heads = 2;
     CHECK_OK(context, wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report));
-    wt_layer_free(&found);
+    wt_layer_free(found);
     size_t last = one.asked;
     for (one.fail_at = 1; one.fail_at <= last; one.fail_at += 7) {
         one.asked = 0;
@@ -267,8 +281,8 @@ static void failures_come_through(void **state) {
         assert_int_equal(status, WT_MEMORY);
     }
     assert_true(fault > 100);
-    wt_layer_free(&found);
-    wt_layer_free(&one.layer);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 int main(void) {

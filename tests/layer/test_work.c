@@ -2,6 +2,7 @@
 #include "base/work.h"
 
 #include "check.h"
+#include "layer/layers.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/normal_matrix.h"
 #include "linalg/linalg.h"
@@ -60,27 +61,28 @@ static void linalg_counts_its_shapes(void **state) {
     assert_true(since(context) == 6 * 6 * (2 * 10 + 11 * 6) + 2 * 2 * 10 * 6);
 }
 
-static void make(wt_context *context, wt_layer *layer, wt_sequences *data) {
-    CHECK_OK(context, wt_layer_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, layer));
+static void make(wt_context *context, wt_layer **layer, wt_sequences **data) {
+    CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, layer));
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, data));
-    CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 3, 0, data));
+    CHECK_OK(context, wt_layer_draw(context, *layer, WT_GAUSSIAN, 1, 0, 3, 0, *data));
 }
 
 static void a_pass_and_a_step_by_hand(void **state) {
     wt_context *context = *state;
-    wt_recover_options options = wt_recover_options_default();
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
     double y[ROWS * OUTPUTS], direction[DIM * WIDE], gradient[DIM * WIDE];
     double normal[DIM * WIDE * DIM * WIDE];
-    wt_layer layer;
-    wt_sequences data;
+    wt_layer *layer;
+    wt_sequences *data;
     wt_rows rows;
     wt_projection at;
     wt_jacobian jacobian;
     make(context, &layer, &data);
     since(context);
-    CHECK_OK(context, wt_layer_forward(context, &layer, SAMPLES, LENGTH, data.x, y));
+    CHECK_OK(context, wt_layer_forward(context, layer, SAMPLES, LENGTH, data->x, y));
     assert_true(since(context) == PASS + 2 * ROWS * OUTPUTS * WIDE);
-    CHECK_OK(context, wt_rows_make(context, &data, &options, 0, SAMPLES, &rows));
+    CHECK_OK(context, wt_rows_make(context, data, &options, 0, SAMPLES, &rows));
     CHECK_OK(context, wt_projection_new(context, &rows, HEADS, &at));
     CHECK_OK(context, wt_jacobian_new(context, &at, &jacobian));
     fill(DIM * WIDE, 2, at.theta);
@@ -106,28 +108,29 @@ static void a_pass_and_a_step_by_hand(void **state) {
     wt_jacobian_free(&jacobian);
     wt_projection_free(&at);
     wt_rows_free(&rows);
-    wt_sequences_free(&data);
-    wt_layer_free(&layer);
+    wt_sequences_free(data);
+    wt_layer_free(layer);
 }
 
 /* One step of each of four trial rates and one of the start, each between two gradients. */
 static void a_step_of_adam_by_hand(void **state) {
     wt_context *context = *state;
-    wt_recover_options options = wt_recover_options_default();
-    wt_recover_report report;
-    wt_layer layer, found;
-    wt_sequences data;
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_layer *layer, *found;
+    wt_sequences *data;
     make(context, &layer, &data);
     options.heads = HEADS;
     options.restarts = options.most_steps = 1;
     options.holdout = 0;
-    CHECK_OK(context, wt_adam(context, &data, &options, &found, &report));
+    CHECK_OK(context, wt_adam(context, data, &options, &found, &report));
     assert_int_equal(report.steps, 5);
     int gradient = PASS + 2 * (2 * ROWS * WIDE * OUTPUTS) + TURNED;
     assert_true(report.flops == 5 * (2 * gradient + 14 * WIDE * (DIM + OUTPUTS)));
-    wt_layer_free(&found);
-    wt_sequences_free(&data);
-    wt_layer_free(&layer);
+    wt_layer_free(found);
+    wt_sequences_free(data);
+    wt_layer_free(layer);
 }
 
 typedef struct {
@@ -151,41 +154,44 @@ static void only_what_is_done_counts(void **state) {
     wt_context *context = *state;
     double flops[3][4];
     for (int turn = 0; turn < 3; turn++) {
-        wt_recover_options options = wt_recover_options_default();
-        wt_query_options questions = wt_query_options_default();
-        wt_sculpt_options stages = wt_sculpt_options_default();
-        wt_recover_report report;
-        wt_query_report asked;
-        wt_sculpt_report sculpted;
-        wt_layer layer, found;
-        wt_sequences data;
+        wt_recover_options options;
+        WT_INIT(wt_recover_options, &options);
+        wt_query_options questions;
+        WT_INIT(wt_query_options, &questions);
+        wt_sculpt_options stages;
+        WT_INIT(wt_sculpt_options, &stages);
+        wt_recover_report report = WT_SIZED(wt_recover_report);
+        wt_query_report asked = WT_SIZED(wt_query_report);
+        wt_sculpt_report sculpted = WT_SIZED(wt_sculpt_report);
+        wt_layer *layer, *found;
+        wt_sequences *data;
         CHECK_OK(context, wt_context_set_threads(context, turn == 1 ? 3 : 1));
-        CHECK_OK(context, wt_layer_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, &layer));
+        CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, &layer));
         CHECK_OK(context, wt_sequences_new(context, 400, 2, DIM, OUTPUTS, &data));
-        CHECK_OK(context, wt_layer_draw(context, &layer, WT_GAUSSIAN, 1, 0, 3, 0, &data));
+        CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 3, 0, data));
         options.heads = questions.heads = HEADS;
-        CHECK_OK(context, wt_refine(context, &data, &options, &found, &report));
+        CHECK_OK(context, wt_refine(context, data, &options, &found, &report));
         assert_true(report.exact);
-        wt_layer_free(&found);
+        wt_layer_free(found);
         flops[turn][0] = report.flops;
         options.matrix_free = true;
-        CHECK_OK(context, wt_refine(context, &data, &options, &found, &report));
+        CHECK_OK(context, wt_refine(context, data, &options, &found, &report));
         assert_true(report.products > 0);
-        wt_layer_free(&found);
+        wt_layer_free(found);
         flops[turn][1] = report.flops;
-        oracle one = {context, &layer, 1 + (size_t)turn};
+        oracle one = {context, layer, 1 + (size_t)turn};
         CHECK_OK(context,
                  wt_query_layer(context, ask, &one, DIM, OUTPUTS, &questions, &found, &asked));
-        wt_layer_free(&found);
+        wt_layer_free(found);
         flops[turn][2] = asked.flops;
         /* W that sum to 0: it stops at the first stage, and says what that cost */
-        wt_layer_zero_sum(&layer);
-        CHECK_OK(context, wt_layer_draw(context, &layer, WT_GAUSSIAN, 1, 0, 3, 0, &data));
-        CHECK_FAILS(context, wt_sculpt(context, &data, &stages, &found, &sculpted), WT_MISSED,
+        wt_layer_zero_sum(layer);
+        CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 3, 0, data));
+        CHECK_FAILS(context, wt_sculpt(context, data, &stages, &found, &sculpted), WT_MISSED,
                     "seems near 0");
         flops[turn][3] = sculpted.flops;
-        wt_sequences_free(&data);
-        wt_layer_free(&layer);
+        wt_sequences_free(data);
+        wt_layer_free(layer);
     }
     for (size_t i = 0; i < 4; i++)
         assert_true(flops[0][i] > 0 && flops[1][i] == flops[0][i] && flops[2][i] == flops[0][i]);

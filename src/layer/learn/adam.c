@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
@@ -167,29 +168,25 @@ done:
     return status;
 }
 
-wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,
-                  wt_layer *out, wt_recover_report *report) {
+static wt_status run_adam(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, wt_layer **out,
+                          wt_recover_report *report) {
     double began = wt_clock(), before = wt_work_done(context);
     wt_rows train = {0}, held = {0};
     wt_holdout split = {0};
-    job work = {.context = context,
-                .options = options,
-                .rows = &train,
-                .held = &held,
-                .out = out,
-                .report = report};
+    job work = {
+        .context = context, .options = options, .rows = &train, .held = &held, .report = report};
+    wt_layer *layer = NULL;
     wt_status status;
-    *out = (wt_layer){0};
-    if (options->heads == 0) {
-        status = wt_fail(context, WT_USAGE, "adam needs the number of heads");
-        goto done;
-    }
+    if (options->heads == 0)
+        WT_TRY(wt_fail(context, WT_USAGE, "adam needs the number of heads"));
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     size_t fitted = wt_recover_train_samples(data, options);
     WT_TRY(wt_holdout_split(context, data, options, &split));
-    WT_TRY(wt_layer_new(context, options->heads, data->dim, data->outputs, out));
-    WT_TRY(wt_rows_make(context, &split.data, &split.options, 0, fitted, &train));
-    WT_TRY(wt_rows_make(context, &split.data, &split.options, fitted, data->samples, &held));
+    WT_TRY(wt_layer_new(context, options->heads, data->dim, data->outputs, &layer));
+    work.out = layer;
+    WT_TRY(wt_rows_make(context, split.data, &split.options, 0, fitted, &train));
+    WT_TRY(wt_rows_make(context, split.data, &split.options, fitted, data->samples, &held));
     double square = wt_recover_mean_square(data), d = (double)data->dim;
     work.theta_unit = 0.1 / (d * square);
     work.w_unit = train.norm / sqrt((double)(train.rows * train.outputs) * d * square);
@@ -198,16 +195,18 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     report->heads = options->heads;
     report->exact = report->exact && !isnan(report->holdout_error);
     report->recovered = report->exact;
-    report->verdict = report->exact ? WT_RECOVER_EXACT : WT_RECOVER_NOT_FOUND;
+    report->verdict = report->exact ? WT_RECOVER_VERDICT_EXACT : WT_RECOVER_VERDICT_NOT_FOUND;
     if (!report->exact)
         snprintf(report->reason, sizeof report->reason, "%s",
                  isnan(report->holdout_error)
                      ? "no sequence was held out, so that nothing confirms the fit"
                      : "the error did not reach the goal, and adam does not tell noise apart");
     report->steps = work.steps;
-    wt_recover_end(context, data, options, out, report);
+    wt_recover_end(context, data, options, layer, report);
     report->seconds = wt_clock() - began;
     report->flops = wt_work_done(context) - before;
+    *out = layer;
+    layer = NULL;
 done:
     wt_projection_free(&work.at);
     wt_jacobian_free(&work.jacobian);
@@ -217,7 +216,19 @@ done:
     wt_rows_free(&train);
     wt_rows_free(&held);
     wt_holdout_free(&split);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(layer);
+    return status;
+}
+
+wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
+                  wt_layer **out, wt_recover_report *report) {
+    wt_recover_report full = {0};
+    wt_recover_options options;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_recover_open(context, given, report, &options));
+    status = run_adam(context, data, &options, out, &full);
+    wt_sized_write(report, &full, sizeof full);
+done:
     return status;
 }

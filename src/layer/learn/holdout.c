@@ -28,16 +28,16 @@ wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
     size_t n = data->samples, count = n - wt_recover_train_samples(data, options);
     size_t *held = NULL, *order = NULL;
     wt_status status = WT_OK;
-    *out = (wt_holdout){.data = *data, .options = *options};
+    *out = (wt_holdout){.data = data, .options = *options};
     if (count == 0)
         goto done;
     WT_TRY(WT_NEW(context, &held, count, "held-out sequences"));
     WT_TRY(WT_NEW(context, &order, n, "the order of sequences"));
     WT_TRY(wt_random_subset(context, wt_stream_for(options->seed, "holdout", 0), n, count, held));
     arrange(n, count, held, order);
-    WT_TRY(wt_sequences_new(context, n, data->length, data->dim, data->outputs, &out->data));
-    out->own = true;
-    copy(data, order, &out->data);
+    WT_TRY(wt_sequences_new(context, n, data->length, data->dim, data->outputs, &out->own));
+    copy(data, order, out->own);
+    out->data = out->own;
     if (options->lengths != NULL) {
         WT_TRY(WT_NEW(context, &out->lengths, n, "lengths of sequences"));
         for (size_t s = 0; s < n; s++)
@@ -53,8 +53,7 @@ done:
 }
 
 void wt_holdout_free(wt_holdout *holdout) {
-    if (holdout->own)
-        wt_sequences_free(&holdout->data);
+    wt_sequences_free(holdout->own);
     wt_release(holdout->lengths);
     *holdout = (wt_holdout){0};
 }

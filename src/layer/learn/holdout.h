@@ -2,14 +2,15 @@
 #ifndef WT_LAYER_LEARN_HOLDOUT_H
 #define WT_LAYER_LEARN_HOLDOUT_H
 
+#include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
 /* The data with its held-out sequences last, each part in the order of the file, and the options
  * that go with it. Files are often sorted, and their end is then like nothing before it. */
 typedef struct wt_holdout {
-    wt_sequences data; /* borrowed where nothing is held out */
+    const wt_sequences *data; /* the given one where nothing is held out */
     wt_recover_options options;
-    bool own;
+    wt_sequences *own;
     size_t *lengths; /* (n): of the data in its new order; NULL = all whole */
 } wt_holdout;
 

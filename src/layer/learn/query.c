@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
 #include "wattle/random.h"
@@ -12,8 +13,10 @@
 #define SPARE           16
 #define RATIONAL_STARTS 4 /* each in a basis of its own */
 
-wt_query_options wt_query_options_default(void) {
-    return (wt_query_options){.checks = 8, .restarts = 20, .tolerance = 1e-11};
+void wt_query_options_init(wt_query_options *options, size_t size) {
+    const wt_query_options full = {.checks = 8, .restarts = 20, .tolerance = 1e-11};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
 }
 
 static wt_status check_options(wt_context *context, size_t dim, size_t outputs,
@@ -171,13 +174,14 @@ done:
     return status;
 }
 
-wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t dim, size_t outputs,
-                         const wt_query_options *options, wt_layer *out, wt_query_report *report) {
+static wt_status try_heads(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
+                           size_t outputs, const wt_query_options *options, wt_layer **out,
+                           wt_query_report *report) {
     size_t first = options->heads == 0 ? 1 : options->heads;
     size_t last = options->heads == 0 ? WT_QUERY_MOST_HEADS : options->heads;
     size_t spent[3] = {0};
     double before = wt_work_done(context), theirs = 0;
-    wt_layer layer = {0};
+    wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(check_options(context, dim, outputs, options));
     for (size_t heads = first; heads <= last; heads++) {
@@ -188,10 +192,10 @@ wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t 
                                     .start_residual = NAN,
                                     .residual = NAN,
                                     .check_error = NAN};
-        wt_layer_free(&layer);
+        wt_layer_free(layer);
         status = wt_layer_new(context, heads, dim, outputs, &layer);
         if (status == WT_OK)
-            status = learn(&asker, options, &layer, report);
+            status = learn(&asker, options, layer, report);
         report->start_queries = spent[0] += report->start_queries;
         report->polish_queries = spent[1] += report->polish_queries;
         report->check_queries = spent[2] += report->check_queries;
@@ -204,8 +208,24 @@ wt_status wt_query_layer(wt_context *context, wt_ask_fn ask, void *user, size_t 
             break;
     }
     *out = layer;
-    layer = (wt_layer){0};
+    layer = NULL;
 done:
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
+    return status;
+}
+
+wt_status wt_query_layer(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
+                         size_t outputs, const wt_query_options *given, wt_layer **out,
+                         wt_query_report *report) {
+    wt_query_report full = {0};
+    wt_query_options options;
+    wt_status status;
+    *out = NULL;
+    WT_INIT(wt_query_options, &options);
+    WT_TRY(wt_sized_check(context, "wt_query_report", report, sizeof full));
+    WT_TRY(wt_sized_read(context, "wt_query_options", given, &options, sizeof options));
+    status = try_heads(context, ask, user, dim, outputs, &options, out, &full);
+    wt_sized_write(report, &full, sizeof full);
+done:
     return status;
 }

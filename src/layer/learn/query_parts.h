@@ -3,6 +3,7 @@
 #define WT_LAYER_LEARN_QUERY_PARTS_H
 
 #include "base/context.h"
+#include "layer/model/layer.h"
 #include "wattle/query.h"
 
 /* A question with its answer. Tokens that are equal are kept once, with how often they came; the
@@ -15,7 +16,7 @@ typedef struct wt_asked {
 /* All questions so far that the polish may use. */
 typedef struct wt_asker {
     wt_context *context;
-    wt_ask_fn ask;
+    wt_query_ask_fn ask;
     void *user;
     size_t d, p;
     size_t count;  /* questions in all, kept or not */

@@ -6,14 +6,28 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "layer/model/heads.h"
 #include "linalg/linalg.h"
 
 /* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
 #define SINGLE_GOAL (16 * (double)FLT_EPSILON)
 
-wt_recover_options wt_recover_options_default(void) {
-    return (wt_recover_options){.restarts = 20, .holdout = 0.2, .most_steps = 200, .goal = 1e-9};
+void wt_recover_options_init(wt_recover_options *options, size_t size) {
+    const wt_recover_options full = {
+        .restarts = 20, .holdout = 0.2, .most_steps = 200, .goal = 1e-9};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
+wt_status wt_recover_open(wt_context *context, const wt_recover_options *given,
+                          const wt_recover_report *report, wt_recover_options *options) {
+    wt_status status;
+    WT_INIT(wt_recover_options, options);
+    WT_TRY(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
+    WT_TRY(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
+done:
+    return status;
 }
 
 double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length) {
@@ -79,10 +93,10 @@ double wt_recover_goal(const wt_sequences *data, const wt_recover_options *optio
 
 const char *wt_recover_verdict_name(wt_recover_verdict verdict) {
     static const char *const names[] = {
-        [WT_RECOVER_NOT_FOUND] = "not found",
-        [WT_RECOVER_MISFIT] = "not of this class",
-        [WT_RECOVER_NOISE] = "to the floor of noise",
-        [WT_RECOVER_EXACT] = "exact",
+        [WT_RECOVER_VERDICT_NOT_FOUND] = "not found",
+        [WT_RECOVER_VERDICT_MISFIT] = "not of this class",
+        [WT_RECOVER_VERDICT_NOISE] = "to the floor of noise",
+        [WT_RECOVER_VERDICT_EXACT] = "exact",
     };
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
 }
@@ -106,7 +120,7 @@ void wt_recover_warn(wt_context *context, wt_recover_report *report, const char 
     char *sentence = report->warning[report->warnings++];
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, WT_WARNING_BYTES, format, values);
+    vsnprintf(sentence, WT_RECOVER_WARNING_BYTES, format, values);
     va_end(values);
     wt_remark(context, "%s", sentence);
 }
@@ -150,7 +164,7 @@ static wt_status check(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options) {
     size_t longest;
     wt_status status;
-    WT_TRY(wt_sequences_check(context, "the data", data));
+    WT_TRY(wt_sequences_check(context, data, "the data"));
     if (data->y == NULL || data->outputs == 0)
         return wt_fail(context, WT_DATA, "the data has no outputs y to recover a layer from");
     if (!(options->holdout >= 0 && options->holdout < 1))

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "layer/learn/rows.h"
+#include "layer/model/layer.h"
 
 /* How many sequences are fitted; wt_holdout_split chooses the rest. */
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
@@ -35,15 +36,18 @@ wt_recover_warn(wt_context *context, wt_recover_report *report, const char *form
 
 /* Where a better start may come from once random ones have failed. */
 typedef struct wt_rescue {
-    /* A layer of so many heads (0 = as many as there are) in *out, to be freed; an empty one, and
-     * WT_OK, when there is none. `fitted` are the sequences that are not held out. */
-    wt_status (*start)(void *user, const wt_sequences *fitted, size_t heads, wt_layer *out);
+    /* A layer of so many heads (0 = as many as there are) in *out, to be freed; NULL, and WT_OK,
+     * when there is none. `fitted` are the sequences that are not held out. */
+    wt_status (*start)(void *user, const wt_sequences *fitted, size_t heads, wt_layer **out);
     void *user;
     const char *name; /* of such a start */
 } wt_rescue;
-/* wt_refine, with a rescue that is asked once at most; NULL = none. */
+/* Checks and reads what a caller of the library gave: report and options. */
+wt_status wt_recover_open(wt_context *context, const wt_recover_options *given,
+                          const wt_recover_report *report, wt_recover_options *options);
+/* wt_refine on what wt_recover_open read, with a rescue that is asked once at most; NULL = none. */
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
-                            wt_layer *out, wt_recover_report *report);
+                            wt_layer **out, wt_recover_report *report);
 
 #endif

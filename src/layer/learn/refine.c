@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
 #include "layer/learn/holdout.h"
@@ -40,7 +41,7 @@ typedef struct {
     const wt_sequences *data;
     const wt_recover_options *options;
     const wt_rescue *rescue; /* NULL = none, or asked already */
-    wt_layer rescued;
+    wt_layer *rescued;
     size_t heads, train_samples;
     double square; /* mean square of the tokens' entries */
     wt_rows train, held;
@@ -177,8 +178,8 @@ static wt_status given_start(job *work, size_t *most, const wt_layer **given) {
     } else if (work->rescue != NULL && work->starts >= wait) {
         work->from = work->rescue->name;
         WT_TRY(ask_rescue(work));
-        if (work->rescued.heads == work->heads) {
-            *given = &work->rescued;
+        if (work->rescued != NULL && work->rescued->heads == work->heads) {
+            *given = work->rescued;
             ++*most;
         }
     }
@@ -274,18 +275,18 @@ done:
 
 static wt_recover_verdict conclude(const job *work) {
     if (work->reached)
-        return isnan(work->best_held)          ? WT_RECOVER_NOT_FOUND
-               : work->unbounded < work->heads ? WT_RECOVER_MISFIT
-                                               : WT_RECOVER_EXACT;
-    return is_misfit(work)  ? WT_RECOVER_MISFIT
-           : is_noise(work) ? WT_RECOVER_NOISE
-                            : WT_RECOVER_NOT_FOUND;
+        return isnan(work->best_held)          ? WT_RECOVER_VERDICT_NOT_FOUND
+               : work->unbounded < work->heads ? WT_RECOVER_VERDICT_MISFIT
+                                               : WT_RECOVER_VERDICT_EXACT;
+    return is_misfit(work)  ? WT_RECOVER_VERDICT_MISFIT
+           : is_noise(work) ? WT_RECOVER_VERDICT_NOISE
+                            : WT_RECOVER_VERDICT_NOT_FOUND;
 }
 
 /* Why the verdict is no. */
 static void explain(const job *work, wt_recover_report *report) {
     const wt_misfit *misfit = &work->misfit;
-    char what[WT_WARNING_BYTES] = "", *out = report->reason;
+    char what[WT_RECOVER_WARNING_BYTES] = "", *out = report->reason;
     out[0] = '\0';
     if (report->recovered)
         return;
@@ -293,24 +294,24 @@ static void explain(const job *work, wt_recover_report *report) {
         snprintf(what, sizeof what, "%s%s%s (%.2g%% of what is left)%s", misfit->words,
                  misfit->also == NULL ? "" : " Or ", misfit->also == NULL ? "" : misfit->also,
                  100 * misfit->part, misfit->part < LITTLE ? " Or more heads?" : "");
-    if (report->verdict == WT_RECOVER_MISFIT && work->unbounded < work->heads)
-        snprintf(out, WT_WARNING_BYTES,
+    if (report->verdict == WT_RECOVER_VERDICT_MISFIT && work->unbounded < work->heads)
+        snprintf(out, WT_RECOVER_WARNING_BYTES,
                  "the Theta of head %zu grows without bound: it attends to %s", work->unbounded,
                  work->itself ? "the token itself; a residual connection?"
                               : "single tokens; a maximum in place of the softmax?");
-    else if (report->verdict == WT_RECOVER_MISFIT)
-        snprintf(out, WT_WARNING_BYTES, "%s", what);
+    else if (report->verdict == WT_RECOVER_VERDICT_MISFIT)
+        snprintf(out, WT_RECOVER_WARNING_BYTES, "%s", what);
     else if (isnan(work->best_held))
-        snprintf(out, WT_WARNING_BYTES,
+        snprintf(out, WT_RECOVER_WARNING_BYTES,
                  "no sequence was held out, so that nothing confirms the fit");
     else if (depends(work))
-        snprintf(out, WT_WARNING_BYTES, "starts end apart; %.200s", what);
+        snprintf(out, WT_RECOVER_WARNING_BYTES, "starts end apart; %.200s", what);
     else if (!confirmed(work))
-        snprintf(out, WT_WARNING_BYTES,
+        snprintf(out, WT_RECOVER_WARNING_BYTES,
                  "held-out sequences do not confirm the fit: error %.3g, and %.3g on the fitted",
                  work->best_held, work->best_error);
     else
-        snprintf(out, WT_WARNING_BYTES,
+        snprintf(out, WT_RECOVER_WARNING_BYTES,
                  "%zu sequences are too few to tell noise from a misfit, error %.3g",
                  work->data->samples, work->settled_error);
 }
@@ -333,8 +334,8 @@ static wt_status finish(job *work) {
     WT_TRY(fit_w(work, &all, &report->train_error));
     report->holdout_error = work->best_held;
     report->verdict = conclude(work);
-    report->exact = report->verdict == WT_RECOVER_EXACT;
-    report->recovered = report->exact || report->verdict == WT_RECOVER_NOISE;
+    report->exact = report->verdict == WT_RECOVER_VERDICT_EXACT;
+    report->recovered = report->exact || report->verdict == WT_RECOVER_VERDICT_NOISE;
     report->goal = work->goal;
     bool tested = work->tested && !work->reached;
     report->misfit_chance = tested ? work->misfit.p : NAN;
@@ -350,7 +351,8 @@ done:
 /* `refine` with m given; adds to the report's counts. */
 static wt_status refine_heads(wt_context *context, const wt_sequences *data,
                               const wt_recover_options *options, size_t heads,
-                              const wt_rescue *rescue, wt_layer *out, wt_recover_report *report) {
+                              const wt_rescue *rescue, wt_layer **out, wt_recover_report *report) {
+    wt_layer *layer = NULL;
     job work = {.context = context,
                 .data = data,
                 .options = options,
@@ -360,12 +362,13 @@ static wt_status refine_heads(wt_context *context, const wt_sequences *data,
                 .best_error = INFINITY,
                 .best_held = NAN,
                 .unbounded = heads,
-                .out = out,
                 .report = report};
     wt_status status;
+    *out = NULL;
     work.square = wt_recover_mean_square(data);
     work.train_samples = wt_recover_train_samples(data, options);
-    WT_TRY(wt_layer_new(context, heads, data->dim, data->outputs, out));
+    WT_TRY(wt_layer_new(context, heads, data->dim, data->outputs, &layer));
+    work.out = layer;
     work.goal = options->goal;
     WT_TRY(open_rows(&work, work.train_samples));
     work.fitted_rows = work.train.rows;
@@ -378,15 +381,16 @@ static wt_status refine_heads(wt_context *context, const wt_sequences *data,
     report->start = work.best_start;
     report->start_from = work.best_from;
     report->starts += work.starts;
+    *out = layer;
+    layer = NULL;
 done:
     wt_descent_free(&work.descent);
     wt_rows_free(&work.train);
     wt_rows_free(&work.held);
     wt_release(work.best);
     wt_release(work.settled);
-    wt_layer_free(&work.rescued);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(work.rescued);
+    wt_layer_free(layer);
     return status;
 }
 
@@ -405,11 +409,11 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
     *out = 1;
     *sure = false;
     for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
-        wt_layer layer = {0};
+        wt_layer *layer;
         if (wt_recover_train_rows(data, options) <= heads * data->dim)
             break;
         WT_TRY(refine_heads(context, data, &few, heads, NULL, &layer, report));
-        wt_layer_free(&layer);
+        wt_layer_free(layer);
         double error = isnan(report->holdout_error) ? report->train_error : report->holdout_error;
         since++;
         if (error < 0.9 * best) {
@@ -430,7 +434,7 @@ typedef struct {
     const wt_sequences *data;
     const wt_recover_options *options;
     const wt_rescue *rescue;
-    wt_layer *out;
+    wt_layer **out;
     wt_recover_report *report;
 } whole;
 
@@ -439,7 +443,7 @@ static wt_status run_unknown(const whole *work) {
     const wt_sequences *data = work->data;
     wt_recover_options options = *work->options;
     const wt_rescue *rescue = work->rescue;
-    wt_layer start = {0};
+    wt_layer *start = NULL;
     size_t heads;
     bool sure;
     wt_status status;
@@ -448,16 +452,16 @@ static wt_status run_unknown(const whole *work) {
         wt_sequences fitted = wt_sequences_part(data, 0, wt_recover_train_samples(data, &options));
         WT_TRY(rescue->start(rescue->user, &fitted, 0, &start));
         rescue = NULL;
-        if (start.heads > 0) {
-            heads = start.heads;
-            options.start = &start;
+        if (start != NULL) {
+            heads = start->heads;
+            options.start = start;
         }
     }
     WT_TRY(refine_heads(work->context, data, &options, heads, rescue, work->out, work->report));
-    if (start.heads > 0 && work->report->start == 0)
+    if (start != NULL && work->report->start == 0)
         work->report->start_from = work->rescue->name;
 done:
-    wt_layer_free(&start);
+    wt_layer_free(start);
     return status;
 }
 
@@ -474,32 +478,43 @@ static wt_status run_whole(void *argument, size_t begin, size_t end, int worker)
 
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
-                            wt_layer *out, wt_recover_report *report) {
+                            wt_layer **out, wt_recover_report *report) {
     double began = wt_clock(), before = wt_work_done(context);
     wt_visible seen = {0};
     wt_holdout split = {0};
-    whole work = {context, &split.data, &split.options, rescue, out, report};
+    wt_layer *layer = NULL;
+    whole work = {context, NULL, &split.options, rescue, &layer, report};
     wt_status status;
-    *out = (wt_layer){0};
+    *out = NULL;
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
     report->rank = seen.rank;
     seen.options.goal = wt_recover_goal(data, options);
     WT_TRY(wt_holdout_split(context, &seen.data, &seen.options, &split));
-    WT_TRY(wt_recover_run(context, &split.data, &split.options, run_whole, &work));
-    wt_recover_end(context, &seen.data, options, out, report);
-    WT_TRY(wt_visible_lift(context, &seen, out));
+    work.data = split.data;
+    WT_TRY(wt_recover_run(context, split.data, &split.options, run_whole, &work));
+    wt_recover_end(context, &seen.data, options, layer, report);
+    WT_TRY(wt_visible_lift(context, &seen, layer));
+    *out = layer;
+    layer = NULL;
     report->seconds = wt_clock() - began;
     report->flops = wt_work_done(context) - before;
 done:
     wt_holdout_free(&split);
     wt_visible_free(&seen);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(layer);
     return status;
 }
 
-wt_status wt_refine(wt_context *context, const wt_sequences *data,
-                    const wt_recover_options *options, wt_layer *out, wt_recover_report *report) {
-    return wt_refine_rescued(context, data, options, NULL, out, report);
+wt_status wt_refine(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
+                    wt_layer **out, wt_recover_report *report) {
+    wt_recover_report full = {0};
+    wt_recover_options options;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_recover_open(context, given, report, &options));
+    status = wt_refine_rescued(context, data, &options, NULL, out, &full);
+    wt_sized_write(report, &full, sizeof full);
+done:
+    return status;
 }

@@ -3,6 +3,7 @@
 #define WT_LAYER_LEARN_ROWS_H
 
 #include "layer/model/attention.h"
+#include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
 typedef struct wt_rows {

@@ -1,14 +1,14 @@
 /* The stages of include/wattle/sculpt.h, one function each. */
-#include "wattle/sculpt.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_net.h"
 #include "layer/learn/sculpt_span.h"
+#include "wattle/sculpt.h"
 
 /* Seen on random teachers: the crude sum explains 0.8 of the squares, and 0.07 when sum W_i = 0. */
 #define LEAST_EXPLAINED 0.25
@@ -32,8 +32,10 @@ typedef struct {
     double *center; /* (d^2) */
 } sculptor;
 
-wt_sculpt_options wt_sculpt_options_default(void) {
-    return (wt_sculpt_options){.slabs = 3};
+void wt_sculpt_options_init(wt_sculpt_options *options, size_t size) {
+    const wt_sculpt_options full = {.slabs = 3};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
 }
 
 static wt_status check_teacher(wt_context *context, const wt_sequences *data,
@@ -49,7 +51,7 @@ static wt_status check(wt_context *context, const wt_sequences *data,
                        const wt_sculpt_options *options) {
     size_t m = options->heads == 0 ? 2 : options->heads, k = data->length;
     wt_status status;
-    WT_TRY(wt_sequences_check(context, "the data", data));
+    WT_TRY(wt_sequences_check(context, data, "the data"));
     WT_TRY(check_teacher(context, data, options->teacher));
     if (!(options->slabs >= LEAST_SLABS && options->slabs <= 1e6))
         status =
@@ -92,7 +94,7 @@ static wt_status crude(sculptor *job) {
     wt_status status;
     WT_TRY(wt_crude_sum(job->context, job->data, job->w, &report->crude_explained));
     report->crude_error = sum_error(job);
-    report->stage = WT_SCULPT_CRUDE;
+    report->stage = WT_SCULPT_STAGE_CRUDE;
     if (!(report->crude_explained >= LEAST_EXPLAINED))
         status = wt_fail(job->context, WT_MISSED,
                          "the sum of the heads' W seems near 0: it explains %.3g of the squares of "
@@ -141,7 +143,7 @@ static wt_status refine_sum(sculptor *job) {
     report->rows = job->patterns.rows;
     report->median_residual = job->patterns.order[job->patterns.rows / 2].residual;
     report->sum_error = sum_error(job);
-    report->stage = WT_SCULPT_PATTERNS;
+    report->stage = WT_SCULPT_STAGE_PATTERNS;
 done:
     return status;
 }
@@ -229,22 +231,22 @@ static wt_status find_span(sculptor *job) {
     WT_TRY(WT_NEW(job->context, &job->center, u, "the middle of a hull"));
     wt_span_center(&job->span, report->heads - 1, job->center);
     report_hull(job);
-    report->stage = WT_SCULPT_SPAN;
+    report->stage = WT_SCULPT_STAGE_SPAN;
 done:
     return status;
 }
 
-static wt_status find_start(sculptor *job, wt_layer *out) {
+static wt_status find_start(sculptor *job, wt_layer **out) {
     wt_sculpt_report *report = job->report;
-    wt_layer layer = {0};
+    wt_layer *layer = NULL;
     wt_net_result found;
     wt_status status;
     WT_TRY(wt_layer_new(job->context, report->heads, job->data->dim, job->data->outputs, &layer));
-    WT_TRY(wt_net_search(job->context, job->data, job->center, job->span.vectors, &layer, &found));
+    WT_TRY(wt_net_search(job->context, job->data, job->center, job->span.vectors, layer, &found));
     report->net_points = found.points;
     report->tuples = found.tuples;
     report->start_error = found.error;
-    report->stage = WT_SCULPT_NET;
+    report->stage = WT_SCULPT_STAGE_NET;
     if (!(found.error <= LARGEST_ERROR)) {
         status = wt_fail(job->context, WT_MISSED,
                          "no %zu points of the hull explain the outputs: the best have a relative "
@@ -253,36 +255,42 @@ static wt_status find_start(sculptor *job, wt_layer *out) {
         goto done;
     }
     *out = layer;
-    layer = (wt_layer){0};
+    layer = NULL;
 done:
-    wt_layer_free(&layer);
+    wt_layer_free(layer);
     return status;
 }
 
-wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_sculpt_options *options,
-                    wt_layer *out, wt_sculpt_report *report) {
+wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_sculpt_options *given,
+                    wt_layer **out, wt_sculpt_report *report) {
     double began = wt_clock(), before = wt_work_done(context);
-    sculptor job = {.context = context, .data = data, .options = options, .report = report};
-    wt_status status;
-    *out = (wt_layer){0};
-    *report = (wt_sculpt_report){.crude_explained = NAN,
-                                 .crude_error = NAN,
-                                 .median_residual = NAN,
-                                 .largest_residual = NAN,
-                                 .sum_error = NAN,
-                                 .median_value = NAN,
-                                 .gap = NAN,
-                                 .hull_error = NAN,
-                                 .start_error = NAN};
-    WT_TRY(check(context, data, options));
+    wt_sculpt_options options;
+    wt_sculpt_report full = {.crude_explained = NAN,
+                             .crude_error = NAN,
+                             .median_residual = NAN,
+                             .largest_residual = NAN,
+                             .sum_error = NAN,
+                             .median_value = NAN,
+                             .gap = NAN,
+                             .hull_error = NAN,
+                             .start_error = NAN};
+    sculptor job = {.context = context, .data = data, .options = &options, .report = &full};
+    wt_status status = wt_sized_check(context, "wt_sculpt_report", report, sizeof full);
+    *out = NULL;
+    if (status != WT_OK)
+        return status;
+    WT_INIT(wt_sculpt_options, &options);
+    WT_TRY(wt_sized_read(context, "wt_sculpt_options", given, &options, sizeof options));
+    WT_TRY(check(context, data, &options));
     WT_TRY(WT_NEW(context, &job.w, data->dim * data->outputs, "the sum of W"));
     WT_TRY(crude(&job));
     WT_TRY(refine_sum(&job));
     WT_TRY(find_span(&job));
     WT_TRY(find_start(&job, out));
 done:
-    report->seconds = wt_clock() - began;
-    report->flops = wt_work_done(context) - before;
+    full.seconds = wt_clock() - began;
+    full.flops = wt_work_done(context) - before;
+    wt_sized_write(report, &full, sizeof full);
     wt_patterns_close(&job.patterns);
     wt_slabs_close(&job.slabs);
     wt_span_close(&job.span);

@@ -2,7 +2,8 @@
 #ifndef WT_LAYER_LEARN_SCULPT_NET_H
 #define WT_LAYER_LEARN_SCULPT_NET_H
 
-#include "wattle/layer.h"
+#include "layer/model/layer.h"
+#include "layer/task/sequences.h"
 
 typedef struct wt_net_result {
     size_t points, tuples; /* of the net itself, before the search around its best tuple */

@@ -7,7 +7,7 @@
 #define WT_LAYER_LEARN_SCULPT_ROWS_H
 
 #include "base/context.h"
-#include "wattle/layer.h"
+#include "layer/task/sequences.h"
 
 /* One row's nearest mixture. */
 typedef struct wt_row_fit {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "wattle/sculpt.h"
 
 /* A buffer that is written as far as it goes, and counted further. */
@@ -33,7 +34,21 @@ static void put_member(sheet *to, const char *name, double value) {
 
 static const char *const stages[] = {"none", "crude", "patterns", "span", "net"};
 
-size_t wt_sculpt_json(const wt_sculpt_report *report, char *buffer, size_t bytes) {
+/* What a caller's report has, as a whole one. */
+static wt_sculpt_report whole_report(const wt_sculpt_report *given) {
+    wt_sculpt_report report = WT_SIZED(wt_sculpt_report);
+    wt_sized_write(&report, given, given->size);
+    return report;
+}
+
+static wt_certificate_result whole_result(const wt_certificate_result *given) {
+    wt_certificate_result result = WT_SIZED(wt_certificate_result);
+    wt_sized_write(&result, given, given->size);
+    return result;
+}
+
+size_t wt_sculpt_json(const wt_sculpt_report *given, char *buffer, size_t bytes) {
+    const wt_sculpt_report full = whole_report(given), *report = &full;
     sheet to = {.buffer = buffer, .bytes = bytes};
     const struct {
         const char *name;
@@ -89,15 +104,16 @@ static void put_span(sheet *to, const wt_sculpt_report *report) {
         put(to, "heads        no eigen-gap (the largest is %.3g)\n", report->gap);
 }
 
-size_t wt_sculpt_text(const wt_sculpt_report *report, char *buffer, size_t bytes) {
+size_t wt_sculpt_text(const wt_sculpt_report *given, char *buffer, size_t bytes) {
+    const wt_sculpt_report full = whole_report(given), *report = &full;
     sheet to = {.buffer = buffer, .bytes = bytes};
     if (bytes > 0)
         buffer[0] = '\0';
-    if (report->stage >= WT_SCULPT_CRUDE) {
+    if (report->stage >= WT_SCULPT_STAGE_CRUDE) {
         put(&to, "crude sum    explains %.3g of the summed outputs", report->crude_explained);
         put_error(&to, report->crude_error);
     }
-    if (report->stage >= WT_SCULPT_PATTERNS) {
+    if (report->stage >= WT_SCULPT_STAGE_PATTERNS) {
         put(&to, "sum of W     refitted in %zu rounds, median residual %.3g", report->rounds,
             report->median_residual);
         put_error(&to, report->sum_error);
@@ -107,15 +123,16 @@ size_t wt_sculpt_text(const wt_sculpt_report *report, char *buffer, size_t bytes
             report->rows, report->largest_residual);
     if (report->value_count > 0)
         put_span(&to, report);
-    if (report->stage >= WT_SCULPT_SPAN && !isnan(report->hull_error))
+    if (report->stage >= WT_SCULPT_STAGE_SPAN && !isnan(report->hull_error))
         put(&to, "hull         true heads within %.3g%% of it\n", 100 * report->hull_error);
-    if (report->stage >= WT_SCULPT_NET)
+    if (report->stage >= WT_SCULPT_STAGE_NET)
         put(&to, "net          %zu tuples of %zu points, error of the best on held-out rows %.3g\n",
             report->tuples, report->net_points, report->start_error);
     return to.length;
 }
 
-size_t wt_certificate_json(const wt_certificate_result *result, char *buffer, size_t bytes) {
+size_t wt_certificate_json(const wt_certificate_result *given, char *buffer, size_t bytes) {
+    const wt_certificate_result full = whole_result(given), *result = &full;
     sheet to = {.buffer = buffer, .bytes = bytes};
     put(&to, "{");
     put_member(&to, "rows", (double)result->rows);
@@ -136,7 +153,8 @@ size_t wt_certificate_json(const wt_certificate_result *result, char *buffer, si
     return to.length;
 }
 
-size_t wt_certificate_text(const wt_certificate_result *result, char *buffer, size_t bytes) {
+size_t wt_certificate_text(const wt_certificate_result *given, char *buffer, size_t bytes) {
+    const wt_certificate_result full = whole_result(given), *result = &full;
     sheet to = {.buffer = buffer, .bytes = bytes};
     put(&to, "certificate  eta %.3g over %zu slabs of %zu rows\n", result->eta, result->slabs,
         result->rows);

@@ -3,7 +3,7 @@
 #define WT_LAYER_LEARN_SCULPT_TUPLES_H
 
 #include "base/context.h"
-#include "wattle/layer.h"
+#include "layer/task/sequences.h"
 
 /* One part of the sequences, seen by all candidates: h (R, C d) attended tokens side by side. */
 typedef struct wt_candidate_part {

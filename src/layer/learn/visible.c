@@ -41,18 +41,18 @@ done:
 
 /* out (m, rank, rank) = U^T Theta U. */
 static wt_status lower_start(wt_context *context, const wt_visible *visible, const wt_layer *start,
-                             wt_layer *out) {
+                             wt_layer **out) {
     size_t d = visible->dim, r = visible->rank;
     double *half = NULL;
     wt_status status;
     WT_TRY(wt_layer_new(context, start->heads, r, start->outputs, out));
-    memset(out->w, 0, start->heads * r * start->outputs * sizeof *out->w);
+    memset((*out)->w, 0, start->heads * r * start->outputs * sizeof *start->w);
     WT_TRY(WT_NEW(context, &half, r * d, "a start"));
     for (size_t i = 0; i < start->heads; i++) {
         WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, d, d, 1, visible->basis, r,
                        start->theta + i * d * d, d, 0, half, d));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, r, r, d, 1, half, d, visible->basis, r, 0,
-                       out->theta + i * r * r, r));
+                       (*out)->theta + i * r * r, r));
     }
 done:
     wt_release(half);
@@ -81,7 +81,7 @@ wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
                    out->data.x, r));
     if (options->start != NULL) {
         WT_TRY(lower_start(context, out, options->start, &out->start));
-        out->options.start = &out->start;
+        out->options.start = out->start;
     }
 done:
     wt_release(vectors);
@@ -95,13 +95,13 @@ void wt_visible_free(wt_visible *visible) {
     if (visible->basis != NULL)
         wt_release(visible->data.x);
     wt_release(visible->basis);
-    wt_layer_free(&visible->start);
+    wt_layer_free(visible->start);
     *visible = (wt_visible){0};
 }
 
 wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_layer *layer) {
     size_t d = visible->dim, r = visible->rank, p = layer->outputs;
-    wt_layer whole = {0};
+    wt_layer *whole = NULL;
     double *half = NULL;
     wt_status status = WT_OK;
     if (r == d)
@@ -112,15 +112,15 @@ wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_lay
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, r, r, 1, visible->basis, r,
                        layer->theta + i * r * r, r, 0, half, r));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, r, 1, half, r, visible->basis, r, 0,
-                       whole.theta + i * d * d, d));
+                       whole->theta + i * d * d, d));
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, r, 1, visible->basis, r,
-                       layer->w + i * r * p, p, 0, whole.w + i * d * p, p));
+                       layer->w + i * r * p, p, 0, whole->w + i * d * p, p));
     }
-    wt_layer_free(layer);
-    *layer = whole;
-    whole = (wt_layer){0};
+    wt_layer small = *layer;
+    *layer = *whole;
+    *whole = small;
 done:
     wt_release(half);
-    wt_layer_free(&whole);
+    wt_layer_free(whole);
     return status;
 }

@@ -2,6 +2,8 @@
 #ifndef WT_LAYER_LEARN_VISIBLE_H
 #define WT_LAYER_LEARN_VISIBLE_H
 
+#include "layer/model/layer.h"
+#include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
 /* The data in coordinates of the span of its tokens: x' = x U, U (d, rank) orthonormal. */
@@ -9,7 +11,7 @@ typedef struct wt_visible {
     wt_sequences data; /* y is borrowed; all of it where the rank is d */
     size_t dim, rank;
     double *basis; /* (d, rank); NULL where the rank is d */
-    wt_layer start;
+    wt_layer *start;
     wt_recover_options options; /* with the start in those coordinates */
 } wt_visible;
 

@@ -1,9 +1,11 @@
 /* Two layers beside each other: heads matched, and outputs on fresh sequences. */
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
+#include "base/sized.h"
 #include "layer/model/assignment.h"
 #include "layer/model/heads.h"
+#include "layer/task/sequences.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 
@@ -30,13 +32,12 @@ static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_la
     bool swapped = a->heads > b->heads;
     const wt_layer *few = swapped ? b : a, *many = swapped ? a : b;
     size_t d = a->dim, theta = d * d, w = d * a->outputs;
-    double *cost = NULL;
-    size_t *column = NULL;
-    bool *taken = NULL;
+    wt_arena arena = wt_arena_on(context, "distances of heads");
+    double *cost = WT_TAKE(&arena, double, few->heads, many->heads);
+    size_t *column = WT_TAKE(&arena, size_t, few->heads);
+    bool *taken = WT_TAKE_ZERO(&arena, bool, many->heads);
     wt_status status;
-    WT_TRY(WT_NEW(context, &cost, few->heads * many->heads, "distances of heads"));
-    WT_TRY(WT_NEW(context, &column, few->heads, "matched heads"));
-    WT_TRY(WT_NEW_ZERO(context, &taken, many->heads, "matched heads"));
+    WT_TRY(arena.status);
     WT_TRY(WT_NEW(context, &out->match, many->heads, "matched heads"));
     for (size_t i = 0; i < few->heads; i++)
         for (size_t j = 0; j < many->heads; j++)
@@ -60,48 +61,46 @@ static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_la
                                                          .theta_error = NAN,
                                                          .w_error = NAN};
 done:
-    wt_release(cost);
-    wt_release(column);
-    wt_release(taken);
+    wt_arena_free(&arena);
     return status;
 }
 
 static wt_status function_distance(wt_context *context, const wt_layer *a, const wt_layer *b,
                                    double token_scale, uint64_t seed, size_t length, double *out) {
-    wt_sequences fresh = {0};
+    wt_sequences *fresh = NULL;
     double *y = NULL;
     size_t count = FRESH * length * a->outputs;
     wt_status status;
     WT_TRY(wt_sequences_new(context, FRESH, length, a->dim, a->outputs, &fresh));
     WT_TRY(WT_NEW(context, &y, count, "outputs"));
-    WT_TRY(wt_layer_draw(context, a, WT_GAUSSIAN, token_scale, 0, seed, 0, &fresh));
-    WT_TRY(wt_layer_forward(context, b, FRESH, length, fresh.x, y));
-    *out = relative(count, fresh.y, y);
+    WT_TRY(wt_layer_draw(context, a, WT_GAUSSIAN, token_scale, 0, seed, 0, fresh));
+    WT_TRY(wt_layer_forward(context, b, FRESH, length, fresh->x, y));
+    *out = relative(count, fresh->y, y);
 done:
-    wt_sequences_free(&fresh);
+    wt_sequences_free(fresh);
     wt_release(y);
     return status;
 }
 
 wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b, double token_scale,
-                     uint64_t seed, wt_comparison *out) {
-    wt_layer tidy_a = {0}, tidy_b = {0};
-    wt_status status;
-    *out = (wt_comparison){0};
-    if (a->dim != b->dim || a->outputs != b->outputs) {
-        status = wt_fail(context, WT_DATA,
-                         "layers of %zu dimensions with %zu outputs and of %zu with %zu cannot be "
-                         "compared",
-                         a->dim, a->outputs, b->dim, b->outputs);
-        goto done;
-    }
+                     uint64_t seed, wt_comparison *given) {
+    wt_comparison full = {0}, *out = &full;
+    wt_layer *tidy_a = NULL, *tidy_b = NULL;
+    wt_status status = wt_sized_check(context, "wt_comparison", given, sizeof full);
+    if (status != WT_OK)
+        return status;
+    if (a->dim != b->dim || a->outputs != b->outputs)
+        WT_TRY(wt_fail(context, WT_DATA,
+                       "layers of %zu dimensions with %zu outputs and of %zu with %zu cannot be "
+                       "compared",
+                       a->dim, a->outputs, b->dim, b->outputs));
     WT_TRY(wt_layer_copy(context, a, &tidy_a));
     WT_TRY(wt_layer_copy(context, b, &tidy_b));
-    wt_heads_tidy(SAME, &tidy_a);
-    wt_heads_tidy(SAME, &tidy_b);
-    out->heads_a = tidy_a.heads;
-    out->heads_b = tidy_b.heads;
-    WT_TRY(match_heads(context, &tidy_a, &tidy_b, out));
+    wt_heads_tidy(SAME, tidy_a);
+    wt_heads_tidy(SAME, tidy_b);
+    out->heads_a = tidy_a->heads;
+    out->heads_b = tidy_b->heads;
+    WT_TRY(match_heads(context, tidy_a, tidy_b, out));
     for (size_t i = 0; i < out->matches; i++) {
         const wt_head_match *match = &out->match[i];
         bool whole = !isnan(match->theta_error);
@@ -114,10 +113,11 @@ wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b, 
                                  fresh_lengths[i], &out->distance[i]));
     }
 done:
-    wt_layer_free(&tidy_a);
-    wt_layer_free(&tidy_b);
+    wt_layer_free(tidy_a);
+    wt_layer_free(tidy_b);
     if (status != WT_OK)
         wt_comparison_free(out);
+    wt_sized_write(given, out, sizeof full);
     return status;
 }
 
@@ -125,5 +125,6 @@ void wt_comparison_free(wt_comparison *comparison) {
     if (comparison == NULL)
         return;
     wt_release(comparison->match);
-    *comparison = (wt_comparison){0};
+    comparison->match = NULL;
+    comparison->matches = 0;
 }

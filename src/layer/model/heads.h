@@ -3,7 +3,7 @@
 #define WT_LAYER_MODEL_HEADS_H
 
 #include "base/context.h"
-#include "wattle/layer.h"
+#include "layer/model/layer.h"
 
 double wt_heads_norm(size_t count, const double *a);
 /* |a - b| over the larger of |a| and |b|; 0 when both are 0. */

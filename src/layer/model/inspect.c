@@ -1,9 +1,8 @@
-#include "wattle/inspect.h"
-
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
+#include "layer/model/products.h"
 #include "linalg/linalg.h"
 
 /* Mean and standard deviation in two passes; the spread of fewer than two numbers is NaN. */
@@ -48,15 +47,18 @@ static void judge_spectrum(size_t d, double rounding, const double *singular,
     out->effective_rank = squares > 0 ? sum / squares * sum : 0;
 }
 
-wt_status wt_head_inspect(wt_context *context, const wt_products *products, size_t head,
-                          wt_head_summary *out) {
-    *out = (wt_head_summary){0};
-    if (head >= products->heads || products->dim == 0)
-        return wt_fail(context, WT_USAGE, "there is no head %zu among %zu", head, products->heads);
+wt_status wt_products_inspect(wt_context *context, const wt_products *products, size_t head,
+                              wt_head_summary *given) {
+    wt_head_summary full = {0}, *out = &full;
+    wt_status status = wt_sized_check(context, "wt_head_summary", given, sizeof full);
+    if (status == WT_OK && head >= products->heads)
+        status =
+            wt_fail(context, WT_USAGE, "there is no head %zu among %zu", head, products->heads);
+    if (status != WT_OK)
+        return status;
     size_t d = products->dim;
     const double *theta = products->theta + head * d * d;
     double *singular;
-    wt_status status;
     WT_TRY(WT_NEW(context, &singular, d, "singular values"));
     WT_TRY(wt_svd(context, d, d, theta, d, NULL, singular, NULL));
     judge_diagonal(d, theta, out);
@@ -74,13 +76,14 @@ wt_status wt_head_inspect(wt_context *context, const wt_products *products, size
     }
     out->frobenius = sqrt(all);
     out->identity_share = all > 0 ? (double)d * out->identity * out->identity / all : NAN;
+    wt_sized_write(given, out, sizeof full);
 done:
     wt_release(singular);
     return status;
 }
 
-wt_status wt_head_profile(wt_context *context, const wt_products *products, size_t head,
-                          size_t reach, double *out) {
+wt_status wt_products_profile(wt_context *context, const wt_products *products, size_t head,
+                              size_t reach, double *out) {
     size_t d = products->dim;
     if (head >= products->heads || reach >= d)
         return wt_fail(context, WT_USAGE, "there is no head %zu with offsets to %zu", head, reach);

@@ -1,4 +1,4 @@
-#include "wattle/layer.h"
+#include "layer/model/layer.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,16 +24,20 @@ static wt_status sizes(wt_context *context, size_t heads, size_t dim, size_t out
 }
 
 wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t outputs,
-                       wt_layer *out) {
+                       wt_layer **out) {
     size_t thetas, values;
+    wt_layer *layer = NULL;
     wt_status status;
-    *out = (wt_layer){.heads = heads, .dim = dim, .outputs = outputs};
+    *out = NULL;
     WT_TRY(sizes(context, heads, dim, outputs, &thetas, &values));
-    WT_TRY(WT_NEW(context, &out->theta, thetas, "the Theta of a layer"));
-    WT_TRY(WT_NEW(context, &out->w, values, "the W of a layer"));
+    WT_TRY(WT_NEW_ZERO(context, &layer, 1, "a layer"));
+    *layer = (wt_layer){.heads = heads, .dim = dim, .outputs = outputs};
+    WT_TRY(WT_NEW(context, &layer->theta, thetas, "the Theta of a layer"));
+    WT_TRY(WT_NEW(context, &layer->w, values, "the W of a layer"));
+    *out = layer;
+    layer = NULL;
 done:
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(layer);
     return status;
 }
 
@@ -42,31 +46,49 @@ void wt_layer_free(wt_layer *layer) {
         return;
     wt_release(layer->theta);
     wt_release(layer->w);
-    *layer = (wt_layer){0};
+    wt_release(layer);
 }
 
-wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer *out) {
+size_t wt_layer_heads(const wt_layer *layer) {
+    return layer->heads;
+}
+
+size_t wt_layer_dim(const wt_layer *layer) {
+    return layer->dim;
+}
+
+size_t wt_layer_outputs(const wt_layer *layer) {
+    return layer->outputs;
+}
+
+double *wt_layer_theta(const wt_layer *layer) {
+    return layer->theta;
+}
+
+double *wt_layer_w(const wt_layer *layer) {
+    return layer->w;
+}
+
+wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out) {
     wt_status status = wt_layer_new(context, layer->heads, layer->dim, layer->outputs, out);
     if (status != WT_OK)
         return status;
     size_t columns = layer->heads * layer->dim;
-    memcpy(out->theta, layer->theta, columns * layer->dim * sizeof *out->theta);
-    memcpy(out->w, layer->w, columns * layer->outputs * sizeof *out->w);
+    memcpy((*out)->theta, layer->theta, columns * layer->dim * sizeof *layer->theta);
+    memcpy((*out)->w, layer->w, columns * layer->outputs * sizeof *layer->w);
     return WT_OK;
 }
 
 wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,
                            const double *x, double *y) {
     size_t slab = k == 0 || k > WT_ATTENTION_TOKENS ? 1 : WT_ATTENTION_TOKENS / k;
-    size_t columns = layer->heads * layer->dim, rows, numbers;
+    size_t columns = layer->heads * layer->dim, rows;
     double *h = NULL;
     wt_status status = WT_OK;
     if (n == 0 || k == 0)
         return WT_OK;
     slab = slab < n ? slab : n;
-    if (!wt_multiply(slab * k, columns, &numbers))
-        numbers = SIZE_MAX / sizeof *h;
-    WT_TRY(WT_NEW(context, &h, numbers, "attended tokens"));
+    WT_TRY(WT_NEW3(context, &h, slab, k, columns, "attended tokens"));
     for (size_t first = 0; first < n; first += slab) {
         rows = (n - first < slab ? n - first : slab) * k;
         wt_attention attention =

@@ -1,8 +1,8 @@
 /* Layers in .safetensors files: theta (m,d,d), w (m,d,p). */
 
 #include "base/memory.h"
+#include "layer/model/layer.h"
 #include "wattle/io.h"
-#include "wattle/layer.h"
 
 static wt_status find(wt_context *context, const wt_file *file, const char *name,
                       const wt_array **out) {
@@ -43,26 +43,28 @@ done:
     return status;
 }
 
-wt_status wt_layer_load(wt_context *context, const char *path, wt_layer *out) {
+wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out) {
     wt_file *file = NULL;
     const wt_array *theta, *w;
+    wt_layer *layer = NULL;
     wt_status status;
-    *out = (wt_layer){0};
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(find(context, file, "theta", &theta));
     WT_TRY(find(context, file, "w", &w));
     WT_TRY(check_shapes(context, file, theta, w));
-    WT_TRY(wt_layer_new(context, theta->shape[0], theta->shape[1], w->shape[2], out));
-    WT_TRY(read_finite(context, file, theta, out->theta));
-    WT_TRY(read_finite(context, file, w, out->w));
+    WT_TRY(wt_layer_new(context, theta->shape[0], theta->shape[1], w->shape[2], &layer));
+    WT_TRY(read_finite(context, file, theta, layer->theta));
+    WT_TRY(read_finite(context, file, w, layer->w));
+    *out = layer;
+    layer = NULL;
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(layer);
     return status;
 }
 
-wt_status wt_layer_save_noted(wt_context *context, const char *path, const wt_layer *layer,
+wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const char *path,
                               const wt_layer_note *notes, size_t count) {
     size_t m = layer->heads, d = layer->dim;
     const wt_tensor tensors[] = {
@@ -76,6 +78,6 @@ wt_status wt_layer_save_noted(wt_context *context, const char *path, const wt_la
     return wt_safetensors_write(context, path, tensors, 2, metadata, 2 + count);
 }
 
-wt_status wt_layer_save(wt_context *context, const char *path, const wt_layer *layer) {
-    return wt_layer_save_noted(context, path, layer, NULL, 0);
+wt_status wt_layer_save(wt_context *context, const wt_layer *layer, const char *path) {
+    return wt_layer_save_noted(context, layer, path, NULL, 0);
 }

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "io/quote.h"
+#include "layer/model/products.h"
 #include "linalg/linalg.h"
-#include "wattle/inspect.h"
 #include "wattle/io.h"
 
 static double rounding_of(wt_type type) {
@@ -61,12 +61,12 @@ static wt_status take_square(wt_context *context, const wt_file *file, const wt_
     WT_TRY(read_stack(context, file, array, &whole));
     if (whole.rows != whole.columns) {
         char path[WT_QUOTED_BYTES];
-        status = wt_fail(context, WT_DATA, "%s: %s is %zu by %zu a head, not square",
-                         wt_quote(wt_file_path(file), path, sizeof path), array->name, whole.rows,
-                         whole.columns);
-        goto done;
+        WT_TRY(wt_fail(context, WT_DATA, "%s: %s is %zu by %zu a head, not square",
+                       wt_quote(wt_file_path(file), path, sizeof path), array->name, whole.rows,
+                       whole.columns));
     }
-    *out = (wt_products){whole.heads, whole.rows, whole.values, whole.rounding};
+    *out = (wt_products){
+        .heads = whole.heads, .dim = whole.rows, .theta = whole.values, .rounding = whole.rounding};
     whole.values = NULL;
 done:
     wt_release(whole.values);
@@ -80,15 +80,11 @@ static wt_status multiply_pair(wt_context *context, const wt_file *file, const w
     wt_status status;
     WT_TRY(read_stack(context, file, query, &q));
     WT_TRY(read_stack(context, file, key, &k));
-    if (q.heads != k.heads || q.rows != k.rows || q.columns != k.columns) {
-        status = refuse(context, file, "w_q and w_k have different shapes");
-        goto done;
-    }
+    if (q.heads != k.heads || q.rows != k.rows || q.columns != k.columns)
+        WT_TRY(refuse(context, file, "w_q and w_k have different shapes"));
     size_t d = q.rows, r = q.columns, square, all;
-    if (!wt_multiply(d, d, &square) || !wt_multiply(square, q.heads, &all)) {
-        status = refuse(context, file, "the products of w_q and w_k are beyond any memory");
-        goto done;
-    }
+    if (!wt_multiply(d, d, &square) || !wt_multiply(square, q.heads, &all))
+        WT_TRY(refuse(context, file, "the products of w_q and w_k are beyond any memory"));
     WT_TRY(WT_NEW(context, &out->theta, all, "query-key products"));
     for (size_t h = 0; h < q.heads; h++)
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, r, 1, q.values + h * d * r, r,
@@ -102,29 +98,46 @@ done:
     return status;
 }
 
-wt_status wt_products_load(wt_context *context, const char *path, wt_products *out) {
-    *out = (wt_products){0};
-    wt_file *file;
+wt_status wt_products_load(wt_context *context, const char *path, wt_products **out) {
+    wt_products *made = NULL;
+    wt_file *file = NULL;
     wt_status status;
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "query-key products"));
     const wt_array *square = wt_file_find(file, "theta");
     if (square == NULL)
         square = wt_file_find(file, "w_qk");
     const wt_array *query = wt_file_find(file, "w_q"), *key = wt_file_find(file, "w_k");
     if (square != NULL)
-        WT_TRY(take_square(context, file, square, out));
+        WT_TRY(take_square(context, file, square, made));
     else if (query != NULL && key != NULL)
-        WT_TRY(multiply_pair(context, file, query, key, out));
+        WT_TRY(multiply_pair(context, file, query, key, made));
     else
         WT_TRY(refuse(context, file, "holds no layer: neither theta nor w_qk nor w_q and w_k"));
+    *out = made;
+    made = NULL;
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_products_free(out);
+    wt_products_free(made);
     return status;
 }
 
 void wt_products_free(wt_products *products) {
+    if (products == NULL)
+        return;
     wt_release(products->theta);
-    *products = (wt_products){0};
+    wt_release(products);
+}
+
+size_t wt_products_heads(const wt_products *products) {
+    return products->heads;
+}
+
+size_t wt_products_dim(const wt_products *products) {
+    return products->dim;
+}
+
+const double *wt_products_theta(const wt_products *products) {
+    return products->theta;
 }

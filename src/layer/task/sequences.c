@@ -1,13 +1,15 @@
+#include "layer/task/sequences.h"
+
 #include <math.h>
 
 #include "base/memory.h"
 #include "wattle/io.h"
-#include "wattle/layer.h"
 
 wt_status wt_sequences_new(wt_context *context, size_t samples, size_t length, size_t dim,
-                           size_t outputs, wt_sequences *out) {
-    *out = (wt_sequences){.samples = samples, .length = length, .dim = dim, .outputs = outputs};
+                           size_t outputs, wt_sequences **out) {
+    wt_sequences *made = NULL;
     size_t tokens, numbers, labels;
+    *out = NULL;
     if (!wt_multiply(samples, length, &tokens) || !wt_multiply(tokens, dim, &numbers) ||
         !wt_multiply(tokens, outputs, &labels))
         return wt_fail(context, WT_MEMORY,
@@ -15,12 +17,15 @@ wt_status wt_sequences_new(wt_context *context, size_t samples, size_t length, s
                        "many",
                        samples, length, dim, outputs);
     wt_status status;
-    WT_TRY(WT_NEW(context, &out->x, numbers, "tokens"));
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "sequences"));
+    *made = (wt_sequences){.samples = samples, .length = length, .dim = dim, .outputs = outputs};
+    WT_TRY(WT_NEW(context, &made->x, numbers, "tokens"));
     if (outputs > 0)
-        WT_TRY(WT_NEW(context, &out->y, labels, "outputs"));
+        WT_TRY(WT_NEW(context, &made->y, labels, "outputs"));
+    *out = made;
+    made = NULL;
 done:
-    if (status != WT_OK)
-        wt_sequences_free(out);
+    wt_sequences_free(made);
     return status;
 }
 
@@ -29,7 +34,31 @@ void wt_sequences_free(wt_sequences *sequences) {
         return;
     wt_release(sequences->x);
     wt_release(sequences->y);
-    *sequences = (wt_sequences){0};
+    wt_release(sequences);
+}
+
+size_t wt_sequences_samples(const wt_sequences *sequences) {
+    return sequences->samples;
+}
+
+size_t wt_sequences_length(const wt_sequences *sequences) {
+    return sequences->length;
+}
+
+size_t wt_sequences_dim(const wt_sequences *sequences) {
+    return sequences->dim;
+}
+
+size_t wt_sequences_outputs(const wt_sequences *sequences) {
+    return sequences->outputs;
+}
+
+double *wt_sequences_x(const wt_sequences *sequences) {
+    return sequences->x;
+}
+
+double *wt_sequences_y(const wt_sequences *sequences) {
+    return sequences->y;
 }
 
 wt_sequences wt_sequences_part(const wt_sequences *sequences, size_t begin, size_t end) {
@@ -51,7 +80,7 @@ static wt_status check_numbers(wt_context *context, const char *name, const char
     return WT_OK;
 }
 
-wt_status wt_sequences_check(wt_context *context, const char *name, const wt_sequences *sequences) {
+wt_status wt_sequences_check(wt_context *context, const wt_sequences *sequences, const char *name) {
     if (sequences->samples == 0 || sequences->length == 0 || sequences->dim == 0)
         return wt_fail(context, WT_DATA, "%s: %zu sequences of %zu tokens in %zu dimensions", name,
                        sequences->samples, sequences->length, sequences->dim);
@@ -86,31 +115,33 @@ static wt_status find(wt_context *context, const wt_file *file, const wt_array *
     return WT_OK;
 }
 
-wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences *out) {
+wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences **out) {
     wt_file *file = NULL;
     const wt_array *x, *y;
+    wt_sequences *made = NULL;
     wt_status status;
-    *out = (wt_sequences){0};
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(find(context, file, &x, &y));
     /* Empty ones are told before room is made: a shape with a nought in it may be any size. */
     WT_TRY(wt_sequences_check(
-        context, path,
-        &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]}));
+        context, &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]},
+        path));
     size_t outputs = y == NULL ? 0 : y->rank == 2 ? 1 : y->shape[2];
-    WT_TRY(wt_sequences_new(context, x->shape[0], x->shape[1], x->shape[2], outputs, out));
-    WT_TRY(wt_file_read(context, file, x, out->x));
+    WT_TRY(wt_sequences_new(context, x->shape[0], x->shape[1], x->shape[2], outputs, &made));
+    WT_TRY(wt_file_read(context, file, x, made->x));
     if (y != NULL)
-        WT_TRY(wt_file_read(context, file, y, out->y));
-    WT_TRY(wt_sequences_check(context, path, out));
+        WT_TRY(wt_file_read(context, file, y, made->y));
+    WT_TRY(wt_sequences_check(context, made, path));
+    *out = made;
+    made = NULL;
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_sequences_free(out);
+    wt_sequences_free(made);
     return status;
 }
 
-wt_status wt_sequences_save(wt_context *context, const char *path, const wt_sequences *sequences) {
+wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences, const char *path) {
     size_t n = sequences->samples, k = sequences->length;
     const wt_tensor tensors[] = {
         {.name = "x", .rank = 3, .shape = {n, k, sequences->dim}, .values = sequences->x},

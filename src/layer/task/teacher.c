@@ -2,11 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
+#include "base/sized.h"
+#include "layer/task/sequences.h"
 #include "linalg/linalg.h"
 #include "linalg/token_law.h"
-#include "wattle/layer.h"
 
 /* Theta (d, d) Gaussian, or U V^T of Gaussian U, V (d, r); u and v are scratch. */
 static wt_status draw_theta(wt_context *context, size_t d, size_t rank, uint64_t seed, size_t head,
@@ -28,45 +29,62 @@ static void scale_to(double norm, size_t count, double *values) {
         values[i] *= norm / sqrt(square);
 }
 
-wt_status wt_layer_teacher(wt_context *context, size_t heads, size_t dim, size_t outputs,
-                           double scale, size_t rank, uint64_t seed, wt_layer *out) {
-    double *u = NULL, *v = NULL;
+void wt_teacher_options_init(wt_teacher_options *options, size_t size) {
+    const wt_teacher_options full = {.heads = 2, .dim = 8, .scale = 2};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
+static wt_status draw_heads(wt_context *context, const wt_teacher_options *options,
+                            wt_layer *layer) {
+    size_t d = options->dim, p = wt_layer_outputs(layer);
+    wt_arena arena = wt_arena_on(context, "a factor of Theta");
+    double *u = WT_TAKE(&arena, double, d, options->rank);
+    double *v = WT_TAKE(&arena, double, d, options->rank);
     wt_status status;
-    *out = (wt_layer){0};
-    if (!(scale >= 0) || !isfinite(scale)) {
-        status = wt_fail(context, WT_USAGE, "the scale of Theta must be 0 or more, not %g", scale);
-        goto done;
-    }
-    if (rank > dim) {
-        status = wt_fail(context, WT_USAGE, "a rank of %zu is above the dimension %zu", rank, dim);
-        goto done;
-    }
-    WT_TRY(wt_layer_new(context, heads, dim, outputs, out));
-    WT_TRY(WT_NEW(context, &u, dim * rank, "a factor of Theta"));
-    WT_TRY(WT_NEW(context, &v, dim * rank, "a factor of Theta"));
-    for (size_t i = 0; i < heads; i++) {
-        WT_TRY(draw_theta(context, dim, rank, seed, i, u, v, out->theta + i * dim * dim));
-        scale_to(scale, dim * dim, out->theta + i * dim * dim);
-        double *w = out->w + i * dim * outputs;
-        wt_random_normal(wt_stream_for(seed, "w", i), 0, dim * outputs, w);
-        for (size_t j = 0; j < dim * outputs; j++)
-            w[j] /= sqrt((double)dim);
+    WT_TRY(arena.status);
+    for (size_t i = 0; i < options->heads; i++) {
+        double *theta = wt_layer_theta(layer) + i * d * d, *w = wt_layer_w(layer) + i * d * p;
+        WT_TRY(draw_theta(context, d, options->rank, options->seed, i, u, v, theta));
+        scale_to(options->scale, d * d, theta);
+        wt_random_normal(wt_stream_for(options->seed, "w", i), 0, d * p, w);
+        for (size_t j = 0; j < d * p; j++)
+            w[j] /= sqrt((double)d);
     }
 done:
-    wt_release(u);
-    wt_release(v);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_arena_free(&arena);
+    return status;
+}
+
+wt_status wt_layer_teacher(wt_context *context, const wt_teacher_options *given, wt_layer **out) {
+    wt_teacher_options options = {0};
+    wt_layer *layer = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_sized_read(context, "wt_teacher_options", given, &options, sizeof options));
+    if (!(options.scale >= 0) || !isfinite(options.scale))
+        WT_TRY(wt_fail(context, WT_USAGE, "the scale of Theta must be 0 or more, not %g",
+                       options.scale));
+    if (options.rank > options.dim)
+        WT_TRY(wt_fail(context, WT_USAGE, "a rank of %zu is above the dimension %zu", options.rank,
+                       options.dim));
+    WT_TRY(wt_layer_new(context, options.heads, options.dim,
+                        options.outputs == 0 ? options.dim : options.outputs, &layer));
+    WT_TRY(draw_heads(context, &options, layer));
+    *out = layer;
+    layer = NULL;
+done:
+    wt_layer_free(layer);
     return status;
 }
 
 /* Equation j, 0 .. n: sum_i c_i tanh(2j - 2i + 1) + c_0 = (-1)^(n - j); c has c_0 last. */
 static wt_status parity_weights(wt_context *context, size_t n, double *c) {
-    double *a = NULL, *b = NULL;
     size_t rank, side = n + 1;
+    wt_arena arena = wt_arena_on(context, "equations of a parity");
+    double *a = WT_TAKE(&arena, double, side, side), *b = WT_TAKE(&arena, double, side);
     wt_status status;
-    WT_TRY(WT_NEW(context, &a, side * side, "equations of a parity"));
-    WT_TRY(WT_NEW(context, &b, side, "equations of a parity"));
+    WT_TRY(arena.status);
     for (size_t j = 0; j < side; j++) {
         for (size_t i = 1; i <= n; i++)
             a[j * side + i - 1] = tanh(2.0 * (double)j - 2.0 * (double)i + 1.0);
@@ -78,38 +96,37 @@ static wt_status parity_weights(wt_context *context, size_t n, double *c) {
         status = wt_fail(context, WT_INTERNAL, "the equations of a parity of %zu have rank %zu", n,
                          rank);
 done:
-    wt_release(a);
-    wt_release(b);
+    wt_arena_free(&arena);
     return status;
 }
 
-wt_status wt_layer_parity(wt_context *context, size_t bits, size_t dim, wt_layer *out) {
+wt_status wt_layer_parity(wt_context *context, size_t bits, size_t dim, wt_layer **out) {
     double *c = NULL;
+    wt_layer *layer = NULL;
     wt_status status;
-    *out = (wt_layer){0};
-    if (bits == 0 || bits >= dim) {
-        status = wt_fail(context, WT_USAGE,
-                         "a parity of %zu bits needs 1 or more bits and more dimensions than "
-                         "bits, not %zu",
-                         bits, dim);
-        goto done;
-    }
-    WT_TRY(wt_layer_new(context, bits, dim, 1, out));
+    *out = NULL;
+    if (bits == 0 || bits >= dim)
+        WT_TRY(wt_fail(context, WT_USAGE,
+                       "a parity of %zu bits needs 1 or more bits and more dimensions than "
+                       "bits, not %zu",
+                       bits, dim));
+    WT_TRY(wt_layer_new(context, bits, dim, 1, &layer));
     WT_TRY(WT_NEW(context, &c, bits + 1, "weights of a parity"));
     WT_TRY(parity_weights(context, bits, c));
-    memset(out->theta, 0, bits * dim * dim * sizeof *out->theta);
-    memset(out->w, 0, bits * dim * sizeof *out->w);
-    for (size_t i = 0; i < bits; i++) {
-        double *theta = out->theta + i * dim * dim;
+    double *theta = wt_layer_theta(layer), *w = wt_layer_w(layer);
+    memset(theta, 0, bits * dim * dim * sizeof *theta);
+    memset(w, 0, bits * dim * sizeof *w);
+    for (size_t i = 0; i < bits; i++, theta += dim * dim) {
         for (size_t q = 1; q <= bits; q++)
             theta[q * dim] = 1;
         theta[0] = (double)bits + 1 - 2 * ((double)i + 1);
-        out->w[i * dim] = c[i];
+        w[i * dim] = c[i];
     }
+    *out = layer;
+    layer = NULL;
 done:
     wt_release(c);
-    if (status != WT_OK)
-        wt_layer_free(out);
+    wt_layer_free(layer);
     return status;
 }
 
@@ -150,11 +167,12 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
                         double noise, uint64_t seed, uint64_t first, wt_sequences *out) {
     drawing work = {.law = law, .scale = scale, .seed = seed, .first = first, .out = out};
     wt_status status;
-    if (out->dim != layer->dim || out->outputs != layer->outputs)
+    size_t d = wt_layer_dim(layer), p = wt_layer_outputs(layer);
+    if (out->dim != d || out->outputs != p)
         return wt_fail(context, WT_USAGE,
                        "sequences of %zu dimensions and %zu outputs do not fit a layer of %zu and "
                        "%zu",
-                       out->dim, out->outputs, layer->dim, layer->outputs);
+                       out->dim, out->outputs, d, p);
     if (!(noise >= 0) || !isfinite(noise) || !(scale > 0) || !isfinite(scale))
         return wt_fail(context, WT_USAGE,
                        "noise must be 0 or more and the token scale above 0, not %g and %g", noise,
@@ -169,12 +187,13 @@ done:
 }
 
 void wt_layer_zero_sum(wt_layer *layer) {
-    size_t count = layer->dim * layer->outputs;
+    size_t heads = wt_layer_heads(layer), count = wt_layer_dim(layer) * wt_layer_outputs(layer);
+    double *w = wt_layer_w(layer);
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
-        for (size_t head = 0; head < layer->heads; head++)
-            sum += layer->w[head * count + i];
-        for (size_t head = 0; head < layer->heads; head++)
-            layer->w[head * count + i] -= sum / (double)layer->heads;
+        for (size_t head = 0; head < heads; head++)
+            sum += w[head * count + i];
+        for (size_t head = 0; head < heads; head++)
+            w[head * count + i] -= sum / (double)heads;
     }
 }

@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "layer/learn/sculpt_span.h"
+#include "layer/model/layer.h"
 #include "linalg/linalg.h"
 #include "linalg/linear_program.h"
 #include "wattle/random.h"
@@ -17,14 +19,19 @@
 #define LEAST_ETA   1e-9 /* a narrower slab is rounding */
 enum { BATCH = 16 };     /* directions between two looks at the progress */
 
-wt_certificate_options wt_certificate_options_default(void) {
-    return (wt_certificate_options){.part = 0.02, .directions = 64};
+void wt_certificate_options_init(wt_certificate_options *options, size_t size) {
+    const wt_certificate_options full = {.part = 0.02, .directions = 64};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
 }
 
+/* Reads and checks what the caller gave. */
 static wt_status check(wt_context *context, const wt_sequences *data, const wt_layer *layer,
-                       const wt_certificate_options *options) {
+                       const wt_certificate_options *given, wt_certificate_options *options) {
     wt_status status;
-    WT_TRY(wt_sequences_check(context, "the data", data));
+    WT_INIT(wt_certificate_options, options);
+    WT_TRY(wt_sized_read(context, "wt_certificate_options", given, options, sizeof *options));
+    WT_TRY(wt_sequences_check(context, data, "the data"));
     if (layer->dim != data->dim || layer->outputs != data->outputs)
         status = wt_fail(context, WT_USAGE,
                          "the layer has dimension %zu and %zu outputs, the data %zu and %zu",
@@ -237,43 +244,46 @@ static void ask_teacher(const wt_slabs *slabs, const wt_layer *teacher,
 }
 
 wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt_layer *layer,
-                         const wt_certificate_options *options, wt_certificate_result *result) {
+                         const wt_certificate_options *given, wt_certificate_result *out) {
     double began = wt_clock(), sum = 0;
     size_t u = layer->dim * layer->dim;
     wt_slabs slabs = {0};
-    wt_status status;
-    *result = (wt_certificate_result){.eta = NAN, .median = NAN, .largest = NAN};
-    WT_TRY(check(context, data, layer, options));
+    wt_certificate_options options;
+    wt_certificate_result full = {.eta = NAN, .median = NAN, .largest = NAN}, *result = &full;
+    wt_status status = wt_sized_check(context, "wt_certificate_result", out, sizeof full);
+    if (status != WT_OK)
+        return status;
+    WT_TRY(check(context, data, layer, given, &options));
     for (size_t i = 0; i < layer->heads * u; i++)
         sum += layer->theta[i] * layer->theta[i];
     result->theta_size = sqrt(sum / (double)layer->heads);
     result->frobenius_factor = sqrt((double)(u - layer->heads));
-    if (!(result->theta_size > 0)) {
-        status =
-            wt_fail(context, WT_MISSED, "all reported Theta are 0: no width is relative to that");
-        goto done;
-    }
-    WT_TRY(collect(context, data, layer, options, &slabs));
+    if (!(result->theta_size > 0))
+        WT_TRY(
+            wt_fail(context, WT_MISSED, "all reported Theta are 0: no width is relative to that"));
+    WT_TRY(collect(context, data, layer, &options, &slabs));
     result->slabs = slabs.count;
     result->rows = slabs.count / (data->length * (data->length - 1) / 2);
     WT_TRY(eta_of(context, &slabs, layer, &result->eta));
-    if (options->teacher != NULL)
-        ask_teacher(&slabs, options->teacher, result);
-    WT_TRY(widths_of(context, &slabs, layer, options, result));
+    if (options.teacher != NULL)
+        ask_teacher(&slabs, options.teacher, result);
+    WT_TRY(widths_of(context, &slabs, layer, &options, result));
 done:
     result->seconds = wt_clock() - began;
+    wt_sized_write(out, result, sizeof full);
     wt_slabs_close(&slabs);
     return status;
 }
 
 wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
-                                  const wt_layer *layer, const wt_certificate_options *options,
+                                  const wt_layer *layer, const wt_certificate_options *given,
                                   const double *theta, bool *out) {
+    wt_certificate_options options;
     wt_slabs slabs = {0};
     double eta;
     wt_status status;
-    WT_TRY(check(context, data, layer, options));
-    WT_TRY(collect(context, data, layer, options, &slabs));
+    WT_TRY(check(context, data, layer, given, &options));
+    WT_TRY(collect(context, data, layer, &options, &slabs));
     WT_TRY(eta_of(context, &slabs, layer, &eta));
     *out = wt_slabs_violation(&slabs, theta) <= eta;
 done:
