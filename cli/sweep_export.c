@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lab/flat.h"
-#include "report/script.h"
+#include "io/script.h"
 #include "sweep.h"
 #include "wattle/memory.h"
 #include "wattle/output.h"

@@ -2,7 +2,7 @@
 #ifndef WT_REPORT_AXIS_H
 #define WT_REPORT_AXIS_H
 
-#include "report/script.h"
+#include "io/script.h"
 #include "wattle/report.h"
 
 enum { WT_AXIS_VALUES = 12 };

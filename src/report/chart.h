@@ -5,8 +5,8 @@
 #ifndef WT_REPORT_CHART_H
 #define WT_REPORT_CHART_H
 
+#include "io/script.h"
 #include "lab/claims.h"
-#include "report/script.h"
 #include "wattle/report.h"
 
 /* How repetitions become a point and its 95% interval. */

@@ -2,8 +2,8 @@
 #ifndef WT_REPORT_FIGURE_H
 #define WT_REPORT_FIGURE_H
 
+#include "io/script.h"
 #include "report/axis.h"
-#include "report/script.h"
 #include "wattle/report.h"
 
 #define WT_LETTER 0.066 /* width of a letter, about, with what is between them */

@@ -2,8 +2,8 @@
 #ifndef WT_REPORT_HTML_H
 #define WT_REPORT_HTML_H
 
+#include "io/script.h"
 #include "lab/statistics.h"
-#include "report/script.h"
 
 /* The words with & < > " ' escaped; control characters and bytes that are not UTF-8 become
  * U+FFFD. */

@@ -1,4 +1,4 @@
-#include "report/script.h"
+#include "io/script.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@ bool wt_script_room(wt_script *script, size_t more) {
         return script->status == WT_OK;
     char *larger;
     size_t room = 2 * script->room + more + 4096;
-    script->status = WT_NEW(script->context, &larger, room, "the figure's script");
+    script->status = WT_NEW(script->context, &larger, room, "text");
     if (script->status != WT_OK)
         return false;
     if (script->length > 0)

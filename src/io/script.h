@@ -1,6 +1,6 @@
-/* A text that grows, for the scripts gnuplot reads. */
-#ifndef WT_REPORT_SCRIPT_H
-#define WT_REPORT_SCRIPT_H
+/* A text that grows: tables, pages, the scripts gnuplot reads. */
+#ifndef WT_IO_SCRIPT_H
+#define WT_IO_SCRIPT_H
 
 #include <string.h>
 
