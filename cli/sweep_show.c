@@ -1,10 +1,63 @@
-/* Actions of `wattle sweep` that show: status, experiments. */
+/* Actions of `wattle sweep` that show: list, export, status, experiments. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "set_options.h"
 #include "sweep.h"
+
+/* ---- list and export --------------------------------------------------------------------- */
+
+static wt_status print_block(void *user, const void *bytes, size_t count) {
+    cli_call *call = user;
+    return fwrite(bytes, 1, count, stdout) == count
+               ? WT_OK
+               : wt_fail(call->context, WT_IO, "standard output could not be written");
+}
+
+/* The store is closed before somebody reads what is printed. */
+static wt_status print_table(cli_call *call, wt_export_options *options) {
+    wt_store *store = NULL;
+    wt_output *table = NULL;
+    const char *folder = getenv("TMPDIR");
+    wt_status status;
+    if (folder != NULL && *folder != '\0')
+        options->folder = folder;
+    WT_TRY(cli_sweep_experiment(call, options->experiment));
+    WT_TRY(wt_store_open(call->context, call->operands[1], WT_STORE_MODE_READ, &store));
+    WT_TRY(wt_store_export(call->context, store, options, &table));
+    wt_store_free(store);
+    store = NULL;
+    cli_json_emitted = call->common.json;
+    WT_TRY(options->path != NULL ? wt_output_commit(table)
+                                 : wt_output_pour(table, print_block, call));
+done:
+    wt_output_free(table);
+    wt_store_free(store);
+    return status;
+}
+
+wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
+    wt_export_options options;
+    if (call->common.json && (given->csv || given->output != NULL))
+        return wt_fail(call->context, WT_USAGE, "--json and --%s exclude each other",
+                       given->csv ? "csv" : "output");
+    WT_INIT(wt_export_options, &options);
+    options.format = call->common.json ? WT_EXPORT_FORMAT_JSON : WT_EXPORT_FORMAT_CSV;
+    options.experiment = given->experiment;
+    options.path = given->output;
+    return print_table(call, &options);
+}
+
+wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given) {
+    wt_export_options options;
+    WT_INIT(wt_export_options, &options);
+    options.format = call->common.json ? WT_EXPORT_FORMAT_LIST_JSON : WT_EXPORT_FORMAT_LIST;
+    options.experiment = given->experiment;
+    options.failed_only = given->failed;
+    return print_table(call, &options);
+}
 
 /* ---- status ------------------------------------------------------------------------------ */
 

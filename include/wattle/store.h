@@ -21,7 +21,7 @@
 #ifndef WATTLE_STORE_H
 #define WATTLE_STORE_H
 
-#include "wattle/base.h"
+#include "wattle/output.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,6 +109,30 @@ typedef struct wt_store_count {
     double wall_seconds;
 } wt_store_count;
 WT_API wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out);
+
+typedef enum wt_export_format {
+    WT_EXPORT_FORMAT_CSV,       /* a column a parameter and metric */
+    WT_EXPORT_FORMAT_JSON,      /* {"cells": [..]}, all of a cell */
+    WT_EXPORT_FORMAT_LIST_JSON, /* the same without metrics, versions and times */
+    WT_EXPORT_FORMAT_LIST       /* a line a cell, fit for a terminal */
+} wt_export_format;
+
+typedef struct wt_export_options {
+    size_t size;
+    wt_export_format format;
+    const char *experiment; /* NULL = cells of all */
+    bool failed_only;
+    const char *path;   /* of the file that the table becomes; NULL = it is to be poured */
+    const char *folder; /* where a large table that is to be poured waits */
+} wt_export_options;
+/* CSV of all cells, to be poured; /tmp. */
+WT_API void wt_export_options_init(wt_export_options *options, size_t size);
+
+/* The cells of a store at one moment as a table, in the order of their hashes. *out has all of it:
+ * wt_output_commit makes it the file, wt_output_pour hands it over where there is no path, and
+ * without either nothing was written. docs/formats.md lists columns and keys. */
+WT_API wt_status wt_store_export(wt_context *context, wt_store *store,
+                                 const wt_export_options *options, wt_output **out);
 
 typedef struct wt_merge_report {
     size_t size;    /* WT_SIZED(wt_merge_report) */

@@ -85,6 +85,25 @@ void wt_script_json(wt_script *script, const char *words) {
     wt_script_bytes(script, "\"", 1);
 }
 
+static void add_text(wt_script *script, const char *text) {
+    wt_script_bytes(script, text, strlen(text));
+}
+
+void wt_script_csv(wt_script *script, const char *text) {
+    size_t plain = strcspn(text, ",\"\n\r");
+    bool quoted = text[plain] != '\0';
+    add_text(script, quoted ? "\"" : "");
+    add_text(script, wt_csv_lead(text));
+    for (; text[plain] != '\0'; plain = strcspn(text, "\"")) {
+        bool quote = text[plain] == '"'; /* stands there twice */
+        wt_script_bytes(script, text, plain + quote);
+        add_text(script, quote ? "\"" : "");
+        text += plain + quote;
+    }
+    wt_script_bytes(script, text, plain);
+    add_text(script, quoted ? "\"" : "");
+}
+
 void wt_script_number(wt_script *script, double value) {
     if (isfinite(value))
         wt_script_add(script, "%.10g", value);

@@ -36,6 +36,8 @@ void wt_script_quote(wt_script *script, const char *words);
 void wt_script_word(wt_script *script, const char *word);
 /* The words as JSON, in double quotes. They must be UTF-8. */
 void wt_script_json(wt_script *script, const char *words);
+/* A field of CSV, in quotes where it needs them. */
+void wt_script_csv(wt_script *script, const char *text);
 /* A number, or NaN where it is not finite. */
 void wt_script_number(wt_script *script, double value);
 void wt_script_free(wt_script *script);

@@ -324,19 +324,6 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
         .title = spec->title, .panels = panels, .panel_count = panel_count, .share_y = true};
 }
 
-/* A field in quotes where it needs them. */
-static void csv_words(wt_script *out, const char *words) {
-    const char *lead = wt_csv_lead(words);
-    if (strpbrk(words, ",\"\n\r") == NULL) {
-        wt_script_add(out, "%s%s", lead, words);
-        return;
-    }
-    wt_script_add(out, "\"%s", lead);
-    for (; *words != '\0'; words++)
-        wt_script_add(out, *words == '"' ? "\"\"" : "%c", *words);
-    wt_script_add(out, "\"");
-}
-
 static void csv_number(wt_script *out, double value) {
     if (isfinite(value))
         wt_script_add(out, ",%.17g", value);
@@ -362,9 +349,9 @@ void wt_chart_csv(wt_script *out, const wt_chart *chart, size_t index) {
     for (size_t k = 0; k < series->count; k++) {
         unsigned open = series->open[k];
         bool bare = series->cells[k] <= 1 || (open & WT_OPEN_VALUE) != 0;
-        csv_words(out, series->panel);
+        wt_script_csv(out, series->panel);
         wt_script_add(out, ",");
-        csv_words(out, series->name);
+        wt_script_csv(out, series->name);
         csv_number(out, series->x[k]);
         csv_number(out, series->y[k]);
         csv_number(out, bare || (open & WT_OPEN_LOW) != 0 ? NAN : series->low[k]);
