@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "commands.h"
-#include "lab/claims.h"
 #include "lab/reproduce.h"
 #include "sweep.h"
 #include "verdicts.h"
+#include "wattle/claims.h"
 #include "wattle/memory.h"
 #include "wattle/output.h"
 #include "wattle/program.h"

@@ -1,4 +1,6 @@
-/* Figures: panels of series with intervals, and heat maps, drawn by gnuplot run as a program.
+/* Figures, and the page of a store.
+ *
+ * Figures are panels of series with intervals, and heat maps, drawn by gnuplot run as a program.
  *
  * The same figure gives the same bytes of SVG. Colours are those of Okabe and Ito, told apart by
  * colour-blind readers too, and every look has its own mark; letters are 8 points at the printed
@@ -6,7 +8,7 @@
 #ifndef WATTLE_REPORT_H
 #define WATTLE_REPORT_H
 
-#include "wattle/base.h"
+#include "wattle/claims.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +24,7 @@ typedef enum wt_mark {
 /* What of a point is not known: beyond an end that is open the interval goes on, which an arrow
  * says; a value that is open is a bound alone, lower (with WT_OPEN_HIGH) or upper (with
  * WT_OPEN_LOW), and drawn hollow. */
-enum { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 };
+typedef enum wt_open { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 } wt_open;
 
 /* Points of one colour; series with bars are set a little apart along x: by up to 3% of a
  * logarithmic axis, 0.5% of a linear one. Values that are not
@@ -79,6 +81,21 @@ WT_API wt_status wt_figure_check_path(wt_context *context, const char *path);
 WT_API wt_status wt_figure_text(wt_context *context, const wt_figure *figure, size_t width,
                                 char **out);
 WT_API void wt_text_free(char *text);
+
+typedef struct wt_report_summary {
+    size_t size;    /* WT_SIZED(wt_report_summary) */
+    size_t cells;   /* of the store */
+    size_t figures; /* on the page */
+    bool drawn;     /* false: gnuplot cannot, the report has tables alone */
+    char why[1024]; /* it cannot; "" otherwise */
+} wt_report_summary;
+
+/* Measures all claims on the store of that path and writes what it says as one page to `output`,
+ * "report.html", and its figures into a folder beside it, "report-figures": a .svg, .pdf and .csv
+ * each, and a .ini for every sweep that was run. The page comes last, and every file is whole or
+ * not there. *findings are the caller's to free; NULL = not wanted. */
+WT_API wt_status wt_report_write(wt_context *context, const char *store, const char *output,
+                                 wt_findings **findings, wt_report_summary *out);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,10 @@ WT_API wt_status wt_power_fit_of(wt_context *context, const double *x, const dou
  * that is not above 0 or a y that is not finite. */
 WT_API double wt_growth_exponent(const double *x, const double *y, size_t count);
 
+/* "0.52", "-2 or less", "3 or more". Returns out. */
+#define WT_EXPONENT_TEXT 32
+WT_API const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]);
+
 /* ---- critical sizes ----------------------------------------------------------------------------
  */
 

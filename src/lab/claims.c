@@ -7,10 +7,12 @@
 #include "base/memory.h"
 #include "lab/statistics_fit.h"
 
+enum { MOST_PARTS = 8 }; /* of a claim */
+
 const char *wt_verdict_name(wt_verdict verdict) {
     static const char *const names[] = {"not measured",   "undecided", "reproduced",
                                         "not reproduced", "no test",   "explored"};
-    return names[verdict];
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "?";
 }
 
 bool wt_seed_explored(int64_t seed) {
@@ -136,54 +138,84 @@ static bool is_explored(const wt_results *results, const size_t *explored,
 
 static wt_status measure_part(wt_context *context, const wt_results *results,
                               const size_t *explored, size_t p, wt_findings *out) {
-    const wt_claim_part *part = wt_claim_part_at(p);
+    const wt_claim_part *part = wt_claim_part_at(p), rival = wt_part_rival(part);
+    wt_evidence *measured = &out->evidence[2 * p], *of_rival = measured + 1;
     wt_status status;
     WT_TRY(wt_check_cancelled(context));
-    WT_TRY(part->measure(context, results, part, &out->parts[p]));
-    const wt_claim_part rival = wt_part_rival(part);
-    WT_TRY(part->measure(context, results, &rival, &out->rivals[p]));
-    out->rival_verdicts[p] = wt_part_verdict(&rival, &out->rivals[p]);
+    WT_TRY(part->measure(context, results, part, measured));
+    WT_TRY(part->measure(context, results, &rival, of_rival));
+    wt_verdict against = wt_part_verdict(&rival, of_rival);
     bool seen = is_explored(results, explored, part) || is_explored(results, explored, &rival);
-    out->part_verdicts[p] =
-        wt_part_conclude(wt_part_verdict(part, &out->parts[p]), out->rival_verdicts[p], seen);
+    out->parts[p] = (wt_finding_part){
+        .name = part->name != NULL ? part->name : "",
+        .effect = part->effect,
+        .unit = part->unit,
+        .boundary = part->boundary,
+        .above = part->above,
+        .reason = part->reason,
+        .rival = part->rival.words,
+        .measured = measured,
+        .of_rival = of_rival,
+        .verdict = wt_part_conclude(wt_part_verdict(part, measured), against, seen),
+        .rival_verdict = against,
+        .more = wt_part_more(part, measured)};
 done:
     return status;
 }
 
-wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out) {
-    size_t *explored = NULL, claims = 0, parts = 0;
+/* A claim and its parts, from `first` on, which are measured. */
+static wt_finding conclude(const wt_claim *claim, const wt_findings *from, size_t first) {
+    wt_finding finding = {.claim = claim, .first_part = first};
+    wt_verdict verdicts[MOST_PARTS];
+    for (size_t p = first; p < from->part_count && finding.part_count < MOST_PARTS &&
+                           strcmp(wt_claim_part_at(p)->claim, claim->id) == 0;
+         p++)
+        verdicts[finding.part_count++] = from->parts[p].verdict;
+    finding.verdict = wt_claim_verdict(verdicts, finding.part_count);
+    return finding;
+}
+
+wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings **out) {
+    wt_findings *all = NULL;
+    size_t *explored = NULL;
     wt_status status;
-    while (wt_claim_at(claims) != NULL)
-        claims++;
-    while (wt_claim_part_at(parts) != NULL)
-        parts++;
-    *out = (wt_findings){.claim_count = claims, .part_count = parts};
-    WT_TRY(WT_NEW_ZERO(context, &out->claims, claims, "claims"));
-    WT_TRY(WT_NEW_ZERO(context, &out->parts, parts, "claims"));
-    WT_TRY(WT_NEW_ZERO(context, &out->rivals, parts, "claims"));
-    WT_TRY(WT_NEW_ZERO(context, &out->part_verdicts, parts, "claims"));
-    WT_TRY(WT_NEW_ZERO(context, &out->rival_verdicts, parts, "claims"));
-    WT_TRY(count_explored(context, results, &explored, &out->explored));
-    for (size_t p = 0; p < parts; p++)
-        WT_TRY(measure_part(context, results, explored, p, out));
-    for (size_t c = 0, p = 0; c < claims; c++) {
-        wt_finding *finding = &out->claims[c];
-        *finding = (wt_finding){.claim = wt_claim_at(c), .first_part = p};
-        for (; p < parts && strcmp(wt_claim_part_at(p)->claim, finding->claim->id) == 0; p++)
-            finding->part_count++;
-        finding->verdict =
-            wt_claim_verdict(out->part_verdicts + finding->first_part, finding->part_count);
-    }
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &all, 1, "claims"));
+    const wt_claim *claims = wt_claim_table(&all->claim_count);
+    while (wt_claim_part_at(all->part_count) != NULL)
+        all->part_count++;
+    all->arena = wt_arena_on(context, "claims");
+    all->claims = WT_TAKE_ZERO(&all->arena, wt_finding, all->claim_count);
+    all->parts = WT_TAKE_ZERO(&all->arena, wt_finding_part, all->part_count);
+    all->evidence = WT_TAKE_ZERO(&all->arena, wt_evidence, all->part_count, 2);
+    WT_TRY(all->arena.status);
+    WT_TRY(count_explored(context, results, &explored, &all->explored));
+    for (size_t p = 0; p < all->part_count; p++)
+        WT_TRY(measure_part(context, results, explored, p, all));
+    for (size_t c = 0, p = 0; c < all->claim_count; p += all->claims[c++].part_count)
+        all->claims[c] = conclude(&claims[c], all, p);
+    *out = all;
+    all = NULL;
 done:
+    wt_findings_free(all);
     wt_release(explored);
     return status;
 }
 
 void wt_findings_free(wt_findings *findings) {
-    wt_release(findings->claims);
-    wt_release(findings->parts);
-    wt_release(findings->rivals);
-    wt_release(findings->part_verdicts);
-    wt_release(findings->rival_verdicts);
-    *findings = (wt_findings){0};
+    if (findings != NULL)
+        wt_arena_free(&findings->arena);
+    wt_release(findings);
+}
+
+const wt_finding *wt_findings_claim(const wt_findings *findings, size_t index) {
+    return index < findings->claim_count ? &findings->claims[index] : NULL;
+}
+
+const wt_finding_part *wt_findings_part(const wt_findings *findings, size_t index) {
+    return index < findings->part_count ? &findings->parts[index] : NULL;
+}
+
+size_t wt_findings_explored(const wt_findings *findings) {
+    return findings->explored;
 }

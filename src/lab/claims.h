@@ -1,63 +1,14 @@
-/* The claims of the three papers, and what the cells of a store say to each.
- *
- * Every claim has one or more parts, a part an effect: one number, measured with a 95% interval.
- * The number and the side of the boundary that the claim stands for are in the table, fixed before
- * anything is measured. An interval wholly on the claimed side reproduces the part, one wholly on
- * the other does not, any other leaves it undecided. Beside every part the same is measured on a
- * rival, a case for which the claim is false: a part whose rival would be reproduced too is no
- * test. A claim is reproduced when all of its parts are, and not reproduced when one is not.
- *
- * The table has a version, which is counted up with every change of a rule. What was seen before a
- * rule was written cannot test it: seeds that were used before are for exploring, and cells with
- * them give numbers but no verdicts. */
+/* The table of claims from within: how every effect is measured. wattle/claims.h tells what claims,
+ * parts, rivals and verdicts are. */
 #ifndef WT_LAB_CLAIMS_H
 #define WT_LAB_CLAIMS_H
 
+#include "base/arena.h"
 #include "lab/lines.h"
 #include "lab/statistics_threshold.h"
+#include "wattle/claims.h"
 
 #define WT_CLAIM_SEED 1 /* of all bootstraps: reports are the same bytes each time */
-
-typedef enum wt_verdict {
-    WT_VERDICT_NOT_MEASURED,
-    WT_VERDICT_UNDECIDED,
-    WT_VERDICT_REPRODUCED,
-    WT_VERDICT_NOT_REPRODUCED,
-    WT_VERDICT_NO_TEST, /* the rival passes too */
-    WT_VERDICT_EXPLORED /* some cells have seeds from before the rule */
-} wt_verdict;
-
-/* A version of the rules, and the seed of `wattle reproduce` that was drawn when it was written. */
-typedef struct wt_rules {
-    int version;
-    uint64_t seed;
-    const char *date, *change; /* what was changed, in words */
-} wt_rules;
-/* The versions, oldest first; NULL past the last, which holds. */
-const wt_rules *wt_rules_at(size_t index);
-const wt_rules *wt_rules_now(void);
-/* Whether the seed is for exploring: small, or the one of an earlier version. */
-#define WT_EXPLORING_SEEDS 1000
-bool wt_seed_explored(int64_t seed);
-
-/* "reproduced" and the like. */
-const char *wt_verdict_name(wt_verdict verdict);
-
-/* What was measured for a part. */
-typedef struct wt_evidence {
-    wt_interval effect; /* NaN where nothing, or too little, was measured; an end that the cells do
-                           not tell is infinite, or the end of the search for a growth exponent */
-    size_t cells;       /* that went into it */
-    size_t settings;    /* different parameters among them, apart from x and the repetition */
-    size_t
-        repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
-    size_t dropped;  /* repetitions of a setting that bear on it and gave no number */
-    size_t failed;   /* cells that bear on it and failed; trials without success in a rate */
-    size_t censored; /* x that bound a number from one side alone: lengths whose critical m the grid
-                        of m does not hold, sizes at which nothing was found or no level reached */
-    bool searched;   /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
-                        value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
-} wt_evidence;
 
 typedef struct wt_claim_part wt_claim_part;
 /* Fills the evidence from the cells; no cells are no failure. */
@@ -92,27 +43,9 @@ struct wt_claim_part {
     wt_rival rival;
 };
 
-typedef struct wt_claim {
-    const char *id;       /* "1.1": line and number */
-    const char *title;    /* in a few words */
-    const char *sentence; /* what the paper claims */
-    const char *source;   /* how we know: stated, or reconstructed from memory */
-} wt_claim;
-
-/* The tables; NULL past their ends. Parts are in the order of the claims. */
-const wt_claim *wt_claim_at(size_t index);
+/* The tables. Parts are in the order of the claims, NULL past the last. */
+const wt_claim *wt_claim_table(size_t *count);
 const wt_claim_part *wt_claim_part_at(size_t index);
-
-/* A line of work: the paper claims 1.x, 2.x or 3.x come from. */
-typedef struct wt_paper {
-    const char *number;  /* "1" */
-    const char *subject; /* "Random-feature attention" */
-    const char *authors, *title, *where;
-} wt_paper;
-const wt_paper *wt_paper_at(size_t index);
-
-/* Whether there is a number, or at least an interval, to show. */
-bool wt_evidence_measured(const wt_evidence *evidence);
 
 /* The part as its rival has it. */
 wt_claim_part wt_part_rival(const wt_claim_part *part);
@@ -127,22 +60,13 @@ double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence);
 /* Of a claim from those of its parts. */
 wt_verdict wt_claim_verdict(const wt_verdict *parts, size_t count);
 
-/* All claims, measured on one store. */
-typedef struct wt_finding {
-    const wt_claim *claim;
-    size_t first_part, part_count; /* in the table of parts */
-    wt_verdict verdict;
-} wt_finding;
-typedef struct wt_findings {
-    size_t claim_count, part_count;
+struct wt_findings {
+    wt_arena arena; /* holds what follows */
+    size_t claim_count, part_count, explored;
     wt_finding *claims;
-    wt_evidence *parts, *rivals;
-    wt_verdict *part_verdicts, *rival_verdicts;
-    size_t explored; /* cells with seeds that are for exploring */
-} wt_findings;
-/* To be freed in any case. */
-wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt_findings *out);
-void wt_findings_free(wt_findings *findings);
+    wt_finding_part *parts;
+    wt_evidence *evidence; /* (parts, 2): of the claim, of its rival */
+};
 
 /* The metrics that claims are about, for wt_results_want. */
 wt_status wt_findings_want(wt_context *context, wt_results *results);

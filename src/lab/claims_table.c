@@ -433,8 +433,9 @@ const wt_paper *wt_paper_at(size_t index) {
     return index < COUNT(papers) ? &papers[index] : NULL;
 }
 
-const wt_claim *wt_claim_at(size_t index) {
-    return index < COUNT(claims) ? &claims[index] : NULL;
+const wt_claim *wt_claim_table(size_t *count) {
+    *count = COUNT(claims);
+    return claims;
 }
 
 const wt_claim_part *wt_claim_part_at(size_t index) {

@@ -46,6 +46,9 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
                         wt_lines *out);
 void wt_lines_free(wt_lines *lines);
 
+/* The values of one x as a number with its interval; they may be changed. */
+wt_interval wt_line_summary(wt_table_rule rule, double *values, size_t count);
+
 /* The line of `lines` whose cells share what those of a line of `like` do; NULL = none. */
 const wt_line *wt_lines_alike(const wt_lines *lines, const wt_lines *like, size_t index);
 /* The point of the line at (x, seed, rep), or NULL. */

@@ -385,9 +385,7 @@ typedef struct {
 static wt_status take_record(void *user, const wt_record *record) {
     loader *load = user;
     char reason[WT_MESSAGE_BYTES];
-    wt_status status = wt_check_cancelled(load->context);
-    if (status == WT_OK)
-        status = wt_results_add(load->context, load->results, record);
+    wt_status status = wt_results_add(load->context, load->results, record);
     if (status != WT_DATA)
         return status;
     snprintf(reason, sizeof reason, "%s", wt_context_message(load->context));
@@ -429,19 +427,53 @@ done:
     return status;
 }
 
-wt_status wt_results_load(wt_context *context, const char *path, wt_results *out) {
-    wt_store *store = NULL;
-    loader load = {.context = context, .results = out};
-    wt_status status;
-    WT_TRY(wt_store_open(context, path, WT_STORE_MODE_READ, &store));
-    load.shown = wt_store_shown(store);
-    WT_TRY(wt_store_hold(context, store));
+wt_status wt_results_read(wt_context *context, wt_store *store, wt_results *out) {
+    loader load = {.context = context, .results = out, .shown = wt_store_shown(store)};
+    wt_status status = wt_store_hold(context, store);
+    if (status != WT_OK)
+        return status;
     WT_TRY(reserve(context, store, out));
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
     WT_TRY(wt_store_about(context, store, take_about, &load));
 done:
+    wt_store_let_go(store);
+    return status;
+}
+
+wt_status wt_results_read_file(wt_context *context, const char *path, wt_results *out) {
+    wt_store *store = NULL;
+    wt_status status = wt_store_open(context, path, WT_STORE_MODE_READ, &store);
+    if (status == WT_OK)
+        status = wt_results_read(context, store, out);
     wt_store_free(store);
     return status;
+}
+
+wt_status wt_results_load(wt_context *context, wt_store *store, wt_results **out) {
+    wt_results *results = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &results, 1, "results"));
+    WT_TRY(wt_results_read(context, store, results));
+    *out = results;
+    results = NULL;
+done:
+    wt_results_free(results);
+    return status;
+}
+
+void wt_results_free(wt_results *results) {
+    if (results != NULL)
+        wt_results_clear(results);
+    wt_release(results);
+}
+
+size_t wt_results_done(const wt_results *results) {
+    return results->count;
+}
+
+size_t wt_results_failed(const wt_results *results) {
+    return results->failed;
 }
 
 static void free_texts(wt_least_texts *texts) {
@@ -449,7 +481,7 @@ static void free_texts(wt_least_texts *texts) {
         wt_release(texts->texts[i]);
 }
 
-void wt_results_free(wt_results *results) {
+void wt_results_clear(wt_results *results) {
     void *const blocks[] = {results->cells,   results->metrics,    results->settings,
                             results->lost,    results->values,     results->texts,
                             results->letters, results->names,      results->shapes,

@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "lab/flat.h"
 #include "lab/slots.h"
-#include "wattle/store.h"
+#include "wattle/results.h"
 
 #define WT_NO_TEXT UINT32_MAX
 
@@ -73,7 +73,7 @@ typedef struct wt_failure {
     char *hash, *experiment, *message;
 } wt_failure;
 
-typedef struct wt_results {
+struct wt_results {
     size_t count, room;
     wt_result *cells; /* done, in the order of their hashes */
     size_t metric_count, metric_room;
@@ -103,13 +103,15 @@ typedef struct wt_results {
     char **commands; /* the command lines that wrote to the store */
     size_t sweep_count, sweep_room;
     char **sweeps; /* what they ran: "experiment=curve n=16:512:x2 .." */
-} wt_results;
+};
 
 /* Before cells come: keeps metrics of this name. Without a call, all are kept. */
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric);
-/* All of a store as it is at one moment, behind what is there. To be freed in any case. */
-wt_status wt_results_load(wt_context *context, const char *path, wt_results *out);
-void wt_results_free(wt_results *results);
+/* All of a store as it is at one moment, behind what is there. To be cleared in any case. */
+wt_status wt_results_read(wt_context *context, wt_store *store, wt_results *out);
+/* The same of a file, which is closed again. */
+wt_status wt_results_read_file(wt_context *context, const char *path, wt_results *out);
+void wt_results_clear(wt_results *results);
 /* Adds what is kept of the record. WT_DATA when its JSON is none. */
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record);
 

@@ -10,8 +10,4 @@
  * left sorted. Infinite draws count as what they are. */
 wt_interval wt_draws_interval(double value, double *draws, size_t count);
 
-/* "0.52", "-2 or less", "3 or more". Returns out. */
-#define WT_EXPONENT_TEXT 32
-const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]);
-
 #endif

@@ -171,22 +171,6 @@ done:
     return status;
 }
 
-/* The values of one x as a point. `values` may be changed. */
-static wt_interval summarise(wt_summary_rule rule, double *values, size_t count) {
-    if (rule == WT_SUMMARY_RATE) {
-        size_t ones = 0;
-        for (size_t i = 0; i < count; i++)
-            ones += values[i] == 1;
-        return wt_rate_interval(ones, count);
-    }
-    if (rule == WT_SUMMARY_MEAN)
-        return wt_mean_interval(values, count);
-    for (size_t i = 0; i < count; i++)
-        values[i] = log(values[i]);
-    wt_interval logs = wt_mean_interval(values, count);
-    return (wt_interval){exp(logs.value), exp(logs.low), exp(logs.high)};
-}
-
 static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t index,
                              const wt_chart_spec *spec, double *values, wt_chart_series *series) {
     const wt_line *line = &lines->lines[index];
@@ -196,7 +180,7 @@ static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t 
     for (size_t begin = 0, end; begin < line->count; begin = end) {
         for (end = begin; end < line->count && points[end].x == points[begin].x; end++)
             values[end - begin] = points[end].y;
-        wt_interval at = summarise(spec->rule, values, end - begin);
+        wt_interval at = wt_line_summary(spec->rule, values, end - begin);
         size_t k = series->count++;
         series->x[k] = points[begin].x;
         series->y[k] = at.value;
@@ -309,7 +293,7 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
     }
     for (size_t first = 0, count; first < chart->series_count; first += count) {
         count = wt_chart_panel(chart, first);
-        bool rate = spec->rule == WT_SUMMARY_RATE;
+        bool rate = spec->rule == WT_TABLE_RULE_RATE;
         panels[panel_count++] = (wt_panel){
             .title = chart->series[first].panel[0] != '\0' ? chart->series[first].panel : NULL,
             .x = {.label = spec->x_label, .log = spec->log_x},

@@ -9,13 +9,6 @@
 #include "lab/claims.h"
 #include "wattle/report.h"
 
-/* How repetitions become a point and its 95% interval. */
-typedef enum wt_summary_rule {
-    WT_SUMMARY_MEAN,      /* Student's t */
-    WT_SUMMARY_GEOMETRIC, /* the same of the logs */
-    WT_SUMMARY_RATE       /* share of ones, Clopper and Pearson */
-} wt_summary_rule;
-
 typedef struct wt_chart wt_chart;
 typedef struct wt_chart_spec wt_chart_spec;
 struct wt_chart_spec {
@@ -31,7 +24,7 @@ struct wt_chart_spec {
     const char *panel; /* parameter a panel each; NULL = one panel */
     const char *name;  /* parameter that names the series first; NULL = all that differ */
     const char *x_label, *y_label;
-    wt_summary_rule rule;
+    wt_table_rule rule;
     bool log_x, log_y;
 };
 /* NULL past the end. */

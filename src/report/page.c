@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "io/output.h"
 #include "io/quote.h"
 #include "report/figure.h"
 #include "report/html.h"
-#include "report/write.h"
 
 #define FOLDER "-figures"
 
@@ -158,9 +158,8 @@ done:
     return status;
 }
 
-wt_status wt_report_write(wt_context *context, const wt_results *results,
-                          const wt_findings *findings, const char *store, const char *output,
-                          wt_report_summary *out) {
+wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
+                        const char *store, const char *output, wt_report_summary *out) {
     wt_page page = {.context = context,
                     .html = {.context = context},
                     .results = results,
@@ -172,7 +171,8 @@ wt_status wt_report_write(wt_context *context, const wt_results *results,
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
     WT_TRY(status == WT_UNAVAILABLE ? WT_OK : status);
-    *out = (wt_report_summary){.drawn = page.drawing};
+    *out = (wt_report_summary){
+        .size = sizeof *out, .cells = results->count + results->failed, .drawn = page.drawing};
     if (!page.drawing) {
         snprintf(out->why, sizeof out->why, "%s", wt_context_message(context));
         wt_remark(context, "the report has tables alone: %s", out->why);
@@ -205,5 +205,31 @@ done:
     wt_release(page.sweep_of);
     wt_release(page.used);
     wt_release(page.drawn);
+    return status;
+}
+
+wt_status wt_report_write(wt_context *context, const char *store, const char *output,
+                          wt_findings **findings, wt_report_summary *out) {
+    wt_results results = {0};
+    wt_findings *own = NULL;
+    wt_report_summary summary;
+    wt_status status;
+    if (findings != NULL)
+        *findings = NULL;
+    WT_TRY(wt_sized_check(context, "wt_report_summary", out, sizeof *out));
+    WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
+    WT_TRY(wt_findings_want(context, &results));
+    WT_TRY(wt_charts_want(context, &results));
+    WT_TRY(wt_results_read_file(context, store, &results));
+    WT_TRY(wt_findings_measure(context, &results, &own));
+    WT_TRY(wt_page_write(context, &results, own, store, output, &summary));
+    wt_sized_write(out, &summary, sizeof summary);
+    if (findings != NULL) {
+        *findings = own;
+        own = NULL;
+    }
+done:
+    wt_findings_free(own);
+    wt_results_clear(&results);
     return status;
 }

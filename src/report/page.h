@@ -23,6 +23,11 @@ typedef struct wt_page {
     bool *drawn;             /* (charts): it is on the page */
 } wt_page;
 
+/* The page of results and what claims say to them, as wt_report_write; `store` is the path they
+ * were read from, to be named on the page. */
+wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
+                        const char *store, const char *output, wt_report_summary *out);
+
 /* The page's style, light and dark, screen and paper: pieces, ended by NULL. */
 extern const char *const wt_page_style[];
 

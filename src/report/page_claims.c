@@ -23,7 +23,7 @@ static void add_verdict(wt_script *html, wt_verdict verdict) {
                   looks[verdict].sign, wt_verdict_name(verdict));
 }
 
-static void add_side(wt_script *html, const wt_claim_part *part) {
+static void add_side(wt_script *html, const wt_finding_part *part) {
     wt_script_add(html, "%s ", part->above ? "above" : "below");
     wt_html_number(html, part->boundary);
 }
@@ -51,6 +51,13 @@ static void add_effect(wt_script *html, const wt_evidence *evidence) {
     wt_script_add(html, ")</small>");
 }
 
+static void add_measured(wt_script *html, const wt_evidence *evidence) {
+    if (wt_evidence_measured(evidence))
+        add_effect(html, evidence);
+    else
+        wt_script_add(html, "–");
+}
+
 void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
@@ -67,28 +74,21 @@ void wt_page_summary(wt_page *page) {
         wt_script_add(html, "</td><td>");
         add_verdict(html, finding->verdict);
         wt_script_add(html, "</td><td class=\"number\">");
-        for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
-            const wt_claim_part *part = wt_claim_part_at(p);
-            wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
-            wt_script_add(html, "%s%s%s ", part->unit, part->name != NULL ? ", " : "",
-                          part->name != NULL ? part->name : "");
-            if (wt_evidence_measured(&findings->parts[p]))
-                add_effect(html, &findings->parts[p]);
-            else
-                wt_script_add(html, "–");
+        const wt_finding_part *parts = findings->parts + finding->first_part;
+        for (size_t p = 0; p < finding->part_count; p++) {
+            wt_script_add(html, "%s%s%s%s ", p > 0 ? "<br>" : "", parts[p].unit,
+                          parts[p].name[0] != '\0' ? ", " : "", parts[p].name);
+            add_measured(html, parts[p].measured);
         }
         wt_script_add(html, "</td><td class=\"number\">");
-        for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
-            wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
-            add_side(html, wt_claim_part_at(p));
+        for (size_t p = 0; p < finding->part_count; p++) {
+            wt_script_add(html, "%s", p > 0 ? "<br>" : "");
+            add_side(html, &parts[p]);
         }
         wt_script_add(html, "</td><td class=\"number\">");
-        for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
-            wt_script_add(html, "%s", p > finding->first_part ? "<br>" : "");
-            if (wt_evidence_measured(&findings->rivals[p]))
-                add_effect(html, &findings->rivals[p]);
-            else
-                wt_script_add(html, "–");
+        for (size_t p = 0; p < finding->part_count; p++) {
+            wt_script_add(html, "%s", p > 0 ? "<br>" : "");
+            add_measured(html, parts[p].of_rival);
         }
         wt_script_add(html, "</td></tr>\n");
     }
@@ -104,7 +104,8 @@ void wt_page_summary(wt_page *page) {
 }
 
 /* Interval, boundary and claimed side on one axis, 320 wide. */
-static void add_strip(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence) {
+static void add_strip(wt_script *html, const wt_finding_part *part) {
+    const wt_evidence *evidence = part->measured;
     wt_interval effect = evidence->effect;
     double low = part->boundary, high = part->boundary;
     const double shown[] = {effect.value, effect.low, effect.high};
@@ -204,57 +205,53 @@ static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evide
 }
 
 /* What would decide it. */
-static void add_more(wt_script *html, const wt_claim_part *part, const wt_evidence *evidence,
-                     wt_verdict verdict) {
-    double more = wt_part_more(part, evidence);
-    if (verdict != WT_VERDICT_UNDECIDED)
+static void add_more(wt_script *html, const wt_finding_part *part) {
+    if (part->verdict != WT_VERDICT_UNDECIDED)
         return;
-    if (isnan(evidence->effect.low))
+    if (isnan(part->measured->effect.low))
         wt_script_add(html,
                       "<p class=\"soft\">One repetition has no spread: it takes more of them to "
                       "have an interval.</p>\n");
-    else if (isnan(more))
+    else if (isnan(part->more))
         wt_script_add(html, "<p class=\"soft\">Repetitions alone would not decide it: the interval "
                             "is open.</p>\n");
     else
         wt_script_add(html,
                       "<p class=\"soft\">%.0f cells in place of %zu, in further repetitions, would "
                       "decide it if the effect stays what it is.</p>\n",
-                      ceil(more * (double)evidence->cells), evidence->cells);
+                      ceil(part->more * (double)part->measured->cells), part->measured->cells);
 }
 
 /* The same test where the claim is false. */
-static void add_rival(wt_page *page, size_t index) {
+static void add_rival(wt_script *html, const wt_finding_part *part, const wt_claim_part *rule) {
     static const char *const words[] = {[WT_VERDICT_NOT_MEASURED] = "was not measured",
                                         [WT_VERDICT_UNDECIDED] = "does not pass",
                                         [WT_VERDICT_REPRODUCED] = "passes as well: this is no test",
                                         [WT_VERDICT_NOT_REPRODUCED] = "fails"};
-    wt_script *html = &page->html;
-    const wt_evidence *evidence = &page->findings->rivals[index];
-    wt_verdict verdict = page->findings->rival_verdicts[index];
     wt_script_add(html, "<p class=\"rival\">Rival: ");
-    wt_html_prose(html, wt_claim_part_at(index)->rival.words);
-    if (wt_evidence_measured(evidence)) {
+    wt_html_prose(html, part->rival);
+    if (wt_evidence_measured(part->of_rival)) {
         wt_script_add(html, ": <strong>");
-        add_effect(html, evidence);
+        add_effect(html, part->of_rival);
         wt_script_add(html, "</strong>");
-        add_basis(html, wt_claim_part_at(index), evidence);
+        add_basis(html, rule, part->of_rival);
     }
-    wt_script_add(html, ". It %s.</p>\n", words[verdict]);
+    wt_script_add(html, ". It %s.</p>\n", words[part->rival_verdict]);
 }
 
 static void add_part(wt_page *page, size_t index) {
     wt_script *html = &page->html;
-    const wt_claim_part *part = wt_claim_part_at(index);
-    const wt_evidence *evidence = &page->findings->parts[index];
+    const wt_claim_part *rule = wt_claim_part_at(index);
+    const wt_finding_part *part = wt_findings_part(page->findings, index);
+    const wt_evidence *evidence = part->measured;
     wt_script_add(html, "<div class=\"part\"><p>Effect: ");
     wt_html_prose(html, part->effect);
     wt_script_add(html, ".</p>\n");
     if (!wt_evidence_measured(evidence)) {
-        add_lack(page, part);
+        add_lack(page, rule);
         return;
     }
-    add_strip(html, part, evidence);
+    add_strip(html, part);
     wt_script_add(html, "<p class=\"measured\">Measured: <strong>");
     add_effect(html, evidence);
     wt_script_add(html, "</strong>");
@@ -263,16 +260,16 @@ static void add_part(wt_page *page, size_t index) {
         wt_script_add(html, ", a factor of ");
         wt_html_interval(html, (wt_interval){exp(log.value), exp(log.low), exp(log.high)});
     }
-    add_basis(html, part, evidence);
+    add_basis(html, rule, evidence);
     wt_script_add(html, ". Claimed: ");
     add_side(html, part);
     wt_script_add(html, " <span class=\"soft\">(");
     wt_html_prose(html, part->reason);
     wt_script_add(html, ")</span>. ");
-    add_verdict(html, page->findings->part_verdicts[index]);
+    add_verdict(html, part->verdict);
     wt_script_add(html, "</p>\n");
-    add_more(html, part, evidence, page->findings->part_verdicts[index]);
-    add_rival(page, index);
+    add_more(html, part);
+    add_rival(html, part, rule);
     wt_script_add(html, "</div>\n");
 }
 

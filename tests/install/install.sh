@@ -53,6 +53,11 @@ grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.o
 "$work/cmake/threshold" >"$work/threshold.out" || fail "the threshold example fails"
 [ "$(grep -c '^length [0-9]*: fitted m [0-9.]*, between ' "$work/threshold.out")" = 3 ] &&
     grep -q '^log: slope ' "$work/threshold.out" || fail "threshold printed: $(cat "$work/threshold.out")"
+mkdir "$work/store"
+"$work/cmake/results" "$work/store" >"$work/results.out" || fail "the results example fails"
+[ "$(grep -c '^rfa n [0-9]*: test error 0\.[0-9]* (.*), 4 repetitions$' "$work/results.out")" = 3 ] &&
+    grep -q '^claim 1\.1: ' "$work/results.out" && [ "$(wc -l <"$work/store/results.csv")" = 13 ] &&
+    grep -q '<h1>' "$work/store/report.html" || fail "results printed: $(cat "$work/results.out")"
 
 # OpenBLAS is opened at first use: linked, it would load before its kernels can be chosen.
 for file in "$libdir/libwattle.so" "$prefix/bin/wattle" "$work/static"; do

@@ -9,13 +9,13 @@ static wt_results results;
 static size_t serial;
 
 static inline int close_all(void **state) {
-    wt_results_free(&results);
+    wt_results_clear(&results);
     return check_close(state);
 }
 
 static inline int start_fresh(void **state) {
     (void)state;
-    wt_results_free(&results);
+    wt_results_clear(&results);
     return 0;
 }
 

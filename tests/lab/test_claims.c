@@ -382,16 +382,16 @@ static void findings_hold_rivals_beside_claims(void **state) {
             }
         if (with == 2)
             results.cells[0].seed = 7;
-        wt_findings findings;
+        wt_findings *findings;
         CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
         static const wt_verdict wanted[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_NO_TEST,
                                             WT_VERDICT_EXPLORED};
-        assert_int_equal(findings.part_verdicts[index], wanted[with]);
-        assert_int_equal(findings.rival_verdicts[index],
+        assert_int_equal(findings->parts[index].verdict, wanted[with]);
+        assert_int_equal(findings->parts[index].rival_verdict,
                          with == 1 ? WT_VERDICT_REPRODUCED : WT_VERDICT_NOT_REPRODUCED);
-        CHECK_NEAR(findings.rivals[index].effect.value, with == 1 ? -0.8 : -0.1, 1e-13);
-        assert_int_equal(findings.explored, with == 2);
-        wt_findings_free(&findings);
+        CHECK_NEAR(findings->parts[index].of_rival->effect.value, with == 1 ? -0.8 : -0.1, 1e-13);
+        assert_int_equal(wt_findings_explored(findings), with == 2);
+        wt_findings_free(findings);
     }
 }
 
@@ -415,11 +415,11 @@ static void what_would_decide_is_told(void **state) {
 /* Every claim has a part, every part a claim, in the same order; a store with nothing measures
  * nothing. */
 static void the_table_holds_together(void **state) {
-    wt_findings findings;
+    wt_findings *findings;
     CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
     size_t parts = 0;
-    for (size_t c = 0; c < findings.claim_count; c++) {
-        const wt_finding *finding = &findings.claims[c];
+    for (size_t c = 0; c < findings->claim_count; c++) {
+        const wt_finding *finding = &findings->claims[c];
         assert_true(finding->part_count > 0);
         assert_int_equal(finding->verdict, WT_VERDICT_NOT_MEASURED);
         for (size_t p = 0; p < finding->part_count; p++) {
@@ -433,9 +433,9 @@ static void the_table_holds_together(void **state) {
         }
         parts += finding->part_count;
     }
-    assert_int_equal(parts, findings.part_count);
+    assert_int_equal(parts, findings->part_count);
     assert_null(wt_claim_part_at(parts));
-    wt_findings_free(&findings);
+    wt_findings_free(findings);
 }
 
 int main(void) {

@@ -158,7 +158,7 @@ static void wanted_metrics_alone_are_kept(void **state) {
     record.parameters = "{\"n\":3,\"rep\":1e300}";
     CHECK_FAILS(*state, wt_results_add(*state, &some, &record), WT_DATA,
                 "cell ab: its repetition is no whole number");
-    wt_results_free(&some);
+    wt_results_clear(&some);
 }
 
 int main(void) {

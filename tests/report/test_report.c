@@ -12,7 +12,6 @@
 #include "report/page.h"
 #include "report/rerun.h"
 #include "report/words.h"
-#include "report/write.h"
 
 static char folder[] = "/tmp/wattle-report-XXXXXX";
 
@@ -106,11 +105,10 @@ static void drawings_keep_their_names_apart(void **state) {
 }
 
 static void write_page(wt_context *context, const char *path, wt_report_summary *summary) {
-    wt_findings findings;
+    wt_findings *findings;
     CHECK_OK(context, wt_findings_measure(context, &results, &findings));
-    CHECK_OK(context,
-             wt_report_write(context, &results, &findings, "some/results.db", path, summary));
-    wt_findings_free(&findings);
+    CHECK_OK(context, wt_page_write(context, &results, findings, "some/results.db", path, summary));
+    wt_findings_free(findings);
 }
 
 static void the_page_is_whole_and_the_same_again(void **state) {
@@ -229,19 +227,19 @@ static void without_gnuplot_there_are_tables(void **state) {
 }
 
 static void a_folder_that_cannot_be_made_is_told(void **state) {
-    wt_findings findings;
+    wt_findings *findings;
     wt_report_summary summary;
     FILE *file = fopen(in_folder("page-figures"), "w");
     assert_non_null(file);
     fclose(file);
     CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
-    CHECK_FAILS(*state,
-                wt_report_write(*state, &results, &findings, "results.db", in_folder("page.html"),
-                                &summary),
-                WT_CANNOT_CREATE, "cannot make the folder");
+    CHECK_FAILS(
+        *state,
+        wt_page_write(*state, &results, findings, "results.db", in_folder("page.html"), &summary),
+        WT_CANNOT_CREATE, "cannot make the folder");
     assert_int_equal(access(in_folder("page.html"), F_OK), -1);
     unlink(in_folder("page-figures"));
-    wt_findings_free(&findings);
+    wt_findings_free(findings);
 }
 
 static void sweeps_become_files(void **state) {

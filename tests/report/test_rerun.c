@@ -28,7 +28,7 @@ static int open_cells(void **state) {
 }
 
 static int close_cells(void **state) {
-    wt_results_free(&results);
+    wt_results_clear(&results);
     return check_close(state);
 }
 
