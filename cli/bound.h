@@ -26,6 +26,6 @@ wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *c
 /* "qk21=8,v21=4,v=2/qk21=6": one group a head, or a layer where `deep`; what a group leaves out is
  * as in the group before it. One group counts `copies` times; a layer has `heads` heads alike. */
 wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size_t copies,
-                          size_t heads, wt_model_norms *out);
+                          size_t heads, wt_model_norms **out);
 
 #endif

@@ -9,7 +9,7 @@
 typedef struct {
     const cli_bound_values *values;
     bool deep;
-    wt_model_norms norms;
+    wt_model_norms *norms;
     wt_capacity_spec spec;
     wt_capacity bound;
     double *alpha; /* (layers) */
@@ -57,8 +57,9 @@ static wt_status take_norms(cli_call *call, report *out) {
                    : cli_parse_norms(call->context, values->norms, false, few, 1, &out->norms);
     if (cli_given(call, "depth") || (!out->deep && heads > 0))
         return wt_fail(call->context, WT_USAGE, "--model says its heads and layers itself");
-    return out->deep ? wt_transformer_norms_load(call->context, values->model, heads, &out->norms)
-                     : wt_head_norms_load(call->context, values->model, &out->norms);
+    return out->deep
+               ? wt_model_norms_load_transformer(call->context, values->model, heads, &out->norms)
+               : wt_model_norms_load_head(call->context, values->model, &out->norms);
 }
 
 static wt_status compute(cli_call *call, report *out) {
@@ -66,7 +67,8 @@ static wt_status compute(cli_call *call, report *out) {
     wt_capacity_spec *spec = &out->spec;
     wt_status status;
     WT_TRY(take_norms(call, out));
-    *spec = (wt_capacity_spec){.norms = &out->norms,
+    *spec = (wt_capacity_spec){.size = sizeof *spec,
+                               .norms = out->norms,
                                .deep = out->deep,
                                .residual = values->residual,
                                .dim = values->dim,
@@ -76,13 +78,14 @@ static wt_status compute(cli_call *call, report *out) {
                                .delta = values->delta,
                                .lipschitz = values->lipschitz,
                                .loss_most = values->loss_most};
-    WT_TRY(take_size(call, "dim", out->norms.dim, &spec->dim));
-    WT_TRY(take_size(call, "length", out->norms.length, &spec->length));
+    WT_TRY(take_size(call, "dim", wt_model_norms_dim(out->norms), &spec->dim));
+    WT_TRY(take_size(call, "length", wt_model_norms_length(out->norms), &spec->length));
     if (spec->length == 0) {
         status = wt_fail(call->context, WT_USAGE, "a bound from --norms needs --length");
         goto done;
     }
-    WT_TRY(WT_NEW(call->context, &out->alpha, out->norms.layers, "factors of layers"));
+    WT_TRY(
+        WT_NEW(call->context, &out->alpha, wt_model_norms_layers(out->norms), "factors of layers"));
     WT_TRY(wt_capacity_compute(call->context, spec, out->alpha, &out->bound));
 done:
     return status;
@@ -98,33 +101,46 @@ static const char *const *outside_of(const report *of, size_t *count) {
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static void print_head(const report *of, const wt_head_norms *head) {
-    printf("|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g", head->qk21, head->v21, head->v);
+static double norm_of(const report *of, wt_model_norm norm, size_t layer, size_t head) {
+    return wt_model_norms_get(of->norms, norm, layer, head);
+}
+
+static double model_norm(const report *of, wt_model_norm norm) {
+    return norm_of(of, norm, 0, 0);
+}
+
+static void print_head(const report *of, size_t layer, size_t head) {
+    printf("|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g",
+           norm_of(of, WT_MODEL_NORM_QK21, layer, head),
+           norm_of(of, WT_MODEL_NORM_V21, layer, head), norm_of(of, WT_MODEL_NORM_V, layer, head));
     if (of->deep)
-        printf(", |W_C|_{2,1} %.5g, |W_C| %.5g", head->c21, head->c);
-    if (of->norms.layers > 1)
-        printf(", |W_QK| %.5g", head->qk);
+        printf(", |W_C|_{2,1} %.5g, |W_C| %.5g", norm_of(of, WT_MODEL_NORM_C21, layer, head),
+               norm_of(of, WT_MODEL_NORM_C, layer, head));
+    if (wt_model_norms_layers(of->norms) > 1)
+        printf(", |W_QK| %.5g", norm_of(of, WT_MODEL_NORM_QK, layer, head));
     putchar('\n');
 }
 
 static void print_norms(const report *of) {
-    const wt_model_norms *norms = &of->norms;
-    for (size_t i = 0; i < norms->layers; i++)
-        for (size_t h = 0; h < norms->layer[i].heads; h++) {
+    size_t layers = wt_model_norms_layers(of->norms), heads = wt_model_norms_heads(of->norms);
+    double w = model_norm(of, WT_MODEL_NORM_W);
+    for (size_t i = 0; i < layers; i++)
+        for (size_t h = 0; h < heads; h++) {
             printf("norms     ");
-            if (norms->layers > 1)
+            if (layers > 1)
                 printf("layer %zu (alpha %.5g), ", i, of->alpha[i]);
-            if (norms->layer[i].heads > 1)
+            if (heads > 1)
                 printf("head %zu: ", h);
-            print_head(of, &norms->layer[i].head[h]);
+            print_head(of, i, h);
         }
-    printf("          tokens %.5g, positions added to them %.5g, [CLS] %.5g, ", norms->x, norms->p,
-           norms->cls);
-    if (isnan(norms->w))
+    printf("          tokens %.5g, positions added to them %.5g, [CLS] %.5g, ",
+           model_norm(of, WT_MODEL_NORM_X), model_norm(of, WT_MODEL_NORM_P),
+           model_norm(of, WT_MODEL_NORM_CLS));
+    if (isnan(w))
         printf("no read-out, ");
     else
-        printf("read-out %.5g, ", norms->w);
-    printf("Lipschitz constant of the activation %.5g\n", norms->layer[0].sigma);
+        printf("read-out %.5g, ", w);
+    printf("Lipschitz constant of the activation %.5g\n", model_norm(of, WT_MODEL_NORM_SIGMA));
 }
 
 /* The formula, and what in it is not as published. */
@@ -134,7 +150,7 @@ static void print_capacity(const report *of) {
     printf("capacity  C_F = log(d m T) ");
     if (of->deep)
         printf("w^2 (1 + sum alpha^2/3 (c21^2/3 + (2 s c v qk21)^2/3 + (s c v21)^2/3))^3");
-    else if (isnan(of->norms.w))
+    else if (isnan(model_norm(of, WT_MODEL_NORM_W)))
         cli_print("(%s)^3", heads);
     else
         cli_print("w^2 ((sum s B v)^2/3 + %s)^3", heads);
@@ -142,7 +158,7 @@ static void print_capacity(const report *of) {
               of->bound.log_factor,
               of->deep ? "; alpha over the layers above, not below, and w^2 on every term: derived"
                        : proof,
-              of->deep || isnan(of->norms.w) ? "" : "; the read-out: derived");
+              of->deep || isnan(model_norm(of, WT_MODEL_NORM_W)) ? "" : "; the read-out: derived");
 }
 
 static void print_report(const report *of, const char *kind) {
@@ -185,22 +201,29 @@ static json_t *json_words(const char *const *words, size_t count) {
     return out;
 }
 
+static json_t *json_norm(const report *of, wt_model_norm norm, size_t layer, size_t head) {
+    return cli_json_real(norm_of(of, norm, layer, head));
+}
+
 static json_t *json_layers(const report *of) {
+    static const struct {
+        const char *name;
+        wt_model_norm norm;
+    } names[] = {{"qk21", WT_MODEL_NORM_QK21}, {"qk", WT_MODEL_NORM_QK},
+                 {"v21", WT_MODEL_NORM_V21},   {"v", WT_MODEL_NORM_V},
+                 {"c21", WT_MODEL_NORM_C21},   {"c", WT_MODEL_NORM_C}};
     json_t *out = json_array();
-    for (size_t i = 0; i < of->norms.layers; i++) {
-        const wt_layer_norms *layer = &of->norms.layer[i];
+    for (size_t i = 0; i < wt_model_norms_layers(of->norms); i++) {
         json_t *heads = json_array();
-        for (size_t h = 0; h < layer->heads; h++) {
-            const wt_head_norms *head = &layer->head[h];
-            json_array_append_new(
-                heads, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "qk21",
-                                 cli_json_real(head->qk21), "qk", cli_json_real(head->qk), "v21",
-                                 cli_json_real(head->v21), "v", cli_json_real(head->v), "c21",
-                                 cli_json_real(head->c21), "c", cli_json_real(head->c)));
+        for (size_t h = 0; h < wt_model_norms_heads(of->norms); h++) {
+            json_t *head = json_object();
+            for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+                json_object_set_new(head, names[k].name, json_norm(of, names[k].norm, i, h));
+            json_array_append_new(heads, head);
         }
-        json_array_append_new(out,
-                              json_pack("{s:o, s:o, s:o}", "alpha", cli_json_real(of->alpha[i]),
-                                        "sigma", cli_json_real(layer->sigma), "heads", heads));
+        json_array_append_new(
+            out, json_pack("{s:o, s:o, s:o}", "alpha", cli_json_real(of->alpha[i]), "sigma",
+                           json_norm(of, WT_MODEL_NORM_SIGMA, i, 0), "heads", heads));
     }
     return out;
 }
@@ -208,7 +231,6 @@ static json_t *json_layers(const report *of) {
 static wt_status emit(cli_call *call, const report *of, const char *kind) {
     const wt_capacity_spec *spec = &of->spec;
     const wt_capacity *bound = &of->bound;
-    const wt_model_norms *norms = &of->norms;
     size_t count;
     const char *const *outside = outside_of(of, &count);
     json_t *gap =
@@ -223,17 +245,20 @@ static wt_status emit(cli_call *call, const report *of, const char *kind) {
                   "s:o, s:o, s:o, s:o, s:o}",
                   "kind", kind, "model", of->values->model, "dim", (json_int_t)spec->dim, "length",
                   (json_int_t)spec->length, "samples", (json_int_t)spec->samples, "epsilon",
-                  spec->epsilon, "delta", spec->delta, "x", cli_json_real(norms->x), "p",
-                  cli_json_real(norms->p), "cls", cli_json_real(norms->cls), "w",
-                  cli_json_real(norms->w), "layers", json_layers(of), "log_factor",
-                  cli_json_real(bound->log_factor), "capacity", cli_json_real(bound->constant),
-                  "covering", cli_json_real(bound->covering), "range", cli_json_real(bound->range),
-                  "gap", gap, "pseudo_dimension", lower, "unspecified",
-                  json_words(unspecified, UNSPECIFIED), "outside", json_words(outside, count)));
+                  spec->epsilon, "delta", spec->delta, "x", json_norm(of, WT_MODEL_NORM_X, 0, 0),
+                  "p", json_norm(of, WT_MODEL_NORM_P, 0, 0), "cls",
+                  json_norm(of, WT_MODEL_NORM_CLS, 0, 0), "w", json_norm(of, WT_MODEL_NORM_W, 0, 0),
+                  "layers", json_layers(of), "log_factor", cli_json_real(bound->log_factor),
+                  "capacity", cli_json_real(bound->constant), "covering",
+                  cli_json_real(bound->covering), "range", cli_json_real(bound->range), "gap", gap,
+                  "pseudo_dimension", lower, "unspecified", json_words(unspecified, UNSPECIFIED),
+                  "outside", json_words(outside, count)));
 }
 
 wt_status cli_bound_capacity(cli_call *call, const char *kind) {
-    report out = {.values = call->values, .deep = strcmp(kind, "transformer") == 0};
+    report out = {.values = call->values,
+                  .bound = WT_SIZED(wt_capacity),
+                  .deep = strcmp(kind, "transformer") == 0};
     static const char *const of_features[] = {"target", "data",   "keys",        "n",
                                               "bias",   "tokens", "token-scale", "measure"};
     wt_status status;
@@ -245,6 +270,6 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind) {
         print_report(&out, kind);
 done:
     wt_release(out.alpha);
-    wt_model_norms_free(&out.norms);
+    wt_model_norms_free(out.norms);
     return status;
 }

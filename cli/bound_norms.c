@@ -6,25 +6,18 @@
 #include "wattle/memory.h"
 #include "wattle/text.h"
 
-typedef enum { OF_HEAD, OF_LAYER, OF_MODEL } owner;
-
 static const struct {
     const char *name;
-    size_t offset;
-    owner owner;
+    wt_model_norm norm;
     bool deep, lone; /* for which kinds it means something */
+    double fallback;
 } keys[] = {
-    {"qk21", offsetof(wt_head_norms, qk21), OF_HEAD, true, true},
-    {"qk", offsetof(wt_head_norms, qk), OF_HEAD, true, false},
-    {"v21", offsetof(wt_head_norms, v21), OF_HEAD, true, true},
-    {"v", offsetof(wt_head_norms, v), OF_HEAD, true, true},
-    {"c21", offsetof(wt_head_norms, c21), OF_HEAD, true, false},
-    {"c", offsetof(wt_head_norms, c), OF_HEAD, true, false},
-    {"sigma", offsetof(wt_layer_norms, sigma), OF_LAYER, true, true},
-    {"x", offsetof(wt_model_norms, x), OF_MODEL, true, true},
-    {"p", offsetof(wt_model_norms, p), OF_MODEL, true, true},
-    {"cls", offsetof(wt_model_norms, cls), OF_MODEL, true, true},
-    {"w", offsetof(wt_model_norms, w), OF_MODEL, true, true},
+    {"qk21", WT_MODEL_NORM_QK21, true, true, NAN}, {"qk", WT_MODEL_NORM_QK, true, false, NAN},
+    {"v21", WT_MODEL_NORM_V21, true, true, NAN},   {"v", WT_MODEL_NORM_V, true, true, NAN},
+    {"c21", WT_MODEL_NORM_C21, true, false, NAN},  {"c", WT_MODEL_NORM_C, true, false, NAN},
+    {"sigma", WT_MODEL_NORM_SIGMA, true, true, 1}, {"x", WT_MODEL_NORM_X, true, true, 1},
+    {"p", WT_MODEL_NORM_P, true, true, 0},         {"cls", WT_MODEL_NORM_CLS, true, true, 1},
+    {"w", WT_MODEL_NORM_W, true, true, NAN},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -33,15 +26,9 @@ static const char *key_at(const void *from, size_t index) {
     return index < KEYS ? keys[index].name : NULL;
 }
 
-/* What a group says so far; the next group starts from it. */
-typedef struct {
-    wt_head_norms head;
-    wt_layer_norms layer; /* sigma alone */
-} group;
-
-static wt_status set(wt_context *context, bool deep, char *pair, group *now, wt_model_norms *out) {
+/* "qk21=8" into its place among `now` (KEYS). */
+static wt_status read_pair(wt_context *context, bool deep, char *pair, double *now) {
     char *equals = strchr(pair, '=');
-    double value;
     if (equals != NULL)
         *equals = '\0';
     size_t k = 0;
@@ -53,31 +40,53 @@ static wt_status set(wt_context *context, bool deep, char *pair, group *now, wt_
                        deep ? "transformer" : "head", nearest != NULL ? "; did you mean " : "",
                        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
     }
-    if (!wt_parse_real(equals + 1, &value) || value < 0)
+    if (!wt_parse_real(equals + 1, &now[k]) || now[k] < 0)
         return wt_fail(context, WT_USAGE, "--norms: %s must be a number, 0 or more, not '%s'", pair,
                        equals + 1);
-    char *const blocks[] = {
-        [OF_HEAD] = (char *)&now->head, [OF_LAYER] = (char *)&now->layer, [OF_MODEL] = (char *)out};
-    memcpy(blocks[keys[k].owner] + keys[k].offset, &value, sizeof value);
     return WT_OK;
 }
 
-/* The group's values at its place: a head, or all heads of a layer. */
-static void put(bool deep, size_t index, const group *now, wt_model_norms *out) {
-    wt_layer_norms *layer = &out->layer[deep ? index : 0];
-    layer->sigma = now->layer.sigma;
-    for (size_t h = 0; h < layer->heads; h++)
-        if (deep || h == index)
-            layer->head[h] = now->head;
+/* A group's values at its place: a head, or all heads of a layer. */
+static wt_status put(wt_context *context, bool deep, size_t index, const double *now,
+                     wt_model_norms *out) {
+    wt_status status = WT_OK;
+    for (size_t h = 0; h < wt_model_norms_heads(out); h++)
+        for (size_t k = 0; k < KEYS && (deep || h == index); k++)
+            WT_TRY(wt_model_norms_set(context, out, keys[k].norm, deep ? index : 0, h, now[k]));
+done:
+    return status;
+}
+
+static wt_status read_groups(wt_context *context, char *text, bool deep, size_t count,
+                             wt_model_norms *out) {
+    double now[KEYS]; /* what was said so far: the next group starts from it */
+    wt_status status = WT_OK;
+    for (size_t k = 0; k < KEYS; k++)
+        now[k] = deep && keys[k].norm == WT_MODEL_NORM_W ? 1 : keys[k].fallback;
+    for (size_t index = 0; index < count; index++) {
+        char *end = text == NULL ? NULL : strchr(text, '/');
+        if (end != NULL)
+            *end++ = '\0';
+        for (char *pair = text; pair != NULL;) {
+            char *comma = strchr(pair, ',');
+            if (comma != NULL)
+                *comma++ = '\0';
+            WT_TRY(read_pair(context, deep, pair, now));
+            pair = comma;
+        }
+        WT_TRY(put(context, deep, index, now, out));
+        text = end;
+    }
+done:
+    return status;
 }
 
 wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size_t copies,
-                          size_t heads, wt_model_norms *out) {
+                          size_t heads, wt_model_norms **out) {
     char *copy = NULL;
     size_t groups = 1;
-    group now = {.head = {NAN, NAN, NAN, NAN, NAN, NAN}, .layer = {.sigma = 1}};
     wt_status status;
-    *out = (wt_model_norms){0};
+    *out = NULL;
     for (const char *at = text; *at != '\0'; at++)
         groups += *at == '/';
     if (groups > 1 && copies > 1)
@@ -86,28 +95,12 @@ wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size
     size_t count = groups > 1 ? groups : copies;
     WT_TRY(wt_copy_text(context, &copy, text, "norms"));
     WT_TRY(wt_model_norms_new(context, deep ? count : 1, deep ? heads : count, out));
-    if (deep)
-        out->w = 1;
-    size_t index = 0;
-    for (char *rest = copy; rest != NULL; index++) {
-        char *end = strchr(rest, '/');
-        if (end != NULL)
-            *end++ = '\0';
-        for (char *pair = rest; pair != NULL;) {
-            char *comma = strchr(pair, ',');
-            if (comma != NULL)
-                *comma++ = '\0';
-            WT_TRY(set(context, deep, pair, &now, out));
-            pair = comma;
-        }
-        put(deep, index, &now, out);
-        rest = end;
-    }
-    for (; index < count; index++)
-        put(deep, index, &now, out);
+    WT_TRY(read_groups(context, copy, deep, count, *out));
 done:
     wt_release(copy);
-    if (status != WT_OK)
-        wt_model_norms_free(out);
+    if (status != WT_OK) {
+        wt_model_norms_free(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -44,24 +44,26 @@ static const cli_option options[] = {
 /* One head where the function allows it, unless --heads says otherwise. */
 static wt_status choose_heads(cli_call *call, bool *one_head) {
     const values *given = call->values;
-    wt_boolean function = {0};
+    wt_boolean *function = NULL;
     wt_status status = wt_boolean_open(call->context, given->function, &function);
     if (status == WT_OK)
-        *one_head = given->heads == NULL ? function.symmetric : strcmp(given->heads, "one") == 0;
-    wt_boolean_free(&function);
+        *one_head = given->heads == NULL ? wt_boolean_symmetric(function)
+                                         : strcmp(given->heads, "one") == 0;
+    wt_boolean_free(function);
     return status;
 }
 
-static wt_status build(cli_call *call, wt_construction *out) {
+static wt_status build(cli_call *call, wt_construction **out) {
     const values *given = call->values;
     static const char *const kinds[] = {"basis", "random", "trained"};
     size_t kind = 0, *relevant = NULL;
-    wt_construct_spec spec = {.function = given->function,
-                              .length = given->length,
-                              .relevant_count = given->relevant.count,
-                              .position_dim = given->position_dim,
-                              .bag = strcmp(given->tokens, "bag") == 0,
-                              .seed = call->common.seed};
+    wt_construction_spec spec = {.size = sizeof spec,
+                                 .function = given->function,
+                                 .length = given->length,
+                                 .relevant_count = given->relevant.count,
+                                 .position_dim = given->position_dim,
+                                 .bag = strcmp(given->tokens, "bag") == 0,
+                                 .seed = call->common.seed};
     wt_status status;
     if (given->function == NULL)
         return wt_fail(call->context, WT_USAGE, "wattle construct needs --function or --check");
@@ -79,13 +81,13 @@ static wt_status build(cli_call *call, wt_construction *out) {
                 given->relevant.values[j] < 0 ? SIZE_MAX : (size_t)given->relevant.values[j];
         spec.relevant = relevant;
     }
-    WT_TRY(wt_construct(call->context, &spec, out));
+    WT_TRY(wt_construction_build(call->context, &spec, out));
 done:
     wt_release(relevant);
     return status;
 }
 
-static wt_status load(cli_call *call, wt_construction *out) {
+static wt_status load(cli_call *call, wt_construction **out) {
     const values *given = call->values;
     static const char *const of_building[] = {"function",     "length", "relevant", "positions",
                                               "position-dim", "heads",  "tokens",   "output"};
@@ -96,26 +98,26 @@ static wt_status load(cli_call *call, wt_construction *out) {
     return wt_construction_load(call->context, given->check, out);
 }
 
-static json_t *json_relevant(const wt_construction *built) {
+static json_t *json_relevant(const wt_construction_summary *built) {
     json_t *out = json_array();
-    for (size_t j = 0; j < built->function.bits; j++)
+    for (size_t j = 0; j < built->bits; j++)
         json_array_append_new(out, json_integer((json_int_t)built->relevant[j]));
     return out;
 }
 
-static wt_status emit(cli_call *call, const wt_construction *built,
-                      const wt_construct_report *report, const wt_construct_norms *norms,
-                      const wt_construct_least *least, const char *written) {
+static wt_status emit(cli_call *call, const wt_construction_summary *built,
+                      const wt_construction_report *report, const wt_construction_least *least,
+                      const char *written) {
     const values *given = call->values;
-    json_t *sizes = json_pack("{s:o, s:o, s:o, s:o, s:o}", "qk21", cli_json_real(norms->qk21),
-                              "v21", cli_json_real(norms->v21), "v", cli_json_real(norms->v), "x",
-                              cli_json_real(norms->x), "cls", cli_json_real(norms->cls));
+    json_t *sizes = json_pack("{s:o, s:o, s:o, s:o, s:o}", "qk21", cli_json_real(built->qk21),
+                              "v21", cli_json_real(built->v21), "v", cli_json_real(built->v), "x",
+                              cli_json_real(built->x), "cls", cli_json_real(built->cls));
     return cli_emit_json(
         call,
         json_pack("{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                   "s:b, s:[I,I], s:o, s:s?, s:o, s:o}",
                   "function", given->function, "input", given->check, "length",
-                  (json_int_t)built->length, "bits", (json_int_t)built->function.bits, "relevant",
+                  (json_int_t)built->length, "bits", (json_int_t)built->bits, "relevant",
                   json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
                   (json_int_t)built->heads, "dim", (json_int_t)built->dim, "gap",
                   cli_json_real(built->gap), "strength", cli_json_real(built->strength), "overlap",
@@ -135,14 +137,14 @@ static void print_least(const char *name, double least, const char *what) {
         cli_print_row(name, "none %s", what);
 }
 
-static void print(const wt_construction *built, const wt_construct_report *report,
-                  const wt_construct_norms *norms, const wt_construct_least *least) {
+static void print(const wt_construction_summary *built, const wt_construction_report *report,
+                  const wt_construction_least *least) {
     char list[24 * WT_BOOLEAN_MOST_BITS] = "";
     size_t used = 0;
-    for (size_t j = 0; j < built->function.bits; j++)
+    for (size_t j = 0; j < built->bits; j++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", j > 0 ? "," : "",
                                  built->relevant[j]);
-    cli_print_row("bits", "%zu relevant of %zu: %s", built->function.bits, built->length, list);
+    cli_print_row("bits", "%zu relevant of %zu: %s", built->bits, built->length, list);
     cli_print_row("heads", "%zu in %zu dimensions, tokens %s", built->heads, built->dim,
                   built->bag ? "bag" : "sum");
     cli_print_row("strength R", "%.5g, overlap rho %.4g", built->strength, built->overlap);
@@ -151,7 +153,7 @@ static void print(const wt_construction *built, const wt_construct_report *repor
     cli_print_row("network", "ReLU, widths %zu and %zu", built->width1, built->width2);
     cli_print_row("norms",
                   "|W_QK^T|_{2,1} %.5g, |W_V|_{2,1} %.5g, |W_V| %.5g, tokens %.5g, [CLS] %.5g",
-                  norms->qk21, norms->v21, norms->v, norms->x, norms->cls);
+                  built->qk21, built->v21, built->v, built->x, built->cls);
     cli_print_row("promise", "gamma / 4 = %.5g", report->promise);
     cli_print_row("worst head error", "%.5g over all inputs, %.5g over random ones",
                   report->head_error, report->drawn_error);
@@ -161,30 +163,30 @@ static void print(const wt_construction *built, const wt_construct_report *repor
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    wt_construction built = {0};
-    wt_construct_report report;
-    wt_construct_norms norms;
-    wt_construct_least least;
+    wt_construction *built = NULL;
+    wt_construction_summary about = WT_SIZED(wt_construction_summary);
+    wt_construction_report report = WT_SIZED(wt_construction_report);
+    wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
-    WT_TRY(wt_construct_check(call->context, &built, given->draws, call->common.seed, &report));
-    WT_TRY(wt_construct_find_least(call->context, &built, &least));
-    wt_construction_norms(&built, &norms);
+    WT_TRY(wt_construction_check(call->context, built, given->draws, call->common.seed, &report));
+    WT_TRY(wt_construction_find_least(call->context, built, &least));
+    WT_TRY(wt_construction_summarise(call->context, built, &about));
     const char *written = report.kept ? given->output : NULL;
     if (written != NULL)
-        WT_TRY(wt_construction_save(call->context, written, &built));
+        WT_TRY(wt_construction_save(call->context, built, written));
     if (call->common.json)
-        WT_TRY(emit(call, &built, &report, &norms, &least, written));
+        WT_TRY(emit(call, &about, &report, &least, written));
     else
-        print(&built, &report, &norms, &least);
+        print(&about, &report, &least);
     if (!report.kept)
         status = wt_fail(call->context, WT_MISSED,
                          "the promise is missed: a head is off by %.4g, not %.4g, and the function "
                          "by %.3g",
                          report.head_error, report.promise, report.function_error);
 done:
-    wt_construction_free(&built);
+    wt_construction_free(built);
     return status;
 }
 

@@ -62,13 +62,13 @@ static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_sear
             json_array_append_new(answers,
                                   json_positions(found->position + i * found->bits, found->bits));
         return cli_emit_json(
-            call,
-            json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:o}", "input", call->operands[0],
-                      "task", given->task, "samples", (json_int_t)bits->samples, "length",
-                      (json_int_t)bits->length, "errors", (json_int_t)found->errors, "complete",
-                      found->complete, "looked", (json_int_t)found->looked, "answers", answers));
+            call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:o}", "input", call->operands[0],
+                            "task", given->task, "samples", (json_int_t)wt_bits_samples(bits),
+                            "length", (json_int_t)wt_bits_length(bits), "errors",
+                            (json_int_t)found->errors, "complete", found->complete, "looked",
+                            (json_int_t)found->looked, "answers", answers));
     }
-    cli_print_row("samples", "%zu of %zu bits", bits->samples, bits->length);
+    cli_print_row("samples", "%zu of %zu bits", wt_bits_samples(bits), wt_bits_length(bits));
     cli_print_row("answers", "%zu%s, each wrong on %zu samples", found->found,
                   found->complete ? "" : " of more", found->errors);
     cli_print_row("positions tried", "%llu", (unsigned long long)found->looked);
@@ -82,19 +82,19 @@ static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_sear
 
 static wt_status search_file(cli_call *call, const wt_bits *bits) {
     const values *given = call->values;
-    wt_boolean function = {0};
-    wt_search_result found = {0};
+    wt_boolean *function = NULL;
+    wt_search_result found = WT_SIZED(wt_search_result);
     wt_status status;
     WT_TRY(wt_boolean_open(call->context, given->task, &function));
-    WT_TRY(given->fewest ? wt_search_best(call->context, bits, &function, given->most, &found)
-                         : wt_search(call->context, bits, &function, given->most, &found));
+    WT_TRY(given->fewest ? wt_bits_search_best(call->context, bits, function, given->most, &found)
+                         : wt_bits_search(call->context, bits, function, given->most, &found));
     WT_TRY(show_answers(call, bits, &found));
     if (found.found == 0)
         status = wt_fail(call->context, WT_MISSED, "no %zu positions explain all %zu labels as %s",
-                         function.bits, bits->samples, given->task);
+                         wt_boolean_bits(function), wt_bits_samples(bits), given->task);
 done:
-    wt_boolean_free(&function);
-    wt_search_free(&found);
+    wt_boolean_free(function);
+    wt_search_result_free(&found);
     return status;
 }
 
@@ -105,14 +105,15 @@ static wt_status show_parity(cli_call *call, const wt_bits *bits, const wt_parit
             call,
             json_pack(
                 "{s:s, s:I, s:I, s:b, s:I, s:I, s:o, s:o, s:o}", "input", call->operands[0],
-                "samples", (json_int_t)bits->samples, "length", (json_int_t)bits->length,
-                "consistent", found->consistent, "rank", (json_int_t)found->rank, "dimension",
-                (json_int_t)found->dimension, "least",
+                "samples", (json_int_t)wt_bits_samples(bits), "length",
+                (json_int_t)wt_bits_length(bits), "consistent", found->consistent, "rank",
+                (json_int_t)found->rank, "dimension", (json_int_t)found->dimension, "least",
                 found->least_known ? json_integer((json_int_t)found->least) : json_null(),
                 "least_count",
                 found->least_known ? json_integer((json_int_t)found->least_count) : json_null(),
                 "positions", found->consistent ? json_positions(position, count) : json_null()));
-    cli_print_row("samples", "%zu of %zu bits, rank %zu", bits->samples, bits->length, found->rank);
+    cli_print_row("samples", "%zu of %zu bits, rank %zu", wt_bits_samples(bits),
+                  wt_bits_length(bits), found->rank);
     if (!found->consistent)
         return WT_OK;
     cli_print_row("parities", "2^%zu are right on all samples", found->dimension);
@@ -127,21 +128,21 @@ static wt_status show_parity(cli_call *call, const wt_bits *bits, const wt_parit
 }
 
 static wt_status eliminate_file(cli_call *call, const wt_bits *bits) {
-    wt_parity_result found = {0};
+    wt_parity_result found = WT_SIZED(wt_parity_result);
     size_t *position = NULL, count = 0;
     wt_status status;
-    WT_TRY(wt_parity_solve(call->context, bits, &found));
-    WT_TRY(WT_NEW(call->context, &position, bits->length, "positions"));
-    for (size_t t = 0; t < bits->length; t++)
+    WT_TRY(wt_bits_solve_parity(call->context, bits, &found));
+    WT_TRY(WT_NEW(call->context, &position, wt_bits_length(bits), "positions"));
+    for (size_t t = 0; t < wt_bits_length(bits); t++)
         if (found.member[t])
             position[count++] = t;
     WT_TRY(show_parity(call, bits, &found, position, count));
     if (!found.consistent)
-        status =
-            wt_fail(call->context, WT_MISSED, "no parity explains all %zu labels", bits->samples);
+        status = wt_fail(call->context, WT_MISSED, "no parity explains all %zu labels",
+                         wt_bits_samples(bits));
 done:
     wt_release(position);
-    wt_parity_free(&found);
+    wt_parity_result_free(&found);
     return status;
 }
 
@@ -168,13 +169,13 @@ static wt_status check_file(cli_call *call, bool elimination) {
 static wt_status run_file(cli_call *call) {
     const values *given = call->values;
     bool elimination = strcmp(given->method, "elimination") == 0;
-    wt_bits bits = {0};
+    wt_bits *bits = NULL;
     wt_status status;
     WT_TRY(check_file(call, elimination));
     WT_TRY(wt_bits_load(call->context, call->operands[0], &bits));
-    WT_TRY(elimination ? eliminate_file(call, &bits) : search_file(call, &bits));
+    WT_TRY(elimination ? eliminate_file(call, bits) : search_file(call, bits));
 done:
-    wt_bits_free(&bits);
+    wt_bits_free(bits);
     return status;
 }
 

@@ -101,12 +101,15 @@ static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {
 /* After Ctrl-C the state is kept where the user asked for it. */
 static wt_status keep_state(cli_call *call, const wt_trainer *trainer) {
     const values *given = call->values;
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = WT_SIZED(wt_train_result);
+    wt_status status = wt_trainer_result(call->context, trainer, &result);
+    if (status != WT_OK)
+        return status;
     if (given->checkpoint == NULL)
         return wt_fail(call->context, WT_INTERRUPTED, "interrupted at step %zu of run %zu",
                        result.steps, result.runs);
     wt_context_resume(call->context);
-    wt_status status = wt_trainer_save(call->context, trainer, given->checkpoint);
+    status = wt_trainer_save(call->context, trainer, given->checkpoint);
     if (status != WT_OK)
         return status;
     return wt_fail(call->context, WT_INTERRUPTED,
@@ -153,7 +156,7 @@ done:
 
 /* Where one label is the rarer, always to say the other is a rival that looks good. */
 static void remark_balance(cli_call *call, const wt_sparse_task *task) {
-    double ones = wt_boolean_mean(&task->function, task->probability);
+    double ones = wt_boolean_mean(wt_sparse_task_function(task), wt_sparse_task_probability(task));
     if (fabs(ones - 0.5) > 1e-6)
         wt_remark(call->context, "%sP(y = 1) is %.4g, not 1/2: to say %d always has accuracy %.4g",
                   cli_given(call, "probability") ? "" : "no --probability balances the labels: ",
@@ -167,7 +170,9 @@ static wt_status run(cli_call *call) {
     wt_trainer *trainer = NULL;
     wt_hold *hold = NULL;
     size_t *relevant = NULL;
-    cli_trial trial = {.setting = &setting};
+    cli_trial trial = {.setting = &setting,
+                       .result = WT_SIZED(wt_train_result),
+                       .measure = WT_SIZED(wt_train_measure)};
     wt_status status;
     WT_TRY(check_options(call));
     WT_TRY(check_outputs(call, &hold));
@@ -183,7 +188,7 @@ static wt_status run(cli_call *call) {
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
     WT_TRY(train(call, trainer));
     trial.trainer = trainer;
-    trial.result = wt_trainer_result(trainer);
+    WT_TRY(wt_trainer_result(call->context, trainer, &trial.result));
     WT_TRY(wt_trainer_measure(call->context, trainer, given->test_samples, &trial.measure));
     WT_TRY(show(call, &trial));
 done:

@@ -57,7 +57,8 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
     const wt_train_measure *measure = &trial->measure;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
     const double *best = measure->attention + measure->positions;
-    size_t s = task->function.bits, positions = measure->positions;
+    const size_t *relevant = wt_sparse_task_relevant(task);
+    size_t s = wt_boolean_bits(wt_sparse_task_function(task)), positions = measure->positions;
     wt_status status;
     WT_TRY(WT_NEW(context, &out->position, positions, "a figure"));
     WT_TRY(WT_NEW_ZERO(context, &out->attention, s + 2, "a figure"));
@@ -81,8 +82,8 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
                                                    .mark = WT_MARK_DOTS,
                                                    .look = AMBER,
                                                    .count = 1,
-                                                   .x = out->position + task->relevant[i],
-                                                   .y = best + task->relevant[i]};
+                                                   .x = out->position + relevant[i],
+                                                   .y = best + relevant[i]};
 done:
     return status;
 }

@@ -11,7 +11,9 @@ static double dropout(const cli_call *call, const cli_recipe *options, const cha
         return own;
     if (cli_given(call, "dropout"))
         return options->dropout;
-    return transformer ? wt_network_spec_default().embedding_drop : 0;
+    wt_network_spec recipe;
+    WT_INIT(wt_network_spec, &recipe);
+    return transformer ? recipe.embedding_drop : 0;
 }
 
 wt_train_setting cli_train_setting(const cli_call *call, const cli_recipe *options, size_t length,

@@ -8,9 +8,9 @@
 static void print_relevant(const wt_sparse_task *task) {
     char text[WT_BOOLEAN_MOST_BITS * 24] = "";
     size_t used = 0;
-    for (size_t i = 0; i < task->function.bits; i++)
+    for (size_t i = 0; i < wt_boolean_bits(wt_sparse_task_function(task)); i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "%zu" : ", %zu",
-                                 task->relevant[i]);
+                                 wt_sparse_task_relevant(task)[i]);
     cli_print_row("relevant", "%s", text);
 }
 
@@ -42,9 +42,10 @@ void cli_train_print(const cli_trial *trial) {
     const wt_train_result *result = &trial->result;
     const wt_train_measure *measure = &trial->measure;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
+    double probability = wt_sparse_task_probability(task);
     print_relevant(task);
-    cli_print_row("ones", "each bit with probability %.4g: P(y = 1) = %.4g", task->probability,
-                  wt_boolean_mean(&task->function, task->probability));
+    cli_print_row("ones", "each bit with probability %.4g: P(y = 1) = %.4g", probability,
+                  wt_boolean_mean(wt_sparse_task_function(task), probability));
     if (result->success)
         cli_print_row("success", "yes, at step %zu of run %zu", result->success_step, result->runs);
     else
@@ -73,8 +74,8 @@ void cli_train_print(const cli_trial *trial) {
 
 static json_t *json_relevant(const wt_sparse_task *task) {
     json_t *list = json_array();
-    for (size_t i = 0; i < task->function.bits; i++)
-        json_array_append_new(list, json_integer((json_int_t)task->relevant[i]));
+    for (size_t i = 0; i < wt_boolean_bits(wt_sparse_task_function(task)); i++)
+        json_array_append_new(list, json_integer((json_int_t)wt_sparse_task_relevant(task)[i]));
     return list;
 }
 
@@ -126,6 +127,7 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     const wt_train_measure *measure = &trial->measure;
     const wt_train_setting *setting = trial->setting;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
+    double probability = wt_sparse_task_probability(task);
     json_t *object = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
         "s:I}",
@@ -141,8 +143,9 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
         cli_json_real(result->train_accuracy), "redrawn", (json_int_t)result->redrawn);
     json_t *more = json_pack(
         "{s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "probability",
-        task->probability, "label_probability", wt_boolean_mean(&task->function, task->probability),
-        "train_loss", cli_json_real(measure->train_loss), "train_accuracy",
+        probability, "label_probability",
+        wt_boolean_mean(wt_sparse_task_function(task), probability), "train_loss",
+        cli_json_real(measure->train_loss), "train_accuracy",
         cli_json_real(measure->train_accuracy), "test_loss", cli_json_real(measure->test_loss),
         "test_accuracy", cli_json_real(measure->test_accuracy), "gap", cli_json_real(measure->gap),
         "gap_low", cli_json_real(measure->gap_low), "gap_high", cli_json_real(measure->gap_high),

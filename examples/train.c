@@ -31,18 +31,20 @@ int main(void) {
     wt_trainer *trainer;
     must(context, wt_trainer_open(context, &setting, &trainer));
     must(context, wt_trainer_run(context, trainer, SIZE_MAX));
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = WT_SIZED(wt_train_result);
+    must(context, wt_trainer_result(context, trainer, &result));
     printf("success: %s, at step %zu of run %zu, best accuracy %.4f\n",
            result.success ? "yes" : "no", result.success_step, result.runs, result.best_accuracy);
 
-    wt_train_measure measure;
+    wt_train_measure measure = WT_SIZED(wt_train_measure);
     must(context, wt_trainer_measure(context, trainer, 2000, &measure));
     printf("attention on the relevant bits: %.2f over heads, %.2f of head %zu\n", measure.mass,
            measure.best_mass, measure.best_head);
     const wt_sparse_task *task = wt_trainer_task(trainer);
-    for (size_t i = 0; i < task->function.bits; i++)
-        printf("position %zu: weight %.3f\n", task->relevant[i],
-               measure.attention[measure.positions + task->relevant[i]]);
+    const size_t *relevant = wt_sparse_task_relevant(task);
+    for (size_t i = 0; i < wt_boolean_bits(wt_sparse_task_function(task)); i++)
+        printf("position %zu: weight %.3f\n", relevant[i],
+               measure.attention[measure.positions + relevant[i]]);
 
     wt_train_measure_free(&measure);
     wt_trainer_free(trainer);

@@ -56,7 +56,7 @@ typedef struct {
     const cli_bench_values *given;
     size_t length, samples;
     wt_network_spec spec;
-    wt_bits batch, validation;
+    wt_bits *batch, *validation;
     column columns[2];
     int threads[2];
     size_t count; /* of columns: 1 when there is one thread */
@@ -64,21 +64,23 @@ typedef struct {
     size_t size;
 } job;
 
-static const wt_network_result nothing = {0};
+static const wt_network_result nothing = WT_SIZED(wt_network_result);
 
-static wt_status draw(job *work, size_t length, size_t samples, wt_bits *batch, wt_bits *held) {
+static wt_status draw(job *work, size_t length, size_t samples, wt_bits **batch, wt_bits **held) {
     wt_context *context = work->call->context;
-    wt_sparse_spec spec = {
-        .function = "and:3", .length = length, .probability = NAN, .seed = work->call->common.seed};
-    wt_sparse_task task = {0};
+    wt_sparse_spec spec;
+    wt_sparse_task *task = NULL;
     wt_status status;
-    WT_TRY(wt_sparse_open(context, &spec, &task));
+    WT_INIT(wt_sparse_spec, &spec);
+    spec.length = length;
+    spec.seed = work->call->common.seed;
+    WT_TRY(wt_sparse_task_open(context, &spec, &task));
     WT_TRY(wt_bits_new(context, samples, length, batch));
     WT_TRY(wt_bits_new(context, VALIDATION, length, held));
-    WT_TRY(wt_sparse_draw(context, &task, "train", 0, false, batch));
-    WT_TRY(wt_sparse_draw(context, &task, "validate", 0, false, held));
+    WT_TRY(wt_sparse_task_draw(context, task, "train", 0, false, *batch));
+    WT_TRY(wt_sparse_task_draw(context, task, "validate", 0, false, *held));
 done:
-    wt_sparse_free(&task);
+    wt_sparse_task_free(task);
     return status;
 }
 
@@ -128,10 +130,10 @@ static wt_status do_once(job *work, work_kind kind, trial *at, size_t step, size
     wt_network_result result = nothing;
     wt_status status;
     if (kind == EVALUATION || kind == EARLY_STOP)
-        status = wt_network_evaluate(context, at->network, at->parameters, &work->validation,
+        status = wt_network_evaluate(context, at->network, at->parameters, work->validation,
                                      kind == EVALUATION ? SIZE_MAX : VALIDATION / 100, &result);
     else
-        status = wt_network_gradient(context, at->network, at->parameters, &work->batch,
+        status = wt_network_gradient(context, at->network, at->parameters, work->batch,
                                      work->call->common.seed, step, at->gradient, &result);
     if (status == WT_OK && kind <= NO_EMBEDDING_DROPOUT)
         status = update(context, at, step);
@@ -238,21 +240,21 @@ done:
 static wt_status weigh(job *work) {
     wt_context *context = work->call->context;
     size_t before = wt_context_memory_used(context);
-    wt_bits batch = {0}, held = {0};
+    wt_bits *batch = NULL, *held = NULL;
     wt_network_result result = nothing;
     trial at = {0};
     wt_status status;
     WT_TRY(draw(work, LARGE_LENGTH, LARGE_SAMPLES, &batch, &held));
     WT_TRY(open_trial(work, LARGE_LENGTH, true, &at));
-    WT_TRY(wt_network_gradient(context, at.network, at.parameters, &batch, 1, 1, at.gradient,
-                               &result));
     WT_TRY(
-        wt_network_evaluate(context, at.network, at.parameters, &held, VALIDATION / 100, &result));
+        wt_network_gradient(context, at.network, at.parameters, batch, 1, 1, at.gradient, &result));
+    WT_TRY(
+        wt_network_evaluate(context, at.network, at.parameters, held, VALIDATION / 100, &result));
     work->large_bytes = (double)(wt_context_memory_used(context) - before);
 done:
     close_trial(&at);
-    wt_bits_free(&batch);
-    wt_bits_free(&held);
+    wt_bits_free(batch);
+    wt_bits_free(held);
     return status;
 }
 
@@ -360,7 +362,7 @@ wt_status cli_bench_train(cli_call *call, const cli_bench_values *given) {
     wt_status status;
     work.length = cli_given(call, "n") ? given->n : LENGTH;
     work.samples = given->samples;
-    work.spec = wt_network_spec_default();
+    WT_INIT(wt_network_spec, &work.spec);
     if (threads > 1) {
         work.count = 2;
         work.threads[1] = threads;
@@ -376,7 +378,7 @@ wt_status cli_bench_train(cli_call *call, const cli_bench_values *given) {
     else
         print_table(&work);
 done:
-    wt_bits_free(&work.batch);
-    wt_bits_free(&work.validation);
+    wt_bits_free(work.batch);
+    wt_bits_free(work.validation);
     return status;
 }

@@ -13,44 +13,56 @@
 extern "C" {
 #endif
 
-/* Norms of one head. NaN = not known. */
-typedef struct wt_head_norms {
-    double qk21, qk; /* |W_QK^T|_{2,1} and |W_QK|; the second counts where layers lie above */
-    double v21, v;   /* |W_V|_{2,1} and |W_V| */
-    double c21, c;   /* of W_C, which takes the head's answer to the token; a lone head has none */
-} wt_head_norms;
+/* The norms that a bound reads. NaN = not known. */
+typedef enum wt_model_norm {
+    /* of each head: |W_QK^T|_{2,1} and |W_QK|, which counts where layers lie above, */
+    WT_MODEL_NORM_QK21,
+    WT_MODEL_NORM_QK,
+    /* |W_V|_{2,1} and |W_V|, */
+    WT_MODEL_NORM_V21,
+    WT_MODEL_NORM_V,
+    /* and of W_C, which takes the head's answer to the token; a lone head has none */
+    WT_MODEL_NORM_C21,
+    WT_MODEL_NORM_C,
+    /* of each layer: the Lipschitz constant of the activation */
+    WT_MODEL_NORM_SIGMA,
+    /* of the model: the largest |x_t|, without positions where these are added apart; */
+    WT_MODEL_NORM_X,
+    WT_MODEL_NORM_P,   /* the largest norm of a position's vector, 0 = in x already; */
+    WT_MODEL_NORM_CLS, /* |x_cls|; */
+    WT_MODEL_NORM_W    /* of the read-out, which is learned, NaN = none, heads only */
+} wt_model_norm;
 
-typedef struct wt_layer_norms {
-    size_t heads;
-    wt_head_norms *head; /* (heads), summed */
-    double sigma;        /* Lipschitz constant of the activation */
-} wt_layer_norms;
+typedef struct wt_model_norms wt_model_norms;
 
-typedef struct wt_model_norms {
-    size_t dim, length; /* d and T; 0 = not known */
-    size_t layers;
-    wt_layer_norms *layer; /* (layers), the lowest first */
-    double x;              /* largest |x_t|, without positions where these are added apart */
-    double p;              /* largest norm of a position's vector, 0 = in x already */
-    double cls;            /* |x_cls| */
-    double w;              /* of the read-out, which is learned; NaN = none, heads only */
-} wt_model_norms;
-
-/* `heads` heads in each of `layers` layers, all norms NaN and so w, sigma = x = cls = 1, p = 0. */
+/* `heads` heads in each of `layers` layers, the lowest first: sigma = x = cls = 1, p = 0, all other
+ * norms NaN. */
 WT_API wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
-                                    wt_model_norms *out);
-WT_API void wt_model_norms_free(wt_model_norms *norms);
-
+                                    wt_model_norms **out);
 /* The norms of a file's own weights. Kind `head`: w_qk (d,d) or w_q, w_k (H,d,r), w_v, symbols,
  * positions, cls; x is the largest |position + symbol|. */
-WT_API wt_status wt_head_norms_load(wt_context *context, const char *path, wt_model_norms *out);
+WT_API wt_status wt_model_norms_load_head(wt_context *context, const char *path,
+                                          wt_model_norms **out);
 /* Kind `transformer`, one pre-LN block: per head W_QK = W_Q^h W_K^h^T / sqrt(width), W_V^h and
  * W_C^h = the head's rows of wo; x = cls = sqrt(d) max|g| + |b| of the first layer norm; w is the
  * norm of the difference of the two read-outs. `heads` = 0 takes them from the metadata. */
-WT_API wt_status wt_transformer_norms_load(wt_context *context, const char *path, size_t heads,
-                                           wt_model_norms *out);
+WT_API wt_status wt_model_norms_load_transformer(wt_context *context, const char *path,
+                                                 size_t heads, wt_model_norms **out);
+WT_API void wt_model_norms_free(wt_model_norms *norms);
+
+WT_API size_t wt_model_norms_layers(const wt_model_norms *norms);
+WT_API size_t wt_model_norms_heads(const wt_model_norms *norms); /* of a layer */
+/* d and T of the file; 0 = not known */
+WT_API size_t wt_model_norms_dim(const wt_model_norms *norms);
+WT_API size_t wt_model_norms_length(const wt_model_norms *norms);
+/* One norm; layer and head are read only where the norm has them. NaN where there is none. */
+WT_API double wt_model_norms_get(const wt_model_norms *norms, wt_model_norm norm, size_t layer,
+                                 size_t head);
+WT_API wt_status wt_model_norms_set(wt_context *context, wt_model_norms *norms, wt_model_norm norm,
+                                    size_t layer, size_t head, double value);
 
 typedef struct wt_capacity_spec {
+    size_t size;
     const wt_model_norms *norms;
     bool deep;                   /* transformers: W_C, the read-out and layers; else heads alone */
     bool residual;               /* a layer adds to its input: its Lipschitz constant is 1 larger */
@@ -61,7 +73,11 @@ typedef struct wt_capacity_spec {
     double lipschitz, loss_most; /* of the loss: Lipschitz constant L and largest value b */
 } wt_capacity_spec;
 
+/* epsilon 0.1, delta 0.05, L = b = 1; norms, d, T and m must be set. */
+WT_API void wt_capacity_spec_init(wt_capacity_spec *spec, size_t size);
+
 typedef struct wt_capacity {
+    size_t size;
     double log_factor;      /* log(d m T) */
     double constant;        /* C_F, log N_inf(epsilon) <= C_F / epsilon^2 up to a constant */
     double covering;        /* C_F / epsilon^2 */

@@ -15,6 +15,7 @@ extern "C" {
 #endif
 
 typedef struct wt_network_spec {
+    size_t size;
     const char *kind;      /* "transformer", "head", "mlp" */
     size_t length;         /* T, without [CLS] */
     size_t dim;            /* d: width of a token (mlp: read only for hidden = 0) */
@@ -29,7 +30,7 @@ typedef struct wt_network_spec {
 } wt_network_spec;
 
 /* The published recipe: transformer, d = 64, 16 heads, all dropouts 0.1. */
-WT_API wt_network_spec wt_network_spec_default(void);
+WT_API void wt_network_spec_init(wt_network_spec *spec, size_t size);
 
 typedef struct wt_network_tensor {
     const char *name; /* as in model files: "tok_emb", "wq" .. */
@@ -45,14 +46,18 @@ typedef struct wt_network wt_network;
 WT_API wt_status wt_network_open(wt_context *context, const wt_network_spec *spec,
                                  wt_network **out);
 WT_API void wt_network_free(wt_network *network);
+/* With all defaults filled in. */
 WT_API const wt_network_spec *wt_network_spec_of(const wt_network *network);
+/* How many numbers the parameters are. */
 WT_API size_t wt_network_size(const wt_network *network);
-WT_API const wt_network_tensor *wt_network_tensors(const wt_network *network, size_t *count);
+/* NULL when there are not so many. */
+WT_API const wt_network_tensor *wt_network_tensor_at(const wt_network *network, size_t index);
 
 /* Parameters as the recipe draws them, by the seed. */
 WT_API void wt_network_draw(const wt_network *network, uint64_t seed, float *parameters);
 
 typedef struct wt_network_result {
+    size_t size;
     double loss;    /* mean over the samples judged */
     double miss;    /* mean probability of the wrong label: a loss in [0, 1] */
     size_t correct; /* of them */
@@ -76,13 +81,6 @@ WT_API wt_status wt_network_evaluate(wt_context *context, wt_network *network,
  * kind that has none. */
 WT_API wt_status wt_network_attention(wt_context *context, wt_network *network,
                                       const float *parameters, const wt_bits *batch, float *out);
-
-/* The plain version in double, dropout off, every quantity by its formula: what the fast paths are
- * held against. Any of logits (samples, 2), gradient (size) and attention (samples, heads, T + 1)
- * may be NULL. */
-WT_API wt_status wt_network_plain(wt_context *context, const wt_network *network,
-                                  const double *parameters, const wt_bits *batch, double *logits,
-                                  double *loss, double *gradient, double *attention);
 
 #ifdef __cplusplus
 }

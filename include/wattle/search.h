@@ -13,8 +13,9 @@ extern "C" {
  * the function (all of them where it is symmetric) hold increasing positions, so that a set of
  * positions is listed once; else the order counts: position i is bit i of the function. */
 typedef struct wt_search_result {
+    size_t size;
     size_t bits;      /* s */
-    size_t errors;    /* samples that each choice gets wrong; 0 from wt_search */
+    size_t errors;    /* samples that each choice gets wrong; 0 from wt_bits_search */
     size_t found;     /* choices kept */
     bool complete;    /* there are no others; false when there were more than asked for */
     uint64_t looked;  /* positions tried for a bit, over the whole search */
@@ -23,19 +24,22 @@ typedef struct wt_search_result {
 
 /* The choices that are right on every sample, most_found >= 1 of them at most: with 2, a result of
  * one says that the samples leave one answer. None found is WT_OK too. */
-WT_API wt_status wt_search(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                           size_t most_found, wt_search_result *out);
-
-/* The choices with the fewest errors, for labels with noise. */
-WT_API wt_status wt_search_best(wt_context *context, const wt_bits *data,
+WT_API wt_status wt_bits_search(wt_context *context, const wt_bits *bits,
                                 const wt_boolean *function, size_t most_found,
                                 wt_search_result *out);
 
-WT_API void wt_search_free(wt_search_result *result);
+/* The choices with the fewest errors, for labels with noise. */
+WT_API wt_status wt_bits_search_best(wt_context *context, const wt_bits *bits,
+                                     const wt_boolean *function, size_t most_found,
+                                     wt_search_result *out);
+
+/* Frees what the result holds, not the struct itself. */
+WT_API void wt_search_result_free(wt_search_result *result);
 
 /* Parities of any number of bits, by elimination over GF(2): the labels are the sum of the columns
  * of a set of positions for 2^dimension sets, or for none. */
 typedef struct wt_parity_result {
+    size_t size;
     bool consistent;  /* some parity is right on every sample */
     size_t rank;      /* of the samples' bits */
     size_t dimension; /* T - rank: of the space of sets that make no difference */
@@ -50,8 +54,9 @@ typedef struct wt_parity_result {
 
 #define WT_PARITY_MOST_DIMENSION 20
 
-WT_API wt_status wt_parity_solve(wt_context *context, const wt_bits *data, wt_parity_result *out);
-WT_API void wt_parity_free(wt_parity_result *result);
+WT_API wt_status wt_bits_solve_parity(wt_context *context, const wt_bits *bits,
+                                      wt_parity_result *out);
+WT_API void wt_parity_result_free(wt_parity_result *result);
 
 #ifdef __cplusplus
 }

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 typedef struct wt_train_setting {
-    wt_sparse_spec task;     /* its seed is not read: `seed` below keys all */
-    wt_network_spec network; /* its length is not read: it is the task's */
+    wt_sparse_spec task;     /* its size and seed are not read: `seed` below keys all */
+    wt_network_spec network; /* its size and length are not read: that is the task's */
 
     size_t samples;      /* m: a fixed training set, all of it in every step; */
     size_t online;       /* or, when not 0, so many fresh samples a step */
@@ -77,7 +77,7 @@ WT_API wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t
 WT_API bool wt_trainer_ended(const wt_trainer *trainer);
 /* One run more, from a start of its own on the same training set, after the trial has ended: it is
  * the run that one more restart would have had. A state saved after that is of no setting. */
-WT_API void wt_trainer_again(wt_trainer *trainer);
+WT_API void wt_trainer_restart(wt_trainer *trainer);
 
 /* What a validation saw. */
 typedef struct wt_train_point {
@@ -88,6 +88,7 @@ typedef struct wt_train_point {
 WT_API const wt_train_point *wt_trainer_history(const wt_trainer *trainer, size_t *count);
 
 typedef struct wt_train_result {
+    size_t size;
     bool success;
     size_t runs;          /* begun; 0 when there was no training set without ambiguity */
     size_t success_step;  /* of the first success, 0 = none */
@@ -101,15 +102,16 @@ typedef struct wt_train_result {
     size_t redrawn;              /* ambiguous training sets */
     double seconds;              /* spent in wt_trainer_run by this process */
 } wt_train_result;
-WT_API wt_train_result wt_trainer_result(const wt_trainer *trainer);
+WT_API wt_status wt_trainer_result(wt_context *context, const wt_trainer *trainer,
+                                   wt_train_result *out);
 
 WT_API const wt_network *wt_trainer_network(const wt_trainer *trainer);
 WT_API const float *wt_trainer_parameters(const wt_trainer *trainer);
 WT_API const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer);
 
-/* A whole trial. */
-WT_API wt_status wt_train_trial(wt_context *context, const wt_train_setting *setting, uint64_t seed,
-                                wt_train_result *out);
+/* A whole trial, with this seed in place of the setting's. */
+WT_API wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *setting,
+                                      uint64_t seed, wt_train_result *out);
 
 /* The state in a file, so that a run can be resumed with the same bits: parameters, Adam's moments,
  * step, history, and the setting. Loading is WT_DATA when the file is of another setting or shape,
@@ -131,6 +133,7 @@ typedef struct wt_train_norm {
 
 /* What became of the network, without dropout. */
 typedef struct wt_train_measure {
+    size_t size;
     double train_loss, train_accuracy; /* of the training set; NaN online */
     double test_loss, test_accuracy;   /* of fresh samples under the same noise */
     double gap, gap_low, gap_high;     /* test minus train loss; 95% by the test samples drawn */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lab/experiment.h"
-#include "wattle/construct.h"
+#include "network/model/construction.h"
 
 enum { FUNCTION, LENGTH, POSITIONS, POSITION_DIM, HEADS, TOKENS, DRAWS, FIXED_LENGTH, PARAMETERS };
 
@@ -73,51 +73,52 @@ static wt_status choose(wt_context *context, const wt_value *values, size_t para
 }
 
 /* The specification without its seed. */
-static wt_status read_spec(wt_context *context, const wt_value *values, wt_construct_spec *out) {
+static wt_status read_spec(wt_context *context, const wt_value *values, wt_construction_spec *out) {
     size_t position = 0, head = 0, token = 0;
     wt_status status;
     WT_TRY(choose(context, values, POSITIONS, positions, 3, &position));
     WT_TRY(choose(context, values, HEADS, heads, 2, &head));
     WT_TRY(choose(context, values, TOKENS, tokens, 2, &token));
-    *out = (wt_construct_spec){.function = values[FUNCTION].text,
-                               .length = (size_t)values[LENGTH].number,
-                               .positions = (wt_positions)position,
-                               .position_dim = (size_t)values[POSITION_DIM].number,
-                               .one_head = head == 0,
-                               .bag = token == 1};
+    *out = (wt_construction_spec){.size = sizeof *out,
+                                  .function = values[FUNCTION].text,
+                                  .length = (size_t)values[LENGTH].number,
+                                  .positions = (wt_positions)position,
+                                  .position_dim = (size_t)values[POSITION_DIM].number,
+                                  .one_head = head == 0,
+                                  .bag = token == 1};
 done:
     return status;
 }
 
 static wt_status settle(wt_context *context, wt_value *values) {
-    wt_construct_spec spec;
-    wt_boolean function = {0};
+    wt_construction_spec spec;
+    wt_boolean *function = NULL;
     wt_status status;
     WT_TRY(wt_boolean_open(context, values[FUNCTION].text, &function));
     if (strcmp(values[HEADS].text, "auto") == 0)
-        values[HEADS].text = heads[function.symmetric ? 0 : 1];
+        values[HEADS].text = heads[function->symmetric ? 0 : 1];
     WT_TRY(read_spec(context, values, &spec));
     if (spec.positions != WT_POSITIONS_RANDOM)
         values[POSITION_DIM].number = 0;
     else if (spec.position_dim == 0)
         values[POSITION_DIM].number =
-            (double)wt_construct_random_dim(function.bits, (size_t)values[LENGTH].number);
-    WT_TRY(wt_construct_spec_check(context, &spec));
+            (double)wt_construction_random_dim(function->bits, (size_t)values[LENGTH].number);
+    WT_TRY(wt_construction_spec_check(context, &spec));
     if (values[FIXED_LENGTH].number > 0) {
         spec.length = (size_t)values[FIXED_LENGTH].number;
-        WT_TRY(wt_construct_spec_check(context, &spec));
+        WT_TRY(wt_construction_spec_check(context, &spec));
     }
 done:
-    wt_boolean_free(&function);
+    wt_boolean_free(function);
     return status;
 }
 
 static double bits_of(wt_context *context, const wt_value *values) {
-    wt_boolean function = {0};
+    wt_boolean *function = NULL;
     double bits = wt_boolean_open(context, values[FUNCTION].text, &function) == WT_OK
-                      ? (double)function.bits
+                      ? (double)function->bits
                       : 0;
-    wt_boolean_free(&function);
+    wt_boolean_free(function);
     return bits;
 }
 
@@ -140,51 +141,51 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
 }
 
 /* Holds the strength at the least of the same kind of head at the fixed length. */
-static wt_status hold_strength(wt_context *context, const wt_trial *trial, wt_construct_spec spec,
-                               wt_construction *built) {
-    wt_construction fixed = {0};
-    wt_construct_least least;
+static wt_status hold_strength(wt_context *context, const wt_trial *trial,
+                               wt_construction_spec spec, wt_construction *built) {
+    wt_construction *fixed = NULL;
+    wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
     spec.length = (size_t)trial->values[FIXED_LENGTH].number;
-    WT_TRY(wt_construct(context, &spec, &fixed));
-    WT_TRY(wt_construct_find_least(context, &fixed, &least));
+    WT_TRY(wt_construction_build(context, &spec, &fixed));
+    WT_TRY(wt_construction_find_least(context, fixed, &least));
     wt_construction_set_strength(built, least.strength);
 done:
-    wt_construction_free(&fixed);
+    wt_construction_free(fixed);
     return status;
 }
 
 static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     const wt_value *values = trial->values;
-    wt_construct_spec spec;
-    wt_construction built = {0};
-    wt_construct_report report;
-    wt_construct_norms norms;
-    wt_construct_least least;
+    wt_construction_spec spec;
+    wt_construction *built = NULL;
+    wt_construction_report report = WT_SIZED(wt_construction_report);
+    wt_construction_summary about = WT_SIZED(wt_construction_summary);
+    wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
     WT_TRY(read_spec(context, values, &spec));
     spec.seed = wt_trial_seed(trial);
-    WT_TRY(wt_construct(context, &spec, &built));
+    WT_TRY(wt_construction_build(context, &spec, &built));
     if (values[FIXED_LENGTH].number > 0)
-        WT_TRY(hold_strength(context, trial, spec, &built));
-    WT_TRY(wt_construct_check(context, &built, (size_t)values[DRAWS].number, spec.seed, &report));
-    WT_TRY(wt_construct_find_least(context, &built, &least));
-    wt_construction_norms(&built, &norms);
+        WT_TRY(hold_strength(context, trial, spec, built));
+    WT_TRY(wt_construction_check(context, built, (size_t)values[DRAWS].number, spec.seed, &report));
+    WT_TRY(wt_construction_find_least(context, built, &least));
+    WT_TRY(wt_construction_summarise(context, built, &about));
     out[M_RATIO] = report.head_error / report.promise;
     out[M_HEAD_ERROR] = report.head_error;
     out[M_PROMISE] = report.promise;
     out[M_DRAWN_ERROR] = report.drawn_error;
     out[M_FUNCTION_ERROR] = report.function_error;
     out[M_KEPT] = report.kept;
-    out[M_STRENGTH] = built.strength;
-    out[M_OVERLAP] = built.overlap;
-    out[M_TOKEN_DIM] = (double)built.dim;
-    out[M_QK21] = norms.qk21;
-    out[M_V21] = norms.v21;
+    out[M_STRENGTH] = about.strength;
+    out[M_OVERLAP] = about.overlap;
+    out[M_TOKEN_DIM] = (double)about.dim;
+    out[M_QK21] = about.qk21;
+    out[M_V21] = about.v21;
     out[M_LEAST_STRENGTH] = least.strength;
     out[M_LEAST_LINEAR] = least.linear;
 done:
-    wt_construction_free(&built);
+    wt_construction_free(built);
     return status;
 }
 

@@ -195,8 +195,10 @@ static wt_train_setting recipe_of(const wt_value *values) {
 static void settle_network(wt_value *values) {
     bool transformer = strcmp(values[MODEL].text, "transformer") == 0;
     bool head = strcmp(values[MODEL].text, "head") == 0;
+    wt_network_spec recipe;
+    WT_INIT(wt_network_spec, &recipe);
     if (values[DROPOUT].number < 0)
-        values[DROPOUT].number = transformer ? wt_network_spec_default().embedding_drop : 0;
+        values[DROPOUT].number = transformer ? recipe.embedding_drop : 0;
     for (size_t i = EMBEDDING_DROPOUT; i <= BLOCK_DROPOUT; i++) {
         if (values[i].number < 0)
             values[i].number = values[DROPOUT].number;
@@ -319,9 +321,9 @@ static void fill_result(const wt_train_result *result, double *out) {
 
 static wt_status run_threshold(wt_context *context, const wt_trial *trial, double *out) {
     wt_train_setting setting = recipe_of(trial->values);
-    wt_train_result result;
+    wt_train_result result = WT_SIZED(wt_train_result);
     setting.hasty = true;
-    wt_status status = wt_train_trial(context, &setting, wt_trial_seed(trial), &result);
+    wt_status status = wt_train_setting_run(context, &setting, wt_trial_seed(trial), &result);
     if (status == WT_OK)
         fill_result(&result, out);
     return status;
@@ -367,13 +369,15 @@ static void fill_measure(const wt_train_measure *measure, double *out) {
  * training set is missed least, which is what training looks for. */
 static wt_status run_again(wt_context *context, wt_trainer *trainer, size_t test_samples,
                            double *out) {
-    wt_train_measure measure = {0};
+    wt_train_measure measure = WT_SIZED(wt_train_measure);
+    wt_train_result result = WT_SIZED(wt_train_result);
     wt_status status;
-    wt_trainer_again(trainer);
+    wt_trainer_restart(trainer);
     WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
     WT_TRY(wt_trainer_measure(context, trainer, test_samples, &measure));
     out[M_WORST_MISS_GAP] = fmax(out[M_WORST_MISS_GAP], measure.test_miss - measure.train_miss);
-    out[M_SETTLED] = fmin(out[M_SETTLED], wt_trainer_result(trainer).settled);
+    WT_TRY(wt_trainer_result(context, trainer, &result));
+    out[M_SETTLED] = fmin(out[M_SETTLED], result.settled);
 done:
     wt_train_measure_free(&measure);
     return status;
@@ -383,7 +387,8 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
     const wt_value *values = trial->values;
     wt_train_setting setting = whole_recipe_of(values);
     wt_trainer *trainer = NULL;
-    wt_train_measure measure = {0};
+    wt_train_measure measure = WT_SIZED(wt_train_measure);
+    wt_train_result result = WT_SIZED(wt_train_result);
     wt_status status;
     setting.seed = wt_trial_seed(trial);
     for (size_t i = 0; i < TRAIN_METRICS; i++)
@@ -397,7 +402,7 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
     WT_TRY(status);
     WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
     WT_TRY(wt_trainer_measure(context, trainer, count_of(values, TEST_SAMPLES), &measure));
-    wt_train_result result = wt_trainer_result(trainer);
+    WT_TRY(wt_trainer_result(context, trainer, &result));
     fill_result(&result, out);
     fill_measure(&measure, out);
     out[M_MARK_STEP] = result.mark_step > 0 ? (double)result.mark_step : NAN;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "network/task/boolean.h"
 #include "wattle/random.h"
 
 /* Whether the value changes with bit j anywhere. */
@@ -32,26 +33,27 @@ static wt_status check_function(wt_context *context, const wt_search_setting *se
         return wt_fail(context, WT_USAGE, "elimination finds parities, not %s", setting->function);
     if (setting->elimination && setting->noise > 0)
         return wt_fail(context, WT_USAGE,
-                       "elimination needs labels without noise, not with %g of them turned",
+                       "elimination needs labels without noise, not with %g of them flipped",
                        setting->noise);
     return WT_OK;
 }
 
 static wt_status open_task(wt_context *context, const wt_search_setting *setting,
-                           wt_sparse_task *out) {
-    wt_sparse_spec spec = {.function = setting->function,
+                           wt_sparse_task **out) {
+    wt_sparse_spec spec = {.size = sizeof spec,
+                           .function = setting->function,
                            .length = setting->length,
                            .probability = setting->probability,
                            .noise = setting->noise,
                            .seed = wt_seed_for(setting->seed, "search", setting->trial)};
-    return wt_sparse_open(context, &spec, out);
+    return wt_sparse_task_open(context, &spec, out);
 }
 
 wt_status wt_search_setting_check(wt_context *context, const wt_search_setting *setting) {
-    wt_sparse_task task = {0};
+    wt_sparse_task *task = NULL;
     wt_status status;
     WT_TRY(open_task(context, setting, &task));
-    WT_TRY(check_function(context, setting, &task.function));
+    WT_TRY(check_function(context, setting, task->function));
     for (size_t i = 0; i < setting->size_count; i++)
         if (setting->sizes[i] == 0 || (i > 0 && setting->sizes[i] <= setting->sizes[i - 1])) {
             status = wt_fail(context, WT_USAGE,
@@ -60,31 +62,32 @@ wt_status wt_search_setting_check(wt_context *context, const wt_search_setting *
             goto done;
         }
 done:
-    wt_sparse_free(&task);
+    wt_sparse_task_free(task);
     return status;
 }
 
 static wt_status eliminate(wt_context *context, const wt_sparse_task *task, const wt_bits *bits,
                            wt_search_point *out) {
-    wt_parity_result found;
-    wt_status status = wt_parity_solve(context, bits, &found);
+    wt_parity_result found = WT_SIZED(wt_parity_result);
+    wt_status status = wt_bits_solve_parity(context, bits, &found);
     if (status != WT_OK)
         return status;
     out->unique = found.consistent && found.dimension == 0;
     size_t agree = 0;
-    for (size_t j = 0; j < task->function.bits; j++)
+    for (size_t j = 0; j < task->function->bits; j++)
         agree += found.member[task->relevant[j]];
-    out->success = out->unique && agree == task->function.bits && found.least == agree;
-    wt_parity_free(&found);
+    out->success = out->unique && agree == task->function->bits && found.least == agree;
+    wt_parity_result_free(&found);
     return WT_OK;
 }
 
 static wt_status search(wt_context *context, const wt_sparse_task *task, const wt_bits *bits,
                         wt_search_point *out) {
-    wt_search_result found;
-    size_t s = task->function.bits;
-    wt_status status = task->noise > 0 ? wt_search_best(context, bits, &task->function, 1, &found)
-                                       : wt_search(context, bits, &task->function, 1, &found);
+    wt_search_result found = WT_SIZED(wt_search_result);
+    size_t s = task->function->bits;
+    wt_status status = task->noise > 0
+                           ? wt_bits_search_best(context, bits, task->function, 1, &found)
+                           : wt_bits_search(context, bits, task->function, 1, &found);
     if (status != WT_OK)
         return status;
     out->unique = found.found == 1 && found.complete;
@@ -92,28 +95,28 @@ static wt_status search(wt_context *context, const wt_sparse_task *task, const w
         out->unique && memcmp(found.position, task->relevant, s * sizeof *found.position) == 0;
     out->errors = found.errors;
     out->looked = found.looked;
-    wt_search_free(&found);
+    wt_search_result_free(&found);
     return WT_OK;
 }
 
 wt_status wt_search_cell(wt_context *context, const wt_search_setting *setting,
                          wt_search_point *points) {
-    wt_sparse_task task = {0};
-    wt_bits bits = {0};
+    wt_sparse_task *task = NULL;
+    wt_bits *bits = NULL;
     size_t count = setting->size_count;
     wt_status status;
     WT_TRY(wt_search_setting_check(context, setting));
     WT_TRY(open_task(context, setting, &task));
     WT_TRY(wt_bits_new(context, count > 0 ? setting->sizes[count - 1] : 0, setting->length, &bits));
-    WT_TRY(wt_sparse_draw(context, &task, "train", 0, true, &bits));
+    WT_TRY(wt_sparse_task_draw(context, task, "train", 0, true, bits));
     for (size_t i = 0; i < count; i++) {
-        wt_bits first = {setting->sizes[i], bits.length, bits.bit, bits.label};
+        wt_bits first = {setting->sizes[i], bits->length, bits->bit, bits->label};
         points[i] = (wt_search_point){.samples = setting->sizes[i]};
-        WT_TRY(setting->elimination ? eliminate(context, &task, &first, &points[i])
-                                    : search(context, &task, &first, &points[i]));
+        WT_TRY(setting->elimination ? eliminate(context, task, &first, &points[i])
+                                    : search(context, task, &first, &points[i]));
     }
 done:
-    wt_bits_free(&bits);
-    wt_sparse_free(&task);
+    wt_bits_free(bits);
+    wt_sparse_task_free(task);
     return status;
 }

@@ -76,7 +76,9 @@ static bool parse_count(const char *text, size_t *out) {
 static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
     size_t success;
     wt_train_result *result = &out->result;
-    *out = (wt_threshold_row){.result = {.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN}};
+    *out = (wt_threshold_row){
+        .result = {
+            .size = sizeof *result, .best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN}};
     if (!parse_count(fields[1], &out->length) || !parse_count(fields[2], &out->samples) ||
         !parse_count(fields[3], &out->trial) || !parse_count(fields[4], &success) || success > 1 ||
         !parse_count(fields[5], &result->runs) || !parse_count(fields[8], &result->redrawn) ||

@@ -68,13 +68,13 @@ done:
 
 static wt_status run_job(void *user, wt_context *context, size_t unit) {
     rounds *all = user;
-    outcome found = {.all = all, .mine = &all->jobs[unit]};
+    outcome found = {.all = all, .mine = &all->jobs[unit], .result = WT_SIZED(wt_train_result)};
     const wt_threshold_row *row = &found.mine->row;
     wt_train_setting setting = all->threshold->setting.train;
     setting.task.length = row->length;
     setting.samples = row->samples;
     wt_status status =
-        wt_train_trial(context, &setting, seed_of(all->threshold, row), &found.result);
+        wt_train_setting_run(context, &setting, seed_of(all->threshold, row), &found.result);
     return status != WT_OK ? status
                            : wt_engine_keep(&all->engine, keep, &found, 1,
                                             (double)row->length * (double)row->samples);

@@ -191,12 +191,13 @@ static wt_status store_mode(wt_context *context, int number) {
     return status;
 }
 static wt_status positions(wt_context *context, int number) {
-    wt_construct_spec spec = {.function = "and:2", .length = 5, .positions = (wt_positions)number};
-    wt_construction built;
-    wt_status status = wt_construct(context, &spec, &built);
-    assert_int_equal(wt_construct_spec_check(context, &spec), status);
+    wt_construction_spec spec = {
+        .size = sizeof spec, .function = "and:2", .length = 5, .positions = (wt_positions)number};
+    wt_construction *built;
+    wt_status status = wt_construction_build(context, &spec, &built);
+    assert_int_equal(wt_construction_spec_check(context, &spec), status);
     if (status == WT_OK)
-        wt_construction_free(&built);
+        wt_construction_free(built);
     return status;
 }
 static wt_status mark(wt_context *context, int number) {

@@ -3,7 +3,7 @@
 #include <jansson.h>
 
 #include "cli/run.h"
-#include "wattle/construct.h"
+#include "network/model/construction.h"
 
 #define HEAD TEST_DATA "/fixtures/head.safetensors"
 
@@ -60,24 +60,25 @@ static void files_are_written_and_checked(void **state) {
  * away no strength will do. */
 static void a_missed_promise_is_exit_code_1(void **state) {
     char path[] = "/tmp/wattle-construct-XXXXXX", line[256];
-    wt_construct_spec spec = {.function = "and:3", .length = 64, .one_head = true, .seed = 1};
-    wt_construction built;
+    wt_construction_spec spec = {
+        .size = sizeof spec, .function = "and:3", .length = 64, .one_head = true, .seed = 1};
+    wt_construction *built;
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    CHECK_OK(*state, wt_construct(*state, &spec, &built));
-    for (size_t i = 0; i < built.dim; i++)
-        built.w_q[i] /= 2;
-    CHECK_OK(*state, wt_construction_save(*state, path, &built));
+    CHECK_OK(*state, wt_construction_build(*state, &spec, &built));
+    for (size_t i = 0; i < built->dim; i++)
+        built->w_q[i] /= 2;
+    CHECK_OK(*state, wt_construction_save(*state, built, path));
     snprintf(line, sizeof line, "construct --check %s", path);
     const run_result *result = run(line);
     CHECK_SAYS(result, 1, "the promise is missed");
     assert_non_null(strstr(result->out, "worst head error"));
     assert_non_null(strstr(result->out, "5.4176 keeps the promise"));
-    for (size_t i = 0; i < built.dim; i++)
-        built.w_k[i] = -built.w_k[i];
-    CHECK_OK(*state, wt_construction_save(*state, path, &built));
-    wt_construction_free(&built);
+    for (size_t i = 0; i < built->dim; i++)
+        built->w_k[i] = -built->w_k[i];
+    CHECK_OK(*state, wt_construction_save(*state, built, path));
+    wt_construction_free(built);
     result = run(line);
     CHECK_SAYS(result, 1, "the promise is missed");
     assert_non_null(strstr(result->out, "none keeps the promise"));
@@ -104,7 +105,7 @@ static void bad_words_are_refused(void **state) {
                "is no construction");
     CHECK_SAYS(run("construct --function and:2 --length 9 -o /no/such/folder/a"), 73, "/no/such");
     CHECK_SAYS(run("construct --function and:2 --positions random --length 100000 --mem 10M"), 70,
-               "positions");
+               "a construction needs");
 }
 
 int main(void) {

@@ -39,26 +39,27 @@ static void a_cell_is_a_construction(void **state) {
     assert_int_equal(values[wt_experiment_parameter(experiment, "position-dim")].number, 126);
     wt_trial trial = {.values = values, .seed = 3, .rep = 2, .count = 1};
     CHECK_OK(context, experiment->run(context, &trial, metrics));
-    wt_construct_spec spec = {.function = "and:3",
-                              .length = 50,
-                              .positions = WT_POSITIONS_RANDOM,
-                              .position_dim = 126,
-                              .one_head = true,
-                              .seed = wt_trial_seed(&trial)};
-    wt_construction built;
-    wt_construct_report report;
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    CHECK_OK(context, wt_construct_check(context, &built, 100, spec.seed, &report));
+    wt_construction_spec spec = {.size = sizeof spec,
+                                 .function = "and:3",
+                                 .length = 50,
+                                 .positions = WT_POSITIONS_RANDOM,
+                                 .position_dim = 126,
+                                 .one_head = true,
+                                 .seed = wt_trial_seed(&trial)};
+    wt_construction *built;
+    wt_construction_report report = WT_SIZED(wt_construction_report);
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_check(context, built, 100, spec.seed, &report));
     assert_true(metrics[metric(experiment, "head_error")] == report.head_error);
     assert_true(metrics[metric(experiment, "drawn_error")] == report.drawn_error);
     assert_true(metrics[metric(experiment, "error_over_promise")] ==
                 report.head_error / report.promise);
     assert_true(metrics[metric(experiment, "kept")] == 1);
-    wt_construct_least least;
-    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    wt_construction_least least = WT_SIZED(wt_construction_least);
+    CHECK_OK(context, wt_construction_find_least(context, built, &least));
     assert_true(metrics[metric(experiment, "least_strength")] == least.strength);
     assert_true(metrics[metric(experiment, "least_linear")] == least.linear);
-    wt_construction_free(&built);
+    wt_construction_free(built);
     wt_cost cost;
     CHECK_OK(context, experiment->estimate(context, &trial, &cost));
     assert_true(cost.flops > 50 * 126 && cost.bytes >= 8.0 * 50 * 126);

@@ -71,7 +71,7 @@ static void a_cell_is_a_trial(void **state) {
         assert_non_null(experiment);
         wt_value values[MOST];
         double metrics[MOST];
-        wt_train_result result;
+        wt_train_result result = WT_SIZED(wt_train_result);
         fill(experiment, values);
         CHECK_OK(*state, experiment->settle(*state, values));
         const wt_trial trial = {.values = values, .seed = 3, .rep = 1, .count = 1};
@@ -79,7 +79,7 @@ static void a_cell_is_a_trial(void **state) {
         wt_train_setting setting = same_setting();
         setting.restarts = i == 0 ? 1 : 5;
         setting.hasty = i == 1;
-        CHECK_OK(*state, wt_train_trial(*state, &setting, wt_trial_seed(&trial), &result));
+        CHECK_OK(*state, wt_train_setting_run(*state, &setting, wt_trial_seed(&trial), &result));
         CHECK_NEAR(metric(experiment, metrics, "success"), result.success, 0);
         CHECK_NEAR(metric(experiment, metrics, "best_accuracy"), result.best_accuracy, 0);
         assert_true(result.success);
@@ -157,10 +157,12 @@ static void the_worst_gap_is_the_largest(void **state) {
     for (size_t s = 0; s < STARTS; s++) {
         wt_train_setting setting = gap_setting(s + 1);
         wt_trainer *trainer;
-        wt_train_measure measure;
+        wt_train_measure measure = WT_SIZED(wt_train_measure);
         CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
         CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
-        assert_int_equal(wt_trainer_result(trainer).runs, s + 1);
+        wt_train_result result = WT_SIZED(wt_train_result);
+        CHECK_OK(*state, wt_trainer_result(*state, trainer, &result));
+        assert_int_equal(result.runs, s + 1);
         CHECK_OK(*state, wt_trainer_measure(*state, trainer, 200, &measure));
         gap[s] = measure.test_miss - measure.train_miss;
         largest = gap[s] > largest ? gap[s] : largest;

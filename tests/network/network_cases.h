@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "check.h"
-#include "wattle/network.h"
+#include "network/plain/network_plain.h"
 #include "wattle/random.h"
 
 /* Among them: the recipe's shape, one token, heads and widths that fill no vector, more heads than
@@ -27,15 +27,17 @@ enum { NETWORK_CASES = sizeof network_cases / sizeof *network_cases };
 
 static inline wt_network *open_network(wt_context *context, const wt_network_spec *spec) {
     wt_network *network;
-    CHECK_OK(context, wt_network_open(context, spec, &network));
+    wt_network_spec own = *spec;
+    own.size = sizeof own;
+    CHECK_OK(context, wt_network_open(context, &own, &network));
     return network;
 }
 
 static inline void draw_bits(wt_context *context, size_t samples, size_t length, uint64_t seed,
-                             wt_bits *out) {
+                             wt_bits **out) {
     CHECK_OK(context, wt_bits_new(context, samples, length, out));
-    wt_random_bernoulli(wt_stream_for(seed, "bits", 0), 0, samples * length, 0.6, out->bit);
-    wt_random_bernoulli(wt_stream_for(seed, "labels", 0), 0, samples, 0.5, out->label);
+    wt_random_bernoulli(wt_stream_for(seed, "bits", 0), 0, samples * length, 0.6, (*out)->bit);
+    wt_random_bernoulli(wt_stream_for(seed, "labels", 0), 0, samples, 0.5, (*out)->label);
 }
 
 /* Parameters far from the start, so that no term is small; exact in float. */

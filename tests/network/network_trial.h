@@ -11,7 +11,7 @@
 
 typedef struct {
     wt_network *network;
-    wt_bits batch;
+    wt_bits *batch;
     size_t size;
     double *parameters, *wanted, *logits, loss;
     float *given, *gradient;
@@ -27,7 +27,7 @@ static inline void open_trial(wt_context *context, const wt_network_spec *spec, 
     CHECK_OK(context, WT_NEW(context, &out->wanted, out->size, "gradient"));
     CHECK_OK(context, WT_NEW(context, &out->gradient, out->size, "gradient"));
     CHECK_OK(context, WT_NEW(context, &out->logits, 2 * samples, "logits"));
-    CHECK_OK(context, wt_network_plain(context, out->network, out->parameters, &out->batch,
+    CHECK_OK(context, wt_network_plain(context, out->network, out->parameters, out->batch,
                                        out->logits, &out->loss, out->wanted, NULL));
 }
 
@@ -37,25 +37,25 @@ static inline void close_trial(trial *at) {
     wt_release(at->wanted);
     wt_release(at->gradient);
     wt_release(at->logits);
-    wt_bits_free(&at->batch);
+    wt_bits_free(at->batch);
     wt_network_free(at->network);
 }
 
 static inline size_t plain_correct(const trial *at) {
     size_t correct = 0;
-    for (size_t i = 0; i < at->batch.samples; i++)
-        correct += (at->logits[2 * i + 1] > at->logits[2 * i]) == (at->batch.label[i] == 1);
+    for (size_t i = 0; i < at->batch->samples; i++)
+        correct += (at->logits[2 * i + 1] > at->logits[2 * i]) == (at->batch->label[i] == 1);
     return correct;
 }
 
 /* The mean probability of the wrong label, by its formula. */
 static inline double plain_miss(const trial *at) {
     double sum = 0;
-    for (size_t i = 0; i < at->batch.samples; i++) {
-        uint8_t label = at->batch.label[i];
+    for (size_t i = 0; i < at->batch->samples; i++) {
+        uint8_t label = at->batch->label[i];
         sum += 1 / (1 + exp(at->logits[2 * i + label] - at->logits[2 * i + 1 - label]));
     }
-    return sum / (double)at->batch.samples;
+    return sum / (double)at->batch->samples;
 }
 
 static inline void check_gradient(const trial *at, const wt_network_result *result) {
@@ -69,7 +69,7 @@ static inline void check_gradient(const trial *at, const wt_network_result *resu
     CHECK_NEAR(sqrt(error), 0, TOLERANCE * sqrt(norm) + 1e-7);
     CHECK_NEAR(result->loss, at->loss, TOLERANCE);
     CHECK_NEAR(result->miss, plain_miss(at), TOLERANCE);
-    assert_int_equal(result->samples, at->batch.samples);
+    assert_int_equal(result->samples, at->batch->samples);
     assert_int_equal(result->correct, plain_correct(at));
 }
 

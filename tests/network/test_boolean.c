@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wattle/boolean.h"
+#include "network/task/boolean.h"
 
 static void functions_are_their_tables(void **state) {
     wt_context *context = *state;
@@ -17,19 +17,19 @@ static void functions_are_their_tables(void **state) {
         {"majority:2", "0001", true},         {"and:1", "01", true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        wt_boolean function;
+        wt_boolean *function;
         CHECK_OK(context, wt_boolean_open(context, cases[c].text, &function));
-        assert_int_equal((size_t)1 << function.bits, strlen(cases[c].table));
-        for (size_t row = 0; row < (size_t)1 << function.bits; row++)
-            assert_int_equal(function.value[row], cases[c].table[row] == '1');
-        assert_int_equal(function.symmetric, cases[c].symmetric);
-        wt_boolean_free(&function);
+        assert_int_equal((size_t)1 << function->bits, strlen(cases[c].table));
+        for (size_t row = 0; row < (size_t)1 << function->bits; row++)
+            assert_int_equal(function->value[row], cases[c].table[row] == '1');
+        assert_int_equal(function->symmetric, cases[c].symmetric);
+        wt_boolean_free(function);
     }
     static const char *const wrong[] = {"and",     "and:",    "and:0",       "and:17",
                                         "table:0", "nand:2",  "table:011",   "table:01x0",
                                         "table:",  "and:3.5", "symmetric:2", "symmetric:1"};
     for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++) {
-        wt_boolean function;
+        wt_boolean *function;
         assert_int_equal(wt_boolean_open(context, wrong[c], &function), WT_USAGE);
         assert_non_null(strstr(wt_context_message(context), wrong[c]));
     }
@@ -49,35 +49,39 @@ static void balance_is_where_ones_are_half(void **state) {
                  {"table:0010", 0.5},
                  {"table:0000", 0.5}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        wt_boolean function;
+        wt_boolean *function;
         CHECK_OK(context, wt_boolean_open(context, cases[c].text, &function));
-        CHECK_NEAR(wt_boolean_balance(&function), cases[c].probability, 1e-14);
-        wt_boolean_free(&function);
+        CHECK_NEAR(wt_boolean_balance(function), cases[c].probability, 1e-14);
+        wt_boolean_free(function);
     }
 }
 
 static void samples_depend_on_their_index_alone(void **state) {
     wt_context *context = *state;
-    wt_sparse_task task;
-    wt_sparse_spec spec = {.function = "and:3", .length = 21, .probability = NAN, .seed = 5};
-    CHECK_OK(context, wt_sparse_open(context, &spec, &task));
-    wt_bits all, part;
+    wt_sparse_task *task;
+    wt_sparse_spec spec = {.size = sizeof(wt_sparse_spec),
+                           .function = "and:3",
+                           .length = 21,
+                           .probability = NAN,
+                           .seed = 5};
+    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    wt_bits *all, *part;
     CHECK_OK(context, wt_bits_new(context, 200, 21, &all));
     CHECK_OK(context, wt_bits_new(context, 3, 21, &part));
-    CHECK_OK(context, wt_sparse_draw(context, &task, "train", 0, true, &all));
-    CHECK_OK(context, wt_sparse_draw(context, &task, "train", 150, true, &part));
-    assert_memory_equal(all.bit + 150 * 21, part.bit, 3 * 21);
-    assert_memory_equal(all.label + 150, part.label, 3);
-    CHECK_OK(context, wt_sparse_draw(context, &task, "validate", 150, true, &part));
-    assert_memory_not_equal(all.bit + 150 * 21, part.bit, 3 * 21);
-    for (size_t i = 0; i < all.samples; i++) {
-        const uint8_t *bit = all.bit + i * 21;
-        assert_int_equal(all.label[i],
-                         bit[task.relevant[0]] & bit[task.relevant[1]] & bit[task.relevant[2]]);
+    CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 0, true, all));
+    CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 150, true, part));
+    assert_memory_equal(all->bit + 150 * 21, part->bit, 3 * 21);
+    assert_memory_equal(all->label + 150, part->label, 3);
+    CHECK_OK(context, wt_sparse_task_draw(context, task, "validate", 150, true, part));
+    assert_memory_not_equal(all->bit + 150 * 21, part->bit, 3 * 21);
+    for (size_t i = 0; i < all->samples; i++) {
+        const uint8_t *bit = all->bit + i * 21;
+        assert_int_equal(all->label[i],
+                         bit[task->relevant[0]] & bit[task->relevant[1]] & bit[task->relevant[2]]);
     }
-    wt_bits_free(&all);
-    wt_bits_free(&part);
-    wt_sparse_free(&task);
+    wt_bits_free(all);
+    wt_bits_free(part);
+    wt_sparse_task_free(task);
 }
 
 /* 20,000 samples: five standard errors of a rate r are 5 sqrt(r (1-r) / 20,000) < 0.018. */
@@ -85,32 +89,33 @@ static void rates_are_as_asked(void **state) {
     enum { N = 20000, T = 8 };
     wt_context *context = *state;
     const size_t relevant[] = {6, 1, 3};
-    wt_sparse_task task;
-    wt_sparse_spec spec = {.function = "and:3",
+    wt_sparse_task *task;
+    wt_sparse_spec spec = {.size = sizeof(wt_sparse_spec),
+                           .function = "and:3",
                            .length = T,
                            .relevant = relevant,
                            .relevant_count = 3,
                            .probability = NAN,
                            .noise = 0.1,
                            .seed = 7};
-    CHECK_OK(context, wt_sparse_open(context, &spec, &task));
-    wt_bits bits;
+    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    wt_bits *bits;
     CHECK_OK(context, wt_bits_new(context, N, T, &bits));
-    CHECK_OK(context, wt_sparse_draw(context, &task, "train", 0, true, &bits));
+    CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 0, true, bits));
     double one[T] = {0}, turned = 0, positive = 0;
     for (size_t i = 0; i < N; i++) {
         for (size_t t = 0; t < T; t++)
-            one[t] += bits.bit[i * T + t];
-        uint8_t clean = wt_sparse_label(&task, bits.bit + i * T);
+            one[t] += bits->bit[i * T + t];
+        uint8_t clean = wt_sparse_task_label(task, bits->bit + i * T);
         positive += clean;
-        turned += clean != bits.label[i];
+        turned += clean != bits->label[i];
     }
     for (size_t t = 0; t < T; t++)
         CHECK_NEAR(one[t] / N, 0.7937, 0.018);
     CHECK_NEAR(positive / N, 0.5, 0.018);
     CHECK_NEAR(turned / N, 0.1, 0.018);
-    wt_bits_free(&bits);
-    wt_sparse_free(&task);
+    wt_bits_free(bits);
+    wt_sparse_task_free(task);
 }
 
 static void wrong_tasks_are_refused(void **state) {
@@ -137,8 +142,12 @@ static void wrong_tasks_are_refused(void **state) {
          .relevant_count = 2},
     };
     for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++) {
-        wt_sparse_task task;
-        assert_int_equal(wt_sparse_open(context, &wrong[c], &task), WT_USAGE);
+        wt_sparse_task *task;
+        wt_sparse_spec spec = wrong[c];
+        CHECK_FAILS(context, wt_sparse_task_open(context, &spec, &task), WT_USAGE, "size");
+        spec.size = sizeof spec;
+        assert_int_equal(wt_sparse_task_open(context, &spec, &task), WT_USAGE);
+        assert_null(strstr(wt_context_message(context), "size"));
     }
 }
 

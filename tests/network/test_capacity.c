@@ -6,14 +6,15 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
-#include "wattle/capacity.h"
+#include "network/model/norms.h"
 #include "wattle/construct.h"
 #include "wattle/io.h"
 
 #define GOLDEN TEST_DATA "/golden/transformer.npz"
 
 static wt_capacity_spec spec_of(const wt_model_norms *norms, bool deep) {
-    return (wt_capacity_spec){.norms = norms,
+    return (wt_capacity_spec){.size = sizeof(wt_capacity_spec),
+                              .norms = norms,
                               .deep = deep,
                               .dim = 8,
                               .length = 100,
@@ -28,13 +29,13 @@ static wt_capacity_spec spec_of(const wt_model_norms *norms, bool deep) {
  * (1 * 2)^2 (4 + 16)^3 = 32000. Rounding of a few operations: 1e-14. */
 static void one_head_is_its_formula(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     CHECK_OK(context, wt_model_norms_new(context, 1, 1, &norms));
-    norms.layer[0].head[0] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 4, .qk = NAN};
-    norms.x = 1.5;
-    norms.p = 0.5; /* B = x + p = 2 */
-    wt_capacity_spec spec = spec_of(&norms, false);
+    norms->head[0] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 4, .qk = NAN};
+    norms->x = 1.5;
+    norms->p = 0.5; /* B = x + p = 2 */
+    wt_capacity_spec spec = spec_of(norms, false);
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.log_factor, log(8.0 * 1000 * 100), 1e-14);
     CHECK_NEAR(bound.constant / bound.log_factor, 32000, 1e-14);
@@ -42,12 +43,12 @@ static void one_head_is_its_formula(void **state) {
     assert_int_equal(bound.pseudo_natural, 4);
     assert_int_equal(bound.pseudo_binary, 6);
     /* sigma = 2 and cls = 4: (2 * 2)^2 (4 + 64^(2/3) 4^(2/3))^3 */
-    norms.layer[0].sigma = 2;
-    norms.cls = 4;
+    norms->sigma[0] = 2;
+    norms->cls = 4;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.constant / bound.log_factor, 16 * pow(4 + 16 * cbrt(16), 3), 1e-14);
     CHECK_NEAR(bound.range, 2 * 4 * 2, 1e-15);
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 /* As above with a learned read-out: largest answer 2 * 4 = 8, so that w^2 (4 + 2^(2/3) (4 + 16))^3.
@@ -55,70 +56,70 @@ static void one_head_is_its_formula(void **state) {
  * factor of 10, and so the same C_F. */
 static void a_read_out_counts(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     CHECK_OK(context, wt_model_norms_new(context, 1, 1, &norms));
-    norms.layer[0].head[0] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 4};
-    norms.x = 2;
-    norms.w = 3;
-    wt_capacity_spec spec = spec_of(&norms, false);
+    norms->head[0] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 4};
+    norms->x = 2;
+    norms->w = 3;
+    wt_capacity_spec spec = spec_of(norms, false);
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     double wanted = 9 * pow(4 + cbrt(4) * 20, 3);
     CHECK_NEAR(bound.constant / bound.log_factor, wanted, 1e-14);
     CHECK_NEAR(bound.range, 24, 1e-15);
-    norms.w = 30;
+    norms->w = 30;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.constant / bound.log_factor, 100 * wanted, 1e-14);
-    norms.w = 3;
-    norms.layer[0].head[0].v21 *= 10;
-    norms.layer[0].head[0].v *= 10;
+    norms->w = 3;
+    norms->head[0].v21 *= 10;
+    norms->head[0].v *= 10;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.constant / bound.log_factor, 100 * wanted, 1e-14);
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 /* In the first of two layers every token asks, in a lone layer [CLS] does: a [CLS] shorter than
  * the tokens counts in the second case alone. */
 static void every_token_asks_below_a_layer(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound[3];
+    wt_model_norms *norms;
+    wt_capacity bound[3] = {WT_SIZED(wt_capacity), WT_SIZED(wt_capacity), WT_SIZED(wt_capacity)};
     static const double cls[3] = {1, 3, 6};
     for (size_t layers = 1; layers <= 2; layers++) {
         CHECK_OK(context, wt_model_norms_new(context, layers, 1, &norms));
-        wt_capacity_spec spec = spec_of(&norms, true);
+        wt_capacity_spec spec = spec_of(norms, true);
         for (size_t i = 0; i < layers; i++)
-            norms.layer[i].head[0] = (wt_head_norms){4, 2, 3, 1, 3, 1};
-        norms.w = 1;
-        norms.x = 2;
-        norms.p = 1;
+            norms->head[i] = (wt_head_norms){4, 2, 3, 1, 3, 1};
+        norms->w = 1;
+        norms->x = 2;
+        norms->p = 1;
         for (size_t i = 0; i < 3; i++) {
-            norms.cls = cls[i];
+            norms->cls = cls[i];
             CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound[i]));
         }
         assert_true(bound[1].constant < bound[2].constant);
         assert_true(layers == 2 ? bound[0].constant == bound[1].constant
                                 : bound[0].constant < bound[1].constant);
-        wt_model_norms_free(&norms);
+        wt_model_norms_free(norms);
     }
 }
 
 /* Two heads alike: (2 [..])^3 is eight times one. */
 static void heads_add_inside_the_cube(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     CHECK_OK(context, wt_model_norms_new(context, 1, 2, &norms));
-    wt_capacity_spec spec = spec_of(&norms, false);
+    wt_capacity_spec spec = spec_of(norms, false);
     for (size_t h = 0; h < 2; h++)
-        norms.layer[0].head[h] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 1};
+        norms->head[h] = (wt_head_norms){.qk21 = 4, .v21 = 8, .v = 1};
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.constant / bound.log_factor, 8 * pow(4 + 4, 3), 1e-14);
     /* and different ones: 8 -> 27 in the second, so 9 in place of 4 */
-    norms.layer[0].head[1].v21 = 27;
+    norms->head[1].v21 = 27;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     CHECK_NEAR(bound.constant / bound.log_factor, pow(4 + 4 + 9 + 4, 3), 1e-14);
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 /* Layers count by what lies above them: the second has c v (1 + 4 qk) = 8, so alpha = 8, 1 and
@@ -126,14 +127,14 @@ static void heads_add_inside_the_cube(void **state) {
  * 1: 1 + (2 * 2 * 2)^(2/3) + 8^(2/3) = 9. With w = 27: 27^2 (1 + 4 * 9 + 9)^3. */
 static void layers_count_by_those_above(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     double alpha[2];
     CHECK_OK(context, wt_model_norms_new(context, 2, 1, &norms));
-    wt_capacity_spec spec = spec_of(&norms, true);
-    norms.layer[0].head[0] = (wt_head_norms){4, 1, 8, 1, 1, 1};
-    norms.layer[1].head[0] = (wt_head_norms){2, 0.75, 8, 2, 1, 1};
-    norms.w = 27;
+    wt_capacity_spec spec = spec_of(norms, true);
+    norms->head[0] = (wt_head_norms){4, 1, 8, 1, 1, 1};
+    norms->head[1] = (wt_head_norms){2, 0.75, 8, 2, 1, 1};
+    norms->w = 27;
     CHECK_OK(context, wt_capacity_compute(context, &spec, alpha, &bound));
     CHECK_NEAR(alpha[0], 8, 1e-15);
     CHECK_NEAR(alpha[1], 1, 1e-15);
@@ -143,17 +144,17 @@ static void layers_count_by_those_above(void **state) {
     CHECK_OK(context, wt_capacity_compute(context, &spec, alpha, &bound));
     CHECK_NEAR(alpha[0], 9, 1e-15);
     CHECK_NEAR(bound.constant / bound.log_factor, 27 * 27 * pow(1 + cbrt(81) * 9 + 9, 3), 1e-14);
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 /* With C_F known, the gap by its formula; at small C_F the logarithm counts. */
 static void the_gap_is_its_formula(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     CHECK_OK(context, wt_model_norms_new(context, 1, 1, &norms));
-    norms.layer[0].head[0] = (wt_head_norms){.qk21 = 0, .v21 = 1, .v = 1};
-    wt_capacity_spec spec = spec_of(&norms, false);
+    norms->head[0] = (wt_head_norms){.qk21 = 0, .v21 = 1, .v = 1};
+    wt_capacity_spec spec = spec_of(norms, false);
     spec.lipschitz = 3;
     spec.loss_most = 5;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
@@ -163,25 +164,32 @@ static void the_gap_is_its_formula(void **state) {
     CHECK_NEAR(bound.capacity_term, 12 * root * (1 - log(root)), 1e-14);
     CHECK_NEAR(bound.confidence_term, 10 * sqrt(log(20) / 2000), 1e-14);
     CHECK_NEAR(bound.gap, bound.capacity_term + bound.confidence_term, 1e-15);
-    norms.layer[0].head[0].v21 = 1e3;
+    norms->head[0].v21 = 1e3;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     assert_true(bound.vacuous);
     CHECK_NEAR(bound.capacity_term, 12 * sqrt(bound.constant / 1000), 1e-14);
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 static void what_makes_no_sense_is_refused(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    wt_capacity bound;
+    wt_model_norms *norms;
+    wt_capacity bound = WT_SIZED(wt_capacity);
     CHECK_OK(context, wt_model_norms_new(context, 1, 1, &norms));
-    wt_capacity_spec spec = spec_of(&norms, false);
+    wt_capacity_spec spec = spec_of(norms, false);
     CHECK_FAILS(context, wt_capacity_compute(context, &spec, NULL, &bound), WT_USAGE,
                 "needs the norm qk21");
-    norms.layer[0].head[0] = (wt_head_norms){.qk21 = 1, .v21 = 1, .v = 2};
+    CHECK_FAILS(context, wt_model_norms_set(context, norms, (wt_model_norm)99, 0, 0, 1), WT_USAGE,
+                "no norm 99");
+    CHECK_FAILS(context, wt_model_norms_set(context, norms, WT_MODEL_NORM_V, 0, 1, 1), WT_USAGE,
+                "head 1");
+    assert_true(isnan(wt_model_norms_get(norms, WT_MODEL_NORM_V, 1, 0)));
+    CHECK_OK(context, wt_model_norms_set(context, norms, WT_MODEL_NORM_V, 0, 0, 3));
+    CHECK_NEAR(wt_model_norms_get(norms, WT_MODEL_NORM_V, 0, 0), 3, 0);
+    norms->head[0] = (wt_head_norms){.qk21 = 1, .v21 = 1, .v = 2};
     CHECK_FAILS(context, wt_capacity_compute(context, &spec, NULL, &bound), WT_USAGE,
                 "v = 2 is above v21 = 1");
-    norms.layer[0].head[0].v = -1;
+    norms->head[0].v = -1;
     CHECK_FAILS(context, wt_capacity_compute(context, &spec, NULL, &bound), WT_USAGE,
                 "must be 0 or more, not -1");
     spec.delta = 0;
@@ -192,7 +200,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     spec.epsilon = 1;
     spec.samples = 0;
     CHECK_FAILS(context, wt_capacity_compute(context, &spec, NULL, &bound), WT_USAGE, "and 0");
-    wt_model_norms_free(&norms);
+    wt_model_norms_free(norms);
 }
 
 static double *read(wt_context *context, wt_file *file, const char *name) {
@@ -207,18 +215,18 @@ static double *read(wt_context *context, wt_file *file, const char *name) {
 static void a_transformer_has_the_norms_of_its_matrices(void **state) {
     wt_context *context = *state;
     enum { D = 8, HEADS = 2, WIDTH = 4 };
-    wt_model_norms norms;
+    wt_model_norms *norms;
     wt_file *file;
-    CHECK_OK(context, wt_transformer_norms_load(context, GOLDEN, HEADS, &norms));
+    CHECK_OK(context, wt_model_norms_load_transformer(context, GOLDEN, HEADS, &norms));
     CHECK_OK(context, wt_file_open(context, GOLDEN, &file));
     double *wq = read(context, file, "wq"), *wk = read(context, file, "wk"),
            *wv = read(context, file, "wv"), *wo = read(context, file, "wo"),
            *gain = read(context, file, "ln1_g"), *shift = read(context, file, "ln1_b"),
            *head = read(context, file, "head");
-    assert_int_equal(norms.dim, D);
-    assert_int_equal(norms.length, 12);
+    assert_int_equal(norms->dim, D);
+    assert_int_equal(norms->length, 12);
     for (size_t h = 0; h < HEADS; h++) {
-        const wt_head_norms *got = &norms.layer[0].head[h];
+        const wt_head_norms *got = &norms->head[h];
         double product[D * D] = {0}, turned[D * D] = {0}, wanted;
         for (size_t i = 0; i < D; i++)
             for (size_t j = 0; j < D; j++)
@@ -241,40 +249,41 @@ static void a_transformer_has_the_norms_of_its_matrices(void **state) {
         square += shift[i] * shift[i];
         difference += pow(head[2 * i + 1] - head[2 * i], 2);
     }
-    CHECK_NEAR(norms.x, sqrt(8) * most + sqrt(square), 1e-14);
-    CHECK_NEAR(norms.w, sqrt(difference), 1e-14);
+    CHECK_NEAR(norms->x, sqrt(8) * most + sqrt(square), 1e-14);
+    CHECK_NEAR(norms->w, sqrt(difference), 1e-14);
     double *const blocks[] = {wq, wk, wv, wo, gain, shift, head};
     for (size_t i = 0; i < 7; i++)
         wt_release(blocks[i]);
     wt_file_free(file);
-    wt_model_norms_free(&norms);
-    CHECK_FAILS(context, wt_transformer_norms_load(context, GOLDEN, 3, &norms), WT_USAGE,
+    wt_model_norms_free(norms);
+    CHECK_FAILS(context, wt_model_norms_load_transformer(context, GOLDEN, 3, &norms), WT_USAGE,
                 "3 heads do not divide the dimension 8");
-    CHECK_FAILS(context, wt_transformer_norms_load(context, GOLDEN, 0, &norms), WT_USAGE,
+    CHECK_FAILS(context, wt_model_norms_load_transformer(context, GOLDEN, 0, &norms), WT_USAGE,
                 "does not say how many heads");
-    CHECK_FAILS(
-        context,
-        wt_transformer_norms_load(context, TEST_DATA "/fixtures/layer.safetensors", 1, &norms),
-        WT_DATA, "its kind is 'layer'");
+    CHECK_FAILS(context,
+                wt_model_norms_load_transformer(context, TEST_DATA "/fixtures/layer.safetensors", 1,
+                                                &norms),
+                WT_DATA, "its kind is 'layer'");
 }
 
 /* A construction's norms are those it says of itself: log(8 T / gamma) sqrt(s) and the rest. */
 static void a_head_has_the_norms_of_its_construction(void **state) {
     wt_context *context = *state;
-    wt_model_norms norms;
-    CHECK_OK(context, wt_head_norms_load(context, TEST_DATA "/fixtures/head.safetensors", &norms));
-    assert_int_equal(norms.layer[0].heads, 2);
-    assert_int_equal(norms.length, 6);
+    wt_model_norms *norms;
+    CHECK_OK(context,
+             wt_model_norms_load_head(context, TEST_DATA "/fixtures/head.safetensors", &norms));
+    assert_int_equal(norms->heads, 2);
+    assert_int_equal(norms->length, 6);
     for (size_t h = 0; h < 2; h++) { /* s = 1 a head, gamma = 2 */
-        CHECK_NEAR(norms.layer[0].head[h].qk21, log(24), 1e-14);
-        CHECK_NEAR(norms.layer[0].head[h].qk, log(24), 1e-14);
-        CHECK_NEAR(norms.layer[0].head[h].v21, sqrt(2), 1e-15);
+        CHECK_NEAR(norms->head[h].qk21, log(24), 1e-14);
+        CHECK_NEAR(norms->head[h].qk, log(24), 1e-14);
+        CHECK_NEAR(norms->head[h].v21, sqrt(2), 1e-15);
     }
-    CHECK_NEAR(norms.x, sqrt(2), 1e-15);
-    CHECK_NEAR(norms.cls, 1, 1e-15);
-    assert_true(isnan(norms.w)); /* a network on top, or y itself */
-    wt_model_norms_free(&norms);
-    CHECK_FAILS(context, wt_head_norms_load(context, GOLDEN, &norms), WT_DATA,
+    CHECK_NEAR(norms->x, sqrt(2), 1e-15);
+    CHECK_NEAR(norms->cls, 1, 1e-15);
+    assert_true(isnan(norms->w)); /* a network on top, or y itself */
+    wt_model_norms_free(norms);
+    CHECK_FAILS(context, wt_model_norms_load_head(context, GOLDEN, &norms), WT_DATA,
                 "array 'w_v' is missing");
 }
 
@@ -294,19 +303,19 @@ static void a_trained_head_is_read_too(void **state) {
         {.name = "symbols", .rank = 2, .shape = {2, 2}, .values = symbols},
         {.name = "positions", .rank = 2, .shape = {3, 2}, .values = positions}};
     const wt_metadata metadata[] = {{"kind", "head"}, {"activation", "gelu"}};
-    wt_model_norms norms;
+    wt_model_norms *norms;
     CHECK_OK(context, wt_safetensors_write(context, path, tensors, 6, metadata, 2));
-    CHECK_OK(context, wt_head_norms_load(context, path, &norms));
+    CHECK_OK(context, wt_model_norms_load_head(context, path, &norms));
     remove(path);
     remove(folder);
-    CHECK_NEAR(norms.layer[0].head[0].qk21, 10, 1e-15); /* rows, not columns */
-    CHECK_NEAR(norms.layer[0].head[0].v21, 7, 1e-15);
-    CHECK_NEAR(norms.layer[0].head[0].v, 4, 1e-15);
-    CHECK_NEAR(norms.w, 10, 1e-15);
-    CHECK_NEAR(norms.cls, 2, 1e-15);
-    CHECK_NEAR(norms.x, 5, 1e-15);
-    CHECK_NEAR(norms.layer[0].sigma, 1.1289041449, 1e-9); /* gelu's slope at sqrt(2) */
-    wt_model_norms_free(&norms);
+    CHECK_NEAR(norms->head[0].qk21, 10, 1e-15); /* rows, not columns */
+    CHECK_NEAR(norms->head[0].v21, 7, 1e-15);
+    CHECK_NEAR(norms->head[0].v, 4, 1e-15);
+    CHECK_NEAR(norms->w, 10, 1e-15);
+    CHECK_NEAR(norms->cls, 2, 1e-15);
+    CHECK_NEAR(norms->x, 5, 1e-15);
+    CHECK_NEAR(norms->sigma[0], 1.1289041449, 1e-9); /* gelu's slope at sqrt(2) */
+    wt_model_norms_free(norms);
 }
 
 int main(void) {

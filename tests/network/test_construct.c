@@ -1,4 +1,4 @@
-/* The promise of the constructions, and that what is checked is what is built. */
+/* The promise of the constructions, and that what is checked is what is built-> */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "wattle/construct.h"
+#include "network/model/construction.h"
 #include "wattle/io.h"
 #include "wattle/random.h"
 
@@ -19,28 +19,29 @@ static const char *const general[] = {NULL,
                                       "table:0111010001101110",
                                       "table:01101001110010100011101001011100"};
 
-static wt_construct_spec spec_of(size_t s, size_t length, wt_positions positions, bool one_head,
-                                 bool bag) {
-    return (wt_construct_spec){.function = one_head ? symmetric[s] : general[s],
-                               .length = length,
-                               .positions = positions,
-                               .one_head = one_head,
-                               .bag = bag,
-                               .seed = 10 * s + length};
+static wt_construction_spec spec_of(size_t s, size_t length, wt_positions positions, bool one_head,
+                                    bool bag) {
+    return (wt_construction_spec){.size = sizeof(wt_construction_spec),
+                                  .function = one_head ? symmetric[s] : general[s],
+                                  .length = length,
+                                  .positions = positions,
+                                  .one_head = one_head,
+                                  .bag = bag,
+                                  .seed = 10 * s + length};
 }
 
-static void keeps(wt_context *context, const wt_construct_spec *spec, size_t draws) {
-    wt_construction built;
-    wt_construct_report report;
-    CHECK_OK(context, wt_construct(context, spec, &built));
-    CHECK_OK(context, wt_construct_check(context, &built, draws, 1, &report));
+static void keeps(wt_context *context, const wt_construction_spec *spec, size_t draws) {
+    wt_construction *built;
+    wt_construction_report report = WT_SIZED(wt_construction_report);
+    CHECK_OK(context, wt_construction_build(context, spec, &built));
+    CHECK_OK(context, wt_construction_check(context, built, draws, 1, &report));
     /* no draw is worse than the worst; 1e-12 for sums taken in another order */
     if (!report.kept || report.drawn_error > report.head_error + 1e-12)
         fail_msg("%s, T = %zu, positions %d, %zu heads, bag %d: head %g (drawn %g) of %g, function "
                  "%g",
-                 spec->function, spec->length, (int)spec->positions, built.heads, spec->bag,
+                 spec->function, spec->length, (int)spec->positions, built->heads, spec->bag,
                  report.head_error, report.drawn_error, report.promise, report.function_error);
-    wt_construction_free(&built);
+    wt_construction_free(built);
 }
 
 static void promises_are_kept(void **state) {
@@ -50,7 +51,7 @@ static void promises_are_kept(void **state) {
         for (size_t l = 0; l < 2; l++)
             for (int positions = 0; positions < 3; positions++)
                 for (int kind = 0; kind < 4; kind++) {
-                    wt_construct_spec spec =
+                    wt_construction_spec spec =
                         spec_of(s, lengths[l], (wt_positions)positions, kind % 2 == 0, kind >= 2);
                     keeps(context, &spec, 5);
                 }
@@ -61,7 +62,7 @@ static void promises_are_kept_at_4096_positions(void **state) {
     for (size_t s = 1; s <= 5; s += 2)
         for (int positions = 0; positions < 3; positions++)
             for (int kind = 0; kind < 4; kind++) {
-                wt_construct_spec spec =
+                wt_construction_spec spec =
                     spec_of(s, 4096, (wt_positions)positions, kind % 2 == 0, kind >= 2);
                 keeps(context, &spec, 2);
             }
@@ -76,24 +77,24 @@ static void strength_and_error_are_those_of_the_formula(void **state) {
     static const double strengths[] = {6.64, 9.42}, errors[] = {0.052, 0.054};
     for (size_t i = 0; i < 2; i++) {
         double length = (double)lengths[i];
-        wt_construct_spec spec = spec_of(3, lengths[i], WT_POSITIONS_BASIS, true, false);
-        wt_construction built;
-        wt_construct_report report;
-        wt_construct_norms norms;
-        CHECK_OK(context, wt_construct(context, &spec, &built));
-        CHECK_OK(context, wt_construct_check(context, &built, 20, 3, &report));
-        CHECK_NEAR(built.strength, log(12 * length), 1e-15);
-        CHECK_NEAR(built.strength, strengths[i], 0.005);
+        wt_construction_spec spec = spec_of(3, lengths[i], WT_POSITIONS_BASIS, true, false);
+        wt_construction *built;
+        wt_construction_report report = WT_SIZED(wt_construction_report);
+        wt_construction_summary norms = WT_SIZED(wt_construction_summary);
+        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_check(context, built, 20, 3, &report));
+        CHECK_NEAR(built->strength, log(12 * length), 1e-15);
+        CHECK_NEAR(built->strength, strengths[i], 0.005);
         CHECK_NEAR(report.head_error, (2 * (length - 3) + 1) / (36 * length + length - 2), 1e-12);
         CHECK_NEAR(report.head_error, errors[i], 0.0005);
         CHECK_NEAR(report.promise, 1.0 / 6, 1e-15);
-        wt_construction_norms(&built, &norms);
+        CHECK_OK(context, wt_construction_summarise(context, built, &norms));
         CHECK_NEAR(norms.qk21, log(12 * length) * sqrt(3), 1e-13);
         CHECK_NEAR(norms.v21, sqrt(2), 1e-15);
         CHECK_NEAR(norms.v, sqrt(2), 1e-15);
         CHECK_NEAR(norms.x, sqrt(2), 1e-15);
         CHECK_NEAR(norms.cls, 1, 1e-15);
-        wt_construction_free(&built);
+        wt_construction_free(built);
     }
 }
 
@@ -146,86 +147,86 @@ static void the_worst_input_is_found(void **state) {
     enum { LENGTH = 9, ALL = 1 << LENGTH };
     for (int positions = 0; positions < 3; positions++)
         for (int kind = 0; kind < 4; kind++) {
-            wt_construct_spec spec =
+            wt_construction_spec spec =
                 spec_of(3, LENGTH, (wt_positions)positions, kind % 2 == 0, kind >= 2);
-            wt_construction built;
-            wt_construct_report report;
-            wt_bits bits;
+            wt_construction *built;
+            wt_construction_report report = WT_SIZED(wt_construction_report);
+            wt_bits *bits;
             static double head[ALL * 3], out[ALL];
             double worst = 0;
-            CHECK_OK(context, wt_construct(context, &spec, &built));
-            CHECK_OK(context, wt_construct_check(context, &built, 3, 1, &report));
+            CHECK_OK(context, wt_construction_build(context, &spec, &built));
+            CHECK_OK(context, wt_construction_check(context, built, 3, 1, &report));
             CHECK_OK(context, wt_bits_new(context, ALL, LENGTH, &bits));
             for (size_t i = 0; i < ALL * LENGTH; i++)
-                bits.bit[i] = i / LENGTH >> (i % LENGTH) & 1;
-            CHECK_OK(context, wt_construction_run(context, &built, &bits, head, out));
+                bits->bit[i] = i / LENGTH >> (i % LENGTH) & 1;
+            CHECK_OK(context, wt_construction_run(context, built, bits, head, out));
             for (size_t i = 0; i < ALL; i++) {
                 size_t row = 0;
                 for (size_t j = 0; j < 3; j++)
-                    row = 2 * row + bits.bit[i * LENGTH + built.relevant[j]];
-                for (size_t h = 0; h < built.heads; h++) {
-                    double y = head[i * built.heads + h];
-                    worst = fmax(worst, fabs(y - wt_construction_ideal(&built, h, row)));
-                    CHECK_NEAR(y, plain_head(&built, h, bits.bit + i * LENGTH), 1e-13);
+                    row = 2 * row + bits->bit[i * LENGTH + built->relevant[j]];
+                for (size_t h = 0; h < built->heads; h++) {
+                    double y = head[i * built->heads + h];
+                    worst = fmax(worst, fabs(y - wt_construction_ideal(built, h, row)));
+                    CHECK_NEAR(y, plain_head(built, h, bits->bit + i * LENGTH), 1e-13);
                 }
-                CHECK_NEAR(out[i], built.function.value[row], 1e-9);
+                CHECK_NEAR(out[i], built->function->value[row], 1e-9);
                 if (i % 37 == 0)
-                    CHECK_NEAR(out[i], plain_network(&built, head + i * built.heads), 1e-12);
+                    CHECK_NEAR(out[i], plain_network(built, head + i * built->heads), 1e-12);
             }
             CHECK_NEAR(report.head_error, worst, 1e-13);
-            wt_bits_free(&bits);
-            wt_construction_free(&built);
+            wt_bits_free(bits);
+            wt_construction_free(built);
         }
 }
 
 /* 1 on its own, 0 on the other anchors: least squares of a few unit vectors, 1e-12. */
 static void random_heads_are_dual_vectors(void **state) {
     wt_context *context = *state;
-    wt_construct_spec spec = spec_of(3, 200, WT_POSITIONS_RANDOM, false, false);
-    wt_construction built;
+    wt_construction_spec spec = spec_of(3, 200, WT_POSITIONS_RANDOM, false, false);
+    wt_construction *built;
     spec.position_dim = 128;
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    assert_int_equal(built.dim, 128);
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    assert_int_equal(built->dim, 128);
     for (size_t h = 0; h < 3; h++) {
         for (size_t j = 0; j < 3; j++) {
             double product = 0;
             for (size_t i = 0; i < 128; i++)
-                product += built.w_k[h * 128 + i] * built.position[built.relevant[j] * 128 + i];
+                product += built->w_k[h * 128 + i] * built->position[built->relevant[j] * 128 + i];
             CHECK_NEAR(product, j == h ? 1 : 0, 1e-12);
         }
         double zero = 0, one = 0, cls = 0;
         for (size_t i = 0; i < 128; i++) {
-            zero += built.w_v[h * 128 + i] * built.symbol[i];
-            one += built.w_v[h * 128 + i] * built.symbol[128 + i];
-            cls += built.w_v[h * 128 + i] * built.cls[i];
+            zero += built->w_v[h * 128 + i] * built->symbol[i];
+            one += built->w_v[h * 128 + i] * built->symbol[128 + i];
+            cls += built->w_v[h * 128 + i] * built->cls[i];
         }
         CHECK_NEAR(zero, 1, 1e-12);
         CHECK_NEAR(one, -1, 1e-12);
         CHECK_NEAR(cls, 0, 1e-12);
     }
-    assert_true(built.overlap > 0 && built.overlap < 1);
-    wt_construction_free(&built);
+    assert_true(built->overlap > 0 && built->overlap < 1);
+    wt_construction_free(built);
 }
 
 /* Weights that are wrong must be seen to be. */
 static void a_broken_promise_is_seen(void **state) {
     wt_context *context = *state;
-    wt_construct_spec spec = spec_of(3, 64, WT_POSITIONS_BASIS, true, false);
-    wt_construction built;
-    wt_construct_report report;
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    for (size_t i = 0; i < built.dim; i++)
-        built.w_q[i] *= 0.5;
-    CHECK_OK(context, wt_construct_check(context, &built, 2, 1, &report));
+    wt_construction_spec spec = spec_of(3, 64, WT_POSITIONS_BASIS, true, false);
+    wt_construction *built;
+    wt_construction_report report = WT_SIZED(wt_construction_report);
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    for (size_t i = 0; i < built->dim; i++)
+        built->w_q[i] *= 0.5;
+    CHECK_OK(context, wt_construction_check(context, built, 2, 1, &report));
     assert_false(report.kept);
     assert_true(report.head_error > report.promise && report.function_error > 0.1);
-    for (size_t i = 0; i < built.dim; i++) {
-        built.w_q[i] *= 1e300;
-        built.w_k[i] *= 1e300;
+    for (size_t i = 0; i < built->dim; i++) {
+        built->w_q[i] *= 1e300;
+        built->w_k[i] *= 1e300;
     }
-    CHECK_OK(context, wt_construct_check(context, &built, 2, 1, &report));
+    CHECK_OK(context, wt_construction_check(context, built, 2, 1, &report));
     assert_false(report.kept);
-    wt_construction_free(&built);
+    wt_construction_free(built);
 }
 
 /* The least strengths by hand. With unit vectors, of told = s (or 1) bits that weigh w and T - told
@@ -242,31 +243,31 @@ static void the_least_strength_is_that_by_hand(void **state) {
     for (size_t s = 1; s <= 5; s++)
         for (size_t l = 0; l < 3; l++)
             for (int kind = 0; kind < 4; kind++) {
-                wt_construct_spec spec = spec_of(
+                wt_construction_spec spec = spec_of(
                     s, lengths[l], kind % 2 == 0 ? WT_POSITIONS_BASIS : WT_POSITIONS_TRAINED,
                     kind != 1, kind == 3);
                 double told = spec.one_head ? (double)s : 1, rest = (double)lengths[l] - told;
                 double weight = spec.bag ? (double)lengths[l] * (4 * told * told - 1)
                                          : 4 * rest + 2 - (rest + 1) / told;
-                wt_construction built;
-                wt_construct_least least;
-                CHECK_OK(context, wt_construct(context, &spec, &built));
-                CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+                wt_construction *built;
+                wt_construction_least least = WT_SIZED(wt_construction_least);
+                CHECK_OK(context, wt_construction_build(context, &spec, &built));
+                CHECK_OK(context, wt_construction_find_least(context, built, &least));
                 if (fabs(least.strength / log(weight) - 1) > 1e-6 ||
                     fabs(least.linear / (weight - 1) - 1) > 1e-6)
                     fail_msg("%s, T = %zu, kind %d: %.9g for %.9g, linear %.9g for %.9g",
                              spec.function, spec.length, kind, least.strength, log(weight),
                              least.linear, weight - 1);
-                wt_construction_free(&built);
+                wt_construction_free(built);
             }
 }
 
 /* Whether the promise is kept with strength R, by the check of all inputs. */
 static bool kept_at(wt_context *context, wt_construction *built, double strength) {
-    wt_construct_report report;
+    wt_construction_report report = WT_SIZED(wt_construction_report);
     wt_construction_set_strength(built, strength);
     assert_true(built->strength == strength);
-    CHECK_OK(context, wt_construct_check(context, built, 1, 1, &report));
+    CHECK_OK(context, wt_construction_check(context, built, 1, 1, &report));
     return report.kept;
 }
 
@@ -276,22 +277,22 @@ static void the_least_strength_is_where_the_check_turns(void **state) {
     for (size_t s = 1; s <= 5; s += 2)
         for (int positions = 0; positions < 3; positions++)
             for (int kind = 0; kind < 4; kind++) {
-                wt_construct_spec spec =
+                wt_construction_spec spec =
                     spec_of(s, 200, (wt_positions)positions, kind % 2 == 0, kind >= 2);
-                wt_construction built;
-                wt_construct_least least;
-                CHECK_OK(context, wt_construct(context, &spec, &built));
-                CHECK_OK(context, wt_construct_find_least(context, &built, &least));
-                double below = least.strength * (1 - WT_CONSTRUCT_LEAST_TOLERANCE);
-                assert_true(least.strength <= built.strength);
-                assert_true(kept_at(context, &built, least.strength));
-                assert_false(kept_at(context, &built, below));
+                wt_construction *built;
+                wt_construction_least least = WT_SIZED(wt_construction_least);
+                CHECK_OK(context, wt_construction_build(context, &spec, &built));
+                CHECK_OK(context, wt_construction_find_least(context, built, &least));
+                double below = least.strength * (1 - WT_CONSTRUCTION_LEAST_TOLERANCE);
+                assert_true(least.strength <= built->strength);
+                assert_true(kept_at(context, built, least.strength));
+                assert_false(kept_at(context, built, below));
                 for (int i = 1; i <= 20; i++)
-                    if (kept_at(context, &built, least.strength * i / 10) != (i >= 10))
+                    if (kept_at(context, built, least.strength * i / 10) != (i >= 10))
                         fail_msg("%s, positions %d, kind %d: R %g is the least, not so at %g",
                                  spec.function, positions, kind, least.strength,
                                  least.strength * i / 10);
-                wt_construction_free(&built);
+                wt_construction_free(built);
             }
 }
 
@@ -300,49 +301,50 @@ static void the_least_strength_is_where_the_check_turns(void **state) {
  * than a relevant one, nothing helps, nor where no token has any weight. */
 static void the_least_strength_is_of_the_head_alone(void **state) {
     wt_context *context = *state;
-    wt_construct_spec spec = spec_of(3, 100, WT_POSITIONS_RANDOM, true, false);
-    wt_construction built;
-    wt_construct_least least, again;
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
-    wt_construction_set_strength(&built, 0.1);
-    CHECK_OK(context, wt_construct_find_least(context, &built, &again));
+    wt_construction_spec spec = spec_of(3, 100, WT_POSITIONS_RANDOM, true, false);
+    wt_construction *built;
+    wt_construction_least least = WT_SIZED(wt_construction_least),
+                          again = WT_SIZED(wt_construction_least);
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_find_least(context, built, &least));
+    wt_construction_set_strength(built, 0.1);
+    CHECK_OK(context, wt_construction_find_least(context, built, &again));
     assert_true(again.strength == least.strength && again.linear == least.linear);
-    for (size_t i = 0; i < built.dim; i++)
-        built.w_k[i] = -built.w_k[i];
-    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    for (size_t i = 0; i < built->dim; i++)
+        built->w_k[i] = -built->w_k[i];
+    CHECK_OK(context, wt_construction_find_least(context, built, &least));
     assert_true(isinf(least.strength) && isinf(least.linear));
-    wt_construction_free(&built);
+    wt_construction_free(built);
     spec = spec_of(1, 1, WT_POSITIONS_BASIS, true, false);
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_find_least(context, built, &least));
     assert_true(least.strength == 0 && least.linear == 0);
-    wt_construction_free(&built);
+    wt_construction_free(built);
     spec = spec_of(2, 2, WT_POSITIONS_BASIS, true, false);
-    CHECK_OK(context, wt_construct(context, &spec, &built));
-    for (size_t i = 0; i < built.dim; i++)
-        built.w_k[i] = -1;
-    CHECK_OK(context, wt_construct_find_least(context, &built, &least));
+    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    for (size_t i = 0; i < built->dim; i++)
+        built->w_k[i] = -1;
+    CHECK_OK(context, wt_construction_find_least(context, built, &least));
     assert_true(isinf(least.strength) && isinf(least.linear));
-    wt_construction_free(&built);
+    wt_construction_free(built);
 }
 
 static void sizes_are_those_of_the_notes(void **state) {
     wt_context *context = *state;
     for (size_t s = 1; s <= 5; s++) {
-        wt_construct_spec spec = spec_of(s, 30, WT_POSITIONS_BASIS, true, false);
-        wt_construction built;
-        CHECK_OK(context, wt_construct(context, &spec, &built));
-        assert_int_equal(built.dim, 33);
-        assert_int_equal(built.width1, 4 * (s + 1));
-        assert_int_equal(built.width2, 2 * (s + 1));
-        wt_construction_free(&built);
+        wt_construction_spec spec = spec_of(s, 30, WT_POSITIONS_BASIS, true, false);
+        wt_construction *built;
+        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        assert_int_equal(built->dim, 33);
+        assert_int_equal(built->width1, 4 * (s + 1));
+        assert_int_equal(built->width2, 2 * (s + 1));
+        wt_construction_free(built);
         spec = spec_of(s, 30, WT_POSITIONS_TRAINED, false, true);
-        CHECK_OK(context, wt_construct(context, &spec, &built));
-        assert_int_equal(built.dim, s + 1);
-        assert_int_equal(built.width1, 4 * s << s);
-        assert_int_equal(built.width2, 2 << s);
-        wt_construction_free(&built);
+        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        assert_int_equal(built->dim, s + 1);
+        assert_int_equal(built->width1, 4 * s << s);
+        assert_int_equal(built->width2, 2 << s);
+        wt_construction_free(built);
     }
 }
 
@@ -350,27 +352,29 @@ static void files_come_back(void **state) {
     wt_context *context = *state;
     for (int kind = 0; kind < 4; kind++) {
         char path[] = "/tmp/wattle-construct-XXXXXX";
-        wt_construct_spec spec = spec_of(
+        wt_construction_spec spec = spec_of(
             3, 20, kind == 0 ? WT_POSITIONS_BASIS : WT_POSITIONS_RANDOM, kind % 2 == 0, kind >= 2);
-        wt_construction built, loaded;
-        wt_construct_report before, after;
+        wt_construction *built, *loaded;
+        wt_construction_report before = WT_SIZED(wt_construction_report),
+                               after = WT_SIZED(wt_construction_report);
         int file = mkstemp(path);
         assert_true(file >= 0);
         close(file);
-        CHECK_OK(context, wt_construct(context, &spec, &built));
-        CHECK_OK(context, wt_construct_check(context, &built, 4, 2, &before));
-        CHECK_OK(context, wt_construction_save(context, path, &built));
+        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_check(context, built, 4, 2, &before));
+        CHECK_OK(context, wt_construction_save(context, built, path));
         CHECK_OK(context, wt_construction_load(context, path, &loaded));
-        CHECK_OK(context, wt_construct_check(context, &loaded, 4, 2, &after));
+        CHECK_OK(context, wt_construction_check(context, loaded, 4, 2, &after));
         unlink(path);
         /* the same numbers in the same order, but for unit vectors, which are now multiplied out */
         CHECK_NEAR(after.head_error, before.head_error, 1e-14);
         CHECK_NEAR(after.drawn_error, before.drawn_error, 1e-14);
         assert_true(after.kept);
-        assert_memory_equal(loaded.relevant, built.relevant, 3 * sizeof *built.relevant);
-        assert_memory_equal(loaded.w2, built.w2, built.width1 * built.width2 * sizeof *built.w2);
-        wt_construction_free(&built);
-        wt_construction_free(&loaded);
+        assert_memory_equal(loaded->relevant, built->relevant, 3 * sizeof *built->relevant);
+        assert_memory_equal(loaded->w2, built->w2,
+                            built->width1 * built->width2 * sizeof *built->w2);
+        wt_construction_free(built);
+        wt_construction_free(loaded);
     }
 }
 
@@ -413,7 +417,7 @@ static void bad_files_are_refused(void **state) {
             {.name = "w3", .rank = 2, .shape = {2, 1}, .values = numbers},
             {.name = "b3", .rank = 1, .shape = {1}, .values = numbers}};
         wt_metadata metadata[6] = {{"overlap", "0"}};
-        wt_construction loaded;
+        wt_construction *loaded;
         for (size_t i = 0; i < 5; i++)
             metadata[i + 1] = (wt_metadata){words[i], cases[last ? 0 : c].value[i]};
         numbers[0] = last ? NAN : 0;
@@ -424,8 +428,8 @@ static void bad_files_are_refused(void **state) {
             continue;
         }
         CHECK_OK(context, wt_construction_load(context, path, &loaded));
-        CHECK_NEAR(loaded.gap, 1, 1e-15);
-        wt_construction_free(&loaded);
+        CHECK_NEAR(loaded->gap, 1, 1e-15);
+        wt_construction_free(loaded);
         CHECK_OK(context, wt_safetensors_write(context, path, tensors, 11, metadata, 6));
         CHECK_FAILS(context, wt_construction_load(context, path, &loaded), WT_DATA,
                     "array 'b3' is missing");
@@ -435,21 +439,24 @@ static void bad_files_are_refused(void **state) {
 
 static void what_makes_no_sense_is_refused(void **state) {
     wt_context *context = *state;
-    wt_construction built;
-    wt_construct_spec spec = spec_of(5, 4096, WT_POSITIONS_RANDOM, true, false);
+    wt_construction *built;
+    wt_construction_spec spec = spec_of(5, 4096, WT_POSITIONS_RANDOM, true, false);
     spec.position_dim = 16;
-    CHECK_FAILS(context, wt_construct(context, &spec, &built), WT_USAGE, "overlap too much");
+    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+                "overlap too much");
     spec.position_dim = 7;
-    CHECK_FAILS(context, wt_construct(context, &spec, &built), WT_USAGE,
+    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
                 "7 dimensions cannot hold the 8 vectors");
     spec.function = "table:0010";
-    CHECK_FAILS(context, wt_construct(context, &spec, &built), WT_USAGE, "not symmetric");
+    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE, "not symmetric");
     spec.one_head = false;
     spec.function = "and:9";
-    CHECK_FAILS(context, wt_construct(context, &spec, &built), WT_USAGE, "s may be 8 at most");
+    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+                "s may be 8 at most");
     spec.function = "and:3";
     spec.length = 2;
-    CHECK_FAILS(context, wt_construct(context, &spec, &built), WT_USAGE, "2 bits cannot hold");
+    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+                "2 bits cannot hold");
     CHECK_FAILS(context,
                 wt_construction_load(context, TEST_DATA "/fixtures/layer.safetensors", &built),
                 WT_DATA, "is no construction");
@@ -459,14 +466,15 @@ static void what_makes_no_sense_is_refused(void **state) {
 
 static void threads_do_not_change_the_report(void **state) {
     wt_context *context = *state;
-    wt_construct_spec spec = spec_of(5, 100, WT_POSITIONS_RANDOM, false, false);
-    wt_construct_report report[2];
+    wt_construction_spec spec = spec_of(5, 100, WT_POSITIONS_RANDOM, false, false);
+    wt_construction_report report[2] = {WT_SIZED(wt_construction_report),
+                                        WT_SIZED(wt_construction_report)};
     for (int i = 0; i < 2; i++) {
-        wt_construction built;
+        wt_construction *built;
         CHECK_OK(context, wt_context_set_threads(context, 1 + 3 * i));
-        CHECK_OK(context, wt_construct(context, &spec, &built));
-        CHECK_OK(context, wt_construct_check(context, &built, 9, 2, &report[i]));
-        wt_construction_free(&built);
+        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_check(context, built, 9, 2, &report[i]));
+        wt_construction_free(built);
     }
     assert_true(report[0].head_error == report[1].head_error);
     assert_true(report[0].drawn_error == report[1].drawn_error);

@@ -1,6 +1,4 @@
 /* Networks: golden values, finite differences, layout, bad input. */
-#include "wattle/network.h"
-
 #include "network_cases.h"
 #include "wattle/io.h"
 
@@ -16,15 +14,15 @@ static double *read_array(wt_context *context, const wt_file *file, const char *
     return values;
 }
 
-static void read_bits(wt_context *context, const wt_file *file, wt_bits *out) {
+static void read_bits(wt_context *context, const wt_file *file, wt_bits **out) {
     size_t n = 6, length = 12;
     double *bits = read_array(context, file, "bits", n * length);
     double *labels = read_array(context, file, "labels", n);
     CHECK_OK(context, wt_bits_new(context, n, length, out));
     for (size_t i = 0; i < n * length; i++)
-        out->bit[i] = bits[i] != 0;
+        (*out)->bit[i] = bits[i] != 0;
     for (size_t i = 0; i < n; i++)
-        out->label[i] = labels[i] != 0;
+        (*out)->label[i] = labels[i] != 0;
     wt_release(bits);
     wt_release(labels);
 }
@@ -43,10 +41,10 @@ static void golden_values(void **state) {
     wt_network_spec spec = {.kind = "transformer", .length = 12, .dim = 8, .heads = 2};
     wt_network *network = open_network(context, &spec);
     double *parameters, *gradient, logits[12], loss, attention[6 * 2 * 13];
-    wt_bits batch;
+    wt_bits *batch;
     wt_file *file;
-    size_t count, size = wt_network_size(network);
-    const wt_network_tensor *tensors = wt_network_tensors(network, &count);
+    size_t count = network->tensor_count, size = wt_network_size(network);
+    const wt_network_tensor *tensors = network->tensors;
     CHECK_OK(context, wt_file_open(context, TEST_DATA "/golden/transformer.npz", &file));
     CHECK_OK(context, WT_NEW(context, &parameters, size, "parameters"));
     CHECK_OK(context, WT_NEW(context, &gradient, size, "gradient"));
@@ -57,8 +55,8 @@ static void golden_values(void **state) {
         memcpy(parameters + tensors[i].offset, values, numbers * sizeof *values);
         wt_release(values);
     }
-    CHECK_OK(context, wt_network_plain(context, network, parameters, &batch, logits, &loss,
-                                       gradient, attention));
+    CHECK_OK(context, wt_network_plain(context, network, parameters, batch, logits, &loss, gradient,
+                                       attention));
     check_array(context, file, "logits", logits, 12);
     check_array(context, file, "loss", &loss, 1);
     check_array(context, file, "attention", attention, 6 * 2 * 13);
@@ -70,7 +68,7 @@ static void golden_values(void **state) {
     }
     wt_release(parameters);
     wt_release(gradient);
-    wt_bits_free(&batch);
+    wt_bits_free(batch);
     wt_file_free(file);
     wt_network_free(network);
 }
@@ -99,19 +97,19 @@ static void derivatives_are_differences(void **state) {
     wt_context *context = *state;
     for (size_t c = 0; c < NETWORK_CASES; c++) {
         wt_network *network = open_network(context, &network_cases[c]);
-        size_t count, size = wt_network_size(network);
-        const wt_network_tensor *tensors = wt_network_tensors(network, &count);
+        size_t count = network->tensor_count, size = wt_network_size(network);
+        const wt_network_tensor *tensors = network->tensors;
         double *parameters = far_parameters(context, network, 0.5), *gradient;
-        wt_bits batch;
+        wt_bits *batch;
         draw_bits(context, 3, network_cases[c].length, c, &batch);
         CHECK_OK(context, WT_NEW(context, &gradient, size, "gradient"));
-        CHECK_OK(context, wt_network_plain(context, network, parameters, &batch, NULL, NULL,
-                                           gradient, NULL));
+        CHECK_OK(context,
+                 wt_network_plain(context, network, parameters, batch, NULL, NULL, gradient, NULL));
         for (size_t t = 0; t < count; t++)
-            check_differences(context, network, &tensors[t], &batch, parameters, gradient);
+            check_differences(context, network, &tensors[t], batch, parameters, gradient);
         wt_release(parameters);
         wt_release(gradient);
-        wt_bits_free(&batch);
+        wt_bits_free(batch);
         wt_network_free(network);
     }
 }
@@ -119,11 +117,14 @@ static void derivatives_are_differences(void **state) {
 /* Tensors follow one another without gaps; what is drawn has the law it should have. */
 static void starts_as_the_recipe_says(void **state) {
     wt_context *context = *state;
-    wt_network_spec spec = wt_network_spec_default();
+    wt_network_spec spec;
+    WT_INIT(wt_network_spec, &spec);
     spec.fixed_positions = true;
     wt_network *network = open_network(context, &spec);
-    size_t count, size = wt_network_size(network), at = 0;
-    const wt_network_tensor *tensors = wt_network_tensors(network, &count);
+    size_t count = network->tensor_count, size = wt_network_size(network), at = 0;
+    const wt_network_tensor *tensors = network->tensors;
+    assert_ptr_equal(wt_network_tensor_at(network, count - 1), &tensors[count - 1]);
+    assert_null(wt_network_tensor_at(network, count));
     float *parameters, *again;
     CHECK_OK(context, WT_NEW(context, &parameters, size, "parameters"));
     CHECK_OK(context, WT_NEW(context, &again, size, "parameters"));
@@ -159,8 +160,8 @@ static void a_head_is_bounded(void **state) {
     wt_context *context = *state;
     wt_network_spec spec = {.kind = "head", .length = 50, .dim = 8, .heads = 3};
     wt_network *network = open_network(context, &spec);
-    size_t count;
-    const wt_network_tensor *tensors = wt_network_tensors(network, &count);
+    size_t count = network->tensor_count;
+    const wt_network_tensor *tensors = network->tensors;
     float *parameters;
     CHECK_OK(context, WT_NEW(context, &parameters, wt_network_size(network), "parameters"));
     wt_network_draw(network, 1, parameters);
@@ -203,11 +204,13 @@ static void bad_specs_are_refused(void **state) {
         {{.kind = "mlp", .length = 3, .hidden = 4, .activation = "softmax"}, "softmax"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_FAILS(context, wt_network_open(context, &bad[i].spec, &network), WT_USAGE,
-                    bad[i].words);
+        wt_network_spec spec = bad[i].spec;
+        spec.size = sizeof spec;
+        CHECK_FAILS(context, wt_network_open(context, &spec, &network), WT_USAGE, bad[i].words);
         assert_null(network);
     }
-    wt_network_spec huge = {.kind = "mlp", .length = SIZE_MAX / 4, .hidden = SIZE_MAX / 4};
+    wt_network_spec huge = {
+        .size = sizeof huge, .kind = "mlp", .length = SIZE_MAX / 4, .hidden = SIZE_MAX / 4};
     CHECK_FAILS(context, wt_network_open(context, &huge, &network), WT_MEMORY, "w1");
 }
 
@@ -216,31 +219,31 @@ static void bad_batches_are_refused(void **state) {
     wt_network_spec spec = {.kind = "mlp", .length = 3, .hidden = 2};
     wt_network *network = open_network(context, &spec);
     float parameters[64] = {0}, gradient[64];
-    wt_network_result result;
-    wt_bits batch;
+    wt_network_result result = WT_SIZED(wt_network_result);
+    wt_bits *batch;
     draw_bits(context, 4, 3, 1, &batch);
-    CHECK_FAILS(context, wt_network_attention(context, network, parameters, &batch, gradient),
+    CHECK_FAILS(context, wt_network_attention(context, network, parameters, batch, gradient),
                 WT_USAGE, "does not attend");
-    batch.bit[7] = 2;
+    batch->bit[7] = 2;
     CHECK_FAILS(context,
-                wt_network_gradient(context, network, parameters, &batch, 1, 1, gradient, &result),
+                wt_network_gradient(context, network, parameters, batch, 1, 1, gradient, &result),
                 WT_DATA, "0 or 1");
-    batch.bit[7] = 1;
-    batch.label[1] = 9;
+    batch->bit[7] = 1;
+    batch->label[1] = 9;
     CHECK_FAILS(context,
-                wt_network_evaluate(context, network, parameters, &batch, SIZE_MAX, &result),
+                wt_network_evaluate(context, network, parameters, batch, SIZE_MAX, &result),
                 WT_DATA, "0 or 1");
-    batch.label[1] = 0;
-    batch.length = 2;
+    batch->label[1] = 0;
+    batch->length = 2;
     CHECK_FAILS(context,
-                wt_network_evaluate(context, network, parameters, &batch, SIZE_MAX, &result),
+                wt_network_evaluate(context, network, parameters, batch, SIZE_MAX, &result),
                 WT_USAGE, "2 bits");
-    batch.length = 3;
-    batch.samples = 0;
+    batch->length = 3;
+    batch->samples = 0;
     CHECK_FAILS(context,
-                wt_network_evaluate(context, network, parameters, &batch, SIZE_MAX, &result),
+                wt_network_evaluate(context, network, parameters, batch, SIZE_MAX, &result),
                 WT_USAGE, "1 sample");
-    wt_bits_free(&batch);
+    wt_bits_free(batch);
     wt_network_free(network);
 }
 

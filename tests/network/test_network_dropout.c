@@ -2,8 +2,8 @@
 #include <Random123/philox.h>
 
 #include "network/model/network_dropout.h"
-#include "network/model/network_plain.h"
 #include "network/model/transformer.h"
+#include "network/plain/network_plain.h"
 #include "network_cases.h"
 
 /* Word w of a sample's draws at a place, as network_loops.h says. */
@@ -70,12 +70,12 @@ static void a_linear_network_has_the_mean(void **state) {
     wt_network_spec spec = {.kind = "mlp", .length = 16, .hidden = 32};
     wt_network *plain = open_network(context, &spec), *network;
     enum { STEPS = 4000 };
-    size_t size = wt_network_size(plain), count;
-    const wt_network_tensor *tensors = wt_network_tensors(plain, &count);
+    size_t size = wt_network_size(plain);
+    const wt_network_tensor *tensors = plain->tensors;
     double *parameters = far_parameters(context, plain, 0.01), *exact, sum = 0, square = 0;
     float *given, *gradient;
-    wt_network_result result;
-    wt_bits batch;
+    wt_network_result result = WT_SIZED(wt_network_result);
+    wt_bits *batch;
     spec.embedding_drop = 0.3;
     spec.block_drop = 0.2;
     network = open_network(context, &spec);
@@ -88,11 +88,10 @@ static void a_linear_network_has_the_mean(void **state) {
     given = narrowed(context, parameters, size);
     gradient = narrowed(context, parameters, size);
     CHECK_OK(context, WT_NEW(context, &exact, size, "gradient"));
-    CHECK_OK(context,
-             wt_network_plain(context, plain, parameters, &batch, NULL, NULL, exact, NULL));
+    CHECK_OK(context, wt_network_plain(context, plain, parameters, batch, NULL, NULL, exact, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         CHECK_OK(context,
-                 wt_network_gradient(context, network, given, &batch, 1, step, gradient, &result));
+                 wt_network_gradient(context, network, given, batch, 1, step, gradient, &result));
         sum += gradient[size - 1];
         square += pow(gradient[size - 1], 2);
     }
@@ -103,7 +102,7 @@ static void a_linear_network_has_the_mean(void **state) {
     wt_release(exact);
     wt_release(given);
     wt_release(gradient);
-    wt_bits_free(&batch);
+    wt_bits_free(batch);
     wt_network_free(plain);
     wt_network_free(network);
 }
@@ -208,14 +207,14 @@ static void masks_go_where_they_belong(void **state) {
         wt_dropout dropout = wt_dropout_for(&spec, 21, 4);
         double *parameters = far_parameters(context, network, 0.4), *moved, norm = 0;
         float *given = narrowed(context, parameters, size), *gradient;
-        wt_network_result result;
-        wt_bits batch;
+        wt_network_result result = WT_SIZED(wt_network_result);
+        wt_bits *batch;
         draw_bits(context, SAMPLES, T, 8, &batch);
         CHECK_OK(context, WT_NEW(context, &gradient, size, "gradient"));
         CHECK_OK(context, WT_NEW(context, &moved, size, "parameters"));
         CHECK_OK(context,
-                 wt_network_gradient(context, network, given, &batch, 21, 4, gradient, &result));
-        CHECK_NEAR(result.loss, masked_mean(network, &dropout, parameters, &batch), 1e-5);
+                 wt_network_gradient(context, network, given, batch, 21, 4, gradient, &result));
+        CHECK_NEAR(result.loss, masked_mean(network, &dropout, parameters, batch), 1e-5);
         for (size_t i = 0; i < size; i++)
             norm += pow(gradient[i], 2);
         for (size_t t = 0; t < WT_TRANSFORMER_TENSORS; t++) {
@@ -232,7 +231,7 @@ static void masks_go_where_they_belong(void **state) {
                 memcpy(moved, parameters, size * sizeof *moved);
                 for (size_t i = 0; i < count; i++)
                     moved[tensor->offset + i] += (side == 0 ? -1e-5 : 1e-5) * direction[i];
-                loss[side] = masked_mean(network, &dropout, moved, &batch);
+                loss[side] = masked_mean(network, &dropout, moved, batch);
             }
             CHECK_NEAR(along, (loss[1] - loss[0]) / 2e-5, 1e-5 * sqrt(norm * length) + 1e-7);
         }
@@ -240,7 +239,7 @@ static void masks_go_where_they_belong(void **state) {
         wt_release(moved);
         wt_release(given);
         wt_release(gradient);
-        wt_bits_free(&batch);
+        wt_bits_free(batch);
         wt_network_free(network);
     }
 }

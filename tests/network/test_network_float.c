@@ -7,13 +7,13 @@ static void floats_follow_doubles(void **state) {
     wt_context *context = *state;
     for (size_t c = 0; c < NETWORK_CASES; c++) {
         trial at;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         open_trial(context, &network_cases[c], 29, 0.3, &at);
-        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 1, 2,
+        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 1, 2,
                                               at.gradient, &result));
         check_gradient(&at, &result);
         CHECK_OK(context,
-                 wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &result));
+                 wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX, &result));
         CHECK_NEAR(result.loss, at.loss, TOLERANCE);
         CHECK_NEAR(result.miss, plain_miss(&at), TOLERANCE);
         assert_int_equal(result.correct, plain_correct(&at));
@@ -31,7 +31,7 @@ static void both_ways_agree(void **state) {
     assert_int_equal(wt_network_able(common, 3), versions);
     for (size_t c = 0; c < NETWORK_CASES; c++) {
         trial at;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         if (strcmp(network_cases[c].kind, "transformer") != 0)
             continue;
         open_trial(context, &network_cases[c], 13, 0.3, &at);
@@ -43,9 +43,9 @@ static void both_ways_agree(void **state) {
                 work->common = common[v];
                 CHECK_OK(context,
                          wt_transformer_gradient_by(context, at.network, absorbed == 1, &none,
-                                                    at.given, &at.batch, at.gradient, &result));
+                                                    at.given, at.batch, at.gradient, &result));
                 check_gradient(&at, &result);
-                CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, &at.batch,
+                CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, at.batch,
                                                       SIZE_MAX, &result));
                 CHECK_NEAR(result.loss, at.loss, TOLERANCE);
             }
@@ -68,15 +68,16 @@ static void both_ways_drop_the_same(void **state) {
     wt_dropout dropout = wt_dropout_for(&shape, 3, 4);
     for (int far = 0; far < 2; far++) {
         trial at;
-        wt_network_result absorbed, tables;
+        wt_network_result absorbed = WT_SIZED(wt_network_result),
+                          tables = WT_SIZED(wt_network_result);
         double error = 0, norm = 0;
         open_trial(context, &shape, 53, far ? 6 : 0.3, &at);
         float *other;
         CHECK_OK(context, WT_NEW(context, &other, at.size, "gradient"));
         CHECK_OK(context, wt_transformer_gradient_by(context, at.network, true, &dropout, at.given,
-                                                     &at.batch, other, &absorbed));
+                                                     at.batch, other, &absorbed));
         CHECK_OK(context, wt_transformer_gradient_by(context, at.network, false, &dropout, at.given,
-                                                     &at.batch, at.gradient, &tables));
+                                                     at.batch, at.gradient, &tables));
         assert_int_equal(((wt_transformer_work *)at.network->work)->narrow, !far);
         for (size_t i = 0; i < at.size; i++) {
             error += pow(at.gradient[i] - other[i], 2);
@@ -102,9 +103,9 @@ static void attention_is_the_plain_one(void **state) {
         size_t count = 9 * wt_network_spec_of(at.network)->heads * (network_cases[c].length + 1);
         CHECK_OK(context, WT_NEW(context, &wanted, count, "weights"));
         CHECK_OK(context, WT_NEW(context, &got, count, "weights"));
-        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, &at.batch, NULL,
-                                           NULL, NULL, wanted));
-        CHECK_OK(context, wt_network_attention(context, at.network, at.given, &at.batch, got));
+        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, at.batch, NULL, NULL,
+                                           NULL, wanted));
+        CHECK_OK(context, wt_network_attention(context, at.network, at.given, at.batch, got));
         for (size_t i = 0; i < count; i++)
             CHECK_NEAR(got[i], wanted[i], TOLERANCE);
         wt_release(wanted);
@@ -122,14 +123,14 @@ static void sharp_attention(void **state) {
         {.kind = "head", .length = 21, .dim = 8}};
     for (size_t c = 0; c < 2; c++) {
         trial at;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         open_trial(context, &cases[c], 40, c == 0 ? 6 : 12, &at);
         CHECK_OK(context,
-                 wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &result));
+                 wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX, &result));
         CHECK_NEAR(result.loss, at.loss, 2e-3 * at.loss);
         if (c == 0)
             assert_false(((wt_transformer_work *)at.network->work)->narrow);
-        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 1, 2,
+        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 1, 2,
                                               at.gradient, &result));
         CHECK_NEAR(result.loss, at.loss, 2e-3 * at.loss);
         close_trial(&at);
@@ -143,17 +144,17 @@ static void judging_stops_early(void **state) {
     for (size_t k = 0; k < 3; k++) {
         wt_network_spec spec = {.kind = kinds[k], .length = 9, .dim = 8, .heads = 2, .hidden = 8};
         trial at;
-        wt_network_result all, some;
+        wt_network_result all = WT_SIZED(wt_network_result), some = WT_SIZED(wt_network_result);
         open_trial(context, &spec, 3000, 0.3, &at);
         CHECK_OK(context,
-                 wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &all));
-        CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, &at.batch, 10, &some));
+                 wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX, &all));
+        CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, at.batch, 10, &some));
         assert_int_equal(all.samples, 3000);
         assert_true(some.samples < 600); /* labels are coins: half of a first round is wrong */
         assert_true(some.samples - some.correct > 10);
         size_t errors = all.samples - all.correct;
         CHECK_OK(context,
-                 wt_network_evaluate(context, at.network, at.given, &at.batch, errors, &some));
+                 wt_network_evaluate(context, at.network, at.given, at.batch, errors, &some));
         assert_int_equal(some.samples, 3000);
         assert_int_equal(some.correct, all.correct);
         close_trial(&at);
@@ -185,16 +186,18 @@ static void bits_do_not_depend_on_threads(void **state) {
     for (size_t c = 0; c < DROPPED; c++) {
         trial at;
         float *first;
-        wt_network_result wanted, got, judged_one, judged;
+        wt_network_result wanted = WT_SIZED(wt_network_result), got = WT_SIZED(wt_network_result),
+                          judged_one = WT_SIZED(wt_network_result),
+                          judged = WT_SIZED(wt_network_result);
         open_trial(context, &dropped[c], 75, 0.3, &at);
         CHECK_OK(context, WT_NEW(context, &first, at.size, "gradient"));
         for (int threads = 1; threads <= 4; threads *= 2) {
             CHECK_OK(context, wt_context_set_threads(context, threads));
-            CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 7, 3,
+            CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 7, 3,
                                                   threads == 1 ? first : at.gradient,
                                                   threads == 1 ? &wanted : &got));
-            CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, &at.batch,
-                                                  SIZE_MAX, threads == 1 ? &judged_one : &judged));
+            CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX,
+                                                  threads == 1 ? &judged_one : &judged));
             if (threads == 1)
                 continue;
             assert_memory_equal(first, at.gradient, at.size * sizeof *first);
@@ -223,10 +226,10 @@ static wt_status one_of_many(void *argument, size_t begin, size_t end, int worke
     for (size_t i = begin; i < end; i++) {
         wt_context *context = NULL;
         wt_network *network = NULL;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         WT_TRY(wt_context_new(&context));
         WT_TRY(wt_context_set_threads(context, 1));
-        WT_TRY(wt_network_open(context, job->spec, &network));
+        network = open_network(context, job->spec);
         WT_TRY(wt_network_gradient(context, network, job->parameters, job->batch, 7, 3,
                                    job->gradients + i * job->size, &result));
         wt_network_free(network);
@@ -240,13 +243,13 @@ static void trials_run_side_by_side(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
     trial at;
-    wt_network_result result;
+    wt_network_result result = WT_SIZED(wt_network_result);
     open_trial(context, &dropped[0], 30, 0.3, &at);
-    many job = {.spec = &dropped[0], .batch = &at.batch, .parameters = at.given, .size = at.size};
+    many job = {.spec = &dropped[0], .batch = at.batch, .parameters = at.given, .size = at.size};
     CHECK_OK(context, WT_NEW(context, &job.gradients, 6 * at.size, "gradients"));
     CHECK_OK(context, wt_context_set_threads(context, 4));
     CHECK_OK(context, wt_parallel_for(context, 6, 1, one_of_many, &job));
-    CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 7, 3,
+    CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 7, 3,
                                           at.gradient, &result));
     for (size_t i = 0; i < 6; i++)
         assert_memory_equal(job.gradients + i * at.size, at.gradient,
@@ -262,23 +265,22 @@ static void failed_calls_leave_a_network_whole(void **state) {
     for (size_t c = 0; c < DROPPED; c++) {
         trial at;
         float *wanted;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         open_trial(context, &dropped[c], 30, 0.3, &at);
         CHECK_OK(context, WT_NEW(context, &wanted, at.size, "gradient"));
-        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 7, 3,
-                                              wanted, &result));
+        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 7, 3, wanted,
+                                              &result));
         wt_status status = WT_MEMORY;
         for (long k = 1; status == WT_MEMORY; k++) {
             wt_network *fresh = open_network(context, &dropped[c]);
             atomic_store(&context->allocation_to_fail, k);
-            status = wt_network_gradient(context, fresh, at.given, &at.batch, 7, 3, at.gradient,
-                                         &result);
+            status =
+                wt_network_gradient(context, fresh, at.given, at.batch, 7, 3, at.gradient, &result);
             if (status == WT_OK)
-                status =
-                    wt_network_evaluate(context, fresh, at.given, &at.batch, SIZE_MAX, &result);
+                status = wt_network_evaluate(context, fresh, at.given, at.batch, SIZE_MAX, &result);
             atomic_store(&context->allocation_to_fail, 0);
             assert_true(k > 1 || status == WT_MEMORY);
-            CHECK_OK(context, wt_network_gradient(context, fresh, at.given, &at.batch, 7, 3,
+            CHECK_OK(context, wt_network_gradient(context, fresh, at.given, at.batch, 7, 3,
                                                   at.gradient, &result));
             assert_memory_equal(wanted, at.gradient, at.size * sizeof *wanted);
             wt_network_free(fresh);

@@ -25,7 +25,7 @@ static void not_a_number_stays(void **state) {
         for (size_t v = 0; v < versions; v++) {
             trial at;
             wt_transformer_work *work;
-            wt_network_result result;
+            wt_network_result result = WT_SIZED(wt_network_result);
             float weights[13 * 2 * 10];
             open_trial(context, &shape, 13, 0.3, &at);
             CHECK_OK(context, wt_transformer_work_open(context, at.network, &work));
@@ -36,16 +36,16 @@ static void not_a_number_stays(void **state) {
                 double length = 0;
                 CHECK_OK(context,
                          wt_transformer_gradient_by(context, at.network, absorbed == 1, &none,
-                                                    at.given, &at.batch, at.gradient, &result));
+                                                    at.given, at.batch, at.gradient, &result));
                 for (size_t i = 0; i < at.size; i++)
                     length += fabsf(at.gradient[i]);
                 assert_true(isnan(result.loss) && isnan(length));
             }
-            CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, &at.batch,
-                                                  SIZE_MAX, &result));
+            CHECK_OK(context, wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX,
+                                                  &result));
             assert_true(isnan(result.loss));
             CHECK_OK(context,
-                     wt_network_attention(context, at.network, at.given, &at.batch, weights));
+                     wt_network_attention(context, at.network, at.given, at.batch, weights));
             double sum = 0;
             for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
                 sum += weights[i];
@@ -56,7 +56,7 @@ static void not_a_number_stays(void **state) {
             for (int absorbed = 0; absorbed < 2; absorbed++) {
                 CHECK_OK(context,
                          wt_transformer_gradient_by(context, at.network, absorbed == 1, &none,
-                                                    at.given, &at.batch, at.gradient, &result));
+                                                    at.given, at.batch, at.gradient, &result));
                 check_gradient(&at, &result);
             }
             close_trial(&at);
@@ -74,18 +74,18 @@ static void not_a_number_stays_elsewhere(void **state) {
     const char *const names[] = {"w_qk", "w_v", "w1", "w2"};
     for (size_t c = 0; c < 4; c++) {
         trial at;
-        wt_network_result result;
+        wt_network_result result = WT_SIZED(wt_network_result);
         open_trial(context, &cases[c], 13, 0.3, &at);
         size_t place = tensor_of(&at, names[c])->offset + 1;
         at.given[place] = NAN;
         at.parameters[place] = NAN;
         CHECK_OK(context,
-                 wt_network_evaluate(context, at.network, at.given, &at.batch, SIZE_MAX, &result));
+                 wt_network_evaluate(context, at.network, at.given, at.batch, SIZE_MAX, &result));
         assert_true(isnan(result.loss));
-        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, &at.batch, 1, 2,
+        CHECK_OK(context, wt_network_gradient(context, at.network, at.given, at.batch, 1, 2,
                                               at.gradient, &result));
         assert_true(isnan(result.loss));
-        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, &at.batch, at.logits,
+        CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, at.batch, at.logits,
                                            &at.loss, at.wanted, NULL));
         assert_true(isnan(at.loss));
         close_trial(&at);
@@ -94,9 +94,10 @@ static void not_a_number_stays_elsewhere(void **state) {
 
 /* What a network holds after a step and a judgement at T = 1100, m = 200. */
 static size_t memory_of(wt_context *context, size_t heads, bool absorbed) {
-    wt_network_spec spec = wt_network_spec_default();
-    wt_network_result result;
-    wt_bits batch;
+    wt_network_spec spec;
+    WT_INIT(wt_network_spec, &spec);
+    wt_network_result result = WT_SIZED(wt_network_result);
+    wt_bits *batch;
     float *parameters, *gradient;
     spec.length = 1100;
     spec.heads = heads;
@@ -109,12 +110,12 @@ static size_t memory_of(wt_context *context, size_t heads, bool absorbed) {
     CHECK_OK(context, WT_NEW(context, &gradient, size, "gradient"));
     wt_network_draw(network, 1, parameters);
     CHECK_OK(context,
-             wt_network_gradient(context, network, parameters, &batch, 1, 1, gradient, &result));
-    CHECK_OK(context, wt_network_evaluate(context, network, parameters, &batch, SIZE_MAX, &result));
+             wt_network_gradient(context, network, parameters, batch, 1, 1, gradient, &result));
+    CHECK_OK(context, wt_network_evaluate(context, network, parameters, batch, SIZE_MAX, &result));
     size_t held = wt_context_memory_used(context) - before;
     wt_release(parameters);
     wt_release(gradient);
-    wt_bits_free(&batch);
+    wt_bits_free(batch);
     wt_network_free(network);
     return held;
 }

@@ -2,17 +2,22 @@
 #include "check.h"
 
 #include "base/memory.h"
+#include "network/task/boolean.h"
 #include "wattle/search.h"
 
 enum { MOST = 20000 };
 
 static void draw(wt_context *context, const char *function, size_t length, size_t samples,
-                 double noise, uint64_t seed, wt_sparse_task *task, wt_bits *bits) {
-    wt_sparse_spec spec = {
-        .function = function, .length = length, .probability = NAN, .noise = noise, .seed = seed};
-    CHECK_OK(context, wt_sparse_open(context, &spec, task));
+                 double noise, uint64_t seed, wt_sparse_task **task, wt_bits **bits) {
+    wt_sparse_spec spec = {.size = sizeof(wt_sparse_spec),
+                           .function = function,
+                           .length = length,
+                           .probability = NAN,
+                           .noise = noise,
+                           .seed = seed};
+    CHECK_OK(context, wt_sparse_task_open(context, &spec, task));
     CHECK_OK(context, wt_bits_new(context, samples, length, bits));
-    CHECK_OK(context, wt_sparse_draw(context, task, "train", 0, true, bits));
+    CHECK_OK(context, wt_sparse_task_draw(context, *task, "train", 0, true, *bits));
 }
 
 static size_t errors_of(const wt_boolean *function, const wt_bits *bits, const size_t *position) {
@@ -103,66 +108,67 @@ static void finds_what_trying_all_finds(void **state) {
     static const size_t samples[] = {3, 9, 30, 70};
     for (size_t c = 0; c < CASES; c++)
         for (size_t m = 0; m < 4; m++) {
-            wt_sparse_task task;
-            wt_bits bits;
-            wt_search_result found;
+            wt_sparse_task *task;
+            wt_bits *bits;
+            wt_search_result found = WT_SIZED(wt_search_result);
             draw(context, cases[c].function, LENGTH, samples[m], 0, c, &task, &bits);
-            CHECK_OK(context, wt_search(context, &bits, &task.function, MOST, &found));
+            CHECK_OK(context, wt_bits_search(context, bits, task->function, MOST, &found));
             assert_true(found.found > 0);
-            compare(&task.function, cases[c].swaps, &bits, false, &found);
-            wt_search_free(&found);
-            bits.label[0] ^= 1;
-            CHECK_OK(context, wt_search(context, &bits, &task.function, MOST, &found));
-            compare(&task.function, cases[c].swaps, &bits, false, &found);
-            wt_search_free(&found);
-            CHECK_OK(context, wt_search_best(context, &bits, &task.function, MOST, &found));
-            compare(&task.function, cases[c].swaps, &bits, true, &found);
-            wt_search_free(&found);
-            wt_bits_free(&bits);
-            wt_sparse_free(&task);
+            compare(task->function, cases[c].swaps, bits, false, &found);
+            wt_search_result_free(&found);
+            bits->label[0] ^= 1;
+            CHECK_OK(context, wt_bits_search(context, bits, task->function, MOST, &found));
+            compare(task->function, cases[c].swaps, bits, false, &found);
+            wt_search_result_free(&found);
+            CHECK_OK(context, wt_bits_search_best(context, bits, task->function, MOST, &found));
+            compare(task->function, cases[c].swaps, bits, true, &found);
+            wt_search_result_free(&found);
+            wt_bits_free(bits);
+            wt_sparse_task_free(task);
         }
 }
 
 static void noise_leaves_the_fewest_errors(void **state) {
     wt_context *context = *state;
     for (size_t c = 0; c < CASES; c++) {
-        wt_sparse_task task;
-        wt_bits bits;
-        wt_search_result found;
+        wt_sparse_task *task;
+        wt_bits *bits;
+        wt_search_result found = WT_SIZED(wt_search_result);
         draw(context, cases[c].function, LENGTH, 66, 0.2, 40 + c, &task, &bits);
-        CHECK_OK(context, wt_search_best(context, &bits, &task.function, MOST, &found));
+        CHECK_OK(context, wt_bits_search_best(context, bits, task->function, MOST, &found));
         assert_true(found.errors > 0);
-        compare(&task.function, cases[c].swaps, &bits, true, &found);
-        wt_search_free(&found);
-        wt_bits_free(&bits);
-        wt_sparse_free(&task);
+        compare(task->function, cases[c].swaps, bits, true, &found);
+        wt_search_result_free(&found);
+        wt_bits_free(bits);
+        wt_sparse_task_free(task);
     }
 }
 
 static void stops_at_what_was_asked(void **state) {
     wt_context *context = *state;
-    wt_sparse_task task;
-    wt_bits bits;
-    wt_search_result found;
+    wt_sparse_task *task;
+    wt_bits *bits;
+    wt_search_result found = WT_SIZED(wt_search_result);
     draw(context, "and:3", 40, 6, 0, 1, &task, &bits);
-    CHECK_OK(context, wt_search(context, &bits, &task.function, 2, &found));
+    CHECK_OK(context, wt_bits_search(context, bits, task->function, 2, &found));
     assert_int_equal(found.found, 2);
     assert_false(found.complete);
     for (size_t k = 0; k < 2; k++)
-        assert_int_equal(errors_of(&task.function, &bits, found.position + 3 * k), 0);
-    wt_search_free(&found);
-    bits.label[0] ^= 1;
-    CHECK_OK(context, wt_search_best(context, &bits, &task.function, 1, &found));
+        assert_int_equal(errors_of(task->function, bits, found.position + 3 * k), 0);
+    wt_search_result_free(&found);
+    bits->label[0] ^= 1;
+    CHECK_OK(context, wt_bits_search_best(context, bits, task->function, 1, &found));
     assert_int_equal(found.found, 1);
-    assert_int_equal(errors_of(&task.function, &bits, found.position), found.errors);
-    wt_search_free(&found);
-    CHECK_FAILS(context, wt_search(context, &bits, &task.function, 0, &found), WT_USAGE,
+    assert_int_equal(errors_of(task->function, bits, found.position), found.errors);
+    wt_search_result_free(&found);
+    CHECK_FAILS(context, wt_bits_search(context, bits, task->function, 0, &found), WT_USAGE,
                 "room for 0");
-    bits.length = 2;
-    CHECK_FAILS(context, wt_search(context, &bits, &task.function, 2, &found), WT_USAGE, "2 bits");
-    bits.length = 40;
-    wt_bits_free(&bits);
-    wt_sparse_free(&task);
+    bits->length = 2;
+    CHECK_FAILS(context, wt_bits_search(context, bits, task->function, 2, &found), WT_USAGE,
+                "2 bits");
+    bits->length = 40;
+    wt_bits_free(bits);
+    wt_sparse_task_free(task);
 }
 
 /* The published setting: all of 221 million sets are ruled out by looking at a few thousand. */
@@ -177,73 +183,73 @@ static void pruning_spares_nearly_all(void **state) {
                  {"majority:3", 200, 1000000},
                  {"parity:3", 200, 2000000}};
     for (size_t c = 0; c < 4; c++) {
-        wt_sparse_task task;
-        wt_bits bits;
-        wt_search_result found;
+        wt_sparse_task *task;
+        wt_bits *bits;
+        wt_search_result found = WT_SIZED(wt_search_result);
         draw(context, large[c].function, 1100, large[c].samples, 0, 3, &task, &bits);
-        CHECK_OK(context, wt_search(context, &bits, &task.function, 2, &found));
+        CHECK_OK(context, wt_bits_search(context, bits, task->function, 2, &found));
         assert_int_equal(found.found, 1);
         assert_true(found.complete);
-        assert_memory_equal(found.position, task.relevant, 3 * sizeof *task.relevant);
+        assert_memory_equal(found.position, task->relevant, 3 * sizeof *task->relevant);
         assert_true(found.looked >= 3 && found.looked <= large[c].most);
-        wt_search_free(&found);
-        wt_bits_free(&bits);
-        wt_sparse_free(&task);
+        wt_search_result_free(&found);
+        wt_bits_free(bits);
+        wt_sparse_task_free(task);
     }
 }
 
 static void elimination_finds_parities_of_any_size(void **state) {
     wt_context *context = *state;
-    wt_sparse_task task;
-    wt_bits bits;
-    wt_parity_result found;
+    wt_sparse_task *task;
+    wt_bits *bits;
+    wt_parity_result found = WT_SIZED(wt_parity_result);
     draw(context, "parity:5", 70, 120, 0, 5, &task, &bits);
-    CHECK_OK(context, wt_parity_solve(context, &bits, &found));
+    CHECK_OK(context, wt_bits_solve_parity(context, bits, &found));
     assert_true(found.consistent && found.least_known);
     assert_int_equal(found.rank, 70);
     assert_int_equal(found.dimension, 0);
     assert_int_equal(found.least, 5);
     assert_int_equal(found.least_count, 1);
     for (size_t j = 0; j < 5; j++)
-        assert_int_equal(found.member[task.relevant[j]], 1);
-    wt_parity_free(&found);
+        assert_int_equal(found.member[task->relevant[j]], 1);
+    wt_parity_result_free(&found);
     /* 120 equations of rank 70 do not bear a turned label, nor do two */
-    bits.label[100] ^= 1;
-    CHECK_OK(context, wt_parity_solve(context, &bits, &found));
+    bits->label[100] ^= 1;
+    CHECK_OK(context, wt_bits_solve_parity(context, bits, &found));
     assert_false(found.consistent);
-    wt_parity_free(&found);
-    bits.label[100] ^= 1;
-    bits.samples = 20; /* too many sets are right to look at all of them */
-    CHECK_OK(context, wt_parity_solve(context, &bits, &found));
+    wt_parity_result_free(&found);
+    bits->label[100] ^= 1;
+    bits->samples = 20; /* too many sets are right to look at all of them */
+    CHECK_OK(context, wt_bits_solve_parity(context, bits, &found));
     assert_int_equal(found.dimension, 50);
     assert_false(found.least_known);
-    for (size_t i = 0; i < bits.samples; i++) {
+    for (size_t i = 0; i < bits->samples; i++) {
         uint8_t sum = 0;
         for (size_t t = 0; t < 70; t++)
-            sum ^= found.member[t] & bits.bit[i * 70 + t];
-        assert_int_equal(sum, bits.label[i]);
+            sum ^= found.member[t] & bits->bit[i * 70 + t];
+        assert_int_equal(sum, bits->label[i]);
     }
-    wt_parity_free(&found);
-    bits.samples = 120;
-    wt_bits_free(&bits);
-    wt_sparse_free(&task);
+    wt_parity_result_free(&found);
+    bits->samples = 120;
+    wt_bits_free(bits);
+    wt_sparse_task_free(task);
 }
 
 /* All 2^10 sets one by one. */
 static void fewest_positions_are_those_of_trying_all(void **state) {
     wt_context *context = *state;
     for (size_t samples = 1; samples < 10; samples += 2) {
-        wt_sparse_task task;
-        wt_bits bits;
-        wt_parity_result found;
+        wt_sparse_task *task;
+        wt_bits *bits;
+        wt_parity_result found = WT_SIZED(wt_parity_result);
         size_t least = SIZE_MAX, count = 0, right = 0;
         draw(context, "parity:4", 10, samples, 0, samples, &task, &bits);
         for (size_t set = 0; set < 1024; set++) {
             size_t size = 0, wrong = 0;
             for (size_t i = 0; i < samples; i++) {
-                size_t sum = bits.label[i];
+                size_t sum = bits->label[i];
                 for (size_t t = 0; t < 10; t++)
-                    sum += (set >> t & 1) * bits.bit[i * 10 + t];
+                    sum += (set >> t & 1) * bits->bit[i * 10 + t];
                 wrong += sum % 2;
             }
             for (size_t t = 0; t < 10; t++)
@@ -255,13 +261,13 @@ static void fewest_positions_are_those_of_trying_all(void **state) {
             }
             count += wrong == 0 && size == least;
         }
-        CHECK_OK(context, wt_parity_solve(context, &bits, &found));
+        CHECK_OK(context, wt_bits_solve_parity(context, bits, &found));
         assert_int_equal((size_t)1 << found.dimension, right);
         assert_int_equal(found.least, least);
         assert_int_equal(found.least_count, count);
-        wt_parity_free(&found);
-        wt_bits_free(&bits);
-        wt_sparse_free(&task);
+        wt_parity_result_free(&found);
+        wt_bits_free(bits);
+        wt_sparse_task_free(task);
     }
 }
 

@@ -2,6 +2,7 @@
  * Balls are in test_train_ball.c, checkpoints in test_checkpoint.c. */
 #include "check.h"
 #include "network/learn/trainer.h"
+#include "network/plain/network_plain.h"
 #include "network/train_cases.h"
 #include "wattle/random.h"
 #include "wattle/search.h"
@@ -64,12 +65,12 @@ static void marks_are_the_first_steps_below(void **state) {
     CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
     while (!wt_trainer_ended(trainer)) {
         CHECK_OK(*state, wt_trainer_run(*state, trainer, 1));
-        wt_train_result now = wt_trainer_result(trainer);
+        wt_train_result now = result_of(*state, trainer);
         leave = leave == 0 && now.loss < 0.9 * log(2) ? now.steps : leave;
         mark = mark == 0 && now.loss < setting.loss_mark ? now.steps : mark;
         low = low == 0 && now.loss < 0.1 * log(2) ? now.steps : low;
     }
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = result_of(*state, trainer);
     assert_true(1 < leave && leave < mark && mark < low); /* each says something */
     assert_int_equal(result.leave_step, leave);
     assert_int_equal(result.mark_step, mark);
@@ -110,9 +111,9 @@ static void small_tasks_are_learned(void **state) {
     const char *kinds[] = {"transformer", "head", "mlp"};
     for (size_t i = 0; i < 3; i++) {
         wt_train_setting setting = small_setting(kinds[i]);
-        wt_train_result result;
+        wt_train_result result = WT_SIZED(wt_train_result);
         setting.restarts = 3;
-        CHECK_OK(*state, wt_train_trial(*state, &setting, 2, &result));
+        CHECK_OK(*state, wt_train_setting_run(*state, &setting, 2, &result));
         if (!result.success)
             fail_msg("%s: best accuracy %g", kinds[i], result.best_accuracy);
         assert_true(result.success_step > 0 && result.success_step <= setting.steps);
@@ -142,9 +143,9 @@ static void online_samples_are_fresh(void **state) {
     setting.online = 32;
     run_small(*state, &setting, 1, &trainer);
     uint8_t first[32 * SMALL_LENGTH];
-    memcpy(first, trainer->batch.bit, sizeof first);
+    memcpy(first, trainer->batch->bit, sizeof first);
     CHECK_OK(*state, wt_trainer_run(*state, trainer, 1));
-    assert_memory_not_equal(first, trainer->batch.bit, sizeof first);
+    assert_memory_not_equal(first, trainer->batch->bit, sizeof first);
     wt_trainer_free(trainer);
 }
 
@@ -155,7 +156,7 @@ static void hasty_validations_decide_alike(void **state) {
     run_small(*state, &setting, SIZE_MAX, &full);
     setting.hasty = true;
     run_small(*state, &setting, SIZE_MAX, &hasty);
-    wt_train_result a = wt_trainer_result(full), b = wt_trainer_result(hasty);
+    wt_train_result a = result_of(*state, full), b = result_of(*state, hasty);
     assert_true(a.success && b.success);
     assert_int_equal(a.success_step, b.success_step);
     CHECK_NEAR(b.best_accuracy, a.best_accuracy, 0); /* a success is judged in full */
@@ -179,7 +180,7 @@ static void best_accuracies_are_judged_in_full(void **state) {
     setting.restarts = 1;
     setting.hasty = true;
     run_small(*state, &setting, SIZE_MAX, &trainer);
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = result_of(*state, trainer);
     assert_false(result.success);
     assert_int_equal(trainer->points, 100);
     CHECK_NEAR(result.best_accuracy, 0.5, 0.02);
@@ -202,7 +203,7 @@ static void runs_follow_each_other(void **state) {
         assert_int_equal(history[i].run, i / 3);
         assert_int_equal(history[i].step, steps[i % 3]);
     }
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = result_of(*state, trainer);
     assert_false(result.success);
     assert_int_equal(result.runs, 2);
     assert_int_equal(result.success_step, 0);
@@ -214,7 +215,7 @@ static void to_end_goes_on(void **state) {
     setting.to_end = true;
     wt_trainer *trainer;
     run_small(*state, &setting, SIZE_MAX, &trainer);
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = result_of(*state, trainer);
     assert_true(result.success && result.success_step < setting.steps);
     assert_int_equal(result.steps, setting.steps);
     assert_int_equal(result.runs, 1);
@@ -244,7 +245,7 @@ static void runs_settle(void **state) {
     setting.steps = 100000;
     setting.settle = 0.1;
     run_small(*state, &setting, SIZE_MAX, &trainer);
-    wt_train_result result = wt_trainer_result(trainer);
+    wt_train_result result = result_of(*state, trainer);
     const wt_train_point *history = wt_trainer_history(trainer, &count);
     assert_true(result.settled && wt_trainer_ended(trainer));
     assert_true(result.steps < setting.steps && count > 2);
@@ -254,14 +255,14 @@ static void runs_settle(void **state) {
     size_t half = result.steps / 2 + 1; /* cut there it has not settled, */
     setting.steps = half;
     run_small(*state, &setting, SIZE_MAX, &other);
-    result = wt_trainer_result(other);
+    result = result_of(*state, other);
     assert_true(wt_trainer_ended(other) && !result.settled);
     assert_int_equal(result.steps, half);
     wt_trainer_free(other);
     setting.settle = 0; /* nor ever where it is not asked for */
     setting.steps = 2 * trainer->step;
     run_small(*state, &setting, SIZE_MAX, &other);
-    result = wt_trainer_result(other);
+    result = result_of(*state, other);
     assert_false(result.settled);
     assert_int_equal(result.steps, setting.steps);
     wt_trainer_free(other);
@@ -277,12 +278,12 @@ static void one_run_more_is_a_restart(void **state) {
     setting.steps = 1000;
     setting.restarts = 2;
     run_small(*state, &setting, SIZE_MAX, &two);
-    assert_int_equal(wt_trainer_result(two).runs, 2);
+    assert_int_equal(result_of(*state, two).runs, 2);
     assert_true(two->history[0].loss != two->history[two->points - 1].loss);
     setting.restarts = 1;
     run_small(*state, &setting, SIZE_MAX, &one);
-    assert_true(wt_trainer_result(one).settled && !wt_trainer_result(one).success);
-    wt_trainer_again(one);
+    assert_true(result_of(*state, one).settled && !result_of(*state, one).success);
+    wt_trainer_restart(one);
     assert_false(wt_trainer_ended(one));
     CHECK_OK(*state, wt_trainer_run(*state, one, SIZE_MAX));
     check_same(one, two);
@@ -312,16 +313,17 @@ static void fixed_tensors_stay(void **state) {
 
 static void ambiguous_sets_are_redrawn(void **state) {
     wt_train_setting setting = small_setting("mlp");
-    wt_search_result found;
+    wt_search_result found = WT_SIZED(wt_search_result);
     wt_trainer *trainer;
     size_t redrawn = 0;
     setting.samples = 6; /* many sets of this size fit two ands */
     for (setting.seed = 0; setting.seed < 10; setting.seed++) {
         run_small(*state, &setting, 0, &trainer);
-        CHECK_OK(*state, wt_search(*state, &trainer->batch, &trainer->task.function, 2, &found));
+        CHECK_OK(*state,
+                 wt_bits_search(*state, trainer->batch, trainer->task->function, 2, &found));
         assert_int_equal(found.found, 1);
-        wt_search_free(&found);
-        redrawn += wt_trainer_result(trainer).redrawn;
+        wt_search_result_free(&found);
+        redrawn += result_of(*state, trainer).redrawn;
         wt_trainer_free(trainer);
     }
     assert_true(redrawn > 0);
@@ -329,8 +331,8 @@ static void ambiguous_sets_are_redrawn(void **state) {
     setting.task.length = 20;
     CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_MISSED,
                 "fits a second and");
-    wt_train_result result;
-    CHECK_OK(*state, wt_train_trial(*state, &setting, 1, &result));
+    wt_train_result result = WT_SIZED(wt_train_result);
+    CHECK_OK(*state, wt_train_setting_run(*state, &setting, 1, &result));
     assert_false(result.success);
     assert_int_equal(result.runs, 0);
     setting.keep_ambiguous = true;
@@ -344,7 +346,7 @@ static void ambiguous_sets_are_redrawn(void **state) {
 static void measures_are_those_of_the_formulas(void **state) {
     wt_train_setting setting = small_setting("transformer");
     wt_trainer *trainer;
-    wt_train_measure measure;
+    wt_train_measure measure = WT_SIZED(wt_train_measure);
     double *wide, *logits, loss, miss = 0, sum[2] = {0};
     setting.network.block_drop = 0.2; /* measures are taken without */
     run_small(*state, &setting, 40, &trainer);
@@ -352,14 +354,14 @@ static void measures_are_those_of_the_formulas(void **state) {
     CHECK_OK(*state, WT_NEW(*state, &wide, trainer->size, "a test"));
     for (size_t i = 0; i < trainer->size; i++)
         wide[i] = (double)trainer->parameters[i];
-    CHECK_OK(*state, WT_NEW(*state, &logits, 2 * trainer->batch.samples, "a test"));
-    CHECK_OK(*state, wt_network_plain(*state, trainer->network, wide, &trainer->batch, logits,
-                                      &loss, NULL, NULL));
-    for (size_t i = 0; i < trainer->batch.samples; i++) {
-        uint8_t label = trainer->batch.label[i];
+    CHECK_OK(*state, WT_NEW(*state, &logits, 2 * trainer->batch->samples, "a test"));
+    CHECK_OK(*state, wt_network_plain(*state, trainer->network, wide, trainer->batch, logits, &loss,
+                                      NULL, NULL));
+    for (size_t i = 0; i < trainer->batch->samples; i++) {
+        uint8_t label = trainer->batch->label[i];
         miss += 1 / (1 + exp(logits[2 * i + label] - logits[2 * i + 1 - label]));
     }
-    CHECK_NEAR(measure.train_miss, miss / (double)trainer->batch.samples, 1e-4);
+    CHECK_NEAR(measure.train_miss, miss / (double)trainer->batch->samples, 1e-4);
     assert_true(measure.test_miss > 0 && measure.test_miss < measure.test_loss);
     CHECK_NEAR(measure.train_loss, loss, 1e-4); /* the float path against double */
     CHECK_NEAR(measure.gap, measure.test_loss - measure.train_loss, 1e-15);
@@ -373,7 +375,7 @@ static void measures_are_those_of_the_formulas(void **state) {
     CHECK_NEAR(sum[1], 1, 1e-5);
     double mass = 0;
     for (size_t i = 0; i < 2; i++)
-        mass += measure.attention[trainer->task.relevant[i]];
+        mass += measure.attention[trainer->task->relevant[i]];
     CHECK_NEAR(measure.mass, mass, 1e-12);
     assert_true(measure.best_mass >= measure.mass && measure.best_mass <= 1 + 1e-5);
     assert_true(measure.norm_count > 9);

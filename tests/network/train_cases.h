@@ -31,6 +31,12 @@ static inline void run_small(wt_context *context, const wt_train_setting *settin
     CHECK_OK(context, wt_trainer_run(context, *out, steps));
 }
 
+static inline wt_train_result result_of(wt_context *context, const wt_trainer *trainer) {
+    wt_train_result result = WT_SIZED(wt_train_result);
+    CHECK_OK(context, wt_trainer_result(context, trainer, &result));
+    return result;
+}
+
 /* Bit for bit: parameters, moments, history. */
 static inline void check_same(const wt_trainer *a, const wt_trainer *b) {
     assert_int_equal(a->size, b->size);

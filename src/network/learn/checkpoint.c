@@ -82,8 +82,8 @@ done:
 }
 
 wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, const char *path) {
-    size_t count;
-    const wt_network_tensor *parts = wt_network_tensors(trainer->network, &count);
+    size_t count = trainer->network->tensor_count;
+    const wt_network_tensor *parts = trainer->network->tensors;
     wt_tensor *tensors = NULL;
     double *wide = NULL;
     wt_status status;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum { LOOK_UP = 1 << 14 }; /* positions tried between two looks at the cancel flag */
 
@@ -270,43 +271,48 @@ static void clean(search *of) {
 
 static wt_status search_all(wt_context *context, const wt_bits *data, const wt_boolean *function,
                             size_t most_found, bool best, wt_search_result *out) {
-    search of = {.context = context, .best = best, .most_found = most_found, .out = out};
+    wt_search_result found = {.bits = function->bits, .complete = true};
+    search of = {.context = context, .best = best, .most_found = most_found, .out = &found};
     wt_status status;
-    *out = (wt_search_result){.bits = function->bits, .complete = true};
-    if (data->samples == 0 || data->length < function->bits || most_found == 0)
-        return wt_fail(context, WT_USAGE,
-                       "a search needs one sample or more, as many bits as the function has and "
-                       "room for one answer, not %zu samples of %zu bits for %zu and room for %zu",
-                       data->samples, data->length, function->bits, most_found);
+    WT_TRY(wt_sized_check(context, "wt_search_result", out, sizeof found));
+    if (data->samples == 0 || data->length < function->bits || most_found == 0) {
+        status =
+            wt_fail(context, WT_USAGE,
+                    "a search needs one sample or more, as many bits as the function has and "
+                    "room for one answer, not %zu samples of %zu bits for %zu and room for %zu",
+                    data->samples, data->length, function->bits, most_found);
+        goto done;
+    }
     if (best) {
         of.allowed = data->samples;
-        out->errors = data->samples + 1; /* worse than any */
+        found.errors = data->samples + 1; /* worse than any */
     }
     WT_TRY(wt_search_pack(context, data, &of.data));
     WT_TRY(wt_states_open(context, function, &of.states));
     WT_TRY(prepare(&of));
     if (of.errors[0] <= of.allowed)
         WT_TRY(descend(&of, 0));
+    wt_sized_write(out, &found, sizeof found);
 done:
     clean(&of);
     if (status != WT_OK)
-        wt_search_free(out);
+        wt_search_result_free(&found);
     return status;
 }
 
-wt_status wt_search(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                    size_t most_found, wt_search_result *out) {
+wt_status wt_bits_search(wt_context *context, const wt_bits *data, const wt_boolean *function,
+                         size_t most_found, wt_search_result *out) {
     return search_all(context, data, function, most_found, false, out);
 }
 
-wt_status wt_search_best(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                         size_t most_found, wt_search_result *out) {
+wt_status wt_bits_search_best(wt_context *context, const wt_bits *data, const wt_boolean *function,
+                              size_t most_found, wt_search_result *out) {
     return search_all(context, data, function, most_found, true, out);
 }
 
-void wt_search_free(wt_search_result *result) {
+void wt_search_result_free(wt_search_result *result) {
     if (result == NULL)
         return;
     wt_release(result->position);
-    *result = (wt_search_result){0};
+    result->position = NULL;
 }

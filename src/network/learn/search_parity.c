@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "network/learn/search_parts.h"
 
 enum { WORD_BITS = 64 };
@@ -149,10 +150,9 @@ static void close_system(system_of *of) {
     wt_release(of->least);
 }
 
-wt_status wt_parity_solve(wt_context *context, const wt_bits *data, wt_parity_result *out) {
+static wt_status solve(wt_context *context, const wt_bits *data, wt_parity_result *out) {
     system_of of = {0};
     wt_status status;
-    *out = (wt_parity_result){.consistent = true};
     if (data->samples == 0 || data->length == 0)
         return wt_fail(context, WT_USAGE, "no parity explains %zu samples of %zu bits",
                        data->samples, data->length);
@@ -174,14 +174,24 @@ wt_status wt_parity_solve(wt_context *context, const wt_bits *data, wt_parity_re
         out->member[t] = bit_at(small ? of.least : of.now, t);
 done:
     close_system(&of);
-    if (status != WT_OK)
-        wt_parity_free(out);
     return status;
 }
 
-void wt_parity_free(wt_parity_result *result) {
+wt_status wt_bits_solve_parity(wt_context *context, const wt_bits *bits, wt_parity_result *out) {
+    wt_parity_result full = {.consistent = true};
+    wt_status status;
+    WT_TRY(wt_sized_check(context, "wt_parity_result", out, sizeof full));
+    WT_TRY(solve(context, bits, &full));
+    wt_sized_write(out, &full, sizeof full);
+done:
+    if (status != WT_OK)
+        wt_parity_result_free(&full);
+    return status;
+}
+
+void wt_parity_result_free(wt_parity_result *result) {
     if (result == NULL)
         return;
     wt_release(result->member);
-    *result = (wt_parity_result){0};
+    result->member = NULL;
 }

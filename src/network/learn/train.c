@@ -6,22 +6,24 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "wattle/random.h"
 
 wt_train_setting wt_train_setting_default(void) {
-    return (wt_train_setting){.task = {.function = "and:3", .length = 300, .probability = NAN},
-                              .network = wt_network_spec_default(),
-                              .samples = 100,
-                              .rate = 1e-3,
-                              .weight_decay = 1e-4,
-                              .clip = 1,
-                              .init_scale = 1,
-                              .steps = 1000,
-                              .validate = 10,
-                              .validation_samples = 10000,
-                              .success = 0.99,
-                              .restarts = 1,
-                              .loss_mark = 0.35};
+    wt_train_setting out = {.samples = 100,
+                            .rate = 1e-3,
+                            .weight_decay = 1e-4,
+                            .clip = 1,
+                            .init_scale = 1,
+                            .steps = 1000,
+                            .validate = 10,
+                            .validation_samples = 10000,
+                            .success = 0.99,
+                            .restarts = 1,
+                            .loss_mark = 0.35};
+    WT_INIT(wt_sparse_spec, &out.task);
+    WT_INIT(wt_network_spec, &out.network);
+    return out;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -70,8 +72,8 @@ static wt_status check_setting(wt_context *context, const wt_train_setting *sett
 }
 
 static wt_status open_ranges(wt_context *context, wt_trainer *trainer) {
-    size_t count;
-    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
+    size_t count = trainer->network->tensor_count;
+    const wt_network_tensor *tensors = trainer->network->tensors;
     wt_status status = WT_NEW(context, &trainer->ranges, count, "parts of the parameters");
     for (size_t i = 0; status == WT_OK && i < count; i++) {
         size_t begin = tensors[i].offset, end = begin + tensors[i].rows * tensors[i].columns;
@@ -97,7 +99,7 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
     WT_TRY(WT_NEW(context, &trainer->second, trainer->size, "moments"));
     WT_TRY(open_ranges(context, trainer));
     WT_TRY(wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
-                       trainer->task.length, &trainer->piece));
+                       trainer->task->length, &trainer->piece));
 done:
     return status;
 }
@@ -109,10 +111,12 @@ wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, 
     WT_TRY(check_setting(context, setting));
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
     trainer->setting = *setting;
+    trainer->setting.task.size = sizeof trainer->setting.task;
+    trainer->setting.network.size = sizeof trainer->setting.network;
     trainer->setting.task.seed = wt_seed_for(setting->seed, "task", 0);
     trainer->setting.network.length = setting->task.length;
     trainer->loss = trainer->accuracy = NAN;
-    WT_TRY(wt_sparse_open(context, &trainer->setting.task, &trainer->task));
+    WT_TRY(wt_sparse_task_open(context, &trainer->setting.task, &trainer->task));
     WT_TRY(open_network(context, trainer));
     WT_TRY(wt_train_balls_open(context, trainer, setting->balls));
     WT_TRY(wt_train_about(context, trainer));
@@ -131,7 +135,7 @@ void wt_trainer_free(wt_trainer *trainer) {
     for (size_t i = 0; i < trainer->about_count; i++)
         wt_release((char *)trainer->about[i].value);
     wt_release(trainer->about);
-    wt_sparse_free(&trainer->task);
+    wt_sparse_task_free(trainer->task);
     wt_network_free(trainer->network);
     wt_release(trainer->parameters);
     wt_release(trainer->gradient);
@@ -139,8 +143,8 @@ void wt_trainer_free(wt_trainer *trainer) {
     wt_release(trainer->second);
     wt_release(trainer->ranges);
     wt_train_balls_free(trainer);
-    wt_bits_free(&trainer->batch);
-    wt_bits_free(&trainer->piece);
+    wt_bits_free(trainer->batch);
+    wt_bits_free(trainer->piece);
     wt_release(trainer->history);
     wt_release(trainer);
 }
@@ -246,7 +250,7 @@ bool wt_trainer_ended(const wt_trainer *trainer) {
     return trainer->ended;
 }
 
-void wt_trainer_again(wt_trainer *trainer) {
+void wt_trainer_restart(wt_trainer *trainer) {
     trainer->run++;
     trainer->ended = false;
     wt_train_begin_run(trainer);
@@ -266,10 +270,11 @@ const float *wt_trainer_parameters(const wt_trainer *trainer) {
 }
 
 const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer) {
-    return &trainer->task;
+    return trainer->task;
 }
 
-wt_train_result wt_trainer_result(const wt_trainer *trainer) {
+wt_status wt_trainer_result(wt_context *context, const wt_trainer *trainer,
+                            wt_train_result *given) {
     wt_train_result out = {.runs = trainer->run + 1,
                            .leave_step = trainer->marks[0],
                            .mark_step = trainer->marks[1],
@@ -289,16 +294,21 @@ wt_train_result wt_trainer_result(const wt_trainer *trainer) {
             out.success_step = point->step;
         }
     }
-    return out;
+    wt_status status = wt_sized_check(context, "wt_train_result", given, sizeof out);
+    if (status == WT_OK)
+        wt_sized_write(given, &out, sizeof out);
+    return status;
 }
 
-wt_status wt_train_trial(wt_context *context, const wt_train_setting *setting, uint64_t seed,
-                         wt_train_result *out) {
+wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *setting, uint64_t seed,
+                               wt_train_result *out) {
+    const wt_train_result none = {.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
     wt_trainer *trainer = NULL;
     wt_train_setting own = *setting;
     wt_status status;
     own.seed = seed;
-    *out = (wt_train_result){.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
+    WT_TRY(wt_sized_check(context, "wt_train_result", out, sizeof none));
+    wt_sized_write(out, &none, sizeof none);
     status = wt_trainer_open(context, &own, &trainer);
     if (status == WT_MISSED) { /* no training set to be had: a trial that fails */
         status = WT_OK;
@@ -306,7 +316,7 @@ wt_status wt_train_trial(wt_context *context, const wt_train_setting *setting, u
     }
     WT_TRY(status);
     WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
-    *out = wt_trainer_result(trainer);
+    WT_TRY(wt_trainer_result(context, trainer, out));
 done:
     wt_trainer_free(trainer);
     return status;

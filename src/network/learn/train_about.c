@@ -33,9 +33,9 @@ static wt_status put_real(wt_context *context, wt_trainer *trainer, const char *
 static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
     char text[WT_BOOLEAN_MOST_BITS * POSITION_TEXT] = "";
     size_t used = 0;
-    for (size_t i = 0; i < trainer->task.function.bits; i++)
+    for (size_t i = 0; i < trainer->task->function->bits; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "%zu" : ",%zu",
-                                 trainer->task.relevant[i]);
+                                 trainer->task->relevant[i]);
     return put(context, trainer, "relevant", text);
 }
 
@@ -61,8 +61,8 @@ static wt_status put_task(wt_context *context, wt_trainer *trainer) {
     wt_status status;
     WT_TRY(put(context, trainer, "task", setting->task.function));
     WT_TRY(put_relevant(context, trainer));
-    WT_TRY(put_real(context, trainer, "probability", trainer->task.probability));
-    WT_TRY(put_real(context, trainer, "noise", trainer->task.noise));
+    WT_TRY(put_real(context, trainer, "probability", trainer->task->probability));
+    WT_TRY(put_real(context, trainer, "noise", trainer->task->noise));
     WT_TRY(put_count(context, trainer, "samples", setting->online > 0 ? 0 : setting->samples));
     WT_TRY(put_count(context, trainer, "online", setting->online));
     WT_TRY(put_count(context, trainer, "keep-ambiguous", setting->keep_ambiguous));

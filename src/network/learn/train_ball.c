@@ -45,9 +45,8 @@ static wt_train_group *group_of(wt_trainer *trainer, const char *name) {
 
 /* Whether the matrix is one that stays as drawn. */
 static bool is_fixed(const wt_trainer *trainer, const wt_train_matrix *matrix) {
-    size_t count;
-    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
-    for (size_t i = 0; i < count; i++)
+    const wt_network_tensor *tensors = trainer->network->tensors;
+    for (size_t i = 0; i < trainer->network->tensor_count; i++)
         if (matrix->offset - tensors[i].offset < tensors[i].rows * tensors[i].columns)
             return tensors[i].fixed;
     return false;

@@ -11,9 +11,8 @@ static bool is_kind(const wt_trainer *trainer, const char *kind) {
 }
 
 static const wt_network_tensor *find(const wt_trainer *trainer, const char *name) {
-    size_t count;
-    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
-    for (size_t i = 0; i < count; i++)
+    const wt_network_tensor *tensors = trainer->network->tensors;
+    for (size_t i = 0; i < trainer->network->tensor_count; i++)
         if (strcmp(tensors[i].name, name) == 0)
             return &tensors[i];
     return NULL;
@@ -52,7 +51,7 @@ static wt_train_matrix head_at(const wt_trainer *trainer, const char *name, size
     size_t width = spec->dim / spec->heads;
     bool product = strcmp(name, "qk") == 0;
     wt_train_matrix out = {.product = product,
-                           .turned = product,
+                           .transposed = product,
                            .rows = spec->dim,
                            .columns = product ? spec->dim : width,
                            .stride = spec->dim,
@@ -73,8 +72,8 @@ wt_train_matrix wt_train_matrix_at(const wt_trainer *trainer, const char *name, 
                            .columns = tensor->vector ? 1 : tensor->columns,
                            .stride = tensor->vector ? 1 : tensor->columns,
                            .offset = tensor->offset};
-    out.turned = strcmp(tensor->name, "w_qk") == 0;
-    if (out.turned) { /* as taken: the transpose */
+    out.transposed = strcmp(tensor->name, "w_qk") == 0;
+    if (out.transposed) { /* as taken: the transpose */
         out.rows = tensor->columns;
         out.columns = tensor->rows;
     }
@@ -82,12 +81,13 @@ wt_train_matrix wt_train_matrix_at(const wt_trainer *trainer, const char *name, 
     return out;
 }
 
-/* out = turned ? part^T : part, for a part with the matrix's shape or its transpose's. */
+/* out = transposed ? part^T : part, for a part with the matrix's shape or its transpose's. */
 static void load_part(const float *from, const wt_train_matrix *matrix, double *out) {
     for (size_t i = 0; i < matrix->rows; i++)
         for (size_t j = 0; j < matrix->columns; j++)
-            out[i * matrix->columns + j] = (double)(matrix->turned ? from[j * matrix->stride + i]
-                                                                   : from[i * matrix->stride + j]);
+            out[i * matrix->columns + j] =
+                (double)(matrix->transposed ? from[j * matrix->stride + i]
+                                            : from[i * matrix->stride + j]);
 }
 
 /* W_Q and W_K of a head, both (rows, width). */
@@ -151,7 +151,7 @@ wt_status wt_train_matrix_store(wt_context *context, wt_trainer *trainer,
     float *out = trainer->parameters + matrix->offset;
     for (size_t i = 0; i < matrix->rows; i++)
         for (size_t j = 0; j < matrix->columns; j++)
-            *(matrix->turned ? &out[j * matrix->stride + i] : &out[i * matrix->stride + j]) =
+            *(matrix->transposed ? &out[j * matrix->stride + i] : &out[i * matrix->stride + j]) =
                 (float)values[i * matrix->columns + j];
     return WT_OK;
 }

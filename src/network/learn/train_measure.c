@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "network/learn/trainer.h"
 
 enum { PARTS = 20, LOOKED = 256, LOOK_PIECE = 32 };
@@ -12,12 +13,12 @@ enum { PARTS = 20, LOOKED = 256, LOOK_PIECE = 32 };
  */
 
 static wt_status measure_train(wt_context *context, wt_trainer *trainer, wt_train_measure *out) {
-    wt_network_result result;
+    wt_network_result result = WT_SIZED(wt_network_result);
     wt_status status;
     out->train_loss = out->train_miss = out->train_accuracy = NAN;
     if (trainer->setting.online > 0)
         return WT_OK;
-    WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &trainer->batch,
+    WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, trainer->batch,
                                SIZE_MAX, &result));
     out->train_loss = result.loss;
     out->train_miss = result.miss;
@@ -29,13 +30,14 @@ done:
 /* One part of the test samples, piece by piece. */
 static wt_status test_part(wt_context *context, wt_trainer *trainer, size_t begin, size_t end,
                            wt_network_result *out) {
-    wt_bits bits = trainer->piece;
-    wt_network_result result;
+    wt_bits bits = *trainer->piece;
+    wt_network_result result = WT_SIZED(wt_network_result);
     wt_status status = WT_OK;
     *out = (wt_network_result){.samples = end - begin};
     for (size_t first = begin; first < end; first += bits.samples) {
-        bits.samples = end - first < trainer->piece.samples ? end - first : trainer->piece.samples;
-        WT_TRY(wt_sparse_draw(context, &trainer->task, "test", first, true, &bits));
+        bits.samples =
+            end - first < trainer->piece->samples ? end - first : trainer->piece->samples;
+        WT_TRY(wt_sparse_task_draw(context, trainer->task, "test", first, true, &bits));
         WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
                                    &result));
         out->loss += result.loss * (double)bits.samples / (double)out->samples;
@@ -91,8 +93,8 @@ static wt_status measure_norm(wt_context *context, const wt_trainer *trainer, co
     WT_TRY(WT_NEW(context, &a, m * n, "a matrix to measure"));
     WT_TRY(wt_train_matrix_load(context, trainer, &matrix, a));
     memcpy(norm->name, matrix.name, sizeof norm->name);
-    norm->rows = matrix.turned ? n : m;
-    norm->columns = matrix.turned ? m : n;
+    norm->rows = matrix.transposed ? n : m;
+    norm->columns = matrix.transposed ? m : n;
     WT_TRY(wt_norm(context, WT_SPECTRAL, m, n, a, n, &norm->spectral));
     WT_TRY(wt_norm(context, WT_FROBENIUS, m, n, a, n, &norm->frobenius));
     WT_TRY(wt_norm(context, WT_COLUMNS, m, n, a, n, &norm->two_one));
@@ -107,8 +109,8 @@ done:
 static wt_status measure_norms(wt_context *context, const wt_trainer *trainer,
                                wt_train_measure *out) {
     static const char *const by_head[] = {"qk", "v"};
-    size_t count, heads = wt_network_spec_of(trainer->network)->heads;
-    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
+    size_t count = trainer->network->tensor_count, heads = trainer->network->spec.heads;
+    const wt_network_tensor *tensors = trainer->network->tensors;
     const char *kind = wt_network_spec_of(trainer->network)->kind;
     bool split = strcmp(kind, "transformer") == 0, read_out = strcmp(kind, "head") == 0;
     wt_status status;
@@ -136,19 +138,18 @@ static void add_weights(size_t samples, size_t numbers, const float *weights, do
 static wt_status sum_attention(wt_context *context, wt_trainer *trainer, size_t numbers,
                                double *sum) {
     float *weights = NULL;
-    wt_bits bits = {0};
+    wt_bits *bits = NULL;
     wt_status status;
-    WT_TRY(wt_bits_new(context, LOOK_PIECE, trainer->task.length, &bits));
+    WT_TRY(wt_bits_new(context, LOOK_PIECE, trainer->task->length, &bits));
     WT_TRY(WT_NEW(context, &weights, LOOK_PIECE * numbers, "attention weights"));
     for (size_t first = 0; first < LOOKED; first += LOOK_PIECE) {
-        WT_TRY(wt_sparse_draw(context, &trainer->task, "look", first, false, &bits));
-        WT_TRY(
-            wt_network_attention(context, trainer->network, trainer->parameters, &bits, weights));
+        WT_TRY(wt_sparse_task_draw(context, trainer->task, "look", first, false, bits));
+        WT_TRY(wt_network_attention(context, trainer->network, trainer->parameters, bits, weights));
         add_weights(LOOK_PIECE, numbers, weights, sum);
     }
 done:
     wt_release(weights);
-    wt_bits_free(&bits);
+    wt_bits_free(bits);
     return status;
 }
 
@@ -159,8 +160,8 @@ static void summarise(const wt_trainer *trainer, const double *mean, wt_train_me
     out->best_mass = -1;
     for (size_t h = 0; h < out->heads; h++) {
         double mass = 0;
-        for (size_t i = 0; i < trainer->task.function.bits; i++)
-            mass += mean[h * positions + trainer->task.relevant[i]];
+        for (size_t i = 0; i < trainer->task->function->bits; i++)
+            mass += mean[h * positions + trainer->task->relevant[i]];
         out->mass += mass / (double)out->heads;
         if (mass > out->best_mass) {
             out->best_mass = mass;
@@ -181,7 +182,7 @@ static wt_status measure_attention(wt_context *context, wt_trainer *trainer,
     if (strcmp(spec->kind, "mlp") == 0)
         goto done;
     out->heads = strcmp(spec->kind, "head") == 0 ? 1 : spec->heads;
-    out->positions = trainer->task.length + 1;
+    out->positions = trainer->task->length + 1;
     size_t numbers = out->heads * out->positions;
     WT_TRY(WT_NEW_ZERO(context, &out->attention, 2 * out->positions, "attention"));
     WT_TRY(WT_NEW_ZERO(context, &sum, numbers, "attention"));
@@ -196,20 +197,22 @@ done:
 
 wt_status wt_trainer_measure(wt_context *context, wt_trainer *trainer, size_t test_samples,
                              wt_train_measure *out) {
+    wt_train_measure full = {0};
     wt_status status;
-    *out = (wt_train_measure){0};
+    WT_TRY(wt_sized_check(context, "wt_train_measure", out, sizeof full));
     if (test_samples < 2) {
         status = wt_fail(context, WT_USAGE, "a measured loss needs 2 test samples or more, not %zu",
                          test_samples);
         goto done;
     }
-    WT_TRY(measure_train(context, trainer, out));
-    WT_TRY(measure_test(context, trainer, test_samples, out));
-    WT_TRY(measure_norms(context, trainer, out));
-    WT_TRY(measure_attention(context, trainer, out));
+    WT_TRY(measure_train(context, trainer, &full));
+    WT_TRY(measure_test(context, trainer, test_samples, &full));
+    WT_TRY(measure_norms(context, trainer, &full));
+    WT_TRY(measure_attention(context, trainer, &full));
+    wt_sized_write(out, &full, sizeof full);
 done:
     if (status != WT_OK)
-        wt_train_measure_free(out);
+        wt_train_measure_free(&full);
     return status;
 }
 
@@ -218,5 +221,6 @@ void wt_train_measure_free(wt_train_measure *measure) {
         return;
     wt_release(measure->norms);
     wt_release(measure->attention);
-    *measure = (wt_train_measure){0};
+    measure->norms = NULL;
+    measure->attention = NULL;
 }

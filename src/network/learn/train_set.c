@@ -15,12 +15,12 @@ static bool is_and(const wt_boolean *function) {
 
 /* Whether a second choice of positions explains the labels as well. */
 static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bool *out) {
-    wt_search_result found;
-    wt_status status = wt_search(context, &trainer->batch, &trainer->task.function, 2, &found);
+    wt_search_result found = WT_SIZED(wt_search_result);
+    wt_status status = wt_bits_search(context, trainer->batch, trainer->task->function, 2, &found);
     if (status != WT_OK)
         return status;
     *out = found.found > 1;
-    wt_search_free(&found);
+    wt_search_result_free(&found);
     return WT_OK;
 }
 
@@ -29,14 +29,14 @@ wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
     size_t samples = setting->online > 0 ? setting->online : setting->samples;
     bool ambiguous = true;
     wt_status status;
-    WT_TRY(wt_bits_new(context, samples, trainer->task.length, &trainer->batch));
+    WT_TRY(wt_bits_new(context, samples, trainer->task->length, &trainer->batch));
     if (setting->online > 0)
         goto done; /* every step draws its own */
     bool check =
-        !setting->keep_ambiguous && setting->task.noise == 0 && is_and(&trainer->task.function);
+        !setting->keep_ambiguous && setting->task.noise == 0 && is_and(trainer->task->function);
     for (; ambiguous && trainer->redrawn < REDRAWS; trainer->redrawn += ambiguous) {
-        WT_TRY(wt_sparse_draw(context, &trainer->task, "train",
-                              (uint64_t)trainer->redrawn * samples, true, &trainer->batch));
+        WT_TRY(wt_sparse_task_draw(context, trainer->task, "train",
+                                   (uint64_t)trainer->redrawn * samples, true, trainer->batch));
         ambiguous = false;
         if (check)
             WT_TRY(is_ambiguous(context, trainer, &ambiguous));
@@ -45,7 +45,7 @@ wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
         status = wt_fail(context, WT_MISSED,
                          "each of %d training sets of %zu samples of %zu bits fits a second and "
                          "(take more samples, or keep ambiguous sets)",
-                         REDRAWS, samples, trainer->task.length);
+                         REDRAWS, samples, trainer->task->length);
 done:
     return status;
 }

@@ -10,11 +10,10 @@
  */
 
 void wt_train_begin_run(wt_trainer *trainer) {
-    size_t count;
-    const wt_network_tensor *tensors = wt_network_tensors(trainer->network, &count);
+    const wt_network_tensor *tensors = trainer->network->tensors;
     uint64_t seed = wt_seed_for(trainer->setting.seed, "start", trainer->run);
     wt_network_draw(trainer->network, seed, trainer->parameters);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < trainer->network->tensor_count; i++) {
         bool scaled = !tensors[i].vector && !tensors[i].fixed;
         for (size_t j = 0; scaled && j < tensors[i].rows * tensors[i].columns; j++)
             trainer->parameters[tensors[i].offset + j] *= (float)trainer->setting.init_scale;
@@ -71,7 +70,7 @@ static void note_marks(wt_trainer *trainer, double loss) {
 wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     const wt_train_setting *setting = &trainer->setting;
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->run);
-    wt_network_result result;
+    wt_network_result result = WT_SIZED(wt_network_result);
     wt_status status;
     if (trainer->step == 0 && trainer->group_count > 0) { /* the start, too */
         keep(trainer, false);
@@ -79,11 +78,11 @@ wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     }
     if (setting->online > 0) { /* runs go on along the stream */
         uint64_t batch = (uint64_t)trainer->run * setting->steps + trainer->step;
-        WT_TRY(wt_sparse_draw(context, &trainer->task, "train", batch * setting->online, true,
-                              &trainer->batch));
+        WT_TRY(wt_sparse_task_draw(context, trainer->task, "train", batch * setting->online, true,
+                                   trainer->batch));
     }
-    WT_TRY(wt_network_gradient(context, trainer->network, trainer->parameters, &trainer->batch,
-                               seed, trainer->step, trainer->gradient, &result));
+    WT_TRY(wt_network_gradient(context, trainer->network, trainer->parameters, trainer->batch, seed,
+                               trainer->step, trainer->gradient, &result));
     WT_TRY(update(context, trainer));
     trainer->step++;
     trainer->loss = result.loss;
@@ -151,8 +150,8 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
     size_t samples = setting->validation_samples, judged = 0, correct = 0, piece = 0;
     size_t allowed = setting->hasty ? errors_allowed(setting) : SIZE_MAX;
     size_t count = trainer->points; /* validations so far: each has its own part of the stream */
-    wt_bits bits = trainer->piece;
-    wt_network_result result;
+    wt_bits bits = *trainer->piece;
+    wt_network_result result = WT_SIZED(wt_network_result);
     wt_status status = WT_OK;
     for (size_t first = 0; first < samples; first += piece) {
         if (judged - correct > allowed) {
@@ -160,10 +159,11 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
                 break;
             allowed = SIZE_MAX;
         }
-        piece = samples - first < trainer->piece.samples ? samples - first : trainer->piece.samples;
+        piece =
+            samples - first < trainer->piece->samples ? samples - first : trainer->piece->samples;
         bits.samples = piece;
-        WT_TRY(wt_sparse_draw(context, &trainer->task, "validate",
-                              (uint64_t)count * samples + first, false, &bits));
+        WT_TRY(wt_sparse_task_draw(context, trainer->task, "validate",
+                                   (uint64_t)count * samples + first, false, &bits));
         WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits,
                                    allowed == SIZE_MAX ? allowed : allowed - (judged - correct),
                                    &result));

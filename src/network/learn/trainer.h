@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "linalg/linalg.h"
+#include "network/model/network_kind.h"
 #include "wattle/io.h"
 #include "wattle/train.h"
 
@@ -25,7 +26,7 @@ struct wt_trainer {
     wt_train_setting setting; /* its texts are not kept: see `about` */
     wt_metadata *about;       /* the setting in words, for files; values are blocks of their own */
     size_t about_count;
-    wt_sparse_task task;
+    wt_sparse_task *task;
     wt_network *network;
     size_t size; /* of the parameters, as of the gradient and both moments */
     float *parameters, *gradient, *first, *second;
@@ -34,8 +35,8 @@ struct wt_trainer {
     size_t range_count;
     wt_train_group *groups; /* matrices in balls */
     size_t group_count;
-    wt_bits batch; /* the training set, or this step's samples */
-    wt_bits piece; /* of a validation */
+    wt_bits *batch; /* the training set, or this step's samples */
+    wt_bits *piece; /* of a validation */
     size_t redrawn;
 
     /* What a checkpoint holds, beside parameters and moments. */
@@ -84,8 +85,8 @@ wt_status wt_train_project(wt_context *context, wt_trainer *trainer);
 /* A matrix of the network in double: `rows` x `columns`, rows close together, as norms take it. */
 typedef struct wt_train_matrix {
     char name[WT_TRAIN_NAME];
-    bool product; /* W_Q W_K^T / sqrt(width) of a head, else a part of one tensor */
-    bool turned;  /* the tensor's transpose is what is meant */
+    bool product;    /* W_Q W_K^T / sqrt(width) of a head, else a part of one tensor */
+    bool transposed; /* the tensor's transpose is what is meant */
     size_t rows, columns;
     size_t offset, stride; /* of the part, or of W_Q's */
     size_t other;          /* of W_K's part */

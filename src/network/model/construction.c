@@ -3,51 +3,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/sized.h"
 #include "linalg/linalg.h"
 
 enum { READ_ROWS = 256 }; /* rows the network reads at a time */
 
+wt_status wt_construction_new(wt_context *context, wt_construction **out) {
+    wt_status status = WT_NEW_ZERO(context, out, 1, "a construction");
+    if (status == WT_OK)
+        (*out)->arena = wt_arena_on(context, "a construction");
+    return status;
+}
+
 void wt_construction_free(wt_construction *construction) {
     if (construction == NULL)
         return;
-    wt_boolean_free(&construction->function);
-    wt_release(construction->relevant);
-    double *const blocks[] = {construction->position, construction->symbol, construction->cls,
-                              construction->w_q,      construction->w_k,    construction->w_v,
-                              construction->w1,       construction->b1,     construction->w2,
-                              construction->b2,       construction->w3,     construction->b3};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        wt_release(blocks[i]);
-    *construction = (wt_construction){0};
-}
-
-wt_status wt_construction_room(wt_context *context, wt_construction *construction) {
-    size_t heads = construction->heads, dim = construction->dim, first = construction->width1,
-           second = construction->width2;
-    const struct {
-        double **block;
-        size_t rows, columns;
-        const char *what;
-    } blocks[] = {{&construction->w_q, heads, dim, "queries of the heads"},
-                  {&construction->w_k, heads, dim, "keys of the heads"},
-                  {&construction->w_v, heads, dim, "values of the heads"},
-                  {&construction->w1, heads, first, "the network on top"},
-                  {&construction->b1, 1, first, "the network on top"},
-                  {&construction->w2, first, second, "the network on top"},
-                  {&construction->b2, 1, second, "the network on top"},
-                  {&construction->w3, 1, second, "the network on top"},
-                  {&construction->b3, 1, 1, "the network on top"}};
-    wt_status status = WT_OK;
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        size_t count;
-        if (!wt_multiply(blocks[i].rows, blocks[i].columns, &count))
-            return wt_fail(context, WT_MEMORY, "%zu x %zu numbers for %s do not fit in memory",
-                           blocks[i].rows, blocks[i].columns, blocks[i].what);
-        WT_TRY(WT_NEW_ZERO(context, blocks[i].block, count, blocks[i].what));
-    }
-done:
-    return status;
+    wt_boolean_free(construction->function);
+    wt_arena_free(&construction->arena);
+    wt_release(construction);
 }
 
 static double dot(size_t count, const double *a, const double *b) {
@@ -90,25 +63,15 @@ static void fill_head(const wt_construction *of, size_t head, wt_token_table *ta
     }
 }
 
-wt_status wt_token_table_new(wt_context *context, const wt_construction *construction,
-                             wt_token_table *out) {
-    size_t count = 2 * construction->heads * (construction->length + 1);
-    wt_status status;
-    *out = (wt_token_table){.heads = construction->heads, .length = construction->length};
-    WT_TRY(WT_NEW(context, &out->weight, count, "attention weights"));
-    WT_TRY(WT_NEW(context, &out->moved, count, "attention values"));
-    for (size_t h = 0; h < construction->heads; h++)
+wt_status wt_token_table_fill(wt_arena *arena, const wt_construction *construction,
+                              wt_token_table *out) {
+    size_t heads = construction->heads, tokens = construction->length + 1;
+    *out = (wt_token_table){.heads = heads, .length = construction->length};
+    out->weight = WT_TAKE(arena, double, heads, tokens, 2);
+    out->moved = WT_TAKE(arena, double, heads, tokens, 2);
+    for (size_t h = 0; arena->status == WT_OK && h < heads; h++)
         fill_head(construction, h, out);
-done:
-    if (status != WT_OK)
-        wt_token_table_free(out);
-    return status;
-}
-
-void wt_token_table_free(wt_token_table *table) {
-    wt_release(table->weight);
-    wt_release(table->moved);
-    *table = (wt_token_table){0};
+    return arena->status;
 }
 
 static void add_relu(size_t rows, size_t columns, const double *bias, double *values) {
@@ -120,10 +83,11 @@ static void add_relu(size_t rows, size_t columns, const double *bias, double *va
 wt_status wt_construction_read(wt_context *context, const wt_construction *construction,
                                size_t rows, const double *y, double *out) {
     size_t heads = construction->heads, first = construction->width1, second = construction->width2;
-    double *one = NULL, *two = NULL;
+    wt_arena arena = wt_arena_on(context, "hidden layers");
+    double *one = WT_TAKE(&arena, double, READ_ROWS, first);
+    double *two = WT_TAKE(&arena, double, READ_ROWS, second);
     wt_status status;
-    WT_TRY(WT_NEW(context, &one, READ_ROWS * first, "a hidden layer"));
-    WT_TRY(WT_NEW(context, &two, READ_ROWS * second, "a hidden layer"));
+    WT_TRY(arena.status);
     for (size_t from = 0; from < rows; from += READ_ROWS) {
         size_t count = rows - from < READ_ROWS ? rows - from : READ_ROWS;
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, count, first, heads, 1, y + from * heads, heads,
@@ -136,8 +100,7 @@ wt_status wt_construction_read(wt_context *context, const wt_construction *const
             out[from + i] = dot(second, two + i * second, construction->w3) + construction->b3[0];
     }
 done:
-    wt_release(one);
-    wt_release(two);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -156,15 +119,16 @@ static void attend(const wt_token_table *table, const uint8_t *bit, double *out)
 
 wt_status wt_construction_run(wt_context *context, const wt_construction *construction,
                               const wt_bits *bits, double *head, double *out) {
-    wt_token_table table = {0};
-    double *y = NULL;
+    wt_arena arena = wt_arena_on(context, "answers of the heads");
+    wt_token_table table;
     size_t heads = construction->heads;
     wt_status status;
     if (bits->length != construction->length)
         return wt_fail(context, WT_USAGE, "samples of %zu bits for a construction of %zu",
                        bits->length, construction->length);
-    WT_TRY(wt_token_table_new(context, construction, &table));
-    WT_TRY(WT_NEW(context, &y, bits->samples * heads, "answers of the heads"));
+    WT_TRY(wt_token_table_fill(&arena, construction, &table));
+    double *y = WT_TAKE(&arena, double, bits->samples, heads);
+    WT_TRY(arena.status);
     for (size_t i = 0; i < bits->samples; i++)
         attend(&table, bits->bit + i * bits->length, y + i * heads);
     if (head != NULL)
@@ -172,17 +136,16 @@ wt_status wt_construction_run(wt_context *context, const wt_construction *constr
     if (out != NULL)
         WT_TRY(wt_construction_read(context, construction, bits->samples, y, out));
 done:
-    wt_release(y);
-    wt_token_table_free(&table);
+    wt_arena_free(&arena);
     return status;
 }
 
 size_t wt_construction_told(const wt_construction *construction) {
-    return construction->heads == 1 ? construction->function.bits : 1;
+    return construction->heads == 1 ? construction->function->bits : 1;
 }
 
 size_t wt_construction_ones(const wt_construction *construction, size_t head, size_t row) {
-    size_t s = construction->function.bits, ones = 0;
+    size_t s = construction->function->bits, ones = 0;
     for (size_t j = 0; j < s; j++)
         if (construction->heads == 1 || j == head)
             ones += row >> (s - 1 - j) & 1;
@@ -229,21 +192,42 @@ static double token_length(const wt_construction *of, size_t position, size_t b)
     return sqrt(square);
 }
 
-void wt_construction_norms(const wt_construction *construction, wt_construct_norms *out) {
-    size_t dim = construction->dim;
-    *out = (wt_construct_norms){.cls = length_of(dim, construction->cls)};
-    for (size_t h = 0; h < construction->heads; h++) {
+static void measure_norms(const wt_construction *of, wt_construction_summary *out) {
+    size_t dim = of->dim;
+    out->cls = length_of(dim, of->cls);
+    for (size_t h = 0; h < of->heads; h++) {
         double query = 0; /* row i of w_q w_k^T is w_q[i] w_k */
         for (size_t i = 0; i < dim; i++)
-            query += fabs(construction->w_q[h * dim + i]);
-        out->qk21 = fmax(out->qk21, query * length_of(dim, construction->w_k + h * dim));
-        out->v = fmax(out->v, length_of(dim, construction->w_v + h * dim));
+            query += fabs(of->w_q[h * dim + i]);
+        out->qk21 = fmax(out->qk21, query * length_of(dim, of->w_k + h * dim));
+        out->v = fmax(out->v, length_of(dim, of->w_v + h * dim));
     }
     out->v21 = out->v; /* one column */
     out->x = out->cls;
     /* unit vectors with a symbol apart from them are all as long as the first */
-    size_t count = construction->position == NULL ? 1 : construction->length;
+    size_t count = of->position == NULL ? 1 : of->length;
     for (size_t t = 0; t < count; t++)
         for (size_t b = 0; b < 2; b++)
-            out->x = fmax(out->x, token_length(construction, t, b));
+            out->x = fmax(out->x, token_length(of, t, b));
+}
+
+wt_status wt_construction_summarise(wt_context *context, const wt_construction *construction,
+                                    wt_construction_summary *out) {
+    wt_construction_summary full = {.length = construction->length,
+                                    .bits = construction->function->bits,
+                                    .heads = construction->heads,
+                                    .dim = construction->dim,
+                                    .relevant = construction->relevant,
+                                    .bag = construction->bag,
+                                    .width1 = construction->width1,
+                                    .width2 = construction->width2,
+                                    .gap = construction->gap,
+                                    .strength = construction->strength,
+                                    .overlap = construction->overlap};
+    wt_status status = wt_sized_check(context, "wt_construction_summary", out, sizeof full);
+    if (status != WT_OK)
+        return status;
+    measure_norms(construction, &full);
+    wt_sized_write(out, &full, sizeof full);
+    return WT_OK;
 }

@@ -34,21 +34,17 @@ static void spell_function(const wt_boolean *function, char *out) {
 
 static void spell_relevant(const wt_construction *of, char *out) {
     size_t used = 0;
-    for (size_t j = 0; j < of->function.bits; j++)
+    for (size_t j = 0; j < of->function->bits; j++)
         used += (size_t)snprintf(out + used, LIST_BYTES - used, "%s%zu", j > 0 ? "," : "",
                                  of->relevant[j]);
 }
 
 /* Unit vectors as they stand in the file. */
-static wt_status spread(wt_context *context, const wt_construction *of, double **out) {
-    size_t count;
-    if (!wt_multiply(of->length, of->dim, &count))
-        return wt_fail(context, WT_MEMORY, "%zu positions in %zu dimensions do not fit", of->length,
-                       of->dim);
-    wt_status status = WT_NEW_ZERO(context, out, count, "positions");
-    for (size_t t = 0; status == WT_OK && t < of->length; t++)
-        (*out)[t * of->dim + t] = 1;
-    return status;
+static const double *spread(wt_arena *arena, const wt_construction *of) {
+    double *out = WT_TAKE_ZERO(arena, double, of->length, of->dim);
+    for (size_t t = 0; out != NULL && t < of->length; t++)
+        out[t * of->dim + t] = 1;
+    return out;
 }
 
 static size_t list_tensors(const wt_construction *of, const double *position,
@@ -73,15 +69,17 @@ static size_t list_tensors(const wt_construction *of, const double *position,
     return count;
 }
 
-wt_status wt_construction_save(wt_context *context, const char *path,
-                               const wt_construction *construction) {
+wt_status wt_construction_save(wt_context *context, const wt_construction *construction,
+                               const char *path) {
+    wt_arena arena = wt_arena_on(context, "the file of a construction");
+    char *function = WT_TAKE(&arena, char, FUNCTION_BYTES);
+    const double *position =
+        construction->position == NULL ? spread(&arena, construction) : construction->position;
     char relevant[LIST_BYTES], gap[NUMBER_BYTES], strength[NUMBER_BYTES], overlap[NUMBER_BYTES];
-    char *function = NULL;
-    double *position = NULL;
     wt_tensor tensors[MOST_TENSORS];
     wt_status status;
-    WT_TRY(WT_NEW(context, &function, FUNCTION_BYTES, "a function's text"));
-    spell_function(&construction->function, function);
+    WT_TRY(arena.status);
+    spell_function(construction->function, function);
     spell_relevant(construction, relevant);
     snprintf(gap, sizeof gap, "%.17g", construction->gap);
     snprintf(strength, sizeof strength, "%.17g", construction->strength);
@@ -94,14 +92,10 @@ wt_status wt_construction_save(wt_context *context, const char *path,
                                             {"gap", gap},
                                             {"strength", strength},
                                             {"overlap", overlap}};
-    if (construction->position == NULL)
-        WT_TRY(spread(context, construction, &position));
-    size_t count =
-        list_tensors(construction, position != NULL ? position : construction->position, tensors);
+    size_t count = list_tensors(construction, position, tensors);
     WT_TRY(wt_safetensors_write(context, path, tensors, count, metadata, METADATA));
 done:
-    wt_release(function);
-    wt_release(position);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -122,14 +116,13 @@ static wt_status read_real(wt_context *context, const wt_file *file, const char 
 
 static wt_status read_relevant(wt_context *context, const wt_file *file, wt_construction *out) {
     const char *text = wt_file_metadata(file, "relevant");
-    size_t s = out->function.bits;
+    size_t s = out->function->bits;
     wt_grid grid = {0};
-    wt_status status;
+    wt_status status = WT_OK;
     if (text == NULL || wt_grid_parse_integers(context, text, &grid) != WT_OK || grid.count != s) {
         status = no_construction(context, file, "its metadata has no s relevant positions");
         goto done;
     }
-    WT_TRY(WT_NEW(context, &out->relevant, s, "relevant positions"));
     for (size_t j = 0; j < s; j++) {
         bool again = false;
         for (size_t i = 0; i < j; i++)
@@ -147,8 +140,9 @@ done:
 }
 
 /* The array with this shape into a new block. */
-static wt_status read_array(wt_context *context, const wt_file *file, const char *name, size_t rank,
+static wt_status read_array(wt_arena *arena, const wt_file *file, const char *name, size_t rank,
                             const size_t *shape, double **out) {
+    wt_context *context = arena->context;
     const wt_array *array = wt_file_find(file, name);
     wt_status status;
     if (array == NULL || array->rank != rank ||
@@ -157,8 +151,8 @@ static wt_status read_array(wt_context *context, const wt_file *file, const char
         snprintf(why, sizeof why, "array '%s' is missing or of another shape", name);
         return no_construction(context, file, why);
     }
-    wt_release(*out);
-    WT_TRY(WT_NEW(context, out, array->count, name));
+    *out = WT_TAKE(arena, double, array->count);
+    WT_TRY(arena->status);
     WT_TRY(wt_file_read(context, file, array, *out));
     if (wt_check_finite(context, name, *out, rank, shape) != WT_OK)
         status =
@@ -167,7 +161,7 @@ done:
     return status;
 }
 
-static wt_status read_arrays(wt_context *context, const wt_file *file, wt_construction *out) {
+static wt_status read_arrays(const wt_file *file, wt_construction *out) {
     size_t h = out->heads, d = out->dim, one = out->width1, two = out->width2;
     const struct {
         const char *name;
@@ -183,7 +177,7 @@ static wt_status read_arrays(wt_context *context, const wt_file *file, wt_constr
     wt_status status = WT_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (arrays[i].block != &out->symbol || !out->bag)
-            WT_TRY(read_array(context, file, arrays[i].name, arrays[i].rank, arrays[i].shape,
+            WT_TRY(read_array(&out->arena, file, arrays[i].name, arrays[i].rank, arrays[i].shape,
                               arrays[i].block));
 done:
     return status;
@@ -216,7 +210,7 @@ static wt_status read_words(wt_context *context, const wt_file *file, wt_constru
     if (tokens == NULL || (strcmp(tokens, "bag") != 0 && strcmp(tokens, "sum") != 0))
         return no_construction(context, file, "its tokens are neither 'sum' nor 'bag'");
     out->bag = strcmp(tokens, "bag") == 0;
-    if (out->heads != out->function.bits && !(out->heads == 1 && out->function.symmetric))
+    if (out->heads != out->function->bits && !(out->heads == 1 && out->function->symmetric))
         return no_construction(context, file, "its heads do not fit its function");
     WT_TRY(read_relevant(context, file, out));
     out->gap = wt_construction_gap(out); /* the promise is not the file's to make */
@@ -226,17 +220,20 @@ done:
     return status;
 }
 
-wt_status wt_construction_load(wt_context *context, const char *path, wt_construction *out) {
+wt_status wt_construction_load(wt_context *context, const char *path, wt_construction **out) {
+    wt_construction *construction = NULL;
     wt_file *file = NULL;
     wt_status status;
-    *out = (wt_construction){0};
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(read_sizes(context, file, out));
-    WT_TRY(read_words(context, file, out));
-    WT_TRY(read_arrays(context, file, out));
+    WT_TRY(wt_construction_new(context, &construction));
+    WT_TRY(read_sizes(context, file, construction));
+    WT_TRY(read_words(context, file, construction));
+    WT_TRY(read_arrays(file, construction));
+    *out = construction;
+    construction = NULL;
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_construction_free(out);
+    wt_construction_free(construction);
     return status;
 }

@@ -40,5 +40,4 @@ const wt_network_kind wt_kind_head = {.name = "head",
                                       .gradient = wt_head_gradient,
                                       .evaluate = wt_head_evaluate,
                                       .attention = wt_head_attention,
-                                      .plain = wt_head_plain,
                                       .close = wt_release};

@@ -21,9 +21,6 @@ enum wt_head_tensor {
     WT_HEAD_TENSORS
 };
 
-wt_status wt_head_plain(wt_context *context, const wt_network *network, const double *parameters,
-                        const wt_bits *batch, const wt_network_plain_out *out);
-
 wt_status wt_head_gradient(wt_context *context, wt_network *network, const float *parameters,
                            const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                            wt_network_result *result);

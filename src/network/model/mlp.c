@@ -32,5 +32,4 @@ const wt_network_kind wt_kind_mlp = {.name = "mlp",
                                      .layout = layout,
                                      .gradient = wt_mlp_gradient,
                                      .evaluate = wt_mlp_evaluate,
-                                     .plain = wt_mlp_plain,
                                      .close = wt_release};

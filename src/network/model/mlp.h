@@ -12,9 +12,6 @@
 
 enum wt_mlp_tensor { WT_MLP_W1, WT_MLP_B1, WT_MLP_W2, WT_MLP_B2, WT_MLP_W3, WT_MLP_B3 };
 
-wt_status wt_mlp_plain(wt_context *context, const wt_network *network, const double *parameters,
-                       const wt_bits *batch, const wt_network_plain_out *out);
-
 wt_status wt_mlp_gradient(wt_context *context, wt_network *network, const float *parameters,
                           const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                           wt_network_result *result);

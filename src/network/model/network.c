@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "network/model/network_kind.h"
 #include "wattle/random.h"
 
@@ -13,14 +14,16 @@ enum {
     PIECE = 512, /* numbers drawn at a time; even, for normals come in pairs */
 };
 
-wt_network_spec wt_network_spec_default(void) {
-    return (wt_network_spec){.kind = wt_kind_transformer.name,
-                             .length = 100,
-                             .dim = 64,
-                             .heads = 16,
-                             .embedding_drop = 0.1,
-                             .attention_drop = 0.1,
-                             .block_drop = 0.1};
+void wt_network_spec_init(wt_network_spec *spec, size_t size) {
+    const wt_network_spec full = {.kind = wt_kind_transformer.name,
+                                  .length = 100,
+                                  .dim = 64,
+                                  .heads = 16,
+                                  .embedding_drop = 0.1,
+                                  .attention_drop = 0.1,
+                                  .block_drop = 0.1};
+    spec->size = size;
+    wt_sized_write(spec, &full, sizeof full);
 }
 
 static wt_status find_kind(wt_context *context, const char *name, const wt_network_kind **out) {
@@ -64,14 +67,17 @@ static wt_status check_spec(wt_context *context, const wt_network_spec *spec) {
     return WT_OK;
 }
 
-wt_status wt_network_open(wt_context *context, const wt_network_spec *spec, wt_network **out) {
+wt_status wt_network_open(wt_context *context, const wt_network_spec *given, wt_network **out) {
+    wt_network_spec spec;
     wt_network *network = NULL;
     wt_status status;
     *out = NULL;
-    WT_TRY(check_spec(context, spec));
+    WT_INIT(wt_network_spec, &spec);
+    WT_TRY(wt_sized_read(context, "wt_network_spec", given, &spec, sizeof spec));
+    WT_TRY(check_spec(context, &spec));
     WT_TRY(WT_NEW_ZERO(context, &network, 1, "a network"));
-    network->spec = *spec;
-    WT_TRY(find_kind(context, spec->kind, &network->kind));
+    network->spec = spec;
+    WT_TRY(find_kind(context, spec.kind, &network->kind));
     network->spec.kind = network->kind->name;
     WT_TRY(find_activation(context, network));
     WT_TRY(network->kind->layout(context, network));
@@ -121,9 +127,8 @@ size_t wt_network_size(const wt_network *network) {
     return network->size;
 }
 
-const wt_network_tensor *wt_network_tensors(const wt_network *network, size_t *count) {
-    *count = network->tensor_count;
-    return network->tensors;
+const wt_network_tensor *wt_network_tensor_at(const wt_network *network, size_t index) {
+    return index < network->tensor_count ? &network->tensors[index] : NULL;
 }
 
 static void draw_normal(wt_stream stream, double spread, size_t count, float *out) {
@@ -187,11 +192,13 @@ static wt_status check_batch(wt_context *context, const wt_network *network, con
 wt_status wt_network_gradient(wt_context *context, wt_network *network, const float *parameters,
                               const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                               wt_network_result *result) {
+    wt_network_result full = {0};
     wt_status status;
-    *result = (wt_network_result){0};
+    WT_TRY(wt_sized_check(context, "wt_network_result", result, sizeof full));
     WT_TRY(check_batch(context, network, batch));
     WT_TRY(
-        network->kind->gradient(context, network, parameters, batch, seed, step, gradient, result));
+        network->kind->gradient(context, network, parameters, batch, seed, step, gradient, &full));
+    wt_sized_write(result, &full, sizeof full);
     for (size_t i = 0; i < network->tensor_count; i++)
         if (network->tensors[i].fixed)
             memset(gradient + network->tensors[i].offset, 0,
@@ -202,10 +209,12 @@ done:
 
 wt_status wt_network_evaluate(wt_context *context, wt_network *network, const float *parameters,
                               const wt_bits *batch, size_t most_errors, wt_network_result *result) {
+    wt_network_result full = {0};
     wt_status status;
-    *result = (wt_network_result){0};
+    WT_TRY(wt_sized_check(context, "wt_network_result", result, sizeof full));
     WT_TRY(check_batch(context, network, batch));
-    WT_TRY(network->kind->evaluate(context, network, parameters, batch, most_errors, result));
+    WT_TRY(network->kind->evaluate(context, network, parameters, batch, most_errors, &full));
+    wt_sized_write(result, &full, sizeof full);
 done:
     return status;
 }
@@ -217,27 +226,6 @@ wt_status wt_network_attention(wt_context *context, wt_network *network, const f
     if (network->kind->attention == NULL)
         return wt_fail(context, WT_USAGE, "a network '%s' does not attend", network->kind->name);
     WT_TRY(network->kind->attention(context, network, parameters, batch, out));
-done:
-    return status;
-}
-
-wt_status wt_network_plain(wt_context *context, const wt_network *network, const double *parameters,
-                           const wt_bits *batch, double *logits, double *loss, double *gradient,
-                           double *attention) {
-    wt_network_plain_out out = {logits, loss, gradient, attention};
-    wt_status status;
-    WT_TRY(check_batch(context, network, batch));
-    if (attention != NULL && network->kind->attention == NULL)
-        return wt_fail(context, WT_USAGE, "a network '%s' does not attend", network->kind->name);
-    if (gradient != NULL)
-        memset(gradient, 0, network->size * sizeof *gradient);
-    if (loss != NULL)
-        *loss = 0;
-    WT_TRY(network->kind->plain(context, network, parameters, batch, &out));
-    for (size_t i = 0; i < network->tensor_count && gradient != NULL; i++)
-        if (network->tensors[i].fixed)
-            memset(gradient + network->tensors[i].offset, 0,
-                   network->tensors[i].rows * network->tensors[i].columns * sizeof *gradient);
 done:
     return status;
 }

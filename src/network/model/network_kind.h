@@ -2,7 +2,7 @@
 #ifndef WT_NETWORK_MODEL_NETWORK_KIND_H
 #define WT_NETWORK_MODEL_NETWORK_KIND_H
 
-#include "base/context.h"
+#include "network/task/boolean.h"
 #include "wattle/network.h"
 
 #define WT_NETWORK_TENSORS 24 /* most tensors a kind has */
@@ -31,11 +31,6 @@ struct wt_network {
     void *work; /* of the kind; grows to the largest batch seen */
 };
 
-/* What a batch gives: any pointer may be NULL. */
-typedef struct wt_network_plain_out {
-    double *logits, *loss, *gradient, *attention;
-} wt_network_plain_out;
-
 struct wt_network_kind {
     const char *name;
     const char *const *activations; /* the first is the kind's own; ends with NULL */
@@ -51,8 +46,6 @@ struct wt_network_kind {
                           const wt_bits *batch, size_t most_errors, wt_network_result *result);
     wt_status (*attention)(wt_context *context, wt_network *network, const float *parameters,
                            const wt_bits *batch, float *out); /* NULL: it does not attend */
-    wt_status (*plain)(wt_context *context, const wt_network *network, const double *parameters,
-                       const wt_bits *batch, const wt_network_plain_out *out);
 
     void (*close)(void *work); /* accepts NULL */
 };

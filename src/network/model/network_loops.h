@@ -12,6 +12,8 @@ typedef struct wt_row_shape {
     const float *live;
 } wt_row_shape;
 
+#define WT_NORM_EPSILON 1e-5 /* of every layer normalisation */
+
 /* With s = scale g + decay p:  m = b1 m + (1 - b1) s,  v = b2 v + (1 - b2) s^2,
  * p = p - (decoupled p + step m / (sqrt(v) root + epsilon)) */
 #define WT_ADAM_FIRST   0.9
@@ -37,8 +39,9 @@ typedef struct wt_network_loops {
     /* x = x scale where kept, 0 elsewhere; words (count / 2), the low halves of 16 words for the
      * first 16 numbers of every 32, the high halves for the second. count a multiple of 32. */
     void (*drop)(size_t count, const uint32_t *words, uint32_t keep, float scale, float *x);
-    /* As wt_plain_norm and its derivative on `rows` rows; d_x, d_g and d_b are added to.
-     * With out = NULL, g and b are not read. */
+    /* Layer normalisation of `rows` rows: hat = (x - mean) / sqrt(variance + epsilon), out = hat g
+     * + b, scale = 1 / sqrt(..). With out = NULL, g and b are not read. Back: with s = d_out g, d_x
+     * = scale (s - mean(s) - hat mean(s hat)), d_g = d_out hat, d_b = d_out, all added to. */
     void (*norm)(const wt_row_shape *shape, size_t rows, const float *x, const float *g,
                  const float *b, float *hat, float *out, float *scale);
     void (*norm_back)(const wt_row_shape *shape, size_t rows, const float *hat, const float *scale,

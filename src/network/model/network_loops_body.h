@@ -4,7 +4,6 @@
 
 #include "network/model/network_lanes.h"
 #include "network/model/network_loops.h"
-#include "network/model/network_plain.h"
 
 typedef uint64_t wide_words __attribute__((vector_size(4 * LANES)));
 typedef uint32_t half_words __attribute__((vector_size(2 * LANES)));

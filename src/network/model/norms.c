@@ -7,32 +7,97 @@
 #include "network/model/norms.h"
 
 wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
-                             wt_model_norms *out) {
+                             wt_model_norms **out) {
+    wt_model_norms *norms = NULL;
     wt_status status;
-    *out = (wt_model_norms){.x = 1, .cls = 1, .w = NAN};
-    WT_TRY(WT_NEW_ZERO(context, &out->layer, layers, "norms of layers"));
-    out->layers = layers;
-    for (size_t i = 0; i < layers; i++) {
-        wt_layer_norms *layer = &out->layer[i];
-        layer->sigma = 1;
-        WT_TRY(WT_NEW(context, &layer->head, heads, "norms of heads"));
-        layer->heads = heads;
-        for (size_t h = 0; h < heads; h++)
-            layer->head[h] = (wt_head_norms){NAN, NAN, NAN, NAN, NAN, NAN};
-    }
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &norms, 1, "norms of a model"));
+    *norms = (wt_model_norms){.layers = layers, .heads = heads, .x = 1, .cls = 1, .w = NAN};
+    WT_TRY(WT_NEW2(context, &norms->head, layers, heads, "norms of heads"));
+    WT_TRY(WT_NEW(context, &norms->sigma, layers, "norms of layers"));
+    for (size_t i = 0; i < layers; i++)
+        norms->sigma[i] = 1;
+    for (size_t i = 0; i < layers * heads; i++)
+        norms->head[i] = (wt_head_norms){NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = norms;
+    norms = NULL;
 done:
-    if (status != WT_OK)
-        wt_model_norms_free(out);
+    wt_model_norms_free(norms);
     return status;
 }
 
 void wt_model_norms_free(wt_model_norms *norms) {
     if (norms == NULL)
         return;
-    for (size_t i = 0; norms->layer != NULL && i < norms->layers; i++)
-        wt_release(norms->layer[i].head);
-    wt_release(norms->layer);
-    *norms = (wt_model_norms){0};
+    wt_release(norms->head);
+    wt_release(norms->sigma);
+    wt_release(norms);
+}
+
+size_t wt_model_norms_layers(const wt_model_norms *norms) {
+    return norms->layers;
+}
+
+size_t wt_model_norms_heads(const wt_model_norms *norms) {
+    return norms->heads;
+}
+
+size_t wt_model_norms_dim(const wt_model_norms *norms) {
+    return norms->dim;
+}
+
+size_t wt_model_norms_length(const wt_model_norms *norms) {
+    return norms->length;
+}
+
+/* Where a norm is kept; NULL when there is none. */
+static const double *place_of(const wt_model_norms *norms, wt_model_norm norm, size_t layer,
+                              size_t head) {
+    bool of_head = norm <= WT_MODEL_NORM_C, of_layer = of_head || norm == WT_MODEL_NORM_SIGMA;
+    if ((of_layer && layer >= norms->layers) || (of_head && head >= norms->heads))
+        return NULL;
+    const wt_head_norms *at = of_head ? &norms->head[layer * norms->heads + head] : NULL;
+    switch (norm) {
+    case WT_MODEL_NORM_QK21:
+        return &at->qk21;
+    case WT_MODEL_NORM_QK:
+        return &at->qk;
+    case WT_MODEL_NORM_V21:
+        return &at->v21;
+    case WT_MODEL_NORM_V:
+        return &at->v;
+    case WT_MODEL_NORM_C21:
+        return &at->c21;
+    case WT_MODEL_NORM_C:
+        return &at->c;
+    case WT_MODEL_NORM_SIGMA:
+        return &norms->sigma[layer];
+    case WT_MODEL_NORM_X:
+        return &norms->x;
+    case WT_MODEL_NORM_P:
+        return &norms->p;
+    case WT_MODEL_NORM_CLS:
+        return &norms->cls;
+    case WT_MODEL_NORM_W:
+        return &norms->w;
+    }
+    return NULL;
+}
+
+double wt_model_norms_get(const wt_model_norms *norms, wt_model_norm norm, size_t layer,
+                          size_t head) {
+    const double *place = place_of(norms, norm, layer, head);
+    return place == NULL ? NAN : *place;
+}
+
+wt_status wt_model_norms_set(wt_context *context, wt_model_norms *norms, wt_model_norm norm,
+                             size_t layer, size_t head, double value) {
+    const double *place = place_of(norms, norm, layer, head);
+    if (place == NULL)
+        return wt_fail(context, WT_USAGE, "there is no norm %d of head %zu in layer %zu", (int)norm,
+                       head, layer);
+    *(double *)place = value;
+    return WT_OK;
 }
 
 double wt_length_of(size_t count, const double *values) {

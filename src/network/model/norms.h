@@ -1,9 +1,22 @@
-/* Norms of a head's matrices. */
+/* Norms of a model's matrices. */
 #ifndef WT_NETWORK_MODEL_NORMS_H
 #define WT_NETWORK_MODEL_NORMS_H
 
 #include "base/context.h"
 #include "wattle/capacity.h"
+
+/* Of one head, as in wt_model_norm. */
+typedef struct wt_head_norms {
+    double qk21, qk, v21, v, c21, c;
+} wt_head_norms;
+
+struct wt_model_norms {
+    size_t dim, length; /* d and T; 0 = not known */
+    size_t layers, heads;
+    wt_head_norms *head; /* (layers, heads), the lowest layer first */
+    double *sigma;       /* (layers) */
+    double x, p, cls, w;
+};
 
 double wt_length_of(size_t count, const double *values);
 

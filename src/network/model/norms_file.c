@@ -82,21 +82,20 @@ static double activation_slope(const reader *of) {
                                                      : 1;
 }
 
-static wt_status measure_products(const reader *of, size_t dim, wt_layer_norms *layer) {
+static wt_status measure_products(const reader *of, size_t dim, wt_model_norms *out) {
     stack square = {0}, query = {0}, key = {0};
     wt_status status = WT_OK;
     if (wt_file_find(of->file, "w_qk") != NULL) {
-        WT_TRY(read_shaped(of, "w_qk", layer->heads, dim, dim, &square));
-        for (size_t h = 0; h < layer->heads; h++)
-            WT_TRY(wt_norms_square(of->context, dim, matrix_at(&square, h), &layer->head[h]));
+        WT_TRY(read_shaped(of, "w_qk", out->heads, dim, dim, &square));
+        for (size_t h = 0; h < out->heads; h++)
+            WT_TRY(wt_norms_square(of->context, dim, matrix_at(&square, h), &out->head[h]));
         goto done;
     }
-    WT_TRY(read_shaped(of, "w_q", layer->heads, dim, 0, &query));
-    WT_TRY(read_shaped(of, "w_k", layer->heads, dim, query.columns, &key));
-    for (size_t h = 0; h < layer->heads; h++)
+    WT_TRY(read_shaped(of, "w_q", out->heads, dim, 0, &query));
+    WT_TRY(read_shaped(of, "w_k", out->heads, dim, query.columns, &key));
+    for (size_t h = 0; h < out->heads; h++)
         WT_TRY(wt_norms_product(of->context, dim, query.columns, matrix_at(&query, h),
-                                query.columns, matrix_at(&key, h), key.columns, 1,
-                                &layer->head[h]));
+                                query.columns, matrix_at(&key, h), key.columns, 1, &out->head[h]));
 done:
     wt_release(square.values);
     wt_release(query.values);
@@ -147,28 +146,29 @@ done:
     return status;
 }
 
-wt_status wt_head_norms_load(wt_context *context, const char *path, wt_model_norms *out) {
+wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **given) {
     reader of = {0};
     stack value = {0};
     wt_status status;
-    *out = (wt_model_norms){0};
+    wt_model_norms *out = NULL;
+    *given = NULL;
     WT_TRY(open_reader(context, path, "head", "a head", &of));
     WT_TRY(read_stack(&of, "w_v", &value));
-    WT_TRY(wt_model_norms_new(context, 1, value.count, out));
-    wt_layer_norms *layer = &out->layer[0];
+    WT_TRY(wt_model_norms_new(context, 1, value.count, &out));
     out->dim = value.rows;
-    layer->sigma = activation_slope(&of);
-    for (size_t h = 0; h < layer->heads; h++)
+    out->sigma[0] = activation_slope(&of);
+    for (size_t h = 0; h < out->heads; h++)
         WT_TRY(wt_norms_pair(context, value.rows, value.columns, matrix_at(&value, h),
-                             value.columns, &layer->head[h].v21, &layer->head[h].v));
-    WT_TRY(measure_products(&of, out->dim, layer));
+                             value.columns, &out->head[h].v21, &out->head[h].v));
+    WT_TRY(measure_products(&of, out->dim, out));
     WT_TRY(measure_tokens(&of, out->dim, out));
     WT_TRY(measure_readout(&of, out));
+    *given = out;
+    out = NULL;
 done:
     wt_release(value.values);
     wt_file_free(of.file);
-    if (status != WT_OK)
-        wt_model_norms_free(out);
+    wt_model_norms_free(out);
     return status;
 }
 
@@ -190,16 +190,16 @@ static wt_status count_heads(const reader *of, size_t dim, size_t *heads) {
 }
 
 /* Head h has columns h width .. of wq, wk and wv, and the same rows of wo. */
-static wt_status measure_block(const reader *of, size_t dim, wt_layer_norms *layer) {
+static wt_status measure_block(const reader *of, size_t dim, wt_model_norms *out) {
     stack wq = {0}, wk = {0}, wv = {0}, wo = {0};
-    size_t width = dim / layer->heads;
+    size_t width = dim / out->heads;
     wt_status status;
     WT_TRY(read_shaped(of, "wq", 1, dim, dim, &wq));
     WT_TRY(read_shaped(of, "wk", 1, dim, dim, &wk));
     WT_TRY(read_shaped(of, "wv", 1, dim, dim, &wv));
     WT_TRY(read_shaped(of, "wo", 1, dim, dim, &wo));
-    for (size_t h = 0; h < layer->heads; h++) {
-        wt_head_norms *head = &layer->head[h];
+    for (size_t h = 0; h < out->heads; h++) {
+        wt_head_norms *head = &out->head[h];
         size_t first = h * width;
         WT_TRY(wt_norms_product(of->context, dim, width, wq.values + first, dim, wk.values + first,
                                 dim, 1 / sqrt((double)width), head));
@@ -238,25 +238,27 @@ done:
     return status;
 }
 
-wt_status wt_transformer_norms_load(wt_context *context, const char *path, size_t heads,
-                                    wt_model_norms *out) {
+wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,
+                                          wt_model_norms **given) {
     reader of = {0};
     stack position = {0};
     wt_status status;
-    *out = (wt_model_norms){0};
+    wt_model_norms *out = NULL;
+    *given = NULL;
     WT_TRY(open_reader(context, path, "transformer", "a transformer", &of));
     WT_TRY(read_stack(&of, "pos_emb", &position));
     size_t dim = position.columns;
     WT_TRY(count_heads(&of, dim, &heads));
-    WT_TRY(wt_model_norms_new(context, 1, heads, out));
+    WT_TRY(wt_model_norms_new(context, 1, heads, &out));
     out->dim = dim;
     out->length = position.rows - 1; /* the last is that of [CLS] */
-    WT_TRY(measure_block(&of, dim, &out->layer[0]));
+    WT_TRY(measure_block(&of, dim, out));
     WT_TRY(measure_ends(&of, dim, out));
+    *given = out;
+    out = NULL;
 done:
     wt_release(position.values);
     wt_file_free(of.file);
-    if (status != WT_OK)
-        wt_model_norms_free(out);
+    wt_model_norms_free(out);
     return status;
 }

@@ -53,5 +53,4 @@ const wt_network_kind wt_kind_transformer = {.name = "transformer",
                                              .gradient = wt_transformer_gradient,
                                              .evaluate = wt_transformer_evaluate,
                                              .attention = wt_transformer_attention,
-                                             .plain = wt_transformer_plain,
                                              .close = wt_transformer_work_free};

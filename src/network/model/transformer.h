@@ -39,8 +39,4 @@ enum wt_transformer_tensor {
     WT_TRANSFORMER_TENSORS
 };
 
-wt_status wt_transformer_plain(wt_context *context, const wt_network *network,
-                               const double *parameters, const wt_bits *batch,
-                               const wt_network_plain_out *out);
-
 #endif

@@ -2,7 +2,6 @@
  * loops_plain.c. */
 #include <math.h>
 
-#include "network/model/network_plain.h"
 #include "network/model/transformer_loops.h"
 
 enum {

@@ -159,7 +159,6 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
     wt_status status;
     WT_TRY(start(context, network, parameters, &run));
     WT_TRY(set_codes(context, &run));
-    *result = (wt_network_result){0};
     while (result->samples < batch->samples && result->samples - result->correct <= most_errors) {
         size_t left = batch->samples - result->samples, count = left < round ? left : round;
         run.first = result->samples;

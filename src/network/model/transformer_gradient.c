@@ -153,7 +153,7 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
     if (!absorbed)
         WT_TRY(wt_transformer_tables_back(context, work, &work->sums[0], work->table));
     finish(work, &work->sums[0], absorbed ? work->sums[0].table : work->table, scale, gradient);
-    *result = (wt_network_result){.samples = batch->samples};
+    *result = (wt_network_result){.size = sizeof *result, .samples = batch->samples};
     for (size_t group = 0; group < run.groups; group++) {
         result->loss += work->results[group].loss / (double)batch->samples;
         result->miss += work->results[group].miss / (double)batch->samples;

@@ -1,9 +1,10 @@
+#include "network/task/boolean.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "wattle/boolean.h"
 
 static size_t ones(size_t row) {
     size_t count = 0;
@@ -34,52 +35,46 @@ static const struct {
 } families[] = {{"and", and_of}, {"or", or_of}, {"majority", majority_of}, {"parity", parity_of}};
 enum { FAMILIES = sizeof families / sizeof *families };
 
-static wt_status no_function(wt_context *context, const char *text) {
-    return wt_fail(context, WT_USAGE,
-                   "no Boolean function: '%s' (and:3, or:3, majority:3, parity:3, symmetric: and "
-                   "s + 1 zeros and ones, table: and 2^s of them; s from 1 to %d)",
-                   text, WT_BOOLEAN_MOST_BITS);
+/* A function as it is spelled: by a family, by values for each number of ones, or by a table. */
+typedef struct {
+    size_t bits; /* 0 = it is none */
+    bool (*family)(size_t count, size_t s);
+    const char *digits; /* by the number of ones, or by row */
+    bool table;
+} spelling;
+
+static spelling read_spelling(const char *text) {
+    const char *colon = strchr(text, ':');
+    size_t name = colon == NULL ? 0 : (size_t)(colon - text), digits = 0;
+    spelling none = {0}, out = {0};
+    if (colon == NULL)
+        return none;
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (strlen(families[i].name) == name && strncmp(text, families[i].name, name) == 0)
+            out.family = families[i].of;
+    if (out.family != NULL) {
+        uint64_t s;
+        out.bits = wt_parse_unsigned(colon + 1, &s) && s <= WT_BOOLEAN_MOST_BITS ? (size_t)s : 0;
+        return out;
+    }
+    out.digits = colon + 1;
+    out.table = strncmp(text, "table:", name + 1) == 0;
+    digits = strlen(out.digits);
+    if ((!out.table && strncmp(text, "symmetric:", name + 1) != 0) || digits < 2 ||
+        strspn(out.digits, "01") != digits)
+        return none;
+    while (out.bits <= WT_BOOLEAN_MOST_BITS &&
+           (out.table ? (size_t)1 << out.bits : out.bits + 1) < digits)
+        out.bits++;
+    bool fits = out.bits <= WT_BOOLEAN_MOST_BITS &&
+                (out.table ? (size_t)1 << out.bits : out.bits + 1) == digits;
+    return fits ? out : none;
 }
 
-static wt_status new_table(wt_context *context, size_t bits, wt_boolean *out) {
-    out->bits = bits;
-    return WT_NEW(context, &out->value, (size_t)1 << bits, "a truth table");
-}
-
-static wt_status open_family(wt_context *context, const char *text, size_t family,
-                             const char *argument, wt_boolean *out) {
-    uint64_t s;
-    if (!wt_parse_unsigned(argument, &s) || s == 0 || s > WT_BOOLEAN_MOST_BITS)
-        return no_function(context, text);
-    wt_status status = new_table(context, (size_t)s, out);
-    for (size_t row = 0; status == WT_OK && row < (size_t)1 << s; row++)
-        out->value[row] = families[family].of(ones(row), (size_t)s);
-    return status;
-}
-
-static wt_status open_symmetric(wt_context *context, const char *text, const char *digits,
-                                wt_boolean *out) {
-    size_t count = strlen(digits);
-    if (count < 2 || count > WT_BOOLEAN_MOST_BITS + 1 || strspn(digits, "01") != count)
-        return no_function(context, text);
-    wt_status status = new_table(context, count - 1, out);
-    for (size_t row = 0; status == WT_OK && row < (size_t)1 << (count - 1); row++)
-        out->value[row] = digits[ones(row)] == '1';
-    return status;
-}
-
-static wt_status open_table(wt_context *context, const char *text, const char *digits,
-                            wt_boolean *out) {
-    size_t count = strlen(digits), bits = 0;
-    while (bits <= WT_BOOLEAN_MOST_BITS && (size_t)1 << bits < count)
-        bits++;
-    if (count < 2 || bits > WT_BOOLEAN_MOST_BITS || (size_t)1 << bits != count ||
-        strspn(digits, "01") != count)
-        return no_function(context, text);
-    wt_status status = new_table(context, bits, out);
-    for (size_t row = 0; status == WT_OK && row < count; row++)
-        out->value[row] = digits[row] == '1';
-    return status;
+static bool value_at(const spelling *of, size_t row) {
+    if (of->family != NULL)
+        return of->family(ones(row), of->bits);
+    return of->digits[of->table ? row : ones(row)] == '1';
 }
 
 /* f depends on the number of ones alone: compared with the row whose ones are all lowest. */
@@ -90,36 +85,39 @@ static bool is_symmetric(const wt_boolean *function) {
     return true;
 }
 
-wt_status wt_boolean_open(wt_context *context, const char *text, wt_boolean *out) {
-    *out = (wt_boolean){0};
-    const char *colon = strchr(text, ':');
-    if (colon == NULL)
-        return no_function(context, text);
-    size_t name = (size_t)(colon - text);
-    wt_status status = WT_USAGE;
-    if (name == strlen("table") && strncmp(text, "table", name) == 0) {
-        status = open_table(context, text, colon + 1, out);
-    } else if (name == strlen("symmetric") && strncmp(text, "symmetric", name) == 0) {
-        status = open_symmetric(context, text, colon + 1, out);
-    } else {
-        size_t family = 0;
-        while (family < FAMILIES && (strlen(families[family].name) != name ||
-                                     strncmp(text, families[family].name, name) != 0))
-            family++;
-        if (family == FAMILIES)
-            return no_function(context, text);
-        status = open_family(context, text, family, colon + 1, out);
-    }
-    if (status == WT_OK)
-        out->symmetric = is_symmetric(out);
-    return status;
+wt_status wt_boolean_open(wt_context *context, const char *text, wt_boolean **out) {
+    spelling of = read_spelling(text);
+    *out = NULL;
+    if (of.bits == 0)
+        return wt_fail(context, WT_USAGE,
+                       "no Boolean function: '%s' (and:3, or:3, majority:3, parity:3, symmetric: "
+                       "and s + 1 zeros and ones, table: and 2^s of them; s from 1 to %d)",
+                       text, WT_BOOLEAN_MOST_BITS);
+    size_t rows = (size_t)1 << of.bits;
+    wt_status status = wt_allocate(context, out, sizeof **out + rows, 1, "a truth table");
+    if (status != WT_OK)
+        return status;
+    (*out)->bits = of.bits;
+    for (size_t row = 0; row < rows; row++)
+        (*out)->value[row] = value_at(&of, row);
+    (*out)->symmetric = is_symmetric(*out);
+    return WT_OK;
 }
 
 void wt_boolean_free(wt_boolean *function) {
-    if (function == NULL)
-        return;
-    wt_release(function->value);
-    *function = (wt_boolean){0};
+    wt_release(function);
+}
+
+size_t wt_boolean_bits(const wt_boolean *function) {
+    return function->bits;
+}
+
+bool wt_boolean_symmetric(const wt_boolean *function) {
+    return function->symmetric;
+}
+
+uint8_t wt_boolean_value(const wt_boolean *function, size_t row) {
+    return function->value[row];
 }
 
 double wt_boolean_mean(const wt_boolean *function, double probability) {

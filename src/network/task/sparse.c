@@ -1,38 +1,15 @@
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "wattle/boolean.h"
+#include "base/sized.h"
+#include "network/task/boolean.h"
 #include "wattle/random.h"
 
 enum {
     GRAIN = 64,   /* samples a chunk */
     PIECE = 1024, /* random words taken at a time */
 };
-
-wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits *out) {
-    wt_status status;
-    size_t cells = 0;
-    *out = (wt_bits){.samples = samples, .length = length};
-    if (!wt_multiply(samples, length, &cells))
-        return wt_fail(context, WT_MEMORY, "%zu samples of %zu bits do not fit in memory", samples,
-                       length);
-    WT_TRY(WT_NEW(context, &out->bit, cells, "bits"));
-    WT_TRY(WT_NEW(context, &out->label, samples, "labels"));
-done:
-    if (status != WT_OK)
-        wt_bits_free(out);
-    return status;
-}
-
-void wt_bits_free(wt_bits *bits) {
-    if (bits == NULL)
-        return;
-    wt_release(bits->bit);
-    wt_release(bits->label);
-    *bits = (wt_bits){0};
-}
 
 static wt_status check_spec(wt_context *context, const wt_sparse_spec *spec, size_t s) {
     if (spec->length < s)
@@ -52,7 +29,7 @@ static wt_status check_spec(wt_context *context, const wt_sparse_spec *spec, siz
 
 static wt_status set_relevant(wt_context *context, const wt_sparse_spec *spec,
                               wt_sparse_task *task) {
-    size_t s = task->function.bits;
+    size_t s = task->function->bits;
     if (spec->relevant == NULL)
         return wt_random_subset(context, wt_stream_for(spec->seed, "relevant", 0), spec->length, s,
                                 task->relevant);
@@ -69,41 +46,67 @@ static wt_status set_relevant(wt_context *context, const wt_sparse_spec *spec,
     return WT_OK;
 }
 
-wt_status wt_sparse_open(wt_context *context, const wt_sparse_spec *spec, wt_sparse_task *out) {
+void wt_sparse_spec_init(wt_sparse_spec *spec, size_t size) {
+    const wt_sparse_spec full = {.function = "and:3", .length = 300, .probability = NAN};
+    spec->size = size;
+    wt_sized_write(spec, &full, sizeof full);
+}
+
+wt_status wt_sparse_task_open(wt_context *context, const wt_sparse_spec *given,
+                              wt_sparse_task **out) {
+    wt_sparse_spec spec;
+    wt_sparse_task *task = NULL;
     wt_status status;
-    *out = (wt_sparse_task){.length = spec->length, .noise = spec->noise, .seed = spec->seed};
-    WT_TRY(wt_boolean_open(context, spec->function, &out->function));
-    WT_TRY(check_spec(context, spec, out->function.bits));
-    WT_TRY(WT_NEW(context, &out->relevant, out->function.bits, "relevant positions"));
-    WT_TRY(set_relevant(context, spec, out));
-    out->probability =
-        isnan(spec->probability) ? wt_boolean_balance(&out->function) : spec->probability;
+    *out = NULL;
+    WT_INIT(wt_sparse_spec, &spec);
+    WT_TRY(wt_sized_read(context, "wt_sparse_spec", given, &spec, sizeof spec));
+    WT_TRY(WT_NEW_ZERO(context, &task, 1, "a task"));
+    task->length = spec.length;
+    task->noise = spec.noise;
+    task->seed = spec.seed;
+    WT_TRY(wt_boolean_open(context, spec.function, &task->function));
+    WT_TRY(check_spec(context, &spec, task->function->bits));
+    WT_TRY(set_relevant(context, &spec, task));
+    task->probability =
+        isnan(spec.probability) ? wt_boolean_balance(task->function) : spec.probability;
+    *out = task;
+    task = NULL;
 done:
-    if (status != WT_OK)
-        wt_sparse_free(out);
+    wt_sparse_task_free(task);
     return status;
 }
 
-void wt_sparse_free(wt_sparse_task *task) {
+void wt_sparse_task_free(wt_sparse_task *task) {
     if (task == NULL)
         return;
-    wt_boolean_free(&task->function);
-    wt_release(task->relevant);
-    *task = (wt_sparse_task){0};
+    wt_boolean_free(task->function);
+    wt_release(task);
 }
 
-uint8_t wt_sparse_label(const wt_sparse_task *task, const uint8_t *bit) {
+const wt_boolean *wt_sparse_task_function(const wt_sparse_task *task) {
+    return task->function;
+}
+
+const size_t *wt_sparse_task_relevant(const wt_sparse_task *task) {
+    return task->relevant;
+}
+
+double wt_sparse_task_probability(const wt_sparse_task *task) {
+    return task->probability;
+}
+
+uint8_t wt_sparse_task_label(const wt_sparse_task *task, const uint8_t *bit) {
     size_t row = 0;
-    for (size_t i = 0; i < task->function.bits; i++)
+    for (size_t i = 0; i < task->function->bits; i++)
         row = 2 * row + bit[task->relevant[i]];
-    return task->function.value[row];
+    return task->function->value[row];
 }
 
 /* Bit t of sample i is 1 when half-word t of the sample's words is below probability 2^32. */
 typedef struct {
     const wt_sparse_task *task;
     wt_bits *out;
-    wt_stream inputs, turns;
+    wt_stream inputs, flips;
     uint64_t first;
     bool noisy;
 } draw_job;
@@ -130,22 +133,22 @@ static wt_status draw_chunk(void *argument, size_t begin, size_t end, int worker
     const draw_job *job = argument;
     (void)worker;
     draw_inputs(job, begin, end);
-    uint8_t turn[GRAIN] = {0};
+    uint8_t flip[GRAIN] = {0};
     if (job->noisy && job->task->noise > 0)
-        wt_random_bernoulli(job->turns, job->first + begin, end - begin, job->task->noise, turn);
+        wt_random_bernoulli(job->flips, job->first + begin, end - begin, job->task->noise, flip);
     for (size_t i = begin; i < end; i++)
         job->out->label[i] =
-            wt_sparse_label(job->task, job->out->bit + i * job->out->length) ^ turn[i - begin];
+            wt_sparse_task_label(job->task, job->out->bit + i * job->out->length) ^ flip[i - begin];
     return WT_OK;
 }
 
-wt_status wt_sparse_draw(wt_context *context, const wt_sparse_task *task, const char *purpose,
-                         uint64_t first, bool noisy, wt_bits *out) {
+wt_status wt_sparse_task_draw(wt_context *context, const wt_sparse_task *task, const char *purpose,
+                              uint64_t first, bool noisy, wt_bits *out) {
     if (out->length != task->length)
         return wt_fail(context, WT_USAGE, "samples of %zu bits asked of a task of %zu", out->length,
                        task->length);
     draw_job job = {.task = task, .out = out, .first = first, .noisy = noisy};
     job.inputs = wt_stream_for(task->seed, purpose, 0);
-    job.turns = wt_stream_for(task->seed, purpose, 1);
+    job.flips = wt_stream_for(task->seed, purpose, 1);
     return wt_parallel_for(context, out->samples, GRAIN, draw_chunk, &job);
 }

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/context.h"
-#include "wattle/capacity.h"
+#include "base/sized.h"
+#include "network/model/norms.h"
 
 static double two_thirds(double value) {
     return cbrt(value * value);
@@ -53,6 +53,8 @@ done:
 static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
     const wt_model_norms *norms = spec->norms;
     wt_status status = WT_OK;
+    if (norms == NULL)
+        return wt_fail(context, WT_USAGE, "a bound needs norms");
     if (spec->dim == 0 || spec->length == 0 || spec->samples == 0)
         return wt_fail(context, WT_USAGE,
                        "a bound needs dimension, length and samples of 1 or more, not %zu, %zu and "
@@ -73,9 +75,9 @@ static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
     if (spec->deep || !isnan(norms->w)) /* a head may answer y itself */
         WT_TRY(check_norm(context, "w", norms->w));
     for (size_t i = 0; i < norms->layers; i++) {
-        WT_TRY(check_norm(context, "sigma", norms->layer[i].sigma));
-        for (size_t h = 0; h < norms->layer[i].heads; h++)
-            WT_TRY(check_head(context, spec, &norms->layer[i].head[h]));
+        WT_TRY(check_norm(context, "sigma", norms->sigma[i]));
+        for (size_t h = 0; h < norms->heads; h++)
+            WT_TRY(check_head(context, spec, &norms->head[i * norms->heads + h]));
     }
 done:
     return status;
@@ -92,7 +94,7 @@ static double largest_query(const wt_model_norms *norms) {
 /* A head with tokens in the unit ball: the first layer takes the tokens' size into its weights. */
 static wt_head_norms scaled(const wt_capacity_spec *spec, size_t layer, size_t head) {
     const wt_model_norms *norms = spec->norms;
-    wt_head_norms out = norms->layer[layer].head[head];
+    wt_head_norms out = norms->head[layer * norms->heads + head];
     double ball = layer == 0 ? norms->x + norms->p : 1,
            query = layer == 0 ? largest_query(norms) : 1;
     out.v *= ball;
@@ -105,8 +107,8 @@ static wt_head_norms scaled(const wt_capacity_spec *spec, size_t layer, size_t h
 }
 
 static double layer_sum(const wt_capacity_spec *spec, size_t layer) {
-    double sigma = spec->norms->layer[layer].sigma, sum = 0;
-    for (size_t h = 0; h < spec->norms->layer[layer].heads; h++) {
+    double sigma = spec->norms->sigma[layer], sum = 0;
+    for (size_t h = 0; h < spec->norms->heads; h++) {
         wt_head_norms head = scaled(spec, layer, h);
         sum += two_thirds(head.c21) + two_thirds(2 * sigma * head.c * head.v * head.qk21) +
                two_thirds(sigma * head.c * head.v21);
@@ -117,9 +119,9 @@ static double layer_sum(const wt_capacity_spec *spec, size_t layer) {
 /* How much larger an error in a layer's input can come out of it. */
 static double layer_lipschitz(const wt_capacity_spec *spec, size_t layer) {
     double sum = spec->residual ? 1 : 0;
-    for (size_t h = 0; h < spec->norms->layer[layer].heads; h++) {
+    for (size_t h = 0; h < spec->norms->heads; h++) {
         wt_head_norms head = scaled(spec, layer, h);
-        sum += spec->norms->layer[layer].sigma * head.c * head.v * (1 + 4 * head.qk);
+        sum += spec->norms->sigma[layer] * head.c * head.v * (1 + 4 * head.qk);
     }
     return sum;
 }
@@ -130,8 +132,8 @@ static double largest_answer(const wt_capacity_spec *spec) {
     double sum = 0;
     if (spec->deep)
         return 1;
-    for (size_t h = 0; h < spec->norms->layer[0].heads; h++)
-        sum += spec->norms->layer[0].sigma * scaled(spec, 0, h).v;
+    for (size_t h = 0; h < spec->norms->heads; h++)
+        sum += spec->norms->sigma[0] * scaled(spec, 0, h).v;
     return sum;
 }
 
@@ -146,12 +148,14 @@ static void add_gap(const wt_capacity_spec *spec, wt_capacity *out) {
     out->gap = out->capacity_term + out->confidence_term;
 }
 
-wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec, double *alpha,
-                              wt_capacity *out) {
-    wt_status status = check(context, spec);
-    *out = (wt_capacity){0};
-    if (status != WT_OK)
-        return status;
+void wt_capacity_spec_init(wt_capacity_spec *spec, size_t size) {
+    const wt_capacity_spec full = {.epsilon = 0.1, .delta = 0.05, .lipschitz = 1, .loss_most = 1};
+    spec->size = size;
+    wt_sized_write(spec, &full, sizeof full);
+}
+
+static wt_capacity compute(const wt_capacity_spec *spec, double *alpha) {
+    wt_capacity out = {0};
     bool reads = !isnan(spec->norms->w);
     double w = reads ? spec->norms->w : 1, answer = largest_answer(spec);
     double above = 1, sum = reads ? two_thirds(answer) : 0;
@@ -162,14 +166,28 @@ wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *spec,
         if (i > 0)
             above *= layer_lipschitz(spec, i);
     }
-    out->log_factor =
+    out.log_factor =
         log((double)spec->dim) + log((double)spec->samples) + log((double)spec->length);
-    out->constant = out->log_factor * w * w * sum * sum * sum;
-    out->covering = out->constant / (spec->epsilon * spec->epsilon);
-    out->range = w * answer;
-    add_gap(spec, out);
-    out->pseudo_natural = (size_t)floor(log((double)spec->length));
+    out.constant = out.log_factor * w * w * sum * sum * sum;
+    out.covering = out.constant / (spec->epsilon * spec->epsilon);
+    out.range = w * answer;
+    add_gap(spec, &out);
+    out.pseudo_natural = (size_t)floor(log((double)spec->length));
     for (size_t left = spec->length; left > 1; left /= 2)
-        out->pseudo_binary++;
-    return WT_OK;
+        out.pseudo_binary++;
+    return out;
+}
+
+wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *given, double *alpha,
+                              wt_capacity *out) {
+    wt_capacity_spec spec;
+    wt_status status;
+    WT_INIT(wt_capacity_spec, &spec);
+    WT_TRY(wt_sized_read(context, "wt_capacity_spec", given, &spec, sizeof spec));
+    WT_TRY(wt_sized_check(context, "wt_capacity", out, sizeof *out));
+    WT_TRY(check(context, &spec));
+    wt_capacity full = compute(&spec, alpha);
+    wt_sized_write(out, &full, sizeof full);
+done:
+    return status;
 }

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/sized.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
 typedef struct {
     wt_context *context;
-    const wt_construct_spec *spec;
+    const wt_construction_spec *spec;
     wt_construction *out;
     size_t places;  /* different vectors at the relevant positions: s, or 1 where all share one */
     size_t anchors; /* these, then e_0 and e_1 unless a bag, then v_cls */
@@ -28,7 +28,7 @@ static size_t symbols(const builder *of) {
 }
 
 static wt_status choose_dim(builder *of) {
-    const wt_construct_spec *spec = of->spec;
+    const wt_construction_spec *spec = of->spec;
     size_t fewest = of->anchors;
     wt_status status = wt_check_choice(of->context, "kind of positions", (int)spec->positions,
                                        WT_POSITIONS_TRAINED + 1);
@@ -41,7 +41,7 @@ static wt_status choose_dim(builder *of) {
     else if (spec->position_dim > 0)
         of->out->dim = spec->position_dim;
     else
-        of->out->dim = wt_construct_random_dim(of->out->function.bits, spec->length);
+        of->out->dim = wt_construction_random_dim(of->out->function->bits, spec->length);
     if (of->out->dim < fewest)
         return wt_fail(of->context, WT_USAGE,
                        "%zu dimensions cannot hold the %zu vectors of the relevant positions, the "
@@ -62,34 +62,47 @@ static size_t place_of(const builder *of, size_t j) {
     return of->places == 1 ? 0 : j;
 }
 
-static wt_status make_positions(builder *of) {
+static void make_positions(builder *of) {
     wt_construction *out = of->out;
-    size_t length = out->length, dim = out->dim, count;
+    size_t length = out->length, dim = out->dim;
     if (of->spec->positions == WT_POSITIONS_BASIS)
-        return WT_OK;
-    if (!wt_multiply(length, dim, &count))
-        return wt_fail(of->context, WT_MEMORY, "%zu positions in %zu dimensions do not fit", length,
-                       dim);
-    wt_status status = WT_NEW_ZERO(of->context, &out->position, count, "positions");
-    if (status != WT_OK)
-        return status;
+        return;
     if (of->spec->positions == WT_POSITIONS_RANDOM)
         wt_random_sphere(wt_stream_for(of->spec->seed, "positions", 0), 0, length, dim,
                          out->position);
     else
-        for (size_t j = 0; j < out->function.bits; j++)
+        for (size_t j = 0; j < out->function->bits; j++)
             out->position[out->relevant[j] * dim + place_of(of, j)] = 1;
-    return WT_OK;
 }
 
-static wt_status make_vectors(builder *of) {
+/* Room for all arrays; heads, dim and widths are set. */
+static wt_status make_room(builder *of, wt_arena *scratch) {
+    wt_construction *out = of->out;
+    wt_arena *arena = &out->arena;
+    size_t heads = out->heads, dim = out->dim, first = out->width1, second = out->width2;
+    if (of->spec->positions != WT_POSITIONS_BASIS)
+        out->position = WT_TAKE_ZERO(arena, double, out->length, dim);
+    if (!out->bag)
+        out->symbol = WT_TAKE(arena, double, 2, dim);
+    out->cls = WT_TAKE(arena, double, dim);
+    out->w_q = WT_TAKE(arena, double, heads, dim);
+    out->w_k = WT_TAKE(arena, double, heads, dim);
+    out->w_v = WT_TAKE(arena, double, heads, dim);
+    out->w1 = WT_TAKE_ZERO(arena, double, heads, first);
+    out->b1 = WT_TAKE_ZERO(arena, double, first);
+    out->w2 = WT_TAKE_ZERO(arena, double, first, second);
+    out->b2 = WT_TAKE_ZERO(arena, double, second);
+    out->w3 = WT_TAKE_ZERO(arena, double, second);
+    out->b3 = WT_TAKE_ZERO(arena, double, 1);
+    of->anchor = WT_TAKE_ZERO(scratch, double, of->anchors, dim);
+    of->target = WT_TAKE(scratch, double, of->anchors);
+    return arena->status != WT_OK ? arena->status : scratch->status;
+}
+
+static void make_vectors(builder *of) {
     wt_construction *out = of->out;
     size_t dim = out->dim, marks = symbols(of);
-    wt_status status;
-    WT_TRY(make_positions(of));
-    WT_TRY(WT_NEW(of->context, &out->cls, dim, "[CLS]"));
-    if (marks > 0)
-        WT_TRY(WT_NEW(of->context, &out->symbol, marks * dim, "symbols"));
+    make_positions(of);
     if (of->spec->positions == WT_POSITIONS_RANDOM) {
         wt_stream stream = wt_stream_for(of->spec->seed, "symbols", 0);
         if (marks > 0)
@@ -100,8 +113,6 @@ static wt_status make_vectors(builder *of) {
             unit_rows(marks, dim, dim - 1 - marks, out->symbol);
         unit_rows(1, dim, dim - 1, out->cls);
     }
-    WT_TRY(WT_NEW_ZERO(of->context, &of->anchor, of->anchors * dim, "anchors"));
-    WT_TRY(WT_NEW(of->context, &of->target, of->anchors, "anchors"));
     for (size_t j = 0; j < of->places; j++) {
         if (out->position == NULL)
             of->anchor[j * dim + out->relevant[j]] = 1;
@@ -112,8 +123,6 @@ static wt_status make_vectors(builder *of) {
     if (marks > 0)
         memcpy(of->anchor + of->places * dim, out->symbol, marks * dim * sizeof *of->anchor);
     memcpy(of->anchor + (of->anchors - 1) * dim, out->cls, dim * sizeof *of->anchor);
-done:
-    return status;
 }
 
 /* ---- heads ------------------------------------------------------------------------------------
@@ -150,7 +159,7 @@ static void set_target(builder *of, size_t head, double own, const double *symbo
 
 /* Whether head h is to look at position t. */
 static bool looks_at(const builder *of, size_t head, size_t t) {
-    for (size_t j = 0; j < of->out->function.bits; j++)
+    for (size_t j = 0; j < of->out->function->bits; j++)
         if (of->out->relevant[j] == t && (of->out->heads == 1 || j == head))
             return true;
     return false;
@@ -170,7 +179,7 @@ static double overlap_of(const builder *of, size_t head) {
 static wt_status make_head(builder *of, size_t head) {
     wt_construction *out = of->out;
     static const double none[2] = {0, 0}, signs[2] = {1, -1};
-    size_t dim = out->dim, count = out->heads == 1 ? out->function.bits : 1;
+    size_t dim = out->dim, count = out->heads == 1 ? out->function->bits : 1;
     double *w_q = out->w_q + head * dim;
     bool bag = out->bag;
     wt_status status;
@@ -204,45 +213,59 @@ done:
 
 /* The task's function and positions, which it has checked. */
 static wt_status take_task(builder *of) {
-    const wt_construct_spec *spec = of->spec;
-    wt_sparse_task task = {0};
-    wt_sparse_spec wanted = {.function = spec->function,
+    const wt_construction_spec *spec = of->spec;
+    wt_sparse_task *task = NULL;
+    wt_sparse_spec wanted = {.size = sizeof wanted,
+                             .function = spec->function,
                              .length = spec->length,
                              .relevant = spec->relevant,
                              .relevant_count = spec->relevant_count,
                              .probability = 0.5,
                              .seed = spec->seed};
-    wt_status status = wt_sparse_open(of->context, &wanted, &task);
+    wt_status status = wt_sparse_task_open(of->context, &wanted, &task);
     if (status != WT_OK)
         return status;
-    of->out->function = task.function;
-    of->out->relevant = task.relevant;
-    size_t s = task.function.bits;
-    if (spec->one_head && !task.function.symmetric)
+    of->out->function = task->function;
+    task->function = NULL;
+    memcpy(of->out->relevant, task->relevant, sizeof task->relevant);
+    wt_sparse_task_free(task);
+    size_t s = of->out->function->bits;
+    if (spec->one_head && !of->out->function->symmetric)
         return wt_fail(of->context, WT_USAGE,
                        "%s is not symmetric: one head tells how many relevant bits are 1, not "
                        "which; take s heads",
                        spec->function);
-    if (!spec->one_head && s > WT_CONSTRUCT_MOST_BITS)
+    if (!spec->one_head && s > WT_CONSTRUCTION_MOST_BITS)
         return wt_fail(of->context, WT_USAGE,
                        "the network on %zu heads would have 4 s 2^s x 2 2^s weights; s may be %d "
                        "at most",
-                       s, WT_CONSTRUCT_MOST_BITS);
+                       s, WT_CONSTRUCTION_MOST_BITS);
     return WT_OK;
 }
 
-size_t wt_construct_random_dim(size_t bits, size_t length) {
+size_t wt_construction_random_dim(size_t bits, size_t length) {
     return (size_t)fmax(64, ceil(8 * (double)(bits + 1) * log((double)length)));
 }
 
-/* All sizes, before any room is made but for the function. */
-static wt_status choose_sizes(builder *of) {
-    const wt_construct_spec *spec = of->spec;
-    wt_construction *out = of->out;
+void wt_construction_spec_init(wt_construction_spec *spec, size_t size) {
+    const wt_construction_spec full = {.function = "and:3", .length = 1024};
+    spec->size = size;
+    wt_sized_write(spec, &full, sizeof full);
+}
+
+/* A construction with all sizes and its function, but without its arrays. */
+static wt_status open_builder(wt_context *context, const wt_construction_spec *given,
+                              wt_construction_spec *spec, builder *of) {
     wt_status status;
-    *out = (wt_construction){.length = spec->length, .bag = spec->bag};
+    *of = (builder){.context = context, .spec = spec};
+    WT_INIT(wt_construction_spec, spec);
+    WT_TRY(wt_sized_read(context, "wt_construction_spec", given, spec, sizeof *spec));
+    WT_TRY(wt_construction_new(context, &of->out));
+    wt_construction *out = of->out;
+    out->length = spec->length;
+    out->bag = spec->bag;
     WT_TRY(take_task(of));
-    size_t s = out->function.bits;
+    size_t s = out->function->bits;
     out->heads = spec->one_head ? 1 : s;
     of->places = spec->positions == WT_POSITIONS_TRAINED && spec->one_head ? 1 : s;
     of->anchors = of->places + symbols(of) + 1;
@@ -253,27 +276,31 @@ done:
     return status;
 }
 
-wt_status wt_construct_spec_check(wt_context *context, const wt_construct_spec *spec) {
-    wt_construction sizes;
-    builder of = {.context = context, .spec = spec, .out = &sizes};
-    wt_status status = choose_sizes(&of);
-    wt_construction_free(&sizes);
+wt_status wt_construction_spec_check(wt_context *context, const wt_construction_spec *spec) {
+    wt_construction_spec full;
+    builder of;
+    wt_status status = open_builder(context, spec, &full, &of);
+    wt_construction_free(of.out);
     return status;
 }
 
-wt_status wt_construct(wt_context *context, const wt_construct_spec *spec, wt_construction *out) {
-    builder of = {.context = context, .spec = spec, .out = out};
+wt_status wt_construction_build(wt_context *context, const wt_construction_spec *spec,
+                                wt_construction **out) {
+    wt_arena scratch = wt_arena_on(context, "anchors");
+    wt_construction_spec full;
+    builder of;
     wt_status status;
-    WT_TRY(choose_sizes(&of));
-    WT_TRY(wt_construction_room(context, out));
-    WT_TRY(make_vectors(&of));
-    for (size_t h = 0; h < out->heads; h++)
+    *out = NULL;
+    WT_TRY(open_builder(context, spec, &full, &of));
+    WT_TRY(make_room(&of, &scratch));
+    make_vectors(&of);
+    for (size_t h = 0; h < of.out->heads; h++)
         WT_TRY(make_head(&of, h));
-    wt_readout_fill(out);
+    wt_readout_fill(of.out);
+    *out = of.out;
+    of.out = NULL;
 done:
-    wt_release(of.anchor);
-    wt_release(of.target);
-    if (status != WT_OK)
-        wt_construction_free(out);
+    wt_arena_free(&scratch);
+    wt_construction_free(of.out);
     return status;
 }

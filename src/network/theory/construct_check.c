@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/sized.h"
 #include "network/theory/construct_readout.h"
 #include "wattle/random.h"
 
@@ -32,7 +32,7 @@ typedef struct {
 /* What the relevant positions and [CLS] add in head h. */
 static sums of_pattern(const checker *of, size_t head, size_t pattern) {
     const wt_token_table *table = &of->table;
-    size_t s = of->construction->function.bits, cls = wt_token_at(table, head, table->length);
+    size_t s = of->construction->function->bits, cls = wt_token_at(table, head, table->length);
     sums out = {table->weight[cls], table->moved[cls]};
     for (size_t j = 0; j < s; j++) {
         size_t at =
@@ -132,37 +132,17 @@ static wt_status check_draws(void *argument, size_t begin, size_t end, int worke
     return WT_OK;
 }
 
-/* The largest error of the network on these answers of the heads. */
+/* The largest error of the network on these answers of the heads; `answer` (patterns) is scratch.
+ */
 static wt_status check_function(wt_context *context, const checker *of, const double *y,
-                                double *worst) {
-    double *answer = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &answer, of->patterns, "answers"));
-    WT_TRY(wt_construction_read(context, of->construction, of->patterns, y, answer));
-    for (size_t p = 0; p < of->patterns; p++)
-        *worst = fmax(*worst, distance(answer[p], of->construction->function.value[p]));
-done:
-    wt_release(answer);
+                                double *answer, double *worst) {
+    wt_status status = wt_construction_read(context, of->construction, of->patterns, y, answer);
+    for (size_t p = 0; status == WT_OK && p < of->patterns; p++)
+        *worst = fmax(*worst, distance(answer[p], of->construction->function->value[p]));
     return status;
 }
 
-static wt_status prepare(wt_context *context, checker *of, size_t draws) {
-    const wt_construction *construction = of->construction;
-    size_t answers = of->patterns * construction->heads;
-    wt_status status;
-    WT_TRY(wt_token_table_new(context, construction, &of->table));
-    WT_TRY(WT_NEW_ZERO(context, &of->relevant, construction->length, "relevant positions"));
-    for (size_t j = 0; j < construction->function.bits; j++)
-        of->relevant[construction->relevant[j]] = true;
-    WT_TRY(WT_NEW(context, &of->least, answers, "answers of the heads"));
-    WT_TRY(WT_NEW(context, &of->most, answers, "answers of the heads"));
-    WT_TRY(WT_NEW(context, &of->drawn, answers, "answers of the heads"));
-    WT_TRY(WT_NEW(context, &of->worst, draws, "errors"));
-done:
-    return status;
-}
-
-static void sum_up(const checker *of, size_t draws, wt_construct_report *out) {
+static void sum_up(const checker *of, size_t draws, wt_construction_report *out) {
     size_t heads = of->construction->heads;
     for (size_t p = 0; p < of->patterns; p++)
         for (size_t h = 0; h < heads; h++) {
@@ -174,28 +154,34 @@ static void sum_up(const checker *of, size_t draws, wt_construct_report *out) {
         out->drawn_error = fmax(out->drawn_error, of->worst[i]);
 }
 
-wt_status wt_construct_check(wt_context *context, const wt_construction *construction, size_t draws,
-                             uint64_t seed, wt_construct_report *out) {
+wt_status wt_construction_check(wt_context *context, const wt_construction *construction,
+                                size_t draws, uint64_t seed, wt_construction_report *out) {
+    wt_arena arena = wt_arena_on(context, "answers of the heads");
+    size_t heads = construction->heads, patterns = (size_t)1 << construction->function->bits;
+    wt_construction_report full = {.promise = construction->gap / 4};
     checker of = {.construction = construction,
-                  .patterns = (size_t)1 << construction->function.bits,
+                  .patterns = patterns,
+                  .relevant = WT_TAKE_ZERO(&arena, bool, construction->length),
+                  .least = WT_TAKE(&arena, double, patterns, heads),
+                  .most = WT_TAKE(&arena, double, patterns, heads),
+                  .drawn = WT_TAKE(&arena, double, patterns, heads),
+                  .worst = WT_TAKE(&arena, double, draws),
                   .stream = wt_stream_for(seed, "irrelevant", 0)};
+    double *answer = WT_TAKE(&arena, double, patterns);
     wt_status status;
-    *out = (wt_construct_report){.promise = construction->gap / 4};
-    WT_TRY(prepare(context, &of, draws));
-    WT_TRY(wt_parallel_for(context, of.patterns, PATTERN_GRAIN, check_patterns, &of));
+    WT_TRY(wt_sized_check(context, "wt_construction_report", out, sizeof full));
+    WT_TRY(wt_token_table_fill(&arena, construction, &of.table));
+    for (size_t j = 0; j < construction->function->bits; j++)
+        of.relevant[construction->relevant[j]] = true;
+    WT_TRY(wt_parallel_for(context, patterns, PATTERN_GRAIN, check_patterns, &of));
     WT_TRY(wt_parallel_for(context, draws, DRAW_GRAIN, check_draws, &of));
-    sum_up(&of, draws, out);
-    WT_TRY(check_function(context, &of, of.least, &out->function_error));
-    WT_TRY(check_function(context, &of, of.most, &out->function_error));
-    if (draws > 0)
-        WT_TRY(check_function(context, &of, of.drawn, &out->function_error));
-    out->kept = out->head_error <= out->promise && out->function_error <= ROUNDING;
+    sum_up(&of, draws, &full);
+    const double *const answers[] = {of.least, of.most, of.drawn};
+    for (size_t i = 0; i < (draws > 0 ? 3 : 2); i++)
+        WT_TRY(check_function(context, &of, answers[i], answer, &full.function_error));
+    full.kept = full.head_error <= full.promise && full.function_error <= ROUNDING;
+    wt_sized_write(out, &full, sizeof full);
 done:
-    wt_token_table_free(&of.table);
-    wt_release(of.relevant);
-    wt_release(of.least);
-    wt_release(of.most);
-    wt_release(of.drawn);
-    wt_release(of.worst);
+    wt_arena_free(&arena);
     return status;
 }

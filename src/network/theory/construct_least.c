@@ -3,7 +3,7 @@
  * bit chosen for the larger term: one look at each token, and the same for at least r. */
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/sized.h"
 #include "network/theory/construct_readout.h"
 
 #define MOST_STRENGTH 0x1p40
@@ -39,7 +39,7 @@ static token token_at(const double *score, const double *value, size_t position)
 }
 
 static bool is_relevant(const wt_construction *construction, size_t position) {
-    for (size_t j = 0; j < construction->function.bits; j++)
+    for (size_t j = 0; j < construction->function->bits; j++)
         if (construction->relevant[j] == position)
             return true;
     return false;
@@ -56,7 +56,7 @@ static void add_other(searcher *of, token next) {
 
 static void gather(searcher *of, const double *score, const double *value) {
     const wt_construction *construction = of->construction;
-    size_t s = construction->function.bits, length = construction->length;
+    size_t s = construction->function->bits, length = construction->length;
     of->others = 0;
     of->largest = -INFINITY;
     for (size_t i = 0; i < 2 * (length + 1); i++)
@@ -92,7 +92,7 @@ static double worst_others(const searcher *of, double ratio, double sign) {
  * it where a sum is NaN. */
 static bool pattern_keeps(const searcher *of, size_t pattern, double ratio, double sign,
                           double others) {
-    size_t s = of->construction->function.bits;
+    size_t s = of->construction->function->bits;
     double sum = others + excess(&of->own[s], 0, ratio, sign), weight = of->own[s].weight[0];
     for (size_t j = s; j-- > 0; pattern >>= 1) {
         sum += excess(&of->own[j], pattern & 1, ratio, sign);
@@ -118,7 +118,7 @@ static bool side_keeps(const searcher *of, double sign) {
 }
 
 static bool keeps(searcher *of, weigher by, double strength) {
-    weigh(of, by, strength, of->construction->function.bits + 1, of->own);
+    weigh(of, by, strength, of->construction->function->bits + 1, of->own);
     weigh(of, by, strength, of->others, of->other);
     return side_keeps(of, 1) && side_keeps(of, -1);
 }
@@ -132,7 +132,7 @@ static double search(searcher *of, weigher by) {
             return INFINITY;
         low = high;
     }
-    while (high - low > WT_CONSTRUCT_LEAST_TOLERANCE * high) {
+    while (high - low > WT_CONSTRUCTION_LEAST_TOLERANCE * high) {
         double middle = low + (high - low) / 2;
         if (keeps(of, by, middle))
             high = middle;
@@ -142,27 +142,27 @@ static double search(searcher *of, weigher by) {
     return high;
 }
 
-wt_status wt_construct_find_least(wt_context *context, const wt_construction *construction,
-                                  wt_construct_least *out) {
+wt_status wt_construction_find_least(wt_context *context, const wt_construction *construction,
+                                     wt_construction_least *out) {
+    wt_arena arena = wt_arena_on(context, "tokens");
+    size_t dim = construction->dim, tokens = construction->length + 1;
+    double *score = WT_TAKE(&arena, double, 2, tokens), *value = WT_TAKE(&arena, double, 2, tokens);
     searcher of = {.construction = construction,
-                   .patterns = (size_t)1 << construction->function.bits};
-    size_t dim = construction->dim, count = 2 * (construction->length + 1);
-    double *score = NULL, *value = NULL;
+                   .patterns = (size_t)1 << construction->function->bits,
+                   .other = WT_TAKE(&arena, token, construction->length)};
+    wt_construction_least full = {0};
     wt_status status;
-    *out = (wt_construct_least){0};
-    WT_TRY(WT_NEW(context, &score, count, "scores"));
-    WT_TRY(WT_NEW(context, &value, count, "values"));
-    WT_TRY(WT_NEW(context, &of.other, construction->length, "tokens"));
+    WT_TRY(arena.status);
+    WT_TRY(wt_sized_check(context, "wt_construction_least", out, sizeof full));
     for (of.head = 0; of.head < construction->heads; of.head++) {
         wt_token_dots(construction, construction->w_k + of.head * dim, score);
         wt_token_dots(construction, construction->w_v + of.head * dim, value);
         gather(&of, score, value);
-        out->strength = fmax(out->strength, search(&of, exponential));
-        out->linear = fmax(out->linear, search(&of, linear));
+        full.strength = fmax(full.strength, search(&of, exponential));
+        full.linear = fmax(full.linear, search(&of, linear));
     }
+    wt_sized_write(out, &full, sizeof full);
 done:
-    wt_release(score);
-    wt_release(value);
-    wt_release(of.other);
+    wt_arena_free(&arena);
     return status;
 }

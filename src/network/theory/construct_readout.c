@@ -9,7 +9,7 @@
 enum { RELUS = 4 };
 
 static size_t cases(const wt_construction *of) {
-    return of->heads == 1 ? of->function.bits + 1 : (size_t)1 << of->function.bits;
+    return of->heads == 1 ? of->function->bits + 1 : (size_t)1 << of->function->bits;
 }
 
 void wt_readout_widths(wt_construction *construction) {
@@ -39,7 +39,7 @@ void wt_readout_fill(wt_construction *construction) {
             }
         construction->b2[2 * item] = 1 - (double)heads;
         construction->b2[2 * item + 1] = -(double)heads;
-        construction->w3[2 * item] = construction->function.value[row];
-        construction->w3[2 * item + 1] = -(double)construction->function.value[row];
+        construction->w3[2 * item] = construction->function->value[row];
+        construction->w3[2 * item + 1] = -(double)construction->function->value[row];
     }
 }

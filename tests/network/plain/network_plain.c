@@ -1,6 +1,29 @@
-#include "network/model/network_plain.h"
+#include "network/plain/network_plain.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "network/model/network_loops.h"
+
+wt_status wt_network_plain(wt_context *context, const wt_network *network, const double *parameters,
+                           const wt_bits *batch, double *logits, double *loss, double *gradient,
+                           double *attention) {
+    wt_network_plain_out out = {logits, loss, gradient, attention};
+    if (gradient != NULL)
+        memset(gradient, 0, network->size * sizeof *gradient);
+    if (loss != NULL)
+        *loss = 0;
+    wt_status status = network->kind == &wt_kind_transformer
+                           ? wt_transformer_plain(context, network, parameters, batch, &out)
+                       : network->kind == &wt_kind_head
+                           ? wt_head_plain(context, network, parameters, batch, &out)
+                           : wt_mlp_plain(context, network, parameters, batch, &out);
+    for (size_t i = 0; i < network->tensor_count && gradient != NULL; i++)
+        if (network->tensors[i].fixed)
+            memset(gradient + network->tensors[i].offset, 0,
+                   network->tensors[i].rows * network->tensors[i].columns * sizeof *gradient);
+    return status;
+}
 
 void wt_plain_linear(size_t n, size_t m, const double *in, const double *w, const double *b,
                      double *out) {

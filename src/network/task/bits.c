@@ -1,7 +1,50 @@
-/* Samples of bits in files: bits (n,T), labels (n). */
+/* Samples of bits, and files of them: bits (n,T), labels (n). */
 #include "base/memory.h"
-#include "wattle/boolean.h"
+#include "network/task/boolean.h"
 #include "wattle/io.h"
+
+wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits **out) {
+    wt_bits *bits = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &bits, 1, "bits"));
+    bits->samples = samples;
+    bits->length = length;
+    WT_TRY(WT_NEW2(context, &bits->bit, samples, length, "bits"));
+    WT_TRY(WT_NEW(context, &bits->label, samples, "labels"));
+    *out = bits;
+    bits = NULL;
+done:
+    wt_bits_free(bits);
+    return status;
+}
+
+void wt_bits_free(wt_bits *bits) {
+    if (bits == NULL)
+        return;
+    wt_release(bits->bit);
+    wt_release(bits->label);
+    wt_release(bits);
+}
+
+size_t wt_bits_samples(const wt_bits *bits) {
+    return bits->samples;
+}
+
+size_t wt_bits_length(const wt_bits *bits) {
+    return bits->length;
+}
+
+uint8_t *wt_bits_sample(wt_bits *bits, size_t index) {
+    return bits->bit + index * bits->length;
+}
+
+uint8_t *wt_bits_labels(wt_bits *bits) {
+    return bits->label;
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,
                       const wt_array **out) {
@@ -40,26 +83,26 @@ static wt_status read_bits(wt_context *context, const wt_file *file, const wt_ar
     return wt_file_walk(context, file, array, take, &of);
 }
 
-/* A walk is in the order of storage: with the first index running fastest, rows lie apart. */
-static wt_status turn(wt_context *context, wt_bits *bits) {
+/* A walk is in the order of storage: with the first index running fastest, that is (T, n). */
+static wt_status transpose(wt_context *context, wt_bits *bits) {
     size_t n = bits->samples, length = bits->length;
-    uint8_t *turned = NULL;
-    wt_status status = WT_NEW(context, &turned, n * length, "bits");
+    uint8_t *rows = NULL;
+    wt_status status = WT_NEW2(context, &rows, n, length, "bits");
     for (size_t i = 0; status == WT_OK && i < n; i++)
         for (size_t t = 0; t < length; t++)
-            turned[i * length + t] = bits->bit[t * n + i];
+            rows[i * length + t] = bits->bit[t * n + i];
     if (status == WT_OK) {
         wt_release(bits->bit);
-        bits->bit = turned;
+        bits->bit = rows;
     }
     return status;
 }
 
-wt_status wt_bits_load(wt_context *context, const char *path, wt_bits *out) {
+wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out) {
     wt_file *file = NULL;
     const wt_array *bits, *labels;
     wt_status status;
-    *out = (wt_bits){0};
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(find(context, file, "bits", 2, &bits));
     WT_TRY(find(context, file, "labels", 1, &labels));
@@ -69,13 +112,15 @@ wt_status wt_bits_load(wt_context *context, const char *path, wt_bits *out) {
         goto done;
     }
     WT_TRY(wt_bits_new(context, bits->shape[0], bits->shape[1], out));
-    WT_TRY(read_bits(context, file, bits, out->bit));
-    WT_TRY(read_bits(context, file, labels, out->label));
+    WT_TRY(read_bits(context, file, bits, (*out)->bit));
+    WT_TRY(read_bits(context, file, labels, (*out)->label));
     if (bits->fortran)
-        WT_TRY(turn(context, out));
+        WT_TRY(transpose(context, *out));
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_bits_free(out);
+    if (status != WT_OK) {
+        wt_bits_free(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "network/model/network_plain.h"
 #include "network/model/transformer.h"
+#include "network/plain/network_plain.h"
 
 typedef struct {
     size_t T, d, heads, hidden, n; /* n = T + 1 tokens */

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "network/model/mlp.h"
-#include "network/model/network_plain.h"
+#include "network/plain/network_plain.h"
 
 typedef struct {
     size_t T, hidden;
