@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "oracle.h"
 #include "set_options.h"
+#include "wattle/oracle.h"
 #include "wattle/output.h"
 #include "wattle/query.h"
 #include "wattle/text.h"
@@ -100,14 +100,14 @@ static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_query_options wanted;
     wt_query_report report = WT_SIZED(wt_query_report);
-    cli_oracle oracle = {0};
+    wt_oracle *oracle = NULL;
     wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(read_options(call, &wanted));
     WT_TRY(wt_output_try(call->context, given->output));
-    WT_TRY(cli_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
-    status = wt_query_layer(call->context, cli_oracle_ask, &oracle, given->dim, oracle.outputs,
-                            &wanted, &layer, &report);
+    WT_TRY(wt_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
+    status = wt_query_layer(call->context, wt_oracle_ask, oracle, given->dim,
+                            wt_oracle_outputs(oracle), &wanted, &layer, &report);
     if (status == WT_MISSED)
         (void)print(call, &report); /* the sentence on the context says why */
     WT_TRY(status);
@@ -121,7 +121,7 @@ static wt_status run(cli_call *call) {
                          report.heads, report.heads == 1 ? "head does" : "heads do",
                          fmax(report.check_error, report.residual), wanted.tolerance);
 done:
-    cli_oracle_close(&oracle);
+    wt_oracle_free(oracle);
     wt_layer_free(layer);
     return status;
 }

@@ -16,6 +16,7 @@
 #include "wattle/memory.h"
 #include "wattle/model.h"
 #include "wattle/network.h"
+#include "wattle/oracle.h"
 #include "wattle/output.h"
 #include "wattle/program.h"
 #include "wattle/query.h"

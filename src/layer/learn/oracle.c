@@ -1,25 +1,38 @@
-#include "oracle.h"
+#include "wattle/oracle.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "wattle/memory.h"
-#include "wattle/program.h"
-#include "wattle/text.h"
+#include "base/child.h"
+#include "io/quote.h"
+#include "layer/learn/oracle_lines.h"
 
 #define LEAVE 2.0 /* seconds to end by itself once its input or its output is closed */
 
+struct wt_oracle {
+    wt_context *context;
+    double seconds; /* for one answer */
+    size_t dim, outputs;
+    size_t answers; /* so far */
+    bool broken;    /* it failed once, and is owed no time to leave */
+    wt_child child; /* its output is read through the lines */
+    wt_oracle_lines lines;
+    char *question;
+    size_t question_room;
+    double *first; /* the answer to [e_1], asked to learn how many outputs there are */
+};
+
 /* The first line of what it complained of. */
-static const char *complaint(cli_oracle *oracle, char *shown, size_t bytes) {
+static const char *complaint(wt_oracle *oracle, char *shown, size_t bytes) {
     char *text = oracle->child.complaint;
     text[strcspn(text, "\n")] = '\0';
     return *text == '\0' ? "it says nothing" : wt_quote(text, shown, bytes);
 }
 
 /* Its output has ended before an answer. */
-static wt_status died(cli_oracle *oracle) {
+static wt_status died(wt_oracle *oracle) {
     char shown[WT_QUOTED_BYTES];
     int how = 0;
     bool gone = wt_child_wait(&oracle->child, LEAVE, &how) == WT_CHILD_ENDED;
@@ -39,11 +52,11 @@ static wt_status died(cli_oracle *oracle) {
 }
 
 /* Sends the question of so many bytes and waits for a line. */
-static wt_status talk(cli_oracle *oracle, size_t length, const char **line, size_t *line_length) {
+static wt_status talk(wt_oracle *oracle, size_t length, const char **line, size_t *line_length) {
     double end = wt_clock() + oracle->seconds;
     size_t sent = 0;
     bool ended = false, deaf = false;
-    while (!cli_lines_take(&oracle->lines, false, line, line_length)) {
+    while (!wt_oracle_lines_take(&oracle->lines, false, line, line_length)) {
         struct pollfd ends[] = {
             {.fd = sent < length && !deaf ? oracle->child.input : -1, .events = POLLOUT},
             {.fd = oracle->child.output, .events = POLLIN},
@@ -57,7 +70,7 @@ static wt_status talk(cli_oracle *oracle, size_t length, const char **line, size
         if (ends[2].revents != 0)
             wt_child_take_errors(&oracle->child);
         if (ends[1].revents != 0)
-            status = cli_lines_read(oracle->context, &oracle->lines, &ended);
+            status = wt_oracle_lines_read(oracle->context, &oracle->lines, &ended);
         if (status == WT_DATA)
             return wt_fail(oracle->context, WT_UNAVAILABLE, "the oracle writes without end");
         if (status != WT_OK)
@@ -72,8 +85,8 @@ static wt_status talk(cli_oracle *oracle, size_t length, const char **line, size
     return WT_OK;
 }
 
-static wt_status write_question(cli_oracle *oracle, size_t k, const double *x, size_t *length) {
-    size_t bytes = k * (oracle->dim * CLI_NUMBER_BYTES + 4) + 8;
+static wt_status write_question(wt_oracle *oracle, size_t k, const double *x, size_t *length) {
+    size_t bytes = k * (oracle->dim * WT_ORACLE_NUMBER_BYTES + 4) + 8;
     if (bytes > oracle->question_room) {
         wt_release(oracle->question);
         oracle->question_room = 0;
@@ -82,20 +95,19 @@ static wt_status write_question(cli_oracle *oracle, size_t k, const double *x, s
             return status;
         oracle->question_room = bytes;
     }
-    *length = cli_format_matrix(k, oracle->dim, x, oracle->question);
+    *length = wt_oracle_format_matrix(k, oracle->dim, x, oracle->question);
     return WT_OK;
 }
 
 /* The answer as *y (*count), to be released. */
-static wt_status exchange(cli_oracle *oracle, size_t k, const double *x, size_t *count,
-                          double **y) {
+static wt_status exchange(wt_oracle *oracle, size_t k, const double *x, size_t *count, double **y) {
     const char *line;
     size_t length;
     wt_status status;
     *y = NULL;
     WT_TRY(write_question(oracle, k, x, &length));
     WT_TRY(talk(oracle, length, &line, &length));
-    status = cli_parse_list(oracle->context, line, length, count, y);
+    status = wt_oracle_parse_list(oracle->context, line, length, count, y);
     if (status == WT_DATA) {
         char start[41], shown[WT_QUOTED_BYTES], why[WT_MESSAGE_BYTES];
         snprintf(start, sizeof start, "%.*s", (int)(length < 40 ? length : 40), line);
@@ -112,7 +124,7 @@ done:
     return status;
 }
 
-static wt_status ask_first(cli_oracle *oracle) {
+static wt_status ask_first(wt_oracle *oracle) {
     double *unit = NULL;
     wt_status status;
     WT_TRY(WT_NEW_ZERO(oracle->context, &unit, oracle->dim, "a question"));
@@ -125,27 +137,34 @@ done:
     return status;
 }
 
-wt_status cli_oracle_open(wt_context *context, const char *command, size_t dim, double seconds,
-                          cli_oracle *out) {
+wt_status wt_oracle_open(wt_context *context, const char *command, size_t dim, double seconds,
+                         wt_oracle **out) {
     const char *const words[] = {"sh", "-c", command, NULL};
+    wt_oracle *oracle = NULL;
     wt_status status;
-    *out = (cli_oracle){.context = context,
-                        .seconds = seconds,
-                        .dim = dim,
-                        .child = WT_NO_CHILD,
-                        .lines = {.file = -1}};
-    WT_TRY(wt_child_start(context, words, "the oracle", NULL, &out->child));
-    out->lines.file = out->child.output;
-    WT_TRY(ask_first(out));
+    *out = NULL;
+    if (dim == 0 || !(seconds > 0))
+        return wt_fail(context, WT_USAGE,
+                       "an oracle takes tokens of dimension 1 or more and a time above 0");
+    WT_TRY(WT_NEW_ZERO(context, &oracle, 1, "an oracle"));
+    *oracle = (wt_oracle){.context = context,
+                          .seconds = seconds,
+                          .dim = dim,
+                          .child = WT_NO_CHILD,
+                          .lines = {.file = -1}};
+    WT_TRY(wt_child_start(context, words, "the oracle", NULL, &oracle->child));
+    oracle->lines.file = oracle->child.output;
+    WT_TRY(ask_first(oracle));
+    *out = oracle;
+    oracle = NULL;
 done:
-    if (status != WT_OK)
-        cli_oracle_close(out);
+    wt_oracle_free(oracle);
     return status;
 }
 
-void cli_oracle_close(cli_oracle *oracle) {
+void wt_oracle_free(wt_oracle *oracle) {
     int how;
-    if (oracle->context == NULL)
+    if (oracle == NULL)
         return;
     wt_child_close(&oracle->child.input);
     wt_child_close(&oracle->child.output);
@@ -153,21 +172,25 @@ void cli_oracle_close(cli_oracle *oracle) {
     if (oracle->child.process > 0 && !oracle->broken)
         (void)wt_child_wait(&oracle->child, LEAVE, &how);
     wt_child_end(&oracle->child);
-    cli_lines_free(&oracle->lines);
+    wt_oracle_lines_free(&oracle->lines);
     wt_release(oracle->question);
     wt_release(oracle->first);
-    oracle->context = NULL;
+    wt_release(oracle);
 }
 
-static bool is_first(const cli_oracle *oracle, size_t k, const double *x) {
+size_t wt_oracle_outputs(const wt_oracle *oracle) {
+    return oracle->outputs;
+}
+
+static bool is_first(const wt_oracle *oracle, size_t k, const double *x) {
     for (size_t i = 0; k == 1 && i < oracle->dim; i++)
         if (x[i] != (i == 0 ? 1 : 0))
             return false;
     return k == 1;
 }
 
-wt_status cli_oracle_ask(void *user, size_t k, const double *x, double *y) {
-    cli_oracle *oracle = user;
+wt_status wt_oracle_ask(void *user, size_t k, const double *x, double *y) {
+    wt_oracle *oracle = user;
     double *answer = NULL;
     size_t count;
     wt_status status = WT_OK;

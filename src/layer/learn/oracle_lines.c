@@ -1,24 +1,22 @@
 #define _POSIX_C_SOURCE 200809L
-#include "lines.h"
+#include "layer/learn/oracle_lines.h"
 
 #include <errno.h>
-#include <math.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "wattle/memory.h"
-
 #define LINE_MOST ((size_t)64 << 20)
 #define READ_ROOM ((size_t)1 << 16)
 
-void cli_lines_free(cli_lines *lines) {
+void wt_oracle_lines_free(wt_oracle_lines *lines) {
     wt_release(lines->text);
     lines->text = NULL;
 }
 
 /* Room for one more read, with what is left moved to the front. */
-static wt_status make_room(wt_context *context, cli_lines *lines) {
+static wt_status make_room(wt_context *context, wt_oracle_lines *lines) {
     size_t left = lines->end - lines->begin;
     if (lines->room - lines->end >= READ_ROOM)
         return WT_OK;
@@ -42,7 +40,7 @@ static wt_status make_room(wt_context *context, cli_lines *lines) {
     return WT_OK;
 }
 
-wt_status cli_lines_read(wt_context *context, cli_lines *lines, bool *ended) {
+wt_status wt_oracle_lines_read(wt_context *context, wt_oracle_lines *lines, bool *ended) {
     *ended = false;
     wt_status status = make_room(context, lines);
     if (status != WT_OK)
@@ -55,7 +53,7 @@ wt_status cli_lines_read(wt_context *context, cli_lines *lines, bool *ended) {
     return WT_OK;
 }
 
-bool cli_lines_take(cli_lines *lines, bool ended, const char **line, size_t *length) {
+bool wt_oracle_lines_take(wt_oracle_lines *lines, bool ended, const char **line, size_t *length) {
     size_t left = lines->end - lines->begin;
     if (left == 0)
         return false;
@@ -90,8 +88,8 @@ static wt_status take_numbers(wt_context *context, const json_t *list, const cha
     return WT_OK;
 }
 
-wt_status cli_parse_list(wt_context *context, const char *line, size_t length, size_t *count,
-                         double **out) {
+wt_status wt_oracle_parse_list(wt_context *context, const char *line, size_t length, size_t *count,
+                               double **out) {
     json_t *list = NULL;
     wt_status status;
     *out = NULL;
@@ -120,8 +118,8 @@ static wt_status take_row(wt_context *context, const json_t *row, size_t index, 
     return take_numbers(context, row, name, out);
 }
 
-wt_status cli_parse_matrix(wt_context *context, const char *line, size_t length, size_t columns,
-                           size_t *rows, double **out) {
+wt_status wt_oracle_parse_matrix(wt_context *context, const char *line, size_t length,
+                                 size_t columns, size_t *rows, double **out) {
     json_t *list = NULL;
     wt_status status;
     *out = NULL;
@@ -131,7 +129,7 @@ wt_status cli_parse_matrix(wt_context *context, const char *line, size_t length,
         status = wt_fail(context, WT_DATA, "a matrix without rows");
         goto done;
     }
-    WT_TRY(wt_allocate(context, out, *rows, columns * sizeof **out, "a matrix"));
+    WT_TRY(WT_NEW2(context, out, *rows, columns, "a matrix"));
     for (size_t i = 0; i < *rows; i++)
         WT_TRY(take_row(context, json_array_get(list, i), i, columns, *out + i * columns));
 done:
@@ -148,18 +146,18 @@ static size_t format_row(size_t count, const double *values, char *out) {
     char *at = out;
     *at++ = '[';
     for (size_t i = 0; i < count; i++)
-        at += snprintf(at, CLI_NUMBER_BYTES, i == 0 ? "%.17g" : ",%.17g", values[i]);
+        at += snprintf(at, WT_ORACLE_NUMBER_BYTES, i == 0 ? "%.17g" : ",%.17g", values[i]);
     *at++ = ']';
     return (size_t)(at - out);
 }
 
-size_t cli_format_list(size_t count, const double *values, char *out) {
+size_t wt_oracle_format_list(size_t count, const double *values, char *out) {
     size_t length = format_row(count, values, out);
     out[length] = '\n';
     return length + 1;
 }
 
-size_t cli_format_matrix(size_t rows, size_t columns, const double *values, char *out) {
+size_t wt_oracle_format_matrix(size_t rows, size_t columns, const double *values, char *out) {
     char *at = out;
     *at++ = '[';
     for (size_t i = 0; i < rows; i++) {
