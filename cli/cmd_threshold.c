@@ -10,17 +10,19 @@
 #include "wattle/output.h"
 
 typedef struct {
-    cli_recipe recipe;
+    wt_train_setting train;
     wt_grid length;
     const char *samples, *output, *plot;
-    size_t resolution, trials, restarts;
+    size_t resolution, trials;
     uint64_t around;
     double rate;
     bool all_trials;
 } values;
 
+/* One search has several lengths and sizes, and asks for success alone. */
+static const cli_table tables[] = {
+    CLI_TABLE(values, train, wt_train_fields, "online to-end loss-mark settle"), {0}};
 static const cli_option options[] = {
-    CLI_TRAIN_OPTIONS(values, recipe),
     {"length", 'T', CLI_INTEGERS, offsetof(values, length), "GRID", "100:400:100",
      "Bits of a sample, in increasing order."},
     {"samples", 'n', CLI_TEXT, offsetof(values, samples), "RANGE", "10:200",
@@ -28,7 +30,8 @@ static const cli_option options[] = {
     {"resolution", 0, CLI_COUNT, offsetof(values, resolution), "M", "5",
      "Samples from one size that is tried to the next."},
     {"trials", 0, CLI_COUNT, offsetof(values, trials), "K", "40", "Trials of a length and size."},
-    {"restarts", 'r', CLI_COUNT, offsetof(values, restarts), "R", "5", "Runs of a trial at most."},
+    {"restarts", 'r', CLI_COUNT, offsetof(values, train.restarts), "R", "5",
+     "Runs of a trial at most."},
     {"rate", 0, CLI_REAL, offsetof(values, rate), "P", "0.8",
      "Part of the trials that must succeed."},
     {"all-trials", 0, CLI_FLAG, offsetof(values, all_trials), NULL, NULL,
@@ -41,18 +44,6 @@ static const cli_option options[] = {
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
 
-static wt_status read_lengths(cli_call *call, size_t **out) {
-    const wt_grid *grid = &((const values *)call->values)->length;
-    wt_status status = WT_NEW(call->context, out, grid->count, "lengths");
-    for (size_t i = 0; status == WT_OK && i < grid->count; i++) {
-        if (grid->values[i] < 1)
-            return wt_fail(call->context, WT_USAGE, "--length must be 1 or more, not %g",
-                           grid->values[i]);
-        (*out)[i] = (size_t)grid->values[i];
-    }
-    return status;
-}
-
 static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshold_setting *out) {
     const values *given = call->values;
     double low, high;
@@ -63,7 +54,7 @@ static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshol
         return wt_fail(call->context, WT_USAGE,
                        "--samples: '%s' is no range of whole numbers from 1 to 10^9",
                        given->samples);
-    *out = (wt_threshold_setting){.train = cli_train_setting(call, &given->recipe, 0, 0),
+    *out = (wt_threshold_setting){.train = given->train,
                                   .lengths = lengths,
                                   .length_count = given->length.count,
                                   .low = (size_t)low,
@@ -74,7 +65,6 @@ static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshol
                                   .all_trials = given->all_trials,
                                   .around = (size_t)given->around,
                                   .seed = call->common.seed};
-    out->train.restarts = given->restarts;
     return WT_OK;
 }
 
@@ -90,14 +80,14 @@ static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
 }
 
 static wt_status run(cli_call *call) {
-    const values *given = call->values;
+    values *given = call->values;
     wt_threshold_setting setting;
     wt_threshold *threshold = NULL;
     wt_threshold_summary summary = {0};
     size_t *lengths = NULL;
     wt_status status;
-    WT_TRY(cli_train_check(call, &given->recipe));
-    WT_TRY(read_lengths(call, &lengths));
+    WT_TRY(cli_train_finish(call, &given->train));
+    WT_TRY(cli_read_counts(call, "length", &given->length, 1, &lengths));
     WT_TRY(read_setting(call, lengths, &setting));
     WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(wt_output_try(call->context, given->output));
@@ -148,6 +138,7 @@ const cli_command cli_threshold = {
                 "--plot threshold.svg\n"
                 "wattle threshold --task parity:2 --length 8,16,32 --trials 10 --restarts 2\n"
                 "wattle threshold --embedding-dropout 0 --length 100:1100:100 -o fast.csv",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -13,29 +13,17 @@
 #include "wattle/output.h"
 
 typedef struct {
-    cli_recipe train;
-    size_t length, samples, online, restarts, test_samples, checkpoint_every;
+    wt_train_setting train;
+    size_t test_samples, checkpoint_every;
     wt_grid relevant;
-    double loss_mark;
-    bool to_end, resume;
+    bool resume;
     const char *checkpoint, *output, *plot;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, train, wt_train_fields, ""), {0}};
 static const cli_option options[] = {
-    CLI_TRAIN_OPTIONS(values, train),
-    {"length", 'T', CLI_COUNT, offsetof(values, length), "T", "300", "Bits of a sample."},
-    {"samples", 'n', CLI_COUNT, offsetof(values, samples), "M", "100",
-     "Samples of the training set, all of them in every step."},
-    {"online", 0, CLI_COUNT, offsetof(values, online), "B", NULL,
-     "Train on so many fresh samples every step instead."},
     {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
      "Positions of the bits that matter, from 0; drawn by default."},
-    {"restarts", 'r', CLI_COUNT, offsetof(values, restarts), "R", "1",
-     "Runs at most, each from a start of its own on the same training set."},
-    {"to-end", 0, CLI_FLAG, offsetof(values, to_end), NULL, NULL,
-     "Take all steps: success is told and is no goal."},
-    {"loss-mark", 0, CLI_REAL, offsetof(values, loss_mark), "L", "0.35",
-     "The first step with a smaller training loss is told."},
     {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
      "Fresh samples that the trained network is measured on."},
     {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE", NULL,
@@ -52,17 +40,17 @@ static const cli_option options[] = {
 };
 
 static wt_status check_options(cli_call *call) {
-    const values *given = call->values;
+    values *given = call->values;
     if (given->resume && given->checkpoint == NULL)
         return wt_fail(call->context, WT_USAGE, "--resume needs --checkpoint FILE");
     if (cli_given(call, "checkpoint-every") && given->checkpoint == NULL)
         return wt_fail(call->context, WT_USAGE, "--checkpoint-every needs --checkpoint FILE");
-    if (given->online > 0 && cli_given(call, "samples"))
+    if (given->train.online > 0 && cli_given(call, "samples"))
         return wt_fail(call->context, WT_USAGE, "--samples and --online exclude each other");
     if (given->test_samples < 2)
         return wt_fail(call->context, WT_USAGE, "--test-samples must be 2 or more, not %zu",
                        given->test_samples);
-    return cli_train_check(call, &given->train);
+    return cli_train_finish(call, &given->train);
 }
 
 /* What cannot be written is said before the first step; from here on the checkpoint is ours. */
@@ -80,21 +68,6 @@ static wt_status check_outputs(cli_call *call, wt_hold **hold) {
                          "%s exists: give --resume to go on from it, or another name",
                          given->checkpoint);
 done:
-    return status;
-}
-
-static wt_status read_relevant(cli_call *call, size_t **out, size_t *count) {
-    const wt_grid *grid = &((const values *)call->values)->relevant;
-    if (!cli_given(call, "relevant"))
-        return WT_OK;
-    wt_status status = WT_NEW(call->context, out, grid->count, "positions");
-    for (size_t i = 0; status == WT_OK && i < grid->count; i++) {
-        if (grid->values[i] < 0)
-            return wt_fail(call->context, WT_USAGE, "--relevant: position %g is below 0",
-                           grid->values[i]);
-        (*out)[i] = (size_t)grid->values[i];
-    }
-    *count = grid->count;
     return status;
 }
 
@@ -132,7 +105,7 @@ static wt_status train(cli_call *call, wt_trainer *trainer) {
 /* A file that fails in the end loses no result: the table is printed all the same. */
 static wt_status show(cli_call *call, cli_trial *trial) {
     const values *given = call->values;
-    bool reached = trial->result.success || given->to_end;
+    bool reached = trial->result.success || given->train.to_end;
     wt_status status = WT_OK, saved = WT_OK;
     if (reached && given->output != NULL) {
         saved = wt_trainer_save_model(call->context, trial->trainer, given->output);
@@ -164,25 +137,21 @@ static void remark_balance(cli_call *call, const wt_sparse_task *task) {
 }
 
 static wt_status run(cli_call *call) {
-    const values *given = call->values;
-    wt_train_setting setting =
-        cli_train_setting(call, &given->train, given->length, given->samples);
+    values *given = call->values;
     wt_trainer *trainer = NULL;
     wt_hold *hold = NULL;
     size_t *relevant = NULL;
-    cli_trial trial = {.setting = &setting,
+    cli_trial trial = {.setting = &given->train,
                        .result = WT_SIZED(wt_train_result),
                        .measure = WT_SIZED(wt_train_measure)};
     wt_status status;
     WT_TRY(check_options(call));
     WT_TRY(check_outputs(call, &hold));
-    WT_TRY(read_relevant(call, &relevant, &setting.task.relevant_count));
-    setting.task.relevant = relevant;
-    setting.online = given->online;
-    setting.restarts = given->restarts;
-    setting.to_end = given->to_end;
-    setting.loss_mark = given->loss_mark;
-    WT_TRY(wt_trainer_open(call->context, &setting, &trainer));
+    if (cli_given(call, "relevant"))
+        WT_TRY(cli_read_counts(call, "relevant", &given->relevant, 0, &relevant));
+    given->train.relevant = relevant;
+    given->train.relevant_count = given->relevant.count;
+    WT_TRY(wt_trainer_open(call->context, &given->train, &trainer));
     remark_balance(call, wt_trainer_task(trainer));
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
@@ -228,6 +197,7 @@ const cli_command cli_train = {
                 "wattle train --samples 60 --checkpoint run.safetensors --restarts 5 --resume\n"
                 "wattle train --model head --dim 16 --length 50 --to-end "
                 "--ball qk.two-one=8,v.two-one=4,v.spectral=2,w.frobenius=1",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 
+#include "wattle/field.h"
 #include "wattle/program.h"
 #include "wattle/text.h"
 
@@ -41,6 +42,16 @@ typedef struct cli_option {
     const char *help;     /* one or two sentences */
 } cli_option;
 
+/* Options that are the fields of a struct among the command's values. They come before the others;
+ * a field that an option of the command has the name of, in either spelling, is left out. */
+typedef struct cli_table {
+    const wt_field *(*fields)(size_t *count);
+    size_t offset, bytes; /* of the struct, which begins with its size */
+    const char *except;   /* names of further fields that are left out, blanks between them */
+} cli_table;
+#define CLI_TABLE(type, member, table, names)                                                      \
+    { (table), offsetof(type, member), sizeof(((type *)0)->member), (names) }
+
 /* What every command takes. */
 typedef struct cli_common {
     size_t threads, memory;
@@ -60,6 +71,7 @@ typedef struct cli_command {
     bool any_bytes;          /* --json can tell of paths that are not UTF-8 */
     const char *description; /* paragraphs parted by blank lines */
     const char *examples;    /* lines of shell */
+    const cli_table *tables; /* ends with one without fields; may be NULL */
     const cli_option *options;
     size_t option_count;
     size_t values_bytes;
@@ -88,6 +100,10 @@ extern const size_t cli_common_option_count;
 const cli_command *cli_find_command(const char *name);
 /* WT_USAGE with a sentence that offers the nearest name. */
 wt_status cli_unknown_command(wt_context *context, const char *name);
+/* Options of the command, those of its tables first. Valid until another command is asked for. */
+const cli_option *cli_options_of(const cli_command *command, size_t *count);
+/* The field that an option of the command is, NULL for one that is none; and its table. */
+const wt_field *cli_field_at(const cli_command *command, size_t index, const cli_table **table);
 /* Options of the command, then the common ones; NULL past the end. */
 const cli_option *cli_option_at(const cli_command *command, size_t index);
 

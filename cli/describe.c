@@ -26,10 +26,12 @@ static json_t *describe_options(const cli_option *options, size_t count) {
 }
 
 static json_t *describe_command(const cli_command *command) {
+    size_t count;
+    const cli_option *options = cli_options_of(command, &count);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "name", command->name, "summary",
                      command->summary, "operands", command->operands, "description",
                      command->description, "examples", command->examples, "options",
-                     describe_options(command->options, command->option_count));
+                     describe_options(options, count));
 }
 
 json_t *cli_describe(const cli_command *command) {

@@ -130,12 +130,14 @@ void cli_write_text(FILE *out, const cli_command *command) {
         return;
     }
     char title[64], usage[160];
+    size_t count;
+    const cli_option *options = cli_options_of(command, &count);
     snprintf(title, sizeof title, "wattle %s", command->name);
     cli_color_write(out, CLI_BOLD, title);
     fprintf(out, ": %s\n\nusage: wattle %s %s\n\n", command->summary, command->name,
             cli_usage_words(command, usage, sizeof usage));
     write_wrapped(out, command->description, 0, 0);
-    write_options(out, "options:", command->options, command->option_count);
+    write_options(out, "options:", options, count);
     write_options(out, "options of every command:", cli_common_options, cli_common_option_count);
     fputc('\n', out);
     cli_color_write(out, CLI_BOLD, "examples:");

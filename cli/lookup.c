@@ -11,10 +11,101 @@ const cli_command *cli_find_command(const char *name) {
     return NULL;
 }
 
+/* ---- options ---------------------------------------------------------------------------------
+ */
+
+enum { MOST_OPTIONS = 128 };
+
+/* The options of the command that was asked for last. */
+static struct {
+    const cli_command *command;
+    cli_option rows[MOST_OPTIONS];
+    const wt_field *fields[MOST_OPTIONS];
+    const cli_table *tables[MOST_OPTIONS];
+    size_t count;
+} made;
+
+static bool is_word_of(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        size_t here = strcspn(at, " ");
+        if (here == length && strncmp(at, word, length) == 0)
+            return true;
+        at += here;
+    }
+    return false;
+}
+
+static bool is_left_out(const cli_command *command, const cli_table *table, const wt_field *field) {
+    for (size_t i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, wt_field_option(field)) == 0)
+            return true;
+    return is_word_of(table->except, field->name);
+}
+
+static cli_option option_of(const cli_table *table, const wt_field *field) {
+    static const cli_kind kinds[] = {
+        [WT_FIELD_KIND_WORD] = CLI_TEXT,   [WT_FIELD_KIND_TEXT] = CLI_TEXT,
+        [WT_FIELD_KIND_COUNT] = CLI_COUNT, [WT_FIELD_KIND_NATURAL] = CLI_NATURAL,
+        [WT_FIELD_KIND_REAL] = CLI_REAL,   [WT_FIELD_KIND_CHOICE] = CLI_TEXT,
+        [WT_FIELD_KIND_FLAG] = CLI_FLAG};
+    bool choice = field->kind == WT_FIELD_KIND_WORD && field->value != NULL &&
+                  strchr(field->value, '|') != NULL;
+    bool told = field->fallback != NULL && field->kind != WT_FIELD_KIND_FLAG &&
+                (field->none == NULL || strcmp(field->none, field->fallback) != 0);
+    return (cli_option){.name = wt_field_option(field),
+                        .letter = field->letter,
+                        .kind = choice ? CLI_CHOICE : kinds[field->kind],
+                        .offset = table->offset + field->offset,
+                        .value = field->value,
+                        .fallback = told ? field->fallback : NULL,
+                        .help = field->help};
+}
+
+static void add_table(const cli_command *command, const cli_table *table) {
+    size_t count;
+    const wt_field *fields = table->fields(&count);
+    for (size_t i = 0; i < count && made.count < MOST_OPTIONS; i++)
+        if (!is_left_out(command, table, &fields[i])) {
+            made.fields[made.count] = &fields[i];
+            made.tables[made.count] = table;
+            made.rows[made.count++] = option_of(table, &fields[i]);
+        }
+}
+
+const cli_option *cli_options_of(const cli_command *command, size_t *count) {
+    if (command == NULL || command->tables == NULL) {
+        *count = command == NULL ? 0 : command->option_count;
+        return command == NULL ? NULL : command->options;
+    }
+    if (made.command != command) {
+        made.command = command;
+        made.count = 0;
+        for (const cli_table *table = command->tables; table->fields != NULL; table++)
+            add_table(command, table);
+        for (size_t i = 0; i < command->option_count && made.count < MOST_OPTIONS; i++) {
+            made.fields[made.count] = NULL;
+            made.rows[made.count++] = command->options[i];
+        }
+    }
+    *count = made.count;
+    return made.rows;
+}
+
+const wt_field *cli_field_at(const cli_command *command, size_t index, const cli_table **table) {
+    size_t count;
+    cli_options_of(command, &count);
+    if (command->tables == NULL || index >= count)
+        return NULL;
+    *table = made.tables[index];
+    return made.fields[index];
+}
+
 const cli_option *cli_option_at(const cli_command *command, size_t index) {
-    size_t own = command == NULL ? 0 : command->option_count;
+    size_t own;
+    const cli_option *options = cli_options_of(command, &own);
     if (index < own)
-        return &command->options[index];
+        return &options[index];
     return index - own < cli_common_option_count ? &cli_common_options[index - own] : NULL;
 }
 

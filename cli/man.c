@@ -110,13 +110,15 @@ void cli_write_man(FILE *out, const cli_command *command) {
         return;
     }
     char name[64], usage[160];
+    size_t count;
+    const cli_option *options = cli_options_of(command, &count);
     snprintf(name, sizeof name, "wattle-%s", command->name);
     write_head(out, name, command->summary);
     fprintf(out, ".B wattle %s\n", command->name);
     write_escaped(out, cli_usage_words(command, usage, sizeof usage));
     fputs("\n.SH DESCRIPTION\n", out);
     write_paragraphs(out, command->description);
-    write_options(out, "OPTIONS", command->options, command->option_count);
+    write_options(out, "OPTIONS", options, count);
     write_options(out, "OPTIONS OF EVERY COMMAND", cli_common_options, cli_common_option_count);
     fputs(".SH EXAMPLES\n.nf\n", out);
     write_escaped(out, command->examples);

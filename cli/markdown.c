@@ -42,10 +42,12 @@ static void write_options(FILE *out, const cli_option *options, size_t count) {
 
 static void write_command(FILE *out, const cli_command *command) {
     char usage[160];
+    size_t count;
+    const cli_option *options = cli_options_of(command, &count);
     fprintf(out, "## wattle %s\n\n%c%s.\n\n    wattle %s %s\n\n%s\n", command->name,
             toupper((unsigned char)command->summary[0]), command->summary + 1, command->name,
             cli_usage_words(command, usage, sizeof usage), command->description);
-    write_options(out, command->options, command->option_count);
+    write_options(out, options, count);
     fprintf(out, "\nExamples:\n\n```sh\n%s\n```\n", command->examples);
 }
 

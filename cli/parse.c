@@ -35,7 +35,9 @@ static const char *option_name_at(const void *command, size_t index) {
 }
 
 static void *field_of(cli_call *call, size_t index, const cli_option *option) {
-    bool own = index < call->command->option_count;
+    size_t count;
+    cli_options_of(call->command, &count);
+    bool own = index < count;
     return (char *)(own ? call->values : (void *)&call->common) + option->offset;
 }
 
@@ -127,6 +129,25 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
     return wt_fail(context, WT_INTERNAL, "--%s has no kind", option->name);
 }
 
+/* The same, by the table that the option is of. */
+static wt_status set_option(cli_call *call, size_t index, const cli_option *option,
+                            const char *text) {
+    const cli_table *table;
+    const wt_field *field = cli_field_at(call->command, index, &table);
+    wt_value value = {.number = 1}; /* of a flag that is given */
+    if (field == NULL)
+        return set_value(call->context, option, field_of(call, index, option), text);
+    wt_status status = text == NULL ? WT_OK : wt_field_parse(call->context, field, text, &value);
+    if (status == WT_USAGE) {
+        char why[WT_MESSAGE_BYTES];
+        snprintf(why, sizeof why, "%s", wt_context_message(call->context));
+        return wt_fail(call->context, WT_USAGE, "--%s: %s", option->name, why);
+    }
+    if (status == WT_OK)
+        wt_field_set(field, value, (char *)call->values + table->offset);
+    return status;
+}
+
 /* The options that "--wo" could begin, as "--words or --workers", when there are several. */
 static bool list_meanings(const cli_command *command, const char *start, char *out, size_t bytes) {
     size_t found = 0, used = 0, length = strlen(start);
@@ -157,7 +178,8 @@ static wt_status unknown_option(cli_call *call, const char *word) {
                    call->command->name);
 }
 
-/* The long and short tables of getopt, made from ours; values of `long_options` are indexes. */
+/* The long and short tables of getopt, made from ours; values of `long_options` are indexes. The
+ * other spellings of fields come last. */
 static void fill_getopt_tables(const cli_command *command, struct option *long_options,
                                char *short_options) {
     *short_options++ = ':';
@@ -172,7 +194,16 @@ static void fill_getopt_tables(const cli_command *command, struct option *long_o
         if (option->letter != 0 && !flag)
             *short_options++ = ':';
     }
-    long_options[i] = (struct option){0};
+    size_t end = i;
+    for (size_t j = 0; j < i; j++) {
+        const cli_table *table;
+        const wt_field *field = cli_field_at(command, j, &table);
+        if (field != NULL && field->option != NULL) {
+            long_options[end] = long_options[j];
+            long_options[end++].name = field->name;
+        }
+    }
+    long_options[end] = (struct option){0};
     *short_options = '\0';
 }
 
@@ -225,7 +256,7 @@ static wt_status parse_words(cli_call *call, int argc, char **argv, struct optio
         call->given[index] = true;
         wt_status status = check_value(call, option, word);
         if (status == WT_OK)
-            status = set_value(call->context, option, field_of(call, index, option), optarg);
+            status = set_option(call, index, option, optarg);
         if (status != WT_OK)
             return status;
     }
@@ -236,10 +267,16 @@ static wt_status parse_words(cli_call *call, int argc, char **argv, struct optio
 
 static wt_status set_fallbacks(cli_call *call) {
     const cli_option *option;
+    const cli_table *table = call->command->tables;
     wt_status status = WT_OK;
-    for (size_t i = 0; status == WT_OK && (option = cli_option_at(call->command, i)) != NULL; i++)
-        if (option->fallback != NULL)
-            status = set_value(call->context, option, field_of(call, i, option), option->fallback);
+    for (; table != NULL && table->fields != NULL; table++)
+        memcpy((char *)call->values + table->offset, &table->bytes, sizeof table->bytes);
+    for (size_t i = 0; status == WT_OK && (option = cli_option_at(call->command, i)) != NULL; i++) {
+        const wt_field *field = cli_field_at(call->command, i, &table);
+        const char *fallback = field != NULL ? field->fallback : option->fallback;
+        if (fallback != NULL)
+            status = set_option(call, i, option, fallback);
+    }
     return status;
 }
 
@@ -283,35 +320,38 @@ bool cli_same_file(const char *a, const char *b) {
 
 /* The file of an option of that kind; NULL when it is of another, or not given. */
 static const char *file_of(cli_call *call, size_t index, cli_kind kind) {
-    const cli_option *option = &call->command->options[index];
+    const cli_option *option = cli_option_at(call->command, index);
     return option->kind == kind ? *(const char **)field_of(call, index, option) : NULL;
 }
 
 /* An output in the place of an input would destroy it. */
 static wt_status check_inputs(cli_call *call) {
     const cli_command *command = call->command;
-    for (size_t i = 0; i < command->option_count; i++) {
+    size_t count;
+    cli_options_of(command, &count);
+    for (size_t i = 0; i < count; i++) {
         const char *output = file_of(call, i, CLI_OUTPUT), *input = NULL;
         if (output == NULL)
             continue;
         for (int j = command->words; j < call->operand_count && input == NULL; j++)
             input = cli_same_file(output, call->operands[j]) ? call->operands[j] : NULL;
-        for (size_t j = 0; j < command->option_count && input == NULL; j++) {
+        for (size_t j = 0; j < count && input == NULL; j++) {
             const char *other = file_of(call, j, CLI_INPUT);
             input = other != NULL && cli_same_file(output, other) ? other : NULL;
         }
         if (input != NULL)
             return wt_fail(call->context, WT_USAGE,
                            "%s is read, and --%s would be written in its place: give another name",
-                           input, command->options[i].name);
+                           input, cli_option_at(command, i)->name);
     }
     return WT_OK;
 }
 
 /* Of two files with one name the later would silently take the place of the earlier. */
 static wt_status check_outputs(cli_call *call) {
-    const cli_option *options = call->command->options;
-    for (size_t i = 0; i < call->command->option_count; i++)
+    size_t count;
+    const cli_option *options = cli_options_of(call->command, &count);
+    for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++) {
             const char *first = file_of(call, j, CLI_OUTPUT);
             const char *second = file_of(call, i, CLI_OUTPUT);
@@ -336,13 +376,15 @@ static wt_status check_bytes(cli_call *call, int argc, char **argv) {
 
 wt_status cli_parse(cli_call *call, int argc, char **argv) {
     const cli_command *command = call->command;
-    size_t count = command->option_count + cli_common_option_count;
+    size_t count;
+    cli_options_of(command, &count);
+    count += cli_common_option_count;
     struct option *long_options = NULL;
     char *short_options = NULL;
     wt_status status;
     WT_TRY(WT_NEW_ZERO(call->context, &call->given, count, "options"));
     WT_TRY(wt_allocate_zero(call->context, &call->values, command->values_bytes, 1, "options"));
-    WT_TRY(WT_NEW(call->context, &long_options, count + 1, "options"));
+    WT_TRY(WT_NEW(call->context, &long_options, 2 * count + 1, "options"));
     WT_TRY(WT_NEW(call->context, &short_options, 2 * count + 2, "options"));
     fill_getopt_tables(command, long_options, short_options);
     WT_TRY(set_fallbacks(call));
@@ -360,8 +402,10 @@ done:
 }
 
 void cli_call_free(cli_call *call) {
-    for (size_t i = 0; call->values != NULL && i < call->command->option_count; i++) {
-        const cli_option *option = &call->command->options[i];
+    size_t count;
+    const cli_option *options = cli_options_of(call->command, &count);
+    for (size_t i = 0; call->values != NULL && i < count; i++) {
+        const cli_option *option = &options[i];
         if (option->kind == CLI_GRID || option->kind == CLI_INTEGERS)
             wt_grid_free((wt_grid *)field_of(call, i, option));
     }

@@ -120,7 +120,7 @@ wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *pat
          .series = out.attention,
          .series_count = out.lines},
     };
-    wt_figure figure = {.title = trial->setting->task.function,
+    wt_figure figure = {.title = trial->setting->task,
                         .panels = panels,
                         .panel_count = attends ? 4 : 3,
                         .columns = 2};

@@ -131,9 +131,8 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     json_t *object = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
         "s:I}",
-        "task", setting->task.function, "model", setting->network.kind, "length",
-        (json_int_t)setting->task.length, "samples",
-        (json_int_t)(setting->online > 0 ? 0 : setting->samples), "online",
+        "task", setting->task, "model", setting->model, "length", (json_int_t)setting->length,
+        "samples", (json_int_t)(setting->online > 0 ? 0 : setting->samples), "online",
         (json_int_t)setting->online, "seed", (json_int_t)setting->seed, "relevant",
         json_relevant(task), "success", result->success, "runs", (json_int_t)result->runs,
         "success_step", (json_int_t)result->success_step, "mark_step",

@@ -25,7 +25,7 @@ int main(void) {
     setting.high = 100;
     setting.resolution = 4;
     setting.trials = 20;
-    setting.train.task.function = "and:2";
+    setting.train.task = "and:2";
     setting.train.network = (wt_network_spec){.kind = "mlp", .hidden = 12};
     setting.train.rate = 1e-2;
     setting.train.steps = 100;

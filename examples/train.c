@@ -17,12 +17,13 @@ int main(void) {
         return 1;
 
     /* The published recipe on a smaller task and network. */
-    wt_train_setting setting = wt_train_setting_default();
-    setting.task.function = "and:3";
-    setting.task.length = 30;
+    wt_train_setting setting;
+    WT_INIT(wt_train_setting, &setting);
+    setting.task = "and:3";
+    setting.length = 30;
     setting.samples = 200;
-    setting.network.dim = 16;
-    setting.network.heads = 4;
+    setting.dim = 16;
+    setting.heads = 4;
     setting.rate = 5e-3;
     setting.steps = 500;
     setting.restarts = 3;

@@ -8,6 +8,7 @@
 #ifndef WATTLE_TRAIN_H
 #define WATTLE_TRAIN_H
 
+#include "wattle/field.h"
 #include "wattle/network.h"
 
 #ifdef __cplusplus
@@ -15,8 +16,21 @@ extern "C" {
 #endif
 
 typedef struct wt_train_setting {
-    wt_sparse_spec task;     /* its size and seed are not read: `seed` below keys all */
-    wt_network_spec network; /* its size and length are not read: that is the task's */
+    size_t size; /* of this struct, as the caller knows it */
+
+    const char *task;       /* the function, as wt_boolean_open reads it */
+    size_t length;          /* T */
+    const size_t *relevant; /* (relevant_count) positions; NULL = drawn */
+    size_t relevant_count;
+    double probability; /* of a one; NaN = balanced labels */
+    double noise;       /* probability that a label is flipped */
+
+    const char *model; /* "transformer", "head", "mlp": as in wt_network_spec, which explains */
+    size_t dim, heads, hidden;
+    const char *activation;
+    bool fixed_positions;
+    double dropout; /* of all places that are NaN below; NaN = 0.1 for a transformer, else 0 */
+    double embedding_dropout, attention_dropout, block_dropout;
 
     size_t samples;      /* m: a fixed training set, all of it in every step; */
     size_t online;       /* or, when not 0, so many fresh samples a step */
@@ -43,7 +57,9 @@ typedef struct wt_train_setting {
 
 /* The published recipe: and:3 of 300 bits, 100 samples, Adam at 1e-3 with decay 1e-4 and clip 1,
  * 1000 steps, a validation on 10^4 samples every 10, success above 0.99, one run. */
-WT_API wt_train_setting wt_train_setting_default(void);
+WT_API void wt_train_setting_init(wt_train_setting *setting, size_t size);
+/* Its members by name: what `wattle train` takes as options and the experiment `train` as keys. */
+WT_API const wt_field *wt_train_fields(size_t *count);
 
 /* Settled: at a validation, the second half of the run's steps has lowered the training loss by
  * less than `settle` times its fall below ln 2, what a coin costs. So twice the steps gain next to

@@ -256,7 +256,7 @@ wt_status wt_fields_check(wt_context *context, const wt_field *fields, size_t co
             char why[WT_MESSAGE_BYTES];
             snprintf(why, sizeof why, "%s", wt_context_message(context));
             return wt_fail(context, WT_USAGE, "%s%s %s", wt_field_option(&fields[i]),
-                           *why == '\'' ? ":" : "", why);
+                           strncmp(why, "must", 4) == 0 ? "" : ":", why);
         }
     return WT_OK;
 }

@@ -4,18 +4,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
+#include "network/learn/train_fields.h"
 
 /* ---- the setting ------------------------------------------------------------------------------
  */
 
 wt_threshold_setting wt_threshold_setting_default(void) {
-    wt_threshold_setting setting = {.train = wt_train_setting_default(),
-                                    .low = 10,
-                                    .high = 200,
-                                    .resolution = 5,
-                                    .trials = 40,
-                                    .rate = 0.8,
-                                    .around = 2};
+    wt_threshold_setting setting = {
+        .low = 10, .high = 200, .resolution = 5, .trials = 40, .rate = 0.8, .around = 2};
+    WT_INIT(wt_train_setting, &setting.train);
     setting.train.restarts = 5;
     return setting;
 }
@@ -39,7 +37,7 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
     if (setting->train.online > 0)
         return wt_fail(context, WT_USAGE,
                        "a threshold in samples needs a training set: not online");
-    if (setting->train.task.relevant != NULL)
+    if (setting->train.relevant != NULL)
         return wt_fail(context, WT_USAGE,
                        "every trial of a threshold draws its relevant positions: give none");
     return WT_OK;
@@ -49,12 +47,13 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
 static wt_status copy_setting(wt_context *context, const wt_threshold_setting *setting,
                               const char *path, wt_threshold *out) {
     wt_train_setting *train = &out->setting.train;
-    const char **texts[WT_THRESHOLD_TEXTS] = {&train->task.function, &train->network.kind,
-                                              &train->network.activation, &train->balls,
-                                              &out->path};
+    const char **texts[WT_THRESHOLD_TEXTS] = {&train->task, &train->model, &train->activation,
+                                              &train->balls, &out->path};
     wt_status status;
     out->setting = *setting;
     out->path = path;
+    WT_INIT(wt_train_setting, train);
+    WT_TRY(wt_sized_read(context, "wt_train_setting", &setting->train, train, sizeof *train));
     WT_TRY(WT_NEW(context, &out->lengths, setting->length_count, "lengths"));
     memcpy(out->lengths, setting->lengths, setting->length_count * sizeof *out->lengths);
     out->setting.lengths = out->lengths;
@@ -63,6 +62,7 @@ static wt_status copy_setting(wt_context *context, const wt_threshold_setting *s
             WT_TRY(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
             *texts[i] = out->texts[i];
         }
+    wt_train_setting_settle(train);
     train->hasty = true; /* success is all that is asked */
     train->to_end = false;
 done:
@@ -73,7 +73,7 @@ done:
 static wt_status try_first(wt_context *context, const wt_threshold_setting *setting) {
     wt_trainer *trainer = NULL;
     wt_train_setting first = setting->train;
-    first.task.length = setting->lengths[0];
+    first.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
     wt_status status = wt_trainer_open(context, &first, &trainer);

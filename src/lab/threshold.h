@@ -36,11 +36,14 @@ struct wt_threshold {
 /* Names what a trial depends on, beside T, m and its number. */
 uint64_t wt_threshold_key(const wt_threshold_setting *setting);
 
-#define WT_THRESHOLD_GUESS 128
-/* In what the setting of another key differs, where that is the seed or one whole number alone and
- * a likely one: "the seed is 1 there, and 0 here"; false where it is something else. */
-bool wt_threshold_guess(const wt_threshold_setting *setting, uint64_t key,
-                        char out[WT_THRESHOLD_GUESS]);
+/* The same in words: "task=and:3 probability=0 .. seed=0"; to be released. */
+wt_status wt_threshold_words(wt_context *context, const wt_threshold_setting *setting, char **out);
+
+#define WT_THRESHOLD_DIFFERENCE 320
+/* What two settings in words differ in: "steps: 500 there, 1000 here; seed: ..", cut where it does
+ * not fit; "" where they are the same. */
+void wt_threshold_difference(const char *there, const char *here,
+                             char out[WT_THRESHOLD_DIFFERENCE]);
 
 /* The result of one trial into the table. */
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,

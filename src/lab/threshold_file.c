@@ -1,4 +1,5 @@
-/* The trials of a threshold as a CSV file, one row a trial. */
+/* The trials of a threshold as a CSV file, one row a trial. The first row has the setting in words;
+ * tables from before that have a column less. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +12,16 @@
 #include "io/source.h"
 #include "lab/threshold.h"
 
-#define HEADING                                                                                    \
+#define OLD_HEADING                                                                                \
     "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds"
-enum { COLUMNS = 10, MOST_BYTES = 1 << 28 };
+#define HEADING OLD_HEADING ",words"
+enum { COLUMNS = 11, WORDS = COLUMNS - 1, MOST_BYTES = 1 << 28 };
 
 wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path) {
     wt_output *out = NULL;
+    char *words = NULL;
     wt_status status;
+    WT_TRY(wt_threshold_words(context, &threshold->setting, &words));
     WT_TRY(wt_output_open(context, path, &out));
     wt_output_print(out, HEADING "\n");
     for (size_t i = 0; i < threshold->count; i++) {
@@ -29,11 +33,15 @@ wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold,
         wt_output_print(out, ",");
         if (row->result.runs > 0)
             wt_output_print(out, "%.17g", row->result.best_accuracy);
-        wt_output_print(out, ",%zu,%.1f\n", row->result.redrawn, row->result.seconds);
+        wt_output_print(out, ",%zu,%.1f,", row->result.redrawn, row->result.seconds);
+        if (i == 0)
+            wt_output_print(out, "\"%s\"", words);
+        wt_output_print(out, "\n");
     }
     WT_TRY(wt_output_commit(out));
 done:
     wt_output_free(out);
+    wt_release(words);
     return status;
 }
 
@@ -51,19 +59,30 @@ static wt_status read_text(wt_context *context, const wt_source *source, char **
     return WT_OK;
 }
 
-/* Cuts the line at its commas; false unless there are COLUMNS fields. */
-static bool split(char *line, char *fields[COLUMNS]) {
+/* Cuts the line at its commas, but for those of the words; false unless it has so many columns. */
+static bool split(char *line, size_t columns, char *fields[COLUMNS]) {
     size_t count = 1;
     fields[0] = line;
-    for (char *at = line; *at != '\0'; at++) {
+    fields[WORDS] = line + strlen(line);
+    for (char *at = line; *at != '\0' && count < COLUMNS; at++) {
         if (*at != ',')
             continue;
-        if (count == COLUMNS)
-            return false;
         *at = '\0';
         fields[count++] = at + 1;
     }
-    return count == COLUMNS;
+    return count == columns;
+}
+
+/* The words without their quotes; false where they are not quoted. */
+static bool unquote(char **words) {
+    size_t length = strlen(*words);
+    if (length == 0)
+        return true;
+    if (length < 2 || **words != '"' || (*words)[length - 1] != '"')
+        return false;
+    (*words)[length - 1] = '\0';
+    *words += 1;
+    return strchr(*words, '"') == NULL;
 }
 
 static bool parse_count(const char *text, size_t *out) {
@@ -94,14 +113,19 @@ static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
                                  result->best_accuracy >= 0 && result->best_accuracy <= 1);
 }
 
-/* A row of another setting: what may be another, and what not. */
+/* A row of another setting: what differs where it says its own, else what may and what not. */
 static wt_status refuse_key(wt_context *context, const wt_threshold *threshold,
-                            const wt_source *source, size_t number, const char *field) {
-    char guess[WT_THRESHOLD_GUESS], *end;
-    uint64_t key = strtoull(field, &end, 16);
-    if (strlen(field) == 16 && *end == '\0' && wt_threshold_guess(&threshold->setting, key, guess))
+                            const wt_source *source, size_t number, const char *there) {
+    char difference[WT_THRESHOLD_DIFFERENCE] = "", *here = NULL;
+    wt_status status = wt_threshold_words(context, &threshold->setting, &here);
+    if (status != WT_OK)
+        return status;
+    if (*there != '\0')
+        wt_threshold_difference(there, here, difference);
+    wt_release(here);
+    if (*difference != '\0')
         return wt_fail(context, WT_DATA, "%s: line %zu is a trial of another setting or seed: %s",
-                       source->shown, number, guess);
+                       source->shown, number, difference);
     return wt_fail(context, WT_DATA,
                    "%s: line %zu is a trial of another setting or seed; lengths, samples, "
                    "resolution, trials, rate and around may change from run to run, but task, "
@@ -110,13 +134,13 @@ static wt_status refuse_key(wt_context *context, const wt_threshold *threshold,
 }
 
 static wt_status read_line(wt_context *context, wt_threshold *threshold, const wt_source *source,
-                           size_t number, char *line) {
+                           size_t number, size_t columns, char *line) {
     char *fields[COLUMNS] = {NULL}, key[20];
     wt_threshold_row row;
     snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
-    bool good = split(line, fields);
+    bool good = split(line, columns, fields) && unquote(&fields[WORDS]);
     if (good && strcmp(fields[0], key) != 0)
-        return refuse_key(context, threshold, source, number, fields[0]);
+        return refuse_key(context, threshold, source, number, fields[WORDS]);
     if (!good || !parse_row(fields, &row))
         return wt_fail(context, WT_DATA, "%s: line %zu is no trial", source->shown, number);
     if (wt_threshold_find(threshold, row.length, row.samples, row.trial) != NULL)
@@ -128,7 +152,7 @@ static wt_status read_line(wt_context *context, wt_threshold *threshold, const w
 wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const char *path) {
     wt_source source = {.file = -1};
     char *text = NULL;
-    size_t number = 1;
+    size_t number = 1, columns = COLUMNS;
     wt_status status = wt_source_open(context, path, &source);
     if (status == WT_NO_INPUT) {
         status = WT_OK; /* a search that begins */
@@ -143,13 +167,15 @@ wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const 
             goto done;
         }
         *next++ = '\0';
-        if (number == 1 && strcmp(line, HEADING) == 0)
+        if (number == 1 && strcmp(line, OLD_HEADING) == 0)
+            columns = COLUMNS - 1;
+        if (number == 1 && (columns < COLUMNS || strcmp(line, HEADING) == 0))
             continue;
         if (number == 1) {
             status = wt_fail(context, WT_DATA, "%s: is no table of trials", source.shown);
             goto done;
         }
-        WT_TRY(read_line(context, threshold, &source, number, line));
+        WT_TRY(read_line(context, threshold, &source, number, columns, line));
     }
     if (number == 1)
         status = wt_fail(context, WT_DATA, "%s: is no table of trials", source.shown);

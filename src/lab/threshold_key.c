@@ -1,67 +1,127 @@
-/* What a trial depends on, as one number, and what two such numbers differ in. */
+/* What a trial depends on: as one number, which names it in every row, and in words. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "lab/threshold.h"
+#include "network/learn/train_fields.h"
 
-enum { GUESSES = 1000 }; /* tried of each number: some hundredths of a second for all */
+/* Fields of the key, in its order. */
+static const char *const keyed[] = {"probability",
+                                    "noise",
+                                    "keep-ambiguous",
+                                    "model",
+                                    "dim",
+                                    "heads",
+                                    "hidden",
+                                    "embedding-dropout",
+                                    "attention-dropout",
+                                    "block-dropout",
+                                    "fixed-positions",
+                                    "activation",
+                                    "lr",
+                                    "weight-decay",
+                                    "decoupled",
+                                    "clip",
+                                    "init-scale",
+                                    "steps",
+                                    "validate",
+                                    "validation-samples",
+                                    "success",
+                                    "restarts"};
 
-/* FNV-1a over the words. */
-uint64_t wt_threshold_key(const wt_threshold_setting *setting) {
-    const wt_train_setting *train = &setting->train;
-    const wt_network_spec *net = &train->network;
-    char text[1024];
-    uint64_t hash = 0xcbf29ce484222325u;
-    snprintf(text, sizeof text,
-             "1|%.17g|%.17g|%d|%s|%zu|%zu|%zu|%.17g|%.17g|%.17g|%d|%s|%.17g|%.17g|%d|%.17g|%.17g|"
-             "%zu|%zu|%zu|%.17g|%zu|%llu|",
-             train->task.probability, train->task.noise, train->keep_ambiguous, net->kind, net->dim,
-             net->heads, net->hidden, net->embedding_drop, net->attention_drop, net->block_drop,
-             net->fixed_positions, net->activation == NULL ? "" : net->activation, train->rate,
-             train->weight_decay, train->decoupled, train->clip, train->init_scale, train->steps,
-             train->validate, train->validation_samples, train->success, train->restarts,
-             (unsigned long long)setting->seed);
-    const char *parts[] = {text, train->task.function, train->balls == NULL ? "" : train->balls};
-    for (size_t i = 0; i < 3; i++)
-        for (const char *at = parts[i]; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+/* FNV-1a. */
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     return hash;
 }
 
-/* Whole numbers of a setting, which are often small or round. */
-static const struct {
-    const char *name;
-    size_t offset;
-    size_t unit; /* multiples of it are tried */
-} numbers[] = {
-    {"restarts", offsetof(wt_threshold_setting, train.restarts), 1},
-    {"steps", offsetof(wt_threshold_setting, train.steps), 10},
-    {"steps from one validation to the next", offsetof(wt_threshold_setting, train.validate), 1},
-    {"validation samples", offsetof(wt_threshold_setting, train.validation_samples), 100},
-    {"dim", offsetof(wt_threshold_setting, train.network.dim), 1},
-    {"heads", offsetof(wt_threshold_setting, train.network.heads), 1},
-    {"hidden width", offsetof(wt_threshold_setting, train.network.hidden), 1},
-};
+static const wt_field *field_named(const char *name) {
+    size_t count;
+    const wt_field *fields = wt_train_fields(&count);
+    return wt_field_find(fields, count, name);
+}
 
-bool wt_threshold_guess(const wt_threshold_setting *setting, uint64_t key,
-                        char out[WT_THRESHOLD_GUESS]) {
-    wt_threshold_setting other = *setting;
-    for (other.seed = 0; other.seed < GUESSES; other.seed++)
-        if (wt_threshold_key(&other) == key) {
-            snprintf(out, WT_THRESHOLD_GUESS, "the seed is %llu there, and %llu here",
-                     (unsigned long long)other.seed, (unsigned long long)setting->seed);
-            return true;
-        }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        other = *setting;
-        size_t *tried = (size_t *)((char *)&other + numbers[i].offset), here = *tried;
-        for (size_t k = 0; k < GUESSES; k++) {
-            *tried = k * numbers[i].unit;
-            if (wt_threshold_key(&other) != key)
-                continue;
-            snprintf(out, WT_THRESHOLD_GUESS, "%s: %zu there, and %zu here", numbers[i].name,
-                     *tried, here);
-            return true;
-        }
+uint64_t wt_threshold_key(const wt_threshold_setting *setting) {
+    const wt_train_setting *train = &setting->train;
+    uint64_t hash = hash_text(0xcbf29ce484222325u, "1|");
+    char text[WT_FIELD_TEXT];
+    for (size_t i = 0; i < sizeof keyed / sizeof *keyed; i++) {
+        const wt_field *field = field_named(keyed[i]);
+        bool words = field->kind == WT_FIELD_KIND_WORD;
+        const char *word =
+            words ? *(const char *const *)((const char *)train + field->offset) : text;
+        snprintf(text, sizeof text, "%.17g",
+                 i == 0 ? train->probability : wt_field_get(field, train).number);
+        hash = hash_text(hash_text(hash, word == NULL ? "" : word), "|");
     }
-    return false;
+    snprintf(text, sizeof text, "%" PRIu64 "|", setting->seed);
+    hash = hash_text(hash_text(hash, text), train->task);
+    return hash_text(hash, train->balls == NULL ? "" : train->balls);
+}
+
+/* Appends "name=value", a blank before all but the first. */
+static void add_word(char *out, size_t bytes, size_t *used, const char *name, const char *value) {
+    int written = snprintf(out + *used, *used < bytes ? bytes - *used : 0, "%s%s=%s",
+                           *used == 0 ? "" : " ", name, value);
+    *used += (size_t)written;
+}
+
+/* Writes what fits and returns the bytes it takes. */
+static size_t write_words(const wt_threshold_setting *setting, char *out, size_t bytes) {
+    const wt_train_setting *train = &setting->train;
+    size_t used = 0;
+    char text[WT_FIELD_TEXT];
+    add_word(out, bytes, &used, "task", train->task);
+    for (size_t i = 0; i < sizeof keyed / sizeof *keyed; i++) {
+        const wt_field *field = field_named(keyed[i]);
+        add_word(out, bytes, &used, wt_field_option(field),
+                 wt_field_print(field, wt_field_get(field, train), text));
+    }
+    add_word(out, bytes, &used, "ball", train->balls == NULL ? "none" : train->balls);
+    snprintf(text, sizeof text, "%" PRIu64, setting->seed);
+    add_word(out, bytes, &used, "seed", text);
+    return used + 1;
+}
+
+wt_status wt_threshold_words(wt_context *context, const wt_threshold_setting *setting, char **out) {
+    char none[1];
+    size_t bytes = write_words(setting, none, sizeof none);
+    wt_status status = WT_NEW(context, out, bytes, "a setting");
+    if (status == WT_OK)
+        write_words(setting, *out, bytes);
+    return status;
+}
+
+/* The value of "name=value" among the words, and its length; NULL when it is not there. */
+static const char *value_of(const char *words, const char *name, size_t name_length,
+                            size_t *length) {
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word > name_length && at[name_length] == '=' && strncmp(at, name, name_length) == 0) {
+            *length = word - name_length - 1;
+            return at + name_length + 1;
+        }
+        at += word;
+    }
+    return NULL;
+}
+
+void wt_threshold_difference(const char *there, const char *here,
+                             char out[WT_THRESHOLD_DIFFERENCE]) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (const char *at = here; *at != '\0'; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " "), name = strcspn(at, "="), ours = word - name - 1, theirs = 0;
+        const char *other = value_of(there, at, name, &theirs);
+        bool same = other != NULL && theirs == ours && strncmp(other, at + name + 1, ours) == 0;
+        if (!same && used < WT_THRESHOLD_DIFFERENCE)
+            used += (size_t)snprintf(out + used, WT_THRESHOLD_DIFFERENCE - used,
+                                     "%s%.*s: %.*s there, %.*s here", used == 0 ? "" : "; ",
+                                     (int)name, at, (int)theirs, other == NULL ? "" : other,
+                                     (int)ours, at + name + 1);
+        at += word;
+    }
 }

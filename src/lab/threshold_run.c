@@ -71,7 +71,7 @@ static wt_status run_job(void *user, wt_context *context, size_t unit) {
     outcome found = {.all = all, .mine = &all->jobs[unit], .result = WT_SIZED(wt_train_result)};
     const wt_threshold_row *row = &found.mine->row;
     wt_train_setting setting = all->threshold->setting.train;
-    setting.task.length = row->length;
+    setting.length = row->length;
     setting.samples = row->samples;
     wt_status status =
         wt_train_setting_run(context, &setting, seed_of(all->threshold, row), &found.result);

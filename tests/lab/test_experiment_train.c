@@ -51,12 +51,13 @@ static void fill(const wt_experiment *experiment, wt_value *values) {
 }
 
 static wt_train_setting same_setting(void) {
-    wt_train_setting setting = wt_train_setting_default();
-    setting.task.function = "and:2";
-    setting.task.length = 8;
+    wt_train_setting setting;
+    WT_INIT(wt_train_setting, &setting);
+    setting.task = "and:2";
+    setting.length = 8;
     setting.samples = 60;
-    setting.network.dim = 8;
-    setting.network.heads = 2;
+    setting.dim = 8;
+    setting.heads = 2;
     setting.rate = 1e-2;
     setting.steps = 100;
     setting.validation_samples = 300;
@@ -130,8 +131,9 @@ static void fill_gap(const wt_experiment *experiment, wt_value *values) {
 static wt_train_setting gap_setting(size_t runs) {
     wt_train_setting setting = same_setting();
     const wt_trial trial = {.seed = 3, .rep = 1};
-    setting.network = (wt_network_spec){.kind = "head", .dim = 8};
-    setting.task.noise = 0.49;
+    setting.model = "head";
+    setting.heads = 0;
+    setting.noise = 0.49;
     setting.rate = 0.1;
     setting.steps = 3000;
     setting.settle = 0.1;
@@ -249,7 +251,7 @@ static void wrong_values_are_told_before_the_sweep(void **state) {
     REFUSED("success-accuracy", 2, NULL, "at most 1, not 2");
     REFUSED("heads", 3, NULL, "heads that divide");
     REFUSED("task", 0, "xor", "no Boolean function");
-    REFUSED("model", 0, "tree", "no network 'tree'");
+    REFUSED("model", 0, "tree", "'tree' is none of transformer|head|mlp");
     REFUSED("ball", 0, "qk.two-one", "no ball");
     REFUSED("test-samples", 1, NULL, "2 or more");
     REFUSED("dim-ratio", 1, NULL, "of model=head");

@@ -34,7 +34,7 @@ static void every_threshold_is_found(void **state) {
         wt_threshold *threshold;
         wt_threshold_summary summary;
         size_t cells, wanted = from <= 4 ? 4 : (from + 3) / 4 * 4;
-        setting.train.task.length = 6;
+        setting.train.length = 6;
         CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
         size_t critical = search_truth(*state, threshold, from, &cells);
         assert_true(critical == (wanted > 40 ? 0 : wanted));
@@ -259,8 +259,8 @@ static void the_setting_is_borrowed_for_the_call_only(void **state) {
     wt_threshold_summary summary;
     memcpy(own_path, path, sizeof path);
     setting.lengths = own_lengths;
-    setting.train.task.function = function;
-    setting.train.network.kind = kind;
+    setting.train.task = function;
+    setting.train.model = kind;
     CHECK_OK(*state, wt_threshold_open(*state, &setting, own_path, &threshold));
     own_lengths[0] = own_lengths[1] = 0;
     function[0] = kind[0] = own_path[0] = '?';

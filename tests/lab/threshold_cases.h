@@ -23,8 +23,7 @@ static inline int close_path(void **state) {
 }
 
 static inline wt_threshold_setting tiny(void) {
-    wt_threshold_setting setting = {.train = wt_train_setting_default(),
-                                    .lengths = lengths,
+    wt_threshold_setting setting = {.lengths = lengths,
                                     .length_count = 2,
                                     .low = 4,
                                     .high = 40,
@@ -33,8 +32,12 @@ static inline wt_threshold_setting tiny(void) {
                                     .rate = 0.8,
                                     .around = 1,
                                     .seed = 3};
-    setting.train.task.function = "and:2";
-    setting.train.network = (wt_network_spec){.kind = "mlp", .dim = 8, .hidden = 12};
+    WT_INIT(wt_train_setting, &setting.train);
+    setting.train.task = "and:2";
+    setting.train.model = "mlp";
+    setting.train.dim = 8;
+    setting.train.heads = 0;
+    setting.train.hidden = 12;
     setting.train.rate = 1e-2;
     setting.train.steps = 60;
     setting.train.validation_samples = 200;

@@ -34,7 +34,7 @@ static void resumed_trials_give_the_same_bits(void **state) {
         setting.validation_samples = 50;
         setting.rate = 1e-4; /* no success: all runs are taken */
         if (k == 0)
-            setting.network.block_drop = setting.network.attention_drop = 0.1;
+            setting.block_dropout = setting.attention_dropout = 0.1;
         if (k == 1)
             setting.balls = "v.two-one=1.5,v.spectral=0.5";
         if (k == 2)
@@ -72,8 +72,8 @@ static void other_settings_are_refused(void **state) {
         wt_trainer_free(trainer);                                                                  \
         wt_trainer_free(before);                                                                   \
     } while (0)
-    REFUSED(setting.network.dim = 8, "its 'dim' is '16', that of this run '8'");
-    REFUSED(setting.task.length = 9, "its 'length' is '8', that of this run '9'");
+    REFUSED(setting.dim = 8, "its 'dim' is '16', that of this run '8'");
+    REFUSED(setting.length = 9, "its 'length' is '8', that of this run '9'");
     REFUSED(setting.seed = 5, "of another run");
     REFUSED(setting.rate = 0.5, "its 'lr' is");
     REFUSED(setting.samples = 61, "its 'samples' is '60'");

@@ -97,7 +97,7 @@ static void overflow_ends_a_trial(void **state) {
         for (int far = 0; far < 2; far++) {
             wt_train_setting setting = small_setting("transformer");
             wt_trainer *trainer;
-            setting.network.embedding_drop = 0.1 * drop;
+            setting.embedding_dropout = 0.1 * drop;
             setting.init_scale = far ? 1e30 : 1e20;
             setting.to_end = true;
             CHECK_OK(context, wt_trainer_open(context, &setting, &trainer));
@@ -126,7 +126,7 @@ static void threads_do_not_change_bits(void **state) {
     wt_train_setting setting = small_setting("transformer");
     wt_trainer *one, *two;
     int threads = wt_context_threads(*state);
-    setting.network.embedding_drop = setting.network.attention_drop = 0.1;
+    setting.embedding_dropout = setting.attention_dropout = 0.1;
     CHECK_OK(*state, wt_context_set_threads(*state, 1));
     run_small(*state, &setting, 25, &one);
     CHECK_OK(*state, wt_context_set_threads(*state, 3));
@@ -171,8 +171,8 @@ static void hasty_validations_decide_alike(void **state) {
 static void best_accuracies_are_judged_in_full(void **state) {
     wt_train_setting setting = small_setting("mlp");
     wt_trainer *trainer;
-    setting.task.function = "parity:3";
-    setting.task.length = 40;
+    setting.task = "parity:3";
+    setting.length = 40;
     setting.samples = 10;
     setting.validation_samples = 10000;
     setting.steps = 100;
@@ -240,7 +240,7 @@ static void runs_settle(void **state) {
     wt_trainer *trainer, *other;
     size_t count;
     setting.balls = "v.two-one=4,w.frobenius=1";
-    setting.task.noise = 0.49;
+    setting.noise = 0.49;
     setting.to_end = true;
     setting.steps = 100000;
     setting.settle = 0.1;
@@ -273,7 +273,7 @@ static void runs_settle(void **state) {
 static void one_run_more_is_a_restart(void **state) {
     wt_train_setting setting = small_setting("head");
     wt_trainer *two, *one;
-    setting.task.noise = 0.49; /* no success */
+    setting.noise = 0.49; /* no success */
     setting.settle = 0.2;
     setting.steps = 1000;
     setting.restarts = 2;
@@ -294,7 +294,7 @@ static void one_run_more_is_a_restart(void **state) {
 static void fixed_tensors_stay(void **state) {
     wt_train_setting setting = small_setting("transformer");
     wt_trainer *start, *end;
-    setting.network.fixed_positions = true;
+    setting.fixed_positions = true;
     setting.weight_decay = 0.1;
     run_small(*state, &setting, 0, &start);
     run_small(*state, &setting, 5, &end);
@@ -328,7 +328,7 @@ static void ambiguous_sets_are_redrawn(void **state) {
     }
     assert_true(redrawn > 0);
     setting.samples = 1; /* tells when it has two ones alone, once in 10^7 draws */
-    setting.task.length = 20;
+    setting.length = 20;
     CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_MISSED,
                 "fits a second and");
     wt_train_result result = WT_SIZED(wt_train_result);
@@ -348,7 +348,7 @@ static void measures_are_those_of_the_formulas(void **state) {
     wt_trainer *trainer;
     wt_train_measure measure = WT_SIZED(wt_train_measure);
     double *wide, *logits, loss, miss = 0, sum[2] = {0};
-    setting.network.block_drop = 0.2; /* measures are taken without */
+    setting.block_dropout = 0.2; /* measures are taken without */
     run_small(*state, &setting, 40, &trainer);
     CHECK_OK(*state, wt_trainer_measure(*state, trainer, 400, &measure));
     CHECK_OK(*state, WT_NEW(*state, &wide, trainer->size, "a test"));
@@ -399,23 +399,23 @@ static void bad_settings_are_refused(void **state) {
         CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, words);         \
         assert_null(trainer);                                                                      \
     } while (0)
-    REFUSED(setting.task.length = 1, "1 bits cannot hold the 2 relevant ones");
-    REFUSED(setting.task.function = "and:0", "no Boolean function: 'and:0'");
-    REFUSED(setting.task.function = "and:17", "no Boolean function");
-    REFUSED(setting.samples = 0, "needs samples");
+    REFUSED(setting.length = 1, "1 bits cannot hold the 2 relevant ones");
+    REFUSED(setting.task = "and:0", "no Boolean function: 'and:0'");
+    REFUSED(setting.task = "and:17", "no Boolean function");
+    REFUSED(setting.samples = 0, "samples must be a whole number of 1 or more, not 0");
     REFUSED(setting.success = 0, "above 0 and at most 1, not 0");
     REFUSED(setting.success = 1.5, "at most 1, not 1.5");
-    REFUSED(setting.network.heads = 3, "heads that divide its dim");
-    REFUSED(setting.task.noise = 0.5, "label noise");
-    REFUSED(setting.rate = 0, "learning rate");
-    REFUSED(setting.weight_decay = -1, "weight decay");
-    REFUSED(setting.clip = -1, "clip");
-    REFUSED(setting.steps = 0, "must be 1 or more");
+    REFUSED(setting.heads = 3, "heads that divide its dim");
+    REFUSED(setting.noise = 0.5, "noise must be from 0 to below 0.5");
+    REFUSED(setting.rate = 0, "lr must be above 0");
+    REFUSED(setting.weight_decay = -1, "weight-decay must be 0 or more");
+    REFUSED(setting.clip = -1, "clip must be 0 or more");
+    REFUSED(setting.steps = 0, "steps must be a whole number of 1 or more");
     REFUSED(setting.settle = -1, "0 or more, not -1");
-    REFUSED(setting.settle = NAN, "0 or more, not nan");
+    REFUSED(setting.settle = NAN, "settle must be a number, not nan");
     REFUSED((setting.settle = 0.1, setting.online = 8), "only on a training set");
-    REFUSED((setting.settle = 0.1, setting.network.block_drop = 0.1), "without dropout");
-    REFUSED(setting.network.embedding_drop = 1, "embedding dropout");
+    REFUSED((setting.settle = 0.1, setting.block_dropout = 0.1), "without dropout");
+    REFUSED(setting.embedding_dropout = 1, "embedding-dropout must be from 0 to below 1");
 #undef REFUSED
 }
 

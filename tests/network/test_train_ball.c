@@ -45,7 +45,7 @@ static void the_transpose_is_meant(void **state) {
     run_small(*state, &setting, 0, &trainer);
     wt_train_matrix matrix = wt_train_matrix_at(trainer, "qk", 0);
     const float *w = trainer->parameters + matrix.offset;
-    size_t d = setting.network.dim;
+    size_t d = setting.dim;
     double rows = 0, norm, a[16 * 16];
     for (size_t i = 0; i < d; i++) {
         double square = 0;
@@ -100,7 +100,7 @@ static void several_balls_give_the_nearest_of_all(void **state) {
     wt_train_setting setting = small_setting("head");
     wt_trainer *trainer;
     double a[COUNT], p[COUNT], z[COUNT], norm, length = 0;
-    setting.network.dim = D;
+    setting.dim = D;
     setting.balls = "v.two-one=3,v.spectral=1";
     run_small(*state, &setting, 0, &trainer);
     enlarge(trainer);
@@ -164,7 +164,7 @@ static void bad_balls_are_refused(void **state) {
                  {"qk.spectral=0", "no radius above 0"},
                  {"qk.spectral=x", "no radius"},
                  {"wq.spectral=1", "no matrix of this network"},
-                 {"", "not of that form"},
+                 {"", "the value is empty"},
                  {"v.spectral=1,v.spectral=2", "given twice"},
                  {"qk.two-one=1,w_qk.two-one=1", "given twice"},
                  {"positions.spectral=0.1", "not trained"},
@@ -180,7 +180,7 @@ static void bad_balls_are_refused(void **state) {
         wt_train_setting setting = small_setting("transformer");
         wt_trainer *trainer;
         setting.balls = "pos_emb.spectral=0.1";
-        setting.network.fixed_positions = fixed == 1;
+        setting.fixed_positions = fixed == 1;
         if (fixed == 1)
             CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE,
                         "not trained");

@@ -9,12 +9,16 @@
 enum { SMALL_LENGTH = 8 };
 
 static inline wt_train_setting small_setting(const char *kind) {
-    wt_train_setting setting = wt_train_setting_default();
+    wt_train_setting setting;
+    WT_INIT(wt_train_setting, &setting);
     bool mlp = strcmp(kind, "mlp") == 0;
-    setting.task.function = "and:2";
-    setting.task.length = SMALL_LENGTH;
-    setting.network =
-        (wt_network_spec){.kind = kind, .dim = 16, .heads = 2, .hidden = mlp ? 24 : 0};
+    setting.task = "and:2";
+    setting.length = SMALL_LENGTH;
+    setting.model = kind;
+    setting.dim = 16;
+    setting.heads = 2;
+    setting.hidden = mlp ? 24 : 0;
+    setting.dropout = 0;
     setting.samples = 60;
     setting.rate = strcmp(kind, "head") == 0 ? 3e-2 : 1e-2;
     setting.steps = 200;

@@ -7,68 +7,22 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "network/learn/train_fields.h"
 #include "wattle/random.h"
-
-wt_train_setting wt_train_setting_default(void) {
-    wt_train_setting out = {.samples = 100,
-                            .rate = 1e-3,
-                            .weight_decay = 1e-4,
-                            .clip = 1,
-                            .init_scale = 1,
-                            .steps = 1000,
-                            .validate = 10,
-                            .validation_samples = 10000,
-                            .success = 0.99,
-                            .restarts = 1,
-                            .loss_mark = 0.35};
-    WT_INIT(wt_sparse_spec, &out.task);
-    WT_INIT(wt_network_spec, &out.network);
-    return out;
-}
 
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-static wt_status check_counts(wt_context *context, const wt_train_setting *setting) {
-    if (setting->samples == 0 && setting->online == 0)
-        return wt_fail(context, WT_USAGE, "training needs samples: 1 or more, not 0");
-    if (setting->steps == 0 || setting->validate == 0 || setting->restarts == 0 ||
-        setting->validation_samples == 0)
-        return wt_fail(context, WT_USAGE,
-                       "steps, steps between validations, their samples and restarts must be 1 or "
-                       "more, not %zu, %zu, %zu and %zu",
-                       setting->steps, setting->validate, setting->validation_samples,
-                       setting->restarts);
-    return WT_OK;
-}
-
 static wt_status check_setting(wt_context *context, const wt_train_setting *setting) {
-    if (!(setting->success > 0 && setting->success <= 1))
-        return wt_fail(context, WT_USAGE,
-                       "the accuracy of a success must be above 0 and at most 1, not %g",
-                       setting->success);
-    if (!(setting->rate > 0) || !isfinite(setting->rate))
-        return wt_fail(context, WT_USAGE, "the learning rate must be above 0, not %g",
-                       setting->rate);
-    if (!(setting->weight_decay >= 0) || !isfinite(setting->weight_decay))
-        return wt_fail(context, WT_USAGE, "the weight decay must be 0 or more, not %g",
-                       setting->weight_decay);
-    if (!(setting->clip >= 0) || !isfinite(setting->clip))
-        return wt_fail(context, WT_USAGE, "the clip of the gradient must be 0 or more, not %g",
-                       setting->clip);
-    if (!(setting->init_scale >= 0) || !isfinite(setting->init_scale))
-        return wt_fail(context, WT_USAGE, "the scale of the start must be 0 or more, not %g",
-                       setting->init_scale);
-    if (!(setting->settle >= 0) || !isfinite(setting->settle))
-        return wt_fail(context, WT_USAGE, "the part of a settled loss must be 0 or more, not %g",
-                       setting->settle);
-    const wt_network_spec *network = &setting->network;
-    bool dropout =
-        network->embedding_drop > 0 || network->attention_drop > 0 || network->block_drop > 0;
-    if (setting->settle > 0 && (setting->online > 0 || dropout))
-        return wt_fail(context, WT_USAGE,
-                       "a run can settle only on a training set, and without dropout");
-    return check_counts(context, setting);
+    size_t count;
+    const wt_field *fields = wt_train_fields(&count);
+    bool dropout = setting->embedding_dropout > 0 || setting->attention_dropout > 0 ||
+                   setting->block_dropout > 0;
+    wt_status status = wt_fields_check(context, fields, count, setting);
+    if (status == WT_OK && setting->settle > 0 && (setting->online > 0 || dropout))
+        status = wt_fail(context, WT_USAGE,
+                         "a run can settle only on a training set, and without dropout");
+    return status;
 }
 
 static wt_status open_ranges(wt_context *context, wt_trainer *trainer) {
@@ -88,10 +42,35 @@ static wt_status open_ranges(wt_context *context, wt_trainer *trainer) {
     return status;
 }
 
+static wt_status open_task(wt_context *context, wt_trainer *trainer) {
+    const wt_train_setting *setting = &trainer->setting;
+    const wt_sparse_spec spec = {.size = sizeof spec,
+                                 .function = setting->task,
+                                 .length = setting->length,
+                                 .relevant = setting->relevant,
+                                 .relevant_count = setting->relevant_count,
+                                 .probability = setting->probability,
+                                 .noise = setting->noise,
+                                 .seed = wt_seed_for(setting->seed, "task", 0)};
+    return wt_sparse_task_open(context, &spec, &trainer->task);
+}
+
 static wt_status open_network(wt_context *context, wt_trainer *trainer) {
-    size_t piece = trainer->setting.validation_samples;
+    const wt_train_setting *setting = &trainer->setting;
+    const wt_network_spec spec = {.size = sizeof spec,
+                                  .kind = setting->model,
+                                  .length = setting->length,
+                                  .dim = setting->dim,
+                                  .heads = setting->heads,
+                                  .hidden = setting->hidden,
+                                  .embedding_drop = setting->embedding_dropout,
+                                  .attention_drop = setting->attention_dropout,
+                                  .block_drop = setting->block_dropout,
+                                  .fixed_positions = setting->fixed_positions,
+                                  .activation = setting->activation};
+    size_t piece = setting->validation_samples;
     wt_status status;
-    WT_TRY(wt_network_open(context, &trainer->setting.network, &trainer->network));
+    WT_TRY(wt_network_open(context, &spec, &trainer->network));
     trainer->size = wt_network_size(trainer->network);
     WT_TRY(WT_NEW(context, &trainer->parameters, trainer->size, "parameters"));
     WT_TRY(WT_NEW(context, &trainer->gradient, trainer->size, "a gradient"));
@@ -108,17 +87,17 @@ wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, 
     wt_trainer *trainer = NULL;
     wt_status status;
     *out = NULL;
-    WT_TRY(check_setting(context, setting));
+    wt_train_setting *own;
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
-    trainer->setting = *setting;
-    trainer->setting.task.size = sizeof trainer->setting.task;
-    trainer->setting.network.size = sizeof trainer->setting.network;
-    trainer->setting.task.seed = wt_seed_for(setting->seed, "task", 0);
-    trainer->setting.network.length = setting->task.length;
+    own = &trainer->setting;
+    WT_INIT(wt_train_setting, own);
+    WT_TRY(wt_sized_read(context, "wt_train_setting", setting, own, sizeof *own));
+    wt_train_setting_settle(own);
+    WT_TRY(check_setting(context, own));
     trainer->loss = trainer->accuracy = NAN;
-    WT_TRY(wt_sparse_task_open(context, &trainer->setting.task, &trainer->task));
+    WT_TRY(open_task(context, trainer));
     WT_TRY(open_network(context, trainer));
-    WT_TRY(wt_train_balls_open(context, trainer, setting->balls));
+    WT_TRY(wt_train_balls_open(context, trainer, own->balls));
     WT_TRY(wt_train_about(context, trainer));
     WT_TRY(wt_train_set_open(context, trainer));
     wt_train_begin_run(trainer);
@@ -304,8 +283,10 @@ wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *sett
                                wt_train_result *out) {
     const wt_train_result none = {.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
     wt_trainer *trainer = NULL;
-    wt_train_setting own = *setting;
+    wt_train_setting own;
     wt_status status;
+    WT_INIT(wt_train_setting, &own);
+    WT_TRY(wt_sized_read(context, "wt_train_setting", setting, &own, sizeof own));
     own.seed = seed;
     WT_TRY(wt_sized_check(context, "wt_train_result", out, sizeof none));
     wt_sized_write(out, &none, sizeof none);

@@ -32,8 +32,7 @@ wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
     WT_TRY(wt_bits_new(context, samples, trainer->task->length, &trainer->batch));
     if (setting->online > 0)
         goto done; /* every step draws its own */
-    bool check =
-        !setting->keep_ambiguous && setting->task.noise == 0 && is_and(trainer->task->function);
+    bool check = !setting->keep_ambiguous && setting->noise == 0 && is_and(trainer->task->function);
     for (; ambiguous && trainer->redrawn < REDRAWS; trainer->redrawn += ambiguous) {
         WT_TRY(wt_sparse_task_draw(context, trainer->task, "train",
                                    (uint64_t)trainer->redrawn * samples, true, trainer->batch));

@@ -1,0 +1,78 @@
+/* Cells of the five experiments keep the names they had when parameters stood in tables of the
+ * laboratory alone: stores from then are resumed. Both spellings of a parameter name one cell. */
+#include "check.h"
+#include "lab/plan.h"
+
+enum { MOST_KEYS = 12 };
+
+static const struct {
+    const char *hash;
+    const char *keys[MOST_KEYS];
+} cells[] = {
+    {"d2e6097794cfd50bdf2cac97dc9eb535108005cfcdf93101631bf1176edbbf45",
+     {"experiment=train", "task=and:2", "length=8", "m=30", "steps=20", "dim=16", "heads=4"}},
+    {"d2e6097794cfd50bdf2cac97dc9eb535108005cfcdf93101631bf1176edbbf45",
+     {"experiment=train", "task=and:2", "length=8", "samples=30", "steps=20", "dim=16", "heads=4",
+      "success=0.99"}},
+    {"7969abd9d6450c538e843f41f5e5317578a680b12225ea1484c00a73704b44e3",
+     {"experiment=train", "task=and:2", "length=8", "m=30", "steps=20", "model=head", "dim-ratio=2",
+      "settle=0.01", "gap-starts=2", "success-accuracy=0.9", "ball=v.spectral=2"}},
+    {"e63a2de9932691a691b7de9dd3f34e818629a87738b19a12d67015541a849ab1",
+     {"experiment=train", "task=and:2", "length=8", "online=30", "steps=20", "model=mlp", "dim=8"}},
+    {"3365f88bebfb851f7151e89c400d5e782cca278f503e0959e63413bf9713f6e7",
+     {"experiment=threshold", "task=and:2", "length=8", "m=30", "steps=20", "model=mlp",
+      "keep-ambiguous=yes", "probability=0.25"}},
+    {"46636bd9f2afc88e05b9e54368f4005c8f7b5d4ae4998c89bf8a38f30b4e415a",
+     {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
+    {"46ce982186ecb9e8b50c4783d09906eb30a64f0f80482a64e258c9a2b00fb03c",
+     {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
+    {"dec83b1077ffa2264938e7c2802ac8d270acd334a285a0278e1c5db61fe82aa8",
+     {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",
+      "heads=20", "lambda=loo"}},
+    {"20f31241dcc8cbf39767d0540036d465acc2f966809234103d2ddcbb1c4468ae",
+     {"experiment=curve", "model=rfa", "target=mean-power:2", "n=16", "dim=4", "keys=4", "heads=20",
+      "ball=4,16"}},
+    {"51bb8f11c76b8c3486cb0eb5f2404c0a35b54c6d7f35c5c475f97c84870d51e6",
+     {"experiment=construct", "function=and:2", "length=50", "positions=random",
+      "fixed-length=20"}},
+};
+
+static void read_keys(wt_context *context, const char *const *keys, wt_spec *out) {
+    *out = (wt_spec){0};
+    for (size_t i = 0; i < MOST_KEYS && keys[i] != NULL; i++)
+        CHECK_OK(context, wt_spec_set(context, out, keys[i]));
+    CHECK_OK(context, wt_spec_set(context, out, "reps=1"));
+    CHECK_OK(context, wt_spec_set(context, out, "seed=1009"));
+}
+
+static void names_stay(void **state) {
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        wt_spec spec;
+        wt_plan plan;
+        read_keys(*state, cells[i].keys, &spec);
+        CHECK_OK(*state, wt_plan_make(*state, &spec, (wt_shard){0, 1}, &plan));
+        assert_int_equal(plan.cell_count, 1);
+        assert_string_equal(plan.cells[0].hash, cells[i].hash);
+        wt_plan_free(&plan);
+        wt_spec_free(&spec);
+    }
+}
+
+static void one_spelling_at_a_time(void **state) {
+    static const char *const keys[MOST_KEYS] = {"experiment=train", "m=30", "samples=30"};
+    wt_spec spec;
+    wt_plan plan;
+    read_keys(*state, keys, &spec);
+    CHECK_FAILS(*state, wt_plan_make(*state, &spec, (wt_shard){0, 1}, &plan), WT_USAGE,
+                "samples: is 'm', which is given too");
+    wt_plan_free(&plan);
+    wt_spec_free(&spec);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_stay),
+        cmocka_unit_test(one_spelling_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, check_open, check_close);
+}
