@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bound.h"
-#include "wattle/task.h"
-#include "wattle/theory.h"
+#include "wattle/bounds.h"
+#include "wattle/sets.h"
 
 enum { SIZES = 3 }; /* n/4, n/2, n */
 

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "lab/statistics.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* One curve: a model with its sizes on a target. Points of its repetitions are kept side by side,
  * points[rep * sizes + s]. */

@@ -4,7 +4,7 @@
 #define CLI_SET_OPTIONS_H
 
 #include "command.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* Test samples of a problem are those from this index on: never among the training samples. */
 #define CLI_FIRST_TEST ((uint64_t)1 << 40)

@@ -16,7 +16,7 @@
 #ifndef WATTLE_LAYER_H
 #define WATTLE_LAYER_H
 
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@
 #ifndef WATTLE_MODEL_H
 #define WATTLE_MODEL_H
 
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 #ifdef __cplusplus
 extern "C" {

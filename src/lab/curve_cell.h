@@ -8,7 +8,7 @@
 #define WT_LAB_CURVE_CELL_H
 
 #include "base/context.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 typedef struct wt_curve_setting {
     wt_model_spec model;       /* dim, keys and seed are set from what follows */

@@ -3,7 +3,7 @@
 #define WT_LINALG_TOKEN_LAW_H
 
 #include "wattle/random.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 /* WT_USAGE for no law. */
 wt_status wt_law_check(wt_context *context, wt_law law);

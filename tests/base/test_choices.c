@@ -4,15 +4,15 @@
 #include "lab/statistics_fit.h"
 #include "layer/layers.h"
 #include "linalg/linalg.h"
+#include "wattle/bounds.h"
 #include "wattle/construct.h"
+#include "wattle/fit.h"
 #include "wattle/io.h"
-#include "wattle/learn.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"
 #include "wattle/sculpt.h"
 #include "wattle/store.h"
-#include "wattle/theory.h"
 
 static const int numbers[] = {1000, 12, -1, INT32_MAX, INT32_MIN};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };

@@ -3,7 +3,7 @@
 #include <jansson.h>
 
 #include "cli/run.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 static char data[] = "/tmp/wattle-bound-XXXXXX";
 

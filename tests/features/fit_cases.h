@@ -3,7 +3,7 @@
 #define TESTS_FEATURES_FIT_CASES_H
 
 #include "features/plain_ridge.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 enum { TEST = 15 }; /* samples predicted */
 

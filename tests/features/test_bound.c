@@ -1,5 +1,5 @@
 /* Bounds against values worked out by hand, and the rules they must obey. */
-#include "wattle/theory.h"
+#include "wattle/bounds.h"
 
 #include "check.h"
 

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "features/model/kernel.h"
-#include "wattle/theory.h"
+#include "wattle/bounds.h"
 
 enum { SAMPLES = 12, KEYS = 3, DIM = 4 };
 

@@ -1,7 +1,7 @@
 /* Learning curves: every point is the fit of its first samples, alone or beside other targets, by
  * every rule. */
 #include "features/curve_cases.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* Columns [first, first + q) of y (n, columns), as labels of the sets. */
 static wt_sets labelled(wt_context *context, const wt_sets *sets, size_t n, const double *y,

@@ -2,7 +2,7 @@
  * failing allocations. Infinitely many heads are in test_fit_kernels.c. */
 #include "features/fit_cases.h"
 #include "features/model/kernel.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 static const wt_model_spec rfa = {.kind = WT_RFA, .heads = 12, .dim = 3, .keys = 4, .seed = 5};
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};

@@ -1,7 +1,7 @@
 /* Fits of infinitely many heads: the limit of many, the dual problem, copies of samples. */
 #include "features/fit_cases.h"
 #include "features/model/kernel.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* K of M heads is an average of M independent terms: |K_M - K_inf| falls as M^-1/2. Six sizes over
  * a factor of 1024 and eight draws each leave the slope a standard error of about 0.03. */

@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "features/plain_ridge.h"
 #include "io/files.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 static const wt_model_spec specs[] = {
     {.kind = WT_RFA, .heads = 9, .dim = 3, .keys = 4, .seed = 5},

@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "features/plain_ridge.h"
 #include "io/files.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* One file of an attention model, with one thing changed. */
 typedef struct {

@@ -2,7 +2,7 @@
 #include <float.h>
 
 #include "features/plain_ridge.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = sizeof solvers / sizeof *solvers };

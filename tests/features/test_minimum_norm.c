@@ -2,7 +2,7 @@
  * takes several slabs, seen from outside. */
 #include "features/plain_ridge.h"
 #include "linalg/linalg.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = sizeof solvers / sizeof *solvers };

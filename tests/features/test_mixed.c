@@ -3,7 +3,7 @@
 #include "features/learn/mixed.h"
 
 #include "features/curve_cases.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* The float factor with double corrections, against the plain solver in long double. */
 static void the_mixed_solver_is_exact(void **state) {

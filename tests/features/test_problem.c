@@ -4,7 +4,7 @@
 #include "features/task/samples.h"
 #include "features/task/target.h"
 #include "wattle/random.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 enum { KEYS = 5, DIM = 4, SAMPLES = 300 };
 

@@ -1,6 +1,6 @@
 /* Plans: which way a fit goes, bytes as measured, and budgets kept with a sentence. */
 #include "features/plain_ridge.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 static const wt_model_spec specs[] = {
     {.kind = WT_RFA, .heads = 100, .dim = 8, .keys = 8}, /* f = 900 */

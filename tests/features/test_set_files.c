@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "io/files.h"
 #include "wattle/io.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 enum { N = 4, KEYS = 3, DIM = 2 };
 

@@ -4,7 +4,7 @@
 #define WT_FEATURES_LEARN_DUAL_H
 
 #include "features/learn/system.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 typedef struct wt_dual {
     const wt_model *model;

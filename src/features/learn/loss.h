@@ -11,7 +11,7 @@
 #define WT_FEATURES_LEARN_LOSS_H
 
 #include "base/context.h"
-#include "wattle/learn.h"
+#include "wattle/fit.h"
 
 /* Labels (n, q) the loss can take: finite, and -1 or +1 for logistic; else WT_DATA. */
 wt_status wt_loss_check_labels(wt_context *context, wt_loss loss, const double *y, size_t n,

@@ -1,4 +1,4 @@
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "wattle/io.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 /* The array, which must have one of the two ranks. */
 static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,

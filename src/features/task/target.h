@@ -4,7 +4,7 @@
 #define WT_FEATURES_TASK_TARGET_H
 
 #include "base/context.h"
-#include "wattle/task.h"
+#include "wattle/sets.h"
 
 #define WT_TARGET_PARAMETERS 3
 

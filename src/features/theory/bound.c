@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "features/task/target.h"
-#include "wattle/theory.h"
+#include "wattle/bounds.h"
 
 #define SERIES_MOST 100000
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "features/model/kernel.h"
 #include "linalg/linalg.h"
-#include "wattle/theory.h"
+#include "wattle/bounds.h"
 
 #define JITTER_LEAST 1e-14
 #define JITTER_MOST  1e-6

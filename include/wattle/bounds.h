@@ -2,8 +2,8 @@
  *
  * A bound is a shape, not a prediction: it is printed with every constant that the theory leaves
  * open set to 1. Numbers are kept as logarithms to base 10, for they pass any range. */
-#ifndef WATTLE_THEORY_H
-#define WATTLE_THEORY_H
+#ifndef WATTLE_BOUNDS_H
+#define WATTLE_BOUNDS_H
 
 #include "wattle/model.h"
 

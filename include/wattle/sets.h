@@ -1,8 +1,8 @@
 /* What is to be learned: sets of tokens with labels, from a file or drawn from a law.
  *
  * A sample is a query token x0 in R^d, N key tokens x1..xN in R^d, and q labels. */
-#ifndef WATTLE_TASK_H
-#define WATTLE_TASK_H
+#ifndef WATTLE_SETS_H
+#define WATTLE_SETS_H
 
 #include "wattle/base.h"
 

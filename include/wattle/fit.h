@@ -8,8 +8,8 @@
  * Errors are mean squared errors over the variance of y on the same set: 0 is perfect, 1 is no
  * better than the mean, NaN where y does not vary. With several outputs both are taken over all of
  * them, in the units of the fit. */
-#ifndef WATTLE_LEARN_H
-#define WATTLE_LEARN_H
+#ifndef WATTLE_FIT_H
+#define WATTLE_FIT_H
 
 #include "wattle/model.h"
 
