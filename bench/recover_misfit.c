@@ -15,9 +15,9 @@ static const struct {
     size_t heads, dim, outputs, length;
     wt_law law;
 } shapes[] = {
-    {1, 8, 8, 4, WT_GAUSSIAN}, {2, 8, 8, 4, WT_BOOLEAN},   {2, 8, 8, 4, WT_GAUSSIAN},
-    {2, 8, 8, 8, WT_SPHERE},   {3, 8, 4, 4, WT_GAUSSIAN},  {2, 6, 1, 4, WT_BOOLEAN},
-    {4, 8, 8, 4, WT_GAUSSIAN}, {2, 12, 12, 6, WT_BOOLEAN}, {2, 16, 16, 8, WT_GAUSSIAN},
+    {1, 8, 8, 4, WT_LAW_GAUSSIAN}, {2, 8, 8, 4, WT_LAW_BOOLEAN},   {2, 8, 8, 4, WT_LAW_GAUSSIAN},
+    {2, 8, 8, 8, WT_LAW_SPHERE},   {3, 8, 4, 4, WT_LAW_GAUSSIAN},  {2, 6, 1, 4, WT_LAW_BOOLEAN},
+    {4, 8, 8, 4, WT_LAW_GAUSSIAN}, {2, 12, 12, 6, WT_LAW_BOOLEAN}, {2, 16, 16, 8, WT_LAW_GAUSSIAN},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 static const double ratios[] = {5, 10, 25};
@@ -51,7 +51,7 @@ static void one(wt_context *context, const job *work, size_t index) {
     else {
         what = &misfits[at % MISFITS];
         /* tokens of one length do not see these: the token MLP stands in */
-        if (shapes[s].law != WT_GAUSSIAN && (what->cosine || what->norm == RMS_NORM))
+        if (shapes[s].law != WT_LAW_GAUSSIAN && (what->cosine || what->norm == RMS_NORM))
             what = &misfits[MISFITS - 1];
         size = misfit_sizes[turn % 5];
         turn /= 5;
@@ -68,7 +68,7 @@ static void one(wt_context *context, const job *work, size_t index) {
                                              shapes[s].length);
     size_t n = (size_t)ceil(ratio * least);
     /* tokens on the sphere are short: their Theta are larger in turn */
-    double token = law == WT_SPHERE ? sqrt((double)shapes[s].dim) : 1;
+    double token = law == WT_LAW_SPHERE ? sqrt((double)shapes[s].dim) : 1;
     if (make_teacher(context, shapes[s].heads, shapes[s].dim, shapes[s].outputs, 2, 0, seed,
                      &teacher) != WT_OK ||
         wt_sequences_new(context, n, shapes[s].length, shapes[s].dim, shapes[s].outputs, &data) !=

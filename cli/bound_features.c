@@ -5,7 +5,6 @@
 
 #include "bound.h"
 #include "wattle/bounds.h"
-#include "wattle/sets.h"
 
 enum { SIZES = 3 }; /* n/4, n/2, n */
 
@@ -37,43 +36,45 @@ static wt_status fit_to_data(cli_call *call, const wt_sets *sets, cli_bound_valu
         const char *option;
         size_t *value;
         size_t in_file;
-    } sizes[] = {{"dim", &values->dim, sets->dim}, {"keys", &values->keys, sets->keys}};
+    } sizes[] = {{"dim", &values->dim, wt_sets_dim(sets)},
+                 {"keys", &values->keys, wt_sets_keys(sets)}};
     for (size_t i = 0; i < 2; i++) {
         if (cli_given(call, sizes[i].option) && *sizes[i].value != sizes[i].in_file)
             return wt_fail(call->context, WT_USAGE, "--%s is %zu, but %s has %zu", sizes[i].option,
                            *sizes[i].value, values->data, sizes[i].in_file);
         *sizes[i].value = sizes[i].in_file;
     }
-    if (sets->y == NULL)
+    if (wt_sets_y(sets) == NULL)
         return wt_fail(call->context, WT_DATA, "%s: no labels y to measure", values->data);
     if (!cli_given(call, "n"))
-        values->samples = sets->samples;
-    if (values->samples > sets->samples)
+        values->samples = wt_sets_samples(sets);
+    if (values->samples > wt_sets_samples(sets))
         return wt_fail(call->context, WT_USAGE, "--n is %zu, but %s has %zu samples",
-                       values->samples, values->data, sets->samples);
+                       values->samples, values->data, wt_sets_samples(sets));
     return WT_OK;
 }
 
 /* Labels without noise of the target's own law. */
 static wt_status draw(cli_call *call, const cli_bound_values *values, size_t samples,
-                      wt_sets *out) {
+                      wt_sets **out) {
     wt_problem *problem = NULL;
-    wt_problem_spec spec = {.target = values->target,
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = values->target,
                             .token_scale = values->token_scale,
                             .dim = values->dim,
                             .keys = values->keys,
                             .seed = call->common.seed};
     wt_status status;
     WT_TRY(wt_law_parse(call->context, values->tokens, &spec.law));
-    WT_TRY(wt_problem_open(call->context, &spec, &problem));
+    WT_TRY(wt_problem_new(call->context, &spec, &problem));
     WT_TRY(wt_sets_new(call->context, samples, values->keys, values->dim, 1, false, out));
-    WT_TRY(wt_problem_draw(call->context, problem, 0, out));
+    WT_TRY(wt_problem_draw(call->context, problem, 0, *out));
 done:
     wt_problem_free(problem);
     return status;
 }
 
-static wt_status measure(cli_call *call, wt_sets *sets, report *out) {
+static wt_status measure(cli_call *call, wt_sets **sets, report *out) {
     const cli_bound_values *values = out->values;
     size_t n = values->samples < values->measure ? values->samples : (size_t)values->measure;
     for (size_t part = 4; part > 0; part /= 2)
@@ -82,7 +83,7 @@ static wt_status measure(cli_call *call, wt_sets *sets, report *out) {
     wt_status status;
     if (values->data == NULL)
         WT_TRY(draw(call, values, n, sets));
-    WT_TRY(wt_complexity_measure(call->context, &out->kernel, sets, out->count, out->sizes,
+    WT_TRY(wt_complexity_measure(call->context, &out->kernel, *sets, out->sizes, out->count,
                                  out->measured, &out->about));
 done:
     return status;
@@ -90,7 +91,8 @@ done:
 
 static wt_status compute(cli_call *call, report *out) {
     const cli_bound_values *values = out->values;
-    wt_bound_spec spec = {.kind = out->kind,
+    wt_bound_spec spec = {.size = sizeof(wt_bound_spec),
+                          .kind = out->kind,
                           .target = values->target,
                           .dim = values->dim,
                           .keys = values->keys,
@@ -98,10 +100,10 @@ static wt_status compute(cli_call *call, report *out) {
                           .samples = values->samples,
                           .delta = values->delta};
     wt_status status = wt_bound_compute(call->context, &spec, &out->bound);
-    if (status != WT_OK || out->kind != WT_RFMLP)
+    if (status != WT_OK || out->kind != WT_MODEL_KIND_RFMLP)
         return status;
-    wt_bound of_rfa;
-    spec.kind = WT_RFA;
+    wt_bound of_rfa = WT_SIZED(wt_bound);
+    spec.kind = WT_MODEL_KIND_RFA;
     status = wt_bound_compute(call->context, &spec, &of_rfa);
     out->log10_of_rfa = of_rfa.log10_complexity;
     return status;
@@ -111,7 +113,10 @@ static wt_status choose_kernel(cli_call *call, const char *kind, report *out) {
     char own[32];
     snprintf(own, sizeof own, "%s-inf", kind);
     const cli_bound_values *values = out->values;
-    out->kernel = (wt_model_spec){.bias = values->bias, .dim = values->dim, .keys = values->keys};
+    out->kernel = (wt_model_spec){.size = sizeof(wt_model_spec),
+                                  .bias = values->bias,
+                                  .dim = values->dim,
+                                  .keys = values->keys};
     wt_status status = wt_model_kind_parse(
         call->context, values->model != NULL ? values->model : own, &out->kernel.kind);
     if (status != WT_OK || !wt_model_kind_infinite(out->kernel.kind))
@@ -150,7 +155,7 @@ static void print_bound(const report *of) {
                "corr-power:q [reconstructed]\n");
         return;
     }
-    if (of->kind == WT_RFA) {
+    if (of->kind == WT_MODEL_KIND_RFA) {
         cli_print("B(f*)     %s = %s, C_k = max(k^4.5 4^k, 1) [reconstructed; derived for the "
                   "target]\n",
                   spell(of->bound.log10_complexity, b), of->bound.formula);
@@ -170,7 +175,7 @@ static void print_measured(const report *of) {
         return;
     bool drawn = of->values->data == NULL;
     cli_print("measured  y^T K^-1 y of %s", wt_model_kind_name(of->kernel.kind));
-    if (of->kernel.kind == WT_BRFA_INF)
+    if (of->kernel.kind == WT_MODEL_KIND_BRFA_INF)
         printf(" (c = %g)", of->kernel.bias);
     cli_print(", %s [derived]:", drawn ? "labels without noise" : of->values->data);
     for (size_t i = 0; i < of->count; i++)
@@ -220,11 +225,12 @@ static json_t *json_bound(const report *of) {
     const wt_bound *bound = &of->bound;
     if (!bound->complexity_known)
         return json_pack("{s:n, s:s}", "complexity", "note", "the formula for brfa is not at hand");
-    json_t *out = json_pack("{s:o, s:s, s:s}", "complexity", json_power(bound->log10_complexity),
-                            "formula", bound->formula, "source",
-                            of->kind == WT_RFA ? "reconstructed, derived for the target"
-                                               : "reconstructed for powers, else derived");
-    if (of->kind == WT_RFMLP)
+    json_t *out =
+        json_pack("{s:o, s:s, s:s}", "complexity", json_power(bound->log10_complexity), "formula",
+                  bound->formula, "source",
+                  of->kind == WT_MODEL_KIND_RFA ? "reconstructed, derived for the target"
+                                                : "reconstructed for powers, else derived");
+    if (of->kind == WT_MODEL_KIND_RFMLP)
         json_object_set_new(out, "complexity_over_rfa",
                             json_power(bound->log10_complexity - of->log10_of_rfa));
     if (!bound->risk_known)
@@ -248,7 +254,8 @@ static json_t *json_measured(const report *of) {
                                                 "value", cli_json_real(of->measured[i])));
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "model", wt_model_kind_name(of->kernel.kind),
                      "labels", of->values->data != NULL ? of->values->data : "drawn", "bias",
-                     of->kernel.kind == WT_BRFA_INF ? cli_json_real(of->kernel.bias) : json_null(),
+                     of->kernel.kind == WT_MODEL_KIND_BRFA_INF ? cli_json_real(of->kernel.bias)
+                                                               : json_null(),
                      "diagonal", cli_json_real(of->about.diagonal), "jitter",
                      cli_json_real(of->about.jitter), "points", points);
 }
@@ -270,10 +277,10 @@ static wt_status emit(cli_call *call, const report *of) {
 
 wt_status cli_bound_features(cli_call *call, const char *kind) {
     cli_bound_values *values = call->values;
-    report all = {.values = values};
+    report all = {.values = values, .bound.size = sizeof all.bound, .about.size = sizeof all.about};
     static const char *const of_capacity[] = {"norms",    "length",  "samples",   "depth",
                                               "residual", "epsilon", "lipschitz", "loss-most"};
-    wt_sets sets = {0};
+    wt_sets *sets = NULL;
     wt_status status;
     WT_TRY(cli_bound_refuse(call, kind, of_capacity, sizeof of_capacity / sizeof *of_capacity));
     if (values->target == NULL && values->data == NULL)
@@ -281,7 +288,7 @@ wt_status cli_bound_features(cli_call *call, const char *kind) {
     WT_TRY(wt_model_kind_parse(call->context, kind, &all.kind));
     if (values->data != NULL) {
         WT_TRY(wt_sets_load(call->context, values->data, &sets));
-        WT_TRY(fit_to_data(call, &sets, values));
+        WT_TRY(fit_to_data(call, sets, values));
     }
     if (values->target != NULL)
         WT_TRY(compute(call, &all));
@@ -293,6 +300,6 @@ wt_status cli_bound_features(cli_call *call, const char *kind) {
     else
         print_report(&all);
 done:
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     return status;
 }

@@ -83,7 +83,7 @@ typedef struct {
     list models, targets, activations;
     wt_curve_setting setting;
     wt_ridge ridge;
-    wt_sets data;
+    wt_sets *data;
     size_t *sizes;
     curve_table table;
     size_t cells_done;
@@ -97,8 +97,10 @@ typedef struct {
 
 static wt_status extent_of(const job *work, const char *word, wt_model_kind *kind, extent *out) {
     wt_status status = wt_model_kind_parse(work->call->context, word, kind);
-    bool attends = status == WT_OK && *kind != WT_RFMLP && *kind != WT_RFMLP_INF;
-    bool biased = status == WT_OK && (*kind == WT_BRFA || *kind == WT_BRFA_INF);
+    bool attends =
+        status == WT_OK && *kind != WT_MODEL_KIND_RFMLP && *kind != WT_MODEL_KIND_RFMLP_INF;
+    bool biased =
+        status == WT_OK && (*kind == WT_MODEL_KIND_BRFA || *kind == WT_MODEL_KIND_BRFA_INF);
     *out = (extent){
         .heads = status == WT_OK && wt_model_kind_infinite(*kind) ? 1 : work->given->heads.count,
         .biases = biased ? work->given->bias.count : 1,
@@ -113,8 +115,8 @@ static wt_status run_model(job *work, const char *activation) {
     wt_context *context = work->call->context;
     wt_model_kind kind = setting->model.kind;
     bool infinite = wt_model_kind_infinite(kind);
-    bool biased = kind == WT_BRFA || kind == WT_BRFA_INF;
-    bool attends = kind != WT_RFMLP && kind != WT_RFMLP_INF;
+    bool biased = kind == WT_MODEL_KIND_BRFA || kind == WT_MODEL_KIND_BRFA_INF;
+    bool attends = kind != WT_MODEL_KIND_RFMLP && kind != WT_MODEL_KIND_RFMLP_INF;
     size_t sizes = table->size_count, targets = setting->targets;
     wt_curve_point *points = NULL;
     wt_status status;
@@ -154,11 +156,12 @@ static wt_status run_models(job *work) {
         for (size_t i = 0; i < many.heads * many.biases * many.activations; i++) {
             wt_model_spec *model = &work->setting.model;
             const char *activation = work->activations.words[i % many.activations];
-            model->activation = strcmp(activation, "softmax") == 0 ? WT_SOFTMAX : WT_RELU;
+            model->activation =
+                strcmp(activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
             model->bias = given->bias.values[i / many.activations % many.biases];
             model->heads = (size_t)given->heads.values[i / many.activations / many.biases];
             if (work->activations.count > 1 && many.activations == 1)
-                model->activation = WT_RELU;
+                model->activation = WT_ACTIVATION_RELU;
             WT_TRY(run_model(work, activation));
         }
     }
@@ -226,11 +229,11 @@ static wt_status open_data(job *work) {
         goto done;
     }
     WT_TRY(wt_sets_load(call->context, call->operands[0], &work->data));
-    if (work->data.y == NULL) {
+    if (wt_sets_y(work->data) == NULL) {
         status = wt_fail(call->context, WT_DATA, "%s has no labels y", call->operands[0]);
         goto done;
     }
-    WT_TRY(wt_curve_split(call->context, work->data.samples, given->holdout, &training));
+    WT_TRY(wt_curve_split(call->context, wt_sets_samples(work->data), given->holdout, &training));
     if (largest > training) {
         status = wt_fail(call->context, WT_USAGE,
                          "--n goes to %zu, but the hold-out leaves %zu samples to train on",
@@ -238,9 +241,9 @@ static wt_status open_data(job *work) {
         goto done;
     }
     WT_TRY(list_parse(call->context, "data", &work->targets));
-    setting->data = &work->data;
-    setting->problem.dim = work->data.dim;
-    setting->problem.keys = work->data.keys;
+    setting->data = work->data;
+    setting->problem.dim = wt_sets_dim(work->data);
+    setting->problem.keys = wt_sets_keys(work->data);
 done:
     return status;
 }
@@ -260,15 +263,17 @@ static wt_status prepare(job *work) {
     WT_TRY(WT_NEW(call->context, &work->sizes, given->n.count, "sizes"));
     for (size_t i = 0; i < given->n.count; i++)
         work->sizes[i] = (size_t)given->n.values[i];
-    work->setting = (wt_curve_setting){
-        .model = {.width = given->width},
-        .problem = {.token_scale = given->problem.token_scale, .noise = given->problem.noise},
-        .holdout = given->holdout,
-        .test_n = given->test_n,
-        .sizes = work->sizes,
-        .size_count = given->n.count,
-        .ridge = &work->ridge,
-        .seed = call->common.seed};
+    work->setting =
+        (wt_curve_setting){.model = {.size = sizeof(wt_model_spec), .width = given->width},
+                           .problem = {.size = sizeof(wt_problem_spec),
+                                       .token_scale = given->problem.token_scale,
+                                       .noise = given->problem.noise},
+                           .holdout = given->holdout,
+                           .test_n = given->test_n,
+                           .sizes = work->sizes,
+                           .size_count = given->n.count,
+                           .ridge = &work->ridge,
+                           .seed = call->common.seed};
     WT_TRY(wt_law_parse(call->context, given->problem.tokens, &work->setting.problem.law));
     WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(wt_output_try(call->context, given->output));
@@ -354,7 +359,7 @@ done:
     list_free(&work.models);
     list_free(&work.targets);
     list_free(&work.activations);
-    wt_sets_free(&work.data);
+    wt_sets_free(work.data);
     return status;
 }
 

@@ -70,22 +70,24 @@ static wt_status check_exclusive(cli_call *call) {
 static wt_status draw_sets(cli_call *call) {
     const values *given = call->values;
     wt_problem *problem = NULL;
-    wt_sets sets = {0};
+    wt_sets *sets = NULL;
     wt_status status;
     WT_TRY(cli_problem_open(call, &given->problem, &problem));
     WT_TRY(cli_problem_draw(call, problem, 0, given->problem.n, &sets));
-    WT_TRY(wt_sets_save(call->context, given->output, &sets, wt_problem_beta(problem)));
+    WT_TRY(wt_sets_save(call->context, sets, given->output, wt_problem_beta(problem)));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I}", "output", given->output,
                                              "target", given->problem.target, "samples",
-                                             (json_int_t)sets.samples, "keys",
-                                             (json_int_t)sets.keys, "dim", (json_int_t)sets.dim)));
+                                             (json_int_t)wt_sets_samples(sets), "keys",
+                                             (json_int_t)wt_sets_keys(sets), "dim",
+                                             (json_int_t)wt_sets_dim(sets))));
     else
         cli_print("%s: %zu samples of %s, %zu keys in %zu dimensions\n", given->output,
-                  sets.samples, given->problem.target, sets.keys, sets.dim);
+                  wt_sets_samples(sets), given->problem.target, wt_sets_keys(sets),
+                  wt_sets_dim(sets));
 done:
     wt_problem_free(problem);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     return status;
 }
 

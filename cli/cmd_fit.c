@@ -56,9 +56,8 @@ static const cli_option options[] = {
 typedef struct {
     wt_model_spec spec;
     wt_ridge ridge;
-    wt_problem *problem; /* NULL when the data is a file */
-    wt_sets train, test;
-    bool has_test;
+    wt_problem *problem;   /* NULL when the data is a file */
+    wt_sets *train, *test; /* test NULL = none */
 } job;
 
 static wt_status open_data(cli_call *call, job *work) {
@@ -73,14 +72,13 @@ static wt_status open_data(cli_call *call, job *work) {
     }
     if (from_file) {
         WT_TRY(wt_sets_load(call->context, call->operands[0], &work->train));
-        work->spec.dim = work->train.dim;
-        work->spec.keys = work->train.keys;
+        work->spec.dim = wt_sets_dim(work->train);
+        work->spec.keys = wt_sets_keys(work->train);
     } else {
         WT_TRY(cli_problem_open(call, &given->problem, &work->problem));
         work->spec.dim = given->problem.dim;
         work->spec.keys = given->problem.keys;
     }
-    work->has_test = given->test != NULL || given->test_n > 0;
     if (given->test != NULL)
         WT_TRY(wt_sets_load(call->context, given->test, &work->test));
     else if (given->test_n > 0 && from_file)
@@ -96,11 +94,13 @@ static wt_status read_settings(cli_call *call, job *work) {
     static const char *const solvers[] = {
         [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal"};
     wt_status status;
-    work->spec = (wt_model_spec){.heads = given->heads,
+    work->spec = (wt_model_spec){.size = sizeof(wt_model_spec),
+                                 .heads = given->heads,
                                  .width = given->width,
                                  .bias = given->bias,
                                  .seed = call->common.seed};
-    work->spec.activation = strcmp(given->activation, "softmax") == 0 ? WT_SOFTMAX : WT_RELU;
+    work->spec.activation =
+        strcmp(given->activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
     WT_TRY(wt_model_kind_parse(call->context, given->model, &work->spec.kind));
     WT_TRY(cli_lambda_ridge(call, &given->lambda, &work->ridge));
     work->ridge.standardize = given->standardize;
@@ -113,24 +113,24 @@ done:
 static wt_status show_plan(cli_call *call, const job *work) {
     const values *given = call->values;
     bool drawn = work->problem != NULL;
-    wt_fit_plan plan;
+    wt_fit_cost cost = WT_SIZED(wt_fit_cost);
     wt_status status;
-    WT_TRY(wt_fit_plan_make(call->context, &work->spec,
-                            drawn ? given->problem.n : work->train.samples,
-                            drawn ? 1 : work->train.outputs, drawn, &work->ridge, &plan));
+    WT_TRY(wt_ridge_cost(call->context, &work->ridge, &work->spec,
+                         drawn ? given->problem.n : wt_sets_samples(work->train),
+                         drawn ? 1 : wt_sets_outputs(work->train), drawn, &cost));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", plan.path,
-                                             "samples", (json_int_t)plan.samples, "features",
-                                             (json_int_t)plan.features, "bytes", plan.bytes,
-                                             "flops", plan.flops)));
+        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", cost.route,
+                                             "samples", (json_int_t)cost.samples, "features",
+                                             (json_int_t)cost.features, "bytes", cost.bytes,
+                                             "flops", cost.flops)));
         goto done;
     }
     char bytes[WT_BYTES_TEXT];
-    cli_print_row("path", "%s", plan.path);
-    cli_print_row("samples", "%zu", plan.samples);
-    cli_print_row("features", "%zu", plan.features);
-    cli_print_row("bytes", "%s", wt_format_bytes((size_t)plan.bytes, bytes));
-    cli_print_row("flops", "%.3g", plan.flops);
+    cli_print_row("path", "%s", cost.route);
+    cli_print_row("samples", "%zu", cost.samples);
+    cli_print_row("features", "%zu", cost.features);
+    cli_print_row("bytes", "%s", wt_format_bytes((size_t)cost.bytes, bytes));
+    cli_print_row("flops", "%.3g", cost.flops);
 done:
     return status;
 }
@@ -139,9 +139,9 @@ static wt_status show_json(cli_call *call, const job *work, const wt_fit_report 
     const values *given = call->values;
     json_t *all = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "model",
-        wt_model_kind_name(work->spec.kind), "path", report->path, "samples",
+        wt_model_kind_name(work->spec.kind), "path", report->route, "samples",
         (json_int_t)report->samples, "features", (json_int_t)report->features, "outputs",
-        (json_int_t)report->outputs, "lambda_rule", wt_lambda_rule_name(work->ridge.rule), "lambda",
+        (json_int_t)report->outputs, "lambda_rule", wt_lambda_name(work->ridge.rule), "lambda",
         cli_json_real(report->lambda), "train_error", cli_json_real(report->train_error),
         "loo_error", cli_json_real(report->loo_error), "test_error",
         cli_json_real(report->test_error), "sum_norms", cli_json_real(report->sum_norms),
@@ -165,13 +165,13 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
     const values *given = call->values;
     char bytes[WT_BYTES_TEXT];
     cli_print_row("model", "%s", wt_model_kind_name(work->spec.kind));
-    cli_print_row("samples", "%zu (%s)", report->samples, report->path);
+    cli_print_row("samples", "%zu (%s)", report->samples, report->route);
     if (report->features > 0)
         cli_print_row("features", "%zu", report->features);
     if (work->ridge.rule == WT_LAMBDA_FIXED)
         cli_print_row("lambda", "%g", report->lambda);
     else
-        cli_print_row("lambda", "%g (%s%s)", report->lambda, wt_lambda_rule_name(work->ridge.rule),
+        cli_print_row("lambda", "%g (%s%s)", report->lambda, wt_lambda_name(work->ridge.rule),
                       report->lambda_at_end ? ", at an end" : "");
     cli_print_number("train error", report->train_error);
     cli_print_number("leave-one-out error", report->loo_error);
@@ -209,20 +209,21 @@ static wt_status parse_ball(cli_call *call, const char *text, wt_ball_options *o
 }
 
 static wt_status show_ball(cli_call *call, const job *work, const wt_ball_options *ball,
-                           const wt_ball_result *found, double test_loss) {
+                           const wt_ball_result *found) {
     const char *loss = wt_loss_name(ball->loss), *model = wt_model_kind_name(work->spec.kind);
     if (call->common.json)
         return cli_emit_json(
             call,
             json_pack("{s:s, s:s, s:I, s:b, s:f, s:f, s:f, s:f, s:I, s:f, s:o, s:f, s:o, s:o}",
-                      "model", model, "loss", loss, "samples", (json_int_t)work->train.samples,
-                      "reached", found->reached, "objective", found->objective, "lower_bound",
-                      found->lower_bound, "gap", found->gap, "relative_gap", found->relative_gap,
-                      "steps", (json_int_t)found->steps, "sum_norms", found->sum_norms, "k1",
+                      "model", model, "loss", loss, "samples",
+                      (json_int_t)wt_sets_samples(work->train), "reached", found->reached,
+                      "objective", found->objective, "lower_bound", found->lower_bound, "gap",
+                      found->gap, "relative_gap", found->relative_gap, "steps",
+                      (json_int_t)found->steps, "sum_norms", found->sum_norms, "k1",
                       cli_json_real(ball->k1), "m_sum_squares", found->m_sum_squares, "k2",
-                      cli_json_real(ball->k2), "test_loss", cli_json_real(test_loss)));
+                      cli_json_real(ball->k2), "test_loss", cli_json_real(found->test_loss)));
     cli_print_row("model", "%s", model);
-    cli_print_row("samples", "%zu", work->train.samples);
+    cli_print_row("samples", "%zu", wt_sets_samples(work->train));
     cli_print_row("mean loss", "%.8g (%s; %.6g at v = 0)", found->objective, loss,
                   found->objective_at_zero);
     cli_print_row("lower bound", "%.8g", found->lower_bound);
@@ -233,18 +234,18 @@ static wt_status show_ball(cli_call *call, const job *work, const wt_ball_option
                   found->sum_binds ? " (binds)" : "");
     cli_print_row("M sum |v_m|^2", "%.6g of at most %g%s", found->m_sum_squares, ball->k2,
                   found->squares_bind ? " (binds)" : "");
-    cli_print_number("test loss", test_loss);
+    cli_print_number("test loss", found->test_loss);
     return WT_OK;
 }
 
 /* The norm-constrained estimator; a problem is drawn whole first. */
 static wt_status run_ball(cli_call *call, job *work) {
     const values *given = call->values;
-    wt_ball_options ball = wt_ball_options_default();
-    wt_ball_result found;
+    wt_ball_options ball;
+    wt_ball_result found = WT_SIZED(wt_ball_result);
     wt_fitted *fitted = NULL;
-    double test_loss;
     wt_status status;
+    WT_INIT(wt_ball_options, &ball);
     ball.huber = given->huber;
     ball.tolerance = given->tolerance;
     ball.most_steps = given->steps;
@@ -252,11 +253,11 @@ static wt_status run_ball(cli_call *call, job *work) {
     WT_TRY(parse_ball(call, given->ball, &ball));
     if (work->problem != NULL)
         WT_TRY(cli_problem_draw(call, work->problem, 0, given->problem.n, &work->train));
-    WT_TRY(wt_fit_in_ball(call->context, &work->spec, &work->train,
-                          work->has_test ? &work->test : NULL, &ball, &fitted, &found, &test_loss));
+    WT_TRY(
+        wt_ball_fit(call->context, &ball, &work->spec, work->train, work->test, &fitted, &found));
     if (found.reached && given->output != NULL)
-        WT_TRY(wt_fitted_save(call->context, given->output, fitted));
-    WT_TRY(show_ball(call, work, &ball, &found, test_loss));
+        WT_TRY(wt_fitted_save(call->context, fitted, given->output));
+    WT_TRY(show_ball(call, work, &ball, &found));
     if (!found.reached)
         status = wt_fail(call->context, WT_MISSED,
                          "the gap is %.2g of the loss at 0 after %zu steps, above %.2g; raise "
@@ -284,7 +285,7 @@ static wt_status run(cli_call *call) {
     const values *given = call->values;
     job work = {0};
     wt_fitted *fitted = NULL;
-    wt_fit_report report;
+    wt_fit_report report = WT_SIZED(wt_fit_report);
     wt_status status;
     WT_TRY(check_estimator(call));
     WT_TRY(read_settings(call, &work));
@@ -298,17 +299,16 @@ static wt_status run(cli_call *call) {
         WT_TRY(show_plan(call, &work));
         goto done;
     }
-    const wt_sets *test = work.has_test ? &work.test : NULL;
     if (work.problem != NULL)
-        WT_TRY(wt_fit_ridge_problem(call->context, &work.spec, work.problem, given->problem.n, test,
-                                    &work.ridge, &fitted, &report));
+        WT_TRY(wt_ridge_fit_problem(call->context, &work.ridge, &work.spec, work.problem,
+                                    given->problem.n, work.test, &fitted, &report));
     else
-        WT_TRY(wt_fit_ridge(call->context, &work.spec, &work.train, test, &work.ridge, &fitted,
+        WT_TRY(wt_ridge_fit(call->context, &work.ridge, &work.spec, work.train, work.test, &fitted,
                             &report));
     if (report.lambda_at_end)
         wt_remark(call->context, CLI_LAMBDA_AT_END);
     if (given->output != NULL)
-        WT_TRY(wt_fitted_save(call->context, given->output, fitted));
+        WT_TRY(wt_fitted_save(call->context, fitted, given->output));
     if (call->common.json)
         WT_TRY(show_json(call, &work, &report));
     else
@@ -316,8 +316,8 @@ static wt_status run(cli_call *call) {
 done:
     wt_fitted_free(fitted);
     wt_problem_free(work.problem);
-    wt_sets_free(&work.train);
-    wt_sets_free(&work.test);
+    wt_sets_free(work.train);
+    wt_sets_free(work.test);
     return status;
 }
 

@@ -18,7 +18,7 @@ static const cli_option options[] = {
 };
 
 /* Model and data of the two operands. */
-static wt_status open_both(cli_call *call, wt_fitted **fitted, wt_sets *sets) {
+static wt_status open_both(cli_call *call, wt_fitted **fitted, wt_sets **sets) {
     wt_status status;
     WT_TRY(wt_fitted_load(call->context, call->operands[0], fitted));
     WT_TRY(wt_sets_load(call->context, call->operands[1], sets));
@@ -45,53 +45,52 @@ static wt_status print_predictions(cli_call *call, const double *y, size_t rows,
 static wt_status run_predict(cli_call *call) {
     const values *given = call->values;
     wt_fitted *fitted = NULL;
-    wt_sets sets = {0};
+    wt_sets *sets = NULL;
     double *y = NULL;
     wt_status status;
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(open_both(call, &fitted, &sets));
-    size_t q = wt_fitted_outputs(fitted);
-    WT_TRY(WT_NEW(call->context, &y, sets.samples * q, "predictions"));
-    WT_TRY(wt_fitted_predict(call->context, fitted, &sets, y));
+    size_t q = wt_fitted_outputs(fitted), samples = wt_sets_samples(sets);
+    WT_TRY(WT_NEW2(call->context, &y, samples, q, "predictions"));
+    WT_TRY(wt_fitted_predict(call->context, fitted, sets, y));
     if (given->output == NULL) {
-        WT_TRY(print_predictions(call, y, sets.samples, q));
+        WT_TRY(print_predictions(call, y, samples, q));
         goto done;
     }
-    wt_tensor tensor = {
-        .name = "yhat", .rank = q == 1 ? 1 : 2, .shape = {sets.samples, q}, .values = y};
+    wt_tensor tensor = {.name = "yhat", .rank = q == 1 ? 1 : 2, .shape = {samples, q}, .values = y};
     WT_TRY(wt_npy_write(call->context, given->output, &tensor));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I}", "output", given->output, "samples",
-                                             (json_int_t)sets.samples, "outputs", (json_int_t)q)));
+                                             (json_int_t)samples, "outputs", (json_int_t)q)));
 done:
     wt_fitted_free(fitted);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     wt_release(y);
     return status;
 }
 
 static wt_status run_score(cli_call *call) {
     wt_fitted *fitted = NULL;
-    wt_sets sets = {0};
+    wt_sets *sets = NULL;
     double square, error;
     wt_status status;
     WT_TRY(open_both(call, &fitted, &sets));
-    WT_TRY(wt_fitted_score(call->context, fitted, &sets, &square, &error));
+    WT_TRY(wt_fitted_score(call->context, fitted, sets, &square, &error));
     const char *kind = wt_model_kind_name(wt_fitted_spec(fitted)->kind);
     if (call->common.json) {
         WT_TRY(
             cli_emit_json(call, json_pack("{s:s, s:I, s:o, s:o}", "model", kind, "samples",
-                                          (json_int_t)sets.samples, "mean_square",
+                                          (json_int_t)wt_sets_samples(sets), "mean_square",
                                           cli_json_real(square), "error", cli_json_real(error))));
         goto done;
     }
     cli_print_row("model", "%s", kind);
-    cli_print_row("samples", "%zu", sets.samples);
+    cli_print_row("samples", "%zu", wt_sets_samples(sets));
     cli_print_number("mean squared error", square);
     cli_print_number("over variance of y", error);
 done:
     wt_fitted_free(fitted);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     return status;
 }
 

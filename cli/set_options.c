@@ -5,26 +5,29 @@
 #include <stdio.h>
 
 wt_status cli_problem_open(cli_call *call, const cli_problem *options, wt_problem **out) {
-    wt_problem_spec spec = {.target = options->target,
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = options->target,
                             .token_scale = options->token_scale,
                             .noise = options->noise,
                             .dim = options->dim,
                             .keys = options->keys,
                             .seed = call->common.seed};
     wt_status status = wt_law_parse(call->context, options->tokens, &spec.law);
-    return status == WT_OK ? wt_problem_open(call->context, &spec, out) : status;
+    return status == WT_OK ? wt_problem_new(call->context, &spec, out) : status;
 }
 
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,
-                           wt_sets *out) {
+                           wt_sets **out) {
     const wt_problem_spec *spec = wt_problem_get_spec(problem);
     wt_status status = wt_sets_new(call->context, n, spec->keys, spec->dim, 1, false, out);
-    return status == WT_OK ? wt_problem_draw(call->context, problem, first, out) : status;
+    return status == WT_OK ? wt_problem_draw(call->context, problem, first, *out) : status;
 }
 
 wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *out) {
-    *out = (wt_ridge){.path = options->path.values, .path_count = options->path.count};
-    return wt_lambda_parse(call->context, options->lambda, out);
+    WT_INIT(wt_ridge, out);
+    out->path = options->path.values;
+    out->path_count = options->path.count;
+    return wt_ridge_set_lambda(call->context, out, options->lambda);
 }
 
 void cli_print_row(const char *name, const char *format, ...) {

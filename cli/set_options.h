@@ -53,7 +53,7 @@ typedef struct cli_problem {
 wt_status cli_problem_open(cli_call *call, const cli_problem *options, wt_problem **out);
 /* Samples first .. first+n-1 of it, to be freed with wt_sets_free. */
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,
-                           wt_sets *out);
+                           wt_sets **out);
 
 typedef struct cli_lambda {
     const char *lambda;

@@ -24,7 +24,7 @@ int main(void) {
     made_as.seed = 1;
     must(context, wt_layer_teacher(context, &made_as, &teacher));
     must(context, wt_sequences_new(context, 40, 4, 8, 8, &data));
-    must(context, wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, 2, 0, data));
+    must(context, wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, 2, 0, data));
 
     /* heads = 0: the number of heads is found too. */
     wt_recover_options options;

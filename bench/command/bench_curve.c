@@ -28,7 +28,7 @@ typedef struct {
     const cli_bench_values *given;
     wt_problem *problem;
     wt_model model;
-    wt_sets train, test;
+    wt_sets *train, *test;
     size_t sizes[MOST_SIZES], count, features;
     double *alpha, *v, *predicted; /* (n, sizes), (features, sizes), (test, sizes) */
     double error[MOST_SIZES];
@@ -40,11 +40,16 @@ typedef struct {
 /* Drawn anew each time, as a script would. */
 static wt_status draw(job *work) {
     wt_context *context = work->call->context;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = HEADS, .dim = DIM, .keys = KEYS};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = HEADS,
+                          .dim = DIM,
+                          .keys = KEYS};
     wt_status status;
     spec.seed = work->call->common.seed;
-    wt_sets_free(&work->train);
-    wt_sets_free(&work->test);
+    wt_sets_free(work->train);
+    wt_sets_free(work->test);
+    work->train = work->test = NULL;
     wt_model_free(&work->model);
     WT_TRY(cli_problem_draw(work->call, work->problem, 0, work->given->n, &work->train));
     WT_TRY(cli_problem_draw(work->call, work->problem, CLI_FIRST_TEST, TEST, &work->test));
@@ -54,11 +59,11 @@ done:
 }
 
 static void score(job *work) {
-    double variance = wt_variance(work->test.y, TEST, 1, 1);
+    double variance = wt_variance(work->test->y, TEST, 1, 1);
     for (size_t s = 0; s < work->count; s++) {
         double sum = 0;
         for (size_t i = 0; i < TEST; i++)
-            sum += pow(work->predicted[i * work->count + s] - work->test.y[i], 2);
+            sum += pow(work->predicted[i * work->count + s] - work->test->y[i], 2);
         work->error[s] = sum / TEST / variance;
     }
 }
@@ -71,16 +76,15 @@ static wt_status run_once(job *work) {
     wt_status status;
     WT_TRY(draw(work));
     now.draw = wt_clock() - began;
-    WT_TRY(wt_mixed_solve(context, features, &work->train, LAMBDA, work->sizes, work->count, 1,
-                          work->train.y, work->alpha, work->v, &work->mixed));
+    WT_TRY(wt_mixed_solve(context, features, work->train, LAMBDA, work->sizes, work->count, 1,
+                          work->train->y, work->alpha, work->v, &work->mixed));
     if (!work->mixed.converged) {
         status = wt_fail(context, WT_INTERNAL, "the corrections did not converge: residual %g",
                          work->mixed.residual);
         goto done;
     }
     double before_test = wt_clock();
-    WT_TRY(
-        wt_features_apply(context, features, &work->test, work->count, work->v, work->predicted));
+    WT_TRY(wt_features_apply(context, features, work->test, work->count, work->v, work->predicted));
     score(work);
     now.gram = work->mixed.seconds_gram;
     now.factor = work->mixed.seconds_factor;
@@ -95,13 +99,14 @@ done:
 
 /* The Gram matrix of infinitely many heads over the same samples. */
 static wt_status time_kernel(job *work) {
-    wt_model_spec spec = {.kind = WT_RFA_INF, .dim = DIM, .keys = KEYS};
+    wt_model_spec spec = {
+        .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = DIM, .keys = KEYS};
     size_t n = work->given->n;
     double *k = NULL, began;
     wt_status status;
     WT_TRY(WT_NEW(work->call->context, &k, n * n, "the kernel matrix"));
     began = wt_clock();
-    WT_TRY(wt_kernel_gram(work->call->context, &spec, &work->train, k, n));
+    WT_TRY(wt_kernel_gram(work->call->context, &spec, work->train, k, n));
     work->kernel_seconds = fmin(work->kernel_seconds, wt_clock() - began);
 done:
     wt_release(k);
@@ -201,8 +206,8 @@ static wt_status export_data(const job *work, const char *path) {
     size_t n = work->given->n + TEST, side = DIM + 1;
     wt_sets all = {0};
     wt_status status;
-    WT_TRY(wt_sets_new(work->call->context, n, KEYS, DIM, 1, false, &all));
-    const wt_sets *parts[] = {&work->train, &work->test};
+    WT_TRY(wt_sets_open(work->call->context, n, KEYS, DIM, 1, false, &all));
+    const wt_sets *parts[] = {work->train, work->test};
     for (size_t p = 0, at = 0; p < 2; at += parts[p++]->samples) {
         wt_sets to = wt_sets_part(&all, at, at + parts[p]->samples);
         memcpy(to.query, parts[p]->query, to.samples * DIM * sizeof *to.query);
@@ -221,14 +226,18 @@ static wt_status export_data(const job *work, const char *path) {
     };
     WT_TRY(wt_npz_write(work->call->context, path, tensors, sizeof tensors / sizeof *tensors));
 done:
-    wt_sets_free(&all);
+    wt_sets_close(&all);
     return status;
 }
 
 static wt_status prepare(job *work) {
     wt_context *context = work->call->context;
     size_t n = work->given->n;
-    wt_problem_spec spec = {.target = "mean-power:2", .law = WT_SPHERE, .dim = DIM, .keys = KEYS};
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = "mean-power:2",
+                            .law = WT_LAW_SPHERE,
+                            .dim = DIM,
+                            .keys = KEYS};
     wt_status status;
     if (n < FIRST_SIZE) {
         status = wt_fail(context, WT_USAGE, "--n must be %d or more for this bench", FIRST_SIZE);
@@ -238,7 +247,7 @@ static wt_status prepare(job *work) {
         work->sizes[work->count++] = size;
     work->features = HEADS * (DIM + 1);
     spec.seed = work->call->common.seed;
-    WT_TRY(wt_problem_open(context, &spec, &work->problem));
+    WT_TRY(wt_problem_new(context, &spec, &work->problem));
     WT_TRY(WT_NEW(context, &work->alpha, n * work->count, "dual weights"));
     WT_TRY(WT_NEW(context, &work->v, work->features * work->count, "value vectors"));
     WT_TRY(WT_NEW(context, &work->predicted, TEST * work->count, "predictions"));
@@ -268,8 +277,8 @@ wt_status cli_bench_curve(cli_call *call, const cli_bench_values *given) {
 done:
     wt_problem_free(work.problem);
     wt_model_free(&work.model);
-    wt_sets_free(&work.train);
-    wt_sets_free(&work.test);
+    wt_sets_free(work.train);
+    wt_sets_free(work.test);
     wt_release(work.alpha);
     wt_release(work.v);
     wt_release(work.predicted);

@@ -108,7 +108,7 @@ static wt_status run_case(job *work, size_t index, bool first) {
     options.seed = seed;
     WT_TRY(wt_layer_teacher(context, &made_as, &teacher));
     WT_TRY(wt_sequences_new(context, cases[index].n, cases[index].length, d, d, &data));
-    WT_TRY(wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
+    WT_TRY(wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, seed, 0, data));
     WT_TRY(run_refine(work, index, teacher, data, &options));
     if (first)
         work->rows[index].adam_seconds = work->rows[index].adam_error = NAN;

@@ -54,7 +54,7 @@ static wt_status recover_some(void *argument, size_t begin, size_t end, int work
         options.seed = seed;
         WT_TRY(wt_layer_teacher(context, &made_as, &teacher));
         WT_TRY(wt_sequences_new(context, cases[work->at].n, cases[work->at].length, d, d, &data));
-        WT_TRY(wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
+        WT_TRY(wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, seed, 0, data));
         WT_TRY(wt_refine(context, data, &options, &layer, &report));
     done:
         wt_layer_free(teacher);

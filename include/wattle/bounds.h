@@ -1,11 +1,11 @@
-/* What the theory says, and what can be measured beside it.
+/* What the theory says of random-feature attention, and what can be measured beside it.
  *
  * A bound is a shape, not a prediction: it is printed with every constant that the theory leaves
  * open set to 1. Numbers are kept as logarithms to base 10, for they pass any range. */
 #ifndef WATTLE_BOUNDS_H
 #define WATTLE_BOUNDS_H
 
-#include "wattle/model.h"
+#include "wattle/fit.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,7 +15,8 @@ extern "C" {
  *     sqrt(B(f*)) ( sqrt(log(d M) / n) + sqrt((d^2 + log(1/delta)) / M) )
  * with probability 1 - delta, up to a constant. */
 typedef struct wt_bound_spec {
-    wt_model_kind kind; /* WT_RFA, WT_BRFA or WT_RFMLP */
+    size_t size;
+    wt_model_kind kind; /* WT_MODEL_KIND_RFA, WT_MODEL_KIND_BRFA or WT_MODEL_KIND_RFMLP */
     const char *target; /* as in wt_problem_spec */
     size_t dim;         /* d */
     size_t keys;        /* N */
@@ -23,8 +24,11 @@ typedef struct wt_bound_spec {
     size_t samples;     /* n */
     double delta;       /* chance that the bound fails, above 0 and below 1 */
 } wt_bound_spec;
+/* rfa, 1000 heads, delta 0.05. Target, dim, keys and samples must be set. */
+WT_API void wt_bound_spec_init(wt_bound_spec *spec, size_t size);
 
 typedef struct wt_bound {
+    size_t size;
     bool complexity_known;   /* false for brfa: its formula is not at hand */
     double log10_complexity; /* B(f*) */
     const char *formula;     /* of B(f*) for the target's family */
@@ -41,6 +45,7 @@ typedef struct wt_bound {
 WT_API wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out);
 
 typedef struct wt_complexity {
+    size_t size;
     double jitter;   /* added to K's diagonal, as a multiple of its mean; 0 = none */
     double diagonal; /* the mean of K's diagonal. Kernels differ in scale; y^T K^-1 y times it does
                       * not change when K is multiplied by a number */
@@ -54,7 +59,7 @@ typedef struct wt_complexity {
  * A kernel matrix that is singular to working precision gets a jitter on its diagonal: 1e-14
  * times the mean of the diagonal, ten times as much until it factors, 1e-6 at most. */
 WT_API wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec,
-                                       const wt_sets *sets, size_t count, const size_t *sizes,
+                                       const wt_sets *sets, const size_t *sizes, size_t count,
                                        double *out, wt_complexity *about);
 
 #ifdef __cplusplus

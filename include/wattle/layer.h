@@ -7,7 +7,7 @@
  *     wt_sequences *data = NULL;
  *     wt_layer_load(context, "layer.safetensors", &layer);
  *     wt_sequences_new(context, 100, 4, wt_layer_dim(layer), wt_layer_outputs(layer), &data);
- *     wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 7, 0, data);
+ *     wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0, 7, 0, data);
  *     wt_sequences_save(context, data, "data.npz");
  *     wt_sequences_free(data);
  *     wt_layer_free(layer);
@@ -16,7 +16,7 @@
 #ifndef WATTLE_LAYER_H
 #define WATTLE_LAYER_H
 
-#include "wattle/sets.h"
+#include "wattle/law.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "features/task/sets.h"
 #include "wattle/random.h"
 
 /* Test samples are those from here on: never among the training samples. */
@@ -16,7 +17,7 @@ typedef struct {
 } labelled;
 
 static void labelled_free(labelled *part) {
-    wt_sets_free(&part->sets);
+    wt_sets_close(&part->sets);
     wt_release(part->y);
 }
 
@@ -24,7 +25,7 @@ static wt_status draw(wt_context *context, const wt_curve_setting *setting,
                       wt_problem *const *problems, uint64_t first, size_t n, labelled *out) {
     const wt_problem_spec *spec = &setting->problem;
     wt_status status;
-    WT_TRY(wt_sets_new(context, n, spec->keys, spec->dim, 1, false, &out->sets));
+    WT_TRY(wt_sets_open(context, n, spec->keys, spec->dim, 1, false, &out->sets));
     WT_TRY(WT_NEW(context, &out->y, n * setting->targets, "labels"));
     for (size_t t = 0; t < setting->targets; t++) {
         WT_TRY(t == 0 ? wt_problem_draw(context, problems[t], first, &out->sets)
@@ -45,7 +46,7 @@ static wt_status draw_both(wt_context *context, const wt_curve_setting *setting,
     for (size_t t = 0; t < setting->targets; t++) {
         spec.target = setting->target[t];
         spec.seed = seed;
-        WT_TRY(wt_problem_open(context, &spec, &problems[t]));
+        WT_TRY(wt_problem_new(context, &spec, &problems[t]));
     }
     size_t largest = setting->sizes[setting->size_count - 1];
     WT_TRY(draw(context, setting, problems, 0, largest, train));
@@ -62,7 +63,7 @@ static wt_status gather(wt_context *context, const wt_sets *data, const size_t *
                         size_t count, labelled *out) {
     size_t row = data->keys * data->dim, q = data->outputs;
     wt_status status;
-    WT_TRY(wt_sets_new(context, count, data->keys, data->dim, q, data->mask != NULL, &out->sets));
+    WT_TRY(wt_sets_open(context, count, data->keys, data->dim, q, data->mask != NULL, &out->sets));
     WT_TRY(WT_NEW(context, &out->y, count * q, "labels"));
     for (size_t i = 0; i < count; i++) {
         wt_sets from = wt_sets_part(data, chosen[i], chosen[i] + 1);
@@ -112,15 +113,14 @@ static wt_status fit_in_ball(wt_context *context, const wt_curve_setting *settin
         wt_sets part = wt_sets_part(&train->sets, 0, setting->sizes[i]);
         wt_curve_point *point = &points[i];
         wt_fitted *fitted = NULL;
-        wt_ball_result result;
+        wt_ball_result result = WT_SIZED(wt_ball_result);
         double square;
         *point = (wt_curve_point){.n = part.samples,
                                   .lambda = NAN,
                                   .test_error = NAN,
                                   .train_error = NAN,
                                   .loo_error = NAN};
-        status =
-            wt_fit_in_ball(context, model, &part, NULL, setting->ball, &fitted, &result, &square);
+        status = wt_ball_fit(context, setting->ball, model, &part, NULL, &fitted, &result);
         if (status == WT_OK && result.reached)
             status = wt_fitted_score(context, fitted, &part, &square, &point->train_error);
         if (status == WT_OK && result.reached)
@@ -150,9 +150,8 @@ wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,
         goto done;
     }
     size_t columns = setting->data != NULL ? setting->data->outputs : setting->targets;
-    WT_TRY(wt_learning_curve(context, &model, &train.sets, train.y, &test.sets, test.y, columns,
-                             setting->targets, setting->sizes, setting->size_count, setting->ridge,
-                             points));
+    WT_TRY(wt_ridge_curve(context, setting->ridge, &model, &train.sets, train.y, &test.sets, test.y,
+                          columns, setting->targets, setting->sizes, setting->size_count, points));
 done:
     labelled_free(&train);
     labelled_free(&test);

@@ -79,7 +79,7 @@ static wt_status read_ball(wt_context *context, const wt_value *values, wt_ball_
     const char *text = values[BALL].text;
     char first[64];
     *given = strcmp(text, "none") != 0;
-    *out = wt_ball_options_default();
+    WT_INIT(wt_ball_options, out);
     out->tolerance = BALL_TOLERANCE;
     if (!*given)
         return WT_OK;
@@ -96,9 +96,10 @@ static wt_status read_ball(wt_context *context, const wt_value *values, wt_ball_
 static wt_status read_ridge(wt_context *context, const wt_value *values, wt_ridge *out,
                             wt_grid *path) {
     wt_status status = WT_OK;
-    *out = (wt_ridge){.rule = WT_LAMBDA_FIXED, .lambda = values[LAMBDA].number};
+    *out = (wt_ridge){
+        .size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = values[LAMBDA].number};
     if (values[LAMBDA].text != NULL)
-        WT_TRY(wt_lambda_parse(context, values[LAMBDA].text, out));
+        WT_TRY(wt_ridge_set_lambda(context, out, values[LAMBDA].text));
     if (out->rule == WT_LAMBDA_FIXED && out->lambda < 0) {
         status = wt_fail(context, WT_USAGE, "lambda must be 0 or more, not %g", out->lambda);
         goto done;
@@ -113,13 +114,15 @@ done:
 }
 
 static wt_status read_model(wt_context *context, const wt_value *values, wt_model_spec *out) {
-    *out = (wt_model_spec){
-        .activation = strcmp(values[ACTIVATION].text, "softmax") == 0 ? WT_SOFTMAX : WT_RELU,
-        .heads = (size_t)values[HEADS].number,
-        .width = (size_t)values[WIDTH].number,
-        .bias = values[BIAS].number,
-        .dim = (size_t)values[DIM].number,
-        .keys = (size_t)values[KEYS].number};
+    *out = (wt_model_spec){.size = sizeof(wt_model_spec),
+                           .activation = strcmp(values[ACTIVATION].text, "softmax") == 0
+                                             ? WT_ACTIVATION_SOFTMAX
+                                             : WT_ACTIVATION_RELU,
+                           .heads = (size_t)values[HEADS].number,
+                           .width = (size_t)values[WIDTH].number,
+                           .bias = values[BIAS].number,
+                           .dim = (size_t)values[DIM].number,
+                           .keys = (size_t)values[KEYS].number};
     if (out->heads == 0)
         out->heads = 1; /* not read, yet checked */
     return wt_model_kind_parse(context, values[MODEL].text, &out->kind);
@@ -128,14 +131,14 @@ static wt_status read_model(wt_context *context, const wt_value *values, wt_mode
 /* Sizes that mean nothing for a model become 0, so that it is computed once over a grid of them. */
 static void settle_sizes(wt_model_kind kind, wt_value *values) {
     bool infinite = wt_model_kind_infinite(kind);
-    bool neurons = kind == WT_RFMLP || kind == WT_RFMLP_INF;
+    bool neurons = kind == WT_MODEL_KIND_RFMLP || kind == WT_MODEL_KIND_RFMLP_INF;
     if (infinite || (neurons && values[WIDTH].number > 0))
         values[HEADS].number = 0;
-    if (kind != WT_RFMLP)
+    if (kind != WT_MODEL_KIND_RFMLP)
         values[WIDTH].number = 0;
     else if (values[WIDTH].number == 0)
         values[WIDTH].number = values[HEADS].number * (values[DIM].number + 1);
-    if (kind != WT_BRFA && kind != WT_BRFA_INF)
+    if (kind != WT_MODEL_KIND_BRFA && kind != WT_MODEL_KIND_BRFA_INF)
         values[BIAS].number = 0;
     if (neurons)
         values[ACTIVATION].text = "relu";
@@ -148,7 +151,8 @@ static wt_status settle(wt_context *context, wt_value *values) {
     wt_ball_options ball;
     bool in_ball;
     wt_problem *problem = NULL;
-    wt_problem_spec spec = {.target = values[TARGET].text,
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = values[TARGET].text,
                             .noise = values[NOISE].number,
                             .dim = (size_t)values[DIM].number,
                             .keys = (size_t)values[KEYS].number};
@@ -163,7 +167,7 @@ static wt_status settle(wt_context *context, wt_value *values) {
     if (values[TOKEN_SCALE].number == 0)
         values[TOKEN_SCALE].number = wt_law_set_scale(spec.law, spec.dim);
     spec.token_scale = values[TOKEN_SCALE].number;
-    WT_TRY(wt_problem_open(context, &spec, &problem)); /* judges the target and the numbers */
+    WT_TRY(wt_problem_new(context, &spec, &problem)); /* judges the target and the numbers */
     WT_TRY(read_model(context, values, &model));
     WT_TRY(wt_model_spec_check(context, &model));
     WT_TRY(read_ball(context, values, &ball, &in_ball));
@@ -191,19 +195,19 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
     const wt_value *values = trial->values;
     double largest = trial->sizes[trial->count - 1], test = values[TEST_N].number;
     wt_model_spec model;
-    wt_fit_plan plan;
+    wt_fit_cost cost = WT_SIZED(wt_fit_cost);
     wt_ridge ridge;
     wt_grid path = {0};
     wt_status status;
     WT_TRY(read_model(context, values, &model));
     WT_TRY(read_ridge(context, values, &ridge, &path));
     ridge.solver = WT_SOLVER_DUAL; /* as curves are solved */
-    WT_TRY(wt_fit_plan_make(context, &model, (size_t)largest, 1, false, &ridge, &plan));
+    WT_TRY(wt_ridge_cost(context, &ridge, &model, (size_t)largest, 1, false, &cost));
     double d = (double)model.dim + 1, N = (double)model.keys;
     bool infinite = wt_model_kind_infinite(model.kind);
     double rows = infinite ? 0 : test * (double)model.heads * d * (2 * d + 4 * N);
-    double flops = plan.flops * (infinite ? 1 + 2 * test / largest : 1) + rows;
-    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = plan.bytes + 8 * test * d * (N + 1)};
+    double flops = cost.flops * (infinite ? 1 + 2 * test / largest : 1) + rows;
+    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = cost.bytes + 8 * test * d * (N + 1)};
 done:
     wt_grid_free(&path);
     return status;
@@ -217,7 +221,8 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     bool in_ball;
     wt_ridge ridge;
     wt_grid path = {0};
-    wt_curve_setting setting = {.problem = {.token_scale = values[TOKEN_SCALE].number,
+    wt_curve_setting setting = {.problem = {.size = sizeof setting.problem,
+                                            .token_scale = values[TOKEN_SCALE].number,
                                             .noise = values[NOISE].number,
                                             .dim = (size_t)values[DIM].number,
                                             .keys = (size_t)values[KEYS].number},

@@ -6,7 +6,7 @@
 #include "base/context.h"
 
 static const char *const names[] = {
-    [WT_SPHERE] = "sphere", [WT_GAUSSIAN] = "gaussian", [WT_BOOLEAN] = "boolean"};
+    [WT_LAW_SPHERE] = "sphere", [WT_LAW_GAUSSIAN] = "gaussian", [WT_LAW_BOOLEAN] = "boolean"};
 enum { LAWS = sizeof names / sizeof *names };
 
 wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out) {
@@ -28,14 +28,14 @@ wt_status wt_law_check(wt_context *context, wt_law law) {
 }
 
 double wt_law_set_scale(wt_law law, size_t dim) {
-    return law == WT_SPHERE ? 1 : 1 / sqrt((double)dim);
+    return law == WT_LAW_SPHERE ? 1 : 1 / sqrt((double)dim);
 }
 
 void wt_tokens_draw(wt_law law, double scale, wt_stream stream, uint64_t first, size_t count,
                     size_t dim, double *out) {
-    if (law == WT_SPHERE)
+    if (law == WT_LAW_SPHERE)
         wt_random_sphere(stream, first, count, dim, out);
-    else if (law == WT_GAUSSIAN)
+    else if (law == WT_LAW_GAUSSIAN)
         wt_random_normal(stream, first * dim, count * dim, out);
     else
         wt_random_sign(stream, first * dim, count * dim, out);

@@ -2,8 +2,8 @@
 #ifndef WT_LINALG_TOKEN_LAW_H
 #define WT_LINALG_TOKEN_LAW_H
 
+#include "wattle/law.h"
 #include "wattle/random.h"
-#include "wattle/sets.h"
 
 /* WT_USAGE for no law. */
 wt_status wt_law_check(wt_context *context, wt_law law);

@@ -20,68 +20,69 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 static double square[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, result[16];
 static float square_float[16], result_float[16];
 
-static void draw_sets(wt_context *context, wt_sets *out) {
-    CHECK_OK(context, wt_sets_new(context, 4, 2, 2, 1, false, out));
-    wt_random_normal(wt_stream_for(1, "query", 0), 0, 4 * 2, out->query);
-    wt_random_normal(wt_stream_for(1, "keys", 0), 0, 4 * 2 * 2, out->key);
-    wt_random_normal(wt_stream_for(1, "y", 0), 0, 4, out->y);
+static wt_sets *draw_sets(wt_context *context) {
+    wt_sets *out;
+    CHECK_OK(context, wt_sets_new(context, 4, 2, 2, 1, false, &out));
+    wt_random_normal(wt_stream_for(1, "query", 0), 0, 4 * 2, wt_sets_query(out));
+    wt_random_normal(wt_stream_for(1, "keys", 0), 0, 4 * 2 * 2, wt_sets_key(out));
+    wt_random_normal(wt_stream_for(1, "y", 0), 0, 4, wt_sets_y(out));
+    return out;
 }
 
 static wt_model_spec model(void) {
-    return (wt_model_spec){.kind = WT_RFA, .heads = 2, .dim = 2, .keys = 2};
+    return (wt_model_spec){
+        .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 2, .dim = 2, .keys = 2};
 }
-static const wt_ridge plain_ridge = {.rule = WT_LAMBDA_FIXED, .lambda = 1};
+static const wt_ridge plain_ridge = {
+    .size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = 1};
 
 static wt_status fit(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
-    wt_sets sets;
     wt_fitted *fitted = NULL;
-    wt_fit_report report;
-    draw_sets(context, &sets);
-    wt_status status = wt_fit_ridge(context, spec, &sets, NULL, ridge, &fitted, &report);
+    wt_fit_report report = WT_SIZED(wt_fit_report);
+    wt_sets *sets = draw_sets(context);
+    wt_status status = wt_ridge_fit(context, ridge, spec, sets, NULL, &fitted, &report);
     wt_fitted_free(fitted);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     return status;
 }
 static wt_status fit_problem(wt_context *context, const wt_model_spec *spec,
                              const wt_ridge *ridge) {
-    wt_problem_spec about = {.target = "mean-power:2", .dim = 2, .keys = 2};
+    wt_problem_spec about = {
+        .size = sizeof(wt_problem_spec), .target = "mean-power:2", .dim = 2, .keys = 2};
     wt_problem *problem;
     wt_fitted *fitted = NULL;
-    wt_fit_report report;
-    CHECK_OK(context, wt_problem_open(context, &about, &problem));
+    wt_fit_report report = WT_SIZED(wt_fit_report);
+    CHECK_OK(context, wt_problem_new(context, &about, &problem));
     wt_status status =
-        wt_fit_ridge_problem(context, spec, problem, 4, NULL, ridge, &fitted, &report);
+        wt_ridge_fit_problem(context, ridge, spec, problem, 4, NULL, &fitted, &report);
     wt_fitted_free(fitted);
     wt_problem_free(problem);
     return status;
 }
 static wt_status plan(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
-    wt_fit_plan out;
-    return wt_fit_plan_make(context, spec, 4, 1, false, ridge, &out);
+    wt_fit_cost out = WT_SIZED(wt_fit_cost);
+    return wt_ridge_cost(context, ridge, spec, 4, 1, false, &out);
 }
 static wt_status curve(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
     static const size_t sizes[] = {2, 4};
-    wt_sets sets;
     wt_curve_point points[2];
-    draw_sets(context, &sets);
-    wt_status status = wt_learning_curve(context, spec, &sets, sets.y, &sets, sets.y, 1, 1, sizes,
-                                         2, ridge, points);
-    wt_sets_free(&sets);
+    wt_sets *sets = draw_sets(context);
+    wt_status status = wt_ridge_curve(context, ridge, spec, sets, wt_sets_y(sets), sets,
+                                      wt_sets_y(sets), 1, 1, sizes, 2, points);
+    wt_sets_free(sets);
     return status;
 }
 static wt_status ball(wt_context *context, const wt_model_spec *spec, wt_loss loss) {
-    wt_ball_options options = wt_ball_options_default();
-    wt_sets sets;
+    wt_ball_options options;
     wt_fitted *fitted = NULL;
-    wt_ball_result found;
-    double test;
+    wt_ball_result found = WT_SIZED(wt_ball_result);
+    WT_INIT(wt_ball_options, &options);
     options.loss = loss;
     options.k1 = options.k2 = 1;
-    draw_sets(context, &sets);
-    wt_status status =
-        wt_fit_in_ball(context, spec, &sets, &sets, &options, &fitted, &found, &test);
+    wt_sets *sets = draw_sets(context);
+    wt_status status = wt_ball_fit(context, &options, spec, sets, sets, &fitted, &found);
     wt_fitted_free(fitted);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     return status;
 }
 
@@ -107,7 +108,7 @@ OF_MODEL(ball, ball(context, &spec, WT_LOSS_SQUARE))
     static wt_status name##_rule(wt_context *context, int number) {                                \
         wt_model_spec spec = model();                                                              \
         wt_ridge ridge = plain_ridge;                                                              \
-        ridge.rule = (wt_lambda_rule)number;                                                       \
+        ridge.rule = (wt_lambda)number;                                                            \
         return call;                                                                               \
     }                                                                                              \
     static wt_status name##_solver(wt_context *context, int number) {                              \
@@ -126,20 +127,25 @@ static wt_status ball_loss(wt_context *context, int number) {
     return ball(context, &spec, (wt_loss)number);
 }
 static wt_status bound_kind(wt_context *context, int number) {
-    wt_bound_spec spec = {.kind = (wt_model_kind)number,
+    wt_bound_spec spec = {.size = sizeof(wt_bound_spec),
+                          .kind = (wt_model_kind)number,
                           .target = "mean-power:2",
                           .dim = 2,
                           .keys = 2,
                           .heads = 2,
                           .samples = 2,
                           .delta = 0.1};
-    wt_bound out;
+    wt_bound out = WT_SIZED(wt_bound);
     return wt_bound_compute(context, &spec, &out);
 }
 static wt_status problem_law(wt_context *context, int number) {
-    wt_problem_spec spec = {.target = "mean-power:2", .law = (wt_law)number, .dim = 2, .keys = 2};
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = "mean-power:2",
+                            .law = (wt_law)number,
+                            .dim = 2,
+                            .keys = 2};
     wt_problem *problem;
-    wt_status status = wt_problem_open(context, &spec, &problem);
+    wt_status status = wt_problem_new(context, &spec, &problem);
     wt_problem_free(problem);
     return status;
 }
@@ -288,7 +294,7 @@ static void names_are_question_marks(void **state) {
         assert_string_equal(wt_model_kind_name((wt_model_kind)number), "?");
         assert_false(wt_model_kind_infinite((wt_model_kind)number));
         assert_string_equal(wt_law_name((wt_law)number), "?");
-        assert_string_equal(wt_lambda_rule_name((wt_lambda_rule)number), "?");
+        assert_string_equal(wt_lambda_name((wt_lambda)number), "?");
         assert_string_equal(wt_loss_name((wt_loss)number), "?");
         assert_string_equal(wt_growth_name((wt_growth)number), "?");
         assert_string_equal(wt_type_name((wt_type)number), "?");

@@ -12,17 +12,22 @@ static int make_data(void **state) {
     int file = mkstemp(data);
     if (file < 0 || close(file) != 0 || check_open(state) != 0)
         return -1;
-    wt_problem_spec spec = {.target = "mean-power:2", .dim = 6, .keys = 4, .noise = 0.1, .seed = 9};
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = "mean-power:2",
+                            .dim = 6,
+                            .keys = 4,
+                            .noise = 0.1,
+                            .seed = 9};
     wt_problem *problem;
-    wt_sets sets;
-    wt_status status = wt_problem_open(*state, &spec, &problem);
+    wt_sets *sets = NULL;
+    wt_status status = wt_problem_new(*state, &spec, &problem);
     if (status == WT_OK)
         status = wt_sets_new(*state, 40, 4, 6, 1, false, &sets);
     if (status == WT_OK)
-        status = wt_problem_draw(*state, problem, 0, &sets);
+        status = wt_problem_draw(*state, problem, 0, sets);
     if (status == WT_OK)
-        status = wt_sets_save(*state, data, &sets, NULL);
-    wt_sets_free(&sets);
+        status = wt_sets_save(*state, sets, data, NULL);
+    wt_sets_free(sets);
     wt_problem_free(problem);
     return status == WT_OK ? 0 : -1;
 }

@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 
 #include "cli/run.h"
+#include "features/task/sets.h"
+#include "wattle/fit.h"
 #include "wattle/io.h"
-#include "wattle/model.h"
 
 #define DATA TEST_DATA "/fixtures/sets.npz"
 /* As run_refuses, and what is said must be one sentence. */
@@ -71,7 +72,7 @@ static void predictions_and_scores_agree(void **state) {
 /* Labels a model has made are learned the better the smaller lambda is, as far as numbers go. */
 static void a_lambda_at_an_end_is_remarked_on(void **state) {
     char path[128];
-    wt_sets sets;
+    wt_sets *sets;
     wt_fitted *fitted;
     run_must("draw --target corr:1 --dim 2 --keys 2 --n 60 --seed 3 -o data.npz");
     run_must("fit data.npz --heads 4 --seed 3 -o model.safetensors");
@@ -79,10 +80,10 @@ static void a_lambda_at_an_end_is_remarked_on(void **state) {
     CHECK_OK(*state, wt_fitted_load(*state, path, &fitted));
     snprintf(path, sizeof path, "%s/data.npz", run_folder);
     CHECK_OK(*state, wt_sets_load(*state, path, &sets));
-    CHECK_OK(*state, wt_fitted_predict(*state, fitted, &sets, sets.y));
-    CHECK_OK(*state, wt_sets_save(*state, path, &sets, NULL));
+    CHECK_OK(*state, wt_fitted_predict(*state, fitted, sets, wt_sets_y(sets)));
+    CHECK_OK(*state, wt_sets_save(*state, sets, path, NULL));
     wt_fitted_free(fitted);
-    wt_sets_free(&sets);
+    wt_sets_free(sets);
     static const char words[] = "the chosen lambda is an end of what double precision allows";
 #define FIT "fit data.npz --heads 4 --seed 3 "
     CHECK_SAYS(run_in_folder(FIT "--lambda loo"), 0, words);

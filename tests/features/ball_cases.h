@@ -34,7 +34,7 @@ static inline void make(problem *p, wt_loss loss, size_t rows, size_t q) {
         }
     p->features = (wt_dense_features){.phi = p->phi, .rows = rows, .columns = COLUMNS};
     p->operation = wt_operator_of_dense(&p->features, HEADS);
-    p->options = wt_ball_options_default();
+    WT_INIT(wt_ball_options, &p->options);
     p->options.loss = loss;
     p->options.huber = 0.7;
     p->options.tolerance = 1e-11;
@@ -42,7 +42,7 @@ static inline void make(problem *p, wt_loss loss, size_t rows, size_t q) {
 }
 
 static inline wt_status fit(wt_context *context, problem *p) {
-    return wt_fit_ball(context, &p->operation, p->y, p->q, &p->options, p->v, &p->result);
+    return wt_ball_solve(context, &p->operation, p->y, p->q, &p->options, p->v, &p->result);
 }
 
 static inline void predict(const problem *p, const double *v, double *f) {

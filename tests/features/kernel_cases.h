@@ -3,7 +3,8 @@
 #define TESTS_FEATURES_KERNEL_CASES_H
 
 #include "check.h"
-#include "wattle/model.h"
+#include "features/task/sets.h"
+#include "wattle/fit.h"
 #include "wattle/random.h"
 
 typedef struct {
@@ -30,7 +31,8 @@ static const kernel_case kernel_cases[] = {
 };
 enum { KERNEL_CASES = sizeof kernel_cases / sizeof *kernel_cases };
 
-static const wt_model_kind kernel_kinds[] = {WT_RFA_INF, WT_BRFA_INF, WT_RFMLP_INF};
+static const wt_model_kind kernel_kinds[] = {WT_MODEL_KIND_RFA_INF, WT_MODEL_KIND_BRFA_INF,
+                                             WT_MODEL_KIND_RFMLP_INF};
 enum { KERNEL_KINDS = 3 };
 
 static inline void case_repeat(wt_sets *sets) {
@@ -49,8 +51,8 @@ static inline void case_repeat(wt_sets *sets) {
 
 static inline wt_sets case_draw(wt_context *context, const kernel_case *shape, uint64_t seed) {
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, shape->samples, shape->keys, shape->dim, 0,
-                                  shape->masked, &sets));
+    CHECK_OK(context, wt_sets_open(context, shape->samples, shape->keys, shape->dim, 0,
+                                   shape->masked, &sets));
     size_t queries = shape->samples * shape->dim, keys = queries * shape->keys;
     wt_random_normal(wt_stream_for(seed, "query", 0), 0, queries, sets.query);
     wt_random_normal(wt_stream_for(seed, "keys", 0), 0, keys, sets.key);
@@ -70,7 +72,11 @@ static inline wt_sets case_draw(wt_context *context, const kernel_case *shape, u
 }
 
 static inline wt_model_spec case_spec(const kernel_case *shape, wt_model_kind kind, double bias) {
-    return (wt_model_spec){.kind = kind, .bias = bias, .dim = shape->dim, .keys = shape->keys};
+    return (wt_model_spec){.size = sizeof(wt_model_spec),
+                           .kind = kind,
+                           .bias = bias,
+                           .dim = shape->dim,
+                           .keys = shape->keys};
 }
 
 #endif

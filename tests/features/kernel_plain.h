@@ -4,8 +4,9 @@
 
 #include <math.h>
 
+#include "features/task/sets.h"
 #include "linalg/normal_law.h"
-#include "wattle/model.h"
+#include "wattle/fit.h"
 
 #define PLAIN_PI 3.14159265358979323846
 
@@ -57,7 +58,7 @@ static inline double plain_attention(const wt_model_spec *spec, const wt_sets *a
             double product = 1 + plain_dot(d, x, y);
             double cov = (1 + plain_dot(d, x0, y0)) * product / 4;
             double head =
-                spec->kind == WT_RFA_INF
+                spec->kind == WT_MODEL_KIND_RFA_INF
                     ? plain_kappa(var_x, var_y, cov)
                     : plain_kappa_mean(spec->bias * plain_dot(d, x0, x),
                                        spec->bias * plain_dot(d, y0, y), var_x, var_y, cov);
@@ -86,8 +87,8 @@ static inline double plain_mlp(const wt_model_spec *spec, const wt_sets *a, size
 
 static inline double plain_kernel(const wt_model_spec *spec, const wt_sets *a, size_t s,
                                   const wt_sets *b, size_t r) {
-    return spec->kind == WT_RFMLP_INF ? plain_mlp(spec, a, s, b, r)
-                                      : plain_attention(spec, a, s, b, r);
+    return spec->kind == WT_MODEL_KIND_RFMLP_INF ? plain_mlp(spec, a, s, b, r)
+                                                 : plain_attention(spec, a, s, b, r);
 }
 
 #endif

@@ -63,7 +63,7 @@ static inline double relative_difference(size_t count, const double *a, const do
 static inline wt_sets draw_sets(wt_context *context, uint64_t seed, size_t n, size_t keys,
                                 size_t dim, size_t outputs, bool masked) {
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, n, keys, dim, outputs, masked, &sets));
+    CHECK_OK(context, wt_sets_open(context, n, keys, dim, outputs, masked, &sets));
     wt_random_normal(wt_stream_for(seed, "test query", 0), 0, n * dim, sets.query);
     wt_random_normal(wt_stream_for(seed, "test keys", 0), 0, n * keys * dim, sets.key);
     for (size_t i = 0; i < n * dim; i++)
@@ -116,8 +116,9 @@ static inline void plain_head(const wt_sets *sets, size_t sample, wt_activation 
         }
     for (size_t i = 0; i < sets->keys; i++)
         if (is_live(sets, sample, i)) {
-            weight[i] = activation == WT_SOFTMAX ? expl(weight[i] - most) : fmaxl(weight[i], 0);
-            total += activation == WT_SOFTMAX ? weight[i] : 1;
+            weight[i] =
+                activation == WT_ACTIVATION_SOFTMAX ? expl(weight[i] - most) : fmaxl(weight[i], 0);
+            total += activation == WT_ACTIVATION_SOFTMAX ? weight[i] : 1;
         }
     for (size_t j = 0; j <= dim; j++) {
         long double sum = 0;
@@ -150,7 +151,7 @@ static inline double *plain_features(wt_context *context, const wt_features *fea
         for (size_t u = 0; u < features->units; u++) {
             const double *w = features->weights + u * features->inputs;
             double *out = phi + i * f + u * features->width;
-            if (features->spec.kind == WT_RFMLP)
+            if (features->spec.kind == WT_MODEL_KIND_RFMLP)
                 *out = plain_neuron(sets, i, w);
             else
                 plain_head(sets, i, features->spec.activation, w, out);

@@ -162,7 +162,7 @@ static inline double plain_freedom(wt_context *context, size_t n, size_t f, cons
     return (double)trace;
 }
 
-/* Draws the features that wt_fit_ridge will draw, and their matrix on the sets. */
+/* Draws the features that wt_ridge_fit will draw, and their matrix on the sets. */
 static inline double *phi_of(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
                              size_t *f) {
     wt_features features;
@@ -175,7 +175,7 @@ static inline double *phi_of(wt_context *context, const wt_model_spec *spec, con
 
 /* M, or P: what lambda is multiplied by in the penalty. */
 static inline double units_of(const wt_model_spec *spec) {
-    if (spec->kind != WT_RFMLP)
+    if (spec->kind != WT_MODEL_KIND_RFMLP)
         return (double)spec->heads;
     return (double)(spec->width > 0 ? spec->width : spec->heads * (spec->dim + 1));
 }

@@ -20,12 +20,12 @@ static void make(problem *p) {
     wt_random_uniform(wt_stream_for(2, "phi", 0), 0, SAMPLES * COLUMNS, p->phi);
     wt_random_normal(wt_stream_for(2, "y", 0), 0, SAMPLES, p->y);
     p->operation = wt_operator_of_dense(&p->features, HEADS);
-    p->options = wt_ball_options_default();
+    WT_INIT(wt_ball_options, &p->options);
     p->options.k1 = 1, p->options.k2 = 1.5;
 }
 
 static wt_status fit(wt_context *context, problem *p) {
-    return wt_fit_ball(context, &p->operation, p->y, 1, &p->options, p->v, &p->result);
+    return wt_ball_solve(context, &p->operation, p->y, 1, &p->options, p->v, &p->result);
 }
 
 static void options_are_judged(void **state) {
@@ -144,7 +144,7 @@ static void cancelling_stops_the_fit(void **state) {
         outer.gram = NULL;
         outer.self = &user;
         p.options.tolerance = 1e-15;
-        wt_status status = wt_fit_ball(context, &outer, p.y, 1, &p.options, p.v, &p.result);
+        wt_status status = wt_ball_solve(context, &outer, p.y, 1, &p.options, p.v, &p.result);
         assert_int_equal(status, WT_INTERRUPTED);
         assert_int_equal(wt_context_memory_used(context), 0);
         wt_context_free(context);
@@ -206,12 +206,13 @@ static void threads_do_not_change_a_bit(void **state) {
                 CHECK_OK(context, wt_context_set_threads(context, threads[t]));
                 wt_dense_features features = {phi, rows, columns};
                 wt_operator operation = wt_operator_of_dense(&features, HEADS_OF_MANY);
-                wt_ball_options options = wt_ball_options_default();
+                wt_ball_options options;
+                WT_INIT(wt_ball_options, &options);
                 options.loss = q == 1 ? WT_LOSS_ABSOLUTE : WT_LOSS_SQUARE;
                 options.k1 = 1, options.k2 = 2;
                 options.most_steps = 40;
                 CHECK_OK(context,
-                         wt_fit_ball(context, &operation, y, q, &options, v[t], &results[t]));
+                         wt_ball_solve(context, &operation, y, q, &options, v[t], &results[t]));
             }
             assert_true(results[0].sum_norms > 0);
             assert_memory_equal(v[0], v[1], bytes);

@@ -6,7 +6,8 @@
 /* Sums and logarithms of a handful of doubles: rounding alone. */
 #define ROUNDING 1e-12
 
-static const wt_bound_spec published = {.kind = WT_RFA,
+static const wt_bound_spec published = {.size = sizeof(wt_bound_spec),
+                                        .kind = WT_MODEL_KIND_RFA,
                                         .target = "mean-power:2",
                                         .dim = 16,
                                         .keys = 16,
@@ -21,7 +22,7 @@ static double complexity(void **state, wt_model_kind kind, const char *target, s
     spec.target = target;
     spec.dim = dim;
     spec.keys = keys;
-    wt_bound bound;
+    wt_bound bound = WT_SIZED(wt_bound);
     CHECK_OK(*state, wt_bound_compute(*state, &spec, &bound));
     assert_true(bound.complexity_known && bound.formula[0] != '\0');
     return pow(10, bound.log10_complexity);
@@ -48,20 +49,21 @@ static void attention_by_hand(void **state) {
         {"mix:0.5:1:0", 16, 4},                   /* both parts are the same function */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK_NEAR(complexity(state, WT_RFA, cases[i].target, cases[i].dim, 16), cases[i].wanted,
-                   ROUNDING);
+        CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFA, cases[i].target, cases[i].dim, 16),
+                   cases[i].wanted, ROUNDING);
 }
 
 /* With C_k = k^4.5 18^k for N = 16: 2^4.5 18^2 = 7331.28. */
 static void perceptron_by_hand(void **state) {
     double c2 = 7331.283107342125;
-    CHECK_NEAR(complexity(state, WT_RFMLP, "query-power:2", 16, 16), c2, ROUNDING);
-    CHECK_NEAR(complexity(state, WT_RFMLP, "mean-power:2", 16, 16), c2 / 16, ROUNDING);
-    CHECK_NEAR(complexity(state, WT_RFMLP, "mean-power:0", 16, 16), 1, ROUNDING);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "query-power:2", 16, 16), c2, ROUNDING);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "mean-power:2", 16, 16), c2 / 16, ROUNDING);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "mean-power:0", 16, 16), 1, ROUNDING);
     /* corr-power:1 has degree 3: 3^4.5 4^3 for N = 2, times d / N = 4/2. */
-    CHECK_NEAR(complexity(state, WT_RFMLP, "corr-power:1", 4, 2), 2 * 64 * 140.29611541307906,
-               ROUNDING);
-    CHECK_NEAR(complexity(state, WT_RFMLP, "mix:0.5:1:0", 4, 2), 2, ROUNDING); /* C_1 / N */
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "corr-power:1", 4, 2),
+               2 * 64 * 140.29611541307906, ROUNDING);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "mix:0.5:1:0", 4, 2), 2,
+               ROUNDING); /* C_1 / N */
 }
 
 /* The series of the cosine, summed plainly as far as it can matter for d = 3. */
@@ -73,14 +75,14 @@ static void cosine_is_summed(void **state) {
         perceptron += pow(4 * j + 1, 4.5) * pow(4, 4 * j + 1) * square / 2; /* N + 2 = 4 */
     }
     /* tgamma is good to a few units of the last place, pow too; their squares are summed */
-    CHECK_NEAR(complexity(state, WT_RFA, "corr-cos:1", 3, 2), attention, 1e-11);
-    CHECK_NEAR(complexity(state, WT_RFMLP, "corr-cos:1", 3, 2), perceptron, 1e-11);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFA, "corr-cos:1", 3, 2), attention, 1e-11);
+    CHECK_NEAR(complexity(state, WT_MODEL_KIND_RFMLP, "corr-cos:1", 3, 2), perceptron, 1e-11);
     /* C_0 = 1, not 0: the constant costs something. */
-    assert_true(complexity(state, WT_RFA, "corr-cos:0", 1, 2) > 1 + 90);
+    assert_true(complexity(state, WT_MODEL_KIND_RFA, "corr-cos:0", 1, 2) > 1 + 90);
 }
 
 static void terms_by_hand(void **state) {
-    wt_bound bound;
+    wt_bound bound = WT_SIZED(wt_bound);
     CHECK_OK(*state, wt_bound_compute(*state, &published, &bound));
     double b = 362.03867196751233, samples = sqrt(b * log(16000) / 1024),
            heads = sqrt(b * (256 + log(20)) / 1000);
@@ -99,18 +101,19 @@ static void more_costs_more(void **state) {
     static const char *const targets[] = {"mean-power:1", "mean-power:2", "mean-power:3",
                                           "mean-power:8", "corr-power:8", "corr-power:9"};
     for (size_t i = 1; i < 6; i++)
-        for (int kind = WT_RFA; kind <= WT_RFMLP; kind += WT_RFMLP - WT_RFA)
+        for (int kind = WT_MODEL_KIND_RFA; kind <= WT_MODEL_KIND_RFMLP;
+             kind += WT_MODEL_KIND_RFMLP - WT_MODEL_KIND_RFA)
             assert_true(complexity(state, (wt_model_kind)kind, targets[i], 16, 16) >
                         complexity(state, (wt_model_kind)kind, targets[i - 1], 16, 16));
     /* Attention does not see the number of keys; correlations see the dimension, averages do not.
      */
-    assert_true(complexity(state, WT_RFA, "corr-power:3", 16, 4) ==
-                complexity(state, WT_RFA, "corr-power:3", 16, 400));
-    assert_true(complexity(state, WT_RFA, "corr-power:3", 17, 4) >
-                complexity(state, WT_RFA, "corr-power:3", 16, 4));
-    assert_true(complexity(state, WT_RFA, "mean-power:3", 17, 4) ==
-                complexity(state, WT_RFA, "mean-power:3", 16, 4));
-    wt_bound few, many;
+    assert_true(complexity(state, WT_MODEL_KIND_RFA, "corr-power:3", 16, 4) ==
+                complexity(state, WT_MODEL_KIND_RFA, "corr-power:3", 16, 400));
+    assert_true(complexity(state, WT_MODEL_KIND_RFA, "corr-power:3", 17, 4) >
+                complexity(state, WT_MODEL_KIND_RFA, "corr-power:3", 16, 4));
+    assert_true(complexity(state, WT_MODEL_KIND_RFA, "mean-power:3", 17, 4) ==
+                complexity(state, WT_MODEL_KIND_RFA, "mean-power:3", 16, 4));
+    wt_bound few = WT_SIZED(wt_bound), many = WT_SIZED(wt_bound);
     wt_bound_spec spec = published;
     CHECK_OK(*state, wt_bound_compute(*state, &spec, &few));
     spec.samples *= 4;
@@ -125,7 +128,7 @@ static void no_number_is_too_large(void **state) {
     wt_bound_spec spec = published;
     spec.target = "corr:64";
     spec.dim = 1000000;
-    wt_bound bound;
+    wt_bound bound = WT_SIZED(wt_bound);
     CHECK_OK(*state, wt_bound_compute(*state, &spec, &bound));
     CHECK_NEAR(bound.log10_complexity, 4.5 * log10(64) + 64 * log10(4) + 64 * 6, ROUNDING);
     assert_true(isfinite(bound.log10_risk));
@@ -136,17 +139,17 @@ static void no_number_is_too_large(void **state) {
 
 static void brfa_has_no_formula(void **state) {
     wt_bound_spec spec = published;
-    spec.kind = WT_BRFA;
-    wt_bound bound;
+    spec.kind = WT_MODEL_KIND_BRFA;
+    wt_bound bound = WT_SIZED(wt_bound);
     CHECK_OK(*state, wt_bound_compute(*state, &spec, &bound));
     assert_false(bound.complexity_known || bound.risk_known);
-    spec.kind = WT_RFMLP;
+    spec.kind = WT_MODEL_KIND_RFMLP;
     CHECK_OK(*state, wt_bound_compute(*state, &spec, &bound));
     assert_true(bound.complexity_known && !bound.risk_known);
 }
 
 static void nonsense_is_refused(void **state) {
-    wt_bound bound;
+    wt_bound bound = WT_SIZED(wt_bound);
     wt_bound_spec spec = published;
     for (int i = 0; i < 3; i++) {
         spec.delta = (double[]){0, 1, NAN}[i];
@@ -156,7 +159,7 @@ static void nonsense_is_refused(void **state) {
     spec.heads = 0;
     CHECK_FAILS(*state, wt_bound_compute(*state, &spec, &bound), WT_USAGE, "1 or more");
     spec = published;
-    spec.kind = WT_RFA_INF;
+    spec.kind = WT_MODEL_KIND_RFA_INF;
     CHECK_FAILS(*state, wt_bound_compute(*state, &spec, &bound), WT_USAGE, "rfa-inf");
     spec = published;
     spec.target = "mean-pow:2";

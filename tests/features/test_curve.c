@@ -1,6 +1,7 @@
 /* Learning curves: every point is the fit of its first samples, alone or beside other targets, by
  * every rule. */
 #include "features/curve_cases.h"
+#include "features/task/sets.h"
 #include "wattle/fit.h"
 
 /* Columns [first, first + q) of y (n, columns), as labels of the sets. */
@@ -22,23 +23,41 @@ static const struct {
     double tolerance; /* relative, of errors */
 } rules[] = {
     /* The condition, n / lambda at most, times rounding; errors square it down again. */
-    {"1e-3", {.lambda = 1e-3}, 1e-8},
-    {"1e-6", {.lambda = 1e-6}, 1e-8},
-    {"loo", {.rule = WT_LAMBDA_LOO, .path = path, .path_count = 4}, 1e-8},
-    {"gcv", {.rule = WT_LAMBDA_GCV, .path = path, .path_count = 4}, 1e-8},
-    {"oracle", {.rule = WT_LAMBDA_ORACLE, .path = path, .path_count = 4}, 1e-8},
-    {"default path", {.rule = WT_LAMBDA_LOO}, 1e-6},
+    {"1e-3", {.size = sizeof(wt_ridge), .lambda = 1e-3}, 1e-8},
+    {"1e-6", {.size = sizeof(wt_ridge), .lambda = 1e-6}, 1e-8},
+    {"loo", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO, .path = path, .path_count = 4}, 1e-8},
+    {"gcv", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV, .path = path, .path_count = 4}, 1e-8},
+    {"oracle",
+     {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_ORACLE, .path = path, .path_count = 4},
+     1e-8},
+    {"default path", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO}, 1e-6},
     /* Eigenvalues next to the cut are divided by: rounding of 1e-16 over 1e-8 or so. */
-    {"min-norm", {.rule = WT_LAMBDA_MIN_NORM}, 1e-5},
-    {"0", {.lambda = 0}, 1e-5},
+    {"min-norm", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM}, 1e-5},
+    {"0", {.size = sizeof(wt_ridge), .lambda = 0}, 1e-5},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
 static const wt_model_spec specs[] = {
-    {.kind = WT_RFA, .heads = 40, .dim = 3, .keys = 4, .seed = 5}, /* f = 160: below and above n */
-    {.kind = WT_BRFA, .heads = 300, .bias = 4, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFMLP, .heads = 30, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFA_INF, .dim = 3, .keys = 4},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFA,
+     .heads = 40,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5}, /* f = 160: below and above n */
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_BRFA,
+     .heads = 300,
+     .bias = 4,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFMLP,
+     .heads = 30,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -65,8 +84,8 @@ static void points_are_fits_of_the_first_samples(void **state) {
         for (size_t r = 0; r < RULES; r++) {
             wt_curve_point points[TARGETS * SIZES];
             CHECK_OK(context,
-                     wt_learning_curve(context, &specs[m], &train, train_y, &test, test_y, COLUMNS,
-                                       TARGETS, sizes, SIZES, &rules[r].ridge, points));
+                     wt_ridge_curve(context, &rules[r].ridge, &specs[m], &train, train_y, &test,
+                                    test_y, COLUMNS, TARGETS, sizes, SIZES, points));
             for (size_t t = 0; t < TARGETS; t++)
                 for (size_t s = 1; s < SIZES; s++) { /* one sample has no variance */
                     wt_sets part = labelled(context, &train, sizes[s], train_y, COLUMNS, t * Q, Q);
@@ -74,8 +93,8 @@ static void points_are_fits_of_the_first_samples(void **state) {
                     wt_ridge ridge = rules[r].ridge;
                     ridge.solver = WT_SOLVER_DUAL;
                     wt_fitted *fitted;
-                    wt_fit_report report;
-                    CHECK_OK(context, wt_fit_ridge(context, &specs[m], &part, &judge, &ridge,
+                    wt_fit_report report = WT_SIZED(wt_fit_report);
+                    CHECK_OK(context, wt_ridge_fit(context, &ridge, &specs[m], &part, &judge,
                                                    &fitted, &report));
                     const wt_curve_point *point = &points[t * SIZES + s];
                     assert_int_equal(point->n, sizes[s]);
@@ -98,8 +117,8 @@ static void points_are_fits_of_the_first_samples(void **state) {
         }
         wt_release(train_y);
         wt_release(test_y);
-        wt_sets_free(&train);
-        wt_sets_free(&test);
+        wt_sets_close(&train);
+        wt_sets_close(&test);
     }
 }
 
@@ -111,14 +130,13 @@ static void targets_side_by_side_are_as_if_alone(void **state) {
     double *test_y = labels_of(context, &test, COLUMNS);
     for (size_t r = 0; r < RULES; r++) {
         wt_curve_point together[TARGETS * SIZES], alone[SIZES];
-        CHECK_OK(context,
-                 wt_learning_curve(context, &specs[0], &train, train_y, &test, test_y, COLUMNS,
-                                   TARGETS, sizes, SIZES, &rules[r].ridge, together));
+        CHECK_OK(context, wt_ridge_curve(context, &rules[r].ridge, &specs[0], &train, train_y,
+                                         &test, test_y, COLUMNS, TARGETS, sizes, SIZES, together));
         for (size_t t = 0; t < TARGETS; t++) {
             wt_sets one = labelled(context, &train, TRAIN, train_y, COLUMNS, t * Q, Q);
             wt_sets other = labelled(context, &test, TEST, test_y, COLUMNS, t * Q, Q);
-            CHECK_OK(context, wt_learning_curve(context, &specs[0], &train, one.y, &test, other.y,
-                                                Q, 1, sizes, SIZES, &rules[r].ridge, alone));
+            CHECK_OK(context, wt_ridge_curve(context, &rules[r].ridge, &specs[0], &train, one.y,
+                                             &test, other.y, Q, 1, sizes, SIZES, alone));
             for (size_t s = 1; s < SIZES; s++) {
                 assert_true(together[t * SIZES + s].lambda == alone[s].lambda);
                 check_near_number(together[t * SIZES + s].test_error, alone[s].test_error,
@@ -130,8 +148,8 @@ static void targets_side_by_side_are_as_if_alone(void **state) {
     }
     wt_release(train_y);
     wt_release(test_y);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 /* A lambda too small for a factor at the largest size must not be lost to the smaller ones. */
@@ -139,26 +157,32 @@ static void a_lambda_fails_where_it_must_alone(void **state) {
     wt_context *context = *state;
     static const double few[] = {1e-9, 1e6};
     static const size_t two[] = {20, 200};
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 10, .dim = 3, .keys = 4, .seed = 5};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 10,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 5};
     wt_sets train = draw_sets(context, 35, 200, 4, 3, 0, false);
     wt_sets test = draw_sets(context, 36, TEST, 4, 3, 0, false);
     for (size_t i = 0; i < 200 * 3; i++) /* K of order 1e9: 1e-9 is within its rounding */
         train.query[i] *= i / 3 < 20 ? 1 : 3e4;
     double *train_y = labels_of(context, &train, 1), *test_y = labels_of(context, &test, 1);
-    wt_ridge ridge = {.rule = WT_LAMBDA_GCV, .path = few, .path_count = 2};
+    wt_ridge ridge = {
+        .size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV, .path = few, .path_count = 2};
     wt_curve_point points[2], small;
-    CHECK_OK(context, wt_learning_curve(context, &spec, &train, train_y, &test, test_y, 1, 1, two,
-                                        2, &ridge, points));
-    CHECK_OK(context, wt_learning_curve(context, &spec, &train, train_y, &test, test_y, 1, 1, two,
-                                        1, &ridge, &small));
+    CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1, 1,
+                                     two, 2, points));
+    CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1, 1,
+                                     two, 1, &small));
     assert_true(small.lambda == 1e-9);
     assert_true(points[0].lambda == 1e-9);
     assert_true(points[1].lambda >= 1e6); /* or beyond the end of the path */
     CHECK_NEAR(points[0].test_error, small.test_error, 1e-6);
     wt_release(train_y);
     wt_release(test_y);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 static void same_bits_for_every_number_of_threads(void **state) {
@@ -176,8 +200,8 @@ static void same_bits_for_every_number_of_threads(void **state) {
                 CHECK_OK(context, wt_context_set_threads(context, threads));
                 memset(again, 0, sizeof again);
                 CHECK_OK(context,
-                         wt_learning_curve(context, &specs[m], &train, train_y, &test, test_y,
-                                           COLUMNS, TARGETS, sizes, SIZES, &rules[r].ridge, again));
+                         wt_ridge_curve(context, &rules[r].ridge, &specs[m], &train, train_y, &test,
+                                        test_y, COLUMNS, TARGETS, sizes, SIZES, again));
                 if (threads == 1)
                     memcpy(first, again, sizeof first);
                 for (size_t p = 0; p < TARGETS * SIZES; p++) { /* not the bytes between fields */
@@ -194,8 +218,8 @@ static void same_bits_for_every_number_of_threads(void **state) {
     CHECK_OK(context, wt_context_set_threads(context, before));
     wt_release(train_y);
     wt_release(test_y);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 static void bad_input_is_refused(void **state) {
@@ -205,11 +229,11 @@ static void bad_input_is_refused(void **state) {
     wt_sets other = draw_sets(context, 43, 5, 4, 2, 0, false);
     double *train_y = labels_of(context, &train, 3), *test_y = labels_of(context, &test, 3);
     wt_model_spec spec = specs[0];
-    wt_ridge ridge = {.lambda = 1};
+    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1};
     wt_curve_point points[12];
 #define CURVE(test_sets, columns, targets, list, count)                                            \
-    wt_learning_curve(context, &spec, &train, train_y, test_sets, test_y, columns, targets, list,  \
-                      count, &ridge, points)
+    wt_ridge_curve(context, &ridge, &spec, &train, train_y, test_sets, test_y, columns, targets,   \
+                   list, count, points)
     static const size_t good[] = {2, 10}, zero[] = {0, 5}, falling[] = {5, 5}, beyond[] = {5, 11};
     CHECK_OK(context, CURVE(&test, 3, 3, good, 2));
     CHECK_FAILS(context, CURVE(&test, 3, 3, zero, 2), WT_USAGE, "number 0 is 0");
@@ -238,9 +262,9 @@ static void bad_input_is_refused(void **state) {
     CHECK_FAILS(context, CURVE(&test, 3, 3, good, 2), WT_USAGE, "1 head or more");
     wt_release(train_y);
     wt_release(test_y);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
-    wt_sets_free(&other);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
+    wt_sets_close(&other);
 }
 
 /* Every allocation fails in its turn, and nothing is left. */
@@ -258,8 +282,8 @@ static void failing_allocations_leave_nothing_behind(void **state) {
                 wt_curve_point points[4];
                 assert_true(k < 2000);
                 atomic_store(&context->allocation_to_fail, k);
-                wt_status status = wt_learning_curve(context, &specs[m], &train, train_y, &test,
-                                                     test_y, 2, 2, two, 2, &rules[r].ridge, points);
+                wt_status status = wt_ridge_curve(context, &rules[r].ridge, &specs[m], &train,
+                                                  train_y, &test, test_y, 2, 2, two, 2, points);
                 done = status == WT_OK;
                 if (!done) {
                     assert_int_equal(status, WT_MEMORY);
@@ -271,8 +295,8 @@ static void failing_allocations_leave_nothing_behind(void **state) {
         }
     wt_release(train_y);
     wt_release(test_y);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 int main(void) {

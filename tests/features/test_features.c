@@ -12,9 +12,12 @@ static const struct {
     bool masked;
     double bias;
 } golden_heads[] = {
-    {"phi_relu", WT_RELU, false, 0},       {"phi_relu_mask", WT_RELU, true, 0},
-    {"phi_softmax", WT_SOFTMAX, false, 0}, {"phi_softmax_mask", WT_SOFTMAX, true, 0},
-    {"phi_brfa1", WT_RELU, false, 1},      {"phi_brfa4", WT_RELU, false, 4},
+    {"phi_relu", WT_ACTIVATION_RELU, false, 0},
+    {"phi_relu_mask", WT_ACTIVATION_RELU, true, 0},
+    {"phi_softmax", WT_ACTIVATION_SOFTMAX, false, 0},
+    {"phi_softmax_mask", WT_ACTIVATION_SOFTMAX, true, 0},
+    {"phi_brfa1", WT_ACTIVATION_RELU, false, 1},
+    {"phi_brfa4", WT_ACTIVATION_RELU, false, 4},
 };
 
 static void golden_features_of_heads(void **state) {
@@ -28,7 +31,8 @@ static void golden_features_of_heads(void **state) {
                 w[(m * SIDE + j) * SIDE + j] += golden_heads[c].bias;
         wt_features features =
             features_with(context,
-                          &(wt_model_spec){.kind = WT_BRFA,
+                          &(wt_model_spec){.size = sizeof(wt_model_spec),
+                                           .kind = WT_MODEL_KIND_BRFA,
                                            .activation = golden_heads[c].activation,
                                            .heads = M,
                                            .dim = sets.dim,
@@ -42,7 +46,7 @@ static void golden_features_of_heads(void **state) {
         wt_release(got);
         wt_release(wanted);
         wt_features_free(&features);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -51,11 +55,14 @@ static void golden_features_of_neurons(void **state) {
     enum { P = 9, N = 12, INPUTS = 26 };
     wt_sets sets = golden_sets(context, false);
     double *w = stored(context, GOLDEN, "mlp_w", P * INPUTS);
-    wt_features features = features_with(
-        context,
-        &(wt_model_spec){
-            .kind = WT_RFMLP, .heads = 1, .width = P, .dim = sets.dim, .keys = sets.keys},
-        w);
+    wt_features features = features_with(context,
+                                         &(wt_model_spec){.size = sizeof(wt_model_spec),
+                                                          .kind = WT_MODEL_KIND_RFMLP,
+                                                          .heads = 1,
+                                                          .width = P,
+                                                          .dim = sets.dim,
+                                                          .keys = sets.keys},
+                                         w);
     assert_int_equal(features.inputs, INPUTS);
     double *wanted = stored(context, GOLDEN, "phi_mlp", N * P);
     double *got = library_features(context, &features, &sets);
@@ -64,7 +71,7 @@ static void golden_features_of_neurons(void **state) {
     wt_release(got);
     wt_release(wanted);
     wt_features_free(&features);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Shapes with a one in every place, odd counts, more samples than a chunk, more units than a
@@ -80,15 +87,16 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static const struct {
     wt_model_kind kind;
     wt_activation activation;
-} models[] = {{WT_RFA, WT_RELU},
-              {WT_RFA, WT_SOFTMAX},
-              {WT_BRFA, WT_RELU},
-              {WT_BRFA, WT_SOFTMAX},
-              {WT_RFMLP, WT_RELU}};
+} models[] = {{WT_MODEL_KIND_RFA, WT_ACTIVATION_RELU},
+              {WT_MODEL_KIND_RFA, WT_ACTIVATION_SOFTMAX},
+              {WT_MODEL_KIND_BRFA, WT_ACTIVATION_RELU},
+              {WT_MODEL_KIND_BRFA, WT_ACTIVATION_SOFTMAX},
+              {WT_MODEL_KIND_RFMLP, WT_ACTIVATION_RELU}};
 enum { MODELS = sizeof models / sizeof *models };
 
 static wt_model_spec spec_of(size_t model, size_t shape) {
-    return (wt_model_spec){.kind = models[model].kind,
+    return (wt_model_spec){.size = sizeof(wt_model_spec),
+                           .kind = models[model].kind,
                            .activation = models[model].activation,
                            .heads = shapes[shape].heads,
                            .width = shapes[shape].width,
@@ -119,7 +127,7 @@ static void features_follow_the_formula(void **state) {
                 wt_release(got);
                 wt_release(wanted);
                 wt_features_free(&features);
-                wt_sets_free(&sets);
+                wt_sets_close(&sets);
             }
 }
 
@@ -146,7 +154,7 @@ static void float_features_are_rounded_double_ones(void **state) {
         wt_release(block);
         wt_release(rounded);
         wt_features_free(&features);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -175,7 +183,7 @@ static void any_run_of_units_is_a_part_of_the_whole(void **state) {
         wt_release(whole);
         wt_release(block);
         wt_features_free(&features);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -197,9 +205,10 @@ static void padding_is_not_seen_by_attention(void **state) {
             from += live;
         }
     for (size_t m = 0; m < MODELS; m++) {
-        if (models[m].kind == WT_RFMLP)
+        if (models[m].kind == WT_MODEL_KIND_RFMLP)
             continue;
-        wt_model_spec spec = {.kind = models[m].kind,
+        wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                              .kind = models[m].kind,
                               .activation = models[m].activation,
                               .heads = 20,
                               .bias = 4,
@@ -214,8 +223,8 @@ static void padding_is_not_seen_by_attention(void **state) {
         wt_release(more);
         wt_features_free(&features);
     }
-    wt_sets_free(&sets);
-    wt_sets_free(&padded);
+    wt_sets_close(&sets);
+    wt_sets_close(&padded);
 }
 
 static void masked_keys_are_zero_to_neurons(void **state) {
@@ -226,7 +235,11 @@ static void masked_keys_are_zero_to_neurons(void **state) {
     zeroed.key = doubles(context, N * KEYS * DIM);
     for (size_t i = 0; i < N * KEYS * DIM; i++)
         zeroed.key[i] = sets.mask[i / DIM] ? sets.key[i] : 0;
-    wt_model_spec spec = {.kind = WT_RFMLP, .heads = 9, .dim = DIM, .keys = KEYS};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFMLP,
+                          .heads = 9,
+                          .dim = DIM,
+                          .keys = KEYS};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     assert_int_equal(features.units, 9 * (DIM + 1));
@@ -237,7 +250,7 @@ static void masked_keys_are_zero_to_neurons(void **state) {
     wt_release(with_zeros);
     wt_release(zeroed.key);
     wt_features_free(&features);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Softmax must survive scores far beyond the range of exp. */
@@ -246,8 +259,12 @@ static void softmax_takes_large_scores(void **state) {
     wt_sets sets = draw_sets(context, 11, 6, 4, 3, 0, true);
     for (size_t i = 0; i < 6 * 3; i++)
         sets.query[i] *= 1e5;
-    wt_model_spec spec = {
-        .kind = WT_RFA, .activation = WT_SOFTMAX, .heads = 5, .dim = 3, .keys = 4};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .activation = WT_ACTIVATION_SOFTMAX,
+                          .heads = 5,
+                          .dim = 3,
+                          .keys = 4};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     double *got = library_features(context, &features, &sets);
@@ -257,7 +274,7 @@ static void softmax_takes_large_scores(void **state) {
     wt_release(got);
     wt_release(wanted);
     wt_features_free(&features);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 static void same_bits_for_every_number_of_threads(void **state) {
@@ -281,7 +298,7 @@ static void same_bits_for_every_number_of_threads(void **state) {
             wt_features_free(&features);
         }
         wt_release(first);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
     CHECK_OK(context, wt_context_set_threads(context, before));
 }

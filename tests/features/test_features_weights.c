@@ -4,7 +4,11 @@
 
 static void orders_are_inverse_to_each_other(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 700, .dim = 4, .keys = 1};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 700,
+                          .dim = 4,
+                          .keys = 1};
     wt_features features;
     CHECK_OK(context, wt_features_shape(context, &spec, &features));
     assert_true(wt_features_blocks(&features) > 2);
@@ -30,9 +34,18 @@ static void orders_are_inverse_to_each_other(void **state) {
  * within 5 standard errors, sqrt(2/n) each; the mean likewise. */
 static void weights_have_their_law(void **state) {
     wt_context *context = *state;
-    static const wt_model_spec specs[] = {
-        {.kind = WT_RFA, .heads = 1000, .dim = 6, .keys = 3, .seed = 4},
-        {.kind = WT_RFMLP, .heads = 200, .dim = 6, .keys = 3, .seed = 4}};
+    static const wt_model_spec specs[] = {{.size = sizeof(wt_model_spec),
+                                           .kind = WT_MODEL_KIND_RFA,
+                                           .heads = 1000,
+                                           .dim = 6,
+                                           .keys = 3,
+                                           .seed = 4},
+                                          {.size = sizeof(wt_model_spec),
+                                           .kind = WT_MODEL_KIND_RFMLP,
+                                           .heads = 200,
+                                           .dim = 6,
+                                           .keys = 3,
+                                           .seed = 4}};
     for (size_t s = 0; s < 2; s++) {
         wt_features features;
         CHECK_OK(context, wt_features_draw(context, &specs[s], &features));
@@ -53,10 +66,15 @@ static void weights_have_their_law(void **state) {
 static void weights_are_paired_and_nested(void **state) {
     wt_context *context = *state;
     enum { DIM = 3, SIDE = DIM + 1 };
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 6, .dim = DIM, .keys = 3, .seed = 4};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 6,
+                          .dim = DIM,
+                          .keys = 3,
+                          .seed = 4};
     wt_features rfa, brfa, more;
     CHECK_OK(context, wt_features_draw(context, &spec, &rfa));
-    spec.kind = WT_BRFA;
+    spec.kind = WT_MODEL_KIND_BRFA;
     spec.bias = 2.5;
     CHECK_OK(context, wt_features_draw(context, &spec, &brfa));
     spec.heads = 40;
@@ -78,23 +96,99 @@ static void bad_specifications_are_refused(void **state) {
         wt_status status;
         const char *words;
     } cases[] = {
-        {{.kind = WT_RFA, .heads = 0, .dim = 2, .keys = 2}, WT_USAGE, "rfa needs 1 head or more"},
-        {{.kind = WT_RFMLP, .heads = 0, .dim = 2, .keys = 2}, WT_USAGE, "1 head or more"},
-        {{.kind = WT_BRFA, .heads = 2, .dim = 0, .keys = 2}, WT_USAGE, "1 dimension or more"},
-        {{.kind = WT_BRFA, .heads = 2, .dim = 2, .keys = 0}, WT_USAGE, "1 key or more"},
-        {{.kind = WT_BRFA, .heads = 2, .dim = 2, .keys = 2, .bias = NAN}, WT_USAGE, "finite"},
-        {{.kind = WT_RFA_INF, .dim = 2, .keys = 2, .activation = WT_SOFTMAX},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 0,
+          .dim = 2,
+          .keys = 2},
+         WT_USAGE,
+         "rfa needs 1 head or more"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 0,
+          .dim = 2,
+          .keys = 2},
+         WT_USAGE,
+         "1 head or more"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_BRFA,
+          .heads = 2,
+          .dim = 0,
+          .keys = 2},
+         WT_USAGE,
+         "1 dimension or more"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_BRFA,
+          .heads = 2,
+          .dim = 2,
+          .keys = 0},
+         WT_USAGE,
+         "1 key or more"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_BRFA,
+          .heads = 2,
+          .dim = 2,
+          .keys = 2,
+          .bias = NAN},
+         WT_USAGE,
+         "finite"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA_INF,
+          .dim = 2,
+          .keys = 2,
+          .activation = WT_ACTIVATION_SOFTMAX},
          WT_USAGE,
          "no closed form with softmax"},
-        {{.kind = WT_RFMLP, .heads = 2, .dim = 2, .keys = 2, .activation = WT_SOFTMAX},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 2,
+          .dim = 2,
+          .keys = 2,
+          .activation = WT_ACTIVATION_SOFTMAX},
          WT_USAGE,
          "no softmax"},
-        {{.kind = WT_RFA, .heads = SIZE_MAX / 2, .dim = 9, .keys = 2}, WT_MEMORY, "too many"},
-        {{.kind = WT_RFA, .heads = 1, .dim = SIZE_MAX, .keys = 2}, WT_MEMORY, "too many"},
-        {{.kind = WT_RFA, .heads = 1, .dim = SIZE_MAX / 2, .keys = 2}, WT_MEMORY, "too many"},
-        {{.kind = WT_RFMLP, .heads = SIZE_MAX / 2, .dim = 9, .keys = 2}, WT_MEMORY, "too many"},
-        {{.kind = WT_RFMLP, .heads = 1, .dim = 9, .keys = SIZE_MAX}, WT_MEMORY, "too many"},
-        {{.kind = WT_RFMLP, .heads = 1, .dim = SIZE_MAX, .keys = 1}, WT_MEMORY, "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = SIZE_MAX / 2,
+          .dim = 9,
+          .keys = 2},
+         WT_MEMORY,
+         "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 1,
+          .dim = SIZE_MAX,
+          .keys = 2},
+         WT_MEMORY,
+         "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 1,
+          .dim = SIZE_MAX / 2,
+          .keys = 2},
+         WT_MEMORY,
+         "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = SIZE_MAX / 2,
+          .dim = 9,
+          .keys = 2},
+         WT_MEMORY,
+         "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 1,
+          .dim = 9,
+          .keys = SIZE_MAX},
+         WT_MEMORY,
+         "too many"},
+        {{.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 1,
+          .dim = SIZE_MAX,
+          .keys = 1},
+         WT_MEMORY,
+         "too many"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wt_features features;
@@ -105,14 +199,18 @@ static void bad_specifications_are_refused(void **state) {
     }
     wt_model_kind kind;
     CHECK_OK(context, wt_model_kind_parse(context, "brfa-inf", &kind));
-    assert_int_equal(kind, WT_BRFA_INF);
+    assert_int_equal(kind, WT_MODEL_KIND_BRFA_INF);
     CHECK_FAILS(context, wt_model_kind_parse(context, "rfq", &kind), WT_USAGE,
                 "there is no model 'rfq'");
 }
 
 static void sets_of_another_shape_are_refused(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFMLP, .heads = 2, .dim = 3, .keys = 4};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFMLP,
+                          .heads = 2,
+                          .dim = 3,
+                          .keys = 4};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     wt_sets other_dim = draw_sets(context, 1, 2, 4, 2, 0, false);
@@ -122,8 +220,8 @@ static void sets_of_another_shape_are_refused(void **state) {
                 "tokens of 2 dimensions, the model wants 3");
     CHECK_FAILS(context, wt_features_block(context, &features, &other_keys, 0, 8, out, 8), WT_DATA,
                 "5 keys a sample, rfmlp wants 4");
-    wt_sets_free(&other_dim);
-    wt_sets_free(&other_keys);
+    wt_sets_close(&other_dim);
+    wt_sets_close(&other_keys);
     wt_features_free(&features);
 }
 

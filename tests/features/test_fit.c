@@ -2,9 +2,15 @@
  * failing allocations. Infinitely many heads are in test_fit_kernels.c. */
 #include "features/fit_cases.h"
 #include "features/model/kernel.h"
+#include "features/task/sets.h"
 #include "wattle/fit.h"
 
-static const wt_model_spec rfa = {.kind = WT_RFA, .heads = 12, .dim = 3, .keys = 4, .seed = 5};
+static const wt_model_spec rfa = {.size = sizeof(wt_model_spec),
+                                  .kind = WT_MODEL_KIND_RFA,
+                                  .heads = 12,
+                                  .dim = 3,
+                                  .keys = 4,
+                                  .seed = 5};
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = 2, TRAIN = 40 };
 
@@ -12,14 +18,15 @@ enum { SOLVERS = 2, TRAIN = 40 };
 static void labels_of_any_scale_and_place(void **state) {
     wt_context *context = *state;
     static const double places[] = {0, -3, 1e6}, scales[] = {1, 1e-3, 250};
-    static const wt_lambda_rule rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
-                                           WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
+    static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
+                                      WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (size_t s = 0; s < SOLVERS; s++)
             for (int standardize = 0; standardize < 2; standardize++) {
                 wt_sets train = draw_sets(context, 1, TRAIN, 4, 3, 2, true);
                 wt_sets test = draw_sets(context, 2, TEST, 4, 3, 2, true);
-                wt_ridge ridge = {.rule = rules[r],
+                wt_ridge ridge = {.size = sizeof(wt_ridge),
+                                  .rule = rules[r],
                                   .lambda = 0.01,
                                   .solver = solvers[s],
                                   .standardize = standardize};
@@ -42,11 +49,11 @@ static void labels_of_any_scale_and_place(void **state) {
                     for (size_t i = 0; i < TEST * 2; i++)
                         CHECK_NEAR((other.predicted[i] - place) / scale, base.predicted[i],
                                    tolerance);
-                    wt_sets_free(&moved);
-                    wt_sets_free(&judge);
+                    wt_sets_close(&moved);
+                    wt_sets_close(&judge);
                 }
-                wt_sets_free(&train);
-                wt_sets_free(&test);
+                wt_sets_close(&train);
+                wt_sets_close(&test);
             }
 }
 
@@ -59,12 +66,13 @@ static void variances_survive_a_large_mean(void **state) {
         train.y[i] += 1e7;
     outcome out[SOLVERS];
     for (size_t s = 0; s < SOLVERS; s++)
-        out[s] = fit_and_predict(context, &rfa, &train, &test,
-                                 &(wt_ridge){.lambda = 10, .solver = solvers[s]});
+        out[s] = fit_and_predict(
+            context, &rfa, &train, &test,
+            &(wt_ridge){.size = sizeof(wt_ridge), .lambda = 10, .solver = solvers[s]});
     CHECK_NEAR(out[1].report.train_error / out[0].report.train_error, 1, 1e-9);
     CHECK_NEAR(out[1].report.loo_error / out[0].report.loo_error, 1, 1e-9);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 /* No variance, so that errors over it have no value: NaN, and no accident of rounding. */
@@ -76,7 +84,10 @@ static void constant_labels(void **state) {
             wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
             for (size_t i = 0; i < TRAIN; i++)
                 train.y[i] = 0.1; /* whose sums are not exact */
-            wt_ridge ridge = {.lambda = 1e-3, .solver = solvers[s], .standardize = standardize};
+            wt_ridge ridge = {.size = sizeof(wt_ridge),
+                              .lambda = 1e-3,
+                              .solver = solvers[s],
+                              .standardize = standardize};
             outcome out = fit_and_predict(context, &rfa, &train, &test, &ridge);
             assert_true(isnan(out.report.train_error) && isnan(out.report.loo_error));
             assert_true(isfinite(out.report.test_error));
@@ -89,8 +100,8 @@ static void constant_labels(void **state) {
                 test.y[i] = 0.1;
             out = fit_and_predict(context, &rfa, &train, &test, &ridge);
             assert_true(isnan(out.report.test_error));
-            wt_sets_free(&train);
-            wt_sets_free(&test);
+            wt_sets_close(&train);
+            wt_sets_close(&test);
         }
 }
 
@@ -98,11 +109,22 @@ static void same_bits_for_every_number_of_threads(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
     static const wt_model_spec specs[] = {
-        {.kind = WT_RFA, .heads = 70, .dim = 4, .keys = 3, .seed = 5},
-        {.kind = WT_RFMLP, .heads = 60, .dim = 4, .keys = 3, .seed = 5},
-        {.kind = WT_RFA_INF, .dim = 4, .keys = 3}};
-    static const wt_ridge ridges[] = {
-        {.lambda = 1e-3}, {.rule = WT_LAMBDA_LOO}, {.rule = WT_LAMBDA_MIN_NORM}};
+        {.size = sizeof(wt_model_spec),
+         .kind = WT_MODEL_KIND_RFA,
+         .heads = 70,
+         .dim = 4,
+         .keys = 3,
+         .seed = 5},
+        {.size = sizeof(wt_model_spec),
+         .kind = WT_MODEL_KIND_RFMLP,
+         .heads = 60,
+         .dim = 4,
+         .keys = 3,
+         .seed = 5},
+        {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 4, .keys = 3}};
+    static const wt_ridge ridges[] = {{.size = sizeof(wt_ridge), .lambda = 1e-3},
+                                      {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO},
+                                      {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM}};
     wt_sets train = draw_sets(context, 6, 300, 3, 4, 2, true);
     wt_sets test = draw_sets(context, 7, TEST, 3, 4, 2, true);
     for (size_t m = 0; m < 3; m++)
@@ -129,44 +151,49 @@ static void same_bits_for_every_number_of_threads(void **state) {
                 }
             }
     CHECK_OK(context, wt_context_set_threads(context, before));
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 /* Drawn on the fly, in slabs: the bits of drawing first and fitting then. */
 static void a_stream_gives_the_same_bits(void **state) {
     wt_context *context = *state;
     enum { N = 2300 }; /* more than two slabs, and no multiple of anything */
-    wt_problem_spec problem_spec = {
-        .target = "corr-power:2", .noise = 0.1, .dim = 3, .keys = 4, .seed = 8};
+    wt_problem_spec problem_spec = {.size = sizeof(wt_problem_spec),
+                                    .target = "corr-power:2",
+                                    .noise = 0.1,
+                                    .dim = 3,
+                                    .keys = 4,
+                                    .seed = 8};
     wt_problem *problem;
-    CHECK_OK(context, wt_problem_open(context, &problem_spec, &problem));
+    CHECK_OK(context, wt_problem_new(context, &problem_spec, &problem));
     wt_sets whole = draw_sets(context, 1, N, 4, 3, 1, false);
     CHECK_OK(context, wt_problem_draw(context, problem, 0, &whole));
     wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
     CHECK_OK(context, wt_problem_draw(context, problem, 1 << 20, &test));
-    static const wt_ridge ridges[] = {{.lambda = 1e-3},
-                                      {.rule = WT_LAMBDA_LOO},
-                                      {.rule = WT_LAMBDA_GCV},
-                                      {.rule = WT_LAMBDA_ORACLE},
-                                      {.rule = WT_LAMBDA_MIN_NORM},
-                                      {.lambda = 1e-3, .standardize = true},
-                                      {.lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
+    static const wt_ridge ridges[] = {
+        {.size = sizeof(wt_ridge), .lambda = 1e-3},
+        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO},
+        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV},
+        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_ORACLE},
+        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM},
+        {.size = sizeof(wt_ridge), .lambda = 1e-3, .standardize = true},
+        {.size = sizeof(wt_ridge), .lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
     for (size_t r = 0; r < sizeof ridges / sizeof *ridges; r++) {
         wt_fitted *streamed, *held;
-        wt_fit_report first, second;
+        wt_fit_report first = WT_SIZED(wt_fit_report), second = WT_SIZED(wt_fit_report);
         size_t samples = r == 6 ? 500 : N;
         wt_sets part = wt_sets_part(&whole, 0, samples);
-        CHECK_OK(context, wt_fit_ridge_problem(context, &rfa, problem, samples, &test, &ridges[r],
+        CHECK_OK(context, wt_ridge_fit_problem(context, &ridges[r], &rfa, problem, samples, &test,
                                                &streamed, &first));
-        CHECK_OK(context, wt_fit_ridge(context, &rfa, &part, &test, &ridges[r], &held, &second));
+        CHECK_OK(context, wt_ridge_fit(context, &ridges[r], &rfa, &part, &test, &held, &second));
         size_t f = wt_features_count(&held->model.features);
         assert_memory_equal(streamed->v, held->v, f * sizeof *held->v);
         assert_true(first.lambda == second.lambda);
         assert_true(first.train_error == second.train_error);
         assert_true(first.test_error == second.test_error);
         if (r < 5)
-            assert_string_equal(first.path, "streamed");
+            assert_string_equal(first.route, "streamed");
         wt_fitted_free(streamed);
         wt_fitted_free(held);
     }
@@ -174,17 +201,49 @@ static void a_stream_gives_the_same_bits(void **state) {
     wt_context *lean;
     assert_int_equal(wt_context_new(&lean), WT_OK);
     wt_fitted *fitted;
-    wt_fit_report report;
+    wt_fit_report report = WT_SIZED(wt_fit_report);
     enum { MANY = 40000 };
     CHECK_OK(lean,
-             wt_fit_ridge_problem(lean, &rfa, problem, MANY, NULL, &ridges[0], &fitted, &report));
+             wt_ridge_fit_problem(lean, &ridges[0], &rfa, problem, MANY, NULL, &fitted, &report));
     assert_true(report.bytes < MANY * (size_t)(5 * 3 + 1) * sizeof(double) / 2);
     wt_fitted_free(fitted);
     assert_int_equal(wt_context_memory_used(lean), 0);
     wt_context_free(lean);
     wt_problem_free(problem);
-    wt_sets_free(&whole);
-    wt_sets_free(&test);
+    wt_sets_close(&whole);
+    wt_sets_close(&test);
+}
+
+/* Structs of a caller whose headers knew less, nothing, or more. */
+static void sizes_of_structs_are_read(void **state) {
+    wt_context *context = *state;
+    wt_sets train = draw_sets(context, 1, 10, 4, 3, 1, true);
+    wt_fitted *fitted;
+    wt_fit_report report = {.size = offsetof(wt_fit_report, samples), .samples = 99};
+    wt_ridge ridge;
+    wt_ridge_init(&ridge, offsetof(wt_ridge, path));
+    ridge.solver = (wt_solver)7; /* beyond what the caller has: not read */
+    ridge.path_count = 0;
+    CHECK_OK(context, wt_ridge_fit(context, &ridge, &rfa, &train, NULL, &fitted, &report));
+    assert_string_equal(report.route, "dual");
+    assert_int_equal(report.samples, 99);
+    wt_fitted_free(fitted);
+    static const size_t wrong[] = {0, 4096};
+    static const char *const words[] = {"is not set", "is of a later version"};
+    for (size_t i = 0; i < 2; i++) {
+        wt_model_spec spec = rfa;
+        size_t *const sizes[] = {&report.size, &ridge.size, &spec.size};
+        for (size_t k = 0; k < 3; k++) {
+            size_t right = *sizes[k];
+            *sizes[k] = wrong[i];
+            CHECK_FAILS(context,
+                        wt_ridge_fit(context, &ridge, &spec, &train, NULL, &fitted, &report),
+                        WT_USAGE, words[i]);
+            assert_null(fitted);
+            *sizes[k] = right;
+        }
+    }
+    wt_sets_close(&train);
 }
 
 static void bad_input_is_refused(void **state) {
@@ -195,10 +254,10 @@ static void bad_input_is_refused(void **state) {
     wt_sets two_labels = draw_sets(context, 2, 5, 4, 3, 2, false);
     wt_sets unlabelled = draw_sets(context, 2, 5, 4, 3, 0, false);
     wt_fitted *fitted;
-    wt_fit_report report;
-    wt_ridge ridge = {.lambda = 1};
+    wt_fit_report report = WT_SIZED(wt_fit_report);
+    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1};
 #define FIT(spec, train_sets, test_sets)                                                           \
-    wt_fit_ridge(context, spec, train_sets, test_sets, &ridge, &fitted, &report)
+    wt_ridge_fit(context, &ridge, spec, train_sets, test_sets, &fitted, &report)
     CHECK_FAILS(context, FIT(&rfa, &other_dim, NULL), WT_DATA,
                 "the training data has tokens of 2 dimensions, the model wants 3");
     CHECK_FAILS(context, FIT(&rfa, &train, &other_dim), WT_DATA,
@@ -227,7 +286,7 @@ static void bad_input_is_refused(void **state) {
     }
     ridge.path_count = 0;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_USAGE, "empty");
-    ridge = (wt_ridge){.lambda = 1};
+    ridge = (wt_ridge){.size = sizeof(wt_ridge), .lambda = 1};
     train.y[3] = NAN;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_DATA,
                 "the training data: y of sample 3, number 0, is nan");
@@ -237,14 +296,16 @@ static void bad_input_is_refused(void **state) {
     train.samples = 0;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_DATA, "no samples");
     ridge.solver = WT_SOLVER_PRIMAL;
-    spec = (wt_model_spec){.kind = WT_RFA_INF, .dim = 3, .keys = 4};
+    spec = (wt_model_spec){
+        .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4};
     CHECK_FAILS(context, FIT(&spec, &test, NULL), WT_USAGE, "rfa-inf is a kernel");
     /* The same of a stream, which has no sets to check. */
     wt_problem *problem;
-    wt_problem_spec problem_spec = {.target = "corr:2", .dim = 3, .keys = 4};
-    CHECK_OK(context, wt_problem_open(context, &problem_spec, &problem));
+    wt_problem_spec problem_spec = {
+        .size = sizeof(wt_problem_spec), .target = "corr:2", .dim = 3, .keys = 4};
+    CHECK_OK(context, wt_problem_new(context, &problem_spec, &problem));
 #define STREAM(spec, samples, test_sets)                                                           \
-    wt_fit_ridge_problem(context, spec, problem, samples, test_sets, &ridge, &fitted, &report)
+    wt_ridge_fit_problem(context, &ridge, spec, problem, samples, test_sets, &fitted, &report)
     for (size_t s = 0; s < SOLVERS; s++) {
         ridge.solver = solvers[s];
         CHECK_FAILS(context, STREAM(&rfa, 0, NULL), WT_USAGE, "1 sample or more");
@@ -258,52 +319,65 @@ static void bad_input_is_refused(void **state) {
         CHECK_FAILS(context, STREAM(&rfa, 100, &two_labels), WT_DATA, "2 labels a sample");
     }
     wt_problem_free(problem);
-    CHECK_OK(context, wt_lambda_parse(context, "gcv", &ridge));
+    CHECK_OK(context, wt_ridge_set_lambda(context, &ridge, "gcv"));
     assert_int_equal(ridge.rule, WT_LAMBDA_GCV);
-    CHECK_OK(context, wt_lambda_parse(context, "2.5e-3", &ridge));
+    CHECK_OK(context, wt_ridge_set_lambda(context, &ridge, "2.5e-3"));
     assert_true(ridge.rule == WT_LAMBDA_FIXED && ridge.lambda == 2.5e-3);
-    CHECK_FAILS(context, wt_lambda_parse(context, "-1", &ridge), WT_USAGE, "not -1");
-    CHECK_FAILS(context, wt_lambda_parse(context, "lo", &ridge), WT_USAGE, "'lo' is neither");
+    CHECK_FAILS(context, wt_ridge_set_lambda(context, &ridge, "-1"), WT_USAGE, "not -1");
+    CHECK_FAILS(context, wt_ridge_set_lambda(context, &ridge, "lo"), WT_USAGE, "'lo' is neither");
     train.samples = 10;
-    wt_sets_free(&train);
-    wt_sets_free(&test);
-    wt_sets_free(&other_dim);
-    wt_sets_free(&two_labels);
-    wt_sets_free(&unlabelled);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
+    wt_sets_close(&other_dim);
+    wt_sets_close(&two_labels);
+    wt_sets_close(&unlabelled);
 }
 
 static void failing_allocations_leave_nothing_behind(void **state) {
     wt_context *context = *state;
-    static const wt_model_spec specs[] = {{.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4},
-                                          {.kind = WT_RFMLP, .heads = 5, .dim = 3, .keys = 4},
-                                          {.kind = WT_BRFA_INF, .bias = 4, .dim = 3, .keys = 4}};
-    static const wt_lambda_rule rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
-                                           WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
+    static const wt_model_spec specs[] = {
+        {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 5, .dim = 3, .keys = 4},
+        {.size = sizeof(wt_model_spec),
+         .kind = WT_MODEL_KIND_RFMLP,
+         .heads = 5,
+         .dim = 3,
+         .keys = 4},
+        {.size = sizeof(wt_model_spec),
+         .kind = WT_MODEL_KIND_BRFA_INF,
+         .bias = 4,
+         .dim = 3,
+         .keys = 4}};
+    static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
+                                      WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
     wt_sets train = draw_sets(context, 1, 12, 4, 3, 2, true);
     wt_sets test = draw_sets(context, 2, 5, 4, 3, 2, true);
     wt_problem *problem;
-    wt_problem_spec problem_spec = {.target = "corr:2", .dim = 3, .keys = 4};
-    CHECK_OK(context, wt_problem_open(context, &problem_spec, &problem));
+    wt_problem_spec problem_spec = {
+        .size = sizeof(wt_problem_spec), .target = "corr:2", .dim = 3, .keys = 4};
+    CHECK_OK(context, wt_problem_new(context, &problem_spec, &problem));
     size_t held = wt_context_memory_used(context);
     for (size_t m = 0; m < 3; m++)
         for (size_t r = 0; r < 5; r++)
             for (size_t s = 0; s < 3; s++) { /* the third: a stream */
                 if (m == 2 && s > 0)
                     continue;
-                wt_ridge ridge = {.rule = rules[r], .lambda = 1e-3, .standardize = s < 2};
+                wt_ridge ridge = {.size = sizeof(wt_ridge),
+                                  .rule = rules[r],
+                                  .lambda = 1e-3,
+                                  .standardize = s < 2};
                 ridge.solver = solvers[s < 2 ? s : 1];
                 bool done = false;
                 for (long k = 1; !done; k++) {
                     wt_fitted *fitted;
-                    wt_fit_report report;
+                    wt_fit_report report = WT_SIZED(wt_fit_report);
                     assert_true(k < 3000);
                     test.outputs = s == 2 ? 1 : 2; /* five of its ten labels serve a stream */
                     atomic_store(&context->allocation_to_fail, k);
-                    wt_status status = s == 2
-                                           ? wt_fit_ridge_problem(context, &specs[m], problem, 40,
-                                                                  &test, &ridge, &fitted, &report)
-                                           : wt_fit_ridge(context, &specs[m], &train, &test, &ridge,
-                                                          &fitted, &report);
+                    wt_status status =
+                        s == 2 ? wt_ridge_fit_problem(context, &ridge, &specs[m], problem, 40,
+                                                      &test, &fitted, &report)
+                               : wt_ridge_fit(context, &ridge, &specs[m], &train, &test, &fitted,
+                                              &report);
                     done = status == WT_OK;
                     if (!done) {
                         assert_int_equal(status, WT_MEMORY);
@@ -315,8 +389,8 @@ static void failing_allocations_leave_nothing_behind(void **state) {
                 atomic_store(&context->allocation_to_fail, 0);
             }
     wt_problem_free(problem);
-    wt_sets_free(&train);
-    wt_sets_free(&test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
 }
 
 static void a_cancelled_fit_stops(void **state) {
@@ -326,13 +400,13 @@ static void a_cancelled_fit_stops(void **state) {
         assert_int_equal(wt_context_new(&context), WT_OK);
         wt_sets train = draw_sets(context, 1, 12, 4, 3, 1, false);
         wt_fitted *fitted;
-        wt_fit_report report;
-        wt_ridge ridge = {.lambda = 1, .solver = solvers[s]};
+        wt_fit_report report = WT_SIZED(wt_fit_report);
+        wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1, .solver = solvers[s]};
         wt_context_cancel(context);
-        CHECK_FAILS(context, wt_fit_ridge(context, &rfa, &train, NULL, &ridge, &fitted, &report),
+        CHECK_FAILS(context, wt_ridge_fit(context, &ridge, &rfa, &train, NULL, &fitted, &report),
                     WT_INTERRUPTED, "interrupted");
         assert_null(fitted);
-        wt_sets_free(&train);
+        wt_sets_close(&train);
         assert_int_equal(wt_context_memory_used(context), 0);
         wt_context_free(context);
     }
@@ -345,6 +419,7 @@ int main(void) {
         cmocka_unit_test(constant_labels),
         cmocka_unit_test(same_bits_for_every_number_of_threads),
         cmocka_unit_test(a_stream_gives_the_same_bits),
+        cmocka_unit_test(sizes_of_structs_are_read),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(failing_allocations_leave_nothing_behind),
         cmocka_unit_test(a_cancelled_fit_stops),

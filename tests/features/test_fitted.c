@@ -2,27 +2,56 @@
  * scores, failing allocations. */
 #define _XOPEN_SOURCE 700
 #include "features/plain_ridge.h"
+#include "features/task/sets.h"
 #include "io/files.h"
 #include "wattle/fit.h"
 
 static const wt_model_spec specs[] = {
-    {.kind = WT_RFA, .heads = 9, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFA, .activation = WT_SOFTMAX, .heads = 400, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_BRFA, .heads = 9, .bias = 4, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFMLP, .heads = 9, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFMLP, .heads = 9, .width = 13, .dim = 3, .keys = 4, .seed = 5},
-    {.kind = WT_RFA_INF, .dim = 3, .keys = 4},
-    {.kind = WT_BRFA_INF, .bias = 4, .dim = 3, .keys = 4},
-    {.kind = WT_RFMLP_INF, .dim = 3, .keys = 4},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFA,
+     .heads = 9,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFA,
+     .activation = WT_ACTIVATION_SOFTMAX,
+     .heads = 400,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_BRFA,
+     .heads = 9,
+     .bias = 4,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFMLP,
+     .heads = 9,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec),
+     .kind = WT_MODEL_KIND_RFMLP,
+     .heads = 9,
+     .width = 13,
+     .dim = 3,
+     .keys = 4,
+     .seed = 5},
+    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4},
+    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_BRFA_INF, .bias = 4, .dim = 3, .keys = 4},
+    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFMLP_INF, .dim = 3, .keys = 4},
 };
 enum { SPECS = sizeof specs / sizeof *specs, FINITE = 5, TRAIN = 25, TEST = 11 };
 
 static wt_fitted *fit(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
                       bool standardize) {
     wt_fitted *fitted;
-    wt_fit_report report;
-    wt_ridge ridge = {.lambda = 1e-2, .standardize = standardize};
-    CHECK_OK(context, wt_fit_ridge(context, spec, train, NULL, &ridge, &fitted, &report));
+    wt_fit_report report = WT_SIZED(wt_fit_report);
+    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-2, .standardize = standardize};
+    CHECK_OK(context, wt_ridge_fit(context, &ridge, spec, train, NULL, &fitted, &report));
     return fitted;
 }
 
@@ -36,10 +65,12 @@ static void predictions_follow_from_the_stored_tensors(void **state) {
             wt_sets train = draw_sets(context, 1, TRAIN, 4, 3, 2, true);
             wt_sets test = draw_sets(context, 2, TEST, 4, 3, 2, true);
             wt_fitted *fitted = fit(context, spec, &train, standardize);
-            CHECK_OK(context, wt_fitted_save(context, path, fitted));
-            size_t units = (size_t)units_of(spec), width = spec->kind == WT_RFMLP ? 1 : 4;
-            size_t inputs = spec->kind == WT_RFMLP ? 5 * 3 + 1 : 16;
-            double *w = stored(context, path, spec->kind == WT_RFMLP ? "w" : "W", units * inputs);
+            CHECK_OK(context, wt_fitted_save(context, fitted, path));
+            size_t units = (size_t)units_of(spec),
+                   width = spec->kind == WT_MODEL_KIND_RFMLP ? 1 : 4;
+            size_t inputs = spec->kind == WT_MODEL_KIND_RFMLP ? 5 * 3 + 1 : 16;
+            double *w = stored(context, path, spec->kind == WT_MODEL_KIND_RFMLP ? "w" : "W",
+                               units * inputs);
             double *v = stored(context, path, "v", units * width * 2);
             double *mean = standardize ? stored(context, path, "y_mean", 2) : doubles(context, 2);
             double *scale = standardize ? stored(context, path, "y_scale", 2) : doubles(context, 2);
@@ -59,8 +90,8 @@ static void predictions_follow_from_the_stored_tensors(void **state) {
             wt_release(phi);
             wt_features_free(&features);
             wt_fitted_free(fitted);
-            wt_sets_free(&train);
-            wt_sets_free(&test);
+            wt_sets_close(&train);
+            wt_sets_close(&test);
         }
 }
 
@@ -75,7 +106,7 @@ static void files_give_the_same_bits_back(void **state) {
             wt_fitted *fitted = fit(context, &specs[s], &train, standardize), *loaded;
             double first[TEST * 2], second[TEST * 2];
             CHECK_OK(context, wt_fitted_predict(context, fitted, &test, first));
-            CHECK_OK(context, wt_fitted_save(context, path, fitted));
+            CHECK_OK(context, wt_fitted_save(context, fitted, path));
             CHECK_OK(context, wt_fitted_load(context, path, &loaded));
             CHECK_OK(context, wt_fitted_predict(context, loaded, &test, second));
             assert_memory_equal(first, second, sizeof first);
@@ -89,7 +120,7 @@ static void files_give_the_same_bits_back(void **state) {
             assert_true(spec->bias == specs[s].bias);
             /* And a file of the loaded one is the same file. */
             const char *again = file_path("again.safetensors");
-            CHECK_OK(context, wt_fitted_save(context, again, loaded));
+            CHECK_OK(context, wt_fitted_save(context, loaded, again));
             size_t bytes, other_bytes;
             uint8_t *content = file_bytes(path, &bytes), *other = file_bytes(again, &other_bytes);
             assert_int_equal(bytes, other_bytes);
@@ -98,8 +129,8 @@ static void files_give_the_same_bits_back(void **state) {
             free(other);
             wt_fitted_free(fitted);
             wt_fitted_free(loaded);
-            wt_sets_free(&train);
-            wt_sets_free(&test);
+            wt_sets_close(&train);
+            wt_sets_close(&test);
         }
 }
 
@@ -117,8 +148,8 @@ static void scores_are_mean_squares(void **state) {
         CHECK_NEAR(square, sum, 1e-13);
         CHECK_NEAR(error, sum / plain_variance(TEST, 2, test.y), 1e-13);
         wt_fitted_free(fitted);
-        wt_sets_free(&train);
-        wt_sets_free(&test);
+        wt_sets_close(&train);
+        wt_sets_close(&test);
     }
 }
 
@@ -126,7 +157,8 @@ static void scores_are_mean_squares(void **state) {
 static void permuted_keys_change_nothing_but_rounding(void **state) {
     wt_context *context = *state;
     for (size_t s = 0; s < SPECS; s++) {
-        bool flat = specs[s].kind == WT_RFMLP || specs[s].kind == WT_RFMLP_INF;
+        bool flat =
+            specs[s].kind == WT_MODEL_KIND_RFMLP || specs[s].kind == WT_MODEL_KIND_RFMLP_INF;
         wt_sets train = draw_sets(context, 1, TRAIN, 4, 3, 1, true);
         wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, true);
         wt_fitted *fitted = fit(context, &specs[s], &train, false);
@@ -151,8 +183,8 @@ static void permuted_keys_change_nothing_but_rounding(void **state) {
         else
             CHECK_BELOW(difference, 1e-12, "model %zu", s);
         wt_fitted_free(fitted);
-        wt_sets_free(&train);
-        wt_sets_free(&test);
+        wt_sets_close(&train);
+        wt_sets_close(&test);
     }
 }
 
@@ -160,7 +192,8 @@ static void permuted_keys_change_nothing_but_rounding(void **state) {
 static void data_that_does_not_fit_is_refused(void **state) {
     wt_context *context = *state;
     for (size_t s = 0; s < SPECS; s++) {
-        bool flat = specs[s].kind == WT_RFMLP || specs[s].kind == WT_RFMLP_INF;
+        bool flat =
+            specs[s].kind == WT_MODEL_KIND_RFMLP || specs[s].kind == WT_MODEL_KIND_RFMLP_INF;
         wt_sets train = draw_sets(context, 1, TRAIN, 4, 3, 2, false);
         wt_sets longer = draw_sets(context, 2, TEST, 6, 3, 2, false);
         wt_sets other = draw_sets(context, 2, TEST, 4, 2, 2, false);
@@ -183,11 +216,11 @@ static void data_that_does_not_fit_is_refused(void **state) {
         CHECK_FAILS(context, wt_fitted_predict(context, fitted, &unlabelled, out), WT_DATA,
                     "keys of sample 0, number 5, is nan");
         wt_fitted_free(fitted);
-        wt_sets_free(&train);
-        wt_sets_free(&longer);
-        wt_sets_free(&other);
-        wt_sets_free(&one_label);
-        wt_sets_free(&unlabelled);
+        wt_sets_close(&train);
+        wt_sets_close(&longer);
+        wt_sets_close(&other);
+        wt_sets_close(&one_label);
+        wt_sets_close(&unlabelled);
     }
 }
 
@@ -206,7 +239,7 @@ static void failing_allocations_leave_nothing_behind(void **state) {
             assert_true(k < 1000);
             remove(path);
             atomic_store(&context->allocation_to_fail, k);
-            wt_status status = wt_fitted_save(context, path, fitted);
+            wt_status status = wt_fitted_save(context, fitted, path);
             bool made = status == WT_OK;
             if (made)
                 status = wt_fitted_load(context, path, &loaded);
@@ -227,7 +260,7 @@ static void failing_allocations_leave_nothing_behind(void **state) {
         }
         atomic_store(&context->allocation_to_fail, 0);
         wt_fitted_free(fitted);
-        wt_sets_free(&train);
+        wt_sets_close(&train);
     }
 }
 

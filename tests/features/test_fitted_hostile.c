@@ -1,6 +1,7 @@
 /* Files of fitted models that are none: one thing changed, cut short, or of another kind. */
 #define _XOPEN_SOURCE 700
 #include "features/plain_ridge.h"
+#include "features/task/sets.h"
 #include "io/files.h"
 #include "wattle/fit.h"
 

@@ -10,7 +10,7 @@
 
 static wt_sets golden_sets(wt_context *context, size_t samples) {
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, samples, GOLDEN_KEYS, GOLDEN_DIM, 0, false, &sets));
+    CHECK_OK(context, wt_sets_open(context, samples, GOLDEN_KEYS, GOLDEN_DIM, 0, false, &sets));
     memcpy(sets.query, golden_query, samples * GOLDEN_DIM * sizeof(double));
     memcpy(sets.key, golden_keys, samples * GOLDEN_KEYS * GOLDEN_DIM * sizeof(double));
     return sets;
@@ -23,15 +23,18 @@ static void golden_values_are_met(void **state) {
         const double *wanted;
         size_t samples;
         double tolerance; /* what the golden values were made to */
-    } cases[] = {{WT_RFA_INF, 0, golden_k_rfa, GOLDEN_SAMPLES, 1e-12},
-                 {WT_RFMLP_INF, 0, golden_k_rfmlp, GOLDEN_SAMPLES, 1e-12},
-                 {WT_BRFA_INF, 1, golden_k_brfa1, GOLDEN_BIASED, 1e-9},
-                 {WT_BRFA_INF, 4, golden_k_brfa4, GOLDEN_BIASED, 1e-9}};
+    } cases[] = {{WT_MODEL_KIND_RFA_INF, 0, golden_k_rfa, GOLDEN_SAMPLES, 1e-12},
+                 {WT_MODEL_KIND_RFMLP_INF, 0, golden_k_rfmlp, GOLDEN_SAMPLES, 1e-12},
+                 {WT_MODEL_KIND_BRFA_INF, 1, golden_k_brfa1, GOLDEN_BIASED, 1e-9},
+                 {WT_MODEL_KIND_BRFA_INF, 4, golden_k_brfa4, GOLDEN_BIASED, 1e-9}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         size_t n = cases[c].samples;
         wt_sets sets = golden_sets(*state, n);
-        wt_model_spec spec = {
-            .kind = cases[c].kind, .bias = cases[c].bias, .dim = GOLDEN_DIM, .keys = GOLDEN_KEYS};
+        wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                              .kind = cases[c].kind,
+                              .bias = cases[c].bias,
+                              .dim = GOLDEN_DIM,
+                              .keys = GOLDEN_KEYS};
         double got[GOLDEN_SAMPLES * GOLDEN_SAMPLES], worst = 0;
         CHECK_OK(*state, wt_kernel_matrix(*state, &spec, &sets, &sets, got, n));
         for (size_t i = 0; i < n * n; i++) {
@@ -40,7 +43,7 @@ static void golden_values_are_met(void **state) {
         }
         print_message("%s, c = %g: off by %.1e at most\n", wt_model_kind_name(spec.kind), spec.bias,
                       worst);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -52,7 +55,7 @@ static void check_case(wt_context *context, const kernel_case *shape, wt_model_k
     enum { OTHERS = 5, STRIDE = 6 };
     kernel_case other = *shape;
     other.samples = OTHERS;
-    other.keys += kind == WT_RFMLP_INF ? 0 : 2;
+    other.keys += kind == WT_MODEL_KIND_RFMLP_INF ? 0 : 2;
     wt_sets a = case_draw(context, shape, 1), b = case_draw(context, &other, 2);
     wt_model_spec spec = case_spec(shape, kind, bias);
     size_t n = a.samples;
@@ -74,32 +77,32 @@ static void check_case(wt_context *context, const kernel_case *shape, wt_model_k
         }
     wt_release(got);
     wt_release(left);
-    wt_sets_free(&a);
-    wt_sets_free(&b);
+    wt_sets_close(&a);
+    wt_sets_close(&b);
 }
 
 static void the_definitions_are_met(void **state) {
     for (size_t c = 0; c < KERNEL_CASES; c++)
         for (size_t k = 0; k < KERNEL_KINDS; k++) {
             check_case(*state, &kernel_cases[c], kernel_kinds[k], 1.5);
-            if (kernel_kinds[k] == WT_BRFA_INF && kernel_cases[c].keys < 1000) {
-                check_case(*state, &kernel_cases[c], WT_BRFA_INF, -1);
-                check_case(*state, &kernel_cases[c], WT_BRFA_INF, 4);
+            if (kernel_kinds[k] == WT_MODEL_KIND_BRFA_INF && kernel_cases[c].keys < 1000) {
+                check_case(*state, &kernel_cases[c], WT_MODEL_KIND_BRFA_INF, -1);
+                check_case(*state, &kernel_cases[c], WT_MODEL_KIND_BRFA_INF, 4);
             }
         }
 }
 
 static void no_bias_is_rfa(void **state) {
     wt_sets sets = case_draw(*state, &kernel_cases[5], 3);
-    wt_model_spec spec = case_spec(&kernel_cases[5], WT_RFA_INF, 0);
+    wt_model_spec spec = case_spec(&kernel_cases[5], WT_MODEL_KIND_RFA_INF, 0);
     double rfa[144], brfa[144];
     CHECK_OK(*state, wt_kernel_matrix(*state, &spec, &sets, &sets, rfa, 12));
-    spec.kind = WT_BRFA_INF;
+    spec.kind = WT_MODEL_KIND_BRFA_INF;
     CHECK_OK(*state, wt_kernel_matrix(*state, &spec, &sets, &sets, brfa, 12));
     /* 1e-14: two ways to the same number. */
     for (size_t i = 0; i < 144; i++)
         CHECK_NEAR(brfa[i], rfa[i], 1e-14);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* ---- many heads -------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ static void many_heads_tend_to_the_kernel(void **state) {
     wt_sets sets = case_draw(*state, &shape, 11);
     for (size_t k = 0; k < KERNEL_KINDS; k++) {
         wt_model_spec spec = case_spec(&shape, kernel_kinds[k], 1.5);
-        double bias = spec.kind == WT_BRFA_INF ? 1.5 : 0, kernel[25], sum[25] = {0},
+        double bias = spec.kind == WT_MODEL_KIND_BRFA_INF ? 1.5 : 0, kernel[25], sum[25] = {0},
                square[25] = {0};
         CHECK_OK(*state, wt_kernel_matrix(*state, &spec, &sets, &sets, kernel, 5));
         for (uint64_t m = 0; m < HEADS; m++) {
@@ -154,7 +157,7 @@ static void many_heads_tend_to_the_kernel(void **state) {
             size_t width = 0;
             wt_random_normal(wt_stream_for(5, "head", k), m * WIDTH * WIDTH, WIDTH * WIDTH, normal);
             for (size_t s = 0; s < 5; s++)
-                width = spec.kind == WT_RFMLP_INF
+                width = spec.kind == WT_MODEL_KIND_RFMLP_INF
                             ? mlp_feature(&sets, s, normal, phi[s])
                             : attention_feature(&sets, s, normal, bias, phi[s]);
             for (size_t e = 0; e < 25; e++) {
@@ -172,7 +175,7 @@ static void many_heads_tend_to_the_kernel(void **state) {
                          wt_model_kind_name(spec.kind), mean, kernel[e], error);
         }
     }
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* ---- the innermost loops, in every version this processor can run -----------------------------

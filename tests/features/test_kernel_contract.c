@@ -38,7 +38,7 @@ static void threads_change_no_bit(void **state) {
         wt_release(whole);
     }
     CHECK_OK(*state, wt_context_set_threads(*state, (int)threads));
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* K(x,x') = K(x',x) and the order of keys does not count, to 1e-13 of the diagonal: sums of up to
@@ -65,12 +65,12 @@ static void order_does_not_count(void **state) {
                 assert_true(fabs(whole[i * n + j] - whole[j * n + i]) <= 1e-13 * scale);
                 most = fmax(most, fabs(whole[i * n + j] - other[i * n + j]) / scale);
             }
-        assert_true(spec.kind == WT_RFMLP_INF ? most > 1e-3 : most <= 1e-13);
+        assert_true(spec.kind == WT_MODEL_KIND_RFMLP_INF ? most > 1e-3 : most <= 1e-13);
         wt_release(whole);
         wt_release(other);
     }
-    wt_sets_free(&sets);
-    wt_sets_free(&turned);
+    wt_sets_close(&sets);
+    wt_sets_close(&turned);
 }
 
 /* K + 1e-10 (trace / n) I has a Cholesky factor, so no eigenvalue is below -1e-10 of the largest;
@@ -92,7 +92,7 @@ static void kernels_are_positive(void **state) {
         assert_int_equal(failed_at, 0);
         wt_release(matrix);
     }
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* What is planned is what is held, to a few per cent. */
@@ -115,8 +115,8 @@ static void the_plan_is_kept(void **state) {
             assert_true(held <= plan && (double)held >= 0.97 * (double)plan);
             assert_int_equal(wt_context_memory_used(context), before);
             wt_release(out);
-            wt_sets_free(&a);
-            wt_sets_free(&b);
+            wt_sets_close(&a);
+            wt_sets_close(&b);
             wt_context_free(context);
         }
 }
@@ -140,44 +140,44 @@ static void a_failed_allocation_is_no_harm(void **state) {
         assert_int_equal(status, WT_OK);
         assert_true(failing > 5);
     }
-    wt_sets_free(&a);
-    wt_sets_free(&b);
+    wt_sets_close(&a);
+    wt_sets_close(&b);
 }
 
 static void a_cancelled_call_stops(void **state) {
     wt_context *context = *state;
     wt_sets sets = case_draw(context, &kernel_cases[0], 1);
-    wt_model_spec spec = case_spec(&kernel_cases[0], WT_RFA_INF, 0);
+    wt_model_spec spec = case_spec(&kernel_cases[0], WT_MODEL_KIND_RFA_INF, 0);
     static double out[37 * 37];
     wt_context_cancel(context);
     CHECK_FAILS(context, wt_kernel_gram(context, &spec, &sets, out, 37), WT_INTERRUPTED,
                 "interrupted");
     atomic_store(&context->cancels, 0);
     CHECK_OK(context, wt_kernel_gram(context, &spec, &sets, out, 37));
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 static void bad_input_gets_a_sentence(void **state) {
     wt_context *context = *state;
     const kernel_case shape = {"bad", 4, 3, 2, 1, true, false};
     wt_sets a = case_draw(context, &shape, 1), b = case_draw(context, &shape, 2), other = b;
-    wt_model_spec rfa = case_spec(&shape, WT_RFA_INF, 0), spec = rfa;
+    wt_model_spec rfa = case_spec(&shape, WT_MODEL_KIND_RFA_INF, 0), spec = rfa;
     double out[16];
-    spec.kind = WT_RFA;
+    spec.kind = WT_MODEL_KIND_RFA;
     spec.heads = 3;
     CHECK_FAILS(context, wt_kernel_matrix(context, &spec, &a, &b, out, 4), WT_USAGE,
                 "rfa has finitely many heads");
     spec = rfa;
-    spec.activation = WT_SOFTMAX;
+    spec.activation = WT_ACTIVATION_SOFTMAX;
     CHECK_FAILS(context, wt_kernel_matrix(context, &spec, &a, &b, out, 4), WT_USAGE, "softmax");
-    spec = case_spec(&shape, WT_BRFA_INF, 1e30);
+    spec = case_spec(&shape, WT_MODEL_KIND_BRFA_INF, 1e30);
     CHECK_FAILS(context, wt_kernel_matrix(context, &spec, &a, &b, out, 4), WT_USAGE, "1e+30");
     spec = rfa;
     spec.dim = 3;
     CHECK_FAILS(context, wt_kernel_matrix(context, &spec, &a, &b, out, 4), WT_DATA,
                 "3 dimensions cannot take tokens of 2");
     other.keys = 2;
-    spec = case_spec(&shape, WT_RFMLP_INF, 0);
+    spec = case_spec(&shape, WT_MODEL_KIND_RFMLP_INF, 0);
     CHECK_FAILS(context, wt_kernel_matrix(context, &spec, &a, &other, out, 4), WT_DATA,
                 "3 and 2 keys");
     other.keys = 0;
@@ -193,8 +193,8 @@ static void bad_input_gets_a_sentence(void **state) {
     memset(b.mask + 3, 0, 3);
     CHECK_FAILS(context, wt_kernel_matrix(context, &rfa, &a, &b, out, 4), WT_DATA,
                 "sample 1 has every key masked");
-    wt_sets_free(&a);
-    wt_sets_free(&b);
+    wt_sets_close(&a);
+    wt_sets_close(&b);
 }
 
 int main(void) {

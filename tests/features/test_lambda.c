@@ -2,6 +2,7 @@
 #include <float.h>
 
 #include "features/plain_ridge.h"
+#include "features/task/sets.h"
 #include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
@@ -11,8 +12,8 @@ enum { SOLVERS = sizeof solvers / sizeof *solvers };
 static wt_sets without(wt_context *context, const wt_sets *sets, size_t out) {
     size_t tokens = sets->keys * sets->dim, q = sets->outputs;
     wt_sets rest;
-    CHECK_OK(context, wt_sets_new(context, sets->samples - 1, sets->keys, sets->dim, q,
-                                  sets->mask != NULL, &rest));
+    CHECK_OK(context, wt_sets_open(context, sets->samples - 1, sets->keys, sets->dim, q,
+                                   sets->mask != NULL, &rest));
     for (size_t i = 0; i < rest.samples; i++) {
         size_t from = i + (i >= out);
         memcpy(rest.query + i * sets->dim, sets->query + from * sets->dim,
@@ -34,13 +35,13 @@ static double left_out(wt_context *context, const wt_model_spec *spec, const wt_
     for (size_t i = 0; i < n; i++) {
         wt_sets rest = without(context, sets, i), one = wt_sets_part(sets, i, i + 1);
         wt_fitted *fitted;
-        wt_fit_report report;
-        CHECK_OK(context, wt_fit_ridge(context, spec, &rest, NULL, ridge, &fitted, &report));
+        wt_fit_report report = WT_SIZED(wt_fit_report);
+        CHECK_OK(context, wt_ridge_fit(context, ridge, spec, &rest, NULL, &fitted, &report));
         CHECK_OK(context, wt_fitted_predict(context, fitted, &one, predicted));
         for (size_t o = 0; o < q; o++)
             sum += pow(one.y[o] - predicted[o], 2) / wt_variance(sets->y + o, n, 1, q);
         wt_fitted_free(fitted);
-        wt_sets_free(&rest);
+        wt_sets_close(&rest);
     }
     return sum / (double)(n * q);
 }
@@ -52,14 +53,50 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
         bool masked;
         wt_model_spec spec;
     } cases[] = {
-        {2, 1, false, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
-        {9, 2, true, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
-        {40, 3, false, {.kind = WT_BRFA, .heads = 4, .dim = 3, .keys = 4, .bias = 4, .seed = 1}},
-        {15, 1, true, {.kind = WT_RFMLP, .heads = 4, .dim = 3, .keys = 3, .seed = 1}},
-        {12, 2, true, {.kind = WT_RFA_INF, .dim = 3, .keys = 4}},
+        {2,
+         1,
+         false,
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 5,
+          .dim = 3,
+          .keys = 4,
+          .seed = 1}},
+        {9,
+         2,
+         true,
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 5,
+          .dim = 3,
+          .keys = 4,
+          .seed = 1}},
+        {40,
+         3,
+         false,
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_BRFA,
+          .heads = 4,
+          .dim = 3,
+          .keys = 4,
+          .bias = 4,
+          .seed = 1}},
+        {15,
+         1,
+         true,
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 4,
+          .dim = 3,
+          .keys = 3,
+          .seed = 1}},
+        {12,
+         2,
+         true,
+         {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4}},
     };
     static const struct {
-        wt_lambda_rule rule;
+        wt_lambda rule;
         double lambda, tolerance;
     } rules[] = {
         /* Conditions of up to 1e5, and of 1e8 where eigenvalues next to the cut count. */
@@ -76,14 +113,15 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
             sets.y[i] = 5 + pow(10, (double)(i % cases[c].outputs)) * sets.y[i];
         for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
             for (size_t s = 0; s < (wt_model_kind_infinite(spec->kind) ? 1 : SOLVERS); s++) {
-                wt_ridge ridge = {.rule = rules[r].rule,
+                wt_ridge ridge = {.size = sizeof(wt_ridge),
+                                  .rule = rules[r].rule,
                                   .lambda = rules[r].lambda,
                                   .standardize = true,
                                   .solver = solvers[s]};
                 wt_fitted *fitted;
-                wt_fit_report report;
+                wt_fit_report report = WT_SIZED(wt_fit_report);
                 CHECK_OK(context,
-                         wt_fit_ridge(context, spec, &sets, NULL, &ridge, &fitted, &report));
+                         wt_ridge_fit(context, &ridge, spec, &sets, NULL, &fitted, &report));
                 wt_fitted_free(fitted);
                 if (ridge.rule == WT_LAMBDA_LOO) {
                     ridge.rule = WT_LAMBDA_FIXED; /* the refits take what was chosen */
@@ -94,54 +132,71 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
                     fail_msg("case %zu, rule %zu, solver %zu: leave-one-out %.12g, not %.12g", c, r,
                              s, report.loo_error, wanted);
             }
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
 /* One sample leaves none to fit: no error, and an answer all the same. */
 static void one_standardised_sample(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 5,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 1};
     wt_sets sets = draw_sets(context, 20, 1, 4, 3, 1, false);
     for (size_t s = 0; s < SOLVERS; s++) {
-        wt_ridge ridge = {.rule = WT_LAMBDA_LOO, .standardize = true, .solver = solvers[s]};
+        wt_ridge ridge = {.size = sizeof(wt_ridge),
+                          .rule = WT_LAMBDA_LOO,
+                          .standardize = true,
+                          .solver = solvers[s]};
         wt_fitted *fitted;
-        wt_fit_report report;
+        wt_fit_report report = WT_SIZED(wt_fit_report);
         double predicted;
-        CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+        CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
         assert_true(isnan(report.loo_error));
         CHECK_OK(context, wt_fitted_predict(context, fitted, &sets, &predicted));
         CHECK_NEAR(predicted, sets.y[0], 1e-12);
         wt_fitted_free(fitted);
     }
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Samples drawn as they are needed, several slabs of them: lambda and errors as of all at hand. */
 static void a_stream_has_its_leave_one_out_error(void **state) {
     wt_context *context = *state;
     enum { N = WT_PRIMAL_SLAB + 77 };
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
-    wt_problem_spec wanted = {.target = "mean-power:2", .noise = 0.1, .dim = 3, .keys = 4};
-    wt_ridge ridge = {.rule = WT_LAMBDA_LOO};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 8,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
+    wt_problem_spec wanted = {.size = sizeof(wt_problem_spec),
+                              .target = "mean-power:2",
+                              .noise = 0.1,
+                              .dim = 3,
+                              .keys = 4};
+    wt_ridge ridge = {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO};
     wt_problem *problem;
     wt_fitted *fitted, *streamed;
-    wt_fit_report report, stream;
+    wt_fit_report report = WT_SIZED(wt_fit_report), stream = WT_SIZED(wt_fit_report);
     wt_sets sets;
-    CHECK_OK(context, wt_problem_open(context, &wanted, &problem));
-    CHECK_OK(context, wt_sets_new(context, N, 4, 3, 1, false, &sets));
+    CHECK_OK(context, wt_problem_new(context, &wanted, &problem));
+    CHECK_OK(context, wt_sets_open(context, N, 4, 3, 1, false, &sets));
     CHECK_OK(context, wt_problem_draw(context, problem, 0, &sets));
-    CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+    CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
     CHECK_OK(context,
-             wt_fit_ridge_problem(context, &spec, problem, N, NULL, &ridge, &streamed, &stream));
-    assert_string_equal(stream.path, "streamed");
+             wt_ridge_fit_problem(context, &ridge, &spec, problem, N, NULL, &streamed, &stream));
+    assert_string_equal(stream.route, "streamed");
     assert_true(stream.lambda == report.lambda);
     assert_true(stream.loo_error == report.loo_error);
     assert_true(stream.loo_error > 0 && stream.loo_error < 1);
     wt_fitted_free(fitted);
     wt_fitted_free(streamed);
     wt_problem_free(problem);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Labels whose best lambda lies beyond an end of the path, or as low as can be computed. */
@@ -150,7 +205,12 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     enum { N = 60 };
     static const double low[] = {1e-3, 1e-2}, high[] = {1e2, 1e3}, all[] = {1e-5, 1e-1, 1e3};
     static const double tiny[] = {1e-30, 1e-6};
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 8,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     wt_sets sets = draw_sets(context, 31, N, 4, 3, 1, false), test = sets;
     size_t f;
     double *phi = phi_of(context, &spec, &sets, &f), *noise = doubles(context, N), trace = 0;
@@ -176,21 +236,23 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t i = 0; i < N; i++)
             sets.y[i] = 3 * phi[i * f] - phi[i * f + 5] + cases[c].noise * noise[i];
-        wt_ridge ridge = {
-            .rule = WT_LAMBDA_LOO, .path = cases[c].path, .path_count = cases[c].count};
+        wt_ridge ridge = {.size = sizeof(wt_ridge),
+                          .rule = WT_LAMBDA_LOO,
+                          .path = cases[c].path,
+                          .path_count = cases[c].count};
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
-            wt_fit_report report;
+            wt_fit_report report = WT_SIZED(wt_fit_report);
             wt_curve_point point;
             size_t n = N;
             ridge.solver = solvers[s];
-            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             if (!(report.lambda >= cases[c].from && report.lambda <= cases[c].to) ||
                 report.lambda_at_end != cases[c].at_end)
                 fail_msg("case %zu, solver %zu: lambda %g%s, least %g", c, s, report.lambda,
                          report.lambda_at_end ? " at an end" : "", least);
-            CHECK_OK(context, wt_learning_curve(context, &spec, &sets, sets.y, &test, sets.y, 1, 1,
-                                                &n, 1, &ridge, &point));
+            CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &sets, sets.y, &test, sets.y,
+                                             1, 1, &n, 1, &point));
             assert_true(point.lambda == report.lambda);
             assert_true(point.lambda_at_end == report.lambda_at_end);
             wt_fitted_free(fitted);
@@ -198,7 +260,7 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     }
     wt_release(phi);
     wt_release(noise);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 int main(void) {

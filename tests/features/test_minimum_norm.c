@@ -1,6 +1,7 @@
 /* Ridge fits where the matrix has lost rank or the penalty is next to nothing, and where the primal
  * takes several slabs, seen from outside. */
 #include "features/plain_ridge.h"
+#include "features/task/sets.h"
 #include "linalg/linalg.h"
 #include "wattle/fit.h"
 
@@ -30,10 +31,11 @@ static void check_minimum_norm(wt_context *context, const wt_model_spec *spec, c
     for (int rule = 0; rule < 2; rule++)
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
-            wt_fit_report report;
-            wt_ridge ridge = {.rule = rule == 0 ? WT_LAMBDA_MIN_NORM : WT_LAMBDA_FIXED,
+            wt_fit_report report = WT_SIZED(wt_fit_report);
+            wt_ridge ridge = {.size = sizeof(wt_ridge),
+                              .rule = rule == 0 ? WT_LAMBDA_MIN_NORM : WT_LAMBDA_FIXED,
                               .solver = solvers[s]};
-            CHECK_OK(context, wt_fit_ridge(context, spec, sets, NULL, &ridge, &fitted, &report));
+            CHECK_OK(context, wt_ridge_fit(context, &ridge, spec, sets, NULL, &fitted, &report));
             double *v = fitted_values(context, fitted);
             /* The squared condition, 1e8 or less in these cases, times 1e-16. */
             CHECK_BELOW(relative_difference(f * q, v, wanted), 1e-7, "%s, rule %d, solver %zu",
@@ -56,7 +58,12 @@ static void check_minimum_norm(wt_context *context, const wt_model_spec *spec, c
 
 static void minimum_norm_whatever_the_rank(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 8,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     static const struct {
         size_t n, from; /* samples from `from` on repeat those before */
         const char *what;
@@ -68,20 +75,31 @@ static void minimum_norm_whatever_the_rank(void **state) {
             wt_sets sets = draw_sets(context, 40 + r, ranks[r].n, 4, 3, 2, masked);
             repeat(&sets, ranks[r].from);
             check_minimum_norm(context, &spec, &sets, ranks[r].what);
-            wt_sets_free(&sets);
+            wt_sets_close(&sets);
         }
     /* Many features and few samples, one of them twice: rounding grows with the features. */
-    wt_model_spec wide = {.kind = WT_RFA, .heads = 60, .dim = 8, .keys = 4, .seed = 3};
+    wt_model_spec wide = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 60,
+                          .dim = 8,
+                          .keys = 4,
+                          .seed = 3};
     wt_sets sets = draw_sets(context, 50, 3, 4, 8, 1, false);
     repeat(&sets, 2);
     check_minimum_norm(context, &wide, &sets, "one of three twice, wide");
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* No unit is on: K = 0, rank 0, v = 0, and everything still has an answer. */
 static void no_unit_on(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFMLP, .heads = 1, .width = 1, .dim = 1, .keys = 1, .seed = 1};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFMLP,
+                          .heads = 1,
+                          .width = 1,
+                          .dim = 1,
+                          .keys = 1,
+                          .seed = 1};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     wt_sets sets = draw_sets(context, 60, 6, 1, 1, 1, false);
@@ -92,10 +110,11 @@ static void no_unit_on(void **state) {
     for (size_t s = 0; s < SOLVERS; s++)
         for (int l = 0; l < 3; l++) {
             wt_fitted *fitted;
-            wt_fit_report report;
-            wt_ridge ridge = {.solver = solvers[s], .lambda = l == 0 ? 0 : 0.1};
+            wt_fit_report report = WT_SIZED(wt_fit_report);
+            wt_ridge ridge = {
+                .size = sizeof(wt_ridge), .solver = solvers[s], .lambda = l == 0 ? 0 : 0.1};
             ridge.rule = l == 2 ? WT_LAMBDA_LOO : WT_LAMBDA_FIXED;
-            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             assert_true(fitted->v[0] == 0);
             double train = 0;
             for (size_t i = 0; i < 6; i++)
@@ -106,13 +125,18 @@ static void no_unit_on(void **state) {
             wt_fitted_free(fitted);
         }
     wt_features_free(&features);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Leave-one-out of the minimum norm is that of a vanishing penalty, and equals refits. */
 static void leave_one_out_of_minimum_norm(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 8,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     static const struct { size_t n, from; } ranks[] = {{12, 12}, {50, 50}, {16, 8}, {9, 8}};
     for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
         size_t f, n = ranks[r].n, rank;
@@ -134,9 +158,10 @@ static void leave_one_out_of_minimum_norm(void **state) {
         double wanted = sum / (double)n / plain_variance(n, 1, sets.y);
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
-            wt_fit_report report;
-            wt_ridge ridge = {.rule = WT_LAMBDA_MIN_NORM, .solver = solvers[s]};
-            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            wt_fit_report report = WT_SIZED(wt_fit_report);
+            wt_ridge ridge = {
+                .size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM, .solver = solvers[s]};
+            CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             if (!(fabs(report.loo_error / wanted - 1) <= 1e-6))
                 fail_msg("case %zu, solver %zu: leave-one-out %g, not %g", r, s, report.loo_error,
                          wanted);
@@ -146,7 +171,7 @@ static void leave_one_out_of_minimum_norm(void **state) {
         wt_release(rows);
         wt_release(y);
         wt_release(v);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -154,7 +179,12 @@ static void leave_one_out_of_minimum_norm(void **state) {
  * Small penalties must still give the ridge answer. */
 static void contradicting_copies(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 40, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 40,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     static const double lambdas[] = {1e-2, 1e-4, 1e-6, 1e-8};
     wt_sets sets = draw_sets(context, 80, 40, 4, 3, 1, false);
     repeat(&sets, 20);
@@ -163,9 +193,9 @@ static void contradicting_copies(void **state) {
     for (size_t l = 0; l < sizeof lambdas / sizeof *lambdas; l++)
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
-            wt_fit_report report;
-            wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
-            CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+            wt_fit_report report = WT_SIZED(wt_fit_report);
+            wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+            CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             double *v = fitted_values(context, fitted), penalty = lambdas[l] * 40;
             CHECK_BELOW(gradient_ratio(40, f, 1, phi, sets.y, penalty, v), 1e-9,
                         "lambda %g, solver %zu", lambdas[l], s);
@@ -173,14 +203,19 @@ static void contradicting_copies(void **state) {
             wt_fitted_free(fitted);
         }
     wt_release(phi);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* Far below the rounding of K a penalty is as good as none: the minimum norm, not noise. */
 static void vanishing_penalties(void **state) {
     wt_context *context = *state;
     static const double lambdas[] = {1e-14, 1e-16, 1e-30};
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 8, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 8,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     static const size_t samples[] = {24, 90}; /* in copies, f = 32 */
     for (size_t n = 0; n < 2; n++) {
         wt_sets sets = draw_sets(context, 85, samples[n], 4, 3, 1, false);
@@ -192,10 +227,11 @@ static void vanishing_penalties(void **state) {
         for (size_t l = 0; l < 3; l++)
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
-                wt_fit_report report;
-                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+                wt_fit_report report = WT_SIZED(wt_fit_report);
+                wt_ridge ridge = {
+                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
-                         wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+                         wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
                 double *v = fitted_values(context, fitted);
                 CHECK_BELOW(relative_difference(f, v, wanted), 1e-7, "n = %zu, lambda %g, %zu",
                             samples[n], lambdas[l], s);
@@ -205,7 +241,7 @@ static void vanishing_penalties(void **state) {
             }
         wt_release(phi);
         wt_release(wanted);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -213,16 +249,22 @@ static void vanishing_penalties(void **state) {
 static void many_slabs(void **state) {
     wt_context *context = *state;
     enum { N = WT_PRIMAL_SLAB + 77 };
-    wt_model_spec spec = {.kind = WT_BRFA, .heads = 8, .bias = 4, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_BRFA,
+                          .heads = 8,
+                          .bias = 4,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     wt_sets sets = draw_sets(context, 90, N, 4, 3, 2, true);
     size_t f;
     double *phi = phi_of(context, &spec, &sets, &f), lambda = 1e-2;
     double *wanted = plain_ridge(context, N, f, 2, phi, sets.y, lambda * 8, N), loo[SOLVERS];
     for (size_t s = 0; s < SOLVERS; s++) {
         wt_fitted *fitted;
-        wt_fit_report report;
-        wt_ridge ridge = {.lambda = lambda, .solver = solvers[s]};
-        CHECK_OK(context, wt_fit_ridge(context, &spec, &sets, NULL, &ridge, &fitted, &report));
+        wt_fit_report report = WT_SIZED(wt_fit_report);
+        wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambda, .solver = solvers[s]};
+        CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
         double *v = fitted_values(context, fitted);
         /* Conditions of up to 1e6. */
         CHECK_BELOW(relative_difference(f * 2, v, wanted), 1e-9, "solver %zu", s);
@@ -233,7 +275,7 @@ static void many_slabs(void **state) {
     CHECK_NEAR(loo[1] / loo[0], 1, 1e-10);
     wt_release(phi);
     wt_release(wanted);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 int main(void) {

@@ -2,22 +2,22 @@
 #include "base/memory.h"
 #include "check.h"
 #include "features/task/samples.h"
+#include "features/task/sets.h"
 #include "features/task/target.h"
 #include "wattle/random.h"
-#include "wattle/sets.h"
 
 enum { KEYS = 5, DIM = 4, SAMPLES = 300 };
 
 static wt_problem *open_problem(wt_context *context, const wt_problem_spec *spec) {
     wt_problem *problem;
-    CHECK_OK(context, wt_problem_open(context, spec, &problem));
+    CHECK_OK(context, wt_problem_new(context, spec, &problem));
     return problem;
 }
 
 static wt_sets draw(wt_context *context, const wt_problem *problem, uint64_t first, size_t n) {
     const wt_problem_spec *spec = wt_problem_get_spec(problem);
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, n, spec->keys, spec->dim, 1, false, &sets));
+    CHECK_OK(context, wt_sets_open(context, n, spec->keys, spec->dim, 1, false, &sets));
     CHECK_OK(context, wt_problem_draw(context, problem, first, &sets));
     return sets;
 }
@@ -57,8 +57,12 @@ static void targets_follow_their_formulas(void **state) {
                                         "corr:4",        "corr-cos:2",   "mix:0.25:2:3",
                                         "mean-power:0",  "first-power:3"};
     for (size_t t = 0; t < sizeof names / sizeof *names; t++) {
-        wt_problem_spec spec = {
-            .target = names[t], .law = WT_GAUSSIAN, .dim = DIM, .keys = KEYS, .seed = 3};
+        wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                                .target = names[t],
+                                .law = WT_LAW_GAUSSIAN,
+                                .dim = DIM,
+                                .keys = KEYS,
+                                .seed = 3};
         wt_problem *problem = open_problem(context, &spec);
         wt_sets sets = draw(context, problem, 0, SAMPLES);
         const double *beta = wt_problem_beta(problem);
@@ -66,7 +70,7 @@ static void targets_follow_their_formulas(void **state) {
         /* Powers up to 4 of numbers of order 1: a dozen roundings. */
         for (size_t i = 0; i < SAMPLES; i++)
             CHECK_NEAR(sets.y[i], (double)by_hand(t, &sets, i, beta), 1e-14);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
         wt_problem_free(problem);
     }
 }
@@ -119,37 +123,38 @@ static void bad_targets_are_told_what_was_meant(void **state) {
 
 static void bad_problems_are_refused(void **state) {
     wt_context *context = *state;
-    const wt_problem_spec good = {.target = "corr:2", .dim = 2, .keys = 2};
+    const wt_problem_spec good = {
+        .size = sizeof(wt_problem_spec), .target = "corr:2", .dim = 2, .keys = 2};
     wt_problem *problem;
     wt_problem_spec spec = good;
     spec.dim = 0;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "not 0 and 2");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "not 0 and 2");
     spec = good;
     spec.keys = 0;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "not 2 and 0");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "not 2 and 0");
     spec = good;
     spec.noise = -0.5;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "not -0.5");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "not -0.5");
     spec.noise = NAN;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "noise");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "noise");
     spec = good;
     spec.token_scale = -1;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "token scale");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "token scale");
     spec.token_scale = INFINITY;
-    CHECK_FAILS(context, wt_problem_open(context, &spec, &problem), WT_USAGE, "token scale");
+    CHECK_FAILS(context, wt_problem_new(context, &spec, &problem), WT_USAGE, "token scale");
     wt_law law;
     CHECK_FAILS(context, wt_law_parse(context, "cube", &law), WT_USAGE, "'cube' is no law");
     CHECK_OK(context, wt_law_parse(context, "boolean", &law));
-    assert_int_equal(law, WT_BOOLEAN);
-    assert_string_equal(wt_law_name(WT_GAUSSIAN), "gaussian");
+    assert_int_equal(law, WT_LAW_BOOLEAN);
+    assert_string_equal(wt_law_name(WT_LAW_GAUSSIAN), "gaussian");
     problem = open_problem(context, &good);
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, 3, 2, 3, 1, false, &sets));
+    CHECK_OK(context, wt_sets_open(context, 3, 2, 3, 1, false, &sets));
     CHECK_FAILS(context, wt_problem_draw(context, problem, 0, &sets), WT_USAGE, "do not fit");
-    wt_sets_free(&sets);
-    CHECK_OK(context, wt_sets_new(context, 3, 2, 2, 2, false, &sets));
+    wt_sets_close(&sets);
+    CHECK_OK(context, wt_sets_open(context, 3, 2, 2, 2, false, &sets));
     CHECK_FAILS(context, wt_problem_draw(context, problem, 0, &sets), WT_USAGE, "do not fit");
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
     wt_problem_free(problem);
 }
 
@@ -162,10 +167,11 @@ static void laws_have_their_moments(void **state) {
         wt_law law;
         double scale;  /* as asked for */
         double square; /* of a coordinate */
-    } cases[] = {{WT_SPHERE, 0, 0.25}, {WT_SPHERE, 3, 9 * 0.25}, {WT_GAUSSIAN, 0, 0.25},
-                 {WT_GAUSSIAN, 2, 4},  {WT_BOOLEAN, 0, 0.25},    {WT_BOOLEAN, 2, 4}};
+    } cases[] = {{WT_LAW_SPHERE, 0, 0.25}, {WT_LAW_SPHERE, 3, 9 * 0.25}, {WT_LAW_GAUSSIAN, 0, 0.25},
+                 {WT_LAW_GAUSSIAN, 2, 4},  {WT_LAW_BOOLEAN, 0, 0.25},    {WT_LAW_BOOLEAN, 2, 4}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        wt_problem_spec spec = {.target = "corr:1",
+        wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                                .target = "corr:1",
                                 .law = cases[c].law,
                                 .token_scale = cases[c].scale,
                                 .dim = DIM,
@@ -185,16 +191,16 @@ static void laws_have_their_moments(void **state) {
                     mean += token[j] / n;
                     square += token[j] * token[j] / n;
                     cross += token[j] * token[(j + 1) % DIM] / n;
-                    if (cases[c].law == WT_SPHERE)
+                    if (cases[c].law == WT_LAW_SPHERE)
                         CHECK_NEAR((double)product(token, token), cases[c].square * DIM, 1e-14);
-                    if (cases[c].law == WT_BOOLEAN)
+                    if (cases[c].law == WT_LAW_BOOLEAN)
                         assert_true(token[j] * token[j] == cases[c].square);
                 }
                 assert_true(fabs(mean) <= 5 * sqrt(cases[c].square / n));
                 assert_true(fabs(square / cases[c].square - 1) <= 5 * sqrt(2 / n));
                 assert_true(fabs(cross) <= 5 * cases[c].square / sqrt(n));
             }
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
         wt_problem_free(problem);
     }
 }
@@ -203,11 +209,16 @@ static void laws_have_their_moments(void **state) {
 static void samples_are_addressed_by_index(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
-    static const wt_law laws[] = {WT_SPHERE, WT_GAUSSIAN, WT_BOOLEAN};
+    static const wt_law laws[] = {WT_LAW_SPHERE, WT_LAW_GAUSSIAN, WT_LAW_BOOLEAN};
     for (size_t l = 0; l < 3; l++) {
         enum { N = 700, D = 3, K = 5 }; /* odd sizes: pairs of normals straddle samples */
-        wt_problem_spec spec = {
-            .target = "corr-power:2", .law = laws[l], .noise = 0.3, .dim = D, .keys = K, .seed = 9};
+        wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                                .target = "corr-power:2",
+                                .law = laws[l],
+                                .noise = 0.3,
+                                .dim = D,
+                                .keys = K,
+                                .seed = 9};
         wt_problem *problem = open_problem(context, &spec);
         CHECK_OK(context, wt_context_set_threads(context, 1));
         wt_sets whole = draw(context, problem, 0, N);
@@ -217,7 +228,7 @@ static void samples_are_addressed_by_index(void **state) {
             assert_memory_equal(whole.query, again.query, N * D * sizeof(double));
             assert_memory_equal(whole.key, again.key, N * K * D * sizeof(double));
             assert_memory_equal(whole.y, again.y, N * sizeof(double));
-            wt_sets_free(&again);
+            wt_sets_close(&again);
         }
         static const size_t cuts[] = {0, 1, 18, 275, 276, 699, N};
         for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
@@ -226,7 +237,7 @@ static void samples_are_addressed_by_index(void **state) {
             assert_memory_equal(whole.query + first * D, part.query, n * D * sizeof(double));
             assert_memory_equal(whole.key + first * K * D, part.key, n * K * D * sizeof(double));
             assert_memory_equal(whole.y + first, part.y, n * sizeof(double));
-            wt_sets_free(&part);
+            wt_sets_close(&part);
         }
         wt_samples source;
         wt_sets part;
@@ -235,7 +246,7 @@ static void samples_are_addressed_by_index(void **state) {
         assert_int_equal(part.samples, 100);
         assert_memory_equal(whole.y + 600, part.y, 100 * sizeof(double));
         wt_samples_free(&source);
-        wt_sets_free(&whole);
+        wt_sets_close(&whole);
         wt_problem_free(problem);
     }
     CHECK_OK(context, wt_context_set_threads(context, before));
@@ -244,8 +255,12 @@ static void samples_are_addressed_by_index(void **state) {
 /* Targets of a seed share their tokens and nothing else. */
 static void targets_share_tokens_alone(void **state) {
     wt_context *context = *state;
-    wt_problem_spec spec = {
-        .target = "mean-power:2", .noise = 1, .dim = DIM, .keys = KEYS, .seed = 9};
+    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                            .target = "mean-power:2",
+                            .noise = 1,
+                            .dim = DIM,
+                            .keys = KEYS,
+                            .seed = 9};
     wt_problem *first = open_problem(context, &spec);
     spec.target = "mean-power:4";
     wt_problem *second = open_problem(context, &spec);
@@ -263,9 +278,9 @@ static void targets_share_tokens_alone(void **state) {
     memcpy(kept, b.y, sizeof kept);
     CHECK_OK(context, wt_problem_label(context, second, 0, &a));
     assert_memory_equal(a.y, kept, sizeof kept);
-    wt_sets_free(&a);
-    wt_sets_free(&b);
-    wt_sets_free(&c);
+    wt_sets_close(&a);
+    wt_sets_close(&b);
+    wt_sets_close(&c);
     wt_problem_free(first);
     wt_problem_free(second);
     wt_problem_free(third);
@@ -278,7 +293,11 @@ static void noise_is_noise(void **state) {
     static const char *const targets[] = {"mean-power:2", "corr:2"};
     double noise[2][N];
     for (size_t t = 0; t < 2; t++) {
-        wt_problem_spec spec = {.target = targets[t], .dim = DIM, .keys = KEYS, .seed = 4};
+        wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
+                                .target = targets[t],
+                                .dim = DIM,
+                                .keys = KEYS,
+                                .seed = 4};
         wt_problem *quiet = open_problem(context, &spec);
         spec.noise = 0.5;
         wt_problem *loud = open_problem(context, &spec);
@@ -294,8 +313,8 @@ static void noise_is_noise(void **state) {
         assert_true(fabs(mean) < 5 / sqrt(N));
         assert_true(fabs(square - 1) < 5 * sqrt(2.0 / N));
         assert_true(fabs(fourth - 3) < 5 * sqrt(96.0 / N));
-        wt_sets_free(&a);
-        wt_sets_free(&b);
+        wt_sets_close(&a);
+        wt_sets_close(&b);
         wt_problem_free(quiet);
         wt_problem_free(loud);
     }
@@ -309,11 +328,12 @@ static void noise_is_noise(void **state) {
 }
 
 static void a_target_has_one_spelling(void **state) {
-    wt_problem_spec spec = {.target = "mix:0.50:2:03", .dim = 3, .keys = 2, .seed = 9};
+    wt_problem_spec spec = {
+        .size = sizeof(wt_problem_spec), .target = "mix:0.50:2:03", .dim = 3, .keys = 2, .seed = 9};
     wt_problem *one, *other;
-    CHECK_OK(*state, wt_problem_open(*state, &spec, &one));
+    CHECK_OK(*state, wt_problem_new(*state, &spec, &one));
     spec.target = "mix:0.5:2.0:3";
-    CHECK_OK(*state, wt_problem_open(*state, &spec, &other));
+    CHECK_OK(*state, wt_problem_new(*state, &spec, &other));
     assert_string_equal(wt_problem_get_spec(one)->target, "mix:0.5:2:3");
     assert_memory_equal(wt_problem_beta(one), wt_problem_beta(other), 3 * sizeof(double));
     wt_problem_free(one);
@@ -322,13 +342,14 @@ static void a_target_has_one_spelling(void **state) {
 
 static void failing_allocations_are_told(void **state) {
     wt_context *context = *state;
-    wt_problem_spec spec = {.target = "corr:2", .dim = 3, .keys = 2};
+    wt_problem_spec spec = {
+        .size = sizeof(wt_problem_spec), .target = "corr:2", .dim = 3, .keys = 2};
     size_t held = wt_context_memory_used(context);
     wt_problem *problem;
     long k = 1;
     for (;; k++) {
         atomic_store(&context->allocation_to_fail, k);
-        wt_status status = wt_problem_open(context, &spec, &problem);
+        wt_status status = wt_problem_new(context, &spec, &problem);
         if (status == WT_OK)
             break;
         assert_int_equal(status, WT_MEMORY);

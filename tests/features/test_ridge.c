@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "features/plain_ridge.h"
+#include "features/task/sets.h"
 #include "linalg/linalg.h"
 #include "wattle/fit.h"
 
@@ -57,8 +58,25 @@ static void golden_solutions(void **state) {
         wt_model_spec spec;
         size_t f, inputs;
     } cases[] = {
-        {"W", "v_relu", {.kind = WT_RFA, .heads = 7, .dim = 5, .keys = 4}, 42, 252},
-        {"mlp_w", "v_mlp", {.kind = WT_RFMLP, .heads = 1, .width = 9, .dim = 5, .keys = 4}, 9, 234},
+        {"W",
+         "v_relu",
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFA,
+          .heads = 7,
+          .dim = 5,
+          .keys = 4},
+         42,
+         252},
+        {"mlp_w",
+         "v_mlp",
+         {.size = sizeof(wt_model_spec),
+          .kind = WT_MODEL_KIND_RFMLP,
+          .heads = 1,
+          .width = 9,
+          .dim = 5,
+          .keys = 4},
+         9,
+         234},
     };
     for (size_t c = 0; c < 2; c++)
         for (size_t s = 0; s < SOLVERS; s++) {
@@ -66,8 +84,9 @@ static void golden_solutions(void **state) {
             double *wanted = stored(context, GOLDEN, cases[c].v, cases[c].f * sets.outputs);
             wt_model model = {.spec = cases[c].spec,
                               .features = features_with(context, &cases[c].spec, weights)};
-            double *v = solve_with(context, &model, &sets, solvers[s],
-                                   &(wt_ridge){.rule = WT_LAMBDA_FIXED, .lambda = *lambda});
+            double *v = solve_with(
+                context, &model, &sets, solvers[s],
+                &(wt_ridge){.size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = *lambda});
             /* Condition numbers are below 1000 here, so that two double solvers agree to 1e-12. */
             CHECK_BELOW(relative_difference(cases[c].f * sets.outputs, v, wanted), 1e-12,
                         "%s, solver %zu", cases[c].v, s);
@@ -77,7 +96,7 @@ static void golden_solutions(void **state) {
             wt_model_free(&model);
         }
     wt_release(lambda);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* One in every place, n below, at and above the number of features, several outputs, masks. */
@@ -86,18 +105,91 @@ static const struct {
     bool masked;
     wt_model_spec spec;
 } cases[] = {
-    {1, 1, false, {.kind = WT_RFA, .heads = 1, .dim = 1, .keys = 1, .seed = 2}},
-    {5, 1, false, {.kind = WT_RFA, .heads = 3, .dim = 1, .keys = 2, .seed = 1}},
-    {9, 2, true, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
-    {20, 1, false, {.kind = WT_RFA, .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
-    {40, 3, true, {.kind = WT_BRFA, .heads = 4, .dim = 3, .keys = 4, .bias = 4, .seed = 1}},
+    {1,
+     1,
+     false,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFA,
+      .heads = 1,
+      .dim = 1,
+      .keys = 1,
+      .seed = 2}},
+    {5,
+     1,
+     false,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFA,
+      .heads = 3,
+      .dim = 1,
+      .keys = 2,
+      .seed = 1}},
+    {9,
+     2,
+     true,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFA,
+      .heads = 5,
+      .dim = 3,
+      .keys = 4,
+      .seed = 1}},
+    {20,
+     1,
+     false,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFA,
+      .heads = 5,
+      .dim = 3,
+      .keys = 4,
+      .seed = 1}},
+    {40,
+     3,
+     true,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_BRFA,
+      .heads = 4,
+      .dim = 3,
+      .keys = 4,
+      .bias = 4,
+      .seed = 1}},
     {12,
      1,
      true,
-     {.kind = WT_RFA, .activation = WT_SOFTMAX, .heads = 6, .dim = 2, .keys = 5, .seed = 1}},
-    {15, 2, true, {.kind = WT_RFMLP, .heads = 4, .dim = 3, .keys = 3, .seed = 1}},
-    {30, 1, false, {.kind = WT_RFMLP, .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
-    {11, 1, false, {.kind = WT_RFMLP, .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFA,
+      .activation = WT_ACTIVATION_SOFTMAX,
+      .heads = 6,
+      .dim = 2,
+      .keys = 5,
+      .seed = 1}},
+    {15,
+     2,
+     true,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFMLP,
+      .heads = 4,
+      .dim = 3,
+      .keys = 3,
+      .seed = 1}},
+    {30,
+     1,
+     false,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFMLP,
+      .heads = 4,
+      .width = 11,
+      .dim = 3,
+      .keys = 3,
+      .seed = 1}},
+    {11,
+     1,
+     false,
+     {.size = sizeof(wt_model_spec),
+      .kind = WT_MODEL_KIND_RFMLP,
+      .heads = 4,
+      .width = 11,
+      .dim = 3,
+      .keys = 3,
+      .seed = 1}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -118,9 +210,10 @@ static void fits_solve_the_stated_problem(void **state) {
             double *wanted = plain_ridge(context, n, f, q, phi, sets.y, penalty, n);
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
-                wt_fit_report report;
-                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
-                CHECK_OK(context, wt_fit_ridge(context, &cases[c].spec, &sets, NULL, &ridge,
+                wt_fit_report report = WT_SIZED(wt_fit_report);
+                wt_ridge ridge = {
+                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+                CHECK_OK(context, wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL,
                                                &fitted, &report));
                 double *v = fitted_values(context, fitted);
                 /* K has eigenvalues up to about n: its condition, up to n / lambda, multiplies
@@ -134,14 +227,14 @@ static void fits_solve_the_stated_problem(void **state) {
                 assert_int_equal(report.features, f);
                 assert_int_equal(report.samples, n);
                 assert_int_equal(report.outputs, q);
-                assert_string_equal(report.path, s == 0 ? "dual" : "primal");
+                assert_string_equal(report.route, s == 0 ? "dual" : "primal");
                 wt_release(v);
                 wt_fitted_free(fitted);
             }
             wt_release(wanted);
         }
         wt_release(phi);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -159,10 +252,11 @@ static void the_report_is_true(void **state) {
         for (size_t l = 0; l < 2; l++)
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
-                wt_fit_report report;
-                wt_ridge ridge = {.lambda = lambdas[l], .solver = solvers[s]};
+                wt_fit_report report = WT_SIZED(wt_fit_report);
+                wt_ridge ridge = {
+                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
-                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &fitted, &report));
+                         wt_ridge_fit(context, &ridge, spec, &sets, &test, &fitted, &report));
                 double *v = fitted_values(context, fitted), train = 0, tested = 0, squares = 0;
                 double sum = 0, penalty = lambdas[l] * units;
                 for (size_t i = 0; i < n * q; i++)
@@ -193,8 +287,8 @@ static void the_report_is_true(void **state) {
             }
         wt_release(phi);
         wt_release(test_phi);
-        wt_sets_free(&sets);
-        wt_sets_free(&test);
+        wt_sets_close(&sets);
+        wt_sets_close(&test);
     }
 }
 
@@ -215,17 +309,17 @@ static void the_condition_number_is_right(void **state) {
                 a[i] = a[i] / units + (i % (m + 1) == 0 ? lambda : 0);
             CHECK_OK(context, wt_eigen_symmetric(context, m, a, m, false, values));
             wt_fitted *fitted;
-            wt_fit_report report;
-            wt_ridge ridge = {.lambda = lambda, .solver = solvers[s]};
+            wt_fit_report report = WT_SIZED(wt_fit_report);
+            wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambda, .solver = solvers[s]};
             CHECK_OK(context,
-                     wt_fit_ridge(context, &cases[c].spec, &sets, NULL, &ridge, &fitted, &report));
+                     wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL, &fitted, &report));
             CHECK_NEAR(report.condition / (values[m - 1] / values[0]), 1, 0.05);
             wt_fitted_free(fitted);
             wt_release(a);
             wt_release(values);
         }
         wt_release(phi);
-        wt_sets_free(&sets);
+        wt_sets_close(&sets);
     }
 }
 
@@ -237,7 +331,7 @@ typedef struct {
 } problem;
 
 /* What the rule gives a lambda, from plain solves. */
-static double score_of(wt_context *context, const problem *of, wt_lambda_rule rule, double lambda) {
+static double score_of(wt_context *context, const problem *of, wt_lambda rule, double lambda) {
     double penalty = lambda * of->units, score = 0;
     size_t n = of->n, f = of->f, q = of->q;
     if (rule == WT_LAMBDA_LOO)
@@ -256,7 +350,7 @@ static double score_of(wt_context *context, const problem *of, wt_lambda_rule ru
 }
 
 /* From an end of the path on, decade by decade, while that lowers the score by a thousandth. */
-static double plain_widen(wt_context *context, const problem *of, wt_lambda_rule rule, double best,
+static double plain_widen(wt_context *context, const problem *of, wt_lambda rule, double best,
                           double end, double step) {
     double trace = 0;
     for (size_t i = 0; i < of->n * of->f; i++)
@@ -276,7 +370,7 @@ static void rules_choose_the_best_of_the_path(void **state) {
     wt_context *context = *state;
     static const double path[] = {1e-4, 1e-3, 1e-2, 0.1, 1, 10};
     enum { PATH = sizeof path / sizeof *path };
-    static const wt_lambda_rule rules[] = {WT_LAMBDA_LOO, WT_LAMBDA_GCV, WT_LAMBDA_ORACLE};
+    static const wt_lambda rules[] = {WT_LAMBDA_LOO, WT_LAMBDA_GCV, WT_LAMBDA_ORACLE};
     bool inside = false, below = false;
     for (size_t c = 2; c < CASES; c++) {
         wt_sets sets = sets_of(context, c);
@@ -308,11 +402,14 @@ static void rules_choose_the_best_of_the_path(void **state) {
             inside = inside || (lambda > path[0] && lambda < path[PATH - 1]);
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted, *again;
-                wt_fit_report report, fixed;
-                wt_ridge ridge = {
-                    .rule = rules[r], .path = path, .path_count = PATH, .solver = solvers[s]};
+                wt_fit_report report = WT_SIZED(wt_fit_report), fixed = WT_SIZED(wt_fit_report);
+                wt_ridge ridge = {.size = sizeof(wt_ridge),
+                                  .rule = rules[r],
+                                  .path = path,
+                                  .path_count = PATH,
+                                  .solver = solvers[s]};
                 CHECK_OK(context,
-                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &fitted, &report));
+                         wt_ridge_fit(context, &ridge, spec, &sets, &test, &fitted, &report));
                 if (report.lambda != lambda)
                     fail_msg("case %zu, rule %zu, solver %zu: lambda %g, not %g", c, r, s,
                              report.lambda, lambda);
@@ -320,7 +417,7 @@ static void rules_choose_the_best_of_the_path(void **state) {
                 ridge.rule = WT_LAMBDA_FIXED;
                 ridge.lambda = lambda;
                 CHECK_OK(context,
-                         wt_fit_ridge(context, spec, &sets, &test, &ridge, &again, &fixed));
+                         wt_ridge_fit(context, &ridge, spec, &sets, &test, &again, &fixed));
                 assert_memory_equal(fitted->v, again->v, f * q * sizeof *again->v);
                 assert_true(report.train_error == fixed.train_error);
                 assert_true(report.loo_error == fixed.loo_error);
@@ -333,8 +430,8 @@ static void rules_choose_the_best_of_the_path(void **state) {
         }
         wt_release(phi);
         wt_release(test_phi);
-        wt_sets_free(&sets);
-        wt_sets_free(&test);
+        wt_sets_close(&sets);
+        wt_sets_close(&test);
     }
     assert_true(inside && below); /* else the rules were never put to the test */
 }

@@ -1,15 +1,15 @@
 /* Sets in memory and in files: there and back, parts, and every way in which they can be wrong. */
 #define _XOPEN_SOURCE 700
 #include "base/memory.h"
+#include "features/task/sets.h"
 #include "io/files.h"
 #include "wattle/io.h"
-#include "wattle/sets.h"
 
 enum { N = 4, KEYS = 3, DIM = 2 };
 
 static wt_sets make(wt_context *context, size_t outputs, bool masked) {
     wt_sets sets;
-    CHECK_OK(context, wt_sets_new(context, N, KEYS, DIM, outputs, masked, &sets));
+    CHECK_OK(context, wt_sets_open(context, N, KEYS, DIM, outputs, masked, &sets));
     for (size_t i = 0; i < N * DIM; i++)
         sets.query[i] = (double)i + 0.1;
     for (size_t i = 0; i < N * KEYS * DIM; i++)
@@ -25,33 +25,33 @@ static void files_give_the_same_bits_back(void **state) {
     wt_context *context = *state;
     for (size_t outputs = 0; outputs < 3; outputs++)
         for (int masked = 0; masked < 2; masked++) {
-            wt_sets sets = make(context, outputs, masked), back;
+            wt_sets sets = make(context, outputs, masked), *back;
             const char *path = file_path("sets.npz");
             double beta[DIM] = {0.6, 0.8};
-            CHECK_OK(context, wt_sets_save(context, path, &sets, outputs == 1 ? beta : NULL));
+            CHECK_OK(context, wt_sets_save(context, &sets, path, outputs == 1 ? beta : NULL));
             CHECK_OK(context, wt_sets_load(context, path, &back));
-            assert_int_equal(back.samples, N);
-            assert_int_equal(back.keys, KEYS);
-            assert_int_equal(back.dim, DIM);
-            assert_int_equal(back.outputs, outputs);
-            assert_memory_equal(sets.query, back.query, N * DIM * sizeof(double));
-            assert_memory_equal(sets.key, back.key, N * KEYS * DIM * sizeof(double));
+            assert_int_equal(wt_sets_samples(back), N);
+            assert_int_equal(wt_sets_keys(back), KEYS);
+            assert_int_equal(wt_sets_dim(back), DIM);
+            assert_int_equal(wt_sets_outputs(back), outputs);
+            assert_memory_equal(sets.query, wt_sets_query(back), N * DIM * sizeof(double));
+            assert_memory_equal(sets.key, wt_sets_key(back), N * KEYS * DIM * sizeof(double));
             if (outputs > 0)
-                assert_memory_equal(sets.y, back.y, N * outputs * sizeof(double));
+                assert_memory_equal(sets.y, wt_sets_y(back), N * outputs * sizeof(double));
             else
-                assert_null(back.y);
+                assert_null(wt_sets_y(back));
             if (masked)
-                assert_memory_equal(sets.mask, back.mask, N * KEYS);
+                assert_memory_equal(sets.mask, wt_sets_mask(back), N * KEYS);
             else
-                assert_null(back.mask);
+                assert_null(wt_sets_mask(back));
             wt_file *file;
             CHECK_OK(context, wt_file_open(context, path, &file));
             assert_true((wt_file_find(file, "beta") != NULL) == (outputs == 1));
             if (outputs > 0)
                 assert_int_equal(wt_file_find(file, "y")->rank, outputs == 1 ? 1 : 2);
             wt_file_free(file);
-            wt_sets_free(&sets);
-            wt_sets_free(&back);
+            wt_sets_close(&sets);
+            wt_sets_free(back);
         }
 }
 
@@ -63,38 +63,38 @@ static void parts_are_borrowed_rows(void **state) {
     assert_ptr_equal(part.key, sets.key + KEYS * DIM);
     assert_ptr_equal(part.mask, sets.mask + KEYS);
     assert_ptr_equal(part.y, sets.y + 2);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 static void what_is_wrong_is_named(void **state) {
     wt_context *context = *state;
     wt_sets sets = make(context, 2, true);
-    CHECK_OK(context, wt_sets_check(context, "it", &sets));
+    CHECK_OK(context, wt_sets_check(context, &sets, "it"));
     sets.query[5] = NAN;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &sets), WT_DATA,
+    CHECK_FAILS(context, wt_sets_check(context, &sets, "it"), WT_DATA,
                 "it: query of sample 2, number 1, is nan");
     sets.query[5] = 0;
     sets.key[KEYS * DIM + 4] = INFINITY;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &sets), WT_DATA,
+    CHECK_FAILS(context, wt_sets_check(context, &sets, "it"), WT_DATA,
                 "it: keys of sample 1, number 4, is inf");
     sets.key[KEYS * DIM + 4] = 0;
     sets.y[7] = -INFINITY;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &sets), WT_DATA,
+    CHECK_FAILS(context, wt_sets_check(context, &sets, "it"), WT_DATA,
                 "it: y of sample 3, number 1, is -inf");
     sets.y[7] = 0;
     memset(sets.mask + 2 * KEYS, 0, KEYS);
-    CHECK_FAILS(context, wt_sets_check(context, "it", &sets), WT_DATA,
+    CHECK_FAILS(context, wt_sets_check(context, &sets, "it"), WT_DATA,
                 "it: sample 2 has every key masked");
     wt_sets empty = sets;
     empty.samples = 0;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &empty), WT_DATA, "it: no samples");
+    CHECK_FAILS(context, wt_sets_check(context, &empty, "it"), WT_DATA, "it: no samples");
     empty = sets;
     empty.keys = 0;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &empty), WT_DATA, "it: no keys");
+    CHECK_FAILS(context, wt_sets_check(context, &empty, "it"), WT_DATA, "it: no keys");
     empty = sets;
     empty.dim = 0;
-    CHECK_FAILS(context, wt_sets_check(context, "it", &empty), WT_DATA, "no dimension");
-    wt_sets_free(&sets);
+    CHECK_FAILS(context, wt_sets_check(context, &empty, "it"), WT_DATA, "no dimension");
+    wt_sets_close(&sets);
 }
 
 static void sizes_that_wrap_are_refused(void **state) {
@@ -106,8 +106,8 @@ static void sizes_that_wrap_are_refused(void **state) {
                  {big, 1, 1, big},      {big, 1, 1, (size_t)1 << 24}, {SIZE_MAX, 1, 1, 0}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         wt_sets sets;
-        assert_int_equal(wt_sets_new(context, cases[c].samples, cases[c].keys, cases[c].dim,
-                                     cases[c].outputs, true, &sets),
+        assert_int_equal(wt_sets_open(context, cases[c].samples, cases[c].keys, cases[c].dim,
+                                      cases[c].outputs, true, &sets),
                          WT_MEMORY);
         assert_null(sets.query);
     }
@@ -157,21 +157,21 @@ static void shapes_that_disagree_are_refused(void **state) {
     };
     const char *path = file_path("wrong.npz");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        wt_sets sets;
+        wt_sets *sets;
         write_wrong(context, path, &cases[c], 1);
         wt_status status = wt_sets_load(context, path, &sets);
         if (cases[c].words == NULL) {
             CHECK_OK(context, status);
-            wt_sets_free(&sets);
+            wt_sets_free(sets);
             continue;
         }
         if (status != WT_DATA || strstr(wt_context_message(context), cases[c].words) == NULL)
             fail_msg("case %zu: status %d, '%s'", c, status, wt_context_message(context));
         check_sentence(context, path);
-        assert_null(sets.query);
+        assert_null(sets);
     }
     /* All zeros mask every key; NaN is no number anywhere, not in a mask either. */
-    wt_sets sets;
+    wt_sets *sets;
     write_wrong(context, path, &cases[0], 0);
     CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA,
                 "sample 0 has every key masked");
@@ -183,7 +183,7 @@ static void missing_arrays_are_named(void **state) {
     wt_context *context = *state;
     double values[4 * 3 * 2] = {0};
     const char *path = file_path("missing.npz");
-    wt_sets sets;
+    wt_sets *sets;
     wt_tensor query = {.name = "query", .rank = 2, .shape = {4, 2}, .values = values};
     wt_tensor keys = {.name = "keys", .rank = 3, .shape = {4, 3, 2}, .values = values};
     CHECK_OK(context, wt_npz_write(context, path, &query, 1));
@@ -213,7 +213,7 @@ static void a_mask_of_nan_is_refused(void **state) {
         {.name = "mask", .rank = 2, .shape = {4, 3}, .values = mask},
     };
     const char *path = file_path("mask.npz");
-    wt_sets sets;
+    wt_sets *sets;
     CHECK_OK(context, wt_npz_write(context, path, tensors, 3));
     CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA, "mask[2,1] is nan");
     check_sentence(context, path);
@@ -221,25 +221,25 @@ static void a_mask_of_nan_is_refused(void **state) {
 
 static void failing_allocations_leave_nothing_behind(void **state) {
     wt_context *context = *state;
-    wt_sets sets = make(context, 2, true), back;
+    wt_sets sets = make(context, 2, true), *back;
     size_t held = wt_context_memory_used(context);
     bool done = false;
     for (long k = 1; !done; k++) {
         assert_true(k < 1000);
         const char *path = file_path("fault.npz");
         atomic_store(&context->allocation_to_fail, k);
-        wt_status status = wt_sets_save(context, path, &sets, NULL);
+        wt_status status = wt_sets_save(context, &sets, path, NULL);
         if (status == WT_OK)
             status = wt_sets_load(context, path, &back);
         done = status == WT_OK;
         if (done)
-            wt_sets_free(&back);
+            wt_sets_free(back);
         else
             assert_int_equal(status, WT_MEMORY);
         assert_int_equal(wt_context_memory_used(context), held);
     }
     atomic_store(&context->allocation_to_fail, 0);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
     wt_sets_free(NULL);
 }
 

@@ -29,7 +29,12 @@ static long double *plain_inverse(const double *k, size_t s, double lambda) {
 static void leading_blocks_solve_and_invert(void **state) {
     wt_context *context = *state;
     static const size_t sizes[] = {1, 40, 256, 270};
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 30, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 30,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     wt_sets sets = draw_sets(context, 1, N, 4, 3, 2, false);
     wt_system system = open_system(context, &spec, &sets);
     static const double lambdas[] = {1, 1e-2, 1}; /* back again: K must have survived */
@@ -62,7 +67,7 @@ static void leading_blocks_solve_and_invert(void **state) {
         wt_release(alpha);
     }
     wt_system_free(&system);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 /* From the second half on the samples are copies a thousand times as long: K_s loses rank there,
@@ -74,7 +79,12 @@ static void small_lambdas_serve_small_blocks(void **state) {
         double lambda;
         size_t usable;
     } cases[] = {{1, 3}, {1e-9, 2}, {0, 0}, {1e-25, 0}, {1, 3}};
-    wt_model_spec spec = {.kind = WT_RFA, .heads = 50, .dim = 3, .keys = 4, .seed = 3};
+    wt_model_spec spec = {.size = sizeof(wt_model_spec),
+                          .kind = WT_MODEL_KIND_RFA,
+                          .heads = 50,
+                          .dim = 3,
+                          .keys = 4,
+                          .seed = 3};
     wt_sets sets = draw_sets(context, 2, N, 4, 3, 1, false);
     for (size_t i = N / 2 * 3; i < N * 3; i++)
         sets.query[i] = 1000 * sets.query[i - N / 2 * 3];
@@ -87,7 +97,7 @@ static void small_lambdas_serve_small_blocks(void **state) {
                      cases[c].usable);
     }
     wt_system_free(&system);
-    wt_sets_free(&sets);
+    wt_sets_close(&sets);
 }
 
 int main(void) {

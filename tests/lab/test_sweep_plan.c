@@ -266,22 +266,24 @@ static void a_curve_cell_is_a_curve(void **state) {
     const char *target = "mean-power:2";
     const size_t sizes[] = {8, 16};
     const double path = 1e-12;
-    wt_ridge ridge = {.rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
+    wt_ridge ridge = {
+        .size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
     wt_curve_point points[2];
     double metrics[2 * 5];
     wt_plan plan;
     make(*state, keys, all_of_it, &plan);
     const wt_plan_group *group = &plan.groups[1];
-    wt_curve_setting setting = {.model = {.kind = WT_RFA, .heads = 8},
-                                .problem = {.token_scale = 1, .dim = 4, .keys = 3},
-                                .target = &target,
-                                .targets = 1,
-                                .test_n = 20,
-                                .sizes = sizes,
-                                .size_count = 2,
-                                .ridge = &ridge,
-                                .seed = 5,
-                                .rep = 1};
+    wt_curve_setting setting = {
+        .model = {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 8},
+        .problem = {.size = sizeof(wt_problem_spec), .token_scale = 1, .dim = 4, .keys = 3},
+        .target = &target,
+        .targets = 1,
+        .test_n = 20,
+        .sizes = sizes,
+        .size_count = 2,
+        .ridge = &ridge,
+        .seed = 5,
+        .rep = 1};
     assert_int_equal(group->experiment->metric_count, 5);
     CHECK_OK(*state, group->experiment->run(*state, &group->trial, metrics));
     CHECK_OK(*state, wt_curve_cell(*state, &setting, points));

@@ -12,7 +12,7 @@ static void draw(wt_context *context, size_t heads, uint64_t seed, wt_layer **te
                  wt_sequences **data) {
     CHECK_OK(context, make_teacher(context, heads, D, P, 2, 0, seed, teacher));
     CHECK_OK(context, wt_sequences_new(context, N, K, D, P, data));
-    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_GAUSSIAN, 1, 0, seed + 1, 0, *data));
+    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_LAW_GAUSSIAN, 1, 0, seed + 1, 0, *data));
 }
 
 static bool contains(wt_context *context, const wt_sequences *data, const wt_layer *layer,

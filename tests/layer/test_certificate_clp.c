@@ -153,7 +153,7 @@ static void test_eta(void **state) {
     options.directions = 1;
     CHECK_OK(context, make_teacher(context, 2, 5, 12, 2, 0, 3, &of.teacher));
     CHECK_OK(context, wt_sequences_new(context, 8000, 2, 5, 12, &of.data));
-    CHECK_OK(context, wt_layer_draw(context, of.teacher, WT_GAUSSIAN, 1, 0, 4, 0, of.data));
+    CHECK_OK(context, wt_layer_draw(context, of.teacher, WT_LAW_GAUSSIAN, 1, 0, 4, 0, of.data));
     find_slabs(context, &of);
     CHECK_OK(context, wt_certificate(context, of.data, of.teacher, &options, &result));
     CHECK_NEAR(result.eta, 1.1 * worst_violation(&of), 1e-12); /* sums of 25 products */
@@ -177,9 +177,9 @@ static void test_eta(void **state) {
 }
 
 static void test_beside_clp(void **state) {
-    beside_clp(*state, 2, 5, WT_GAUSSIAN, 3);
-    beside_clp(*state, 2, 7, WT_GAUSSIAN, 5);
-    beside_clp(*state, 2, 8, WT_BOOLEAN, 1);
+    beside_clp(*state, 2, 5, WT_LAW_GAUSSIAN, 3);
+    beside_clp(*state, 2, 7, WT_LAW_GAUSSIAN, 5);
+    beside_clp(*state, 2, 8, WT_LAW_BOOLEAN, 1);
 }
 
 int main(void) {

@@ -56,7 +56,7 @@ static void draw(wt_context *context, size_t heads, size_t dim, size_t n, uint64
                  wt_layer **teacher, wt_sequences **out) {
     CHECK_OK(context, make_teacher(context, heads, dim, dim, 2, 0, seed, teacher));
     CHECK_OK(context, wt_sequences_new(context, n, 4, dim, dim, out));
-    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_BOOLEAN, 1, 0, seed, 0, *out));
+    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_LAW_BOOLEAN, 1, 0, seed, 0, *out));
 }
 
 /* The start that is given leads nowhere; a random one finds the layer. */
@@ -100,7 +100,7 @@ static void equal_columns_end_no_call(void **state) {
         wt_sequences *data;
         CHECK_OK(context, make_teacher(context, 3, 1, 2, 2, 0, seed, &teacher));
         CHECK_OK(context, wt_sequences_new(context, 6, 4, 1, 2, &data));
-        CHECK_OK(context, wt_layer_draw(context, teacher, WT_BOOLEAN, 1, 0, seed, 0, data));
+        CHECK_OK(context, wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, seed, 0, data));
         options.heads = 3;
         options.seed = seed;
         options.restarts = 10;

@@ -27,7 +27,7 @@ static void open_setting(wt_context *context, bool picked, setting *out) {
     options.lengths = picked ? lengths : NULL;
     CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 1, 0, 1, &layer));
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, &out->data));
-    CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0.1, 2, 0, out->data));
+    CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0.1, 2, 0, out->data));
     CHECK_OK(context, wt_rows_make(context, out->data, &options, 0, SAMPLES, &out->rows));
     CHECK_OK(context, wt_projection_new(context, &out->rows, HEADS, &out->at));
     wt_random_normal(wt_stream_for(3, "theta", 0), 0, SIDE, out->at.theta);

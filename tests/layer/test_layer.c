@@ -78,7 +78,7 @@ static void forward_is_the_formula(void **state) {
         wt_sequences *data;
         CHECK_OK(context, make_teacher(context, m, d, p, 2, 0, 5, &layer));
         CHECK_OK(context, wt_sequences_new(context, n, k, d, p, &data));
-        CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 9, 0, data));
+        CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0, 9, 0, data));
         for (size_t i = 0; i < n * k * p; i++)
             CHECK_NEAR(data->y[i], plain(layer, k, data->x + i / (k * p) * k * d, i / p % k, i % p),
                        1e-12);
@@ -148,7 +148,7 @@ static void files_come_back(void **state) {
     assert_memory_equal(layer->theta, back->theta, 18 * sizeof(double));
     assert_memory_equal(layer->w, back->w, 24 * sizeof(double));
     CHECK_OK(context, wt_sequences_new(context, 5, 2, 3, 4, &data));
-    CHECK_OK(context, wt_layer_draw(context, layer, WT_BOOLEAN, 1, 0.1, 3, 0, data));
+    CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_BOOLEAN, 1, 0.1, 3, 0, data));
     CHECK_OK(context, wt_sequences_save(context, data, in_folder("data")));
     CHECK_OK(context, wt_sequences_load(context, in_folder("data"), &again));
     assert_memory_equal(data->x, again->x, 30 * sizeof(double));
@@ -156,7 +156,7 @@ static void files_come_back(void **state) {
     wt_sequences_free(again);
     /* samples of a seed are the same whatever is drawn beside them */
     CHECK_OK(context, wt_sequences_new(context, 2, 2, 3, 4, &again));
-    CHECK_OK(context, wt_layer_draw(context, layer, WT_BOOLEAN, 1, 0.1, 3, 3, again));
+    CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_BOOLEAN, 1, 0.1, 3, 3, again));
     assert_memory_equal(data->x + 18, again->x, 12 * sizeof(double));
     for (size_t i = 0; i < 16; i++)
         CHECK_NEAR(data->y[24 + i], again->y[i], 1e-15);

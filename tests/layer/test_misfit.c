@@ -41,7 +41,7 @@ static void noise_passes(void **state) {
     wt_context *context = *state;
     for (size_t kind = 0; kind < 3; kind++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            trial t = begin(context, WT_GAUSSIAN, 80, seed);
+            trial t = begin(context, WT_LAW_GAUSSIAN, 80, seed);
             size_t count = 80 * 4 * 8, step = kind == 0 ? 1 : kind == 1 ? 8 : 32;
             double *noise = misfit_draw(seed, "noise", count, 0.1);
             for (size_t i = 0; i < count; i++)
@@ -61,7 +61,7 @@ static void noise_passes(void **state) {
 static void misfits_are_no_noise(void **state) {
     wt_context *context = *state;
     for (size_t i = 0; i < MISFITS; i++) {
-        trial t = begin(context, WT_GAUSSIAN, 80, 7 + i);
+        trial t = begin(context, WT_LAW_GAUSSIAN, 80, 7 + i);
         misfit_change(&misfits[i], t.teacher, i, 0.1, t.data);
         run(context, &t);
         if (t.report.recovered || t.report.reason[0] == '\0')
@@ -86,7 +86,7 @@ static void simple_misfits_are_explained(void **state) {
         for (size_t i = 0; i < MISFITS; i++) {
             if (strcmp(misfits[i].name, cases[c].name) != 0)
                 continue;
-            trial t = begin(context, WT_GAUSSIAN, 200, 3);
+            trial t = begin(context, WT_LAW_GAUSSIAN, 200, 3);
             misfit_change(&misfits[i], t.teacher, 3, 0.1, t.data);
             misfit_noise(3, 0.01, t.data);
             run(context, &t);
@@ -102,7 +102,7 @@ static void simple_misfits_are_explained(void **state) {
 static void repeated_inputs_measure_noise(void **state) {
     wt_context *context = *state;
     for (int wrong = 0; wrong < 2; wrong++) {
-        trial t = begin(context, WT_GAUSSIAN, 100, 5);
+        trial t = begin(context, WT_LAW_GAUSSIAN, 100, 5);
         size_t x = 4 * 8, y = 4 * 8;
         for (size_t s = 20; s < 100; s++)
             memcpy(t.data->x + s * x, t.data->x + s % 20 * x, x * sizeof *t.data->x);
@@ -126,7 +126,7 @@ static void repeated_inputs_measure_noise(void **state) {
 /* A residual connection is the limit of Theta = t I where all tokens are of one length. */
 static void theta_without_bound_is_a_misfit(void **state) {
     wt_context *context = *state;
-    trial t = begin(context, WT_BOOLEAN, 120, 1);
+    trial t = begin(context, WT_LAW_BOOLEAN, 120, 1);
     for (size_t i = 0; i < 120 * 4 * 8; i++)
         t.data->y[i] += t.data->x[i];
     t.options.heads = 3;
@@ -138,7 +138,7 @@ static void theta_without_bound_is_a_misfit(void **state) {
 
 static void what_nothing_confirms_is_no_yes(void **state) {
     wt_context *context = *state;
-    trial t = begin(context, WT_GAUSSIAN, 80, 1);
+    trial t = begin(context, WT_LAW_GAUSSIAN, 80, 1);
     t.options.holdout = 0;
     run(context, &t);
     assert_true(t.report.train_error < 1e-9);
@@ -168,7 +168,7 @@ static void what_nothing_confirms_is_no_yes(void **state) {
 
 static void empty_outputs_are_refused(void **state) {
     wt_context *context = *state;
-    trial t = begin(context, WT_GAUSSIAN, 40, 1);
+    trial t = begin(context, WT_LAW_GAUSSIAN, 40, 1);
     for (size_t i = 0; i < 40 * 4 * 8; i++)
         t.data->y[i] = (double)(i % 8);
     CHECK_FAILS(context, wt_refine(context, t.data, &t.options, &t.layer, &t.report), WT_DATA,
@@ -186,7 +186,7 @@ static void empty_outputs_are_refused(void **state) {
 static void invisible_parts_are_zero(void **state) {
     wt_context *context = *state;
     for (int single = 0; single < 2; single++) {
-        trial t = begin(context, WT_GAUSSIAN, 80, 2);
+        trial t = begin(context, WT_LAW_GAUSSIAN, 80, 2);
         double *span = misfit_draw(2, "span", 3 * 8, 1);
         for (size_t token = 0; token < 80 * 4; token++) {
             double *x = t.data->x + token * 8;

@@ -43,11 +43,16 @@ static const struct {
     wt_law law;
     bool matrix_free, no_sum; /* W_1 = - sum of the others */
 } cases[] = {
-    {1, 8, 8, 4, 27, 0, WT_BOOLEAN, false, false},  {2, 8, 8, 4, 40, 0, WT_BOOLEAN, false, false},
-    {2, 8, 8, 4, 40, 0, WT_BOOLEAN, true, false},   {2, 8, 8, 4, 40, 0, WT_GAUSSIAN, false, false},
-    {4, 8, 8, 4, 80, 0, WT_GAUSSIAN, false, false}, {8, 8, 8, 4, 200, 0, WT_BOOLEAN, false, false},
-    {2, 8, 8, 4, 40, 1, WT_BOOLEAN, false, false},  {3, 8, 8, 4, 60, 0, WT_BOOLEAN, false, true},
-    {2, 8, 1, 4, 360, 0, WT_BOOLEAN, false, false}, {2, 16, 16, 8, 40, 0, WT_BOOLEAN, false, false},
+    {1, 8, 8, 4, 27, 0, WT_LAW_BOOLEAN, false, false},
+    {2, 8, 8, 4, 40, 0, WT_LAW_BOOLEAN, false, false},
+    {2, 8, 8, 4, 40, 0, WT_LAW_BOOLEAN, true, false},
+    {2, 8, 8, 4, 40, 0, WT_LAW_GAUSSIAN, false, false},
+    {4, 8, 8, 4, 80, 0, WT_LAW_GAUSSIAN, false, false},
+    {8, 8, 8, 4, 200, 0, WT_LAW_BOOLEAN, false, false},
+    {2, 8, 8, 4, 40, 1, WT_LAW_BOOLEAN, false, false},
+    {3, 8, 8, 4, 60, 0, WT_LAW_BOOLEAN, false, true},
+    {2, 8, 1, 4, 360, 0, WT_LAW_BOOLEAN, false, false},
+    {2, 16, 16, 8, 40, 0, WT_LAW_BOOLEAN, false, false},
 };
 
 static void teachers_are_recovered(void **state) {
@@ -92,7 +97,7 @@ static void threads_do_not_matter(void **state) {
     wt_sequences *data;
     int threads = wt_context_threads(context);
     CHECK_OK(context, make_teacher(context, 2, 24, 200, 2, 0, 1, &teacher));
-    draw(context, teacher, WT_GAUSSIAN, 6, 1000, 0, 1, &data);
+    draw(context, teacher, WT_LAW_GAUSSIAN, 6, 1000, 0, 1, &data);
     options.heads = 2;
     options.restarts = 1;
     options.most_steps = 1;
@@ -118,7 +123,7 @@ static void many_outputs_are_recovered(void **state) {
     wt_layer *teacher, *layer;
     wt_sequences *data;
     CHECK_OK(context, make_teacher(context, 2, 8, 170, 2, 0, 1, &teacher));
-    draw(context, teacher, WT_BOOLEAN, 4, 40, 0, 1, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 40, 0, 1, &data);
     options.heads = 2;
     CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
     assert_true(report.exact);
@@ -138,7 +143,7 @@ static void last_rows_and_mixed_lengths_do(void **state) {
     size_t lengths[400];
     double y[5 * 6];
     CHECK_OK(context, make_teacher(context, 2, 6, 6, 2, 0, 7, &teacher));
-    draw(context, teacher, WT_GAUSSIAN, 5, 400, 0, 7, &data);
+    draw(context, teacher, WT_LAW_GAUSSIAN, 5, 400, 0, 7, &data);
     for (size_t s = 0; s < 400; s++) {
         lengths[s] = 1 + s % 5;
         CHECK_OK(context, wt_layer_forward(context, teacher, 1, lengths[s], data->x + s * 30, y));
@@ -177,8 +182,8 @@ static void noise_costs_what_it_must(void **state) {
     wt_sequences *data, *fresh;
     double *y, square = 0;
     CHECK_OK(context, make_teacher(context, 2, 8, 8, 2, 0, 3, &teacher));
-    draw(context, teacher, WT_BOOLEAN, 4, 200, sigma, 3, &data);
-    draw(context, teacher, WT_BOOLEAN, 4, 2000, 0, 4, &fresh);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 200, sigma, 3, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 2000, 0, 4, &fresh);
     options.heads = 2;
     CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
     assert_true(report.recovered && !report.exact);
@@ -204,7 +209,7 @@ static void heads_are_counted(void **state) {
         wt_layer *teacher, *layer;
         wt_sequences *data;
         CHECK_OK(context, make_teacher(context, heads, 6, 6, 2, 0, heads, &teacher));
-        draw(context, teacher, WT_BOOLEAN, 4, 80, 0, 1, &data);
+        draw(context, teacher, WT_LAW_BOOLEAN, 4, 80, 0, 1, &data);
         CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
         assert_int_equal(layer->heads, heads);
         assert_true(distance(context, teacher, layer) < EXACT);
@@ -231,7 +236,7 @@ static void what_cannot_be_known_is_said(void **state) {
     options.heads = 2;
     options.restarts = 2;
     CHECK_OK(context, make_teacher(context, 1, 6, 6, 2, 0, 1, &teacher));
-    draw(context, teacher, WT_BOOLEAN, 4, 12, 0, 1, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 12, 0, 1, &data);
     CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
     assert_true(warned(&report, "N_min"));
     wt_layer_free(layer);
@@ -239,7 +244,7 @@ static void what_cannot_be_known_is_said(void **state) {
     /* a tiny Theta */
     for (size_t i = 0; i < 36; i++)
         teacher->theta[i] *= 1e-3;
-    draw(context, teacher, WT_BOOLEAN, 4, 80, 0, 1, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 80, 0, 1, &data);
     options.heads = 1;
     CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
     assert_true(warned(&report, "tiny"));
@@ -257,8 +262,8 @@ static void nonsense_is_refused(void **state) {
     wt_layer *teacher, *layer;
     wt_sequences *data, *one;
     CHECK_OK(context, make_teacher(context, 2, 6, 6, 2, 0, 1, &teacher));
-    draw(context, teacher, WT_BOOLEAN, 1, 80, 0, 1, &one);
-    draw(context, teacher, WT_BOOLEAN, 4, 80, 0, 1, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 1, 80, 0, 1, &one);
+    draw(context, teacher, WT_LAW_BOOLEAN, 4, 80, 0, 1, &data);
     options.heads = 2;
     CHECK_FAILS(context, wt_refine(context, one, &options, &layer, &report), WT_DATA,
                 "only the sum of all W");
@@ -297,7 +302,7 @@ static void cancelling_ends_it(void **state) {
     wt_sequences *data;
     CHECK_OK(context, wt_context_new(&other));
     CHECK_OK(other, make_teacher(other, 2, 6, 6, 2, 0, 1, &teacher));
-    draw(other, teacher, WT_BOOLEAN, 4, 80, 0, 1, &data);
+    draw(other, teacher, WT_LAW_BOOLEAN, 4, 80, 0, 1, &data);
     wt_context_cancel(other);
     options.heads = 2;
     assert_int_equal(wt_refine(other, data, &options, &layer, &report), WT_INTERRUPTED);
@@ -316,7 +321,7 @@ static void adam_descends(void **state) {
     wt_layer *teacher, *layer;
     wt_sequences *data;
     CHECK_OK(context, make_teacher(context, 1, 4, 4, 1, 0, 1, &teacher));
-    draw(context, teacher, WT_BOOLEAN, 3, 60, 0, 1, &data);
+    draw(context, teacher, WT_LAW_BOOLEAN, 3, 60, 0, 1, &data);
     options.heads = 1;
     options.restarts = 1;
     options.most_steps = 20;

@@ -14,7 +14,7 @@ static void draw(wt_context *context, size_t heads, size_t k, size_t outputs, ui
     for (size_t i = 0; cancel && i < D * outputs; i++)
         (*teacher)->w[D * outputs + i] = -(*teacher)->w[i];
     CHECK_OK(context, wt_sequences_new(context, N, k, D, outputs, data));
-    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_BOOLEAN, 1, 0, seed + 1, 0, *data));
+    CHECK_OK(context, wt_layer_draw(context, *teacher, WT_LAW_BOOLEAN, 1, 0, seed + 1, 0, *data));
 }
 
 /* The least over orders of two heads of the largest relative error of a Theta. */

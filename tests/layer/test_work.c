@@ -64,7 +64,7 @@ static void linalg_counts_its_shapes(void **state) {
 static void make(wt_context *context, wt_layer **layer, wt_sequences **data) {
     CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, layer));
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, data));
-    CHECK_OK(context, wt_layer_draw(context, *layer, WT_GAUSSIAN, 1, 0, 3, 0, *data));
+    CHECK_OK(context, wt_layer_draw(context, *layer, WT_LAW_GAUSSIAN, 1, 0, 3, 0, *data));
 }
 
 static void a_pass_and_a_step_by_hand(void **state) {
@@ -168,7 +168,7 @@ static void only_what_is_done_counts(void **state) {
         CHECK_OK(context, wt_context_set_threads(context, turn == 1 ? 3 : 1));
         CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 2, 0, 3, &layer));
         CHECK_OK(context, wt_sequences_new(context, 400, 2, DIM, OUTPUTS, &data));
-        CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 3, 0, data));
+        CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0, 3, 0, data));
         options.heads = questions.heads = HEADS;
         CHECK_OK(context, wt_refine(context, data, &options, &found, &report));
         assert_true(report.exact);
@@ -186,7 +186,7 @@ static void only_what_is_done_counts(void **state) {
         flops[turn][2] = asked.flops;
         /* W that sum to 0: it stops at the first stage, and says what that cost */
         wt_layer_zero_sum(layer);
-        CHECK_OK(context, wt_layer_draw(context, layer, WT_GAUSSIAN, 1, 0, 3, 0, data));
+        CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0, 3, 0, data));
         CHECK_FAILS(context, wt_sculpt(context, data, &stages, &found, &sculpted), WT_MISSED,
                     "seems near 0");
         flops[turn][3] = sculpted.flops;

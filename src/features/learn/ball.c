@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "features/learn/ball_graph.h"
 #include "features/learn/ball_set.h"
 
@@ -43,9 +44,11 @@ typedef struct {
     size_t next_balance;
 } solver;
 
-wt_ball_options wt_ball_options_default(void) {
-    return (wt_ball_options){
+void wt_ball_options_init(wt_ball_options *options, size_t size) {
+    wt_ball_options all = {
         .loss = WT_LOSS_SQUARE, .huber = 1, .tolerance = 1e-6, .most_steps = 20000};
+    options->size = size;
+    wt_sized_write(options, &all, sizeof all);
 }
 
 static wt_status check_options(wt_context *context, const wt_ball_options *options) {
@@ -298,11 +301,12 @@ static void describe(const solver *job, const double *v, wt_ball_result *out) {
     out->factorisations = job->graph.factorisations;
 }
 
-wt_status wt_fit_ball(wt_context *context, const wt_operator *phi, const double *y, size_t q,
-                      const wt_ball_options *options, double *v, wt_ball_result *out) {
+wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const double *y, size_t q,
+                        const wt_ball_options *options, double *v, wt_ball_result *out) {
     solver job = {.phi = phi, .y = y, .options = options, .q = q};
     size_t columns;
-    *out = (wt_ball_result){.objective = INFINITY, .lower_bound = -INFINITY, .gap = INFINITY};
+    *out = (wt_ball_result){
+        .objective = INFINITY, .lower_bound = -INFINITY, .gap = INFINITY, .test_loss = NAN};
     wt_status status;
     WT_TRY(check_options(context, options));
     if (!wt_multiply(phi->heads, phi->width, &columns) ||

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "features/learn/ball.h"
 #include "features/learn/fit_check.h"
 #include "features/learn/loss.h"
@@ -122,7 +123,7 @@ static wt_status solve(wt_context *context, const wt_features *features, const w
         held.phi = phi;
         product = wt_operator_of_dense(&held, features->units);
     }
-    WT_TRY(wt_fit_ball(context, &product, train->y, train->outputs, options, v, result));
+    WT_TRY(wt_ball_solve(context, &product, train->y, train->outputs, options, v, result));
 done:
     wt_release(phi);
     return status;
@@ -145,35 +146,41 @@ done:
     return status;
 }
 
-wt_status wt_fit_in_ball(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
-                         const wt_sets *test, const wt_ball_options *options, wt_fitted **out,
-                         wt_ball_result *result, double *test_loss) {
+wt_status wt_ball_fit(wt_context *context, const wt_ball_options *options,
+                      const wt_model_spec *spec, const wt_sets *train, const wt_sets *test,
+                      wt_fitted **out, wt_ball_result *result) {
     wt_fitted *fitted = NULL;
     double *v = NULL;
+    wt_model_spec model;
+    wt_ball_options settings;
+    wt_ball_result found = {.test_loss = NAN};
     wt_status status;
     *out = NULL;
-    *test_loss = NAN;
-    if (wt_model_kind_infinite(spec->kind)) {
+    WT_TRY(wt_sized_check(context, "wt_ball_result", result, sizeof *result));
+    WT_INIT(wt_ball_options, &settings);
+    WT_TRY(wt_sized_read(context, "wt_ball_options", options, &settings, sizeof settings));
+    WT_TRY(wt_model_spec_read(context, spec, &model));
+    if (wt_model_kind_infinite(model.kind)) {
         status = wt_fail(context, WT_USAGE,
                          "%s has no value vectors to bound: take a model with finitely many heads",
-                         wt_model_kind_name(spec->kind));
+                         wt_model_kind_name(model.kind));
         goto done;
     }
-    WT_TRY(wt_model_spec_check(context, spec));
-    WT_TRY(wt_check_labelled(context, spec, "the training data", train, train->outputs));
+    WT_TRY(wt_check_labelled(context, &model, "the training data", train, train->outputs));
     if (test != NULL)
-        WT_TRY(wt_check_labelled(context, spec, "the test data", test, train->outputs));
+        WT_TRY(wt_check_labelled(context, &model, "the test data", test, train->outputs));
     WT_TRY(WT_NEW_ZERO(context, &fitted, 1, "fitted model"));
     fitted->outputs = train->outputs;
-    WT_TRY(wt_model_draw(context, spec, &fitted->model));
+    WT_TRY(wt_model_draw(context, &model, &fitted->model));
     WT_TRY(wt_fitted_standardize(context, NULL, false, fitted));
     size_t numbers = wt_features_count(&fitted->model.features) * train->outputs;
     WT_TRY(WT_NEW_ZERO(context, &v, numbers, "value vectors"));
     WT_TRY(WT_NEW(context, &fitted->v, numbers, "value vectors"));
-    WT_TRY(solve(context, &fitted->model.features, train, options, v, result));
+    WT_TRY(solve(context, &fitted->model.features, train, &settings, v, &found));
     wt_features_to_block_order(&fitted->model.features, v, train->outputs, fitted->v);
     if (test != NULL)
-        WT_TRY(mean_loss(context, fitted, test, options, test_loss));
+        WT_TRY(mean_loss(context, fitted, test, &settings, &found.test_loss));
+    wt_sized_write(result, &found, sizeof found);
     *out = fitted;
     fitted = NULL;
 done:

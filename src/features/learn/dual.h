@@ -48,7 +48,7 @@ void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count);
 double wt_ridge_least(const wt_system *system, size_t order);
 /* y is a label less the mean of n: without it the mean of the others is lower by this. */
 double wt_centre_moved(double y, size_t n);
-/* One function judges the settings. */
-wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_test);
+/* The caller's settings, whole and judged. */
+wt_status wt_ridge_read(wt_context *context, const wt_ridge *given, bool has_test, wt_ridge *out);
 
 #endif

@@ -4,7 +4,7 @@
 
 wt_status wt_check_labelled(wt_context *context, const wt_model_spec *spec, const char *name,
                             const wt_sets *sets, size_t outputs) {
-    wt_status status = wt_sets_check(context, name, sets);
+    wt_status status = wt_sets_check(context, sets, name);
     if (status == WT_OK)
         status = wt_model_check_sets(context, spec, name, sets);
     if (status == WT_OK && sets->y == NULL)

@@ -9,10 +9,9 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
                        const wt_sets *test, size_t columns, size_t targets, const size_t *sizes,
                        size_t count) {
     wt_status status;
-    WT_TRY(wt_model_spec_check(context, spec));
-    WT_TRY(wt_sets_check(context, "the training data", train));
+    WT_TRY(wt_sets_check(context, train, "the training data"));
     WT_TRY(wt_model_check_sets(context, spec, "the training data", train));
-    WT_TRY(wt_sets_check(context, "the test data", test));
+    WT_TRY(wt_sets_check(context, test, "the test data"));
     WT_TRY(wt_model_check_sets(context, spec, "the test data", test));
     if (targets == 0 || columns == 0 || columns % targets != 0) {
         status = wt_fail(context, WT_USAGE, "%zu label columns cannot be shared by %zu targets",
@@ -45,41 +44,44 @@ static double mean_square(const double *predicted, size_t all, size_t from, cons
     return sum / (double)(samples * q);
 }
 
-wt_status wt_learning_curve(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
-                            const double *train_y, const wt_sets *test, const double *test_y,
-                            size_t columns, size_t targets, const size_t *sizes, size_t size_count,
-                            const wt_ridge *ridge, wt_curve_point *points) {
+wt_status wt_ridge_curve(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
+                         const wt_sets *train, const double *train_y, const wt_sets *test,
+                         const double *test_y, size_t columns, size_t targets, const size_t *sizes,
+                         size_t count, wt_curve_point *points) {
     wt_model model = {0};
+    wt_model_spec kind;
+    wt_ridge settings;
     wt_dual_answer answer = {0};
     double *predicted = NULL;
-    size_t all = size_count * columns, q = columns / (targets == 0 ? 1 : targets);
-    wt_sets used = size_count > 0 ? wt_sets_part(train, 0, sizes[size_count - 1]) : *train;
+    size_t all = count * columns, q = columns / (targets == 0 ? 1 : targets);
+    wt_sets used = count > 0 ? wt_sets_part(train, 0, sizes[count - 1]) : *train;
     wt_dual dual = {.model = &model,
                     .train = &used,
                     .y = train_y,
                     .columns = columns,
                     .targets = targets,
                     .sizes = sizes,
-                    .count = size_count,
+                    .count = count,
                     .test = test,
                     .test_y = test_y};
     wt_status status;
-    WT_TRY(check(context, spec, train, test, columns, targets, sizes, size_count));
-    WT_TRY(wt_ridge_check(context, ridge, true));
+    WT_TRY(wt_model_spec_read(context, spec, &kind));
+    WT_TRY(check(context, &kind, train, test, columns, targets, sizes, count));
+    WT_TRY(wt_ridge_read(context, ridge, true, &settings));
     WT_TRY(wt_check_matrix(context, "the training labels", WT_WHOLE, train->samples, columns,
                            train_y, columns));
     WT_TRY(wt_check_matrix(context, "the test labels", WT_WHOLE, test->samples, columns, test_y,
                            columns));
-    WT_TRY(wt_model_draw(context, spec, &model));
-    WT_TRY(wt_dual_solve(context, &dual, ridge, &answer));
+    WT_TRY(wt_model_draw(context, &kind, &model));
+    WT_TRY(wt_dual_solve(context, &dual, &settings, &answer));
     WT_TRY(WT_NEW(context, &predicted, test->samples * all, "predictions"));
     WT_TRY(wt_dual_predict(context, &dual, &answer, test, predicted));
     for (size_t t = 0; t < targets; t++) {
         double test_variance = wt_variance(test_y + t * q, test->samples, q, columns);
-        for (size_t s = 0; s < size_count; s++) {
+        for (size_t s = 0; s < count; s++) {
             double variance = wt_variance(train_y + t * q, sizes[s], q, columns);
             size_t at = s * targets + t;
-            points[t * size_count + s] = (wt_curve_point){
+            points[t * count + s] = (wt_curve_point){
                 .n = sizes[s],
                 .lambda = answer.lambda[at],
                 .test_error =

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "features/learn/fit_check.h"
 #include "features/learn/primal.h"
 #include "features/learn/route.h"
@@ -10,12 +11,14 @@
 
 typedef struct {
     wt_context *context;
-    wt_samples source;
+    wt_ridge ridge;
+    wt_model_spec spec;
     const wt_sets *train; /* all samples; NULL while they are drawn as needed */
     const wt_sets *test;
-    const wt_ridge *ridge;
+    wt_samples source;
+    bool primal;
     wt_fitted *fitted;
-    wt_fit_report *report;
+    wt_fit_report report;
     double *test_y; /* (test samples, q) in the units of the fit */
 } fit;
 
@@ -54,8 +57,8 @@ static wt_status keep_tokens(fit *run) {
     const wt_sets *from = run->train;
     wt_sets *to = &run->fitted->train;
     wt_status status;
-    WT_TRY(
-        wt_sets_new(run->context, from->samples, from->keys, from->dim, 0, from->mask != NULL, to));
+    WT_TRY(wt_sets_open(run->context, from->samples, from->keys, from->dim, 0, from->mask != NULL,
+                        to));
     size_t tokens = from->samples * from->keys;
     memcpy(to->query, from->query, from->samples * from->dim * sizeof *to->query);
     memcpy(to->key, from->key, tokens * from->dim * sizeof *to->key);
@@ -67,7 +70,7 @@ done:
 
 static wt_status fit_dual(fit *run) {
     wt_fitted *fitted = run->fitted;
-    wt_fit_report *report = run->report;
+    wt_fit_report *report = &run->report;
     size_t n = run->train->samples, q = fitted->outputs;
     double *y = NULL;
     wt_dual_answer answer = {0};
@@ -84,8 +87,8 @@ static wt_status fit_dual(fit *run) {
                     .test = run->test,
                     .test_y = run->test_y,
                     .exact = true,
-                    .centred = run->ridge->standardize};
-    WT_TRY(wt_dual_solve(run->context, &dual, run->ridge, &answer));
+                    .centred = run->ridge.standardize};
+    WT_TRY(wt_dual_solve(run->context, &dual, &run->ridge, &answer));
     double variance = wt_variance(y, n, q, q);
     report->lambda = answer.lambda[0];
     report->train_error = wt_over_variance(answer.train[0], variance);
@@ -142,7 +145,7 @@ done:
 
 static wt_status fit_primal(fit *run) {
     wt_fitted *fitted = run->fitted;
-    wt_fit_report *report = run->report;
+    wt_fit_report *report = &run->report;
     wt_primal_answer answer = {0};
     double variance;
     wt_primal primal = {.features = &fitted->model.features,
@@ -152,11 +155,11 @@ static wt_status fit_primal(fit *run) {
                         .scale = fitted->scale,
                         .test = run->test,
                         .test_y = run->test_y,
-                        .leave_one_out = run->train != NULL || run->ridge->rule == WT_LAMBDA_LOO,
-                        .centred = run->ridge->standardize};
+                        .leave_one_out = run->train != NULL || run->ridge.rule == WT_LAMBDA_LOO,
+                        .centred = run->ridge.standardize};
     wt_status status;
     WT_TRY(source_variance(run, &variance));
-    WT_TRY(wt_primal_solve(run->context, &primal, run->ridge, &answer));
+    WT_TRY(wt_primal_solve(run->context, &primal, &run->ridge, &answer));
     report->lambda = answer.lambda;
     report->train_error = wt_over_variance(answer.train, variance);
     report->loo_error = wt_over_variance(answer.loo, variance);
@@ -172,26 +175,26 @@ done:
 }
 
 /* Everything after the samples are at hand, or known to be drawn later. */
-static wt_status fit_model(fit *run, const wt_model_spec *spec, bool primal, const char *path) {
+static wt_status fit_model(fit *run, size_t outputs) {
     wt_context *context = run->context;
-    wt_fit_report *report = run->report;
+    wt_fit_report *report = &run->report;
     double began = wt_clock(), square;
-    wt_fitted *fitted = run->fitted;
+    wt_fitted *fitted;
     wt_status status;
-    report->path = path;
+    WT_TRY(WT_NEW_ZERO(context, &run->fitted, 1, "fitted model"));
+    fitted = run->fitted;
+    fitted->outputs = outputs;
+    WT_TRY(wt_fitted_standardize(context, run->train, run->ridge.standardize, fitted));
     report->samples = run->source.samples;
-    report->outputs = fitted->outputs;
-    WT_TRY(wt_model_draw(context, spec, &fitted->model));
-    if (!wt_model_kind_infinite(spec->kind))
+    report->outputs = outputs;
+    WT_TRY(wt_model_draw(context, &run->spec, &fitted->model));
+    if (!wt_model_kind_infinite(run->spec.kind))
         report->features = wt_features_count(&fitted->model.features);
     if (run->test != NULL) {
-        WT_TRY(WT_NEW(context, &run->test_y, run->test->samples * fitted->outputs, "labels"));
+        WT_TRY(WT_NEW2(context, &run->test_y, run->test->samples, outputs, "labels"));
         wt_fitted_scale_labels(fitted, run->test, run->test_y);
     }
-    if (primal)
-        WT_TRY(fit_primal(run));
-    else
-        WT_TRY(fit_dual(run));
+    WT_TRY(run->primal ? fit_primal(run) : fit_dual(run));
     if (fitted->v != NULL)
         measure_norms(fitted, report);
     if (run->test != NULL)
@@ -203,114 +206,122 @@ done:
     return status;
 }
 
-static void clear_report(wt_fit_report *report) {
-    *report = (wt_fit_report){.lambda = NAN,
-                              .train_error = NAN,
-                              .loo_error = NAN,
-                              .test_error = NAN,
-                              .sum_norms = NAN,
-                              .m_sum_squares = NAN,
-                              .freedom = NAN,
-                              .condition = NAN};
+/* The caller's options, and a report of nothing yet. */
+static wt_status begin(fit *run, const wt_ridge *ridge, const wt_model_spec *spec) {
+    run->report = (wt_fit_report){.lambda = NAN,
+                                  .train_error = NAN,
+                                  .loo_error = NAN,
+                                  .test_error = NAN,
+                                  .sum_norms = NAN,
+                                  .m_sum_squares = NAN,
+                                  .freedom = NAN,
+                                  .condition = NAN};
+    wt_status status = wt_model_spec_read(run->context, spec, &run->spec);
+    return status == WT_OK ? wt_ridge_read(run->context, ridge, run->test != NULL, &run->ridge)
+                           : status;
 }
 
-/* Plans, and refuses what the budget cannot hold before any of it is made. */
-static wt_status choose_path(wt_context *context, const wt_model_spec *spec, size_t samples,
-                             size_t outputs, bool drawn, const wt_ridge *ridge, wt_fit_plan *plan,
-                             bool *primal) {
+/* Hands the caller what was found, even of a fit that failed. */
+static wt_status end(fit *run, wt_status status, wt_fitted **out, wt_fit_report *report) {
+    *out = status == WT_OK ? run->fitted : NULL;
+    if (status != WT_OK)
+        wt_fitted_free(run->fitted);
+    wt_sized_write(report, &run->report, sizeof run->report);
+    return status;
+}
+
+/* Refuses what the budget cannot hold before any of it is made. */
+static wt_status choose_route(fit *run, size_t samples, size_t outputs, bool drawn) {
     wt_features shape = {0};
+    wt_fit_cost cost;
     wt_status status;
-    if (!wt_model_kind_infinite(spec->kind))
-        WT_TRY(wt_features_shape(context, spec, &shape));
-    WT_TRY(wt_plan_choose(context, spec, &shape, samples, outputs, drawn, ridge, plan, primal));
-    WT_TRY(wt_plan_refuse(context, spec, plan, outputs, drawn));
+    if (!wt_model_kind_infinite(run->spec.kind))
+        WT_TRY(wt_features_shape(run->context, &run->spec, &shape));
+    WT_TRY(wt_route_choose(run->context, &run->spec, &shape, samples, outputs, drawn, &run->ridge,
+                           &cost, &run->primal));
+    WT_TRY(wt_route_refuse(run->context, &run->spec, &cost, outputs, drawn));
+    run->report.route = cost.route;
 done:
     return status;
 }
 
-wt_status wt_fit_ridge(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
-                       const wt_sets *test, const wt_ridge *ridge, wt_fitted **out,
+static wt_status check_test(const fit *run, size_t outputs) {
+    return run->test == NULL
+               ? WT_OK
+               : wt_check_labelled(run->context, &run->spec, "the test data", run->test, outputs);
+}
+
+static wt_status fit_sets(fit *run, const wt_sets *train) {
+    wt_status status;
+    run->train = train;
+    WT_TRY(wt_check_labelled(run->context, &run->spec, "the training data", train, train->outputs));
+    WT_TRY(check_test(run, train->outputs));
+    WT_TRY(choose_route(run, train->samples, train->outputs, false));
+    run->source = wt_samples_of_sets(train);
+    WT_TRY(fit_model(run, train->outputs));
+done:
+    return status;
+}
+
+wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
+                       const wt_sets *train, const wt_sets *test, wt_fitted **out,
                        wt_fit_report *report) {
-    fit run = {.context = context, .train = train, .test = test, .ridge = ridge, .report = report};
-    wt_fit_plan plan;
-    bool primal;
-    wt_status status;
+    fit run = {.context = context, .test = test};
     *out = NULL;
-    clear_report(report);
-    WT_TRY(wt_model_spec_check(context, spec));
-    WT_TRY(wt_ridge_check(context, ridge, test != NULL));
-    WT_TRY(wt_check_labelled(context, spec, "the training data", train, train->outputs));
-    if (test != NULL)
-        WT_TRY(wt_check_labelled(context, spec, "the test data", test, train->outputs));
-    WT_TRY(
-        choose_path(context, spec, train->samples, train->outputs, false, ridge, &plan, &primal));
-    WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
-    run.fitted->outputs = train->outputs;
-    run.source = wt_samples_of_sets(train);
-    WT_TRY(wt_fitted_standardize(context, train, ridge->standardize, run.fitted));
-    WT_TRY(fit_model(&run, spec, primal, plan.path));
-    *out = run.fitted;
-    run.fitted = NULL;
-done:
-    wt_fitted_free(run.fitted);
-    return status;
+    wt_status status = wt_sized_check(context, "wt_fit_report", report, sizeof *report);
+    if (status != WT_OK)
+        return status;
+    status = begin(&run, ridge, spec);
+    if (status == WT_OK)
+        status = fit_sets(&run, train);
+    return end(&run, status, out, report);
 }
 
-/* All samples of the problem in memory, then the ordinary fit. */
-static wt_status fit_drawn(wt_context *context, const wt_model_spec *spec,
-                           const wt_problem *problem, size_t samples, const wt_sets *test,
-                           const wt_ridge *ridge, wt_fitted **out, wt_fit_report *report) {
-    wt_sets train;
-    wt_status status = wt_sets_new(context, samples, spec->keys, spec->dim, 1, false, &train);
-    if (status == WT_OK)
-        status = wt_problem_draw(context, problem, 0, &train);
-    if (status == WT_OK)
-        status = wt_fit_ridge(context, spec, &train, test, ridge, out, report);
-    wt_sets_free(&train);
-    return status;
-}
-
-static wt_status check_problem(wt_context *context, const wt_model_spec *spec,
-                               const wt_problem *problem, size_t samples) {
+static wt_status check_problem(const fit *run, const wt_problem *problem, size_t samples) {
     const wt_problem_spec *drawn = wt_problem_get_spec(problem);
+    const wt_model_spec *spec = &run->spec;
     if (samples == 0)
-        return wt_fail(context, WT_USAGE, "a fit needs 1 sample or more");
+        return wt_fail(run->context, WT_USAGE, "a fit needs 1 sample or more");
     if (drawn->dim != spec->dim || drawn->keys != spec->keys)
         return wt_fail(
-            context, WT_USAGE,
+            run->context, WT_USAGE,
             "a problem of %zu keys in %zu dimensions does not fit a model of %zu keys in "
             "%zu dimensions",
             drawn->keys, drawn->dim, spec->keys, spec->dim);
     return WT_OK;
 }
 
-wt_status wt_fit_ridge_problem(wt_context *context, const wt_model_spec *spec,
-                               const wt_problem *problem, size_t samples, const wt_sets *test,
-                               const wt_ridge *ridge, wt_fitted **out, wt_fit_report *report) {
-    fit run = {.context = context, .test = test, .ridge = ridge, .report = report};
-    wt_fit_plan plan;
-    bool primal;
+static wt_status fit_problem(fit *run, const wt_problem *problem, size_t samples) {
+    wt_sets drawn = {0};
     wt_status status;
-    *out = NULL;
-    clear_report(report);
-    WT_TRY(wt_model_spec_check(context, spec));
-    WT_TRY(wt_ridge_check(context, ridge, test != NULL));
-    WT_TRY(check_problem(context, spec, problem, samples));
-    WT_TRY(choose_path(context, spec, samples, 1, true, ridge, &plan, &primal));
+    WT_TRY(check_problem(run, problem, samples));
+    WT_TRY(choose_route(run, samples, 1, true));
+    if (run->primal && !run->ridge.standardize) {
+        WT_TRY(check_test(run, 1));
+        WT_TRY(wt_samples_of_problem(run->context, problem, samples, WT_PRIMAL_SLAB, &run->source));
+        WT_TRY(fit_model(run, 1));
+        goto done;
+    }
     /* Standardising needs the labels beforehand, and the dual all samples. */
-    if (!primal || ridge->standardize)
-        return fit_drawn(context, spec, problem, samples, test, ridge, out, report);
-    if (test != NULL)
-        WT_TRY(wt_check_labelled(context, spec, "the test data", test, 1));
-    WT_TRY(WT_NEW_ZERO(context, &run.fitted, 1, "fitted model"));
-    run.fitted->outputs = 1;
-    WT_TRY(wt_samples_of_problem(context, problem, samples, WT_PRIMAL_SLAB, &run.source));
-    WT_TRY(wt_fitted_standardize(context, NULL, false, run.fitted));
-    WT_TRY(fit_model(&run, spec, primal, plan.path));
-    *out = run.fitted;
-    run.fitted = NULL;
+    WT_TRY(wt_sets_open(run->context, samples, run->spec.keys, run->spec.dim, 1, false, &drawn));
+    WT_TRY(wt_problem_draw(run->context, problem, 0, &drawn));
+    WT_TRY(fit_sets(run, &drawn));
 done:
-    wt_samples_free(&run.source);
-    wt_fitted_free(run.fitted);
+    wt_samples_free(&run->source);
+    wt_sets_close(&drawn);
     return status;
+}
+
+wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge *ridge,
+                               const wt_model_spec *spec, const wt_problem *problem, size_t samples,
+                               const wt_sets *test, wt_fitted **out, wt_fit_report *report) {
+    fit run = {.context = context, .test = test};
+    *out = NULL;
+    wt_status status = wt_sized_check(context, "wt_fit_report", report, sizeof *report);
+    if (status != WT_OK)
+        return status;
+    status = begin(&run, ridge, spec);
+    if (status == WT_OK)
+        status = fit_problem(&run, problem, samples);
+    return end(&run, status, out, report);
 }

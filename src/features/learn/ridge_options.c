@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/text.h"
 #include "features/learn/dual.h"
 
@@ -11,23 +12,8 @@ static const char *const rules[] = {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-const char *wt_lambda_rule_name(wt_lambda_rule rule) {
+const char *wt_lambda_name(wt_lambda rule) {
     return (size_t)rule < RULES ? rules[rule] : "?";
-}
-
-wt_status wt_lambda_parse(wt_context *context, const char *text, wt_ridge *out) {
-    for (size_t i = WT_LAMBDA_FIXED + 1; i < RULES; i++)
-        if (strcmp(text, rules[i]) == 0) {
-            out->rule = (wt_lambda_rule)i;
-            return WT_OK;
-        }
-    out->rule = WT_LAMBDA_FIXED;
-    if (!wt_parse_real(text, &out->lambda))
-        return wt_fail(
-            context, WT_USAGE,
-            "lambda '%s' is neither a number that fits a double nor loo, gcv, min-norm or oracle",
-            text);
-    return wt_ridge_check(context, out, true);
 }
 
 void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count) {
@@ -44,7 +30,7 @@ double wt_centre_moved(double y, size_t n) {
     return n > 1 ? y / (double)(n - 1) : 0;
 }
 
-wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_test) {
+static wt_status check(wt_context *context, const wt_ridge *ridge, bool has_test) {
     wt_status status = wt_check_choice(context, "rule for lambda", (int)ridge->rule, RULES);
     if (status == WT_OK)
         status = wt_check_choice(context, "solver", (int)ridge->solver, WT_SOLVER_PRIMAL + 1);
@@ -65,4 +51,35 @@ wt_status wt_ridge_check(wt_context *context, const wt_ridge *ridge, bool has_te
                            "the path of lambdas must increase and stay above 0; number %zu is %g",
                            i, path[i]);
     return WT_OK;
+}
+
+void wt_ridge_init(wt_ridge *ridge, size_t size) {
+    wt_ridge all = {.rule = WT_LAMBDA_FIXED, .lambda = 1e-3};
+    ridge->size = size;
+    wt_sized_write(ridge, &all, sizeof all);
+}
+
+wt_status wt_ridge_set_lambda(wt_context *context, wt_ridge *ridge, const char *text) {
+    wt_status status = wt_sized_check(context, "wt_ridge", ridge, sizeof *ridge);
+    if (status != WT_OK)
+        return status;
+    for (size_t i = WT_LAMBDA_FIXED + 1; i < RULES; i++)
+        if (strcmp(text, rules[i]) == 0) {
+            ridge->rule = (wt_lambda)i;
+            return WT_OK;
+        }
+    ridge->rule = WT_LAMBDA_FIXED;
+    if (!wt_parse_real(text, &ridge->lambda))
+        return wt_fail(
+            context, WT_USAGE,
+            "lambda '%s' is neither a number that fits a double nor loo, gcv, min-norm or oracle",
+            text);
+    wt_ridge all;
+    return wt_ridge_read(context, ridge, true, &all);
+}
+
+wt_status wt_ridge_read(wt_context *context, const wt_ridge *given, bool has_test, wt_ridge *out) {
+    WT_INIT(wt_ridge, out);
+    wt_status status = wt_sized_read(context, "wt_ridge", given, out, sizeof *out);
+    return status == WT_OK ? check(context, out, has_test) : status;
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/sized.h"
 #include "base/text.h"
 #include "features/learn/primal.h"
 #include "features/model/kernel.h"
@@ -58,7 +59,7 @@ static double gram_scratch(const question *ask) {
     return ask->n * (double)wt_features_block_columns(ask->shape) + block_scratch(ask);
 }
 
-static void plan_dual(const question *ask, wt_fit_plan *out) {
+static void cost_of_dual(const question *ask, wt_fit_cost *out) {
     double n = ask->n, q = ask->q, f = ask->f, keys = (double)ask->spec->keys;
     double gram = ask->infinite ? n * n / 2 * keys * keys * PAIR_FLOPS : n * n * f;
     bool eigen = by_eigenvalues(ask->ridge);
@@ -74,10 +75,10 @@ static void plan_dual(const question *ask, wt_fit_plan *out) {
     if (ask->infinite) /* a kernel keeps its tokens when all else is gone */
         most = fmax(most, ask->tokens + n * q);
     out->bytes = sizeof(double) * (ask->tokens + ask->weights + most);
-    out->path = "dual";
+    out->route = "dual";
 }
 
-static void plan_primal(const question *ask, wt_fit_plan *out) {
+static void cost_of_primal(const question *ask, wt_fit_cost *out) {
     double n = ask->n, q = ask->q + ask->ones, f = ask->f, slab = WT_PRIMAL_SLAB;
     bool left_out = !ask->drawn || ask->ridge->rule == WT_LAMBDA_LOO;
     bool eigen = by_eigenvalues(ask->ridge);
@@ -91,14 +92,14 @@ static void plan_primal(const question *ask, wt_fit_plan *out) {
         solving = fmax(eigen_numbers(f) + 2 * f * q, f * f + f + 2 * f * q + reading);
     double samples = ask->drawn && n > slab ? slab * ask->tokens / n : ask->tokens;
     out->bytes = sizeof(double) * (samples + ask->weights + held + fmax(reading, solving));
-    out->path = ask->drawn ? "streamed" : "primal";
+    out->route = ask->drawn ? "streamed" : "primal";
 }
 
-/* Bytes of a plan beyond those in use: samples from a file are there already. */
-static double more_needed(const wt_model_spec *spec, const wt_fit_plan *plan, size_t outputs,
+/* Bytes beyond those in use: samples from a file are there already. */
+static double more_needed(const wt_model_spec *spec, const wt_fit_cost *cost, size_t outputs,
                           bool drawn) {
     double numbers = (double)spec->dim * ((double)spec->keys + 1) + (double)outputs;
-    return plan->bytes - (drawn ? 0 : sizeof(double) * (double)plan->samples * numbers);
+    return cost->bytes - (drawn ? 0 : sizeof(double) * (double)cost->samples * numbers);
 }
 
 static bool fits(const wt_context *context, double more) {
@@ -106,12 +107,12 @@ static bool fits(const wt_context *context, double more) {
     return budget == 0 || more + (double)wt_context_memory_used(context) <= budget;
 }
 
-wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
-                         size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
-                         wt_fit_plan *out, bool *primal) {
+wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
+                          size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
+                          wt_fit_cost *out, bool *primal) {
     bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
     size_t features = infinite ? 0 : wt_features_count(shape);
-    wt_fit_plan dual = {.samples = samples, .features = features}, other = dual;
+    wt_fit_cost dual = {.samples = samples, .features = features}, other = dual;
     question ask = {.context = context,
                     .spec = spec,
                     .shape = shape,
@@ -125,12 +126,12 @@ wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const w
                     .workers = (double)wt_context_threads(context)};
     ask.tokens = ask.n * ((double)spec->dim * ((double)spec->keys + 1) + ask.q);
     ask.weights = infinite ? 0 : (double)shape->units * (double)shape->inputs;
-    plan_dual(&ask, &dual);
+    cost_of_dual(&ask, &dual);
     if (infinite && ridge->solver == WT_SOLVER_PRIMAL)
         return wt_fail(context, WT_USAGE, "%s is a kernel: it has no primal",
                        wt_model_kind_name(spec->kind));
     if (!infinite)
-        plan_primal(&ask, &other);
+        cost_of_primal(&ask, &other);
     *primal = !infinite && (open ? samples > features : ridge->solver == WT_SOLVER_PRIMAL);
     if (open && !infinite) {
         bool dual_fits = fits(context, more_needed(spec, &dual, outputs, drawn));
@@ -142,31 +143,37 @@ wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const w
     return WT_OK;
 }
 
-wt_status wt_plan_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_plan *plan,
-                         size_t outputs, bool drawn) {
-    double more = more_needed(spec, plan, outputs, drawn);
+wt_status wt_route_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_cost *cost,
+                          size_t outputs, bool drawn) {
+    double more = more_needed(spec, cost, outputs, drawn);
     char needed[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
     if (fits(context, more))
         return WT_OK;
     return wt_fail(context, WT_MEMORY,
                    "the fit of %s on %zu samples (%s) needs about %s more, with %s in use and a "
                    "memory budget of %s",
-                   wt_model_kind_name(spec->kind), plan->samples, plan->path,
+                   wt_model_kind_name(spec->kind), cost->samples, cost->route,
                    wt_format_bytes(more < 0x1p63 ? (size_t)more : SIZE_MAX, needed),
                    wt_format_bytes(wt_context_memory_used(context), have),
                    wt_format_bytes(wt_context_memory(context), limit));
 }
 
-wt_status wt_fit_plan_make(wt_context *context, const wt_model_spec *spec, size_t samples,
-                           size_t outputs, bool drawn, const wt_ridge *ridge, wt_fit_plan *out) {
+wt_status wt_ridge_cost(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
+                        size_t samples, size_t outputs, bool drawn, wt_fit_cost *out) {
     wt_features shape = {0};
+    wt_model_spec model;
+    wt_ridge settings;
+    wt_fit_cost cost;
     bool primal;
     wt_status status;
-    WT_TRY(wt_model_spec_check(context, spec));
-    WT_TRY(wt_ridge_check(context, ridge, true));
-    if (!wt_model_kind_infinite(spec->kind))
-        WT_TRY(wt_features_shape(context, spec, &shape));
-    WT_TRY(wt_plan_choose(context, spec, &shape, samples, outputs, drawn, ridge, out, &primal));
+    WT_TRY(wt_sized_check(context, "wt_fit_cost", out, sizeof *out));
+    WT_TRY(wt_model_spec_read(context, spec, &model));
+    WT_TRY(wt_ridge_read(context, ridge, true, &settings));
+    if (!wt_model_kind_infinite(model.kind))
+        WT_TRY(wt_features_shape(context, &model, &shape));
+    WT_TRY(wt_route_choose(context, &model, &shape, samples, outputs, drawn, &settings, &cost,
+                           &primal));
+    wt_sized_write(out, &cost, sizeof cost);
 done:
     return status;
 }

@@ -6,12 +6,12 @@
 
 /* *primal: by the normal matrix rather than the kernel matrix. With the solver left open, the
  * smaller of the two is taken, and the other one where only that fits the memory budget. */
-wt_status wt_plan_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
-                         size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
-                         wt_fit_plan *out, bool *primal);
+wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
+                          size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
+                          wt_fit_cost *out, bool *primal);
 
-/* WT_MEMORY with the bytes needed when the plan does not fit what is left of the budget. */
-wt_status wt_plan_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_plan *plan,
-                         size_t outputs, bool drawn);
+/* WT_MEMORY with the bytes needed when the cost does not fit what is left of the budget. */
+wt_status wt_route_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_cost *cost,
+                          size_t outputs, bool drawn);
 
 #endif

@@ -43,12 +43,12 @@ void wt_features_block_at(const wt_features *features, size_t b, size_t *first, 
 
 wt_status wt_features_shape(wt_context *context, const wt_model_spec *spec, wt_features *out) {
     *out = (wt_features){.spec = *spec};
-    wt_status status = wt_model_spec_check(context, spec);
+    wt_status status = wt_model_check(context, spec);
     if (status != WT_OK)
         return status;
     size_t side, tokens, total;
     bool fits = wt_add(spec->dim, 1, &side);
-    if (spec->kind == WT_RFMLP) {
+    if (spec->kind == WT_MODEL_KIND_RFMLP) {
         out->width = 1;
         out->units = spec->width;
         fits = fits && (spec->width > 0 || wt_multiply(spec->heads, side, &out->units)) &&
@@ -77,7 +77,8 @@ static wt_status draw_weights(void *argument, size_t begin, size_t end, int work
     (void)worker;
     wt_features *features = argument;
     const wt_model_spec *spec = &features->spec;
-    double deviation = spec->kind == WT_RFMLP ? 1 / sqrt((double)spec->keys + 2) : HEAD_DEVIATION;
+    double deviation =
+        spec->kind == WT_MODEL_KIND_RFMLP ? 1 / sqrt((double)spec->keys + 2) : HEAD_DEVIATION;
     double *out = features->weights + begin;
     wt_random_normal(wt_stream_for(spec->seed, "weights", 0), begin, end - begin, out);
     for (size_t i = 0; i < end - begin; i++)
@@ -89,7 +90,7 @@ wt_status wt_features_draw(wt_context *context, const wt_model_spec *spec, wt_fe
     wt_status status;
     WT_TRY(wt_features_new(context, spec, out));
     WT_TRY(wt_parallel_for(context, out->units * out->inputs, WEIGHTS_A_CHUNK, draw_weights, out));
-    for (size_t u = 0; spec->kind == WT_BRFA && u < out->units; u++)
+    for (size_t u = 0; spec->kind == WT_MODEL_KIND_BRFA && u < out->units; u++)
         for (size_t j = 0; j < spec->dim; j++)
             out->weights[u * out->inputs + j * (spec->dim + 1) + j] += spec->bias;
 done:
@@ -136,7 +137,7 @@ wt_status wt_model_check_sets(wt_context *context, const wt_model_spec *spec, co
     if (sets->dim != spec->dim)
         return wt_fail(context, WT_DATA, "%s has tokens of %zu dimensions, the model wants %zu",
                        name, sets->dim, spec->dim);
-    bool flat = spec->kind == WT_RFMLP || spec->kind == WT_RFMLP_INF;
+    bool flat = spec->kind == WT_MODEL_KIND_RFMLP || spec->kind == WT_MODEL_KIND_RFMLP_INF;
     if (flat && sets->keys != spec->keys)
         return wt_fail(context, WT_DATA, "%s has %zu keys a sample, %s wants %zu", name, sets->keys,
                        wt_model_kind_name(spec->kind), spec->keys);

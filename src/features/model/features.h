@@ -8,8 +8,8 @@
 #ifndef WT_FEATURES_MODEL_FEATURES_H
 #define WT_FEATURES_MODEL_FEATURES_H
 
-#include "base/context.h"
-#include "wattle/model.h"
+#include "features/task/sets.h"
+#include "wattle/fit.h"
 
 typedef struct wt_features {
     wt_model_spec spec;
@@ -59,6 +59,10 @@ void wt_features_to_file_order(const wt_features *features, const double *in, si
 void wt_features_to_block_order(const wt_features *features, const double *in, size_t columns,
                                 double *out);
 
+/* The caller's specification, whole and judged. */
+wt_status wt_model_spec_read(wt_context *context, const wt_model_spec *given, wt_model_spec *out);
+/* Judges one that is whole. */
+wt_status wt_model_check(wt_context *context, const wt_model_spec *spec);
 /* The sets must have the model's dimension (and its number of keys, for rfmlp). */
 wt_status wt_model_check_sets(wt_context *context, const wt_model_spec *spec, const char *name,
                               const wt_sets *sets);

@@ -110,11 +110,11 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
         double *row = row_of(work, begin + i, spare);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, live, count, w, 1, keys, w, q + i * work->columns,
                          count, 0, s, count);
-        if (spec->activation == WT_SOFTMAX)
+        if (spec->activation == WT_ACTIVATION_SOFTMAX)
             softmax(live, count, s, sums);
         else
             relu(live * count, s);
-        double scale = spec->activation == WT_SOFTMAX ? 1 : 1 / (double)live;
+        double scale = spec->activation == WT_ACTIVATION_SOFTMAX ? 1 : 1 / (double)live;
         work->blas->gemm(WT_PLAIN, WT_PLAIN, w, count, live, scale, turned, live, s, count, 0, row,
                          count);
         store_float(work, begin + i, row);
@@ -164,7 +164,7 @@ static void pack_weights(const job *work) {
 /* Doubles a worker needs. */
 static size_t scratch_numbers(const wt_features *features, size_t keys, size_t count) {
     size_t columns = count * features->width;
-    if (features->spec.kind == WT_RFMLP)
+    if (features->spec.kind == WT_MODEL_KIND_RFMLP)
         return SAMPLES_A_CHUNK * (features->inputs + columns);
     return (SAMPLES_A_CHUNK + 2 * keys) * features->width + (SAMPLES_A_CHUNK + 1) * columns +
            (keys + 1) * count;
@@ -173,14 +173,15 @@ static size_t scratch_numbers(const wt_features *features, size_t keys, size_t c
 double wt_features_scratch_bytes(const wt_context *context, const wt_features *features,
                                  size_t keys, size_t count) {
     double workers = (double)wt_context_threads(context);
-    double packed = features->spec.kind == WT_RFMLP ? 0 : (double)count * (double)features->inputs;
+    double packed =
+        features->spec.kind == WT_MODEL_KIND_RFMLP ? 0 : (double)count * (double)features->inputs;
     return sizeof(double) * (workers * (double)scratch_numbers(features, keys, count) + packed);
 }
 
 static wt_status make_block(wt_context *context, job *work) {
     const wt_features *features = work->features;
     const wt_sets *sets = work->sets;
-    bool neurons = features->spec.kind == WT_RFMLP;
+    bool neurons = features->spec.kind == WT_MODEL_KIND_RFMLP;
     const wt_backend *backend;
     wt_status status;
     WT_TRY(wt_model_check_sets(context, &features->spec, "the data", sets));

@@ -10,7 +10,7 @@ void wt_fitted_free(wt_fitted *fitted) {
         return;
     wt_model_free(&fitted->model);
     wt_release(fitted->v);
-    wt_sets_free(&fitted->train);
+    wt_sets_close(&fitted->train);
     wt_release(fitted->alpha);
     wt_release(fitted->shift);
     wt_release(fitted->scale);
@@ -81,7 +81,7 @@ wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted, const 
                             double *out) {
     size_t q = fitted->outputs;
     wt_status status;
-    WT_TRY(wt_sets_check(context, "the data", sets));
+    WT_TRY(wt_sets_check(context, sets, "the data"));
     WT_TRY(wt_model_check_sets(context, &fitted->model.spec, "the data", sets));
     WT_TRY(wt_model_predict(context, &fitted->model, &fitted->train, q,
                             fitted->v != NULL ? fitted->v : fitted->alpha, sets, out));

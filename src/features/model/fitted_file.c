@@ -30,7 +30,7 @@ static void describe(const wt_model_spec *spec, texts *words, wt_metadata out[ME
     const wt_metadata pairs[METADATA] = {
         {"wattle", words->version},
         {"kind", wt_model_kind_name(spec->kind)},
-        {"activation", spec->activation == WT_SOFTMAX ? "softmax" : "relu"},
+        {"activation", spec->activation == WT_ACTIVATION_SOFTMAX ? "softmax" : "relu"},
         {"heads", words->heads},
         {"bias", words->bias},
         {"dim", words->dim},
@@ -42,7 +42,7 @@ static void describe(const wt_model_spec *spec, texts *words, wt_metadata out[ME
 static size_t feature_tensors(const wt_fitted *fitted, const double *v, wt_tensor *out) {
     const wt_features *features = &fitted->model.features;
     size_t side = features->width, units = features->units, q = fitted->outputs;
-    if (fitted->model.spec.kind == WT_RFMLP) {
+    if (fitted->model.spec.kind == WT_MODEL_KIND_RFMLP) {
         out[0] = (wt_tensor){.name = "w", .rank = 2, .shape = {units, features->inputs}};
         out[1] = (wt_tensor){.name = "v", .rank = 2, .shape = {units, q}};
     } else {
@@ -76,7 +76,7 @@ static bool standardised(const wt_fitted *fitted) {
     return false;
 }
 
-wt_status wt_fitted_save(wt_context *context, const char *path, const wt_fitted *fitted) {
+wt_status wt_fitted_save(wt_context *context, const wt_fitted *fitted, const char *path) {
     const wt_features *features = &fitted->model.features;
     wt_metadata metadata[METADATA];
     wt_tensor tensors[MOST_TENSORS];
@@ -144,7 +144,8 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
         (strcmp(activation, "relu") != 0 && strcmp(activation, "softmax") != 0))
         return wt_fail(context, WT_DATA, "%s: the activation is '%s', not relu or softmax", path,
                        activation == NULL ? "" : activation);
-    spec->activation = strcmp(activation, "softmax") == 0 ? WT_SOFTMAX : WT_RELU;
+    spec->activation =
+        strcmp(activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
 done:
     return status;
 }
@@ -186,7 +187,7 @@ static size_t size_of(const wt_file *file, const char *name, size_t at) {
 static wt_status read_features(wt_context *context, const wt_file *file, wt_fitted *fitted) {
     wt_model_spec *spec = &fitted->model.spec;
     wt_features *features = &fitted->model.features;
-    bool neurons = spec->kind == WT_RFMLP;
+    bool neurons = spec->kind == WT_MODEL_KIND_RFMLP;
     double *copy = NULL;
     wt_status status;
     if (neurons)
@@ -225,11 +226,11 @@ static wt_status read_kernel(wt_context *context, const wt_file *file, wt_fitted
     double *mask = NULL;
     wt_status status;
     fitted->outputs = size_of(file, "alpha", 1);
-    WT_TRY(blame(context, file, wt_model_spec_check(context, spec)));
+    WT_TRY(blame(context, file, wt_model_check(context, spec)));
     if (size_of(file, "keys", 0) != n || size_of(file, "keys", 2) != spec->dim || n == 0 ||
         slots == 0 || size_of(file, "alpha", 0) != n || fitted->outputs == 0)
         return misfit(context, file);
-    WT_TRY(wt_sets_new(context, n, slots, spec->dim, 0, masked, train));
+    WT_TRY(wt_sets_open(context, n, slots, spec->dim, 0, masked, train));
     WT_TRY(read_tensor(context, file, "query", 2, (size_t[]){n, spec->dim}, train->query));
     WT_TRY(read_tensor(context, file, "keys", 3, (size_t[]){n, slots, spec->dim}, train->key));
     if (masked) {
@@ -240,7 +241,7 @@ static wt_status read_kernel(wt_context *context, const wt_file *file, wt_fitted
     }
     WT_TRY(WT_NEW(context, &fitted->alpha, n * fitted->outputs, "dual weights"));
     WT_TRY(read_tensor(context, file, "alpha", 2, (size_t[]){n, fitted->outputs}, fitted->alpha));
-    WT_TRY(wt_sets_check(context, wt_file_path(file), train));
+    WT_TRY(wt_sets_check(context, train, wt_file_path(file)));
     WT_TRY(wt_model_check_sets(context, spec, wt_file_path(file), train));
 done:
     wt_release(mask);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "features/model/features.h"
 #include "features/model/kernel_tile.h"
 
 /* What wt_allocate may add to a block. */
@@ -35,7 +36,7 @@ static wt_status run_tiles(void *argument, size_t begin, size_t end, int worker)
             continue;
         size_t a1 = last_of(a0, tile->block, tile->a->samples);
         size_t b1 = last_of(b0, tile->block, tile->b->samples);
-        if (tile->kind == WT_RFMLP_INF)
+        if (tile->kind == WT_MODEL_KIND_RFMLP_INF)
             wt_kernel_tile_mlp(tile, a0, a1, b0, b1, scratch);
         else
             wt_kernel_tile_attention(tile, a0, a1, b0, b1, scratch);
@@ -46,7 +47,7 @@ static wt_status run_tiles(void *argument, size_t begin, size_t end, int worker)
 static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
                        const wt_sets *b, size_t stride) {
     const char *name = wt_model_kind_name(spec->kind);
-    wt_status status = wt_model_spec_check(context, spec);
+    wt_status status = wt_model_check(context, spec);
     if (status != WT_OK)
         return status;
     if (!wt_model_kind_infinite(spec->kind))
@@ -61,7 +62,7 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
                        spec->dim, a->dim, b->dim);
     if (a->keys == 0 || b->keys == 0)
         return wt_fail(context, WT_DATA, "%s needs 1 key or more a sample", name);
-    if (spec->kind == WT_RFMLP_INF && (a->keys != spec->keys || b->keys != spec->keys))
+    if (spec->kind == WT_MODEL_KIND_RFMLP_INF && (a->keys != spec->keys || b->keys != spec->keys))
         return wt_fail(context, WT_DATA, "%s for %zu keys cannot take samples of %zu and %zu keys",
                        name, spec->keys, a->keys, b->keys);
     if (stride < b->samples)

@@ -10,8 +10,8 @@
 #ifndef WT_FEATURES_MODEL_KERNEL_H
 #define WT_FEATURES_MODEL_KERNEL_H
 
-#include "base/context.h"
-#include "wattle/model.h"
+#include "features/task/sets.h"
+#include "wattle/fit.h"
 
 /* K(a_i, b_j) into out (a->samples, b->samples), rows `stride` apart. The two may differ in their
  * number of keys, but for rfmlp-inf. */

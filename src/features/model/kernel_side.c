@@ -43,7 +43,7 @@ static wt_status fill_query(const opening *work, size_t sample) {
     double *out = side->query + sample * side->query_width;
     for (size_t j = 0; j < sets->dim; j++)
         out[j] = sets->query[sample * sets->dim + j];
-    if (work->spec->kind == WT_RFMLP_INF)
+    if (work->spec->kind == WT_MODEL_KIND_RFMLP_INF)
         for (size_t i = 0; i < sets->keys; i++)
             for (size_t j = 0; j < sets->dim; j++)
                 out[(i + 1) * sets->dim + j] =
@@ -121,14 +121,14 @@ static wt_status open_keys(const opening *work) {
         numbers = SIZE_MAX;
     WT_TRY(WT_NEW(context, &side->key, numbers, "unit keys"));
     WT_TRY(WT_NEW(context, &side->weight, keys, "lengths of the keys"));
-    if (work->spec->kind == WT_BRFA_INF)
+    if (work->spec->kind == WT_MODEL_KIND_BRFA_INF)
         WT_TRY(WT_NEW(context, &side->mean, keys, "means of the keys"));
 done:
     return status;
 }
 
 static size_t query_width(const wt_model_spec *spec, size_t keys) {
-    return spec->kind == WT_RFMLP_INF ? (keys + 1) * spec->dim + 1 : spec->dim + 1;
+    return spec->kind == WT_MODEL_KIND_RFMLP_INF ? (keys + 1) * spec->dim + 1 : spec->dim + 1;
 }
 
 wt_status wt_kernel_side_open(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
@@ -141,7 +141,7 @@ wt_status wt_kernel_side_open(wt_context *context, const wt_model_spec *spec, co
     wt_status status;
     WT_TRY(WT_NEW(context, &out->query, numbers, "unit queries"));
     WT_TRY(WT_NEW(context, &out->query_length, out->samples, "lengths of the queries"));
-    if (spec->kind != WT_RFMLP_INF)
+    if (spec->kind != WT_MODEL_KIND_RFMLP_INF)
         WT_TRY(open_keys(&work));
     WT_TRY(wt_parallel_for(context, out->samples, SAMPLES_A_CHUNK, fill_chunk, &work));
 done:
@@ -162,9 +162,9 @@ void wt_kernel_side_free(wt_kernel_side *side) {
 
 size_t wt_kernel_side_bytes(const wt_model_spec *spec, size_t samples) {
     size_t bytes = samples * (query_width(spec, spec->keys) + 1) * sizeof(double) + 2 * BLOCK_EXTRA;
-    if (spec->kind == WT_RFMLP_INF)
+    if (spec->kind == WT_MODEL_KIND_RFMLP_INF)
         return bytes;
-    size_t numbers_a_key = spec->dim + 1 + 1 + (spec->kind == WT_BRFA_INF);
+    size_t numbers_a_key = spec->dim + 1 + 1 + (spec->kind == WT_MODEL_KIND_BRFA_INF);
     return bytes + samples * spec->keys * numbers_a_key * sizeof(double) +
            (samples + 1) * sizeof(size_t) + 4 * BLOCK_EXTRA;
 }

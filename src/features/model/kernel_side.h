@@ -2,8 +2,8 @@
 #ifndef WT_FEATURES_MODEL_KERNEL_SIDE_H
 #define WT_FEATURES_MODEL_KERNEL_SIDE_H
 
-#include "base/context.h"
-#include "wattle/model.h"
+#include "features/task/sets.h"
+#include "wattle/fit.h"
 
 /* What is longer could overflow in the sixth powers of a kernel; so could a larger bias. */
 #define WT_LONGEST_TOKEN 1e40

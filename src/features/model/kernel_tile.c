@@ -20,7 +20,7 @@
 #define ROWS_A_STEP  64
 
 size_t wt_kernel_block(wt_model_kind kind, size_t keys) {
-    if (kind == WT_RFMLP_INF)
+    if (kind == WT_MODEL_KIND_RFMLP_INF)
         return MLP_A_BLOCK;
     size_t block = keys < KEYS_A_BLOCK ? KEYS_A_BLOCK / keys : 1;
     return block < MOST_A_BLOCK ? block : MOST_A_BLOCK;
@@ -38,7 +38,7 @@ enum { SERIES_RANGES = sizeof series_ranges / sizeof *series_ranges };
 
 /* The last range takes pairs of keys past its limit one by one, by wt_normal2_relu. */
 static size_t range_of(wt_model_kind kind, double rho) {
-    if (kind == WT_RFA_INF)
+    if (kind == WT_MODEL_KIND_RFA_INF)
         return rho * rho <= 0.25 ? WT_ROWS_LOW : rho * rho <= 0.5 ? WT_ROWS_MID : WT_ROWS_HIGH;
     size_t range = 0;
     while (range < SERIES_RANGES && fabs(rho) > series_ranges[range].limit)
@@ -64,9 +64,9 @@ typedef struct {
 
 size_t wt_kernel_tile_numbers(const wt_kernel_tile *tile) {
     size_t numbers = tile->block * tile->block;
-    if (tile->kind != WT_RFMLP_INF)
+    if (tile->kind != WT_MODEL_KIND_RFMLP_INF)
         numbers += (ROWS_A_STEP + 2) * tile->b_room;
-    if (tile->kind == WT_BRFA_INF)
+    if (tile->kind == WT_MODEL_KIND_BRFA_INF)
         numbers += WT_NORMAL2_TERMS * (tile->a_room + tile->b_room);
     return numbers;
 }
@@ -113,7 +113,7 @@ static void open_sample(hand *in, size_t a) {
 
 static void close_sample(const hand *in, size_t a) {
     const wt_kernel_tile *tile = in->tile;
-    double constant = tile->kind == WT_RFA_INF ? 8 * PI : 4;
+    double constant = tile->kind == WT_MODEL_KIND_RFA_INF ? 8 * PI : 4;
     double keys = (double)(tile->a->start[a + 1] - tile->a->start[a]);
     size_t end = tile->lower && a < in->b1 ? a + 1 : in->b1;
     for (size_t b = in->b0; b < end; b++) {
@@ -169,7 +169,7 @@ static void add_rows(hand *in, const double *t, size_t row, size_t rows) {
                                .rho = in->rho + offset,
                                .weight = tile->a->weight + row,
                                .sum = in->sum + offset};
-        if (tile->kind == WT_RFA_INF)
+        if (tile->kind == WT_MODEL_KIND_RFA_INF)
             tile->loops->zero_mean[range](&work);
         else
             add_with_bias(in, &work, range, row, column);
@@ -190,7 +190,7 @@ void wt_kernel_tile_attention(const wt_kernel_tile *tile, size_t a0, size_t a1, 
                .columns = right->start[b1] - right->start[b0]};
     share_scratch(&in, scratch);
     query_cosines(tile, a0, a1, b0, b1, in.cosine);
-    if (tile->kind == WT_BRFA_INF)
+    if (tile->kind == WT_MODEL_KIND_BRFA_INF)
         open_series(&in);
     size_t a = a0;
     for (size_t step = in.first_row; step < last_row; step += ROWS_A_STEP) {

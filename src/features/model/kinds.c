@@ -1,16 +1,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "wattle/model.h"
+#include "base/sized.h"
+#include "features/model/features.h"
 
 static const struct {
     const char *name;
     bool infinite;
 } kinds[] = {
-    [WT_RFA] = {"rfa", false},          [WT_BRFA] = {"brfa", false},
-    [WT_RFMLP] = {"rfmlp", false},      [WT_RFA_INF] = {"rfa-inf", true},
-    [WT_BRFA_INF] = {"brfa-inf", true}, [WT_RFMLP_INF] = {"rfmlp-inf", true},
+    [WT_MODEL_KIND_RFA] = {"rfa", false},          [WT_MODEL_KIND_BRFA] = {"brfa", false},
+    [WT_MODEL_KIND_RFMLP] = {"rfmlp", false},      [WT_MODEL_KIND_RFA_INF] = {"rfa-inf", true},
+    [WT_MODEL_KIND_BRFA_INF] = {"brfa-inf", true}, [WT_MODEL_KIND_RFMLP_INF] = {"rfmlp-inf", true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -33,12 +33,13 @@ bool wt_model_kind_infinite(wt_model_kind kind) {
     return (size_t)kind < KINDS && kinds[kind].infinite;
 }
 
-wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {
+wt_status wt_model_check(wt_context *context, const wt_model_spec *spec) {
     const char *name = wt_model_kind_name(spec->kind);
     bool infinite = wt_model_kind_infinite(spec->kind);
     wt_status status = wt_check_choice(context, "model", (int)spec->kind, KINDS);
     if (status == WT_OK)
-        status = wt_check_choice(context, "activation", (int)spec->activation, WT_SOFTMAX + 1);
+        status = wt_check_choice(context, "activation", (int)spec->activation,
+                                 WT_ACTIVATION_SOFTMAX + 1);
     if (status != WT_OK)
         return status;
     if (!infinite && spec->heads == 0)
@@ -46,13 +47,30 @@ wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {
     if (!isfinite(spec->bias))
         return wt_fail(context, WT_USAGE, "the bias of %s must be finite, not %g", name,
                        spec->bias);
-    if (infinite && spec->activation == WT_SOFTMAX)
+    if (infinite && spec->activation == WT_ACTIVATION_SOFTMAX)
         return wt_fail(context, WT_USAGE,
                        "%s has no closed form with softmax: take relu, or a finite model", name);
-    if (spec->kind == WT_RFMLP && spec->activation == WT_SOFTMAX)
+    if (spec->kind == WT_MODEL_KIND_RFMLP && spec->activation == WT_ACTIVATION_SOFTMAX)
         return wt_fail(context, WT_USAGE, "rfmlp has no softmax: it does not attend");
     if (spec->dim == 0 || spec->keys == 0)
         return wt_fail(context, WT_USAGE,
                        "%s needs tokens of 1 dimension or more and 1 key or more", name);
     return WT_OK;
+}
+
+void wt_model_spec_init(wt_model_spec *spec, size_t size) {
+    wt_model_spec all = {.kind = WT_MODEL_KIND_RFA, .heads = 1000, .bias = 4};
+    spec->size = size;
+    wt_sized_write(spec, &all, sizeof all);
+}
+
+wt_status wt_model_spec_read(wt_context *context, const wt_model_spec *given, wt_model_spec *out) {
+    WT_INIT(wt_model_spec, out);
+    wt_status status = wt_sized_read(context, "wt_model_spec", given, out, sizeof *out);
+    return status == WT_OK ? wt_model_check(context, out) : status;
+}
+
+wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {
+    wt_model_spec all;
+    return wt_model_spec_read(context, spec, &all);
 }

@@ -10,7 +10,7 @@
 wt_status wt_model_draw(wt_context *context, const wt_model_spec *spec, wt_model *out) {
     *out = (wt_model){.spec = *spec};
     if (wt_model_kind_infinite(spec->kind))
-        return wt_model_spec_check(context, spec);
+        return wt_model_check(context, spec);
     return wt_features_draw(context, spec, &out->features);
 }
 

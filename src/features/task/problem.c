@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/sized.h"
+#include "features/task/sets.h"
 #include "features/task/target.h"
 #include "linalg/token_law.h"
 
@@ -16,6 +18,8 @@ struct wt_problem {
 #define SAMPLES_A_CHUNK 256
 
 static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
+    if (spec->target == NULL)
+        return wt_fail(context, WT_USAGE, "a problem needs a target");
     if (spec->dim == 0 || spec->keys == 0)
         return wt_fail(context, WT_USAGE,
                        "a problem needs dim and keys of 1 or more, not %zu and %zu", spec->dim,
@@ -28,18 +32,26 @@ static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
     return wt_law_check(context, spec->law);
 }
 
-wt_status wt_problem_open(wt_context *context, const wt_problem_spec *spec, wt_problem **out) {
+void wt_problem_spec_init(wt_problem_spec *spec, size_t size) {
+    wt_problem_spec all = {.law = WT_LAW_SPHERE};
+    spec->size = size;
+    wt_sized_write(spec, &all, sizeof all);
+}
+
+wt_status wt_problem_new(wt_context *context, const wt_problem_spec *given, wt_problem **out) {
     *out = NULL;
     wt_problem *problem = NULL;
     wt_status status;
-    WT_TRY(check_spec(context, spec));
     WT_TRY(WT_NEW_ZERO(context, &problem, 1, "problem"));
-    problem->spec = *spec;
+    wt_problem_spec *spec = &problem->spec;
+    WT_INIT(wt_problem_spec, spec);
+    WT_TRY(wt_sized_read(context, "wt_problem_spec", given, spec, sizeof *spec));
+    WT_TRY(check_spec(context, spec));
     if (spec->token_scale == 0)
-        problem->spec.token_scale = wt_law_set_scale(spec->law, spec->dim);
+        spec->token_scale = wt_law_set_scale(spec->law, spec->dim);
     WT_TRY(wt_target_parse(context, spec->target, &problem->target));
     wt_target_spell(&problem->target, problem->target_text);
-    problem->spec.target = problem->target_text;
+    spec->target = problem->target_text;
     WT_TRY(WT_NEW(context, &problem->beta, spec->dim, "beta"));
     wt_random_sphere(wt_stream_for(spec->seed, problem->target_text, 0), 0, 1, spec->dim,
                      problem->beta);

@@ -14,12 +14,12 @@ wt_status wt_samples_of_problem(wt_context *context, const wt_problem *problem, 
     *out = (wt_samples){
         .samples = samples, .keys = spec->keys, .dim = spec->dim, .outputs = 1, .problem = problem};
     size_t held = samples < most ? samples : most;
-    return wt_sets_new(context, held, spec->keys, spec->dim, 1, false, &out->buffer);
+    return wt_sets_open(context, held, spec->keys, spec->dim, 1, false, &out->buffer);
 }
 
 void wt_samples_free(wt_samples *source) {
     if (source != NULL)
-        wt_sets_free(&source->buffer);
+        wt_sets_close(&source->buffer);
 }
 
 wt_status wt_samples_read(wt_context *context, wt_samples *source, size_t begin, size_t end,

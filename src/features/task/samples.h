@@ -3,7 +3,7 @@
 #define WT_FEATURES_TASK_SAMPLES_H
 
 #include "base/context.h"
-#include "wattle/sets.h"
+#include "features/task/sets.h"
 
 typedef struct wt_samples {
     size_t samples, keys, dim, outputs;

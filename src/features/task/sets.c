@@ -1,11 +1,11 @@
-#include "wattle/sets.h"
+#include "features/task/sets.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
-wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
-                      bool masked, wt_sets *out) {
+wt_status wt_sets_open(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
+                       bool masked, wt_sets *out) {
     *out = (wt_sets){.samples = samples, .keys = keys, .dim = dim, .outputs = outputs};
     size_t tokens, numbers, queries, labels;
     if (!wt_multiply(samples, keys, &tokens) || !wt_multiply(tokens, dim, &numbers) ||
@@ -22,18 +22,59 @@ wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t d
         WT_TRY(WT_NEW(context, &out->y, labels, "labels"));
 done:
     if (status != WT_OK)
-        wt_sets_free(out);
+        wt_sets_close(out);
     return status;
 }
 
-void wt_sets_free(wt_sets *sets) {
-    if (sets == NULL)
-        return;
+void wt_sets_close(wt_sets *sets) {
     wt_release(sets->query);
     wt_release(sets->key);
     wt_release(sets->mask);
     wt_release(sets->y);
     *sets = (wt_sets){0};
+}
+
+wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
+                      bool masked, wt_sets **out) {
+    wt_status status = WT_NEW_ZERO(context, out, 1, "sets");
+    if (status == WT_OK)
+        status = wt_sets_open(context, samples, keys, dim, outputs, masked, *out);
+    if (status != WT_OK) {
+        wt_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void wt_sets_free(wt_sets *sets) {
+    if (sets != NULL)
+        wt_sets_close(sets);
+    wt_release(sets);
+}
+
+size_t wt_sets_samples(const wt_sets *sets) {
+    return sets->samples;
+}
+size_t wt_sets_keys(const wt_sets *sets) {
+    return sets->keys;
+}
+size_t wt_sets_dim(const wt_sets *sets) {
+    return sets->dim;
+}
+size_t wt_sets_outputs(const wt_sets *sets) {
+    return sets->outputs;
+}
+double *wt_sets_query(const wt_sets *sets) {
+    return sets->query;
+}
+double *wt_sets_key(const wt_sets *sets) {
+    return sets->key;
+}
+uint8_t *wt_sets_mask(const wt_sets *sets) {
+    return sets->mask;
+}
+double *wt_sets_y(const wt_sets *sets) {
+    return sets->y;
 }
 
 wt_sets wt_sets_part(const wt_sets *sets, size_t begin, size_t end) {
@@ -58,7 +99,7 @@ static wt_status check_mask(wt_context *context, const char *name, const wt_sets
     return WT_OK;
 }
 
-wt_status wt_sets_check(wt_context *context, const char *name, const wt_sets *sets) {
+wt_status wt_sets_check(wt_context *context, const wt_sets *sets, const char *name) {
     static const struct {
         const char *words;
         size_t field;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "features/task/sets.h"
 #include "wattle/io.h"
-#include "wattle/sets.h"
 
 /* The array, which must have one of the two ranks. */
 static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,
@@ -42,7 +42,7 @@ done:
     return status;
 }
 
-static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets *out) {
+static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets **made) {
     const wt_array *query, *keys, *mask = NULL, *y = NULL;
     wt_status status;
     WT_TRY(find(context, file, "query", 2, 2, &query));
@@ -64,34 +64,37 @@ static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets *ou
         return disagree(context, file, query, y, "samples");
     size_t outputs = y == NULL ? 0 : y->rank == 1 ? 1 : y->shape[1];
     /* Empty ones are told before room is made: a shape with a nought in it may be any size. */
-    WT_TRY(wt_sets_check(context, wt_file_path(file),
-                         &(wt_sets){.samples = samples, .keys = slots, .dim = dim}));
-    WT_TRY(wt_sets_new(context, samples, slots, dim, outputs, mask != NULL, out));
+    WT_TRY(wt_sets_check(context, &(wt_sets){.samples = samples, .keys = slots, .dim = dim},
+                         wt_file_path(file)));
+    WT_TRY(wt_sets_new(context, samples, slots, dim, outputs, mask != NULL, made));
+    wt_sets *out = *made;
     WT_TRY(wt_file_read(context, file, query, out->query));
     WT_TRY(wt_file_read(context, file, keys, out->key));
     if (mask != NULL)
         WT_TRY(read_mask(context, file, mask, out->mask));
     if (outputs > 0)
         WT_TRY(wt_file_read(context, file, y, out->y));
-    WT_TRY(wt_sets_check(context, wt_file_path(file), out));
+    WT_TRY(wt_sets_check(context, out, wt_file_path(file)));
 done:
     return status;
 }
 
-wt_status wt_sets_load(wt_context *context, const char *path, wt_sets *out) {
+wt_status wt_sets_load(wt_context *context, const char *path, wt_sets **out) {
     wt_file *file = NULL;
+    wt_sets *sets = NULL;
     wt_status status;
-    *out = (wt_sets){0};
+    *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(read_sets(context, file, out));
+    WT_TRY(read_sets(context, file, &sets));
+    *out = sets;
+    sets = NULL;
 done:
     wt_file_free(file);
-    if (status != WT_OK)
-        wt_sets_free(out);
+    wt_sets_free(sets);
     return status;
 }
 
-wt_status wt_sets_save(wt_context *context, const char *path, const wt_sets *sets,
+wt_status wt_sets_save(wt_context *context, const wt_sets *sets, const char *path,
                        const double *beta) {
     size_t n = sets->samples, count = 2, slots = n * sets->keys;
     double *mask = NULL;

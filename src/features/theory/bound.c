@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "base/sized.h"
 #include "features/task/target.h"
 #include "wattle/bounds.h"
 
@@ -88,7 +88,7 @@ static double log_add(double a, double b) {
 }
 
 static double log_part(const wt_bound_spec *spec, const tensor *part) {
-    if (spec->kind == WT_RFA)
+    if (spec->kind == WT_MODEL_KIND_RFA)
         return log_constant(fmax(part->r, part->s), 4) + part->log_norm;
     double averaged = part->s > 0 ? log((double)spec->keys) : 0;
     return log_constant(part->r + part->s, (double)spec->keys + 2) + part->log_norm - averaged;
@@ -143,7 +143,8 @@ static void add_risk(const wt_bound_spec *spec, wt_bound *out) {
 }
 
 static wt_status check(wt_context *context, const wt_bound_spec *spec) {
-    wt_status status = wt_check_choice(context, "model", (int)spec->kind, WT_RFMLP_INF + 1);
+    wt_status status =
+        wt_check_choice(context, "model", (int)spec->kind, WT_MODEL_KIND_RFMLP_INF + 1);
     if (status != WT_OK)
         return status;
     if (wt_model_kind_infinite(spec->kind))
@@ -154,18 +155,25 @@ static wt_status check(wt_context *context, const wt_bound_spec *spec) {
                        "a bound needs dim, keys, heads and samples of 1 or more, not %zu, %zu, "
                        "%zu and %zu",
                        spec->dim, spec->keys, spec->heads, spec->samples);
+    if (spec->target == NULL)
+        return wt_fail(context, WT_USAGE, "a bound needs a target");
     if (!(spec->delta > 0 && spec->delta < 1))
         return wt_fail(context, WT_USAGE, "delta must be above 0 and below 1, not %g", spec->delta);
     return WT_OK;
 }
 
-wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
-    *out = (wt_bound){.formula = ""};
+void wt_bound_spec_init(wt_bound_spec *spec, size_t size) {
+    wt_bound_spec all = {.kind = WT_MODEL_KIND_RFA, .heads = 1000, .delta = 0.05};
+    spec->size = size;
+    wt_sized_write(spec, &all, sizeof all);
+}
+
+static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
     wt_target target;
     wt_status status;
     WT_TRY(check(context, spec));
     WT_TRY(wt_target_parse(context, spec->target, &target));
-    if (spec->kind == WT_BRFA)
+    if (spec->kind == WT_MODEL_KIND_BRFA)
         return WT_OK;
     size_t family = 0;
     while (family < FAMILIES && strcmp(families[family].family, target.family) != 0)
@@ -177,9 +185,22 @@ wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bo
     WT_TRY(log_complexity(context, spec, family, target.parameters, &log_b));
     out->complexity_known = true;
     out->log10_complexity = log_b / log(10);
-    out->formula = spec->kind == WT_RFA ? families[family].rfa : families[family].rfmlp;
-    if (spec->kind == WT_RFA)
+    out->formula = spec->kind == WT_MODEL_KIND_RFA ? families[family].rfa : families[family].rfmlp;
+    if (spec->kind == WT_MODEL_KIND_RFA)
         add_risk(spec, out);
+done:
+    return status;
+}
+
+wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
+    wt_bound_spec all;
+    wt_bound found = {.formula = ""};
+    wt_status status;
+    WT_TRY(wt_sized_check(context, "wt_bound", out, sizeof *out));
+    WT_INIT(wt_bound_spec, &all);
+    WT_TRY(wt_sized_read(context, "wt_bound_spec", spec, &all, sizeof all));
+    WT_TRY(compute(context, &all, &found));
+    wt_sized_write(out, &found, sizeof found);
 done:
     return status;
 }

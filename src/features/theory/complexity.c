@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
+#include "features/model/features.h"
 #include "features/model/kernel.h"
 #include "linalg/linalg.h"
 #include "wattle/bounds.h"
@@ -57,18 +59,21 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
         if (sizes[i] == 0 || sizes[i] > sets->samples || (i > 0 && sizes[i] <= sizes[i - 1]))
             return wt_fail(context, WT_USAGE, "size %zu does not fit %zu samples", sizes[i],
                            sets->samples);
-    return wt_model_spec_check(context, spec);
+    return WT_OK;
 }
 
 /* With K = L L^T and z = L^-1 y, y^T K^-1 y = |z|^2; and as leading blocks factor alike, the first
  * p numbers of z belong to the first p samples: one factor serves every size. */
 wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
-                                size_t count, const size_t *sizes, double *out,
+                                const size_t *sizes, size_t count, double *out,
                                 wt_complexity *about) {
     factor of = {.n = 0};
     double *z = NULL;
     wt_status status;
-    WT_TRY(check(context, spec, sets, count, sizes));
+    wt_model_spec model;
+    WT_TRY(wt_sized_check(context, "wt_complexity", about, sizeof *about));
+    WT_TRY(wt_model_spec_read(context, spec, &model));
+    WT_TRY(check(context, &model, sets, count, sizes));
     size_t n = of.n = count > 0 ? sizes[count - 1] : 0, q = sets->outputs;
     wt_sets part = wt_sets_part(sets, 0, n);
     size_t entries;
@@ -79,7 +84,7 @@ wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec, 
     WT_TRY(WT_NEW(context, &of.kernel, entries, "the kernel matrix"));
     WT_TRY(WT_NEW(context, &of.diagonal, n, "the kernel's diagonal"));
     WT_TRY(WT_NEW(context, &z, n * q, "labels"));
-    WT_TRY(wt_kernel_gram(context, spec, &part, of.kernel, n));
+    WT_TRY(wt_kernel_gram(context, &model, &part, of.kernel, n));
     for (size_t i = 0; i < n; i++) {
         of.diagonal[i] = of.kernel[i * n + i];
         for (size_t j = 0; j < i; j++)
@@ -94,7 +99,7 @@ wt_status wt_complexity_measure(wt_context *context, const wt_model_spec *spec, 
             sum += z[i] * z[i];
         out[k] = sum;
     }
-    *about = of.about;
+    wt_sized_write(about, &of.about, sizeof of.about);
 done:
     wt_release(of.kernel);
     wt_release(of.diagonal);

@@ -73,7 +73,7 @@ static wt_status function_distance(wt_context *context, const wt_layer *a, const
     wt_status status;
     WT_TRY(wt_sequences_new(context, FRESH, length, a->dim, a->outputs, &fresh));
     WT_TRY(WT_NEW(context, &y, count, "outputs"));
-    WT_TRY(wt_layer_draw(context, a, WT_GAUSSIAN, token_scale, 0, seed, 0, fresh));
+    WT_TRY(wt_layer_draw(context, a, WT_LAW_GAUSSIAN, token_scale, 0, seed, 0, fresh));
     WT_TRY(wt_layer_forward(context, b, FRESH, length, fresh->x, y));
     *out = relative(count, fresh->y, y);
 done:
