@@ -252,10 +252,29 @@ static void dependent_tokens_have_a_basis(void **state) {
     }
 }
 
+/* A key that comes twice is two equal keys: the same attended tokens, to rounding. */
+static void keys_that_come_often_are_repeated_keys(void **state) {
+    enum { D = 3, HEADS = 2, WIDE = 6 };
+    static const double x[3 * D] = {1, -0.5, 0.25, 0.5, 2, -1, -1.5, 0.75, 1}, times[] = {2, 1, 3};
+    static const size_t starts[] = {0, 3}, wide_starts[] = {0, WIDE}, rows[] = {0, 1};
+    double wide[WIDE * D], theta[HEADS * D * D], h[HEADS * D], wide_h[HEADS * D], *to = wide;
+    wt_attention in = {1, D, 0, starts, rows, x, x + 2 * D, times};
+    wt_attention written_out = {1, D, 0, wide_starts, rows, wide, x + 2 * D, NULL};
+    wt_random_normal(wt_stream_for(3, "theta", 0), 0, HEADS * D * D, theta);
+    for (size_t b = 0; b < 3; b++)
+        for (double c = 0; c < times[b]; c++, to += D)
+            memcpy(to, x + b * D, D * sizeof *to);
+    CHECK_OK(*state, wt_attention_run(*state, &in, HEADS, theta, NULL, h));
+    CHECK_OK(*state, wt_attention_run(*state, &written_out, HEADS, theta, NULL, wide_h));
+    for (size_t i = 0; i < HEADS * D; i++)
+        CHECK_NEAR(h[i], wide_h[i], 1e-14);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ill_conditioned_tokens_have_a_basis),
         cmocka_unit_test(dependent_tokens_have_a_basis),
+        cmocka_unit_test(keys_that_come_often_are_repeated_keys),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

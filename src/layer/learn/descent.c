@@ -8,36 +8,34 @@
 #include "layer/learn/normal_matrix.h"
 #include "linalg/linalg.h"
 
-/* Unknowns up to which the normal matrix is always formed, and may be: between the two it is where
- * that takes less than USUAL_PRODUCTS of the products of conjugate gradients. Once, for the
- * condition number, it is formed up to CONDITION_MOST. */
+/* Unknowns up to which the normal matrix is always formed, and may be. Once, for the condition
+ * number, it is formed up to CONDITION_MOST. */
 #define DENSE_ALWAYS   150
 #define DENSE_MOST     2000
-#define USUAL_PRODUCTS 60
 #define CONDITION_MOST 600
 /* Relative errors this small are rounding; below the second a step that fails says so too. */
 #define ROUNDING      1e-14
 #define NEAR_ROUNDING 1e-11
 /* A floor: the squared error falls by less than this part in a step. */
 #define STILL 1e-9
-/* No progress: the error falls by less than this part in SLOW_STEPS steps. */
+/* No progress: the error falls by less than this part in PATIENCE steps. */
 #define SLOW          0.02
-#define SLOW_STEPS    25
+#define PATIENCE      25
 #define FIRST_DAMPING 1e-2
 #define MOST_TRIES    16
 
-static bool dense_is_cheaper(const wt_projection *at, size_t side) {
+static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterations) {
     return side <= DENSE_ALWAYS ||
-           (side <= DENSE_MOST && wt_normal_flops(at) < USUAL_PRODUCTS * wt_jacobian_flops(at));
+           (side <= DENSE_MOST && wt_normal_flops(at) < (double)iterations * wt_jacobian_flops(at));
 }
 
-wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
                          wt_descent *out) {
     size_t side = heads * rows->in.dim * rows->in.dim;
     wt_status status;
-    *out = (wt_descent){.rows = rows, .side = side};
+    *out = (wt_descent){.rows = rows, .side = side, .patience = PATIENCE};
     WT_TRY(wt_projection_new(context, rows, heads, &out->now));
-    out->matrix_free = matrix_free || !dense_is_cheaper(&out->now, side);
+    out->matrix_free = iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
     WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
     WT_TRY(WT_NEW(context, &out->gradient, side, "a gradient"));
@@ -150,14 +148,18 @@ done:
 }
 
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps) {
-    double damping = FIRST_DAMPING, checked = INFINITY;
+    double damping, checked = INFINITY;
     bool moved = true, fine = true;
     wt_status status;
     descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
     descent->products_before = descent->products;
     WT_TRY(wt_projection_evaluate(context, &descent->now));
+    descent->start_error = descent->now.error;
     if (!isfinite(descent->now.error)) /* no start */
         goto done;
+    damping = FIRST_DAMPING;
+    if (descent->near)
+        damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
     for (size_t step = 0; step < most_steps && descent->now.error > ROUNDING; step++) {
         double before = descent->now.error;
         WT_TRY(forgive(linearise(context, descent), &fine));
@@ -175,7 +177,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_s
         double after = descent->now.error;
         if (before * before - after * after < STILL * before * before)
             break;
-        if (step % SLOW_STEPS == SLOW_STEPS - 1) {
+        if (step % descent->patience == descent->patience - 1) {
             if (after > (1 - SLOW) * checked)
                 break;
             checked = after;

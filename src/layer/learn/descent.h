@@ -10,17 +10,20 @@
 #include "base/progress.h"
 #include "layer/learn/jacobian.h"
 
-/* Iterations of the conjugate gradients of one step at most. */
-enum { WT_DESCENT_ITERATIONS = 600 };
+/* Iterations of the conjugate gradients of one step at most, and as a rule. */
+enum { WT_DESCENT_ITERATIONS = 600, WT_DESCENT_USUAL = 60 };
 
 typedef struct wt_descent {
     const wt_rows *rows;
     wt_projection now, trial; /* `now` is the best so far */
+    double start_error;       /* of the last run, at its start */
     wt_jacobian jacobian;
     wt_jacobian_float narrow; /* of the matrix-free way */
     bool matrix_free;
-    double *normal, *factor;                /* (side, side), of the dense way */
-    double *gradient, *step;                /* (side) */
+    bool near;               /* starts are good ones, which need hardly any damping */
+    size_t patience;         /* steps in which the error must fall by 2% */
+    double *normal, *factor; /* (side, side), of the dense way */
+    double *gradient, *step; /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
     float *narrow_in, *narrow_out;          /* (side) */
     double lengths[WT_DESCENT_ITERATIONS];  /* alpha and beta of the last conjugate gradients */
@@ -34,8 +37,9 @@ typedef struct wt_descent {
     wt_meter meter;         /* of a run: steps, or products where they are matrix-free */
 } wt_descent;
 
-/* Room for runs on these rows; above a few thousand unknowns, or when asked, matrix-free. */
-wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, bool matrix_free,
+/* Room for runs on these rows. They are matrix-free above a few thousand unknowns, and where the
+ * matrix costs more than `iterations` of the conjugate gradients: 0 = always. */
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
                          wt_descent *out);
 void wt_descent_free(wt_descent *descent);
 /* From the Theta in now.theta to where the error no longer falls, or most_steps. A step to where

@@ -5,13 +5,17 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/work.h"
+#include "layer/learn/descent.h"
 #include "layer/learn/query_parts.h"
+#include "layer/learn/recovery.h"
 #include "wattle/random.h"
 
 #define FIRST_SHARE     1.0 /* random questions of the first polish, against unknowns over outputs */
 #define LATER_SHARE     4.0 /* of those from random starts, which need more to end at the layer */
 #define SPARE           16
 #define RATIONAL_STARTS 4 /* each in a basis of its own */
+#define POLISH_STEPS    60
+#define POLISH_PATIENCE 6 /* a start that fails is followed by another */
 
 void wt_query_options_init(wt_query_options *options, size_t size) {
     const wt_query_options full = {.checks = 8, .restarts = 20, .tolerance = 1e-11};
@@ -96,19 +100,51 @@ static wt_status check_answers(const wt_asker *asker) {
                    asker->count);
 }
 
+typedef struct {
+    const wt_asker *asker;
+    wt_layer *layer;
+    wt_query_report *report;
+} polishing;
+
+/* The descent of `refine` from the layer's Theta on all questions kept; in place. */
+static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
+    const polishing *job = argument;
+    wt_context *context = job->asker->context;
+    wt_layer *layer = job->layer;
+    size_t m = layer->heads, d = layer->dim;
+    wt_rows rows = {0};
+    wt_descent descent = {0};
+    wt_status status;
+    (void)begin, (void)end, (void)worker;
+    WT_TRY(wt_asker_rows(job->asker, &rows));
+    WT_TRY(wt_descent_new(context, &rows, m, WT_DESCENT_ITERATIONS, &descent));
+    descent.near = true;
+    descent.patience = POLISH_PATIENCE;
+    wt_theta_pack(m, d, layer->theta, descent.now.theta);
+    WT_TRY(wt_descent_run(context, &descent, POLISH_STEPS));
+    memcpy(layer->theta, descent.now.plain, descent.side * sizeof *layer->theta);
+    memcpy(layer->w, descent.now.w, m * d * layer->outputs * sizeof *layer->w);
+    job->report->start_residual = descent.start_error;
+    job->report->residual = descent.now.error;
+    job->report->steps += descent.steps;
+done:
+    wt_descent_free(&descent);
+    wt_rows_free(&rows);
+    return status;
+}
+
 /* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
  * all questions so far; the last one is the result. */
 static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
                                double *scale, wt_query_report *report) {
-    wt_polish_result result;
+    polishing job = {asker, layer, report};
+    double unknowns = (double)(layer->heads * layer->dim * layer->dim);
     wt_status status;
     do {
         WT_TRY(make_start(asker, options, layer, scale, report));
         WT_TRY(check_answers(asker));
-        WT_TRY(wt_query_polish(asker, options->tolerance, layer, &result));
-        report->start_residual = result.before;
-        report->residual = result.after;
-        report->steps += result.steps;
+        double flops = (double)(asker->rows * asker->p) * unknowns * unknowns;
+        WT_TRY(wt_recover_share(asker->context, flops, polish, &job));
         report->starts++;
     } while (report->residual > options->tolerance &&
              report->starts < RATIONAL_STARTS + options->restarts);

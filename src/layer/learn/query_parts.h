@@ -1,19 +1,14 @@
-/* The parts of the learner that asks: the answers kept, one head, the start, the polish. */
+/* The parts of the learner that asks: the answers kept, one head, the start. */
 #ifndef WT_LAYER_LEARN_QUERY_PARTS_H
 #define WT_LAYER_LEARN_QUERY_PARTS_H
 
 #include "base/context.h"
+#include "layer/learn/rows.h"
 #include "layer/model/layer.h"
 #include "wattle/query.h"
 
-/* A question with its answer. Tokens that are equal are kept once, with how often they came; the
- * last one asks. */
-typedef struct wt_asked {
-    size_t tokens; /* different ones, n */
-    size_t first;  /* of its tokens in the store */
-} wt_asked;
-
-/* All questions so far that the polish may use. */
+/* All questions so far that the polish may use, with their answers. Tokens that are equal are kept
+ * once, with how often they came; the last one asks. */
 typedef struct wt_asker {
     wt_context *context;
     wt_query_ask_fn ask;
@@ -22,17 +17,19 @@ typedef struct wt_asker {
     size_t count;  /* questions in all, kept or not */
     double theirs; /* flops that the oracle did on this context */
     size_t rows, row_room, tokens, token_room, wide_room;
-    wt_asked *asked; /* (rows) */
-    double *y;       /* (rows, p) */
-    double *x;       /* (tokens, d) */
-    double *times;   /* (tokens): how often the token came */
-    double *wide;    /* a question with its repetitions written out */
+    size_t *ends;  /* (rows): of the tokens of a question */
+    double *y;     /* (rows, p) */
+    double *x;     /* (tokens, d) */
+    double *times; /* (tokens): how often the token came */
+    double *wide;  /* a question with its repetitions written out */
 } wt_asker;
 
 void wt_asker_free(wt_asker *asker);
 /* Asks about n tokens (n, d), token b times[b] times (NULL = once), and keeps question and answer;
  * y (p) may be NULL. */
 wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double *times, double *y);
+/* The questions kept, as rows that borrow them: to be freed before more are asked. */
+wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out);
 /* Asks without keeping. */
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y);
 /* Random question `index` of a purpose: 2 to 4 Gaussian tokens times `scale` into x (4, d); how
@@ -59,13 +56,5 @@ wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double
  * Attempts 0, 1, 2.. use different questions. */
 wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_layer *out,
                          double *scale);
-
-typedef struct wt_polish_result {
-    double before, after; /* relative residuals */
-    size_t steps;
-} wt_polish_result;
-/* Damped Gauss-Newton on theta with w eliminated, on all kept questions; in place. */
-wt_status wt_query_polish(const wt_asker *asker, double tolerance, wt_layer *heads,
-                          wt_polish_result *out);
 
 #endif

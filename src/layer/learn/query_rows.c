@@ -8,7 +8,7 @@
 #include "wattle/random.h"
 
 void wt_asker_free(wt_asker *asker) {
-    wt_release(asker->asked);
+    wt_release(asker->ends);
     wt_release(asker->y);
     wt_release(asker->x);
     wt_release(asker->times);
@@ -33,7 +33,7 @@ static wt_status make_room(wt_asker *asker, size_t n) {
     wt_status status = WT_OK;
     if (asker->rows == asker->row_room) {
         size_t room = 2 * asker->row_room + 64;
-        WT_TRY(grow(context, &asker->asked, asker->rows, room, sizeof *asker->asked));
+        WT_TRY(grow(context, &asker->ends, asker->rows, room, sizeof *asker->ends));
         WT_TRY(grow(context, &asker->y, asker->rows * asker->p, room * asker->p, sizeof(double)));
         asker->row_room = room;
     }
@@ -86,15 +86,42 @@ wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double
     WT_TRY(widen(asker, n, x, times, &k));
     double *answer = asker->y + asker->rows * p;
     WT_TRY(wt_asker_ask(asker, k, asker->wide, answer));
-    asker->asked[asker->rows] = (wt_asked){.tokens = n, .first = asker->tokens};
     memcpy(asker->x + asker->tokens * d, x, n * d * sizeof *x);
     for (size_t b = 0; b < n; b++)
         asker->times[asker->tokens + b] = times == NULL ? 1 : times[b];
     asker->tokens += n;
-    asker->rows++;
+    asker->ends[asker->rows++] = asker->tokens;
     if (y != NULL)
         memcpy(y, answer, p * sizeof *y);
 done:
+    return status;
+}
+
+wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out) {
+    wt_context *context = asker->context;
+    size_t n = asker->rows, d = asker->d;
+    wt_status status;
+    *out = (wt_rows){.rows = n, .outputs = asker->p, .y = asker->y};
+    WT_TRY(WT_NEW(context, &out->key_start, n + 1, "starts of questions"));
+    WT_TRY(WT_NEW(context, &out->row_start, n + 1, "starts of rows"));
+    WT_TRY(WT_NEW2(context, &out->query, n, d, "asking tokens"));
+    out->key_start[0] = out->row_start[0] = 0;
+    for (size_t s = 0; s < n; s++) {
+        out->key_start[s + 1] = asker->ends[s];
+        out->row_start[s + 1] = s + 1;
+        memcpy(out->query + s * d, asker->x + (asker->ends[s] - 1) * d, d * sizeof *asker->x);
+    }
+    out->in = (wt_attention){.sequences = n,
+                             .dim = d,
+                             .key_start = out->key_start,
+                             .row_start = out->row_start,
+                             .key = asker->x,
+                             .query = out->query,
+                             .times = asker->times};
+    WT_TRY(wt_rows_measure(context, out));
+done:
+    if (status != WT_OK)
+        wt_rows_free(out);
     return status;
 }
 

@@ -101,17 +101,21 @@ const char *wt_recover_verdict_name(wt_recover_verdict verdict) {
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
 }
 
-/* A pass over the rows of fewer flops, about, is too short to share. */
+/* A pass of fewer flops, about, is too short to share. */
 #define FEW_FLOPS 3e8
+
+wt_status wt_recover_share(wt_context *context, double flops, wt_body_fn body, void *argument) {
+    /* inside a loop of one item all further loops stay on this thread */
+    return flops < FEW_FLOPS ? wt_parallel_for(context, 1, 1, body, argument)
+                             : body(argument, 0, 1, 0);
+}
 
 wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
                          const wt_recover_options *options, wt_body_fn body, void *argument) {
     double heads = options->heads == 0 ? 1 : (double)options->heads, d = (double)data->dim;
     double flops = 4 * (double)wt_recover_train_rows(data, options) * heads * d *
                    (d + 2 * (double)data->outputs);
-    /* inside a loop of one item all further loops stay on this thread */
-    return flops < FEW_FLOPS ? wt_parallel_for(context, 1, 1, body, argument)
-                             : body(argument, 0, 1, 0);
+    return wt_recover_share(context, flops, body, argument);
 }
 
 void wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...) {

@@ -20,7 +20,10 @@ double wt_recover_goal(const wt_sequences *data, const wt_recover_options *optio
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out);
 
-/* Runs the body once (items 0 .. 1), on one thread where its loops are too short to be shared. */
+/* Runs the body once (items 0 .. 1), on one thread where its loops, of so many flops each, are too
+ * short to be shared. */
+wt_status wt_recover_share(wt_context *context, double flops, wt_body_fn body, void *argument);
+/* The same for passes over the rows of a recovery. */
 wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
                          const wt_recover_options *options, wt_body_fn body, void *argument);
 

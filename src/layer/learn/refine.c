@@ -206,8 +206,8 @@ static wt_status open_rows(job *work, size_t end) {
     wt_descent_free(&work->descent);
     wt_rows_free(&work->train);
     WT_TRY(make_rows(work, 0, end, false, &work->train));
-    WT_TRY(wt_descent_new(work->context, &work->train, work->heads, work->options->matrix_free,
-                          &work->descent));
+    WT_TRY(wt_descent_new(work->context, &work->train, work->heads,
+                          work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent));
 done:
     return status;
 }

@@ -16,9 +16,17 @@ static void measure(wt_rows *rows) {
     for (size_t i = 0; i < rows->rows * rows->outputs; i++)
         square += rows->y[i] * rows->y[i];
     rows->norm = square > 0 ? sqrt(square) : 1;
+}
+
+wt_status wt_rows_measure(wt_context *context, wt_rows *rows) {
+    wt_status status = WT_NEW(context, &rows->sequence_of, rows->rows, "rows of sequences");
+    if (status != WT_OK)
+        return status;
+    measure(rows);
     for (size_t s = 0; s < rows->in.sequences; s++)
         for (size_t r = wt_attention_row(&rows->in, s); r < wt_attention_row(&rows->in, s + 1); r++)
             rows->sequence_of[r] = s;
+    return WT_OK;
 }
 
 /* Copies what is asked for, sequence by sequence. */
@@ -76,8 +84,7 @@ wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
     } else {
         WT_TRY(gather(context, data, options, begin, out));
     }
-    WT_TRY(WT_NEW(context, &out->sequence_of, out->rows, "rows of sequences"));
-    measure(out);
+    WT_TRY(wt_rows_measure(context, out));
 done:
     if (status != WT_OK)
         wt_rows_free(out);

@@ -22,6 +22,8 @@ typedef struct wt_rows {
 wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options, size_t begin, size_t end, wt_rows *out);
 void wt_rows_free(wt_rows *rows);
+/* The norm and sequence_of of rows that have all else. */
+wt_status wt_rows_measure(wt_context *context, wt_rows *rows);
 
 /* Replaces y by y S for an S (p, columns) with orthonormal columns, drawn by the seed. */
 wt_status wt_rows_sketch(wt_context *context, wt_rows *rows, size_t columns, uint64_t seed);

@@ -42,13 +42,14 @@ typedef struct {
     size_t scratch_each, most_chunk_rows;
 } job;
 
-static void softmax_rows(size_t rows, size_t columns, double *a) {
+/* times (columns), or NULL. */
+static void softmax_rows(size_t rows, size_t columns, const double *times, double *a) {
     for (size_t r = 0; r < rows; r++, a += columns) {
         double most = a[0], sum = 0;
         for (size_t c = 1; c < columns; c++)
             most = a[c] > most ? a[c] : most;
         for (size_t c = 0; c < columns; c++) {
-            a[c] = exp(a[c] - most);
+            a[c] = exp(a[c] - most) * (times == NULL ? 1 : times[c]);
             sum += a[c];
         }
         for (size_t c = 0; c < columns; c++)
@@ -58,7 +59,7 @@ static void softmax_rows(size_t rows, size_t columns, double *a) {
 
 /* One head of the sequences of a chunk:
  *   1. T (rows, d) = X_queries Theta_i
- *   2. A (q, l)    = softmax(T_s X_s^T)
+ *   2. A (q, l)    = softmax(T_s X_s^T), keys by how often they come
  *   3. h (q, d)    = A X_s */
 static void one_head(const job *work, size_t head, size_t begin, size_t end, double *scratch) {
     const wt_attention *in = work->in;
@@ -76,7 +77,7 @@ static void one_head(const job *work, size_t head, size_t begin, size_t end, dou
                         : work->weights + work->heads * work->starts[s] + head * rows * keys;
         work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, rows, keys, d, 1, turned + (row - first) * d, d,
                          in->key + key * d, d, 0, a, keys);
-        softmax_rows(rows, keys, a);
+        softmax_rows(rows, keys, in->times == NULL ? NULL : in->times + key, a);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, rows, d, keys, 1, a, keys, in->key + key * d, d, 0,
                          work->h + row * columns + head * d, columns);
     }

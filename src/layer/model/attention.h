@@ -18,6 +18,7 @@ typedef struct wt_attention {
     const size_t *row_start; /* (sequences + 1), the same for queries */
     const double *key;       /* (L, d) */
     const double *query;     /* (R, d); the keys where every token asks */
+    const double *times;     /* (L): how often a key comes; NULL = every key once */
 } wt_attention;
 
 /* n sequences of k tokens that all ask. */
