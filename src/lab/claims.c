@@ -24,6 +24,23 @@ bool wt_seed_explored(int64_t seed) {
     return false;
 }
 
+wt_lines_query wt_part_query(const wt_claim_part *part, const char *x) {
+    return (wt_lines_query){.experiment = part->experiment,
+                            .where = part->where,
+                            .x = x,
+                            .y = part->y,
+                            .apart = part->apart,
+                            .demand = part->demand};
+}
+
+wt_evidence wt_part_evidence(const wt_lines *lines) {
+    return (wt_evidence){.effect = {NAN, NAN, NAN},
+                         .cells = lines->point_count,
+                         .settings = lines->line_count,
+                         .dropped = lines->left_out,
+                         .failed = lines->failed};
+}
+
 wt_claim_part wt_part_rival(const wt_claim_part *part) {
     const wt_rival *rival = &part->rival;
     wt_claim_part out = *part;

@@ -47,6 +47,11 @@ struct wt_claim_part {
 const wt_claim *wt_claim_table(size_t *count);
 const wt_claim_part *wt_claim_part_at(size_t index);
 
+/* The lines of a part along `x`. */
+wt_lines_query wt_part_query(const wt_claim_part *part, const char *x);
+/* What the lines say of the evidence: cells, settings, those left out, those that failed. */
+wt_evidence wt_part_evidence(const wt_lines *lines);
+
 /* The part as its rival has it. */
 wt_claim_part wt_part_rival(const wt_claim_part *part);
 

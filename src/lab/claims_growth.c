@@ -1,7 +1,6 @@
 /* How the cost of finding grows, where some runs were given up. */
 #include <math.h>
 
-#include "base/memory.h"
 #include "lab/claims.h"
 #include "lab/statistics_growth.h"
 
@@ -65,27 +64,23 @@ static const wt_line *largest_line(const wt_lines *lines) {
 
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out) {
+    const wt_lines_query query = wt_part_query(part, part->x);
+    wt_arena arena = wt_arena_on(context, "growth");
     wt_lines lines;
-    wt_lines_query query = {.experiment = part->experiment,
-                            .where = part->where,
-                            .x = part->x,
-                            .y = part->y,
-                            .apart = part->apart};
-    uint32_t *units = NULL;
-    wt_spent *sizes = NULL;
     size_t count = 0;
     wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = true};
     WT_TRY(wt_lines_find(context, results, &query, &lines));
-    out->failed = lines.failed;
-    out->dropped = lines.left_out;
+    *out = wt_part_evidence(&lines);
+    out->searched = true;
+    out->cells = out->settings = 0;
     if (lines.line_count == 0)
         goto done;
     /* One setting: costs of others are not to be mixed in. */
     const wt_line *line = largest_line(&lines);
     const wt_line_point *points = lines.points + line->first;
-    WT_TRY(WT_NEW(context, &units, line->count, "growth"));
-    WT_TRY(WT_NEW(context, &sizes, line->different_x, "growth"));
+    uint32_t *units = WT_TAKE(&arena, uint32_t, line->count);
+    wt_spent *sizes = WT_TAKE(&arena, wt_spent, line->different_x);
+    WT_TRY(arena.status);
     for (size_t begin = 0, end; begin < line->count; begin = end) {
         for (end = begin + 1; end < line->count && points[end].x == points[begin].x;)
             end++;
@@ -101,7 +96,6 @@ wt_status wt_effect_growth(wt_context *context, const wt_results *results,
         out->effect.low = out->effect.high = NAN;
 done:
     wt_lines_free(&lines);
-    wt_release(units);
-    wt_release(sizes);
+    wt_arena_free(&arena);
     return status;
 }

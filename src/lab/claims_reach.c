@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "lab/claims.h"
 
 /* The sample size at which one draw of one line falls to the level. */
@@ -90,15 +89,13 @@ static double slope_of(const crossing *group, size_t count, bool *lower, bool *h
 }
 
 /* The mean over repetitions of the mean slope over settings. */
-static wt_status average(wt_context *context, crossing *all, size_t count, size_t draws,
+static wt_status average(wt_arena *arena, crossing *all, size_t count, size_t draws,
                          wt_evidence *out) {
-    double *sums = NULL, *values = NULL;
-    size_t *groups = NULL;
+    double *sums = WT_TAKE_ZERO(arena, double, draws), *values = WT_TAKE(arena, double, draws);
+    size_t *groups = WT_TAKE_ZERO(arena, size_t, draws);
     bool lower = false, higher = false;
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &sums, draws, "slopes"));
-    WT_TRY(WT_NEW_ZERO(context, &groups, draws, "slopes"));
-    WT_TRY(WT_NEW(context, &values, draws, "slopes"));
+    if (arena->status != WT_OK)
+        return arena->status;
     if (count > 0)
         qsort(all, count, sizeof *all, by_setting);
     for (size_t begin = 0, end; begin < count; begin = end) {
@@ -122,49 +119,35 @@ static wt_status average(wt_context *context, crossing *all, size_t count, size_
         out->effect.low = -INFINITY;
     if (higher && !isnan(out->effect.high))
         out->effect.high = INFINITY;
-done:
-    wt_release(sums);
-    wt_release(groups);
-    wt_release(values);
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
                           wt_evidence *out) {
+    const wt_lines_query query = wt_part_query(part, part->size);
+    wt_arena arena = wt_arena_on(context, "crossings");
     wt_lines lines;
-    wt_lines_query query = {.experiment = part->experiment,
-                            .where = part->where,
-                            .x = part->size,
-                            .y = part->y,
-                            .apart = part->apart};
-    uint32_t *draws = NULL, name = wt_results_name(results, part->x);
-    const wt_line_point **last = NULL;
-    crossing **of = NULL, *all = NULL;
+    uint32_t name = wt_results_name(results, part->x);
     size_t count = 0, draw_count = 0;
     wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
     WT_TRY(wt_lines_find(context, results, &query, &lines));
-    WT_TRY(WT_NEW(context, &draws, lines.point_count, "crossings"));
+    *out = wt_part_evidence(&lines);
+    uint32_t *draws = WT_TAKE(&arena, uint32_t, lines.point_count);
+    crossing *all = WT_TAKE(&arena, crossing, lines.point_count);
+    WT_TRY(arena.status);
     WT_TRY(wt_number_draws(context, lines.points, lines.point_count, draws, &draw_count));
-    WT_TRY(WT_NEW(context, &last, draw_count, "crossings"));
-    WT_TRY(WT_NEW(context, &of, draw_count, "crossings"));
-    WT_TRY(WT_NEW(context, &all, lines.point_count, "crossings"));
+    const wt_line_point **last = WT_TAKE(&arena, const wt_line_point *, draw_count);
+    crossing **of = WT_TAKE(&arena, crossing *, draw_count);
+    WT_TRY(arena.status);
     for (size_t i = 0; i < lines.line_count; i++) {
         uint32_t value = wt_line_value(&lines, &lines.lines[i], name);
         double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
         if (x > 0)
             count += cross(&lines, i, draws, part->level, x, name, last, of, all + count);
     }
-    out->cells = lines.point_count;
-    out->settings = lines.line_count;
-    out->dropped = lines.left_out;
-    out->failed = lines.failed;
-    WT_TRY(average(context, all, count, draw_count, out));
+    WT_TRY(average(&arena, all, count, draw_count, out));
 done:
     wt_lines_free(&lines);
-    wt_release(draws);
-    wt_release(last);
-    wt_release(of);
-    wt_release(all);
+    wt_arena_free(&arena);
     return status;
 }

@@ -1,41 +1,11 @@
 /* Effects that resample repetitions: exponents of means. */
 #include <math.h>
 
-#include "base/memory.h"
 #include "lab/claims.h"
 #include "lab/statistics_fit.h"
 #include "wattle/random.h"
 
 #define NORMAL_97 1.959964 /* quantile 97.5% of the normal law */
-
-/* Draws of an effect: what it may be at least and at most, where a draw does not tell. */
-typedef struct {
-    double *low, *high;
-} draws;
-
-static wt_status draws_open(wt_context *context, draws *out) {
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->low, WT_BOOTSTRAP_DRAWS, "draws"));
-    WT_TRY(WT_NEW(context, &out->high, WT_BOOTSTRAP_DRAWS, "draws"));
-done:
-    return status;
-}
-
-static void draws_close(draws *all) {
-    wt_release(all->low);
-    wt_release(all->high);
-}
-
-static void draws_set(draws *all, size_t index, double value, double least, double most) {
-    all->low[index] = isnan(value) ? least : value;
-    all->high[index] = isnan(value) ? most : value;
-}
-
-/* An end is open where more than 2.5% of the draws may lie beyond any number. */
-static wt_interval draws_end(draws *all, double value) {
-    return (wt_interval){value, wt_draws_interval(value, all->low, WT_BOOTSTRAP_DRAWS).low,
-                         wt_draws_interval(value, all->high, WT_BOOTSTRAP_DRAWS).high};
-}
 
 /* Resamples of n are narrower than n draws of the law, by sqrt((n - 1)/n), and their quantiles take
  * the spread as known: both are made good as Student's t does. */
@@ -48,8 +18,10 @@ static wt_interval widened(wt_interval from, size_t units) {
 
 typedef struct {
     wt_lines lines;
-    uint32_t *unit;  /* of every point */
-    double *weights; /* how often each unit is in the resample */
+    wt_arena arena;     /* holds the arrays below */
+    uint32_t *unit;     /* of every point */
+    double *weights;    /* how often each unit is in the resample */
+    double *low, *high; /* of every resample: what the effect is, and may be where it is not told */
     double *x, *y, *uniform;
     size_t units;
     double (*exponent)(const double *x, const double *y, size_t count);
@@ -122,48 +94,51 @@ static void resample(means *all, size_t draw) {
 static wt_status means_open(wt_context *context, const wt_results *results,
                             const wt_lines_query *query, means *out) {
     wt_status status;
+    out->arena = wt_arena_on(context, "means");
     WT_TRY(wt_lines_find(context, results, query, &out->lines));
     size_t count = out->lines.point_count;
-    WT_TRY(WT_NEW(context, &out->unit, count, "means"));
-    WT_TRY(WT_NEW(context, &out->weights, count, "means"));
-    WT_TRY(WT_NEW(context, &out->x, count, "means"));
-    WT_TRY(WT_NEW(context, &out->y, count, "means"));
+    out->unit = WT_TAKE(&out->arena, uint32_t, count);
+    out->weights = WT_TAKE(&out->arena, double, count);
+    out->x = WT_TAKE(&out->arena, double, count);
+    out->y = WT_TAKE(&out->arena, double, count);
+    out->low = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
+    out->high = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
+    WT_TRY(out->arena.status);
     WT_TRY(wt_number_draws(context, out->lines.points, count, out->unit, &out->units));
-    WT_TRY(WT_NEW(context, &out->uniform, out->units, "means"));
+    out->uniform = WT_TAKE(&out->arena, double, out->units);
+    WT_TRY(out->arena.status);
 done:
     return status;
 }
 
-static void means_close(means *all) {
-    wt_lines_free(&all->lines);
-    wt_release(all->unit);
-    wt_release(all->weights);
-    wt_release(all->x);
-    wt_release(all->y);
-    wt_release(all->uniform);
+/* An end is open where more than 2.5% of the resamples may lie beyond any number. */
+static wt_status bootstrap(wt_context *context, means *all, double value, wt_interval *out) {
+    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
+        wt_status status = wt_check_cancelled(context);
+        if (status != WT_OK)
+            return status;
+        resample(all, draw);
+        double slope = mean_exponent(all);
+        all->low[draw - 1] = isnan(slope) ? -INFINITY : slope;
+        all->high[draw - 1] = isnan(slope) ? INFINITY : slope;
+    }
+    *out = (wt_interval){value, wt_draws_interval(value, all->low, WT_BOOTSTRAP_DRAWS).low,
+                         wt_draws_interval(value, all->high, WT_BOOTSTRAP_DRAWS).high};
+    return WT_OK;
 }
 
 static wt_status measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
                          double (*exponent)(const double *x, const double *y, size_t count),
                          wt_evidence *out) {
-    wt_lines_query query = {.experiment = part->experiment,
-                            .where = part->where,
-                            .x = part->x,
-                            .y = part->y,
-                            .apart = part->apart,
-                            .demand = part->demand};
+    const wt_lines_query query = wt_part_query(part, part->x);
     means all = {.exponent = exponent};
-    draws slopes = {0};
     wt_status status;
     *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
     WT_TRY(means_open(context, results, &query, &all));
-    out->cells = all.lines.point_count;
-    out->settings = all.lines.line_count;
-    out->repetitions = all.units == 0 ? 0 : fewest(&all.lines);
-    out->dropped = all.lines.left_out;
-    out->failed = all.lines.failed;
+    *out = wt_part_evidence(&all.lines);
     if (all.units == 0)
         goto done;
+    out->repetitions = fewest(&all.lines);
     resample(&all, 0);
     double value = mean_exponent(&all);
     out->effect.value = value;
@@ -171,15 +146,11 @@ static wt_status measure(wt_context *context, const wt_results *results, const w
         out->effect = (wt_interval){NAN, -INFINITY, INFINITY};
     if (!isfinite(value) || out->repetitions < 2)
         goto done;
-    WT_TRY(draws_open(context, &slopes));
-    for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
-        resample(&all, draw);
-        draws_set(&slopes, draw - 1, mean_exponent(&all), -INFINITY, INFINITY);
-    }
-    out->effect = widened(draws_end(&slopes, value), out->repetitions);
+    WT_TRY(bootstrap(context, &all, value, &out->effect));
+    out->effect = widened(out->effect, out->repetitions);
 done:
-    means_close(&all);
-    draws_close(&slopes);
+    wt_lines_free(&all.lines);
+    wt_arena_free(&all.arena);
     return status;
 }
 

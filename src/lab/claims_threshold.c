@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "lab/claims.h"
 #include "lab/statistics_threshold.h"
 
@@ -73,23 +72,19 @@ static int by_x(const void *left, const void *right) {
 wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_critical **out, size_t *count,
                             size_t *failed) {
-    wt_lines_query query = {.experiment = part->experiment,
-                            .where = part->where,
-                            .x = part->size,
-                            .y = part->y,
-                            .apart = part->apart,
-                            .failures = true};
+    wt_lines_query query = wt_part_query(part, part->size);
+    wt_arena arena = wt_arena_on(context, "critical sizes");
     wt_lines lines;
-    wt_trials *trials = NULL;
-    member *members = NULL;
     wt_status status;
     *out = NULL;
     *count = 0;
+    query.failures = true;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     if (failed != NULL)
         *failed = lines.failed;
-    WT_TRY(WT_NEW(context, &trials, lines.point_count, "trials"));
-    WT_TRY(WT_NEW(context, &members, lines.line_count, "critical sizes"));
+    wt_trials *trials = WT_TAKE(&arena, wt_trials, lines.point_count);
+    member *members = WT_TAKE(&arena, member, lines.line_count);
+    WT_TRY(arena.status);
     for (size_t i = 0; i < lines.line_count; i++)
         members[i] = (member){&lines, wt_results_name(results, part->x), i};
     size_t chosen = lines.line_count;
@@ -102,13 +97,13 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
     for (; *count < chosen; ++*count) {
         const wt_line *line = &lines.lines[members[*count].index];
         size_t sizes = trials_of(&lines, line, trials);
+        WT_TRY(wt_check_cancelled(context));
         WT_TRY(wt_critical_fit(context, parameter(&lines, line, members->x), trials, sizes,
                                SUCCESS_RATE, *out + *count));
     }
 done:
     wt_lines_free(&lines);
-    wt_release(trials);
-    wt_release(members);
+    wt_arena_free(&arena);
     return status;
 }
 
