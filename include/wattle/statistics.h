@@ -48,14 +48,6 @@ typedef struct wt_affine_fit {
 WT_API wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x,
                                   const double *y, size_t count, uint64_t seed, wt_affine_fit *out);
 
-typedef struct wt_power_fit {
-    wt_interval factor, exponent; /* y = factor x^exponent */
-    double r_squared;             /* of the logs */
-} wt_power_fit;
-/* The same through (log x, log y); all above 0. */
-WT_API wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y,
-                                 size_t count, uint64_t seed, wt_power_fit *out);
-
 /* Where growth exponents are looked for. One at an end may lie beyond it. */
 #define WT_LEAST_EXPONENT (-2.0)
 #define WT_MOST_EXPONENT  3.0

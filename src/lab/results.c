@@ -64,6 +64,16 @@ static wt_status keep_value(wt_context *context, wt_results *results, const wt_f
     return keep_text(context, results, member->value, member->value_length, member, out);
 }
 
+wt_status wt_results_copy(wt_context *context, wt_results *results, const char *text, char **out) {
+    size_t bytes = strlen(text) + 1;
+    if (results->kept.context == NULL)
+        results->kept = wt_arena_on(context, "results");
+    *out = WT_TAKE(&results->kept, char, bytes);
+    if (*out != NULL)
+        memcpy(*out, text, bytes);
+    return results->kept.status;
+}
+
 static wt_status fail_json(wt_context *context, const wt_record *record, const char *what) {
     return wt_fail(context, WT_DATA,
                    "cell %.12s: the %s are no JSON object of plain values in order", record->hash,
@@ -167,127 +177,6 @@ done:
     return status;
 }
 
-/* ---- tallies --------------------------------------------------------------------------------- */
-
-static void add_least(wt_least_numbers *to, int64_t number) {
-    size_t place = 0;
-    while (place < to->count && to->numbers[place] < number)
-        place++;
-    if (place < to->count && to->numbers[place] == number)
-        return;
-    to->more |= to->count == WT_LEAST;
-    if (place == WT_LEAST)
-        return;
-    size_t moved = to->count - place - (to->count == WT_LEAST);
-    memmove(to->numbers + place + 1, to->numbers + place, moved * sizeof *to->numbers);
-    to->numbers[place] = number;
-    to->count += to->count < WT_LEAST;
-}
-
-static wt_status add_least_text(wt_context *context, wt_least_texts *to, const char *text) {
-    size_t place = 0;
-    int order = -1;
-    char *copy;
-    while (place < to->count && (order = strcmp(to->texts[place], text)) < 0)
-        place++;
-    if (place < to->count && order == 0)
-        return WT_OK;
-    to->more |= to->count == WT_LEAST;
-    if (place == WT_LEAST)
-        return WT_OK;
-    wt_status status = wt_copy_text(context, &copy, text, "a result");
-    if (status != WT_OK)
-        return status;
-    if (to->count == WT_LEAST)
-        wt_release(to->texts[--to->count]);
-    memmove(to->texts + place + 1, to->texts + place, (to->count - place) * sizeof *to->texts);
-    to->texts[place] = copy;
-    to->count++;
-    return WT_OK;
-}
-
-uint32_t wt_results_experiment(const wt_results *results, const char *experiment) {
-    for (size_t i = 0; i < results->tally_count; i++)
-        if (strcmp(results->tallies[i].name, experiment) == 0)
-            return (uint32_t)i;
-    return WT_NO_TEXT;
-}
-
-/* Cells of one experiment mostly come one after the other, or there are few experiments. */
-static wt_status keep_tally(wt_context *context, wt_results *results, const wt_record *record,
-                            uint32_t *out) {
-    wt_status status = WT_OK;
-    *out = wt_results_experiment(results, record->experiment);
-    if (*out != WT_NO_TEXT)
-        return status;
-    WT_TRY(
-        WT_GROW(context, &results->tallies, results->tally_count, &results->tally_room, "results"));
-    *out = (uint32_t)results->tally_count;
-    WT_TRY(wt_copy_text(context, &results->tallies[*out].name, record->experiment, "a result"));
-    results->tally_count++;
-done:
-    return status;
-}
-
-static wt_status add_failure(wt_context *context, wt_results *results, const wt_record *record,
-                             const wt_result *cell) {
-    wt_status status = WT_OK;
-    WT_TRY(WT_GROW(context, &results->lost, results->failed, &results->failed_room, "results"));
-    if (results->failed < WT_FAILURES_KEPT) {
-        wt_failure *failure = &results->failures[results->failed];
-        WT_TRY(wt_copy_text(context, &failure->hash, record->hash, "a result"));
-        WT_TRY(wt_copy_text(context, &failure->experiment, record->experiment, "a result"));
-        WT_TRY(wt_copy_text(context, &failure->message, record->message, "a result"));
-    }
-    results->settings[cell->setting].lost++;
-    results->lost[results->failed] = *cell;
-    results->lost[results->failed++].metric_count = 0;
-done:
-    return status;
-}
-
-/* The text in place of the one at `slot`. */
-static wt_status replace(wt_context *context, char **slot, const char *text) {
-    char *copy;
-    wt_status status = wt_copy_text(context, &copy, text, "a result");
-    if (status != WT_OK)
-        return status;
-    wt_release(*slot);
-    *slot = copy;
-    return WT_OK;
-}
-
-static wt_status note_date(wt_context *context, wt_results *results, const char *date) {
-    wt_status status = WT_OK;
-    if (results->first_date == NULL || strcmp(date, results->first_date) < 0)
-        WT_TRY(replace(context, &results->first_date, date));
-    if (results->last_date == NULL || strcmp(date, results->last_date) > 0)
-        WT_TRY(replace(context, &results->last_date, date));
-done:
-    return status;
-}
-
-static wt_status note_tally(wt_context *context, wt_results *results, const wt_record *record,
-                            uint32_t experiment, const wt_result *cell, bool repeats) {
-    wt_tally *tally = &results->tallies[experiment];
-    wt_status status;
-    if (tally->done + tally->failed == 0) {
-        tally->first_setting = cell->setting;
-        tally->result_version = record->result_version;
-    }
-    WT_TRY(add_least_text(context, &tally->versions, record->version));
-    WT_TRY(add_least_text(context, &tally->machines, record->machine));
-    WT_TRY(note_date(context, results, record->finished_date));
-    add_least(&tally->seeds, record->seed);
-    if (repeats)
-        add_least(&tally->reps, cell->rep);
-    tally->repeats |= repeats;
-    tally->wall_seconds += record->wall_seconds;
-    *(record->failed ? &tally->failed : &tally->done) += 1;
-done:
-    return status;
-}
-
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static unsigned digit(char letter) {
@@ -334,13 +223,13 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
     uint32_t experiment;
     bool repeats;
     wt_status status;
-    WT_TRY(keep_tally(context, results, record, &experiment));
+    WT_TRY(wt_tally_keep(context, results, record, &experiment));
     WT_TRY(keep_setting(context, results, record, experiment, &cell, &repeats));
     WT_TRY(read_metrics(context, results, record, &cell));
-    WT_TRY(note_tally(context, results, record, experiment, &cell, repeats));
+    WT_TRY(wt_tally_note(context, results, record, experiment, &cell, repeats));
     wt_result_name(record->hash, cell.name);
     if (record->failed) {
-        WT_TRY(add_failure(context, results, record, &cell));
+        WT_TRY(wt_tally_fail(context, results, record, &cell));
         goto done;
     }
     WT_TRY(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
@@ -349,10 +238,6 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
     results->cells[results->count++] = cell;
 done:
     return status;
-}
-
-const wt_result *wt_results_cell(const wt_results *results, size_t index) {
-    return index < results->count ? &results->cells[index] : &results->lost[index - results->count];
 }
 
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric) {
@@ -392,26 +277,18 @@ static wt_status take_record(void *user, const wt_record *record) {
     return wt_fail(load->context, WT_DATA, "%s: is damaged: %s", load->shown, reason);
 }
 
-static wt_status add_text(wt_context *context, char ***texts, size_t *count, size_t *room,
-                          const char *text) {
-    wt_status status;
-    WT_TRY(WT_GROW(context, texts, *count, room, "commands"));
-    WT_TRY(wt_copy_text(context, &(*texts)[*count], text, "a command"));
-    ++*count;
-done:
-    return status;
-}
-
 static wt_status take_about(void *user, const char *kind, const char *text) {
     loader *load = user;
-    wt_results *results = load->results;
-    if (strcmp(kind, "command") == 0)
-        return add_text(load->context, &results->commands, &results->command_count,
-                        &results->command_room, text);
-    if (strcmp(kind, "sweep") == 0)
-        return add_text(load->context, &results->sweeps, &results->sweep_count,
-                        &results->sweep_room, text);
-    return WT_OK;
+    bool command = strcmp(kind, "command") == 0;
+    wt_facts *facts = command ? &load->results->commands : &load->results->sweeps;
+    wt_status status = WT_OK;
+    if (!command && strcmp(kind, "sweep") != 0)
+        return WT_OK;
+    WT_TRY(WT_GROW(load->context, &facts->texts, facts->count, &facts->room, "commands"));
+    WT_TRY(wt_results_copy(load->context, load->results, text, &facts->texts[facts->count]));
+    facts->count++;
+done:
+    return status;
 }
 
 /* Room as the store says, so that none is left over; it grows all the same where that was wrong. */
@@ -468,50 +345,30 @@ void wt_results_free(wt_results *results) {
     wt_release(results);
 }
 
-size_t wt_results_done(const wt_results *results) {
-    return results->count;
-}
-
-size_t wt_results_failed(const wt_results *results) {
-    return results->failed;
-}
-
 static void free_texts(wt_least_texts *texts) {
     for (size_t i = 0; i < texts->count; i++)
         wt_release(texts->texts[i]);
 }
 
 void wt_results_clear(wt_results *results) {
-    void *const blocks[] = {results->cells,   results->metrics,    results->settings,
-                            results->lost,    results->values,     results->texts,
-                            results->letters, results->names,      results->shapes,
-                            results->wanted,  results->first_date, results->last_date};
+    void *const blocks[] = {results->cells,        results->metrics,       results->settings,
+                            results->lost,         results->values,        results->texts,
+                            results->letters,      results->names,         results->shapes,
+                            results->wanted,       results->first_date,    results->last_date,
+                            results->sweeps.texts, results->commands.texts};
     for (size_t i = 0; i < results->tally_count; i++) {
-        wt_release(results->tallies[i].name);
         free_texts(&results->tallies[i].versions);
         free_texts(&results->tallies[i].machines);
     }
-    for (size_t i = 0; i < WT_FAILURES_KEPT; i++) {
-        wt_release(results->failures[i].hash);
-        wt_release(results->failures[i].experiment);
-        wt_release(results->failures[i].message);
-    }
-    for (size_t i = 0; i < results->command_count; i++)
-        wt_release(results->commands[i]);
-    for (size_t i = 0; i < results->sweep_count; i++)
-        wt_release(results->sweeps[i]);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
     wt_slots_free(&results->by_text);
     wt_slots_free(&results->by_setting);
     wt_slots_free(&results->by_shape);
     wt_release(results->tallies);
-    wt_release(results->sweeps);
-    wt_release(results->commands);
+    wt_arena_free(&results->kept);
     *results = (wt_results){0};
 }
-
-/* ---- what they say --------------------------------------------------------------------------- */
 
 uint32_t wt_results_name(const wt_results *results, const char *name) {
     char json[WT_VALUE_TEXT + 2];
@@ -520,114 +377,4 @@ uint32_t wt_results_name(const wt_results *results, const char *name) {
         return WT_NO_TEXT;
     snprintf(json, sizeof json, "\"%s\"", name);
     return find_text(results, json, length, wt_slots_hash(0, json, length));
-}
-
-const uint32_t *wt_setting_names(const wt_results *results, uint32_t setting, size_t *count) {
-    const wt_shape *shape = &results->shapes[results->settings[setting].shape];
-    *count = shape->count;
-    return results->names + shape->first;
-}
-
-const uint32_t *wt_setting_values(const wt_results *results, uint32_t setting) {
-    return results->values + results->settings[setting].first;
-}
-
-uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t name) {
-    size_t count;
-    const uint32_t *names = wt_setting_names(results, setting, &count);
-    for (size_t i = 0; i < count && name != WT_NO_TEXT; i++)
-        if (names[i] == name)
-            return wt_setting_values(results, setting)[i];
-    return WT_NO_TEXT;
-}
-
-double wt_result_metric(const wt_results *results, const wt_result *cell, uint32_t name,
-                        double otherwise) {
-    for (size_t i = 0; i < cell->metric_count; i++)
-        if (results->metrics[cell->first_metric + i].name == name)
-            return results->metrics[cell->first_metric + i].value;
-    return otherwise;
-}
-
-double wt_result_number(const wt_results *results, const wt_result *cell, const char *name) {
-    uint32_t text = wt_results_name(results, name);
-    uint32_t value = wt_setting_value(results, cell->setting, text);
-    double otherwise = NAN;
-    if (value != WT_NO_TEXT)
-        otherwise = results->texts[value].number;
-    else if (strcmp(name, "rep") == 0)
-        otherwise = (double)cell->rep;
-    else if (strcmp(name, "seed") == 0)
-        otherwise = (double)cell->seed;
-    return wt_result_metric(results, cell, text, otherwise);
-}
-
-const char *wt_text_words(const wt_results *results, uint32_t text, char *out, size_t size) {
-    out[0] = '\0';
-    if (text == WT_NO_TEXT)
-        return out;
-    const wt_text *value = &results->texts[text];
-    if (value->kind == WT_FLAT_WORDS)
-        wt_flat_spell(letters_of(results, text) + 1, value->length - 2, out, size);
-    else if (value->kind == WT_FLAT_TRUE || value->kind == WT_FLAT_FALSE)
-        snprintf(out, size, "%s", value->kind == WT_FLAT_TRUE ? "true" : "false");
-    else if (value->kind != WT_FLAT_NULL)
-        snprintf(out, size, "%.10g", value->number);
-    return out;
-}
-
-/* Whether the words fit one of the alternatives of a pattern `length` long. */
-static bool fits_one(const char *words, const char *pattern, size_t length) {
-    while (true) {
-        const char *bar = memchr(pattern, '|', length);
-        size_t here = bar == NULL ? length : (size_t)(bar - pattern);
-        bool open = here > 0 && pattern[here - 1] == '*';
-        size_t fixed = open ? here - 1 : here;
-        if (strncmp(words, pattern, fixed) == 0 && (open || words[fixed] == '\0'))
-            return true;
-        if (bar == NULL)
-            return false;
-        length -= here + 1;
-        pattern = bar + 1;
-    }
-}
-
-/* Whether a value is a number that is not below the limit. */
-static bool reaches(const wt_results *results, uint32_t value, const char *limit, size_t length) {
-    char text[WT_VALUE_TEXT];
-    double least;
-    snprintf(text, sizeof text, "%.*s", (int)length, limit);
-    return value != WT_NO_TEXT && wt_parse_real(text, &least) &&
-           results->texts[value].number >= least;
-}
-
-bool wt_setting_fits(const wt_results *results, uint32_t setting, const char *where) {
-    char name[WT_VALUE_TEXT], words[WT_VALUE_TEXT];
-    for (; where != NULL && *where != '\0'; where += *where == ' ') {
-        size_t whole = strcspn(where, " "), left = strcspn(where, "!>=");
-        if (left >= whole || left >= sizeof name)
-            return false;
-        bool other = where[left] == '!', least = where[left] == '>';
-        size_t begin = left + (other || least ? 2 : 1);
-        snprintf(name, sizeof name, "%.*s", (int)left, where);
-        uint32_t value = wt_setting_value(results, setting, wt_results_name(results, name));
-        wt_text_words(results, value, words, sizeof words);
-        if (least ? !reaches(results, value, where + begin, whole - begin)
-                  : fits_one(words, where + begin, whole - begin) == other)
-            return false;
-        where += whole;
-    }
-    return true;
-}
-
-size_t wt_results_fitting(const wt_results *results, const char *experiment, const char *where,
-                          const char *or_else) {
-    uint32_t wanted = wt_results_experiment(results, experiment);
-    size_t count = 0;
-    for (uint32_t i = 0; i < results->setting_count; i++)
-        if (results->settings[i].experiment == wanted &&
-            (wt_setting_fits(results, i, where) ||
-             (or_else != NULL && wt_setting_fits(results, i, or_else))))
-            count += results->settings[i].cells;
-    return count;
 }

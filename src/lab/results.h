@@ -4,7 +4,7 @@
 #ifndef WT_LAB_RESULTS_H
 #define WT_LAB_RESULTS_H
 
-#include "base/context.h"
+#include "base/arena.h"
 #include "lab/flat.h"
 #include "lab/slots.h"
 #include "wattle/results.h"
@@ -73,6 +73,11 @@ typedef struct wt_failure {
     char *hash, *experiment, *message;
 } wt_failure;
 
+typedef struct wt_facts {
+    char **texts;
+    size_t count, room;
+} wt_facts;
+
 struct wt_results {
     size_t count, room;
     wt_result *cells; /* done, in the order of their hashes */
@@ -99,10 +104,9 @@ struct wt_results {
     wt_result *lost;                       /* without metrics, in the order of their hashes */
     wt_failure failures[WT_FAILURES_KEPT]; /* the first of them */
     char *first_date, *last_date;          /* NULL without cells */
-    size_t command_count, command_room;
-    char **commands; /* the command lines that wrote to the store */
-    size_t sweep_count, sweep_room;
-    char **sweeps; /* what they ran: "experiment=curve n=16:512:x2 .." */
+    wt_facts commands;                     /* the command lines that wrote to the store */
+    wt_facts sweeps;                       /* what they ran: "experiment=curve n=16:512:x2 .." */
+    wt_arena kept;                         /* texts of tallies, failures, commands and sweeps */
 };
 
 /* Before cells come: keeps metrics of this name. Without a call, all are kept. */
@@ -114,6 +118,18 @@ wt_status wt_results_read_file(wt_context *context, const char *path, wt_results
 void wt_results_clear(wt_results *results);
 /* Adds what is kept of the record. WT_DATA when its JSON is none. */
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record);
+
+/* A copy of the text that lives as long as the results. */
+wt_status wt_results_copy(wt_context *context, wt_results *results, const char *text, char **out);
+
+/* results_tally.c: the number of a record's experiment; what its cell adds to the tally; a cell
+ * that failed. */
+wt_status wt_tally_keep(wt_context *context, wt_results *results, const wt_record *record,
+                        uint32_t *out);
+wt_status wt_tally_note(wt_context *context, wt_results *results, const wt_record *record,
+                        uint32_t experiment, const wt_result *cell, bool repeats);
+wt_status wt_tally_fail(wt_context *context, wt_results *results, const wt_record *record,
+                        const wt_result *cell);
 
 /* Numbers of a name and of an experiment; WT_NO_TEXT when no cell has them. */
 uint32_t wt_results_name(const wt_results *results, const char *name);

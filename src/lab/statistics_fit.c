@@ -209,26 +209,6 @@ done:
     return status;
 }
 
-wt_status wt_power_fit_of(wt_context *context, const double *x, const double *y, size_t count,
-                          uint64_t seed, wt_power_fit *out) {
-    double *logs = NULL;
-    wt_affine_fit fit;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &logs, 2 * count, "a fit"));
-    for (size_t i = 0; i < count; i++) {
-        logs[i] = log(x[i]);
-        logs[count + i] = log(y[i]);
-    }
-    WT_TRY(fit_line(context, logs, logs + count, count, seed, &fit));
-    *out = (wt_power_fit){
-        .factor = {exp(fit.intercept.value), exp(fit.intercept.low), exp(fit.intercept.high)},
-        .exponent = fit.slope,
-        .r_squared = fit.r_squared};
-done:
-    wt_release(logs);
-    return status;
-}
-
 /* The share of the variance of y that a + b (x^p - 1)/p with b >= 0 leaves: 1 where y falls. */
 static double left_over(const double *x, const double *y, size_t count, double p) {
     double n = (double)count, mean_u = 0, mean_y = 0, uu = 0, uy = 0, yy = 0;

@@ -28,8 +28,9 @@ enum {
     FINISHED_DATE
 };
 
-wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
-                        const char *text) {
+/* Text to parameter number `at`, from 1; it must outlive the statement. */
+static wt_status bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
+                      const char *text) {
     return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK
                ? WT_OK
                : wt_store_fail(context, store);
@@ -162,7 +163,7 @@ wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experi
                                                  " FROM cell WHERE experiment = ?1 ORDER BY hash",
                             &statement));
     if (experiment != NULL)
-        WT_TRY(wt_store_bind(context, store, statement, 1, experiment));
+        WT_TRY(bind(context, store, statement, 1, experiment));
     WT_TRY(walk(context, store, statement, take, user, &rows));
 done:
     sqlite3_finalize(statement);
@@ -176,7 +177,7 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
     if (store->get == NULL)
         WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1",
                                 &store->get));
-    WT_TRY(wt_store_bind(context, store, store->get, 1, hash));
+    WT_TRY(bind(context, store, store->get, 1, hash));
     WT_TRY(walk(context, store, store->get, take, user, &rows));
     *found = rows > 0;
 done:
@@ -240,7 +241,7 @@ static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt 
                            [FINISHED_DATE] = record->finished_date};
     for (int i = 0; i <= FINISHED_DATE; i++) {
         wt_status status =
-            texts[i] == NULL ? WT_OK : wt_store_bind(context, store, statement, i + 1, texts[i]);
+            texts[i] == NULL ? WT_OK : bind(context, store, statement, i + 1, texts[i]);
         if (status != WT_OK)
             return status;
     }
@@ -363,8 +364,8 @@ wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, 
                             "INSERT INTO about SELECT ?1, ?2 WHERE NOT EXISTS"
                             " (SELECT 1 FROM about WHERE kind = ?1 AND text = ?2)",
                             &statement));
-    WT_TRY(wt_store_bind(context, store, statement, 1, kind));
-    WT_TRY(wt_store_bind(context, store, statement, 2, text));
+    WT_TRY(bind(context, store, statement, 1, kind));
+    WT_TRY(bind(context, store, statement, 2, text));
     if (wt_store_step(context, store, statement) != SQLITE_DONE)
         status = wt_store_fail(context, store);
 done:

@@ -31,9 +31,6 @@ wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql
                            sqlite3_stmt **out);
 /* SQLITE_ROW, SQLITE_DONE or a failure. */
 int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement);
-/* Binds text to parameter number `at`, from 1; the text must outlive the statement. */
-wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
-                        const char *text);
 /* Begins a transaction unless one is open. */
 wt_status wt_store_begin(wt_context *context, wt_store *store);
 

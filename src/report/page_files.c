@@ -67,13 +67,13 @@ wt_status wt_page_sweeps(wt_page *page) {
     const wt_results *results = page->results;
     wt_status status;
     WT_TRY(WT_NEW_ZERO(page->context, &page->sweep_of, results->count, "sweeps"));
-    WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweep_count, "sweeps"));
-    for (size_t i = 0; i < results->sweep_count; i++) {
-        wt_rerun_spec(&spec, results->sweeps[i]);
+    WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweeps.count, "sweeps"));
+    for (size_t i = 0; i < results->sweeps.count; i++) {
+        wt_rerun_spec(&spec, results->sweeps.texts[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
         WT_TRY(write_text(page->context, path, &spec));
         wt_script_free(&spec);
-        WT_TRY(wt_rerun_makes(page->context, results->sweeps[i], results, (uint32_t)i,
+        WT_TRY(wt_rerun_makes(page->context, results->sweeps.texts[i], results, (uint32_t)i,
                               page->sweep_of));
     }
 done:
@@ -84,7 +84,7 @@ done:
 /* The sweeps that make the cells of the chart, for each cell the first of them: so every sweep that
  * is named makes a cell that those before it do not. */
 static void choose_sweeps(wt_page *page, const wt_chart *chart) {
-    memset(page->used, 0, page->results->sweep_count * sizeof *page->used);
+    memset(page->used, 0, page->results->sweeps.count * sizeof *page->used);
     for (size_t i = 0; i < chart->cells; i++)
         if (page->sweep_of[chart->from[i]] > 0)
             page->used[page->sweep_of[chart->from[i]] - 1] = true;
@@ -95,7 +95,7 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
     choose_sweeps(page, chart);
     wt_script_add(html, "<pre>");
-    for (size_t i = 0; i < page->results->sweep_count; i++) {
+    for (size_t i = 0; i < page->results->sweeps.count; i++) {
         if (!page->used[i])
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */
@@ -103,7 +103,7 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
         wt_html_text(html, page->folder_word);
         wt_script_add(html, "/sweep-%zu.ini", i + 1);
         wt_script words = {.context = page->context};
-        wt_rerun_words(&words, page->results->sweeps[i]);
+        wt_rerun_words(&words, page->results->sweeps.texts[i]);
         if (words.status != WT_OK)
             html->status = words.status;
         if (words.text != NULL)
@@ -167,7 +167,7 @@ void wt_page_tidy(wt_page *page) {
             snprintf(name, sizeof name, "%s.%s", spec->id, kinds[k]);
             (void)remove_file(page, name);
         }
-    size_t number = page->results->sweep_count;
+    size_t number = page->results->sweeps.count;
     do
         snprintf(name, sizeof name, "sweep-%zu.ini", ++number);
     while (remove_file(page, name));

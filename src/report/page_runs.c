@@ -90,15 +90,15 @@ static void add_experiment(wt_page *page, uint32_t experiment) {
 static void add_commands(wt_page *page) {
     wt_script *html = &page->html;
     const wt_results *results = page->results;
-    if (results->command_count == 0)
+    if (results->commands.count == 0)
         return;
     wt_script_add(html, "<h4>Commands that wrote to the store</h4>\n<pre>");
-    for (size_t i = 0; i < results->command_count && i < COMMANDS_SHOWN; i++) {
-        wt_html_text(html, results->commands[i]);
+    for (size_t i = 0; i < results->commands.count && i < COMMANDS_SHOWN; i++) {
+        wt_html_text(html, results->commands.texts[i]);
         wt_script_add(html, "\n");
     }
-    if (results->command_count > COMMANDS_SHOWN)
-        wt_script_add(html, "... and %zu more\n", results->command_count - COMMANDS_SHOWN);
+    if (results->commands.count > COMMANDS_SHOWN)
+        wt_script_add(html, "... and %zu more\n", results->commands.count - COMMANDS_SHOWN);
     wt_script_add(html, "</pre>\n");
 }
 

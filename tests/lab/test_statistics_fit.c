@@ -75,11 +75,12 @@ static void exponents_are_covered(void **state) {
         for (uint64_t set = 0; set < SETS; set++) {
             wt_random_normal(wt_stream_for(5, "noise", set), 0, MOST, noise);
             for (size_t i = 0; i < counts[c]; i++)
-                y[i] = 3 * pow(x[i], -0.5) * exp(0.2 * noise[i]);
-            wt_power_fit fit;
-            CHECK_OK(*state, wt_power_fit_of(*state, x, y, counts[c], set, &fit));
-            covered += fit.exponent.low <= -0.5 && -0.5 <= fit.exponent.high;
-            assert_true(fit.factor.low < fit.factor.value && fit.factor.value < fit.factor.high);
+                y[i] = log(3 * pow(x[i], -0.5)) + 0.2 * noise[i];
+            wt_affine_fit fit;
+            CHECK_OK(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, counts[c], set, &fit));
+            covered += fit.slope.low <= -0.5 && -0.5 <= fit.slope.high;
+            assert_true(fit.intercept.low < fit.intercept.value &&
+                        fit.intercept.value < fit.intercept.high);
         }
         double more = counts[c] < 6 ? 0 : 0.009;
         if (covered < SETS * (0.93 - more) || covered > SETS * (0.977 + more))
@@ -145,14 +146,15 @@ static void draws_give_quantiles(void **state) {
 
 static void what_cannot_be_fitted_is_told(void **state) {
     wt_affine_fit fit;
-    wt_power_fit power;
     const double x[] = {1, 1, 1, 0}, y[] = {1, 2, 3, 4};
     CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, 3, 1, &fit), WT_USAGE,
                 "three points at two different x, not 3 points");
     CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, y, y, 2, 1, &fit), WT_USAGE,
                 "not 2 points");
-    CHECK_FAILS(*state, wt_power_fit_of(*state, x, y, 4, 1, &power), WT_USAGE,
+    CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, 4, 1, &fit), WT_USAGE,
                 "point 3 of a fit is not finite");
+    CHECK_FAILS(*state, wt_affine_fit_of(*state, (wt_growth)3, x, y, 4, 1, &fit), WT_USAGE,
+                "growth");
 }
 
 int main(void) {
