@@ -105,7 +105,8 @@ wt_status curve_draw(cli_call *call, const curve_table *table, const char *path)
     WT_TRY(WT_NEW(context, &sheet.numbers, slots * 4 * sheet.most, "a figure"));
     for (size_t i = 0; i < lines; i++)
         WT_TRY(add_line(call, &sheet, table, &table->lines[i], axis));
-    wt_figure figure = {.panels = sheet.panels, .panel_count = sheet.panel_count, .share_y = true};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = sheet.panels, .panel_count = sheet.panel_count,
+                        .share_y = true};
     WT_TRY(cli_plot(call, &figure, path));
 done:
     wt_release(sheet.panels);

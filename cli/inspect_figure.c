@@ -120,7 +120,8 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
         WT_TRY(fill_profile(call, products, h, &heads[h], unit, reach, offsets, &all[h]));
         place(&all[h], h, a_row, crop, text, panels);
     }
-    wt_figure figure = {.panels = panels,
+    wt_figure figure = {WT_FIGURE_SIZES,
+                        .panels = panels,
                         .panel_count = text ? shown : 2 * groups * a_row,
                         .columns = a_row,
                         .share_y = true,

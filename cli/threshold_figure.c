@@ -137,7 +137,7 @@ wt_status cli_threshold_draw(cli_call *call, const wt_threshold_summary *summary
          .series = out->growth,
          .series_count = out->growths},
     };
-    wt_figure figure = {.panels = panels, .panel_count = 2};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = panels, .panel_count = 2};
     WT_TRY(cli_plot(call, &figure, path));
 done:
     if (out != NULL) {

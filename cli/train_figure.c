@@ -120,10 +120,8 @@ wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *pat
          .series = out.attention,
          .series_count = out.lines},
     };
-    wt_figure figure = {.title = trial->setting->task,
-                        .panels = panels,
-                        .panel_count = attends ? 4 : 3,
-                        .columns = 2};
+    wt_figure figure = {WT_FIGURE_SIZES, .title = trial->setting->task, .panels = panels,
+                        .panel_count = attends ? 4 : 3, .columns = 2};
     WT_TRY(cli_plot(call, &figure, path));
 done:
     wt_release(out.step);

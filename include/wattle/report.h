@@ -60,7 +60,12 @@ typedef struct wt_panel {
     size_t heat_rows, heat_columns;
 } wt_panel;
 
+/* To be set with WT_FIGURE_SIZES, which tells the sizes that the caller's headers knew:
+ *
+ *     wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
+ */
 typedef struct wt_figure {
+    size_t size, panel_size, series_size;
     const char *title; /* NULL = none */
     const wt_panel *panels;
     size_t panel_count;
@@ -69,6 +74,8 @@ typedef struct wt_figure {
     double heat_limit;  /* colours of heat maps run from -heat_limit to heat_limit */
     const char *legend; /* what the colours of heat maps mean; NULL = no words */
 } wt_figure;
+#define WT_FIGURE_SIZES                                                                            \
+    .size = sizeof(wt_figure), .panel_size = sizeof(wt_panel), .series_size = sizeof(wt_series)
 
 /* Draws into a file, told by its extension: .svg, .pdf or .png. The file is either the old one or
  * whole. WT_UNAVAILABLE when gnuplot is not installed, dies or hangs. */

@@ -304,8 +304,8 @@ wt_figure wt_chart_figure(const wt_chart *chart, wt_panel *panels, wt_series *se
             .series = series + first,
             .series_count = count};
     }
-    return (wt_figure){
-        .title = spec->title, .panels = panels, .panel_count = panel_count, .share_y = true};
+    return (wt_figure){WT_FIGURE_SIZES, .title = spec->title, .panels = panels,
+                       .panel_count = panel_count, .share_y = true};
 }
 
 static void csv_number(wt_script *out, double value) {

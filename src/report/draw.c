@@ -123,14 +123,18 @@ done:
     return status;
 }
 
-wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const char *path) {
+wt_status wt_figure_write(wt_context *context, const wt_figure *given, const char *path) {
+    wt_arena arena = wt_arena_on(context, "a figure");
+    wt_figure figure;
     char *picture = NULL;
     size_t bytes;
     wt_status status;
+    WT_TRY(wt_figure_read(&arena, given, &figure));
     WT_TRY(wt_figure_check_path(context, path));
-    WT_TRY(draw(context, figure, find_format(path), &picture, &bytes));
+    WT_TRY(draw(context, &figure, find_format(path), &picture, &bytes));
     WT_TRY(save(context, path, picture, bytes));
 done:
+    wt_arena_free(&arena);
     wt_release(picture);
     return status;
 }
@@ -220,22 +224,26 @@ done:
     return status;
 }
 
-wt_status wt_figure_text(wt_context *context, const wt_figure *figure, size_t width, char **out) {
-    *out = NULL;
+wt_status wt_figure_text(wt_context *context, const wt_figure *given, size_t width, char **out) {
+    wt_arena arena = wt_arena_on(context, "a figure");
     wt_script text = {.context = context};
+    wt_figure figure;
     wt_status status;
+    *out = NULL;
     if (width < 20 || width > 1000)
         return wt_fail(context, WT_USAGE, "a figure in characters is 20 to 1000 wide, not %zu",
                        width);
-    WT_TRY(wt_figure_check(context, figure));
-    if (figure->title != NULL)
-        wt_script_add(&text, "%s\n\n", figure->title);
-    for (size_t i = 0; i < figure->panel_count; i++)
-        if (!wt_panel_blank(&figure->panels[i]))
-            WT_TRY(add_panel_text(context, figure, &figure->panels[i], width, &text));
+    WT_TRY(wt_figure_read(&arena, given, &figure));
+    WT_TRY(wt_figure_check(context, &figure));
+    if (figure.title != NULL)
+        wt_script_add(&text, "%s\n\n", figure.title);
+    for (size_t i = 0; i < figure.panel_count; i++)
+        if (!wt_panel_blank(&figure.panels[i]))
+            WT_TRY(add_panel_text(context, &figure, &figure.panels[i], width, &text));
     *out = text.text;
     text.text = NULL;
 done:
+    wt_arena_free(&arena);
     wt_script_free(&text);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef WT_REPORT_FIGURE_H
 #define WT_REPORT_FIGURE_H
 
+#include "base/arena.h"
 #include "io/script.h"
 #include "report/axis.h"
 #include "wattle/report.h"
@@ -21,6 +22,9 @@ typedef struct wt_layout {
     double heat_scale;           /* at the right edge, for the colours of heat maps */
 } wt_layout;
 
+/* The caller's figure with panels and series as this library knows them, in the arena where they
+ * are others. */
+wt_status wt_figure_read(wt_arena *arena, const wt_figure *given, wt_figure *out);
 /* The figure must hold together: sizes, looks, something to draw in every panel. */
 wt_status wt_figure_check(wt_context *context, const wt_figure *figure);
 wt_layout wt_figure_layout(const wt_figure *figure);

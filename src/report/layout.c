@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "report/figure.h"
 
 #define MOST_PANELS 4096
@@ -28,6 +29,37 @@ static wt_status check_series(wt_context *context, const wt_panel *panel, size_t
 
 bool wt_panel_blank(const wt_panel *panel) {
     return panel->heat == NULL && panel->series_count == 0;
+}
+
+/* `count` structs of `given` bytes each as structs of `size`, what they lack cleared. */
+static void *widen(wt_arena *arena, const void *from, size_t count, size_t given, size_t size) {
+    unsigned char *to = WT_TAKE_ZERO(arena, unsigned char, count, size);
+    for (size_t i = 0; i < count && to != NULL; i++)
+        memcpy(to + i * size, (const unsigned char *)from + i * given, given);
+    return to;
+}
+
+wt_status wt_figure_read(wt_arena *arena, const wt_figure *given, wt_figure *out) {
+    wt_status status;
+    *out = (wt_figure){WT_FIGURE_SIZES};
+    WT_TRY(wt_sized_read(arena->context, "wt_figure", given, out, sizeof *out));
+    size_t panel_size = out->panel_size, series_size = out->series_size;
+    if (panel_size == 0 || panel_size > sizeof(wt_panel) || series_size == 0 ||
+        series_size > sizeof(wt_series))
+        return wt_fail(arena->context, WT_USAGE,
+                       "the sizes of a figure are not set, or are those "
+                       "of a later library: use WT_FIGURE_SIZES");
+    if (panel_size == sizeof(wt_panel) && series_size == sizeof(wt_series))
+        return WT_OK;
+    wt_panel *panels = widen(arena, out->panels, out->panel_count, panel_size, sizeof *panels);
+    WT_TRY(arena->status);
+    for (size_t i = 0; i < out->panel_count; i++)
+        panels[i].series =
+            widen(arena, panels[i].series, panels[i].series_count, series_size, sizeof(wt_series));
+    out->panels = panels;
+    status = arena->status;
+done:
+    return status;
 }
 
 wt_status wt_figure_check(wt_context *context, const wt_figure *figure) {

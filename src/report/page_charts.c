@@ -92,7 +92,7 @@ static wt_status add_drawings(wt_page *page, const wt_chart *chart, const wt_fig
     wt_status status = WT_OK;
     wt_script_add(html, "<div class=\"panels\">\n");
     for (size_t p = 0; p < figure->panel_count; p++) {
-        wt_figure one = {.panels = figure->panels + p, .panel_count = 1};
+        wt_figure one = {WT_FIGURE_SIZES, .panels = figure->panels + p, .panel_count = 1};
         WT_TRY(wt_figure_inline(page->context, &one, &svg));
         const char *title = figure->panels[p].title;
         snprintf(prefix, sizeof prefix, "%s-%zu-", chart->spec->id, p);

@@ -210,7 +210,7 @@ static wt_status mark(wt_context *context, int number) {
     const double x[] = {1, 2};
     const wt_series series = {.mark = (wt_mark)number, .count = 2, .x = x, .y = x};
     const wt_panel panel = {.series = &series, .series_count = 1};
-    const wt_figure figure = {.panels = &panel, .panel_count = 1};
+    const wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     char *text = NULL;
     wt_status status = wt_figure_text(context, &figure, 60, &text);
     wt_text_free(text);

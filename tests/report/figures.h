@@ -26,12 +26,13 @@ static const wt_panel curve_panels[] = {
      .series = curves,
      .series_count = 2},
 };
-static const wt_figure curve_figure = {
-    .title = "learning curves", .panels = curve_panels, .panel_count = 2, .share_y = true};
+static const wt_figure curve_figure = {WT_FIGURE_SIZES, .title = "learning curves",
+                                       .panels = curve_panels, .panel_count = 2, .share_y = true};
 
 static const double matrix[] = {3, 0, -1, 0, 3, 0, 0.5, 0, 3};
 static const wt_panel heat_panel = {
     .title = "theta", .heat = matrix, .heat_rows = 3, .heat_columns = 3};
-static const wt_figure heat_figure = {.panels = &heat_panel, .panel_count = 1, .heat_limit = 4};
+static const wt_figure heat_figure = {WT_FIGURE_SIZES, .panels = &heat_panel, .panel_count = 1,
+                                      .heat_limit = 4};
 
 #endif

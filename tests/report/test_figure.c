@@ -82,7 +82,7 @@ static void words_stay_words(void **state) {
         series.name = panel.title = panel.x.label = panel.y.label = words;
         panel.series = &series;
         panel.series_count = 1;
-        wt_figure figure = {.title = words, .panels = &panel, .panel_count = 1};
+        wt_figure figure = {WT_FIGURE_SIZES, .title = words, .panels = &panel, .panel_count = 1};
         CHECK_OK(*state, wt_figure_write(*state, &figure, path));
         char *svg = slurp(*state, path), *at = svg;
         for (int place = 0; place < 5; place++) { /* title, its panel's, two labels and the name */
@@ -245,8 +245,33 @@ static void faults_leave_no_file(void **state) {
     }
 }
 
+/* Headers of before wt_series had `open`: the script is the same. */
+static void figures_of_older_headers_are_read(void **state) {
+    enum { OLDER = offsetof(wt_series, open) };
+    unsigned char series[2 * OLDER];
+    wt_arena arena = wt_arena_on(*state, "a test");
+    wt_panel panel = curve_panels[0];
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1}, read;
+    for (size_t i = 0; i < 2; i++)
+        memcpy(series + i * OLDER, &curves[i], OLDER);
+    panel.series = (const wt_series *)(const void *)series;
+    figure.series_size = OLDER;
+    CHECK_OK(*state, wt_figure_read(&arena, &figure, &read));
+    for (size_t i = 0; i < 2; i++) {
+        assert_ptr_equal(read.panels[0].series[i].y, curves[i].y);
+        assert_string_equal(read.panels[0].series[i].name, curves[i].name);
+        assert_null(read.panels[0].series[i].open);
+    }
+    wt_arena_free(&arena);
+    figure.series_size = sizeof(wt_series) + 8;
+    CHECK_FAILS(*state, wt_figure_write(*state, &figure, "figure.svg"), WT_USAGE, "later library");
+    figure.size = 0;
+    CHECK_FAILS(*state, wt_figure_write(*state, &figure, "figure.svg"), WT_USAGE, "size");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_of_older_headers_are_read),
         cmocka_unit_test(words_stay_words),
         cmocka_unit_test(the_same_figure_gives_the_same_bytes),
         cmocka_unit_test(every_mark_is_in_the_picture),

@@ -52,7 +52,7 @@ static void open_ends_have_arrows(void **state) {
     wt_series series = {
         .name = "s", .count = 3, .x = x, .y = y, .low = from, .high = to, .open = open};
     wt_panel panel = {.y = {.low = 0, .high = 10}, .series = &series, .series_count = 1};
-    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     wt_script script = script_of(*state, &figure);
     assert_non_null(strstr(script.text, "1 5 4 5\n2 6 6 7\nNaN NaN NaN NaN\nEOD\n"));
     assert_non_null(strstr(script.text, "$A0 << EOD\nNaN NaN NaN\n1 5 9\n2 6 2\n3 9 9.9\nEOD\n"));
@@ -68,7 +68,7 @@ static void open_ends_at_the_value_have_short_arrows(void **state) {
     wt_series series = {
         .name = "s", .count = 2, .x = x, .y = y, .low = from, .high = to, .open = open};
     wt_panel panel = {.y = {.low = 0, .high = 10}, .series = &series, .series_count = 1};
-    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     wt_script script = script_of(*state, &figure);
     assert_non_null(strstr(script.text, "1 6 5 6\n2 4 4 5\nEOD\n"));
     assert_non_null(strstr(script.text, "$A0 << EOD\nNaN NaN NaN\n1 6 6.9\n2 4 3.1\nEOD\n"));
@@ -83,7 +83,7 @@ static void bars_are_set_apart_along_x(void **state) {
     for (size_t i = 0; i < 6; i++)
         series[i] = (wt_series){.count = 2, .x = x, .y = y, .low = from, .high = to};
     wt_panel panel = {.x = {.low = 1, .high = 101}, .series = series, .series_count = 6};
-    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     wt_script script = script_of(*state, &figure);
     assert_non_null(strstr(script.text, "$S0 using ($1-0.5):2 "));
     assert_non_null(strstr(script.text, "$S3 using ($1+0.1):2 "));
@@ -116,7 +116,7 @@ static void long_numbers_move_the_box(void **state) {
     const double x[] = {1, 2}, near[] = {0.69315, 0.69317}, far[] = {0, 1};
     wt_series series = {.count = 2, .x = x, .y = near};
     wt_panel panel = {.y = {.label = "loss"}, .series = &series, .series_count = 1};
-    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     (void)state;
     double wide = wt_figure_layout(&figure).left;
     series.y = far;
@@ -129,7 +129,7 @@ static void what_an_axis_cannot_show_is_left_out(void **state) {
     const double x[] = {1, 2, 0, 4, 5}, y[] = {1, -1, 3, NAN, 5};
     wt_series series = {.name = "s", .count = 5, .x = x, .y = y};
     wt_panel panel = {.x = {.log = true}, .y = {.log = true}, .series = &series, .series_count = 1};
-    wt_figure figure = {.panels = &panel, .panel_count = 1};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     wt_script script = script_of(*state, &figure);
     assert_int_equal(count_of(script.text, "NaN NaN NaN NaN\n"), 3);
     wt_script_free(&script);
