@@ -3,13 +3,12 @@
 #define WT_FEATURES_LEARN_BALL_GRAPH_H
 
 #include "features/learn/ball.h"
+#include "linalg/shifted.h"
 
 typedef struct wt_graph {
     const wt_operator *phi;
-    wt_trans turn;         /* WT_PLAIN: through Phi Phi^T (n <= M w), WT_TRANSPOSED: Phi^T Phi */
-    size_t order;          /* of the Gram matrix: min(n, M w) */
-    double *matrix;        /* Gram above the diagonal, factor of Gram + tau I on and below it */
-    double *diagonal;      /* of the Gram matrix */
+    wt_trans trans;        /* WT_PLAIN: through Phi Phi^T (n <= M w), WT_TRANSPOSED: Phi^T Phi */
+    wt_shifted gram;       /* of order min(n, M w), and its factor with tau on the diagonal */
     double *work;          /* (order, q) */
     double trace;          /* of the Gram matrix: a bound on its largest eigenvalue */
     double tau;            /* of the factor at hand */

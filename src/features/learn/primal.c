@@ -13,7 +13,7 @@ static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument)
     double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
     wt_status status;
     WT_TRY(wt_gram(run->context, WT_TRANSPOSED, rows, run->f, run->slab, run->f, beta,
-                   run->system.k, run->f));
+                   run->system.k.values, run->f));
     WT_TRY(wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
                    run->f, run->y, run->q, beta, run->moment, run->q));
     *first = false;
@@ -28,12 +28,10 @@ static wt_status collect(wt_primal_solver *run) {
     bool first = true;
     wt_status status;
     WT_TRY(wt_primal_pass(run, add_moments, &first));
-    for (size_t i = 0; i < f; i++) {
+    for (size_t i = 0; i < f; i++)
         for (size_t j = 0; j <= i; j++)
-            run->system.k[i * f + j] *= scale;
-        run->system.diagonal[i] = run->system.k[i * f + i];
-    }
-    WT_TRY(wt_mirror_lower(run->context, f, run->system.k, f));
+            run->system.k.values[i * f + j] *= scale;
+    WT_TRY(wt_shifted_keep(run->context, &run->system.k));
 done:
     return status;
 }
@@ -219,8 +217,7 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
     wt_context *context = run->context;
     size_t f = run->f;
     wt_status status;
-    WT_TRY(wt_allocate(context, &run->system.k, f, f * sizeof(double), "the normal matrix"));
-    WT_TRY(WT_NEW(context, &run->system.diagonal, f, "the normal matrix"));
+    WT_TRY(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
     WT_TRY(WT_NEW(context, &run->moment, f * run->q, "moments"));
     WT_TRY(WT_NEW(context, &run->slab, WT_PRIMAL_SLAB * f, "a slab of features"));
     if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
@@ -259,7 +256,6 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt
             wt_meter_start(context, "samples", passes(ridge) * (double)primal->source->samples)};
     *out = (wt_primal_answer){.train = NAN, .loo = NAN, .freedom = NAN, .condition = NAN};
     wt_status status;
-    run.system.n = run.f;
     WT_TRY(prepare(&run, ridge, out));
     WT_TRY(collect(&run));
     if (ridge->rule == WT_LAMBDA_MIN_NORM)

@@ -61,7 +61,7 @@ static wt_status leverages(wt_primal_solver *run, size_t rows) {
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < f; k++)
             run->turned[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
-    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k, f, run->turned,
+    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->turned,
                           WT_PRIMAL_SLAB));
     for (size_t i = 0; i < rows; i++)
         run->turned[i] *= run->turned[i];

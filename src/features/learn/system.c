@@ -13,19 +13,11 @@
 
 wt_status wt_system_open(wt_context *context, const wt_model *model, const wt_sets *sets,
                          wt_system *out) {
-    size_t n = sets->samples, entries;
-    *out = (wt_system){.n = n};
     wt_status status;
-    if (!wt_multiply(n, n, &entries)) {
-        status = wt_fail(context, WT_MEMORY, "a kernel matrix of %zu samples is too large", n);
-        goto done;
-    }
-    WT_TRY(WT_NEW(context, &out->k, entries, "the kernel matrix"));
-    WT_TRY(WT_NEW(context, &out->diagonal, n, "the kernel matrix"));
-    WT_TRY(wt_model_gram(context, model, sets, out->k, n));
-    for (size_t i = 0; i < n; i++)
-        out->diagonal[i] = out->k[i * n + i];
-    WT_TRY(wt_mirror_lower(context, n, out->k, n));
+    *out = (wt_system){0};
+    WT_TRY(wt_shifted_new(context, sets->samples, "the kernel matrix", &out->k));
+    WT_TRY(wt_model_gram(context, model, sets, out->k.values, out->k.n));
+    WT_TRY(wt_shifted_keep(context, &out->k));
 done:
     if (status != WT_OK)
         wt_system_free(out);
@@ -33,54 +25,18 @@ done:
 }
 
 void wt_system_free(wt_system *system) {
-    if (system == NULL)
-        return;
-    wt_release(system->k);
-    wt_release(system->diagonal);
+    wt_shifted_free(&system->k);
     *system = (wt_system){0};
-}
-
-typedef struct {
-    wt_system *system;
-    double lambda;
-} restoring;
-
-/* Tiles of the lower triangle: K back from above, lambda on the diagonal. */
-static wt_status restore_tiles(void *argument, size_t begin, size_t end, int worker) {
-    (void)worker;
-    const restoring *work = argument;
-    wt_system *system = work->system;
-    size_t n = system->n;
-    for (size_t t = begin; t < end; t++) {
-        size_t row, column;
-        wt_triangle_at(t, &row, &column);
-        for (size_t r = 0; r < wt_tile_length(n, WT_TILE, row); r++) {
-            size_t i = row * WT_TILE + r;
-            for (size_t j = column * WT_TILE; j < (column + 1) * WT_TILE && j < i; j++)
-                system->k[i * n + j] = system->k[j * n + i];
-            if (row == column)
-                system->k[i * n + i] = system->diagonal[i] + work->lambda;
-        }
-    }
-    return WT_OK;
-}
-
-double wt_system_trace(const wt_system *system, size_t order) {
-    double trace = 0;
-    for (size_t i = 0; i < order; i++)
-        trace += system->diagonal[i];
-    return trace;
 }
 
 /* Lambdas up to this are lost in the rounding of the leading block of the order. */
 static double lost_below(const wt_system *system, size_t order) {
-    return 10 * DBL_EPSILON * wt_system_trace(system, order);
+    return 10 * DBL_EPSILON * wt_shifted_trace(&system->k, order);
 }
 
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
                            const size_t *sizes, size_t count, size_t *usable) {
-    restoring work = {.system = system, .lambda = lambda};
-    size_t tiles = wt_triangle_count(wt_tile_count(system->n, WT_TILE)), failed_at;
+    size_t failed_at;
     wt_status status = WT_OK;
     *usable = count;
     while (*usable > 0 && lambda <= lost_below(system, sizes[*usable - 1]))
@@ -90,8 +46,7 @@ wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda
     system->order = 0;
     system->lambda = lambda;
     while (*usable > 0) {
-        WT_TRY(wt_parallel_for(context, tiles, 1, restore_tiles, &work));
-        WT_TRY(wt_cholesky(context, sizes[*usable - 1], system->k, system->n, &failed_at));
+        WT_TRY(wt_shifted_factor(context, &system->k, lambda, sizes[*usable - 1], &failed_at));
         if (failed_at == 0) {
             system->order = sizes[*usable - 1];
             break;
@@ -107,12 +62,7 @@ wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s
                           const double *y, double *alpha, size_t alpha_stride) {
     for (size_t i = 0; i < s; i++)
         memcpy(alpha + i * alpha_stride, y + i * columns, columns * sizeof *alpha);
-    wt_status status =
-        wt_solve_lower(context, WT_PLAIN, s, columns, system->k, system->n, alpha, alpha_stride);
-    if (status == WT_OK)
-        status = wt_solve_lower(context, WT_TRANSPOSED, s, columns, system->k, system->n, alpha,
-                                alpha_stride);
-    return status;
+    return wt_shifted_solve(context, &system->k, s, columns, alpha, alpha_stride);
 }
 
 typedef struct {
@@ -128,7 +78,7 @@ typedef struct {
  * every order that ends there. */
 static void add_rows(const inverting *work, const double *x, size_t first, size_t rows,
                      size_t column, size_t columns, double *sums) {
-    size_t n = work->system->n;
+    size_t n = work->system->k.n;
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++)
             sums[c] += x[r * WT_TILE + c] * x[r * WT_TILE + c];
@@ -142,7 +92,7 @@ static void add_rows(const inverting *work, const double *x, size_t first, size_
 /* Tile columns of L^-1, from the diagonal down: X_i = L_ii^-1 (E_i - sum_k L_ik X_k). */
 static wt_status invert_columns(void *argument, size_t begin, size_t end, int worker) {
     const inverting *work = argument;
-    size_t n = work->system->n, order = work->sizes[work->count - 1];
+    size_t n = work->system->k.n, order = work->sizes[work->count - 1];
     size_t tiles = wt_tile_count(order, WT_TILE);
     double *x = work->scratch + (size_t)worker * n * WT_TILE;
     for (size_t t = begin; t < end; t++) {
@@ -150,7 +100,7 @@ static wt_status invert_columns(void *argument, size_t begin, size_t end, int wo
         double sums[WT_TILE] = {0};
         for (size_t i = t; i < tiles; i++) {
             size_t row = i * WT_TILE, rows = wt_tile_length(order, WT_TILE, i);
-            const double *l = work->system->k + row * n;
+            const double *l = work->system->k.values + row * n;
             double *here = x + row * WT_TILE;
             memset(here, 0, rows * WT_TILE * sizeof *here);
             for (size_t r = 0; i == t && r < rows; r++)
@@ -173,8 +123,8 @@ wt_status wt_system_inverse_diagonals(wt_context *context, const wt_system *syst
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
     work.blas = &backend->real64;
-    WT_TRY(WT_NEW(context, &work.scratch, workers * system->n * WT_TILE, "leave-one-out"));
-    memset(out, 0, count * system->n * sizeof *out);
+    WT_TRY(WT_NEW3(context, &work.scratch, workers, system->k.n, WT_TILE, "leave-one-out"));
+    memset(out, 0, count * system->k.n * sizeof *out);
     if (count > 0)
         WT_TRY(wt_parallel_for(context, wt_tile_count(sizes[count - 1], WT_TILE), 1, invert_columns,
                                &work));
@@ -186,8 +136,8 @@ done:
 /* K_ij wherever it is kept. */
 static double entry(const wt_system *system, size_t i, size_t j) {
     if (i == j)
-        return system->diagonal[i];
-    return i < j ? system->k[i * system->n + j] : system->k[j * system->n + i];
+        return system->k.diagonal[i];
+    return i < j ? system->k.values[i * system->k.n + j] : system->k.values[j * system->k.n + i];
 }
 
 void wt_system_copy(const wt_system *system, size_t s, double *out) {
@@ -208,11 +158,11 @@ static double unit(size_t n, double *x) {
 
 /* y = (K + lambda I) x from the upper triangle, row by row. */
 static void multiply(const wt_system *system, double lambda, const double *x, double *y) {
-    size_t n = system->n;
+    size_t n = system->k.n;
     for (size_t i = 0; i < n; i++)
-        y[i] = (system->diagonal[i] + lambda) * x[i];
+        y[i] = (system->k.diagonal[i] + lambda) * x[i];
     for (size_t i = 0; i < n; i++) {
-        const double *row = system->k + i * n;
+        const double *row = system->k.values + i * n;
         double sum = 0, xi = x[i];
         for (size_t j = i + 1; j < n; j++) {
             sum += row[j] * x[j];
@@ -224,7 +174,7 @@ static void multiply(const wt_system *system, double lambda, const double *x, do
 
 wt_status wt_system_condition(wt_context *context, const wt_system *system, double lambda,
                               double *out) {
-    size_t n = system->n;
+    size_t n = system->k.n;
     double *x = NULL, *y = NULL, largest = 0, inverse = 0;
     wt_status status;
     WT_TRY(WT_NEW(context, &x, n, "condition number"));

@@ -1,26 +1,21 @@
-/* The dual equations (K + lambda I) alpha = y, for many lambdas and all leading blocks at once.
- *
- * One n x n matrix holds both halves: K in its strict upper triangle for good, and the factor of
- * K + lambda I in its lower triangle for the lambda at hand. The factor of the leading s x s block
- * is the leading block of the factor, so nested samples share one factorisation. */
+/* The dual equations (K + lambda I) alpha = y, for many lambdas and all leading blocks at once: the
+ * factor of the leading s x s block is the leading block of the factor, so nested samples share one
+ * factorisation. */
 #ifndef WT_FEATURES_LEARN_SYSTEM_H
 #define WT_FEATURES_LEARN_SYSTEM_H
 
 #include "features/model/operators.h"
+#include "linalg/shifted.h"
 
 typedef struct wt_system {
-    size_t n;
-    double *k;        /* (n, n) as above */
-    double *diagonal; /* (n) of K */
-    double lambda;    /* of the factor at hand */
-    size_t order;     /* of the leading block it is good for; 0 = none */
+    wt_shifted k;
+    double lambda; /* of the factor at hand */
+    size_t order;  /* of the leading block it is good for; 0 = none */
 } wt_system;
 
 wt_status wt_system_open(wt_context *context, const wt_model *model, const wt_sets *sets,
                          wt_system *out);
 void wt_system_free(wt_system *system);
-
-double wt_system_trace(const wt_system *system, size_t order); /* of the leading block */
 
 /* Factors K + lambda I up to the largest of `count` increasing orders for which double precision
  * allows it: *usable tells how many of them, from the first on, can be solved with now. A lambda
