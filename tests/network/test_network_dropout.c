@@ -15,13 +15,13 @@ static uint32_t word_of(uint64_t key, uint32_t sample, uint32_t place, size_t w)
 }
 
 static void words_are_philox(void **state) {
-    const wt_network_loops *able[3];
-    size_t versions = wt_network_able(able, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     uint32_t got[5 * WT_WORDS];
     const uint32_t counter[3] = {77, 0, 1};
     (void)state;
     for (size_t v = 0; v < versions; v++) {
-        able[v]->words(0xfedcba9876543210U, counter, 5, got);
+        able[v].network->words(0xfedcba9876543210U, counter, 5, got);
         for (size_t w = 0; w < 5 * WT_WORDS; w++)
             assert_int_equal(got[w], word_of(0xfedcba9876543210U, 77, 1, w));
     }
@@ -32,7 +32,7 @@ static void words_are_philox(void **state) {
 static void expectation_is_exact(void **state) {
     const wt_network_spec spec = {.embedding_drop = 0.1, .attention_drop = 0.5, .block_drop = 0.9};
     const double drops[] = {0.1, 0.5, 0.9};
-    const wt_network_loops *loops = wt_network_best();
+    const wt_network_loops *loops = wt_loops_best()->network;
     enum { STEPS = 3000, NUMBERS = 96 };
     double sum[NUMBERS], all;
     float x[NUMBERS];
@@ -246,8 +246,8 @@ static void masks_go_where_they_belong(void **state) {
 
 /* The accuracy that network_lanes.h states. */
 static void gelu_is_as_good_as_it_says(void **state) {
-    const wt_network_loops *able[3];
-    size_t versions = wt_network_able(able, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     const wt_nonlinearity *gelu = wt_nonlinearity_find("gelu");
     enum { POINTS = 4096, MIDDLE = POINTS / 2 };
     static float f[POINTS], u[POINTS];
@@ -255,7 +255,7 @@ static void gelu_is_as_good_as_it_says(void **state) {
     for (size_t v = 0; v < versions; v++) {
         for (int i = 0; i < POINTS; i++)
             f[i] = (float)(i - MIDDLE) * (30.0F / POINTS);
-        able[v]->gelu(POINTS, f, u);
+        able[v].network->gelu(POINTS, f, u);
         for (int i = 0; i < POINTS; i++) {
             double x = (float)(i - MIDDLE) * (30.0F / POINTS);
             CHECK_NEAR(u[i], gelu->value(x), 4e-7 * (1 + fabs(x)));

@@ -24,11 +24,9 @@ static void floats_follow_doubles(void **state) {
 /* Both ways through the attention, on every kind of processor this one can stand for. */
 static void both_ways_agree(void **state) {
     wt_context *context = *state;
-    const wt_transformer_loops *loops[3];
-    const wt_network_loops *common[3];
-    size_t versions = wt_transformer_able(loops, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     wt_dropout none = wt_dropout_none();
-    assert_int_equal(wt_network_able(common, 3), versions);
     for (size_t c = 0; c < NETWORK_CASES; c++) {
         trial at;
         wt_network_result result = WT_SIZED(wt_network_result);
@@ -39,8 +37,8 @@ static void both_ways_agree(void **state) {
             for (int absorbed = 0; absorbed < 2; absorbed++) {
                 wt_transformer_work *work;
                 CHECK_OK(context, wt_transformer_work_open(context, at.network, &work));
-                work->loops = loops[v];
-                work->common = common[v];
+                work->loops = able[v].transformer;
+                work->common = able[v].network;
                 CHECK_OK(context,
                          wt_transformer_gradient_by(context, at.network, absorbed == 1, &none,
                                                     at.given, at.batch, at.gradient, &result));

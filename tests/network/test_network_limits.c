@@ -16,11 +16,9 @@ static void not_a_number_stays(void **state) {
     const wt_network_spec shape = {
         .kind = "transformer", .length = 9, .dim = 8, .heads = 2, .hidden = 8};
     static const char *const names[] = {"wq", "wk", "wv", "pos_emb", "w1", "head"};
-    const wt_transformer_loops *loops[3];
-    const wt_network_loops *common[3];
-    size_t versions = wt_transformer_able(loops, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     wt_dropout none = wt_dropout_none();
-    wt_network_able(common, 3);
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (size_t v = 0; v < versions; v++) {
             trial at;
@@ -29,8 +27,8 @@ static void not_a_number_stays(void **state) {
             float weights[13 * 2 * 10];
             open_trial(context, &shape, 13, 0.3, &at);
             CHECK_OK(context, wt_transformer_work_open(context, at.network, &work));
-            work->loops = loops[v];
-            work->common = common[v];
+            work->loops = able[v].transformer;
+            work->common = able[v].network;
             at.given[tensor_of(&at, names[n])->offset + 1] = NAN;
             for (int absorbed = 0; absorbed < 2; absorbed++) {
                 double length = 0;

@@ -29,13 +29,13 @@ static void adam_is_its_formula(void **state) {
     (void)state;
     const wt_adam_factors by = {
         .scale = 0.7F, .step = 1e-2F, .root = 3, .decay = 1e-2F, .decoupled = 0.01F};
-    const wt_network_loops *loops[3];
-    size_t versions = wt_network_able(loops, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     for (size_t k = 0; k < versions; k++) {
         block given, at;
         fill(&given);
         at = given;
-        loops[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+        able[k].network->adam(&by, COUNT, at.g, at.p, at.m, at.v);
         for (size_t i = 0; i < COUNT; i++) {
             double slope = 0.7 * given.g[i] + 1e-2 * given.p[i];
             double m = 0.9 * given.m[i] + 0.1 * slope;
@@ -56,15 +56,15 @@ static void adam_is_its_formula(void **state) {
 static void small_decays_are_not_rounded_away(void **state) {
     (void)state;
     const float place = 0x1p-23F;
-    const wt_network_loops *loops[3];
-    size_t versions = wt_network_able(loops, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     for (size_t k = 0; k < versions; k++) {
         wt_adam_factors by = {.scale = 1, .step = 1e-8F, .root = 1, .decoupled = 1e-7F};
         block at = {0};
         for (size_t i = 0; i < COUNT; i++)
             at.p[i] = 1 + (float)i / COUNT;
         block given = at;
-        loops[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+        able[k].network->adam(&by, COUNT, at.g, at.p, at.m, at.v);
         for (size_t i = 0; i < COUNT; i++)
             CHECK_NEAR((double)given.p[i] - at.p[i], 1e-7 * given.p[i], 0.5001 * place);
         for (int decays = 0; decays < 2; decays++) {
@@ -74,7 +74,7 @@ static void small_decays_are_not_rounded_away(void **state) {
                 at.p[i] = 1.5F;
                 at.m[i] = 0.45F * place / 0.9F;
             }
-            loops[k]->adam(&by, COUNT, at.g, at.p, at.m, at.v);
+            able[k].network->adam(&by, COUNT, at.g, at.p, at.m, at.v);
             for (size_t i = 0; i < COUNT; i++)
                 assert_true(at.p[i] == 1.5F - (decays ? place : 0));
         }
@@ -83,8 +83,8 @@ static void small_decays_are_not_rounded_away(void **state) {
 
 static void squares_are_summed_in_double(void **state) {
     (void)state;
-    const wt_network_loops *loops[3];
-    size_t versions = wt_network_able(loops, 3);
+    size_t versions;
+    const wt_loops_version *able = wt_loops_able(&versions);
     block given;
     double wanted = 0;
     fill(&given);
@@ -92,9 +92,9 @@ static void squares_are_summed_in_double(void **state) {
     for (size_t i = 1; i < COUNT; i++)
         wanted += (double)given.g[i] * given.g[i];
     for (size_t k = 0; k < versions; k++) {
-        CHECK_NEAR(loops[k]->squares(COUNT - 1, given.g + 1), wanted, 1e-12 * wanted);
-        CHECK_NEAR(loops[k]->squares(COUNT, given.g), 1e30, 1e18);
-        CHECK_NEAR(loops[k]->squares(0, given.g), 0, 0);
+        CHECK_NEAR(able[k].network->squares(COUNT - 1, given.g + 1), wanted, 1e-12 * wanted);
+        CHECK_NEAR(able[k].network->squares(COUNT, given.g), 1e30, 1e18);
+        CHECK_NEAR(able[k].network->squares(0, given.g), 0, 0);
     }
 }
 

@@ -30,8 +30,7 @@ static void widen(size_t count, const float *from, double *out) {
         out[i] = (double)from[i];
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 static void fill_history(const wt_trainer *trainer, double *out) {
     for (size_t i = 0; i < trainer->points; i++) {
@@ -48,12 +47,12 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
         trainer->accuracy,         (double)trainer->ended,   (double)trainer->marks[0],
         (double)trainer->marks[1], (double)trainer->marks[2]};
     wt_tensor tensors[BLOCKS + 2];
-    wt_metadata *about = NULL;
-    double *wide = NULL, *history = NULL;
+    wt_arena arena = wt_arena_on(context, "a checkpoint");
+    double *wide = WT_TAKE(&arena, double, BLOCKS, trainer->size);
+    double *history = WT_TAKE(&arena, double, trainer->points, COLUMNS);
+    wt_metadata *about = WT_TAKE(&arena, wt_metadata, trainer->about_count + 1);
     wt_status status;
-    WT_TRY(WT_NEW(context, &wide, BLOCKS * trainer->size, "a checkpoint"));
-    WT_TRY(WT_NEW(context, &history, trainer->points * COLUMNS, "a checkpoint"));
-    WT_TRY(WT_NEW(context, &about, trainer->about_count + 1, "a checkpoint"));
+    WT_TRY(arena.status);
     memcpy(about, trainer->about, trainer->about_count * sizeof *about);
     about[trainer->about_count] = (wt_metadata){CHECKPOINT, CHECKPOINT_VERSION};
     fill_history(trainer, history);
@@ -75,20 +74,18 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
     WT_TRY(
         wt_safetensors_write(context, path, tensors, BLOCKS + 2, about, trainer->about_count + 1));
 done:
-    wt_release(wide);
-    wt_release(history);
-    wt_release(about);
+    wt_arena_free(&arena);
     return status;
 }
 
 wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, const char *path) {
     size_t count = trainer->network->tensor_count;
     const wt_network_tensor *parts = trainer->network->tensors;
-    wt_tensor *tensors = NULL;
-    double *wide = NULL;
+    wt_arena arena = wt_arena_on(context, "a model");
+    double *wide = WT_TAKE(&arena, double, trainer->size);
+    wt_tensor *tensors = WT_TAKE(&arena, wt_tensor, count);
     wt_status status;
-    WT_TRY(WT_NEW(context, &wide, trainer->size, "a model"));
-    WT_TRY(WT_NEW(context, &tensors, count, "a model"));
+    WT_TRY(arena.status);
     widen(trainer->size, trainer->parameters, wide);
     for (size_t i = 0; i < count; i++) {
         bool vector = parts[i].vector;
@@ -102,13 +99,11 @@ wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, 
     WT_TRY(
         wt_safetensors_write(context, path, tensors, count, trainer->about, trainer->about_count));
 done:
-    wt_release(wide);
-    wt_release(tensors);
+    wt_arena_free(&arena);
     return status;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wt_status check_about(wt_context *context, const wt_trainer *trainer, const wt_file *file) {
     const char *version = wt_file_metadata(file, CHECKPOINT);
@@ -170,7 +165,7 @@ static wt_status read_history(wt_context *context, const wt_trainer *trainer, co
         goto done;
     }
     *points = array->shape[0];
-    WT_TRY(WT_NEW(context, &rows, *points * COLUMNS, "a history"));
+    WT_TRY(WT_NEW2(context, &rows, *points, COLUMNS, "a history"));
     WT_TRY(WT_NEW(context, out, *points, "a history"));
     WT_TRY(wt_file_read(context, file, array, rows));
     for (size_t i = 0; i < *points; i++) {
@@ -229,7 +224,7 @@ wt_status wt_trainer_load(wt_context *context, wt_trainer *trainer, const char *
     wt_status status;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(check_about(context, trainer, file));
-    WT_TRY(WT_NEW(context, &wide, BLOCKS * trainer->size, "a checkpoint"));
+    WT_TRY(WT_NEW2(context, &wide, BLOCKS, trainer->size, "a checkpoint"));
     WT_TRY(read_blocks(context, trainer, file, wide));
     WT_TRY(read_array(context, file, "state", STATES, state));
     if (!state_makes_sense(trainer, state)) {

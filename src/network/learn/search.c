@@ -11,13 +11,13 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/sized.h"
 
 enum { LOOK_UP = 1 << 14 }; /* positions tried between two looks at the cancel flag */
 
 typedef struct {
     wt_context *context;
+    wt_arena arena; /* of all arrays but those found */
     wt_search_columns data;
     wt_states states;
     wt_search_list list[WT_BOOLEAN_MOST_BITS]; /* of the first bit of each kind; else empty */
@@ -34,28 +34,7 @@ typedef struct {
     wt_search_result *out;
 } search;
 
-/* ---- what was found -------------------------------------------------------------------------- */
-
-static wt_status make_room(search *of) {
-    size_t room = of->room == 0 ? 2 : 2 * of->room, s = of->states.bits, *larger;
-    if (of->out->found < of->room)
-        return WT_OK;
-    if (room > of->most_found)
-        room = of->most_found;
-    size_t all;
-    if (!wt_multiply(room, s, &all))
-        return wt_fail(of->context, WT_MEMORY, "%zu choices of %zu positions do not fit in memory",
-                       room, s);
-    wt_status status = WT_NEW(of->context, &larger, all, "choices of positions");
-    if (status != WT_OK)
-        return status;
-    if (of->out->position != NULL)
-        memcpy(larger, of->out->position, of->out->found * s * sizeof *larger);
-    wt_release(of->out->position);
-    of->out->position = larger;
-    of->room = room;
-    return WT_OK;
-}
+/* ---- what was found ---- */
 
 /* Lists are in the order of costs: back to that of positions. */
 static void put_in_order(const search *of, size_t *position) {
@@ -81,7 +60,8 @@ static wt_status record(search *of, size_t errors) {
         of->allowed = errors == 0 ? 0 : errors - 1;
         return WT_OK;
     }
-    wt_status status = make_room(of);
+    wt_status status = wt_grow(of->context, &out->position, out->found, &of->room,
+                               of->states.bits * sizeof *out->position, "choices of positions");
     if (status != WT_OK)
         return status;
     size_t *position = out->position + out->found * of->states.bits;
@@ -91,8 +71,7 @@ static wt_status record(search *of, size_t errors) {
     return WT_OK;
 }
 
-/* ---- one bit ----------------------------------------------------------------------------------
- */
+/* ---- one bit ---- */
 
 static bool taken(const search *of, size_t depth, size_t position) {
     for (size_t j = 0; j < depth; j++)
@@ -112,19 +91,19 @@ static wt_status count_look(search *of) {
 
 /* Moves the samples of a live state with the bits `with` to their next state; returns how many of
  * them are wrong now. */
-static size_t move(const search *of, const uint64_t *from, const uint64_t *column, uint64_t turn,
+static size_t move(const search *of, const uint64_t *from, const uint64_t *column, uint64_t flip,
                    uint32_t next, uint64_t *cells) {
     const wt_search_columns *data = &of->data;
     size_t wrong = 0;
     if (next >= WT_STATE_LIVE) {
         uint64_t *to = cells + (next - WT_STATE_LIVE) * data->words;
         for (size_t w = 0; w < data->words; w++)
-            to[w] |= from[w] & (column[w] ^ turn);
+            to[w] |= from[w] & (column[w] ^ flip);
         return 0;
     }
     uint64_t against = next == 1 ? UINT64_MAX : 0;
     for (size_t w = 0; w < data->words; w++)
-        wrong += wt_count_ones(from[w] & (column[w] ^ turn) & (data->label[w] ^ against));
+        wrong += wt_count_ones(from[w] & (column[w] ^ flip) & (data->label[w] ^ against));
     return wrong;
 }
 
@@ -143,8 +122,7 @@ static void step(search *of, size_t depth, size_t position) {
     }
 }
 
-/* ---- the last bit -----------------------------------------------------------------------------
- */
+/* ---- the last bit ---- */
 
 /* A live state before the last bit needs it to be the label or its opposite. */
 static void find_need(search *of, size_t depth) {
@@ -153,10 +131,10 @@ static void find_need(search *of, size_t depth) {
     memset(of->need, 0, words * sizeof *of->need);
     for (size_t i = 0; i < of->states.live[depth]; i++) {
         const uint64_t *from = of->cells[depth] + i * words;
-        uint64_t turn = of->states.next[depth][2 * i + 1] == 1 ? 0 : UINT64_MAX;
+        uint64_t flip = of->states.next[depth][2 * i + 1] == 1 ? 0 : UINT64_MAX;
         for (size_t w = 0; w < words; w++) {
             of->mask[w] |= from[w];
-            of->need[w] |= from[w] & (of->data.label[w] ^ turn);
+            of->need[w] |= from[w] & (of->data.label[w] ^ flip);
         }
     }
 }
@@ -229,24 +207,23 @@ done:
     return status;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static wt_status prepare(search *of) {
-    size_t words = of->data.words;
+    size_t words = of->data.words, last = of->states.bits - 1;
     wt_status status = WT_OK;
-    for (size_t j = 0; j < of->states.bits; j++) {
+    for (size_t j = 0; j <= last; j++) {
         size_t twin = of->states.twin[j];
         of->kind[j] = twin == j ? j : of->kind[twin];
         if (twin == j)
-            WT_TRY(wt_search_list_new(of->context, &of->data, of->states.decides[j], &of->list[j]));
-        WT_TRY(WT_NEW(of->context, &of->cells[j], of->states.live[j] * words, "cells of samples"));
+            WT_TRY(wt_search_list_fill(&of->arena, &of->data, of->states.decides[j], &of->list[j]));
+        of->cells[j] = WT_TAKE(&of->arena, uint64_t, of->states.live[j], words);
     }
-    WT_TRY(WT_NEW(of->context, &of->mask, words, "cells of samples"));
-    WT_TRY(WT_NEW(of->context, &of->need, words, "cells of samples"));
-    size_t last = of->states.bits - 1;
+    of->mask = WT_TAKE(&of->arena, uint64_t, words);
+    of->need = WT_TAKE(&of->arena, uint64_t, words);
+    WT_TRY(of->arena.status);
     if (!of->best && !of->states.decided_early)
-        WT_TRY(wt_search_table_new(of->context, &of->data, &of->list[of->kind[last]], &of->table));
+        WT_TRY(wt_search_table_fill(&of->arena, &of->data, &of->list[of->kind[last]], &of->table));
     if (of->states.start >= WT_STATE_LIVE)
         memcpy(of->cells[0], of->data.every, words * sizeof *of->data.every);
     else /* a constant function */
@@ -257,44 +234,36 @@ done:
     return status;
 }
 
-static void clean(search *of) {
-    for (size_t j = 0; j < WT_BOOLEAN_MOST_BITS; j++) {
-        wt_search_list_free(&of->list[j]);
-        wt_release(of->cells[j]);
-    }
-    wt_release(of->mask);
-    wt_release(of->need);
-    wt_search_table_free(&of->table);
-    wt_states_free(&of->states);
-    wt_search_unpack(&of->data);
-}
-
 static wt_status search_all(wt_context *context, const wt_bits *data, const wt_boolean *function,
                             size_t most_found, bool best, wt_search_result *out) {
     wt_search_result found = {.bits = function->bits, .complete = true};
-    search of = {.context = context, .best = best, .most_found = most_found, .out = &found};
+    search of = {.context = context,
+                 .arena = wt_arena_on(context, "a search over positions"),
+                 .best = best,
+                 .most_found = most_found,
+                 .out = &found};
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_search_result", out, sizeof found));
     if (data->samples == 0 || data->length < function->bits || most_found == 0) {
-        status =
-            wt_fail(context, WT_USAGE,
-                    "a search needs one sample or more, as many bits as the function has and "
-                    "room for one answer, not %zu samples of %zu bits for %zu and room for %zu",
-                    data->samples, data->length, function->bits, most_found);
+        status = wt_fail(context, WT_USAGE,
+                         "a search needs one sample or more, as many bits as the function has and "
+                         "room for one answer, not %zu samples of %zu bits for %zu and room for "
+                         "%zu",
+                         data->samples, data->length, function->bits, most_found);
         goto done;
     }
     if (best) {
         of.allowed = data->samples;
         found.errors = data->samples + 1; /* worse than any */
     }
-    WT_TRY(wt_search_pack(context, data, &of.data));
-    WT_TRY(wt_states_open(context, function, &of.states));
+    WT_TRY(wt_search_pack(&of.arena, data, &of.data));
+    WT_TRY(wt_states_fill(&of.arena, function, &of.states));
     WT_TRY(prepare(&of));
     if (of.errors[0] <= of.allowed)
         WT_TRY(descend(&of, 0));
     wt_sized_write(out, &found, sizeof found);
 done:
-    clean(&of);
+    wt_arena_free(&of.arena);
     if (status != WT_OK)
         wt_search_result_free(&found);
     return status;

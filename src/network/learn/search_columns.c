@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/memory.h"
 #include "network/learn/search_parts.h"
 
 enum { WORD_BITS = 64 };
@@ -12,16 +11,16 @@ size_t wt_count_ones(uint64_t word) {
     return (size_t)(word * 0x0101010101010101 >> 56);
 }
 
-wt_status wt_search_pack(wt_context *context, const wt_bits *data, wt_search_columns *out) {
-    size_t n = data->samples, length = data->length, words = (n + WORD_BITS - 1) / WORD_BITS, all;
-    wt_status status;
-    *out = (wt_search_columns){.samples = n, .length = length, .words = words};
-    if (!wt_multiply(length, words, &all))
-        return wt_fail(context, WT_MEMORY, "%zu samples of %zu bits do not fit in memory", n,
-                       length);
-    WT_TRY(WT_NEW_ZERO(context, &out->column, all, "columns of bits"));
-    WT_TRY(WT_NEW_ZERO(context, &out->label, words, "labels"));
-    WT_TRY(WT_NEW_ZERO(context, &out->every, words, "labels"));
+wt_status wt_search_pack(wt_arena *arena, const wt_bits *data, wt_search_columns *out) {
+    size_t n = data->samples, length = data->length, words = (n + WORD_BITS - 1) / WORD_BITS;
+    *out = (wt_search_columns){.samples = n,
+                               .length = length,
+                               .words = words,
+                               .column = WT_TAKE_ZERO(arena, uint64_t, length, words),
+                               .label = WT_TAKE_ZERO(arena, uint64_t, words),
+                               .every = WT_TAKE_ZERO(arena, uint64_t, words)};
+    if (arena->status != WT_OK)
+        return arena->status;
     for (size_t i = 0; i < n; i++) {
         size_t word = i / WORD_BITS, shift = i % WORD_BITS;
         for (size_t t = 0; t < length; t++)
@@ -29,17 +28,7 @@ wt_status wt_search_pack(wt_context *context, const wt_bits *data, wt_search_col
         out->label[word] |= (uint64_t)(data->label[i] != 0) << shift;
         out->every[word] |= (uint64_t)1 << shift;
     }
-done:
-    if (status != WT_OK)
-        wt_search_unpack(out);
-    return status;
-}
-
-void wt_search_unpack(wt_search_columns *columns) {
-    wt_release(columns->column);
-    wt_release(columns->label);
-    wt_release(columns->every);
-    *columns = (wt_search_columns){0};
+    return WT_OK;
 }
 
 /* Samples whose label the position's value alone makes wrong. */
@@ -55,15 +44,14 @@ static size_t cost_of(const wt_search_columns *data, size_t position, const uint
     return cost;
 }
 
-wt_status wt_search_list_new(wt_context *context, const wt_search_columns *data,
-                             const uint8_t decides[2], wt_search_list *out) {
-    size_t length = data->length, *cost = NULL, *start = NULL;
-    wt_status status;
-    *out = (wt_search_list){0};
-    WT_TRY(WT_NEW(context, &out->position, length, "positions to try"));
-    WT_TRY(WT_NEW(context, &out->cost, length, "positions to try"));
-    WT_TRY(WT_NEW(context, &cost, length, "positions to try"));
-    WT_TRY(WT_NEW_ZERO(context, &start, data->samples + 2, "positions to try"));
+wt_status wt_search_list_fill(wt_arena *arena, const wt_search_columns *data,
+                              const uint8_t decides[2], wt_search_list *out) {
+    size_t length = data->length, *cost = WT_TAKE(arena, size_t, length);
+    size_t *start = WT_TAKE_ZERO(arena, size_t, data->samples + 2);
+    out->position = WT_TAKE(arena, size_t, length);
+    out->cost = WT_TAKE(arena, size_t, length);
+    if (arena->status != WT_OK)
+        return arena->status;
     for (size_t t = 0; t < length; t++) {
         cost[t] = cost_of(data, t, decides);
         start[cost[t] + 1]++;
@@ -76,18 +64,7 @@ wt_status wt_search_list_new(wt_context *context, const wt_search_columns *data,
         out->position[place] = t;
         out->cost[place] = cost[t];
     }
-done:
-    wt_release(cost);
-    wt_release(start);
-    if (status != WT_OK)
-        wt_search_list_free(out);
-    return status;
-}
-
-void wt_search_list_free(wt_search_list *list) {
-    wt_release(list->position);
-    wt_release(list->cost);
-    *list = (wt_search_list){0};
+    return WT_OK;
 }
 
 size_t wt_search_slot(const wt_search_table *table, const uint64_t *column, size_t words) {
@@ -99,14 +76,15 @@ size_t wt_search_slot(const wt_search_table *table, const uint64_t *column, size
     return (size_t)mixed & (table->slots - 1);
 }
 
-wt_status wt_search_table_new(wt_context *context, const wt_search_columns *data,
-                              const wt_search_list *list, wt_search_table *out) {
-    wt_status status;
-    *out = (wt_search_table){.slots = 1};
+wt_status wt_search_table_fill(wt_arena *arena, const wt_search_columns *data,
+                               const wt_search_list *list, wt_search_table *out) {
+    out->slots = 1;
     while (out->slots < 2 * data->length)
         out->slots *= 2;
-    WT_TRY(WT_NEW(context, &out->first, out->slots, "a table of columns"));
-    WT_TRY(WT_NEW(context, &out->after, data->length, "a table of columns"));
+    out->first = WT_TAKE(arena, size_t, out->slots);
+    out->after = WT_TAKE(arena, size_t, data->length);
+    if (arena->status != WT_OK)
+        return arena->status;
     memset(out->first, 0xff, out->slots * sizeof *out->first);
     for (size_t i = data->length; i-- > 0;) {
         size_t slot =
@@ -114,14 +92,5 @@ wt_status wt_search_table_new(wt_context *context, const wt_search_columns *data
         out->after[i] = out->first[slot];
         out->first[slot] = i;
     }
-done:
-    if (status != WT_OK)
-        wt_search_table_free(out);
-    return status;
-}
-
-void wt_search_table_free(wt_search_table *table) {
-    wt_release(table->first);
-    wt_release(table->after);
-    *table = (wt_search_table){0};
+    return WT_OK;
 }

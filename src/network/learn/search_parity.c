@@ -1,7 +1,6 @@
 /* Labels as sums over GF(2) of the bits at a set of positions. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/sized.h"
 #include "network/learn/search_parts.h"
 
@@ -9,6 +8,7 @@ enum { WORD_BITS = 64 };
 
 /* The samples as equations, one row of `words` words each; bit T is the label. */
 typedef struct {
+    wt_arena arena;
     size_t rows, length, words, rank;
     uint64_t *equation; /* (rows, words) */
     size_t *pivot;      /* (rank) the position that row i alone holds, of those that are pivots */
@@ -38,19 +38,19 @@ static size_t size_of_set(const uint64_t *row, size_t words) {
 }
 
 static wt_status open_system(wt_context *context, const wt_bits *data, system_of *of) {
-    size_t cells;
-    wt_status status;
-    of->rows = data->samples;
-    of->length = data->length;
-    of->words = data->length / WORD_BITS + 1;
-    if (!wt_multiply(of->rows, of->words, &cells))
-        return wt_fail(context, WT_MEMORY, "%zu samples of %zu bits do not fit in memory", of->rows,
-                       of->length);
-    WT_TRY(WT_NEW_ZERO(context, &of->equation, cells, "equations over GF(2)"));
-    WT_TRY(WT_NEW(context, &of->pivot, of->rows, "pivots"));
-    WT_TRY(WT_NEW_ZERO(context, &of->is_pivot, of->length, "pivots"));
-    WT_TRY(WT_NEW_ZERO(context, &of->now, of->words, "a set of positions"));
-    WT_TRY(WT_NEW_ZERO(context, &of->least, of->words, "a set of positions"));
+    size_t rows = data->samples, length = data->length, words = length / WORD_BITS + 1;
+    wt_arena arena = wt_arena_on(context, "equations over GF(2)");
+    *of = (system_of){.rows = rows,
+                      .length = length,
+                      .words = words,
+                      .equation = WT_TAKE_ZERO(&arena, uint64_t, rows, words),
+                      .pivot = WT_TAKE(&arena, size_t, rows),
+                      .is_pivot = WT_TAKE_ZERO(&arena, bool, length),
+                      .now = WT_TAKE_ZERO(&arena, uint64_t, words),
+                      .least = WT_TAKE_ZERO(&arena, uint64_t, words)};
+    of->arena = arena;
+    if (arena.status != WT_OK)
+        return arena.status;
     for (size_t i = 0; i < of->rows; i++) {
         uint64_t *row = of->equation + i * of->words;
         for (size_t t = 0; t < of->length; t++)
@@ -59,8 +59,7 @@ static wt_status open_system(wt_context *context, const wt_bits *data, system_of
         if (data->label[i] != 0)
             set_bit(row, of->length);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Brings the row with a one at t, if there is one below the rank, to the rank's place. */
@@ -98,13 +97,15 @@ static wt_status eliminate(wt_context *context, system_of *of) {
     return WT_OK;
 }
 
-/* The set without free positions, and for each free position the set that turns it. */
-static wt_status make_sets(wt_context *context, system_of *of, size_t dimension) {
-    wt_status status = WT_NEW_ZERO(context, &of->basis, dimension * of->words, "sets of positions");
-    for (size_t i = 0; status == WT_OK && i < of->rank; i++)
+/* The set without free positions, and for each free position the set that flips it. */
+static wt_status make_sets(system_of *of, size_t dimension) {
+    of->basis = WT_TAKE_ZERO(&of->arena, uint64_t, dimension, of->words);
+    if (of->basis == NULL)
+        return of->arena.status;
+    for (size_t i = 0; i < of->rank; i++)
         if (bit_at(of->equation + i * of->words, of->length))
             set_bit(of->now, of->pivot[i]);
-    for (size_t t = 0, k = 0; status == WT_OK && t < of->length && k < dimension; t++) {
+    for (size_t t = 0, k = 0; t < of->length && k < dimension; t++) {
         if (of->is_pivot[t])
             continue;
         uint64_t *set = of->basis + k++ * of->words;
@@ -113,7 +114,7 @@ static wt_status make_sets(wt_context *context, system_of *of, size_t dimension)
             if (bit_at(of->equation + i * of->words, t))
                 set_bit(set, of->pivot[i]);
     }
-    return status;
+    return WT_OK;
 }
 
 /* All 2^dimension sets in Gray's order: one addition a set. */
@@ -141,15 +142,6 @@ static wt_status find_least(wt_context *context, system_of *of, wt_parity_result
     return WT_OK;
 }
 
-static void close_system(system_of *of) {
-    wt_release(of->equation);
-    wt_release(of->pivot);
-    wt_release(of->is_pivot);
-    wt_release(of->basis);
-    wt_release(of->now);
-    wt_release(of->least);
-}
-
 static wt_status solve(wt_context *context, const wt_bits *data, wt_parity_result *out) {
     system_of of = {0};
     wt_status status;
@@ -167,13 +159,13 @@ static wt_status solve(wt_context *context, const wt_bits *data, wt_parity_resul
     if (!out->consistent)
         goto done;
     bool small = out->dimension <= WT_PARITY_MOST_DIMENSION;
-    WT_TRY(make_sets(context, &of, small ? out->dimension : 0));
+    WT_TRY(make_sets(&of, small ? out->dimension : 0));
     if (small)
         WT_TRY(find_least(context, &of, out));
     for (size_t t = 0; t < of.length; t++)
         out->member[t] = bit_at(small ? of.least : of.now, t);
 done:
-    close_system(&of);
+    wt_arena_free(&of.arena);
     return status;
 }
 

@@ -20,14 +20,13 @@ typedef struct wt_search_columns {
     uint64_t *every;  /* (words) a one for every sample */
 } wt_search_columns;
 
-wt_status wt_search_pack(wt_context *context, const wt_bits *data, wt_search_columns *out);
-void wt_search_unpack(wt_search_columns *columns);
+/* All arrays are of the arena, and so for the functions below. */
+wt_status wt_search_pack(wt_arena *arena, const wt_bits *data, wt_search_columns *out);
 
 size_t wt_count_ones(uint64_t word);
 
-wt_status wt_search_list_new(wt_context *context, const wt_search_columns *data,
-                             const uint8_t decides[2], wt_search_list *out);
-void wt_search_list_free(wt_search_list *list);
+wt_status wt_search_list_fill(wt_arena *arena, const wt_search_columns *data,
+                              const uint8_t decides[2], wt_search_list *out);
 
 /* Columns by their content, to find the last position where all of it is known. */
 typedef struct wt_search_table {
@@ -36,9 +35,8 @@ typedef struct wt_search_table {
     size_t *after; /* (T) index of the next in the same slot, increasing; SIZE_MAX = none */
 } wt_search_table;
 
-wt_status wt_search_table_new(wt_context *context, const wt_search_columns *data,
-                              const wt_search_list *list, wt_search_table *out);
-void wt_search_table_free(wt_search_table *table);
+wt_status wt_search_table_fill(wt_arena *arena, const wt_search_columns *data,
+                               const wt_search_list *list, wt_search_table *out);
 size_t wt_search_slot(const wt_search_table *table, const uint64_t *column, size_t words);
 
 #endif

@@ -1,7 +1,5 @@
 #include "network/learn/search_states.h"
 
-#include "base/memory.h"
-
 /* The number of the live state with these two successors, a new one if need be. */
 static uint32_t intern(wt_states *states, size_t depth, uint32_t zero, uint32_t one) {
     uint32_t *next = states->next[depth];
@@ -18,27 +16,24 @@ static uint32_t intern(wt_states *states, size_t depth, uint32_t zero, uint32_t 
 
 /* From the last bit to the first: prefixes 2p and 2p + 1 of depth j + 1 make prefix p of depth j.
  */
-static wt_status make_states(wt_context *context, const wt_boolean *function, wt_states *states) {
+static wt_status make_states(wt_arena *arena, const wt_boolean *function, wt_states *states) {
     size_t s = function->bits;
-    uint32_t *state = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &state, (size_t)1 << s, "states of a Boolean function"));
+    uint32_t *state = WT_TAKE(arena, uint32_t, (size_t)1 << s);
+    for (size_t depth = 0; depth < s; depth++)
+        states->next[depth] = WT_TAKE(arena, uint32_t, (size_t)2 << depth);
+    if (arena->status != WT_OK)
+        return arena->status;
     for (size_t row = 0; row < (size_t)1 << s; row++)
         state[row] = function->value[row];
-    for (size_t depth = s; depth-- > 0;) {
-        WT_TRY(WT_NEW(context, &states->next[depth], (size_t)2 << depth,
-                      "states of a Boolean function"));
+    for (size_t depth = s; depth-- > 0;)
         for (size_t p = 0; p < (size_t)1 << depth; p++) {
             uint32_t zero = state[2 * p], one = state[2 * p + 1];
             bool constant = zero == one && zero < WT_STATE_LIVE;
             state[p] = constant ? zero : intern(states, depth, zero, one);
             states->decided_early |= constant;
         }
-    }
     states->start = state[0];
-done:
-    wt_release(state);
-    return status;
+    return WT_OK;
 }
 
 /* Whether the function stays the same when bits i and j change places. */
@@ -60,9 +55,8 @@ static uint8_t decided(const wt_boolean *function, size_t j, size_t b) {
     return seen[0] > 0 && seen[1] > 0 ? 2 : seen[1] > 0;
 }
 
-wt_status wt_states_open(wt_context *context, const wt_boolean *function, wt_states *out) {
+wt_status wt_states_fill(wt_arena *arena, const wt_boolean *function, wt_states *out) {
     *out = (wt_states){.bits = function->bits};
-    wt_status status = make_states(context, function, out);
     for (size_t j = 0; j < function->bits; j++) {
         out->twin[j] = j;
         for (size_t i = 0; i < j; i++)
@@ -71,14 +65,5 @@ wt_status wt_states_open(wt_context *context, const wt_boolean *function, wt_sta
         for (size_t b = 0; b < 2; b++)
             out->decides[j][b] = decided(function, j, b);
     }
-    if (status != WT_OK)
-        wt_states_free(out);
-    return status;
-}
-
-void wt_states_free(wt_states *states) {
-    for (size_t j = 0; j < WT_BOOLEAN_MOST_BITS; j++) {
-        wt_release(states->next[j]);
-        states->next[j] = NULL;
-    }
+    return make_states(arena, function, out);
 }

@@ -6,6 +6,7 @@
 #ifndef WT_NETWORK_LEARN_SEARCH_STATES_H
 #define WT_NETWORK_LEARN_SEARCH_STATES_H
 
+#include "base/arena.h"
 #include "network/task/boolean.h"
 
 enum { WT_STATE_LIVE = 2 }; /* live state i of a depth is numbered 2 + i */
@@ -22,7 +23,6 @@ typedef struct wt_states {
     uint8_t decides[WT_BOOLEAN_MOST_BITS][2];
 } wt_states;
 
-wt_status wt_states_open(wt_context *context, const wt_boolean *function, wt_states *out);
-void wt_states_free(wt_states *states);
+wt_status wt_states_fill(wt_arena *arena, const wt_boolean *function, wt_states *out);
 
 #endif

@@ -10,8 +10,7 @@
 #include "network/learn/train_fields.h"
 #include "wattle/random.h"
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static wt_status check_setting(wt_context *context, const wt_train_setting *setting) {
     size_t count;
@@ -25,21 +24,19 @@ static wt_status check_setting(wt_context *context, const wt_train_setting *sett
     return status;
 }
 
-static wt_status open_ranges(wt_context *context, wt_trainer *trainer) {
-    size_t count = trainer->network->tensor_count;
-    const wt_network_tensor *tensors = trainer->network->tensors;
-    wt_status status = WT_NEW(context, &trainer->ranges, count, "parts of the parameters");
-    for (size_t i = 0; status == WT_OK && i < count; i++) {
-        size_t begin = tensors[i].offset, end = begin + tensors[i].rows * tensors[i].columns;
+/* Neighbouring tensors that are trained are one range. */
+static void set_ranges(wt_trainer *trainer) {
+    for (size_t i = 0; i < trainer->network->tensor_count; i++) {
+        const wt_network_tensor *tensor = &trainer->network->tensors[i];
+        size_t begin = tensor->offset, end = begin + tensor->rows * tensor->columns;
         wt_train_range *last = &trainer->ranges[trainer->range_count - (trainer->range_count > 0)];
-        if (tensors[i].fixed)
+        if (tensor->fixed)
             continue;
         if (trainer->range_count > 0 && last->end == begin)
             last->end = end;
         else
             trainer->ranges[trainer->range_count++] = (wt_train_range){begin, end};
     }
-    return status;
 }
 
 static wt_status open_task(wt_context *context, wt_trainer *trainer) {
@@ -69,14 +66,17 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
                                   .fixed_positions = setting->fixed_positions,
                                   .activation = setting->activation};
     size_t piece = setting->validation_samples;
+    wt_arena *arena = &trainer->arena;
     wt_status status;
     WT_TRY(wt_network_open(context, &spec, &trainer->network));
     trainer->size = wt_network_size(trainer->network);
-    WT_TRY(WT_NEW(context, &trainer->parameters, trainer->size, "parameters"));
-    WT_TRY(WT_NEW(context, &trainer->gradient, trainer->size, "a gradient"));
-    WT_TRY(WT_NEW(context, &trainer->first, trainer->size, "moments"));
-    WT_TRY(WT_NEW(context, &trainer->second, trainer->size, "moments"));
-    WT_TRY(open_ranges(context, trainer));
+    trainer->parameters = WT_TAKE(arena, float, trainer->size);
+    trainer->gradient = WT_TAKE(arena, float, trainer->size);
+    trainer->first = WT_TAKE(arena, float, trainer->size);
+    trainer->second = WT_TAKE(arena, float, trainer->size);
+    trainer->ranges = WT_TAKE(arena, wt_train_range, trainer->network->tensor_count);
+    WT_TRY(arena->status);
+    set_ranges(trainer);
     WT_TRY(wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
                        trainer->task->length, &trainer->piece));
 done:
@@ -89,6 +89,7 @@ wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, 
     *out = NULL;
     wt_train_setting *own;
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
+    trainer->arena = wt_arena_on(context, "a trainer");
     own = &trainer->setting;
     WT_INIT(wt_train_setting, own);
     WT_TRY(wt_sized_read(context, "wt_train_setting", setting, own, sizeof *own));
@@ -116,20 +117,14 @@ void wt_trainer_free(wt_trainer *trainer) {
     wt_release(trainer->about);
     wt_sparse_task_free(trainer->task);
     wt_network_free(trainer->network);
-    wt_release(trainer->parameters);
-    wt_release(trainer->gradient);
-    wt_release(trainer->first);
-    wt_release(trainer->second);
-    wt_release(trainer->ranges);
-    wt_train_balls_free(trainer);
+    wt_arena_free(&trainer->arena);
     wt_bits_free(trainer->batch);
     wt_bits_free(trainer->piece);
     wt_release(trainer->history);
     wt_release(trainer);
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
 static bool point_passes(const wt_trainer *trainer, const wt_train_point *point) {
     return point->validation_accuracy > trainer->setting.success || point->validation_accuracy == 1;

@@ -8,7 +8,7 @@
 wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
                          const wt_train_range *ranges, size_t range_count, const float *gradient,
                          float *parameters, float *first, float *second) {
-    const wt_network_loops *loops = wt_network_best();
+    const wt_network_loops *loops = wt_loops_best()->network;
     double t = (double)rule->step, length = 0;
     for (size_t r = 0; r < range_count; r++)
         length += loops->squares(ranges[r].end - ranges[r].begin, gradient + ranges[r].begin);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "network/learn/trainer.h"
+#include "network/model/norms.h"
 
 enum { NORMS = 3, CYCLES = 1000 };
 /* Of the radius: what rounding to float may add. A matrix that was projected counts as inside, and
@@ -94,8 +95,9 @@ wt_status wt_train_balls_open(wt_context *context, wt_trainer *trainer, const ch
     for (const char *at = text; *at != '\0'; at++)
         most += *at == ',';
     WT_TRY(wt_copy_text(context, &copy, text, "balls"));
-    WT_TRY(WT_NEW(context, &trainer->groups, most, "balls"));
-    WT_TRY(WT_NEW(context, &trainer->before, 3 * trainer->size, "parameters before a step"));
+    trainer->groups = WT_TAKE(&trainer->arena, wt_train_group, most);
+    trainer->before = WT_TAKE(&trainer->arena, float, 3, trainer->size);
+    WT_TRY(trainer->arena.status);
     for (char *at = copy; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
@@ -106,11 +108,6 @@ wt_status wt_train_balls_open(wt_context *context, wt_trainer *trainer, const ch
 done:
     wt_release(copy);
     return status;
-}
-
-void wt_train_balls_free(wt_trainer *trainer) {
-    wt_release(trainer->groups);
-    wt_release(trainer->before);
 }
 
 /* Whether the norm is at most the radius, but for the slack. The spectral norm is below that of
@@ -130,13 +127,6 @@ static wt_status is_inside(wt_context *context, wt_norm_kind kind, double radius
     *out = norm <= most;
 done:
     return status;
-}
-
-static double length_of(size_t count, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
 }
 
 /* One cycle of Dykstra's method: a = P_i(a + p_i), p_i = what that took away, ball by ball. */
@@ -164,16 +154,17 @@ done:
 static wt_status project_all(wt_context *context, const wt_train_group *group,
                              const wt_train_matrix *matrix, double *a) {
     size_t count = matrix->rows * matrix->columns;
-    double *taken = NULL, *last = NULL, norm;
+    wt_arena arena = wt_arena_on(context, "a projection");
+    double *taken = WT_TAKE_ZERO(&arena, double, group->count, count);
+    double *last = WT_TAKE(&arena, double, count), norm;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &taken, group->count * count, "a projection"));
-    WT_TRY(WT_NEW(context, &last, count, "a projection"));
+    WT_TRY(arena.status);
     for (int round = 0; round < CYCLES; round++) {
         memcpy(last, a, count * sizeof *a);
         WT_TRY(cycle(context, group, matrix, a, taken));
         for (size_t i = 0; i < count; i++)
             last[i] -= a[i];
-        if (length_of(count, last) <= CLOSE * length_of(count, a))
+        if (wt_length_of(count, last) <= CLOSE * wt_length_of(count, a))
             break;
     }
     for (size_t b = 0; b < group->count; b++) {
@@ -183,8 +174,7 @@ static wt_status project_all(wt_context *context, const wt_train_group *group,
             a[i] *= group->radius[b] / norm;
     }
 done:
-    wt_release(taken);
-    wt_release(last);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -193,7 +183,7 @@ static wt_status project_matrix(wt_context *context, wt_trainer *trainer,
     double *a = NULL;
     bool inside = true;
     wt_status status;
-    WT_TRY(WT_NEW(context, &a, matrix->rows * matrix->columns, "a matrix in a ball"));
+    WT_TRY(WT_NEW2(context, &a, matrix->rows, matrix->columns, "a matrix in a ball"));
     WT_TRY(wt_train_matrix_load(context, trainer, matrix, a));
     for (size_t b = 0; inside && b < group->count; b++)
         WT_TRY(is_inside(context, group->kind[b], group->radius[b], matrix, a, &inside));

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "network/learn/trainer.h"
 
 static bool is_kind(const wt_trainer *trainer, const char *kind) {
@@ -101,15 +101,16 @@ static void load_factor(const float *from, const wt_train_matrix *matrix, double
 static wt_status load_product(wt_context *context, const wt_trainer *trainer,
                               const wt_train_matrix *matrix, double *out) {
     size_t d = matrix->rows, width = matrix->width;
-    double *factors = NULL;
+    wt_arena arena = wt_arena_on(context, "the factors of a head");
+    double *query = WT_TAKE(&arena, double, d, width), *key = WT_TAKE(&arena, double, d, width);
     wt_status status;
-    WT_TRY(WT_NEW(context, &factors, 2 * d * width, "the factors of a head"));
-    load_factor(trainer->parameters + matrix->offset, matrix, factors);
-    load_factor(trainer->parameters + matrix->other, matrix, factors + d * width);
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, width, 1 / sqrt((double)width),
-                   factors + d * width, width, factors, width, 0, out, d));
+    WT_TRY(arena.status);
+    load_factor(trainer->parameters + matrix->offset, matrix, query);
+    load_factor(trainer->parameters + matrix->other, matrix, key);
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, width, 1 / sqrt((double)width), key,
+                   width, query, width, 0, out, d));
 done:
-    wt_release(factors);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -126,10 +127,10 @@ wt_status wt_train_matrix_load(wt_context *context, const wt_trainer *trainer,
 static wt_status store_product(wt_context *context, wt_trainer *trainer,
                                const wt_train_matrix *matrix, const double *values) {
     size_t d = matrix->rows, width = matrix->width, rank;
-    double *key = NULL, *query = NULL;
+    wt_arena arena = wt_arena_on(context, "the factors of a head");
+    double *key = WT_TAKE(&arena, double, d, width), *query = WT_TAKE(&arena, double, width, d);
     wt_status status;
-    WT_TRY(WT_NEW(context, &key, d * width, "the keys of a head"));
-    WT_TRY(WT_NEW(context, &query, width * d, "the queries of a head"));
+    WT_TRY(arena.status);
     load_factor(trainer->parameters + matrix->other, matrix, key);
     for (size_t i = 0; i < d * width; i++)
         key[i] /= sqrt((double)width);
@@ -139,8 +140,7 @@ static wt_status store_product(wt_context *context, wt_trainer *trainer,
         for (size_t j = 0; j < width; j++)
             out[i * matrix->stride + j] = (float)query[j * d + i];
 done:
-    wt_release(key);
-    wt_release(query);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -9,8 +9,7 @@
 
 enum { PARTS = 20, LOOKED = 256, LOOK_PIECE = 32 };
 
-/* ---- losses -----------------------------------------------------------------------------------
- */
+/* ---- losses ---- */
 
 static wt_status measure_train(wt_context *context, wt_trainer *trainer, wt_train_measure *out) {
     wt_network_result result = WT_SIZED(wt_network_result);
@@ -80,8 +79,7 @@ done:
     return status;
 }
 
-/* ---- norms ------------------------------------------------------------------------------------
- */
+/* ---- norms ---- */
 
 static wt_status measure_norm(wt_context *context, const wt_trainer *trainer, const char *name,
                               size_t index, wt_train_measure *out) {
@@ -90,7 +88,7 @@ static wt_status measure_norm(wt_context *context, const wt_trainer *trainer, co
     size_t m = matrix.rows, n = matrix.columns;
     double *a = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(context, &a, m * n, "a matrix to measure"));
+    WT_TRY(WT_NEW2(context, &a, m, n, "a matrix to measure"));
     WT_TRY(wt_train_matrix_load(context, trainer, &matrix, a));
     memcpy(norm->name, matrix.name, sizeof norm->name);
     norm->rows = matrix.transposed ? n : m;
@@ -125,8 +123,7 @@ done:
     return status;
 }
 
-/* ---- attention --------------------------------------------------------------------------------
- */
+/* ---- attention ---- */
 
 /* Sums of the weights over the samples of a piece into sum (heads, positions). */
 static void add_weights(size_t samples, size_t numbers, const float *weights, double *sum) {
@@ -141,7 +138,7 @@ static wt_status sum_attention(wt_context *context, wt_trainer *trainer, size_t 
     wt_bits *bits = NULL;
     wt_status status;
     WT_TRY(wt_bits_new(context, LOOK_PIECE, trainer->task->length, &bits));
-    WT_TRY(WT_NEW(context, &weights, LOOK_PIECE * numbers, "attention weights"));
+    WT_TRY(WT_NEW2(context, &weights, LOOK_PIECE, numbers, "attention weights"));
     for (size_t first = 0; first < LOOKED; first += LOOK_PIECE) {
         WT_TRY(wt_sparse_task_draw(context, trainer->task, "look", first, false, bits));
         WT_TRY(wt_network_attention(context, trainer->network, trainer->parameters, bits, weights));
@@ -184,7 +181,7 @@ static wt_status measure_attention(wt_context *context, wt_trainer *trainer,
     out->heads = strcmp(spec->kind, "head") == 0 ? 1 : spec->heads;
     out->positions = trainer->task->length + 1;
     size_t numbers = out->heads * out->positions;
-    WT_TRY(WT_NEW_ZERO(context, &out->attention, 2 * out->positions, "attention"));
+    WT_TRY(WT_NEW2_ZERO(context, &out->attention, 2, out->positions, "attention"));
     WT_TRY(WT_NEW_ZERO(context, &sum, numbers, "attention"));
     WT_TRY(sum_attention(context, trainer, numbers, sum));
     for (size_t i = 0; i < numbers; i++)

@@ -6,8 +6,7 @@
 #include "network/learn/trainer.h"
 #include "wattle/random.h"
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
 void wt_train_begin_run(wt_trainer *trainer) {
     const wt_network_tensor *tensors = trainer->network->tensors;
@@ -92,8 +91,7 @@ done:
     return status;
 }
 
-/* ---- validation -------------------------------------------------------------------------------
- */
+/* ---- validation ---- */
 
 static bool passes(const wt_train_setting *setting, size_t wrong, size_t samples) {
     double accuracy = (double)(samples - wrong) / (double)samples;
@@ -114,24 +112,14 @@ static size_t errors_allowed(const wt_train_setting *setting) {
 }
 
 static wt_status add_point(wt_context *context, wt_trainer *trainer, double accuracy) {
-    wt_status status = WT_OK;
-    if (trainer->points == trainer->room) {
-        size_t room = trainer->room == 0 ? 64 : 2 * trainer->room;
-        wt_train_point *larger;
-        status = WT_NEW(context, &larger, room, "a history");
-        if (status != WT_OK)
-            return status;
-        if (trainer->points > 0)
-            memcpy(larger, trainer->history, trainer->points * sizeof *larger);
-        wt_release(trainer->history);
-        trainer->history = larger;
-        trainer->room = room;
-    }
-    trainer->history[trainer->points++] = (wt_train_point){.run = trainer->run,
-                                                           .step = trainer->step,
-                                                           .loss = trainer->loss,
-                                                           .train_accuracy = trainer->accuracy,
-                                                           .validation_accuracy = accuracy};
+    wt_status status =
+        WT_GROW(context, &trainer->history, trainer->points, &trainer->room, "a history");
+    if (status == WT_OK)
+        trainer->history[trainer->points++] = (wt_train_point){.run = trainer->run,
+                                                               .step = trainer->step,
+                                                               .loss = trainer->loss,
+                                                               .train_accuracy = trainer->accuracy,
+                                                               .validation_accuracy = accuracy};
     return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef WT_NETWORK_LEARN_TRAINER_H
 #define WT_NETWORK_LEARN_TRAINER_H
 
+#include "base/arena.h"
 #include "base/progress.h"
 #include "linalg/linalg.h"
 #include "network/model/network_kind.h"
@@ -28,7 +29,8 @@ struct wt_trainer {
     size_t about_count;
     wt_sparse_task *task;
     wt_network *network;
-    size_t size; /* of the parameters, as of the gradient and both moments */
+    wt_arena arena; /* of the arrays up to `groups` */
+    size_t size;    /* of the parameters, as of the gradient and both moments */
     float *parameters, *gradient, *first, *second;
     float *before;          /* (3 size) parameters and moments before a step under balls */
     wt_train_range *ranges; /* trained parameters, in increasing order */
@@ -79,7 +81,6 @@ wt_status wt_adam_update(wt_context *context, const wt_adam_rule *rule,
 
 /* Balls. */
 wt_status wt_train_balls_open(wt_context *context, wt_trainer *trainer, const char *text);
-void wt_train_balls_free(wt_trainer *trainer);
 wt_status wt_train_project(wt_context *context, wt_trainer *trainer);
 
 /* A matrix of the network in double: `rows` x `columns`, rows close together, as norms take it. */

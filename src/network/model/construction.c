@@ -5,6 +5,7 @@
 
 #include "base/sized.h"
 #include "linalg/linalg.h"
+#include "network/model/norms.h"
 
 enum { READ_ROWS = 256 }; /* rows the network reads at a time */
 
@@ -176,10 +177,6 @@ void wt_construction_set_strength(wt_construction *construction, double strength
     construction->strength = strength;
 }
 
-static double length_of(size_t count, const double *a) {
-    return sqrt(dot(count, a, a));
-}
-
 /* |v_t + e_b|, or |v_t| where it is there. */
 static double token_length(const wt_construction *of, size_t position, size_t b) {
     double square = 0;
@@ -194,13 +191,13 @@ static double token_length(const wt_construction *of, size_t position, size_t b)
 
 static void measure_norms(const wt_construction *of, wt_construction_summary *out) {
     size_t dim = of->dim;
-    out->cls = length_of(dim, of->cls);
+    out->cls = wt_length_of(dim, of->cls);
     for (size_t h = 0; h < of->heads; h++) {
         double query = 0; /* row i of w_q w_k^T is w_q[i] w_k */
         for (size_t i = 0; i < dim; i++)
             query += fabs(of->w_q[h * dim + i]);
-        out->qk21 = fmax(out->qk21, query * length_of(dim, of->w_k + h * dim));
-        out->v = fmax(out->v, length_of(dim, of->w_v + h * dim));
+        out->qk21 = fmax(out->qk21, query * wt_length_of(dim, of->w_k + h * dim));
+        out->v = fmax(out->v, wt_length_of(dim, of->w_v + h * dim));
     }
     out->v21 = out->v; /* one column */
     out->x = out->cls;

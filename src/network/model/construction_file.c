@@ -19,8 +19,7 @@ enum {
     LIST_BYTES = 24 * WT_BOOLEAN_MOST_BITS,
 };
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 /* "symmetric:0001" where that says it all, else "table:.." */
 static void spell_function(const wt_boolean *function, char *out) {
@@ -99,8 +98,7 @@ done:
     return status;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wt_status no_construction(wt_context *context, const wt_file *file, const char *why) {
     return wt_fail(context, WT_DATA, "%s is no construction: %s", wt_file_path(file), why);

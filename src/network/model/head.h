@@ -21,12 +21,4 @@ enum wt_head_tensor {
     WT_HEAD_TENSORS
 };
 
-wt_status wt_head_gradient(wt_context *context, wt_network *network, const float *parameters,
-                           const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
-                           wt_network_result *result);
-wt_status wt_head_evaluate(wt_context *context, wt_network *network, const float *parameters,
-                           const wt_bits *batch, size_t most_errors, wt_network_result *result);
-wt_status wt_head_attention(wt_context *context, wt_network *network, const float *parameters,
-                            const wt_bits *batch, float *out);
-
 #endif

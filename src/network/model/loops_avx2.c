@@ -13,10 +13,6 @@
 #include "network/model/network_loops_body.h"
 #include "network/model/transformer_absorbed_body.h"
 #include "network/model/transformer_tables_body.h"
-
-const wt_transformer_loops TRANSFORMER_TABLE = {TEXT,         embed,  project, gather,   softmax,
-                                                softmax_back, spread, combine, contract, outer,
-                                                pick,         weigh,  mix,     mix_back, add_rows};
 #else
 typedef int wt_no_loops; /* a file needs a declaration */
 #endif

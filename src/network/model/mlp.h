@@ -12,10 +12,4 @@
 
 enum wt_mlp_tensor { WT_MLP_W1, WT_MLP_B1, WT_MLP_W2, WT_MLP_B2, WT_MLP_W3, WT_MLP_B3 };
 
-wt_status wt_mlp_gradient(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
-                          wt_network_result *result);
-wt_status wt_mlp_evaluate(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, size_t most_errors, wt_network_result *result);
-
 #endif

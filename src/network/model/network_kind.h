@@ -2,6 +2,7 @@
 #ifndef WT_NETWORK_MODEL_NETWORK_KIND_H
 #define WT_NETWORK_MODEL_NETWORK_KIND_H
 
+#include "base/arena.h"
 #include "network/task/boolean.h"
 #include "wattle/network.h"
 
@@ -62,9 +63,47 @@ const wt_nonlinearity *wt_nonlinearity_find(const char *name);
 /* Cross-entropy of two logits against the label, and its slope by each of them. */
 double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);
 
-/* Adds `count` samples with these logits (count, 2) to the result, their losses as sums, and turns
- * the logits into the derivative by them of the mean loss of `samples`. */
+/* Adds `count` samples with these logits (count, 2) to the result, their losses as sums; the logits
+ * become the derivative by them of the mean loss of `samples`. */
 void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
                       wt_network_result *result);
+
+/* A kind that takes its samples block by block. Its work begins with this. */
+typedef struct wt_network_pass {
+    wt_arena arena; /* of the arrays */
+    wt_context *context;
+    const wt_network *network;
+    const float *parameters;
+    float *gradient; /* NULL: only judge */
+    float *logits;   /* (block, 2), then the derivative by them */
+} wt_network_pass;
+typedef struct wt_network_blocks {
+    size_t samples;   /* of a block */
+    size_t bytes;     /* of the work */
+    const char *what; /* the work is, in words */
+    void (*open)(
+        void *work); /* sizes, and arrays from the arena, whose status is looked at later */
+    /* One block's way to the logits, and back from the derivative by them. */
+    wt_status (*forward)(const void *work, const wt_bits *batch, size_t first, size_t count);
+    wt_status (*backward)(const void *work, size_t first, size_t count);
+} wt_network_blocks;
+
+/* The network's work into the pointer at `out`, opened the first time, for these parameters. */
+wt_status wt_network_start_blocks(wt_context *context, wt_network *network,
+                                  const wt_network_blocks *blocks, const float *parameters,
+                                  float *gradient, void *out);
+/* The whole batch, as wt_network_evaluate; back through every block where there is a gradient. */
+wt_status wt_network_run_blocks(const wt_network_blocks *blocks, const void *work,
+                                const wt_bits *batch, size_t most_errors,
+                                wt_network_result *result);
+/* Accepts NULL. */
+void wt_network_close_blocks(void *work);
+
+static inline const float *wt_pass_tensor(const wt_network_pass *pass, size_t index) {
+    return pass->parameters + pass->network->tensors[index].offset;
+}
+static inline float *wt_pass_slope(const wt_network_pass *pass, size_t index) {
+    return pass->gradient + pass->network->tensors[index].offset;
+}
 
 #endif

@@ -17,10 +17,7 @@ static size_t count_able(void) {
     return 1;
 }
 
-static const struct {
-    const wt_network_loops *network;
-    const wt_transformer_loops *transformer;
-} versions[] = {
+static const wt_loops_version versions[] = {
     {&wt_network_loops_plain, &wt_transformer_loops_plain},
 #if defined(__x86_64__)
     {&wt_network_loops_avx2, &wt_transformer_loops_avx2},
@@ -28,24 +25,11 @@ static const struct {
 #endif
 };
 
-size_t wt_network_able(const wt_network_loops **out, size_t most) {
-    size_t count = count_able();
-    for (size_t i = 0; i < count && i < most; i++)
-        out[i] = versions[i].network;
-    return count < most ? count : most;
+const wt_loops_version *wt_loops_able(size_t *count) {
+    *count = count_able();
+    return versions;
 }
 
-const wt_network_loops *wt_network_best(void) {
-    return versions[count_able() - 1].network;
-}
-
-size_t wt_transformer_able(const wt_transformer_loops **out, size_t most) {
-    size_t count = count_able();
-    for (size_t i = 0; i < count && i < most; i++)
-        out[i] = versions[i].transformer;
-    return count < most ? count : most;
-}
-
-const wt_transformer_loops *wt_transformer_best(void) {
-    return versions[count_able() - 1].transformer;
+const wt_loops_version *wt_loops_best(void) {
+    return &versions[count_able() - 1];
 }

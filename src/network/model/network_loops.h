@@ -59,8 +59,13 @@ typedef struct wt_network_loops {
 extern const wt_network_loops wt_network_loops_plain, wt_network_loops_avx2,
     wt_network_loops_avx512;
 
-/* Those this processor can run, the best last; fills at most `most` and returns how many. */
-size_t wt_network_able(const wt_network_loops **out, size_t most);
-const wt_network_loops *wt_network_best(void);
+typedef struct wt_transformer_loops wt_transformer_loops; /* transformer_loops.h */
+typedef struct wt_loops_version {
+    const wt_network_loops *network;
+    const wt_transformer_loops *transformer;
+} wt_loops_version;
+/* Those this processor can run, the best last. */
+const wt_loops_version *wt_loops_able(size_t *count);
+const wt_loops_version *wt_loops_best(void);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "linalg/linalg.h"
 #include "network/model/norms.h"
 
@@ -129,13 +129,13 @@ wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const d
                            size_t q_stride, const double *k, size_t k_stride, double scale,
                            wt_head_norms *out) {
     size_t least = dim < rank ? dim : rank;
-    double *gram = NULL, *product = NULL, *u = NULL, *s = NULL, *vt = NULL;
+    wt_arena arena = wt_arena_on(context, "norms of a product");
+    double *gram = WT_TAKE(&arena, double, rank, rank);
+    double *product = WT_TAKE(&arena, double, dim, rank);
+    double *u = WT_TAKE(&arena, double, dim, least), *s = WT_TAKE(&arena, double, least);
+    double *vt = WT_TAKE(&arena, double, least, rank);
     wt_status status;
-    WT_TRY(WT_NEW(context, &gram, rank * rank, "a Gram matrix"));
-    WT_TRY(WT_NEW(context, &product, dim * rank, "a product"));
-    WT_TRY(WT_NEW(context, &u, dim * least, "singular vectors"));
-    WT_TRY(WT_NEW(context, &s, least, "singular values"));
-    WT_TRY(WT_NEW(context, &vt, least * rank, "singular vectors"));
+    WT_TRY(arena.status);
     WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, rank, rank, dim, 1, k, k_stride, k, k_stride,
                    0, gram, rank));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, dim, rank, rank, 1, q, q_stride, gram, rank, 0,
@@ -156,10 +156,6 @@ wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const d
     WT_TRY(wt_norm(context, WT_SPECTRAL, dim, least, u, least, &out->qk));
     out->qk *= scale;
 done:
-    wt_release(gram);
-    wt_release(product);
-    wt_release(u);
-    wt_release(s);
-    wt_release(vt);
+    wt_arena_free(&arena);
     return status;
 }

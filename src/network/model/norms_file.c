@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "network/model/norms.h"
 #include "wattle/io.h"
@@ -10,6 +10,7 @@
 typedef struct {
     wt_context *context;
     wt_file *file;
+    wt_arena arena;   /* of what is read */
     const char *what; /* "a head" */
 } reader;
 
@@ -18,13 +19,13 @@ typedef struct {
     double *values;
 } stack;
 
-static wt_status refuse(const reader *of, const char *why, const char *name) {
+static wt_status refuse(reader *of, const char *why, const char *name) {
     return wt_fail(of->context, WT_DATA, "%s is not %s: array '%s' %s", wt_file_path(of->file),
                    of->what, name, why);
 }
 
 /* A vector as one row, a matrix, or a stack of matrices. */
-static wt_status read_stack(const reader *of, const char *name, stack *out) {
+static wt_status read_stack(reader *of, const char *name, stack *out) {
     const wt_array *array = wt_file_find(of->file, name);
     wt_status status;
     if (array == NULL)
@@ -34,7 +35,8 @@ static wt_status read_stack(const reader *of, const char *name, stack *out) {
     out->columns = array->shape[array->rank - 1];
     out->rows = array->rank > 1 ? array->shape[array->rank - 2] : 1;
     out->count = array->rank > 2 ? array->shape[0] : 1;
-    WT_TRY(WT_NEW(of->context, &out->values, array->count, name));
+    out->values = WT_TAKE(&of->arena, double, array->count);
+    WT_TRY(of->arena.status);
     WT_TRY(wt_file_read(of->context, of->file, array, out->values));
     if (wt_check_finite(of->context, name, out->values, array->rank, array->shape) != WT_OK)
         status = wt_fail(of->context, WT_DATA, "%s: %s", wt_file_path(of->file),
@@ -43,7 +45,7 @@ done:
     return status;
 }
 
-static wt_status read_shaped(const reader *of, const char *name, size_t count, size_t rows,
+static wt_status read_shaped(reader *of, const char *name, size_t count, size_t rows,
                              size_t columns, stack *out) {
     wt_status status = read_stack(of, name, out);
     if (columns == 0) /* any number of them */
@@ -62,7 +64,7 @@ static const double *matrix_at(const stack *of, size_t index) {
 
 static wt_status open_reader(wt_context *context, const char *path, const char *kind,
                              const char *what, reader *out) {
-    *out = (reader){.context = context, .what = what};
+    *out = (reader){.context = context, .arena = wt_arena_on(context, what), .what = what};
     wt_status status = wt_file_open(context, path, &out->file);
     if (status != WT_OK)
         return status;
@@ -72,18 +74,17 @@ static wt_status open_reader(wt_context *context, const char *path, const char *
     return WT_OK;
 }
 
-/* ---- heads -------------------------------------------------------------------------------------
- */
+/* ---- heads ---- */
 
 /* The largest slope of gelu is that at sqrt(2); those of the others are 1. */
-static double activation_slope(const reader *of) {
+static double activation_slope(reader *of) {
     const char *name = wt_file_metadata(of->file, "activation");
     return name != NULL && strcmp(name, "gelu") == 0 ? 0.5 * erfc(-1) + exp(-1) / sqrt(acos(-1))
                                                      : 1;
 }
 
-static wt_status measure_products(const reader *of, size_t dim, wt_model_norms *out) {
-    stack square = {0}, query = {0}, key = {0};
+static wt_status measure_products(reader *of, size_t dim, wt_model_norms *out) {
+    stack square, query, key;
     wt_status status = WT_OK;
     if (wt_file_find(of->file, "w_qk") != NULL) {
         WT_TRY(read_shaped(of, "w_qk", out->heads, dim, dim, &square));
@@ -97,15 +98,12 @@ static wt_status measure_products(const reader *of, size_t dim, wt_model_norms *
         WT_TRY(wt_norms_product(of->context, dim, query.columns, matrix_at(&query, h),
                                 query.columns, matrix_at(&key, h), key.columns, 1, &out->head[h]));
 done:
-    wt_release(square.values);
-    wt_release(query.values);
-    wt_release(key.values);
     return status;
 }
 
 /* The largest |v_t + e_b|, or |v_t| where there are no symbols. */
-static wt_status measure_tokens(const reader *of, size_t dim, wt_model_norms *out) {
-    stack position = {0}, symbol = {0}, cls = {0};
+static wt_status measure_tokens(reader *of, size_t dim, wt_model_norms *out) {
+    stack position, symbol, cls;
     wt_status status;
     WT_TRY(read_stack(of, "positions", &position));
     if (position.columns != dim || position.count != 1) {
@@ -128,27 +126,23 @@ static wt_status measure_tokens(const reader *of, size_t dim, wt_model_norms *ou
             out->x = fmax(out->x, sqrt(square));
         }
 done:
-    wt_release(position.values);
-    wt_release(symbol.values);
-    wt_release(cls.values);
     return status;
 }
 
-static wt_status measure_readout(const reader *of, wt_model_norms *out) {
-    stack w = {0};
+static wt_status measure_readout(reader *of, wt_model_norms *out) {
+    stack w;
     wt_status status = WT_OK;
     if (wt_file_find(of->file, "w") != NULL) {
         WT_TRY(read_stack(of, "w", &w));
         out->w = wt_length_of(w.count * w.rows * w.columns, w.values);
     }
 done:
-    wt_release(w.values);
     return status;
 }
 
 wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **given) {
     reader of = {0};
-    stack value = {0};
+    stack value;
     wt_status status;
     wt_model_norms *out = NULL;
     *given = NULL;
@@ -166,16 +160,15 @@ wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_mod
     *given = out;
     out = NULL;
 done:
-    wt_release(value.values);
     wt_file_free(of.file);
+    wt_arena_free(&of.arena);
     wt_model_norms_free(out);
     return status;
 }
 
-/* ---- transformers ------------------------------------------------------------------------------
- */
+/* ---- transformers ---- */
 
-static wt_status count_heads(const reader *of, size_t dim, size_t *heads) {
+static wt_status count_heads(reader *of, size_t dim, size_t *heads) {
     const char *text = wt_file_metadata(of->file, "heads");
     uint64_t said = 0;
     if (*heads == 0 && text != NULL && wt_parse_unsigned(text, &said))
@@ -190,8 +183,8 @@ static wt_status count_heads(const reader *of, size_t dim, size_t *heads) {
 }
 
 /* Head h has columns h width .. of wq, wk and wv, and the same rows of wo. */
-static wt_status measure_block(const reader *of, size_t dim, wt_model_norms *out) {
-    stack wq = {0}, wk = {0}, wv = {0}, wo = {0};
+static wt_status measure_block(reader *of, size_t dim, wt_model_norms *out) {
+    stack wq, wk, wv, wo;
     size_t width = dim / out->heads;
     wt_status status;
     WT_TRY(read_shaped(of, "wq", 1, dim, dim, &wq));
@@ -209,16 +202,12 @@ static wt_status measure_block(const reader *of, size_t dim, wt_model_norms *out
                              &head->c));
     }
 done:
-    wt_release(wq.values);
-    wt_release(wk.values);
-    wt_release(wv.values);
-    wt_release(wo.values);
     return status;
 }
 
 /* A layer norm answers (normalised x) g + b with |normalised x| <= sqrt(d). */
-static wt_status measure_ends(const reader *of, size_t dim, wt_model_norms *out) {
-    stack gain = {0}, shift = {0}, head = {0};
+static wt_status measure_ends(reader *of, size_t dim, wt_model_norms *out) {
+    stack gain, shift, head;
     double most = 0, square = 0;
     wt_status status;
     WT_TRY(read_shaped(of, "ln1_g", 1, 1, dim, &gain));
@@ -232,16 +221,13 @@ static wt_status measure_ends(const reader *of, size_t dim, wt_model_norms *out)
     out->x = out->cls = sqrt((double)dim) * most + wt_length_of(dim, shift.values);
     out->w = sqrt(square);
 done:
-    wt_release(gain.values);
-    wt_release(shift.values);
-    wt_release(head.values);
     return status;
 }
 
 wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,
                                           wt_model_norms **given) {
     reader of = {0};
-    stack position = {0};
+    stack position;
     wt_status status;
     wt_model_norms *out = NULL;
     *given = NULL;
@@ -257,8 +243,8 @@ wt_status wt_model_norms_load_transformer(wt_context *context, const char *path,
     *given = out;
     out = NULL;
 done:
-    wt_release(position.values);
     wt_file_free(of.file);
+    wt_arena_free(&of.arena);
     wt_model_norms_free(out);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "network/model/transformer_fast.h"
 
-static void turn(const wt_attention_shape *shape, const float *from, float *to) {
+static void transpose(const wt_attention_shape *shape, const float *from, float *to) {
     for (size_t i = 0; i < shape->stride; i++)
         for (size_t h = 0; h < shape->lanes; h++)
             to[i * shape->lanes + h] = from[h * shape->stride + i];
@@ -36,8 +36,8 @@ static void attend(const wt_transformer_work *work, wt_worker *worker, size_t at
     uint32_t keep = work->dropout.keep[WT_DROP_WEIGHTS];
     float *y = worker->tail.y + at * shape->stride;
     loops->combine(shape, worker->q + at * shape->stride, work->key, slot->u);
-    turn(shape, slot->u, worker->turned);
-    loops->project(shape, slot->hat, worker->turned, slot->s);
+    transpose(shape, slot->u, worker->transposed);
+    loops->project(shape, slot->hat, worker->transposed, slot->s);
     if (keep < WT_KEEP_ALL)
         wt_dropout_draw(&work->dropout, work->common, sample, WT_DROP_WEIGHTS,
                         shape->rows * shape->lanes, slot->a_words);
@@ -81,8 +81,8 @@ static void attend_back(const wt_transformer_work *work, wt_worker *worker, size
     const float *b = work->dropout.keep[WT_DROP_WEIGHTS] < WT_KEEP_ALL ? slot->b : slot->a;
     values_back(work, worker, slot, worker->tail.y + at * shape->stride,
                 worker->tail.d_y + at * shape->stride, sums);
-    turn(shape, worker->d_z, worker->turned);
-    loops->project(shape, slot->hat, worker->turned, worker->p);
+    transpose(shape, worker->d_z, worker->transposed);
+    loops->project(shape, slot->hat, worker->transposed, worker->p);
     loops->softmax_back(shape, slot->s, slot->a, b, worker->more, worker->mean, worker->p,
                         worker->along);
     loops->spread(shape, b, worker->d_z, worker->p, slot->u, slot->hat, slot->scale, worker->along,

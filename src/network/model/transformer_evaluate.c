@@ -63,8 +63,8 @@ static wt_status set_codes(wt_context *context, job *run) {
     if (!work->narrow)
         return WT_OK;
     if (work->codes == NULL)
-        WT_TRY(WT_NEW(context, &work->codes, (fours * PATTERNS + 1) * run->columns,
-                      "sums of patterns of bits"));
+        WT_TRY(WT_NEW2(context, &work->codes, fours * PATTERNS + 1, run->columns,
+                       "sums of patterns of bits"));
     float *base = work->codes + fours * PATTERNS * run->columns;
     memset(base, 0, run->columns * sizeof *base);
     add_row(run, work->table_rows - 1, base);

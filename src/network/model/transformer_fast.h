@@ -36,7 +36,7 @@
  * d_ for the derivative by them. */
 typedef struct wt_tail {
     float *y, *x, *c, *c_hat, *m, *e, *e_hat, *w; /* x = x_T after dropout */
-    float *f, *u;                                 /* hidden; f turns into the slope of gelu */
+    float *f, *u;                                 /* hidden; f becomes the slope of gelu */
     float *c_scale, *e_scale;                     /* (samples) */
     float *logits;                                /* (samples, 2), then the derivative by them */
     float *d_y, *d_c, *d_m, *d_e, *d_w, *d_u;
@@ -65,12 +65,12 @@ typedef struct wt_picks {
 } wt_picks;
 
 typedef struct wt_worker {
-    float *block; /* what all the pointers point into */
+    wt_arena arena; /* of all arrays */
     wt_tail tail;
     wt_slot slots[WT_SLOTS];
     wt_picks picks;
     float *p, *along;                     /* (rows, lanes), (rows) */
-    float *turned, *d_z, *d_u;            /* (stride, lanes), (lanes, stride) twice */
+    float *transposed, *d_z, *d_u;        /* (stride, lanes), (lanes, stride) twice */
     float *more, *mean;                   /* (lanes) */
     float *h, *hat, *hat_scale, *q, *d_q; /* of [CLS]: (slots, stride), hat_scale (slots) */
     float *d_h;                           /* (slots, stride) */
@@ -101,19 +101,19 @@ typedef struct wt_transformer_work {
     /* of a step: */
     const float *parameters;
     wt_dropout dropout;
-    float *block;
+    wt_arena arena;                  /* of the arrays up to `parts` */
     float *live, *norms[6];          /* padded copies of the gains and biases, as in wt_sums */
     float *table;                    /* (2 T + 1, stride) tok_emb + pos_emb, times the scale */
     float *key, *value, *value_bias; /* g wk / sqrt(width), g wv, b wv + bv; as in wt_sums */
     /* of a step, tables: */
-    float *hat, *hat_scale;    /* of the table */
-    float *scores, *values;    /* (2 T + 1, lanes), (2 T + 1, width lanes) */
-    float *weights;            /* (2 T + 1, lanes) exp(score) but for a factor a head, while */
-    bool narrow;               /* no head's scores lie too far apart for that */
-    float *h, *q, *u, *turned; /* of [CLS]: h = LN1 x_T */
-    float *d_hat;              /* (2 T + 1, stride) */
-    float *parts;              /* sums of chunks of the table */
-    float *codes;              /* evaluation: (T / 4, 16, (width + 1) lanes), see there */
+    float *hat, *hat_scale;        /* of the table */
+    float *scores, *values;        /* (2 T + 1, lanes), (2 T + 1, width lanes) */
+    float *weights;                /* (2 T + 1, lanes) exp(score) but for a factor a head, while */
+    bool narrow;                   /* no head's scores lie too far apart for that */
+    float *h, *q, *u, *transposed; /* of [CLS]: h = LN1 x_T */
+    float *d_hat;                  /* (2 T + 1, stride) */
+    float *parts;                  /* sums of chunks of the table */
+    float *codes;                  /* evaluation: (T / 4, 16, (width + 1) lanes), see there */
     /* groups and workers: */
     size_t groups, group_floats, workers;
     bool groups_absorbed;
@@ -131,8 +131,6 @@ void wt_transformer_work_free(void *work);
 /* Room for the sums of this many groups and for the context's threads. */
 wt_status wt_transformer_reserve(wt_context *context, wt_transformer_work *work, size_t groups,
                                  bool absorbed);
-wt_sums wt_transformer_cut_sums(const wt_transformer_work *work, float *block, bool absorbed,
-                                size_t *floats);
 /* Tables and folded matrices for these parameters; token vectors times `scale`. */
 void wt_transformer_prepare(wt_transformer_work *work, const float *parameters, float scale);
 /* The tensor among the parameters, and its place in a `rest` block. */

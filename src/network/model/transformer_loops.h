@@ -5,8 +5,7 @@
 #ifndef WT_NETWORK_MODEL_TRANSFORMER_LOOPS_H
 #define WT_NETWORK_MODEL_TRANSFORMER_LOOPS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "network/model/network_loops.h"
 
 typedef struct wt_attention_shape {
     size_t n, rows;      /* tokens T + 1, and the same filled up to a multiple of 8 with zeros */
@@ -27,7 +26,7 @@ typedef struct wt_picked {
     const float *d_y, *mean; /* (width, lanes), (lanes) */
 } wt_picked;
 
-typedef struct wt_transformer_loops {
+struct wt_transformer_loops {
     const char *name;
     /* hat (n, stride) and scale (n) of the rows index[t] of table (.., stride), of which only those
      * numbers stay that the words keep. words (n, stride / 32, 16): the low halves for
@@ -78,13 +77,9 @@ typedef struct wt_transformer_loops {
      * multiple of 16 */
     void (*add_rows)(size_t count, const uint8_t *code, size_t columns, const float *table,
                      const float *first, float *out);
-} wt_transformer_loops;
+};
 
 extern const wt_transformer_loops wt_transformer_loops_plain, wt_transformer_loops_avx2,
     wt_transformer_loops_avx512;
-
-/* Those this processor can run, the best last; fills at most `most` and returns how many. */
-size_t wt_transformer_able(const wt_transformer_loops **out, size_t most);
-const wt_transformer_loops *wt_transformer_best(void);
 
 #endif

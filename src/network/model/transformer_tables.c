@@ -53,7 +53,7 @@ static void set_query(wt_transformer_work *work) {
     work->loops->combine(shape, work->q, work->key, work->u);
     for (size_t i = 0; i < shape->stride; i++)
         for (size_t h = 0; h < shape->lanes; h++)
-            work->turned[i * shape->lanes + h] = work->u[h * shape->stride + i];
+            work->transposed[i * shape->lanes + h] = work->u[h * shape->stride + i];
 }
 
 static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker) {
@@ -65,7 +65,7 @@ static wt_status fill_rows(void *argument, size_t begin, size_t end, int worker)
     work->common->norm(&work->row, count, work->table + begin * shape.stride, NULL, NULL, hat, NULL,
                        work->hat_scale + begin);
     shape.rows = (count + 7) / 8 * 8;
-    work->loops->project(&shape, hat, work->turned, work->scores + begin * shape.lanes);
+    work->loops->project(&shape, hat, work->transposed, work->scores + begin * shape.lanes);
     for (size_t r = 0; r < count; r++)
         memcpy(values + r * wide, work->value_bias, wide * sizeof *values);
     work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, count, wide, shape.dim, 1, hat, shape.stride,

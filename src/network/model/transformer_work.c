@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "network/model/network_arena.h"
 #include "network/model/transformer_fast.h"
 
 static size_t round_up(size_t count, size_t to) {
@@ -26,29 +24,36 @@ static void set_shape(wt_transformer_work *work) {
     work->values_width = work->shape.width * work->shape.lanes;
 }
 
-static size_t cut_step(wt_transformer_work *work, float *block) {
-    wt_floats arena = {.block = block};
-    size_t stride = work->shape.stride, lanes = work->shape.lanes;
+/* Cleared, for what fills rows up stays 0. */
+static float *take(wt_arena *arena, size_t rows, size_t columns) {
+    return WT_TAKE_ZERO(arena, float, rows, columns);
+}
+static uint32_t *take_words(wt_arena *arena, size_t count, size_t draws) {
+    return WT_TAKE_ZERO(arena, uint32_t, count, wt_dropout_words(draws));
+}
+
+static void take_step(wt_transformer_work *work) {
+    wt_arena *arena = &work->arena;
+    size_t stride = work->shape.stride, lanes = work->shape.lanes, wide = work->values_width;
     size_t rows = round_up(work->table_rows, 8);
-    work->live = wt_take(&arena, stride);
+    work->live = take(arena, 1, stride);
     for (int i = 0; i < 6; i++)
-        work->norms[i] = wt_take(&arena, stride);
-    work->table = wt_take(&arena, rows * stride);
-    work->key = wt_take(&arena, work->values_width * stride);
-    work->value = wt_take(&arena, work->values_width * stride);
-    work->value_bias = wt_take(&arena, work->values_width);
-    work->hat = wt_take(&arena, rows * stride);
-    work->hat_scale = wt_take(&arena, rows);
-    work->scores = wt_take(&arena, rows * lanes);
-    work->values = wt_take(&arena, rows * work->values_width);
-    work->weights = wt_take(&arena, rows * lanes);
-    work->h = wt_take(&arena, stride);
-    work->q = wt_take(&arena, stride);
-    work->u = wt_take(&arena, lanes * stride);
-    work->turned = wt_take(&arena, lanes * stride);
-    work->d_hat = wt_take(&arena, rows * stride);
-    work->parts = wt_take(&arena, WT_TABLE_CHUNKS * wt_transformer_part_floats(work));
-    return arena.used;
+        work->norms[i] = take(arena, 1, stride);
+    work->table = take(arena, rows, stride);
+    work->key = take(arena, wide, stride);
+    work->value = take(arena, wide, stride);
+    work->value_bias = take(arena, 1, wide);
+    work->hat = take(arena, rows, stride);
+    work->hat_scale = take(arena, 1, rows);
+    work->scores = take(arena, rows, lanes);
+    work->values = take(arena, rows, wide);
+    work->weights = take(arena, rows, lanes);
+    work->h = take(arena, 1, stride);
+    work->q = take(arena, 1, stride);
+    work->u = take(arena, lanes, stride);
+    work->transposed = take(arena, lanes, stride);
+    work->d_hat = take(arena, rows, stride);
+    work->parts = take(arena, WT_TABLE_CHUNKS, wt_transformer_part_floats(work));
 }
 
 wt_status wt_transformer_work_open(wt_context *context, wt_network *network,
@@ -62,12 +67,13 @@ wt_status wt_transformer_work_open(wt_context *context, wt_network *network,
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(WT_NEW_ZERO(context, &work, 1, "a transformer's work"));
     work->network = network;
-    work->common = wt_network_best();
-    work->loops = wt_transformer_best();
+    work->common = wt_loops_best()->network;
+    work->loops = wt_loops_best()->transformer;
     work->blas = &backend->real32;
     set_shape(work);
-    WT_TRY(WT_NEW_ZERO(context, &work->block, cut_step(work, NULL), "tables of a transformer"));
-    cut_step(work, work->block);
+    work->arena = wt_arena_on(context, "tables of a transformer");
+    take_step(work);
+    WT_TRY(work->arena.status);
     for (size_t i = 0; i < work->shape.dim; i++)
         work->live[i] = 1;
     work->shape.live = work->live;
@@ -82,7 +88,7 @@ done:
 
 static void free_workers(wt_transformer_work *work) {
     for (size_t i = 0; i < work->workers; i++)
-        wt_release(work->worker[i].block);
+        wt_arena_free(&work->worker[i].arena);
     wt_release(work->worker);
     work->worker = NULL;
     work->workers = 0;
@@ -95,104 +101,114 @@ void wt_transformer_work_free(void *given) {
     free_workers(work);
     wt_release(work->codes);
     wt_release(work->group_block);
-    wt_release(work->block);
+    wt_arena_free(&work->arena);
     wt_release(work);
 }
 
-wt_sums wt_transformer_cut_sums(const wt_transformer_work *work, float *block, bool absorbed,
-                                size_t *floats) {
-    wt_floats arena = {.block = block};
+/* Sums are cleared and added as one block: pieces of it, each a multiple of 16 floats. */
+typedef struct {
+    float *block; /* NULL: only counted */
+    size_t used;
+} cutter;
+
+static float *cut(cutter *from, size_t floats) {
+    float *piece = from->block == NULL ? NULL : from->block + from->used;
+    from->used += round_up(floats, 16);
+    return piece;
+}
+
+static wt_sums cut_sums(const wt_transformer_work *work, float *block, bool absorbed,
+                        size_t *floats) {
+    cutter from = {.block = block};
     size_t stride = work->shape.stride;
     wt_sums sums = {0};
-    sums.rest = wt_take(&arena, work->network->size - work->network->tensors[WT_WQ].offset);
+    sums.rest = cut(&from, work->network->size - work->network->tensors[WT_WQ].offset);
     for (int i = 0; i < 6; i++)
-        sums.norms[i] = wt_take(&arena, stride);
-    sums.key = wt_take(&arena, work->values_width * stride);
-    sums.value = wt_take(&arena, work->values_width * stride);
-    sums.value_bias = wt_take(&arena, work->values_width);
-    sums.cls = wt_take(&arena, stride);
+        sums.norms[i] = cut(&from, stride);
+    sums.key = cut(&from, work->values_width * stride);
+    sums.value = cut(&from, work->values_width * stride);
+    sums.value_bias = cut(&from, work->values_width);
+    sums.cls = cut(&from, stride);
     if (absorbed)
-        sums.table = wt_take(&arena, work->table_rows * stride);
+        sums.table = cut(&from, work->table_rows * stride);
     else {
-        sums.scores = wt_take(&arena, work->table_rows * work->shape.lanes);
-        sums.values = wt_take(&arena, work->table_rows * work->values_width);
+        sums.scores = cut(&from, work->table_rows * work->shape.lanes);
+        sums.values = cut(&from, work->table_rows * work->values_width);
     }
-    *floats = arena.used;
+    *floats = from.used;
     return sums;
 }
 
-static void cut_tail(const wt_transformer_work *work, wt_floats *arena, wt_tail *tail) {
-    size_t wide = WT_TAIL_SAMPLES * work->shape.stride;
+static void take_tail(const wt_transformer_work *work, wt_arena *arena, wt_tail *tail) {
+    size_t stride = work->shape.stride, wide = work->hidden_stride;
     float **vectors[] = {&tail->y,   &tail->x,   &tail->c,     &tail->c_hat, &tail->m,
                          &tail->e,   &tail->w,   &tail->e_hat, &tail->d_y,   &tail->d_c,
                          &tail->d_m, &tail->d_e, &tail->d_w};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = wt_take(arena, wide);
-    tail->f = wt_take(arena, WT_TAIL_SAMPLES * work->hidden_stride);
-    tail->u = wt_take(arena, WT_TAIL_SAMPLES * work->hidden_stride);
-    tail->d_u = wt_take(arena, WT_TAIL_SAMPLES * work->hidden_stride);
-    tail->c_scale = wt_take(arena, WT_TAIL_SAMPLES);
-    tail->e_scale = wt_take(arena, WT_TAIL_SAMPLES);
-    tail->logits = wt_take(arena, 2 * WT_TAIL_SAMPLES);
-    tail->words = wt_take_words(arena, WT_TAIL_SAMPLES * wt_dropout_words(2 * work->shape.stride));
+        *vectors[i] = take(arena, WT_TAIL_SAMPLES, stride);
+    tail->f = take(arena, WT_TAIL_SAMPLES, wide);
+    tail->u = take(arena, WT_TAIL_SAMPLES, wide);
+    tail->d_u = take(arena, WT_TAIL_SAMPLES, wide);
+    tail->c_scale = take(arena, 1, WT_TAIL_SAMPLES);
+    tail->e_scale = take(arena, 1, WT_TAIL_SAMPLES);
+    tail->logits = take(arena, WT_TAIL_SAMPLES, 2);
+    tail->words = take_words(arena, WT_TAIL_SAMPLES, 2 * stride);
 }
 
-static void cut_slot(const wt_transformer_work *work, wt_floats *arena, wt_slot *slot) {
-    const wt_attention_shape *shape = &work->shape;
-    slot->index = wt_take_words(arena, shape->rows);
-    slot->words = wt_take_words(arena, wt_dropout_words(shape->rows * shape->stride));
-    slot->a_words = wt_take_words(arena, wt_dropout_words(shape->rows * shape->lanes));
-    slot->hat = wt_take(arena, shape->rows * shape->stride);
-    slot->scale = wt_take(arena, shape->rows);
-    slot->s = wt_take(arena, shape->rows * shape->lanes);
-    slot->a = wt_take(arena, shape->rows * shape->lanes);
-    slot->b = wt_take(arena, shape->rows * shape->lanes);
-    slot->total = wt_take(arena, shape->lanes);
-    slot->z = wt_take(arena, shape->lanes * shape->stride);
-    slot->u = wt_take(arena, shape->lanes * shape->stride);
-    slot->y = wt_take(arena, work->values_width);
+static void take_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot *slot) {
+    size_t rows = work->shape.rows, stride = work->shape.stride, lanes = work->shape.lanes;
+    slot->index = WT_TAKE_ZERO(arena, uint32_t, rows);
+    slot->words = take_words(arena, 1, rows * stride);
+    slot->a_words = take_words(arena, 1, rows * lanes);
+    slot->hat = take(arena, rows, stride);
+    slot->scale = take(arena, 1, rows);
+    slot->s = take(arena, rows, lanes);
+    slot->a = take(arena, rows, lanes);
+    slot->b = take(arena, rows, lanes);
+    slot->total = take(arena, 1, lanes);
+    slot->z = take(arena, lanes, stride);
+    slot->u = take(arena, lanes, stride);
+    slot->y = take(arena, 1, work->values_width);
 }
 
-static void cut_picks(const wt_transformer_work *work, wt_floats *arena, wt_picks *picks) {
+static void take_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks *picks) {
     size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
-    picks->index = wt_take_words(arena, WT_PICKS * rows);
-    picks->in_turn = wt_take_words(arena, rows);
-    picks->words = wt_take_words(arena, wt_dropout_words(rows * lanes));
-    picks->e = wt_take(arena, WT_PICKS * rows * lanes);
-    picks->b = wt_take(arena, WT_PICKS * rows * lanes);
-    picks->total = wt_take(arena, WT_PICKS * lanes);
-    picks->mean = wt_take(arena, WT_PICKS * lanes);
-    picks->y = wt_take(arena, WT_PICKS * wide);
-    picks->d_y = wt_take(arena, WT_PICKS * wide);
-    for (size_t t = 0; arena->block != NULL && t < rows; t++)
+    picks->index = WT_TAKE_ZERO(arena, uint32_t, WT_PICKS, rows);
+    picks->in_turn = WT_TAKE_ZERO(arena, uint32_t, rows);
+    picks->words = take_words(arena, 1, rows * lanes);
+    picks->e = take(arena, WT_PICKS * rows, lanes);
+    picks->b = take(arena, WT_PICKS * rows, lanes);
+    picks->total = take(arena, WT_PICKS, lanes);
+    picks->mean = take(arena, WT_PICKS, lanes);
+    picks->y = take(arena, WT_PICKS, wide);
+    picks->d_y = take(arena, WT_PICKS, wide);
+    for (size_t t = 0; picks->in_turn != NULL && t < rows; t++)
         picks->in_turn[t] = (uint32_t)t;
 }
 
-static size_t cut_worker(const wt_transformer_work *work, wt_worker *worker, float *block) {
-    wt_floats arena = {.block = block};
-    const wt_attention_shape *shape = &work->shape;
-    size_t square = shape->lanes * shape->stride, wide = WT_SLOTS * shape->stride;
-    worker->block = block;
-    cut_tail(work, &arena, &worker->tail);
+static wt_status open_worker(wt_context *context, const wt_transformer_work *work,
+                             wt_worker *worker) {
+    wt_arena *arena = &worker->arena;
+    size_t rows = work->shape.rows, stride = work->shape.stride, lanes = work->shape.lanes;
+    float **vectors[] = {&worker->h, &worker->hat, &worker->q, &worker->d_q, &worker->d_h};
+    *arena = wt_arena_on(context, "a worker of a transformer");
+    take_tail(work, arena, &worker->tail);
     for (size_t i = 0; i < WT_SLOTS; i++)
-        cut_slot(work, &arena, &worker->slots[i]);
-    cut_picks(work, &arena, &worker->picks);
-    worker->p = wt_take(&arena, shape->rows * shape->lanes);
-    worker->along = wt_take(&arena, shape->rows);
-    worker->turned = wt_take(&arena, square);
-    worker->d_z = wt_take(&arena, square);
-    worker->d_u = wt_take(&arena, square);
-    worker->more = wt_take(&arena, shape->lanes);
-    worker->mean = wt_take(&arena, shape->lanes);
-    worker->h = wt_take(&arena, wide);
-    worker->hat = wt_take(&arena, wide);
-    worker->hat_scale = wt_take(&arena, WT_SLOTS);
-    worker->q = wt_take(&arena, wide);
-    worker->d_q = wt_take(&arena, wide);
-    worker->d_h = wt_take(&arena, wide);
-    worker->code = (uint8_t *)(void *)wt_take(&arena, shape->rows / 4 + 1);
-    worker->sums = wt_take(&arena, work->values_width + shape->lanes);
-    return arena.used;
+        take_slot(work, arena, &worker->slots[i]);
+    take_picks(work, arena, &worker->picks);
+    worker->p = take(arena, rows, lanes);
+    worker->along = take(arena, 1, rows);
+    worker->transposed = take(arena, stride, lanes);
+    worker->d_z = take(arena, lanes, stride);
+    worker->d_u = take(arena, lanes, stride);
+    worker->more = take(arena, 1, lanes);
+    worker->mean = take(arena, 1, lanes);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = take(arena, WT_SLOTS, stride);
+    worker->hat_scale = take(arena, 1, WT_SLOTS);
+    worker->code = WT_TAKE_ZERO(arena, uint8_t, rows + 4);
+    worker->sums = take(arena, 1, work->values_width + lanes);
+    return arena->status;
 }
 
 static wt_status reserve_workers(wt_context *context, wt_transformer_work *work, size_t wanted) {
@@ -201,13 +217,8 @@ static wt_status reserve_workers(wt_context *context, wt_transformer_work *work,
         return WT_OK;
     free_workers(work);
     WT_TRY(WT_NEW_ZERO(context, &work->worker, wanted, "workers of a transformer"));
-    for (size_t i = 0; i < wanted; i++) {
-        wt_worker *worker = &work->worker[i];
-        WT_TRY(WT_NEW_ZERO(context, &worker->block, cut_worker(work, worker, NULL),
-                           "a worker of a transformer"));
-        cut_worker(work, worker, worker->block);
-        work->workers = i + 1;
-    }
+    while (work->workers < wanted)
+        WT_TRY(open_worker(context, work, &work->worker[work->workers++]));
 done:
     if (status != WT_OK)
         free_workers(work);
@@ -224,12 +235,12 @@ wt_status wt_transformer_reserve(wt_context *context, wt_transformer_work *work,
         wt_release(work->group_block);
         work->group_block = NULL;
         work->groups = 0;
-        wt_transformer_cut_sums(work, NULL, absorbed, &work->group_floats);
+        cut_sums(work, NULL, absorbed, &work->group_floats);
         WT_TRY(
-            WT_NEW(context, &work->group_block, groups * work->group_floats, "sums of a gradient"));
+            WT_NEW2(context, &work->group_block, groups, work->group_floats, "sums of a gradient"));
         for (size_t i = 0; i < groups; i++)
-            work->sums[i] = wt_transformer_cut_sums(
-                work, work->group_block + i * work->group_floats, absorbed, &work->group_floats);
+            work->sums[i] = cut_sums(work, work->group_block + i * work->group_floats, absorbed,
+                                     &work->group_floats);
         work->groups = groups;
         work->groups_absorbed = absorbed;
     }

@@ -43,8 +43,7 @@ uint8_t *wt_bits_labels(wt_bits *bits) {
     return bits->label;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,
                       const wt_array **out) {

@@ -7,8 +7,7 @@ static double two_thirds(double value) {
     return cbrt(value * value);
 }
 
-/* ---- what makes no sense -----------------------------------------------------------------------
- */
+/* ---- what makes no sense ---- */
 
 static wt_status check_norm(wt_context *context, const char *name, double value) {
     if (isnan(value))
@@ -83,8 +82,7 @@ done:
     return status;
 }
 
-/* ---- the formula -------------------------------------------------------------------------------
- */
+/* ---- the formula ---- */
 
 /* The largest token that asks: with layers above the first every one does, else [CLS] alone. */
 static double largest_query(const wt_model_norms *norms) {

@@ -20,8 +20,7 @@ typedef struct {
     double *target; /* (anchors) */
 } builder;
 
-/* ---- vectors ----------------------------------------------------------------------------------
- */
+/* ---- vectors ---- */
 
 static size_t symbols(const builder *of) {
     return of->spec->bag ? 0 : 2;
@@ -125,8 +124,7 @@ static void make_vectors(builder *of) {
     memcpy(of->anchor + (of->anchors - 1) * dim, out->cls, dim * sizeof *of->anchor);
 }
 
-/* ---- heads ------------------------------------------------------------------------------------
- */
+/* ---- heads ---- */
 
 /* The vector of the anchors' span whose products with them are the targets. */
 static wt_status solve(builder *of, double *w) {
@@ -208,8 +206,7 @@ done:
     return status;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 /* The task's function and positions, which it has checked. */
 static wt_status take_task(builder *of) {
