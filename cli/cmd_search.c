@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "commands.h"
-#include "search.h"
+#include "search_show.h"
 #include "set_options.h"
 #include "wattle/memory.h"
 #include "wattle/output.h"
@@ -182,108 +181,34 @@ done:
 /* ---- trials -----------------------------------------------------------------------------------
  */
 
-typedef struct {
-    cli_call *call;
-    wt_search_setting setting;
-    search_table table;
-    size_t length; /* index in the grid */
-} job;
-
-static wt_status run_trials(void *argument, size_t begin, size_t end, int worker) {
-    const job *work = argument;
-    (void)worker;
-    for (size_t i = begin; i < end; i++) {
-        wt_search_setting setting = work->setting;
-        setting.trial = i;
-        wt_status status = wt_search_cell(
-            work->call->context, &setting,
-            work->table.points + (work->length * work->table.trials + i) * work->table.size_count);
-        if (status != WT_OK)
-            return status;
-    }
-    return WT_OK;
-}
-
-static wt_status check(cli_call *call, job *work, size_t *sizes) {
-    const values *given = call->values;
-    wt_status status = WT_OK;
-    for (size_t i = 0; i < given->samples.count; i++)
-        sizes[i] = given->samples.values[i] < 0 ? 0 : (size_t)given->samples.values[i];
-    for (size_t l = 0; l < given->length.count; l++) {
-        work->setting.length = given->length.values[l] < 0 ? 0 : (size_t)given->length.values[l];
-        WT_TRY(wt_search_setting_check(call->context, &work->setting));
-    }
-    if (!(given->rate > 0 && given->rate <= 1))
-        status = wt_fail(call->context, WT_USAGE, "--rate must be above 0 and at most 1, not %g",
-                         given->rate);
-done:
-    return status;
-}
-
-static wt_status run_lengths(job *work) {
-    const values *given = work->call->values;
-    wt_meter meter = wt_meter_start(work->call->context, "lengths", (double)given->length.count);
-    for (work->length = 0; work->length < given->length.count; work->length++) {
-        work->setting.length = (size_t)given->length.values[work->length];
-        wt_status status = wt_parallel_for(work->call->context, given->trials, 1, run_trials, work);
-        if (status != WT_OK)
-            return status;
-        wt_meter_set(&meter, (double)(work->length + 1));
-    }
-    return WT_OK;
-}
-
-/* After Ctrl-C: what is finished goes to the file all the same. */
-static wt_status keep_finished(job *work, const char *path) {
-    if (path == NULL)
-        return WT_INTERRUPTED;
-    wt_context_resume(work->call->context);
-    wt_status status = search_write_csv(work->call, &work->table, path);
-    return status != WT_OK ? status
-                           : wt_fail(work->call->context, WT_INTERRUPTED,
-                                     "interrupted; the trials that were finished are in %s", path);
-}
-
 static wt_status run_table(cli_call *call) {
     const values *given = call->values;
-    size_t *sizes = NULL, cells;
-    job work = {.call = call};
+    wt_arena arena = wt_arena_on(call->context, "the options");
+    wt_search_trials *table = NULL;
+    wt_search_options chosen;
     wt_status status;
-    WT_TRY(WT_NEW(call->context, &sizes, given->samples.count, "sizes"));
-    work.setting = (wt_search_setting){
-        .function = given->task,
-        .probability = cli_given(call, "probability") ? given->probability : NAN,
-        .noise = given->noise,
-        .elimination = strcmp(given->method, "elimination") == 0,
-        .sizes = sizes,
-        .size_count = given->samples.count,
-        .seed = call->common.seed};
-    WT_TRY(check(call, &work, sizes));
-    WT_TRY(wt_output_try(call->context, given->output));
-    work.table = (search_table){.task = given->task,
-                                .method = given->method,
-                                .noise = given->noise,
-                                .rate = given->rate,
-                                .lengths = &given->length,
-                                .size_count = given->samples.count,
-                                .trials = given->trials};
-    cells = wt_product(given->length.count * given->samples.count, given->trials);
-    if (cells == SIZE_MAX) {
-        status = wt_fail(call->context, WT_USAGE, "%zu trials are too many", given->trials);
-        goto done;
-    }
-    WT_TRY(WT_NEW_ZERO(call->context, &work.table.points, cells, "trials"));
-    status = run_lengths(&work);
-    WT_TRY(status == WT_INTERRUPTED ? keep_finished(&work, given->output) : status);
-    if (given->output != NULL)
-        WT_TRY(search_write_csv(call, &work.table, given->output));
+    WT_INIT(wt_search_options, &chosen);
+    WT_TRY(
+        cli_counts(call, &arena, "length", &given->length, &chosen.lengths, &chosen.length_count));
+    WT_TRY(cli_counts(call, &arena, "samples", &given->samples, &chosen.samples,
+                      &chosen.sample_count));
+    chosen.task = given->task;
+    chosen.elimination = strcmp(given->method, "elimination") == 0;
+    if (cli_given(call, "probability"))
+        chosen.probability = given->probability;
+    chosen.noise = given->noise;
+    chosen.trials = given->trials;
+    chosen.rate = given->rate;
+    chosen.output = given->output;
+    chosen.seed = call->common.seed;
+    WT_TRY(wt_search_trials_run(call->context, &chosen, &table));
     if (call->common.json)
-        WT_TRY(search_emit_json(call, &work.table));
+        WT_TRY(search_emit_json(call, table, &chosen));
     else
-        search_print(&work.table);
+        search_print(table, &chosen);
 done:
-    wt_release(sizes);
-    wt_release(work.table.points);
+    wt_search_trials_free(table);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -4,7 +4,8 @@
 
 #include "commands.h"
 #include "plot.h"
-#include "threshold.h"
+#include "set_options.h"
+#include "threshold_show.h"
 #include "train_options.h"
 #include "wattle/memory.h"
 #include "wattle/output.h"
@@ -44,7 +45,7 @@ static const cli_option options[] = {
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
 
-static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshold_setting *out) {
+static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_setting *out) {
     const values *given = call->values;
     double low, high;
     wt_status status = wt_range_parse(call->context, given->samples, &low, &high);
@@ -55,8 +56,6 @@ static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshol
                        "--samples: '%s' is no range of whole numbers from 1 to 10^9",
                        given->samples);
     *out = (wt_threshold_setting){.train = given->train,
-                                  .lengths = lengths,
-                                  .length_count = given->length.count,
                                   .low = (size_t)low,
                                   .high = (size_t)high,
                                   .resolution = given->resolution,
@@ -65,7 +64,7 @@ static wt_status read_setting(cli_call *call, const size_t *lengths, wt_threshol
                                   .all_trials = given->all_trials,
                                   .around = (size_t)given->around,
                                   .seed = call->common.seed};
-    return WT_OK;
+    return cli_counts(call, arena, "length", &given->length, &out->lengths, &out->length_count);
 }
 
 static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
@@ -84,11 +83,10 @@ static wt_status run(cli_call *call) {
     wt_threshold_setting setting;
     wt_threshold *threshold = NULL;
     wt_threshold_summary summary = {0};
-    size_t *lengths = NULL;
+    wt_arena arena = wt_arena_on(call->context, "the options");
     wt_status status;
     WT_TRY(cli_train_finish(call, &given->train));
-    WT_TRY(cli_read_counts(call, "length", &given->length, 1, &lengths));
-    WT_TRY(read_setting(call, lengths, &setting));
+    WT_TRY(read_setting(call, &arena, &setting));
     WT_TRY(cli_plot_check(call, given->plot));
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
@@ -104,7 +102,7 @@ static wt_status run(cli_call *call) {
 done:
     wt_threshold_summary_free(&summary);
     wt_threshold_free(threshold);
-    wt_release(lengths);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -30,6 +30,20 @@ wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *
     return wt_ridge_set_lambda(call->context, out, options->lambda);
 }
 
+wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,
+                     const size_t **out, size_t *count) {
+    size_t *made = WT_TAKE(arena, size_t, grid->count);
+    for (size_t i = 0; arena->status == WT_OK && i < grid->count; i++) {
+        if (grid->values[i] < 1)
+            return wt_fail(call->context, WT_USAGE, "--%s must be 1 or more, not %g", name,
+                           grid->values[i]);
+        made[i] = (size_t)grid->values[i];
+    }
+    *out = made;
+    *count = grid->count;
+    return arena->status;
+}
+
 void cli_print_row(const char *name, const char *format, ...) {
     cli_print("%-22s ", name);
     va_list values;

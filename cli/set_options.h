@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "wattle/fit.h"
+#include "wattle/memory.h"
 
 /* Test samples of a problem are those from this index on: never among the training samples. */
 #define CLI_FIRST_TEST ((uint64_t)1 << 40)
@@ -81,6 +82,10 @@ typedef struct cli_lambda {
     "compare min-norm"
 
 wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *out);
+
+/* The grid of an option as counts, in the arena; WT_USAGE when one is below 1. */
+wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,
+                     const size_t **out, size_t *count);
 
 /* A table of two columns, name and value, as most results are shown. */
 void cli_print_row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));

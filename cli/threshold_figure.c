@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "plot.h"
-#include "threshold.h"
+#include "threshold_show.h"
 #include "wattle/memory.h"
 
 enum { CURVE = 60, NAME = 32 };

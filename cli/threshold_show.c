@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "threshold.h"
+#include "threshold_show.h"
 
 enum { NEAREST = 3 }; /* m of a length whose rates are told; --json has all */
 

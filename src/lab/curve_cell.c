@@ -157,3 +157,28 @@ done:
     labelled_free(&test);
     return status;
 }
+
+/* Of the rate of a large product, as measured on curves of 16 to 2048 samples. */
+#define PART_OF_GEMM 0.35
+
+wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt_cost *out) {
+    const wt_sets *data = setting->data;
+    size_t largest = setting->sizes[setting->size_count - 1];
+    double test = data == NULL ? (double)setting->test_n : setting->holdout * (double)data->samples;
+    wt_model_spec model = setting->model;
+    wt_ridge ridge = *setting->ridge;
+    wt_fit_cost cost = WT_SIZED(wt_fit_cost);
+    model.dim = setting->problem.dim;
+    model.keys = setting->problem.keys;
+    ridge.solver = WT_SOLVER_DUAL; /* as curves are solved */
+    wt_status status =
+        wt_ridge_cost(context, &ridge, &model, largest, setting->targets, false, &cost);
+    if (status != WT_OK)
+        return status;
+    double d = (double)model.dim + 1, N = (double)model.keys;
+    bool infinite = wt_model_kind_infinite(model.kind);
+    double rows = infinite ? 0 : test * (double)model.heads * d * (2 * d + 4 * N);
+    double flops = cost.flops * (infinite ? 1 + 2 * test / (double)largest : 1) + rows;
+    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = cost.bytes + 8 * test * d * (N + 1)};
+    return WT_OK;
+}

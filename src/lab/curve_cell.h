@@ -7,7 +7,7 @@
 #ifndef WT_LAB_CURVE_CELL_H
 #define WT_LAB_CURVE_CELL_H
 
-#include "base/context.h"
+#include "lab/experiment.h"
 #include "wattle/fit.h"
 
 typedef struct wt_curve_setting {
@@ -29,6 +29,9 @@ typedef struct wt_curve_setting {
 /* Training samples that `samples` of the user's data leave after the hold-out; WT_USAGE when there
  * are none on one side. */
 wt_status wt_curve_split(wt_context *context, size_t samples, double holdout, size_t *training);
+
+/* What the cell takes, about. */
+wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt_cost *out);
 
 /* points (targets, sizes) */
 wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,

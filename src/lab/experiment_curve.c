@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/grid.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "lab/curve_cell.h"
 #include "lab/experiment.h"
@@ -188,63 +188,64 @@ done:
     return status;
 }
 
-/* Of the rate of a large product, as measured on curves of 16 to 2048 samples. */
-#define PART_OF_GEMM 0.35
+/* A trial as a cell, all but its sizes. */
+typedef struct {
+    wt_curve_setting setting; /* points into what follows */
+    wt_ridge ridge;
+    wt_grid path; /* to be freed in any case */
+    wt_ball_options ball;
+} reading;
+
+static wt_status read_trial(wt_context *context, const wt_trial *trial, reading *out) {
+    const wt_value *values = trial->values;
+    bool in_ball;
+    wt_status status;
+    *out = (reading){.setting = {.problem = {.size = sizeof(wt_problem_spec),
+                                             .token_scale = values[TOKEN_SCALE].number,
+                                             .noise = values[NOISE].number,
+                                             .dim = (size_t)values[DIM].number,
+                                             .keys = (size_t)values[KEYS].number},
+                                 .target = &values[TARGET].text,
+                                 .targets = 1,
+                                 .test_n = (size_t)values[TEST_N].number,
+                                 .seed = trial->seed,
+                                 .rep = trial->rep}};
+    WT_TRY(read_model(context, values, &out->setting.model));
+    WT_TRY(read_ridge(context, values, &out->ridge, &out->path));
+    WT_TRY(read_ball(context, values, &out->ball, &in_ball));
+    WT_TRY(wt_law_parse(context, values[TOKENS].text, &out->setting.problem.law));
+    out->setting.ridge = &out->ridge;
+    out->setting.ball = in_ball ? &out->ball : NULL;
+done:
+    return status;
+}
 
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
-    const wt_value *values = trial->values;
-    double largest = trial->sizes[trial->count - 1], test = values[TEST_N].number;
-    wt_model_spec model;
-    wt_fit_cost cost = WT_SIZED(wt_fit_cost);
-    wt_ridge ridge;
-    wt_grid path = {0};
+    size_t largest = (size_t)trial->sizes[trial->count - 1];
+    reading cell;
     wt_status status;
-    WT_TRY(read_model(context, values, &model));
-    WT_TRY(read_ridge(context, values, &ridge, &path));
-    ridge.solver = WT_SOLVER_DUAL; /* as curves are solved */
-    WT_TRY(wt_ridge_cost(context, &ridge, &model, (size_t)largest, 1, false, &cost));
-    double d = (double)model.dim + 1, N = (double)model.keys;
-    bool infinite = wt_model_kind_infinite(model.kind);
-    double rows = infinite ? 0 : test * (double)model.heads * d * (2 * d + 4 * N);
-    double flops = cost.flops * (infinite ? 1 + 2 * test / largest : 1) + rows;
-    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = cost.bytes + 8 * test * d * (N + 1)};
+    WT_TRY(read_trial(context, trial, &cell));
+    cell.setting.sizes = &largest;
+    cell.setting.size_count = 1;
+    WT_TRY(wt_curve_cost(context, &cell.setting, out));
 done:
-    wt_grid_free(&path);
+    wt_grid_free(&cell.path);
     return status;
 }
 
 static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
-    const wt_value *values = trial->values;
-    size_t *sizes = NULL;
-    wt_curve_point *points = NULL;
-    wt_ball_options ball;
-    bool in_ball;
-    wt_ridge ridge;
-    wt_grid path = {0};
-    wt_curve_setting setting = {.problem = {.size = sizeof setting.problem,
-                                            .token_scale = values[TOKEN_SCALE].number,
-                                            .noise = values[NOISE].number,
-                                            .dim = (size_t)values[DIM].number,
-                                            .keys = (size_t)values[KEYS].number},
-                                .target = &values[TARGET].text,
-                                .targets = 1,
-                                .test_n = (size_t)values[TEST_N].number,
-                                .size_count = trial->count,
-                                .ridge = &ridge,
-                                .seed = trial->seed,
-                                .rep = trial->rep};
+    wt_arena arena = wt_arena_on(context, "points");
+    size_t *sizes = WT_TAKE(&arena, size_t, trial->count);
+    wt_curve_point *points = WT_TAKE(&arena, wt_curve_point, trial->count);
+    reading cell = {0};
     wt_status status;
-    WT_TRY(read_model(context, values, &setting.model));
-    WT_TRY(read_ridge(context, values, &ridge, &path));
-    WT_TRY(read_ball(context, values, &ball, &in_ball));
-    setting.ball = in_ball ? &ball : NULL;
-    WT_TRY(wt_law_parse(context, values[TOKENS].text, &setting.problem.law));
-    WT_TRY(WT_NEW(context, &sizes, trial->count, "sizes"));
-    WT_TRY(WT_NEW(context, &points, trial->count, "points"));
+    WT_TRY(arena.status);
+    WT_TRY(read_trial(context, trial, &cell));
     for (size_t i = 0; i < trial->count; i++)
         sizes[i] = (size_t)trial->sizes[i];
-    setting.sizes = sizes;
-    WT_TRY(wt_curve_cell(context, &setting, points));
+    cell.setting.sizes = sizes;
+    cell.setting.size_count = trial->count;
+    WT_TRY(wt_curve_cell(context, &cell.setting, points));
     for (size_t i = 0; i < trial->count; i++) {
         out[i * METRICS + TEST_ERROR] = points[i].test_error;
         out[i * METRICS + TRAIN_ERROR] = points[i].train_error;
@@ -253,9 +254,8 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
         out[i * METRICS + LAMBDA_AT_END] = points[i].lambda_at_end;
     }
 done:
-    wt_grid_free(&path);
-    wt_release(sizes);
-    wt_release(points);
+    wt_grid_free(&cell.path);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #define WT_LAB_SEARCH_CELL_H
 
 #include "base/context.h"
-#include "wattle/search.h"
+#include "wattle/search_trials.h"
 
 typedef struct wt_search_setting {
     const char *function; /* as wt_boolean_open reads it; every bit must make a difference */
@@ -18,14 +18,6 @@ typedef struct wt_search_setting {
     size_t size_count;
     uint64_t seed, trial;
 } wt_search_setting;
-
-typedef struct wt_search_point {
-    size_t samples; /* m; 0 = not measured */
-    bool unique;    /* one choice is best (or right) */
-    bool success;   /* and it is that of the task */
-    size_t errors;
-    uint64_t looked; /* as in wt_search_result; 0 for elimination */
-} wt_search_point;
 
 /* What can be told before any trial runs: WT_USAGE for a setting that makes no sense. */
 wt_status wt_search_setting_check(wt_context *context, const wt_search_setting *setting);

@@ -1,6 +1,6 @@
 /* What `wattle threshold` shows of a search. */
-#ifndef CLI_THRESHOLD_H
-#define CLI_THRESHOLD_H
+#ifndef CLI_THRESHOLD_SHOW_H
+#define CLI_THRESHOLD_SHOW_H
 
 #include "command.h"
 #include "lab/threshold.h"

@@ -1,0 +1,117 @@
+#include "curve_show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether a size of the model varies over the curves. */
+static bool varies(const wt_curves *curves, const wt_curve_line *line, size_t offset) {
+    const char *here = (const char *)line + offset;
+    const wt_curve_line *other;
+    for (size_t i = 0; (other = wt_curves_line(curves, i)) != NULL; i++)
+        if (strcmp(other->model, line->model) == 0 &&
+            memcmp((const char *)other + offset, here, sizeof(size_t)) != 0)
+            return true;
+    return false;
+}
+
+const char *curve_name(const wt_curves *curves, const wt_curve_line *line, char apart, char *out) {
+    size_t at = (size_t)snprintf(out, CURVE_NAME, "%s", line->model);
+    static const struct {
+        const char *letter;
+        size_t offset;
+    } sizes[] = {{"d", offsetof(wt_curve_line, dim)},
+                 {"N", offsetof(wt_curve_line, keys)},
+                 {"M", offsetof(wt_curve_line, heads)}};
+    for (size_t i = 0; i < 3; i++)
+        if (*sizes[i].letter != apart && varies(curves, line, sizes[i].offset))
+            at += (size_t)snprintf(
+                out + at, CURVE_NAME - at, " %s=%zu", sizes[i].letter,
+                *(const size_t *)(const void *)((const char *)line + sizes[i].offset));
+    for (size_t i = 0; i < wt_curves_count(curves); i++) {
+        double other = wt_curves_line(curves, i)->bias;
+        if (other != line->bias && !isnan(line->bias) && !isnan(other)) {
+            at += (size_t)snprintf(out + at, CURVE_NAME - at, " c=%g", line->bias);
+            break;
+        }
+    }
+    if (strcmp(line->activation, "softmax") == 0)
+        snprintf(out + at, CURVE_NAME - at, " softmax");
+    return out;
+}
+
+/* "0.31 (0.28, 0.34)", without the interval where there is none, or nothing. */
+static const char *spell(wt_interval value, char out[64]) {
+    if (isnan(value.value))
+        out[0] = '\0';
+    else if (isnan(value.low))
+        snprintf(out, 64, "%.4g", value.value);
+    else
+        snprintf(out, 64, "%.4g (%.4g, %.4g)", value.value, value.low, value.high);
+    return out;
+}
+
+static void print_line(const wt_curves *curves, size_t i) {
+    const wt_curve_line *line = wt_curves_line(curves, i);
+    const wt_curve_summary *at;
+    char name[CURVE_NAME], errors[64], ratios[64], rates[64];
+    for (size_t s = 0; (at = wt_curves_summary(curves, i, s)) != NULL; s++)
+        cli_print("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(curves, line, 0, name),
+                  line->target, at->n, spell(at->error, errors), spell(at->over_first, ratios),
+                  s + 1 == wt_curves_size_count(curves) ? spell(line->rate, rates) : "");
+}
+
+wt_status curve_print(const wt_curves *curves) {
+    char heading[64];
+    snprintf(heading, sizeof heading, "over %s, paired", wt_curves_line(curves, 0)->model);
+    cli_print("%-18s %-14s %7s  %-28s %-26s %s\n", "model", "target", "n",
+              "test error (95% interval)", heading, "exponent of n");
+    for (size_t i = 0; i < wt_curves_count(curves); i++)
+        print_line(curves, i);
+    return WT_OK;
+}
+
+static json_t *json_interval(wt_interval value) {
+    return json_pack("{s:o, s:o, s:o}", "mean", cli_json_real(value.value), "low",
+                     cli_json_real(value.low), "high", cli_json_real(value.high));
+}
+
+static json_t *json_point(size_t rep, const wt_curve_point *point) {
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "rep", (json_int_t)rep, "n",
+                     (json_int_t)point->n, "lambda", cli_json_real(point->lambda), "train_error",
+                     cli_json_real(point->train_error), "loo_error",
+                     cli_json_real(point->loo_error), "test_error",
+                     cli_json_real(point->test_error), "lambda_at_end", point->lambda_at_end);
+}
+
+static json_t *json_line(const wt_curves *curves, size_t i) {
+    const wt_curve_line *line = wt_curves_line(curves, i);
+    const wt_curve_summary *at;
+    const wt_curve_point *point;
+    json_t *points = json_array(), *summary = json_array();
+    for (size_t r = 0; r < wt_curves_reps(curves); r++)
+        for (size_t s = 0; (point = wt_curves_point(curves, i, r, s)) != NULL; s++)
+            json_array_append_new(points, json_point(r, point));
+    for (size_t s = 0; (at = wt_curves_summary(curves, i, s)) != NULL; s++) {
+        json_t *one = json_interval(at->error);
+        json_object_set_new(one, "n", json_integer((json_int_t)at->n));
+        json_object_set_new(one, "over_first", json_interval(at->over_first));
+        json_array_append_new(summary, one);
+    }
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "model", line->model,
+                     "target", line->target, "activation", line->activation, "dim",
+                     (json_int_t)line->dim, "keys", (json_int_t)line->keys, "heads",
+                     (json_int_t)line->heads, "bias", cli_json_real(line->bias), "rate",
+                     json_interval(line->rate), "summary", summary, "points", points);
+}
+
+wt_status curve_emit_json(cli_call *call, const wt_curves *curves,
+                          const wt_curve_options *options) {
+    json_t *lines = json_array();
+    for (size_t i = 0; i < wt_curves_count(curves); i++)
+        json_array_append_new(lines, json_line(curves, i));
+    return cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:o}", "tokens",
+                                         options->data != NULL ? "" : options->tokens, "lambda",
+                                         options->lambda, "seed", (json_int_t)options->seed, "reps",
+                                         (json_int_t)options->reps, "curves", lines));
+}

@@ -1,0 +1,62 @@
+#include "search_show.h"
+
+#include <stdio.h>
+
+static const char *method_of(const wt_search_options *options) {
+    return options->elimination ? "elimination" : "search";
+}
+
+void search_print(const wt_search_trials *table, const wt_search_options *options) {
+    bool tries = !options->elimination; /* which tries no positions */
+    const wt_search_row *row;
+    cli_print("%s by %s, %zu trials, label noise %g\n\n", options->task, method_of(options),
+              options->trials, options->noise);
+    cli_print("%8s %8s  %-30s %s\n", "T", "m", "found alone (95% interval)",
+              tries ? "positions tried" : "");
+    for (size_t l = 0; l < options->length_count; l++)
+        for (size_t s = 0; (row = wt_search_trials_row(table, l, s)) != NULL; s++) {
+            char text[64];
+            snprintf(text, sizeof text, "%.3f (%.3f, %.3f)", row->rate.value, row->rate.low,
+                     row->rate.high);
+            cli_print("%8zu %8zu  %-30s ", row->length, row->samples, text);
+            if (tries)
+                printf("%.4g", row->looked);
+            putchar('\n');
+        }
+    putchar('\n');
+    for (size_t l = 0; l < options->length_count; l++) {
+        size_t m = wt_search_trials_enough(table, l);
+        if (m > 0)
+            printf("T = %zu: %zu samples of this grid reach a rate of %g\n", options->lengths[l], m,
+                   options->rate);
+        else
+            printf("T = %zu: no number of samples in this grid reaches a rate of %g\n",
+                   options->lengths[l], options->rate);
+    }
+}
+
+wt_status search_emit_json(cli_call *call, const wt_search_trials *table,
+                           const wt_search_options *options) {
+    json_t *rows = json_array(), *least = json_array();
+    const wt_search_row *row;
+    for (size_t l = 0; l < options->length_count; l++) {
+        for (size_t s = 0; (row = wt_search_trials_row(table, l, s)) != NULL; s++)
+            json_array_append_new(
+                rows,
+                json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "length",
+                          (json_int_t)row->length, "samples", (json_int_t)row->samples, "successes",
+                          (json_int_t)row->successes, "trials", (json_int_t)row->trials, "rate",
+                          cli_json_real(row->rate.value), "low", cli_json_real(row->rate.low),
+                          "high", cli_json_real(row->rate.high), "looked",
+                          cli_json_real(row->looked)));
+        size_t m = wt_search_trials_enough(table, l);
+        json_array_append_new(least, json_pack("{s:I, s:o}", "length",
+                                               (json_int_t)options->lengths[l], "samples",
+                                               m > 0 ? json_integer((json_int_t)m) : json_null()));
+    }
+    return cli_emit_json(call, json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "task",
+                                         options->task, "method", method_of(options), "noise",
+                                         options->noise, "rate", options->rate, "trials",
+                                         (json_int_t)options->trials, "seed",
+                                         (json_int_t)options->seed, "rows", rows, "least", least));
+}

@@ -1,0 +1,341 @@
+/* Learning curves over models, targets and sizes. */
+#include <math.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "features/task/sets.h"
+#include "io/output.h"
+#include "lab/curve_cell.h"
+#include "lab/curves.h"
+#include "lab/engine.h"
+
+void wt_curve_options_init(wt_curve_options *options, size_t size) {
+    static const size_t sixteen = 16, heads = 1000, sizes[] = {16, 32, 64, 128, 256, 512, 1024};
+    static const double bias = 4, path[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+    wt_curve_options full = {.size = size,
+                             .models = "rfa,brfa,rfmlp",
+                             .activations = "relu",
+                             .targets = "mean-power:2,mean-power:4,corr-power:3",
+                             .tokens = "sphere",
+                             .dims = &sixteen,
+                             .dim_count = 1,
+                             .keys = &sixteen,
+                             .key_count = 1,
+                             .heads = &heads,
+                             .head_count = 1,
+                             .biases = &bias,
+                             .bias_count = 1,
+                             .sizes = sizes,
+                             .size_count = sizeof sizes / sizeof *sizes,
+                             .reps = 5,
+                             .test_n = 1000,
+                             .holdout = 0.2,
+                             .lambda = "1e-3",
+                             .path = path,
+                             .path_count = sizeof path / sizeof *path};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
+/* ---- what is to be run ------------------------------------------------------------------------
+ */
+
+typedef struct {
+    wt_model_spec model;
+    size_t dim, keys;
+} variant;
+
+typedef struct {
+    wt_curves *curves;
+    const wt_curve_options *options;
+    wt_curve_setting base; /* what all cells share */
+    wt_ridge ridge;
+    variant *variants;
+    double *costs; /* of a cell of each */
+    size_t variant_count;
+    wt_engine engine;
+} job;
+
+static const char *keep_text(wt_arena *arena, const char *text) {
+    char *copy = WT_TAKE(arena, char, strlen(text) + 1);
+    if (copy != NULL)
+        memcpy(copy, text, strlen(text) + 1);
+    return copy;
+}
+
+static wt_status split_words(wt_arena *arena, const char *text, wt_words *out) {
+    size_t most = 1;
+    for (const char *at = text; *at != '\0'; at++)
+        most += *at == ',';
+    char *copy = (char *)keep_text(arena, text);
+    out->words = WT_TAKE(arena, const char *, most);
+    for (char *at = arena->status == WT_OK ? copy : NULL; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL)
+            *comma++ = '\0';
+        out->words[out->count++] = at;
+        at = comma;
+    }
+    return arena->status;
+}
+
+static wt_status check_counts(wt_context *context, const char *what, const size_t *counts,
+                              size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (counts[i] == 0)
+            return wt_fail(context, WT_USAGE, "%s must be 1 or more, not 0", what);
+    return count > 0 ? WT_OK : wt_fail(context, WT_USAGE, "there are no %s", what);
+}
+
+static wt_status check_options(wt_context *context, const wt_curve_options *options) {
+    wt_status status;
+    WT_TRY(check_counts(context, "n", options->sizes, options->size_count));
+    WT_TRY(check_counts(context, "heads", options->heads, options->head_count));
+    WT_TRY(check_counts(context, "dim", options->dims, options->dim_count));
+    WT_TRY(check_counts(context, "keys", options->keys, options->key_count));
+    WT_TRY(check_counts(context, "repetitions", &options->reps, 1));
+    if (options->bias_count == 0)
+        status = wt_fail(context, WT_USAGE, "there are no biases");
+done:
+    return status;
+}
+
+static wt_status check_data(wt_context *context, const wt_curve_options *options) {
+    size_t largest = options->sizes[options->size_count - 1], training;
+    if (options->data->y == NULL)
+        return wt_fail(context, WT_DATA, "the data have no labels y");
+    wt_status status = wt_curve_split(context, options->data->samples, options->holdout, &training);
+    if (status == WT_OK && largest > training)
+        status = wt_fail(context, WT_USAGE,
+                         "n goes to %zu, but the hold-out leaves %zu samples to train on", largest,
+                         training);
+    return status;
+}
+
+static wt_status parse_activation(wt_context *context, const char *word, wt_activation *out) {
+    *out = strcmp(word, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
+    return *out == WT_ACTIVATION_SOFTMAX || strcmp(word, "relu") == 0
+               ? WT_OK
+               : wt_fail(context, WT_USAGE, "activation '%s' is neither relu nor softmax", word);
+}
+
+/* Combinations that mean something for a model: the others stay at their first value. */
+typedef struct {
+    wt_model_kind kind;
+    bool biased, attends, infinite;
+    size_t heads, biases, activations;
+} extent;
+
+static wt_status extent_of(wt_context *context, const job *work, const char *word, extent *out) {
+    wt_model_kind kind;
+    wt_status status = wt_model_kind_parse(context, word, &kind);
+    if (status != WT_OK)
+        return status;
+    *out = (extent){.kind = kind,
+                    .biased = kind == WT_MODEL_KIND_BRFA || kind == WT_MODEL_KIND_BRFA_INF,
+                    .attends = kind != WT_MODEL_KIND_RFMLP && kind != WT_MODEL_KIND_RFMLP_INF,
+                    .infinite = wt_model_kind_infinite(kind)};
+    out->heads = out->infinite ? 1 : work->options->head_count;
+    out->biases = out->biased ? work->options->bias_count : 1;
+    out->activations = out->attends ? work->curves->activations.count : 1;
+    return WT_OK;
+}
+
+/* One combination at one (dim, keys), and its line for each target. */
+static wt_status add_variant(wt_context *context, job *work, const extent *many, size_t i,
+                             size_t dim, size_t keys) {
+    wt_curves *curves = work->curves;
+    const char *activation = curves->activations.words[i % many->activations];
+    variant *next = &work->variants[work->variant_count++];
+    *next =
+        (variant){.model = {.size = sizeof(wt_model_spec),
+                            .kind = many->kind,
+                            .width = work->options->width,
+                            .bias = work->options->biases[i / many->activations % many->biases],
+                            .heads = work->options->heads[i / many->activations / many->biases]},
+                  .dim = dim,
+                  .keys = keys};
+    wt_status status = parse_activation(context, activation, &next->model.activation);
+    if (curves->activations.count > 1 && many->activations == 1)
+        next->model.activation = WT_ACTIVATION_RELU;
+    for (size_t t = 0; t < curves->targets.count; t++)
+        curves->lines[curves->count++] =
+            (wt_curve_line){.model = wt_model_kind_name(many->kind),
+                            .target = curves->targets.words[t],
+                            .activation = many->attends ? activation : "",
+                            .dim = dim,
+                            .keys = keys,
+                            .heads = many->infinite ? 0 : next->model.heads,
+                            .bias = many->biased ? next->model.bias : NAN};
+    return status;
+}
+
+static wt_status list_variants(wt_context *context, job *work) {
+    const wt_curve_options *options = work->options;
+    wt_curves *curves = work->curves;
+    bool drawn = options->data == NULL;
+    size_t grid = drawn ? wt_product(options->dim_count, options->key_count) : 1, variants = 0;
+    wt_activation any;
+    extent many;
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < curves->activations.count; i++)
+        WT_TRY(parse_activation(context, curves->activations.words[i], &any));
+    for (size_t m = 0; m < curves->models.count; m++) {
+        WT_TRY(extent_of(context, work, curves->models.words[m], &many));
+        variants += many.heads * many.biases * many.activations;
+    }
+    work->variants = WT_TAKE(&curves->arena, variant, grid, variants);
+    work->costs = WT_TAKE(&curves->arena, double, grid, variants);
+    curves->lines = WT_TAKE(&curves->arena, wt_curve_line, grid, variants, curves->targets.count);
+    WT_TRY(curves->arena.status);
+    for (size_t g = 0; g < grid; g++)
+        for (size_t m = 0; m < curves->models.count; m++) {
+            WT_TRY(extent_of(context, work, curves->models.words[m], &many));
+            for (size_t i = 0; i < many.heads * many.biases * many.activations; i++)
+                WT_TRY(add_variant(
+                    context, work, &many, i,
+                    drawn ? options->dims[g / options->key_count] : options->data->dim,
+                    drawn ? options->keys[g % options->key_count] : options->data->keys));
+        }
+done:
+    return status;
+}
+
+/* The cell of a unit; its points go to those of the lines. */
+static wt_curve_setting setting_of(const job *work, size_t unit) {
+    const variant *one = &work->variants[unit / work->curves->reps];
+    wt_curve_setting setting = work->base;
+    setting.ridge = &work->ridge;
+    setting.model = one->model;
+    setting.problem.dim = one->dim;
+    setting.problem.keys = one->keys;
+    setting.rep = unit % work->curves->reps;
+    return setting;
+}
+
+static wt_status prepare(wt_context *context, job *work) {
+    const wt_curve_options *options = work->options;
+    wt_curves *curves = work->curves;
+    wt_arena *arena = &curves->arena;
+    size_t *sizes = WT_TAKE(arena, size_t, options->size_count);
+    wt_cost cost;
+    wt_status status;
+    WT_TRY(arena->status);
+    memcpy(sizes, options->sizes, options->size_count * sizeof *sizes);
+    WT_TRY(split_words(arena, options->models, &curves->models));
+    WT_TRY(split_words(arena, options->activations, &curves->activations));
+    WT_TRY(split_words(arena, options->data != NULL ? "data" : options->targets, &curves->targets));
+    curves->tokens = keep_text(arena, options->data != NULL ? "" : options->tokens);
+    WT_TRY(list_variants(context, work));
+    WT_INIT(wt_ridge, &work->ridge);
+    work->ridge.path = options->path;
+    work->ridge.path_count = options->path_count;
+    WT_TRY(wt_ridge_set_lambda(context, &work->ridge, options->lambda));
+    work->base = (wt_curve_setting){.problem = {.size = sizeof(wt_problem_spec),
+                                                .token_scale = options->token_scale,
+                                                .noise = options->noise},
+                                    .target = curves->targets.words,
+                                    .targets = curves->targets.count,
+                                    .data = options->data,
+                                    .holdout = options->holdout,
+                                    .test_n = options->test_n,
+                                    .sizes = sizes,
+                                    .size_count = options->size_count,
+                                    .seed = options->seed};
+    WT_TRY(wt_law_parse(context, options->tokens, &work->base.problem.law));
+    curves->points =
+        WT_TAKE_ZERO(arena, wt_curve_point, curves->count, curves->reps, curves->size_count);
+    curves->summaries = WT_TAKE(arena, wt_curve_summary, curves->count, curves->size_count);
+    WT_TRY(arena->status);
+    for (size_t i = 0; i < work->variant_count; i++) {
+        wt_curve_setting setting = setting_of(work, i * curves->reps);
+        WT_TRY(wt_curve_cost(context, &setting, &cost));
+        work->costs[i] = cost.flops;
+        work->engine.cost += cost.flops * (double)curves->reps;
+    }
+done:
+    return status;
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    const job *work;
+    size_t unit;
+    const wt_curve_point *points; /* (targets, sizes) */
+} outcome;
+
+static wt_status keep(void *user) {
+    const outcome *found = user;
+    const wt_curves *curves = found->work->curves;
+    size_t targets = curves->targets.count, first = found->unit / curves->reps * targets;
+    for (size_t t = 0; t < targets; t++)
+        memcpy(wt_curves_at(curves, first + t, found->unit % curves->reps, 0),
+               found->points + t * curves->size_count, curves->size_count * sizeof *found->points);
+    return WT_OK;
+}
+
+static wt_status run_cell(void *user, wt_context *context, size_t unit) {
+    job *work = user;
+    wt_curve_setting setting = setting_of(work, unit);
+    wt_curve_point *points = NULL;
+    wt_status status;
+    WT_TRY(WT_NEW2(context, &points, setting.targets, setting.size_count, "points"));
+    WT_TRY(wt_curve_cell(context, &setting, points));
+    outcome found = {work, unit, points};
+    WT_TRY(wt_engine_keep(&work->engine, keep, &found, 1, work->costs[unit / work->curves->reps]));
+done:
+    wt_release(points);
+    return status;
+}
+
+static wt_status save(void *user) {
+    const job *work = user;
+    return work->options->output == NULL || work->engine.done == 0
+               ? WT_OK
+               : wt_curves_write(work->engine.context, work->curves, work->options->output);
+}
+
+static wt_status interrupted(const job *work) {
+    wt_context *context = work->engine.context;
+    if (work->options->output == NULL || work->engine.done == 0)
+        return wt_fail(context, WT_INTERRUPTED, "interrupted after %.0f cells", work->engine.done);
+    return wt_fail(context, WT_INTERRUPTED,
+                   "interrupted; the %.0f cells that were finished are in %s", work->engine.done,
+                   work->options->output);
+}
+
+wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_curves **out) {
+    wt_curve_options options;
+    wt_curves *curves = NULL;
+    job work = {.options = &options, .engine = {.context = context, .what = "cells", .workers = 1}};
+    wt_status status;
+    *out = NULL;
+    WT_INIT(wt_curve_options, &options);
+    WT_TRY(wt_sized_read(context, "wt_curve_options", given, &options, sizeof options));
+    WT_TRY(check_options(context, &options));
+    if (options.data != NULL)
+        WT_TRY(check_data(context, &options));
+    WT_TRY(WT_NEW_ZERO(context, &curves, 1, "curves"));
+    curves->arena = wt_arena_on(context, "curves");
+    curves->seed = options.seed;
+    curves->reps = options.reps;
+    curves->size_count = options.size_count;
+    work.curves = curves;
+    WT_TRY(prepare(context, &work));
+    WT_TRY(wt_output_try(context, options.output));
+    work.engine.total = (double)(work.variant_count * curves->reps);
+    WT_TRY(wt_engine_open(&work.engine));
+    status = wt_engine_run(&work.engine, work.variant_count * curves->reps, run_cell, &work);
+    if (status == WT_OK || status == WT_INTERRUPTED)
+        status = wt_engine_finish(&work.engine, status, save, &work);
+    WT_TRY(status == WT_INTERRUPTED ? interrupted(&work) : status);
+    WT_TRY(wt_curves_summarise(context, curves));
+    *out = curves;
+    curves = NULL;
+done:
+    wt_engine_close(&work.engine);
+    wt_curves_free(curves);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* The inside of learning curves. */
+#ifndef WT_LAB_CURVES_H
+#define WT_LAB_CURVES_H
+
+#include "base/arena.h"
+#include "wattle/curve.h"
+
+/* Words between commas. */
+typedef struct {
+    const char **words;
+    size_t count;
+} wt_words;
+
+struct wt_curves {
+    wt_arena arena; /* of all that follows */
+    wt_words models, targets, activations;
+    const char *tokens;
+    uint64_t seed;
+    size_t count, reps, size_count;
+    wt_curve_line *lines;        /* (count): settings, and of each the targets */
+    wt_curve_point *points;      /* (count, reps, sizes); n = 0 where it was not run */
+    wt_curve_summary *summaries; /* (count, sizes) */
+};
+
+static inline wt_curve_point *wt_curves_at(const wt_curves *curves, size_t line, size_t rep,
+                                           size_t size) {
+    return &curves->points[(line * curves->reps + rep) * curves->size_count + size];
+}
+
+/* Means, ratios and rates of curves that are complete. */
+wt_status wt_curves_summarise(wt_context *context, const wt_curves *curves);
+/* All points there are, as CSV. */
+wt_status wt_curves_write(wt_context *context, const wt_curves *curves, const char *path);
+
+#endif

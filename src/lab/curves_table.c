@@ -1,0 +1,135 @@
+/* What learning curves say, and their file. */
+#include <math.h>
+#include <string.h>
+
+#include "io/output.h"
+#include "lab/curves.h"
+#include "lab/statistics.h"
+
+/* A number, or nothing where it was not computed. */
+static void csv_real(wt_output *out, double value, const char *end) {
+    if (isfinite(value))
+        wt_output_print(out, "%.17g%s", value, end);
+    else
+        wt_output_print(out, "%s", end);
+}
+
+static void csv_row(wt_output *out, const wt_curves *curves, const wt_curve_line *line, size_t rep,
+                    const wt_curve_point *point) {
+    wt_output_print(out, "%s,%s,%s,%s,%zu,%zu,%zu,", line->model, line->target, curves->tokens,
+                    line->activation, line->dim, line->keys, line->heads);
+    csv_real(out, line->bias, ",");
+    wt_output_print(out, "%llu,%zu,%zu,", (unsigned long long)curves->seed, rep, point->n);
+    csv_real(out, point->lambda, ",");
+    csv_real(out, point->train_error, ",");
+    csv_real(out, point->loo_error, ",");
+    csv_real(out, point->test_error, ",");
+    wt_output_print(out, "%d\n", point->lambda_at_end);
+}
+
+wt_status wt_curves_write(wt_context *context, const wt_curves *curves, const char *path) {
+    wt_output *out = NULL;
+    wt_status status;
+    WT_TRY(wt_output_open(context, path, &out));
+    wt_output_print(out, "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,n,lambda,"
+                         "train_error,loo_error,test_error,lambda_at_end\n");
+    for (size_t i = 0; i < curves->count; i++)
+        for (size_t p = 0; p < curves->reps * curves->size_count; p++) {
+            const wt_curve_point *point = wt_curves_at(curves, i, 0, p);
+            if (point->n > 0) /* an interrupted table has gaps */
+                csv_row(out, curves, &curves->lines[i], p / curves->size_count, point);
+        }
+    WT_TRY(wt_output_commit(out));
+done:
+    wt_output_free(out);
+    return status;
+}
+
+/* The line of the first model on the same draws, with as many heads where both have any. */
+static size_t first_model(const wt_curves *curves, size_t line) {
+    const wt_curve_line *one = &curves->lines[line];
+    for (size_t i = 0; i < curves->count; i++) {
+        const wt_curve_line *other = &curves->lines[i];
+        if (strcmp(other->model, curves->lines[0].model) == 0 &&
+            strcmp(other->target, one->target) == 0 && other->dim == one->dim &&
+            other->keys == one->keys &&
+            (other->heads == one->heads || other->heads == 0 || one->heads == 0))
+            return i;
+    }
+    return line;
+}
+
+/* values (reps); x and y (sizes): scratch. */
+static void summarise_line(const wt_curves *curves, size_t line, double *values, double *x,
+                           double *y) {
+    size_t first = first_model(curves, line), reps = curves->reps;
+    for (size_t s = 0; s < curves->size_count; s++) {
+        wt_curve_summary *out = &curves->summaries[line * curves->size_count + s];
+        out->n = wt_curves_at(curves, line, 0, s)->n;
+        for (size_t r = 0; r < reps; r++)
+            values[r] = wt_curves_at(curves, line, r, s)->test_error;
+        out->error = wt_mean_interval(values, reps);
+        for (size_t r = 0; r < reps; r++)
+            values[r] = log(values[r] / wt_curves_at(curves, first, r, s)->test_error);
+        wt_interval ratio = wt_mean_interval(values, reps);
+        out->over_first = first == line
+                              ? (wt_interval){NAN, NAN, NAN}
+                              : (wt_interval){exp(ratio.value), exp(ratio.low), exp(ratio.high)};
+    }
+    for (size_t r = 0; r < reps; r++) {
+        for (size_t s = 0; s < curves->size_count; s++) {
+            x[s] = (double)wt_curves_at(curves, line, r, s)->n;
+            y[s] = wt_curves_at(curves, line, r, s)->test_error;
+        }
+        values[r] = wt_log_slope(x, y, curves->size_count);
+    }
+    curves->lines[line].rate = wt_mean_interval(values, reps);
+}
+
+wt_status wt_curves_summarise(wt_context *context, const wt_curves *curves) {
+    wt_arena arena = wt_arena_on(context, "rates");
+    double *values = WT_TAKE(&arena, double, curves->reps);
+    double *x = WT_TAKE(&arena, double, curves->size_count);
+    double *y = WT_TAKE(&arena, double, curves->size_count);
+    for (size_t i = 0; arena.status == WT_OK && i < curves->count; i++)
+        summarise_line(curves, i, values, x, y);
+    wt_status status = arena.status;
+    wt_arena_free(&arena);
+    return status;
+}
+
+void wt_curves_free(wt_curves *curves) {
+    if (curves == NULL)
+        return;
+    wt_arena_free(&curves->arena);
+    wt_release(curves);
+}
+
+size_t wt_curves_count(const wt_curves *curves) {
+    return curves->count;
+}
+
+size_t wt_curves_reps(const wt_curves *curves) {
+    return curves->reps;
+}
+
+size_t wt_curves_size_count(const wt_curves *curves) {
+    return curves->size_count;
+}
+
+const wt_curve_line *wt_curves_line(const wt_curves *curves, size_t line) {
+    return line < curves->count ? &curves->lines[line] : NULL;
+}
+
+const wt_curve_summary *wt_curves_summary(const wt_curves *curves, size_t line, size_t size) {
+    return line < curves->count && size < curves->size_count
+               ? &curves->summaries[line * curves->size_count + size]
+               : NULL;
+}
+
+const wt_curve_point *wt_curves_point(const wt_curves *curves, size_t line, size_t rep,
+                                      size_t size) {
+    return line < curves->count && rep < curves->reps && size < curves->size_count
+               ? wt_curves_at(curves, line, rep, size)
+               : NULL;
+}
