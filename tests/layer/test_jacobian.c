@@ -111,7 +111,7 @@ static void the_transpose_is_the_transpose(void **state) {
     CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
     for (size_t i = 0; i < all.rows.rows * OUTPUTS; i++)
         left += jacobian.out[i] * all.at.e[i];
-    CHECK_OK(context, wt_jacobian_turned(context, &jacobian, all.at.e, gradient));
+    CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, all.at.e, gradient));
     for (size_t i = 0; i < SIDE; i++)
         right += direction[i] * gradient[i];
     assert_true(fabs(left) > 1e-3);
@@ -138,10 +138,10 @@ static void the_normal_matrix_is_the_product(void **state) {
             for (size_t j = 0; j < SIDE; j++)
                 narrow_direction[j] = (float)(direction[j] = i == j);
             CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
-            CHECK_OK(context, wt_jacobian_turned(context, &jacobian, jacobian.out, column));
+            CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, jacobian.out, column));
             CHECK_OK(context, wt_jacobian_float_apply(context, &narrow, narrow_direction));
             CHECK_OK(context,
-                     wt_jacobian_float_turned(context, &narrow, narrow.out, narrow_column));
+                     wt_jacobian_float_transposed(context, &narrow, narrow.out, narrow_column));
             for (size_t j = i; j < SIDE; j++) {
                 CHECK_NEAR(normal[j * SIDE + i], column[j], 1e-11);
                 CHECK_NEAR((double)narrow_column[j], column[j], 1e-4);

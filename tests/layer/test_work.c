@@ -93,7 +93,7 @@ static void a_pass_and_a_step_by_hand(void **state) {
     int pass = WIDE * (WIDE + 1) * ROWS + WIDE * WIDE * WIDE / 3 + WIDE * WIDE * ROWS;
     int correct = 2 * 2 * ROWS * WIDE * OUTPUTS + 2 * WIDE * WIDE * OUTPUTS;
     assert_true(since(context) == PASS + 2 * pass + 2 * correct);
-    CHECK_OK(context, wt_jacobian_turned(context, &jacobian, at.e, gradient));
+    CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, at.e, gradient));
     assert_true(since(context) == TURNED);
     CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
     assert_true(since(context) == 2 * ROWS * WIDE * DIM + MOVE + 3 * (2 * ROWS * OUTPUTS * WIDE));

@@ -75,7 +75,7 @@ static wt_status differentiate(job *work) {
     for (size_t i = 0; i < R * p; i++)
         square += at->e[i] * at->e[i];
     at->error = sqrt(square) / work->rows->norm;
-    WT_TRY(wt_jacobian_turned(work->context, &work->jacobian, at->e, work->gradient));
+    WT_TRY(wt_jacobian_transposed(work->context, &work->jacobian, at->e, work->gradient));
     WT_TRY(wt_gemm(work->context, WT_TRANSPOSED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
                    work->gradient + work->thetas, p));
 done:

@@ -32,25 +32,30 @@ static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterat
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
                          wt_descent *out) {
     size_t side = heads * rows->in.dim * rows->in.dim;
+    wt_arena *arena = &out->arena;
     wt_status status;
-    *out = (wt_descent){.rows = rows, .side = side, .patience = PATIENCE};
+    *out = (wt_descent){.rows = rows,
+                        .side = side,
+                        .patience = PATIENCE,
+                        .arena = wt_arena_on(context, "steps of a descent")};
     WT_TRY(wt_projection_new(context, rows, heads, &out->now));
     out->matrix_free = iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
     WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
-    WT_TRY(WT_NEW(context, &out->gradient, side, "a gradient"));
-    WT_TRY(WT_NEW(context, &out->step, side, "a step"));
+    out->gradient = WT_TAKE(arena, double, side);
+    out->step = WT_TAKE(arena, double, side);
     if (out->matrix_free) {
         WT_TRY(wt_jacobian_float_new(context, &out->now, &out->narrow));
-        WT_TRY(WT_NEW(context, &out->residual, side, "conjugate gradients"));
-        WT_TRY(WT_NEW(context, &out->direction, side, "conjugate gradients"));
-        WT_TRY(WT_NEW(context, &out->product, side, "conjugate gradients"));
-        WT_TRY(WT_NEW(context, &out->narrow_in, side, "conjugate gradients"));
-        WT_TRY(WT_NEW(context, &out->narrow_out, side, "conjugate gradients"));
+        out->residual = WT_TAKE(arena, double, side);
+        out->direction = WT_TAKE(arena, double, side);
+        out->product = WT_TAKE(arena, double, side);
+        out->narrow_in = WT_TAKE(arena, float, side);
+        out->narrow_out = WT_TAKE(arena, float, side);
     } else {
-        WT_TRY(WT_NEW(context, &out->normal, side * side, "a normal matrix"));
-        WT_TRY(WT_NEW(context, &out->factor, side * side, "a factor"));
+        out->normal = WT_TAKE(arena, double, side, side);
+        out->factor = WT_TAKE(arena, double, side, side);
     }
+    WT_TRY(arena->status);
 done:
     if (status != WT_OK)
         wt_descent_free(out);
@@ -62,15 +67,7 @@ void wt_descent_free(wt_descent *descent) {
     wt_projection_free(&descent->trial);
     wt_jacobian_free(&descent->jacobian);
     wt_jacobian_float_free(&descent->narrow);
-    wt_release(descent->normal);
-    wt_release(descent->factor);
-    wt_release(descent->gradient);
-    wt_release(descent->step);
-    wt_release(descent->residual);
-    wt_release(descent->direction);
-    wt_release(descent->product);
-    wt_release(descent->narrow_in);
-    wt_release(descent->narrow_out);
+    wt_arena_free(&descent->arena);
     *descent = (wt_descent){0};
 }
 
@@ -87,7 +84,7 @@ static wt_status linearise(wt_context *context, wt_descent *descent) {
     size_t side = descent->side;
     wt_status status;
     wt_jacobian_look(&descent->jacobian, now);
-    WT_TRY(wt_jacobian_turned(context, &descent->jacobian, now->e, descent->gradient));
+    WT_TRY(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
     if (descent->matrix_free) {
         wt_jacobian_float_load(&descent->narrow, now);
         WT_TRY(wt_descent_measure_free(context, descent));
@@ -195,7 +192,7 @@ wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double 
     *out = NAN;
     if (side > CONDITION_MOST)
         return wt_descent_condition_free(context, descent, out);
-    WT_TRY(WT_NEW(context, &normal, side * side, "a normal matrix"));
+    WT_TRY(WT_NEW2(context, &normal, side, side, "a normal matrix"));
     WT_TRY(forgive(wt_normal_form(context, &descent->now, normal), &fine));
     if (!fine)
         goto done;

@@ -35,6 +35,7 @@ typedef struct wt_descent {
     size_t steps, products; /* made so far, over all runs */
     size_t products_before; /* this run */
     wt_meter meter;         /* of a run: steps, or products where they are matrix-free */
+    wt_arena arena;
 } wt_descent;
 
 /* Room for runs on these rows. They are matrix-free above a few thousand unknowns, and where the

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
 #include "linalg/linalg.h"
@@ -21,8 +21,8 @@ static wt_status multiply(wt_context *context, wt_descent *descent) {
     for (size_t i = 0; i < descent->side; i++)
         descent->narrow_in[i] = (float)descent->direction[i];
     WT_TRY(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
-    WT_TRY(wt_jacobian_float_turned(context, &descent->narrow, descent->narrow.out,
-                                    descent->narrow_out));
+    WT_TRY(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
+                                        descent->narrow_out));
     for (size_t i = 0; i < descent->side; i++)
         descent->product[i] = (double)descent->narrow_out[i];
     descent->products++;
@@ -77,13 +77,14 @@ done:
 
 wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out) {
     size_t n = descent->iterations;
-    double *lanczos = NULL, *values = NULL;
+    wt_arena arena = wt_arena_on(context, "a Lanczos matrix");
     wt_status status = WT_OK;
     *out = NAN;
     if (n == 0)
         return WT_OK;
-    WT_TRY(WT_NEW_ZERO(context, &lanczos, n * n, "a Lanczos matrix"));
-    WT_TRY(WT_NEW(context, &values, n, "a Lanczos matrix"));
+    double *lanczos = WT_TAKE_ZERO(&arena, double, n, n);
+    double *values = WT_TAKE(&arena, double, n);
+    WT_TRY(arena.status);
     for (size_t i = 0; i < n; i++) {
         lanczos[i * n + i] = 1 / descent->lengths[i];
         if (i == 0)
@@ -97,7 +98,6 @@ wt_status wt_descent_condition_free(wt_context *context, const wt_descent *desce
     double least = fmax(values[0] - descent->damping, 1e-7 * most);
     *out = sqrt(most / least);
 done:
-    wt_release(lanczos);
-    wt_release(values);
+    wt_arena_free(&arena);
     return status;
 }

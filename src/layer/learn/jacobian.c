@@ -1,6 +1,5 @@
 #include "layer/learn/jacobian.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "linalg/backend.h"
@@ -13,7 +12,7 @@
 #include "layer/learn/jacobian_products.h"
 
 wt_status wt_jacobian_new(wt_context *context, const wt_projection *at, wt_jacobian *out) {
-    *out = (wt_jacobian){0};
+    *out = (wt_jacobian){.arena = wt_arena_on(context, "derivatives")};
     wt_jacobian_look(out, at);
     wt_status status = make_room(context, at, out);
     if (status != WT_OK)
@@ -31,10 +30,7 @@ void wt_jacobian_look(wt_jacobian *jacobian, const wt_projection *at) {
 }
 
 void wt_jacobian_free(wt_jacobian *jacobian) {
-    wt_release(jacobian->moved);
-    wt_release(jacobian->span);
-    wt_release(jacobian->out);
-    wt_release(jacobian->scratch);
+    wt_arena_free(&jacobian->arena);
     *jacobian = (wt_jacobian){0};
 }
 

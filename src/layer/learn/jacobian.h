@@ -16,6 +16,7 @@ typedef struct wt_jacobian {
     double *out;                                  /* (R, p) */
     double *scratch;                              /* a worker */
     size_t scratch_each;
+    wt_arena arena;
 } wt_jacobian;
 
 /* At a projection that was evaluated. */
@@ -26,8 +27,8 @@ void wt_jacobian_look(wt_jacobian *jacobian, const wt_projection *at);
 /* out = P J D (R, p) in jacobian->out. */
 wt_status wt_jacobian_apply(wt_context *context, wt_jacobian *jacobian, const double *d);
 /* g (d, m d) = J^T e. */
-wt_status wt_jacobian_turned(wt_context *context, wt_jacobian *jacobian, const double *e,
-                             double *g);
+wt_status wt_jacobian_transposed(wt_context *context, wt_jacobian *jacobian, const double *e,
+                                 double *g);
 
 /* The same in float, with copies of its own made by wt_jacobian_float_load. */
 typedef struct wt_jacobian_float {
@@ -35,6 +36,7 @@ typedef struct wt_jacobian_float {
     float *weights, *w, *qt, *key, *query;
     float *moved, *span, *out, *scratch;
     size_t scratch_each;
+    wt_arena arena;
 } wt_jacobian_float;
 
 wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
@@ -43,8 +45,8 @@ void wt_jacobian_float_free(wt_jacobian_float *jacobian);
 /* Copies weights, W and Q of the projection as it stands. */
 void wt_jacobian_float_load(wt_jacobian_float *jacobian, const wt_projection *at);
 wt_status wt_jacobian_float_apply(wt_context *context, wt_jacobian_float *jacobian, const float *d);
-wt_status wt_jacobian_float_turned(wt_context *context, wt_jacobian_float *jacobian, const float *e,
-                                   float *g);
+wt_status wt_jacobian_float_transposed(wt_context *context, wt_jacobian_float *jacobian,
+                                       const float *e, float *g);
 
 /* Flops of P J D and J^T e together. */
 double wt_jacobian_flops(const wt_projection *at);

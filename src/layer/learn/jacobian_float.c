@@ -1,5 +1,4 @@
 /* The products in float: as good a direction for a step, at twice the speed. */
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/jacobian.h"
@@ -27,12 +26,12 @@ wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
     size_t R = rows->rows, d = rows->in.dim;
     size_t keys = wt_attention_key(&rows->in, rows->in.sequences);
     wt_status status;
-    *out = (wt_jacobian_float){0};
-    WT_TRY(WT_NEW(context, &out->weights, weight_count(at), "attention weights"));
-    WT_TRY(WT_NEW(context, &out->w, at->columns * rows->outputs, "W"));
-    WT_TRY(WT_NEW(context, &out->qt, at->columns * R, "a basis of the attended tokens"));
-    WT_TRY(WT_NEW(context, &out->key, keys * d, "tokens"));
-    WT_TRY(WT_NEW(context, &out->query, R * d, "asking tokens"));
+    *out = (wt_jacobian_float){.arena = wt_arena_on(context, "derivatives in float")};
+    out->weights = WT_TAKE(&out->arena, float, weight_count(at));
+    out->w = WT_TAKE(&out->arena, float, at->columns, rows->outputs);
+    out->qt = WT_TAKE(&out->arena, float, at->columns, R);
+    out->key = WT_TAKE(&out->arena, float, keys, d);
+    out->query = WT_TAKE(&out->arena, float, R, d);
     WT_TRY(make_room(context, at, out));
     narrow(keys * d, rows->in.key, out->key);
     narrow(R * d, rows->in.query, out->query);
@@ -43,15 +42,7 @@ done:
 }
 
 void wt_jacobian_float_free(wt_jacobian_float *jacobian) {
-    wt_release(jacobian->weights);
-    wt_release(jacobian->w);
-    wt_release(jacobian->qt);
-    wt_release(jacobian->key);
-    wt_release(jacobian->query);
-    wt_release(jacobian->moved);
-    wt_release(jacobian->span);
-    wt_release(jacobian->out);
-    wt_release(jacobian->scratch);
+    wt_arena_free(&jacobian->arena);
     *jacobian = (wt_jacobian_float){0};
 }
 

@@ -5,8 +5,8 @@
  *   JACOBIAN  the struct, NAME(x) the name of a function of it
  *
  * Both products move every row by its covariance, C_ri u = X^T (A .* (X u - <A, X u>)):
- *   apply:   U = X D (R, m d),     moved, then dY = U W and P dY
- *   turned:  U = E W^T (R, m d),   moved, then g = X^T U */
+ *   apply:      U = X D (R, m d),     moved, then dY = U W and P dY
+ *   transposed: U = E W^T (R, m d),   moved, then g = X^T U */
 
 typedef struct {
     const wt_routines *blas;
@@ -64,18 +64,16 @@ done:
 static wt_status make_room(wt_context *context, const wt_projection *at, JACOBIAN *out) {
     const wt_rows *rows = at->rows;
     size_t R = rows->rows, p = rows->outputs, workers = (size_t)wt_context_threads(context);
-    wt_status status;
     out->at = at;
     for (size_t s = 0; s < rows->in.sequences; s++) {
         size_t one = at->starts[s + 1] - at->starts[s];
         out->scratch_each = one > out->scratch_each ? one : out->scratch_each;
     }
-    WT_TRY(WT_NEW(context, &out->moved, R * at->columns, "moved rows"));
-    WT_TRY(WT_NEW(context, &out->span, at->columns * p, "projections"));
-    WT_TRY(WT_NEW(context, &out->out, R * p, "products"));
-    WT_TRY(WT_NEW(context, &out->scratch, workers * out->scratch_each, "logits"));
-done:
-    return status;
+    out->moved = WT_TAKE(&out->arena, REAL, R, at->columns);
+    out->span = WT_TAKE(&out->arena, REAL, at->columns, p);
+    out->out = WT_TAKE(&out->arena, REAL, R, p);
+    out->scratch = WT_TAKE(&out->arena, REAL, workers, out->scratch_each);
+    return out->arena.status;
 }
 
 wt_status NAME(apply)(wt_context *context, JACOBIAN *jacobian, const REAL *direction) {
@@ -95,7 +93,7 @@ done:
     return status;
 }
 
-wt_status NAME(turned)(wt_context *context, JACOBIAN *jacobian, const REAL *e, REAL *g) {
+wt_status NAME(transposed)(wt_context *context, JACOBIAN *jacobian, const REAL *e, REAL *g) {
     const wt_projection *at = jacobian->at;
     size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
     wt_status status;

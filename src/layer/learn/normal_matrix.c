@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "linalg/backend.h"
@@ -23,6 +23,7 @@ typedef struct {
     double *spread;   /* (d m d, m d p) */
     double *turned;   /* (d m d, m d p): T */
     double *normal;
+    wt_arena arena;
 } job;
 
 static size_t half_at(size_t a, size_t b) {
@@ -109,29 +110,18 @@ static wt_status make_room(wt_context *context, job *work) {
         work->most_keys = one > work->most_keys ? one : work->most_keys;
     }
     work->scratch_each = (work->most_keys + 1) * p + n * n;
-    WT_TRY(WT_NEW(context, &work->values, keys * at->heads * p, "values of tokens"));
-    WT_TRY(WT_NEW(context, &work->xx, ROWS_A_BLOCK * work->halves_x, "squares of tokens"));
-    WT_TRY(WT_NEW(context, &work->bb, ROWS_A_BLOCK * work->halves_b, "squares of derivatives"));
-    WT_TRY(WT_NEW(context, &work->xq, ROWS_A_BLOCK * d * n, "tokens by the basis"));
-    WT_TRY(WT_NEW(context, &work->b, ROWS_A_BLOCK * n * p, "derivatives"));
-    WT_TRY(WT_NEW(context, &work->scratch, workers * work->scratch_each, "derivatives"));
-    WT_TRY(WT_NEW(context, &work->products, work->halves_x * work->halves_b, "a normal matrix"));
-    WT_TRY(WT_NEW(context, &work->spread, d * n * n * p, "derivatives in the basis"));
-    WT_TRY(WT_NEW(context, &work->turned, d * n * n * p, "derivatives in the basis"));
+    work->values = WT_TAKE(&work->arena, double, keys, at->heads, p);
+    work->xx = WT_TAKE(&work->arena, double, ROWS_A_BLOCK, work->halves_x);
+    work->bb = WT_TAKE(&work->arena, double, ROWS_A_BLOCK, work->halves_b);
+    work->xq = WT_TAKE(&work->arena, double, ROWS_A_BLOCK, d, n);
+    work->b = WT_TAKE(&work->arena, double, ROWS_A_BLOCK, n, p);
+    work->scratch = WT_TAKE(&work->arena, double, workers, work->scratch_each);
+    work->products = WT_TAKE(&work->arena, double, work->halves_x, work->halves_b);
+    work->spread = WT_TAKE(&work->arena, double, d, n, n, p);
+    work->turned = WT_TAKE(&work->arena, double, d, n, n, p);
+    WT_TRY(work->arena.status);
 done:
     return status;
-}
-
-static void free_room(job *work) {
-    wt_release(work->values);
-    wt_release(work->xx);
-    wt_release(work->bb);
-    wt_release(work->xq);
-    wt_release(work->b);
-    wt_release(work->scratch);
-    wt_release(work->products);
-    wt_release(work->spread);
-    wt_release(work->turned);
 }
 
 static wt_status sum_rows(wt_context *context, job *work) {
@@ -164,8 +154,11 @@ done:
 
 wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *normal) {
     size_t d = at->rows->in.dim, n = at->columns, p = at->rows->outputs, side = d * n;
-    job work = {
-        .at = at, .halves_x = d * (d + 1) / 2, .halves_b = n * (n + 1) / 2, .normal = normal};
+    job work = {.at = at,
+                .halves_x = d * (d + 1) / 2,
+                .halves_b = n * (n + 1) / 2,
+                .normal = normal,
+                .arena = wt_arena_on(context, "a normal matrix")};
     const wt_backend *backend;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));
@@ -179,7 +172,7 @@ wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *n
         for (size_t j = 0; j <= i; j++)
             normal[i * side + j] = -normal[i * side + j];
 done:
-    free_room(&work);
+    wt_arena_free(&work.arena);
     return status;
 }
 

@@ -4,29 +4,32 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "linalg/linalg.h"
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out) {
-    size_t d = rows->in.dim, columns = heads * d, R = rows->rows, p = rows->outputs, total, numbers;
+    size_t d = rows->in.dim, columns = heads * d, R = rows->rows, p = rows->outputs;
+    wt_arena *arena = &out->arena;
     wt_status status;
-    *out = (wt_projection){.rows = rows, .heads = heads, .columns = columns};
-    if (!wt_multiply(R, columns, &numbers))
-        numbers = SIZE_MAX / sizeof(double);
-    WT_TRY(WT_NEW(context, &out->theta, columns * d, "Theta"));
-    WT_TRY(WT_NEW(context, &out->plain, columns * d, "Theta"));
-    WT_TRY(WT_NEW(context, &out->starts, rows->in.sequences + 1, "starts of attention weights"));
-    total = wt_attention_weight_starts(&rows->in, out->starts);
-    WT_TRY(WT_NEW(context, &out->weights, total * heads, "attention weights"));
-    WT_TRY(WT_NEW(context, &out->h, numbers, "attended tokens"));
-    WT_TRY(WT_NEW(context, &out->qt, numbers, "a basis of the attended tokens"));
-    WT_TRY(WT_NEW(context, &out->first, columns * columns, "a factor"));
-    WT_TRY(WT_NEW(context, &out->again, columns * columns, "a factor"));
-    WT_TRY(WT_NEW(context, &out->third, columns * columns, "a factor"));
-    WT_TRY(WT_NEW(context, &out->w, columns * p, "W"));
-    WT_TRY(WT_NEW(context, &out->spare, columns * p, "W"));
-    WT_TRY(WT_NEW(context, &out->e, R * p, "residuals"));
+    *out = (wt_projection){.rows = rows,
+                           .heads = heads,
+                           .columns = columns,
+                           .arena = wt_arena_on(context, "attended tokens and their basis")};
+    out->theta = WT_TAKE(arena, double, columns, d);
+    out->plain = WT_TAKE(arena, double, columns, d);
+    out->h = WT_TAKE(arena, double, R, columns);
+    out->qt = WT_TAKE(arena, double, R, columns);
+    out->first = WT_TAKE(arena, double, columns, columns);
+    out->again = WT_TAKE(arena, double, columns, columns);
+    out->third = WT_TAKE(arena, double, columns, columns);
+    out->w = WT_TAKE(arena, double, columns, p);
+    out->spare = WT_TAKE(arena, double, columns, p);
+    out->e = WT_TAKE(arena, double, R, p);
+    out->starts = WT_TAKE(arena, size_t, rows->in.sequences + 1);
+    WT_TRY(arena->status);
+    out->weights =
+        WT_TAKE(arena, double, wt_attention_weight_starts(&rows->in, out->starts), heads);
+    WT_TRY(arena->status);
 done:
     if (status != WT_OK)
         wt_projection_free(out);
@@ -34,18 +37,7 @@ done:
 }
 
 void wt_projection_free(wt_projection *projection) {
-    wt_release(projection->theta);
-    wt_release(projection->plain);
-    wt_release(projection->starts);
-    wt_release(projection->weights);
-    wt_release(projection->h);
-    wt_release(projection->qt);
-    wt_release(projection->first);
-    wt_release(projection->again);
-    wt_release(projection->third);
-    wt_release(projection->w);
-    wt_release(projection->spare);
-    wt_release(projection->e);
+    wt_arena_free(&projection->arena);
     *projection = (wt_projection){0};
 }
 
@@ -63,7 +55,7 @@ void wt_theta_unpack(size_t heads, size_t dim, const double *packed, double *pla
                    dim * sizeof *plain);
 }
 
-static void turn(size_t rows, size_t columns, const double *a, double *out) {
+static void transpose(size_t rows, size_t columns, const double *a, double *out) {
     enum { BLOCK = 32 };
     for (size_t i = 0; i < rows; i += BLOCK)
         for (size_t j = 0; j < columns; j += BLOCK)
@@ -158,7 +150,7 @@ static wt_status find_basis(wt_context *context, wt_projection *at, bool *found)
     size_t n = at->columns, R = at->rows->rows;
     bool last;
     wt_status status;
-    turn(R, n, at->h, at->qt);
+    transpose(R, n, at->h, at->qt);
     WT_TRY(orthonormalise(context, at, true, at->first, &last, found));
     for (size_t pass = 1; *found && !last; pass++) {
         WT_TRY(orthonormalise(context, at, false, pass == 1 ? at->again : at->third, &last, found));

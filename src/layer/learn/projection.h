@@ -6,6 +6,7 @@
 #ifndef WT_LAYER_LEARN_PROJECTION_H
 #define WT_LAYER_LEARN_PROJECTION_H
 
+#include "base/arena.h"
 #include "layer/learn/rows.h"
 
 typedef struct wt_projection {
@@ -23,6 +24,7 @@ typedef struct wt_projection {
     double *spare;         /* (m d, p) */
     double *plain;         /* Theta as (m, d, d) */
     double error;          /* |E| / |Y|; infinite where nothing could be computed */
+    wt_arena arena;
 } wt_projection;
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,

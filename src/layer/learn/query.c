@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
@@ -157,11 +157,13 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
                        const wt_layer *layer, wt_query_report *report) {
     wt_context *context = asker->context;
     size_t p = asker->p;
-    double *x = NULL, *y = NULL, *all = NULL, left = 0, whole = 0;
+    double left = 0, whole = 0;
+    wt_arena arena = wt_arena_on(context, "a question");
     wt_status status;
-    WT_TRY(WT_NEW(context, &x, 4 * asker->d, "a question"));
-    WT_TRY(WT_NEW(context, &y, p, "an answer"));
-    WT_TRY(WT_NEW(context, &all, 4 * p, "an answer"));
+    double *x = WT_TAKE(&arena, double, 4, asker->d);
+    double *y = WT_TAKE(&arena, double, p);
+    double *all = WT_TAKE(&arena, double, 4, p);
+    WT_TRY(arena.status);
     for (size_t i = 0; i < options->checks; i++) {
         size_t k = wt_asker_random(asker, options->seed, "query check", i, scale, x);
         WT_TRY(wt_asker_ask(asker, k, x, y));
@@ -175,9 +177,7 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
     if (options->checks > 0)
         report->check_error = whole > 0 ? sqrt(left / whole) : sqrt(left);
 done:
-    wt_release(x);
-    wt_release(y);
-    wt_release(all);
+    wt_arena_free(&arena);
     return status;
 }
 

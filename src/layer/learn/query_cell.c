@@ -7,7 +7,7 @@
 #include <complex.h>
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
 #include "linalg/linalg.h"
@@ -70,11 +70,12 @@ done:
 static wt_status denominator(wt_asker *asker, size_t m, const double *r, const double *f,
                              double *e) {
     size_t p = asker->p, rows = 2 * m * p, columns = m + m * p, rank;
-    double *a = NULL, *side = NULL, *x = NULL;
+    wt_arena arena = wt_arena_on(asker->context, "a rational fit");
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(asker->context, &a, rows * columns, "a rational fit"));
-    WT_TRY(WT_NEW(asker->context, &side, rows, "a rational fit"));
-    WT_TRY(WT_NEW(asker->context, &x, columns, "a rational fit"));
+    double *a = WT_TAKE_ZERO(&arena, double, rows, columns);
+    double *side = WT_TAKE(&arena, double, rows);
+    double *x = WT_TAKE(&arena, double, columns);
+    WT_TRY(arena.status);
     for (size_t q = 0; q < 2 * m; q++)
         for (size_t o = 0; o < p; o++) {
             double *row = a + (q * p + o) * columns, value = f[q * p + o];
@@ -93,9 +94,7 @@ static wt_status denominator(wt_asker *asker, size_t m, const double *r, const d
     for (size_t i = 0; i < m; i++)
         e[i + 1] = x[i];
 done:
-    wt_release(a);
-    wt_release(side);
-    wt_release(x);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -98,27 +98,27 @@ done:
 }
 
 wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out) {
-    wt_context *context = asker->context;
     size_t n = asker->rows, d = asker->d;
+    wt_arena arena = wt_arena_on(asker->context, "questions as rows");
+    size_t *key_start = WT_TAKE_ZERO(&arena, size_t, n + 1);
+    size_t *row_start = WT_TAKE_ZERO(&arena, size_t, n + 1);
+    double *query = WT_TAKE(&arena, double, n, d);
     wt_status status;
-    *out = (wt_rows){.rows = n, .outputs = asker->p, .y = asker->y};
-    WT_TRY(WT_NEW(context, &out->key_start, n + 1, "starts of questions"));
-    WT_TRY(WT_NEW(context, &out->row_start, n + 1, "starts of rows"));
-    WT_TRY(WT_NEW2(context, &out->query, n, d, "asking tokens"));
-    out->key_start[0] = out->row_start[0] = 0;
+    *out = (wt_rows){.rows = n, .outputs = asker->p, .y = asker->y, .arena = arena};
+    WT_TRY(arena.status);
     for (size_t s = 0; s < n; s++) {
-        out->key_start[s + 1] = asker->ends[s];
-        out->row_start[s + 1] = s + 1;
-        memcpy(out->query + s * d, asker->x + (asker->ends[s] - 1) * d, d * sizeof *asker->x);
+        key_start[s + 1] = asker->ends[s];
+        row_start[s + 1] = s + 1;
+        memcpy(query + s * d, asker->x + (asker->ends[s] - 1) * d, d * sizeof *query);
     }
     out->in = (wt_attention){.sequences = n,
                              .dim = d,
-                             .key_start = out->key_start,
-                             .row_start = out->row_start,
+                             .key_start = key_start,
+                             .row_start = row_start,
                              .key = asker->x,
-                             .query = out->query,
+                             .query = query,
                              .times = asker->times};
-    WT_TRY(wt_rows_measure(context, out));
+    WT_TRY(wt_rows_measure(out));
 done:
     if (status != WT_OK)
         wt_rows_free(out);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "layer/learn/query_parts.h"
 #include "linalg/linalg.h"
 
@@ -40,12 +40,13 @@ static void reflect(size_t d, const double *from, double *basis) {
 static wt_status choose_basis(single *work) {
     size_t d = work->asker->d, p = work->asker->p, r = d < p ? d : p;
     wt_context *context = work->asker->context;
-    double *u = NULL, *s = NULL, *vt = NULL, *lead = NULL;
+    wt_arena arena = wt_arena_on(context, "singular vectors");
     wt_status status;
-    WT_TRY(WT_NEW(context, &u, d * r, "singular vectors"));
-    WT_TRY(WT_NEW(context, &s, r, "singular values"));
-    WT_TRY(WT_NEW(context, &vt, r * p, "singular vectors"));
-    WT_TRY(WT_NEW(context, &lead, d, "singular vectors"));
+    double *u = WT_TAKE(&arena, double, d, r);
+    double *s = WT_TAKE(&arena, double, r);
+    double *vt = WT_TAKE(&arena, double, r, p);
+    double *lead = WT_TAKE(&arena, double, d);
+    WT_TRY(arena.status);
     WT_TRY(wt_svd(context, d, p, work->w, p, u, s, vt));
     if (s[0] == 0) {
         status = wt_fail(context, WT_MISSED,
@@ -59,10 +60,7 @@ static wt_status choose_basis(single *work) {
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, d, 1, work->basis, d, work->w, p, 0,
                    work->through, p));
 done:
-    wt_release(u);
-    wt_release(s);
-    wt_release(vt);
-    wt_release(lead);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -109,13 +107,14 @@ wt_status wt_query_single(wt_asker *asker, wt_layer *out) {
     size_t d = asker->d, p = asker->p;
     wt_context *context = asker->context;
     single work = {.asker = asker, .w = out->w};
-    double *logits = NULL;
+    wt_arena arena = wt_arena_on(context, "directions");
     wt_status status;
-    WT_TRY(WT_NEW(context, &work.basis, d * d, "directions"));
-    WT_TRY(WT_NEW(context, &work.through, d * p, "directions"));
-    WT_TRY(WT_NEW_ZERO(context, &work.tokens, 2 * d, "a question"));
-    WT_TRY(WT_NEW(context, &work.y, p, "an answer"));
-    WT_TRY(WT_NEW(context, &logits, d * d, "logits"));
+    work.basis = WT_TAKE(&arena, double, d, d);
+    work.through = WT_TAKE(&arena, double, d, p);
+    work.tokens = WT_TAKE_ZERO(&arena, double, 2, d);
+    work.y = WT_TAKE(&arena, double, p);
+    double *logits = WT_TAKE(&arena, double, d, d);
+    WT_TRY(arena.status);
     for (size_t j = 0; j < d; j++) {
         memset(work.tokens, 0, d * sizeof *work.tokens);
         work.tokens[j] = 1;
@@ -129,10 +128,6 @@ wt_status wt_query_single(wt_asker *asker, wt_layer *out) {
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, d, d, 1, logits, d, work.basis, d, 0, out->theta,
                    d));
 done:
-    wt_release(work.basis);
-    wt_release(work.through);
-    wt_release(work.tokens);
-    wt_release(work.y);
-    wt_release(logits);
+    wt_arena_free(&arena);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/progress.h"
 #include "layer/learn/query_parts.h"
 #include "linalg/linalg.h"
@@ -312,10 +312,12 @@ done:
 static wt_status read_heads(const start *work, wt_layer *out) {
     wt_context *context = work->asker->context;
     size_t m = work->m, d = work->d, p = work->p;
-    double area = work->length * work->length, *rows = NULL, *half = NULL;
+    double area = work->length * work->length;
+    wt_arena arena = wt_arena_on(context, "a head");
     wt_status status;
-    WT_TRY(WT_NEW(context, &rows, d * (d + p), "a head"));
-    WT_TRY(WT_NEW(context, &half, d * d, "a head"));
+    double *rows = WT_TAKE(&arena, double, d, d + p);
+    double *half = WT_TAKE(&arena, double, d, d);
+    WT_TRY(arena.status);
     for (size_t h = 0; h < m; h++) {
         double *values = rows + d * d;
         for (size_t u = 0; u < d; u++) {
@@ -332,8 +334,7 @@ static wt_status read_heads(const start *work, wt_layer *out) {
                        out->w + h * d * p, p));
     }
 done:
-    wt_release(rows);
-    wt_release(half);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -355,18 +356,20 @@ wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_laye
     size_t d = asker->d, p = asker->p, m = out->heads;
     wt_context *context = asker->context;
     start work = {.asker = asker, .m = m, .d = d, .p = p};
+    wt_arena arena = wt_arena_on(context, "the start of a layer");
     wt_status status;
-    WT_TRY(WT_NEW(context, &work.basis, d * d, "a basis"));
-    WT_TRY(WT_NEW(context, &work.unit, d, "a token"));
-    WT_TRY(WT_NEW(context, &work.other, d, "a token"));
-    WT_TRY(WT_NEW(context, &work.base, p, "an answer"));
-    WT_TRY(WT_NEW(context, &work.sums, d * p, "answers"));
-    WT_TRY(WT_NEW(context, &work.logits, d * d * m, "cells"));
-    WT_TRY(WT_NEW(context, &work.values, d * d * m * p, "cells"));
-    WT_TRY(WT_NEW(context, &work.quality, d * d, "cells"));
-    WT_TRY(WT_NEW(context, &work.lead, d * m * p, "cells"));
-    WT_TRY(WT_NEW(context, &work.sorted, d * d, "cells"));
-    WT_TRY(WT_NEW(context, &work.cell_values, m * p, "cells"));
+    work.basis = WT_TAKE(&arena, double, d, d);
+    work.unit = WT_TAKE(&arena, double, d);
+    work.other = WT_TAKE(&arena, double, d);
+    work.base = WT_TAKE(&arena, double, p);
+    work.sums = WT_TAKE(&arena, double, d, p);
+    work.logits = WT_TAKE(&arena, double, d, d, m);
+    work.values = WT_TAKE(&arena, double, d, d, m, p);
+    work.quality = WT_TAKE(&arena, double, d, d);
+    work.lead = WT_TAKE(&arena, double, d, m, p);
+    work.sorted = WT_TAKE(&arena, double, d, d);
+    work.cell_values = WT_TAKE(&arena, double, m, p);
+    WT_TRY(arena.status);
     WT_TRY(ask_sums(&work));
     WT_TRY(choose_length(&work, wt_seed_for(seed, "query pilot", attempt)));
     choose_basis(&work, seed, attempt);
@@ -375,16 +378,6 @@ wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_laye
     WT_TRY(read_heads(&work, out));
     *scale = token_scale(&work, out);
 done:
-    wt_release(work.basis);
-    wt_release(work.unit);
-    wt_release(work.other);
-    wt_release(work.base);
-    wt_release(work.sums);
-    wt_release(work.logits);
-    wt_release(work.values);
-    wt_release(work.quality);
-    wt_release(work.lead);
-    wt_release(work.sorted);
-    wt_release(work.cell_values);
+    wt_arena_free(&arena);
     return status;
 }

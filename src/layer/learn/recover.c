@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/sized.h"
 #include "layer/model/heads.h"
 #include "linalg/linalg.h"
@@ -61,10 +61,12 @@ double wt_recover_mean_square(const wt_sequences *data) {
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out) {
     size_t R = rows->rows, columns = layer->heads * layer->dim, p = rows->outputs;
-    double *h = NULL, *f = NULL, square = 0;
+    double square = 0;
+    wt_arena arena = wt_arena_on(context, "outputs");
     wt_status status;
-    WT_TRY(WT_NEW(context, &h, R * columns, "attended tokens"));
-    WT_TRY(WT_NEW(context, &f, R * p, "outputs"));
+    double *h = WT_TAKE(&arena, double, R, columns);
+    double *f = WT_TAKE(&arena, double, R, p);
+    WT_TRY(arena.status);
     WT_TRY(wt_attention_run(context, &rows->in, layer->heads, layer->theta, NULL, h));
     WT_TRY(
         wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, columns, 1, h, columns, layer->w, p, 0, f, p));
@@ -72,8 +74,7 @@ wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_
         square += (f[i] - rows->y[i]) * (f[i] - rows->y[i]);
     *out = sqrt(square) / rows->norm;
 done:
-    wt_release(h);
-    wt_release(f);
+    wt_arena_free(&arena);
     return status;
 }
 

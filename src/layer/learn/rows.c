@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
@@ -18,10 +17,10 @@ static void measure(wt_rows *rows) {
     rows->norm = square > 0 ? sqrt(square) : 1;
 }
 
-wt_status wt_rows_measure(wt_context *context, wt_rows *rows) {
-    wt_status status = WT_NEW(context, &rows->sequence_of, rows->rows, "rows of sequences");
-    if (status != WT_OK)
-        return status;
+wt_status wt_rows_measure(wt_rows *rows) {
+    rows->sequence_of = WT_TAKE(&rows->arena, size_t, rows->rows);
+    if (rows->arena.status != WT_OK)
+        return rows->arena.status;
     measure(rows);
     for (size_t s = 0; s < rows->in.sequences; s++)
         for (size_t r = wt_attention_row(&rows->in, s); r < wt_attention_row(&rows->in, s + 1); r++)
@@ -30,44 +29,37 @@ wt_status wt_rows_measure(wt_context *context, wt_rows *rows) {
 }
 
 /* Copies what is asked for, sequence by sequence. */
-static void pick(const wt_sequences *data, const wt_recover_options *options, size_t begin,
-                 wt_rows *out) {
-    size_t d = data->dim, p = data->outputs, k = data->length;
-    for (size_t s = 0; s < out->in.sequences; s++) {
-        size_t length = length_of(data, options, begin + s);
-        size_t key = out->key_start[s], row = out->row_start[s];
-        size_t skip = options->last_row ? length - 1 : 0, rows = length - skip;
-        const double *x = data->x + (begin + s) * k * d, *y = data->y + (begin + s) * k * p;
-        memcpy(out->key + key * d, x, length * d * sizeof *x);
-        memcpy(out->query + row * d, x + skip * d, rows * d * sizeof *x);
-        memcpy(out->own_y + row * p, y + skip * p, rows * p * sizeof *y);
-    }
-}
-
-static wt_status gather(wt_context *context, const wt_sequences *data,
-                        const wt_recover_options *options, size_t begin, wt_rows *out) {
-    size_t n = out->in.sequences, d = data->dim;
+static wt_status gather(const wt_sequences *data, const wt_recover_options *options, size_t begin,
+                        wt_rows *out) {
+    size_t n = out->in.sequences, d = data->dim, p = data->outputs, k = data->length;
+    size_t *key_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
+    size_t *row_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
     wt_status status;
-    WT_TRY(WT_NEW(context, &out->key_start, n + 1, "starts of sequences"));
-    WT_TRY(WT_NEW(context, &out->row_start, n + 1, "starts of rows"));
-    out->key_start[0] = out->row_start[0] = 0;
+    WT_TRY(out->arena.status);
     for (size_t s = 0; s < n; s++) {
         size_t length = length_of(data, options, begin + s);
-        out->key_start[s + 1] = out->key_start[s] + length;
-        out->row_start[s + 1] = out->row_start[s] + (options->last_row ? 1 : length);
+        key_start[s + 1] = key_start[s] + length;
+        row_start[s + 1] = row_start[s] + (options->last_row ? 1 : length);
     }
-    out->rows = out->row_start[n];
-    WT_TRY(WT_NEW(context, &out->key, out->key_start[n] * d, "tokens"));
-    WT_TRY(WT_NEW(context, &out->query, out->rows * d, "asking tokens"));
-    WT_TRY(WT_NEW(context, &out->own_y, out->rows * data->outputs, "outputs"));
-    pick(data, options, begin, out);
+    out->rows = row_start[n];
+    double *key = WT_TAKE(&out->arena, double, key_start[n], d);
+    double *query = WT_TAKE(&out->arena, double, out->rows, d);
+    double *picked = WT_TAKE(&out->arena, double, out->rows, p);
+    WT_TRY(out->arena.status);
+    for (size_t s = 0; s < n; s++) {
+        size_t length = key_start[s + 1] - key_start[s], rows = row_start[s + 1] - row_start[s];
+        const double *x = data->x + (begin + s) * k * d, *y = data->y + (begin + s) * k * p;
+        memcpy(key + key_start[s] * d, x, length * d * sizeof *x);
+        memcpy(query + row_start[s] * d, x + (length - rows) * d, rows * d * sizeof *x);
+        memcpy(picked + row_start[s] * p, y + (length - rows) * p, rows * p * sizeof *y);
+    }
     out->in = (wt_attention){.sequences = n,
                              .dim = d,
-                             .key_start = out->key_start,
-                             .row_start = out->row_start,
-                             .key = out->key,
-                             .query = out->query};
-    out->y = out->own_y;
+                             .key_start = key_start,
+                             .row_start = row_start,
+                             .key = key,
+                             .query = query};
+    out->y = picked;
 done:
     return status;
 }
@@ -76,15 +68,17 @@ wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options, size_t begin, size_t end, wt_rows *out) {
     wt_status status = WT_OK;
     size_t k = data->length;
-    *out = (wt_rows){.outputs = data->outputs};
-    out->in = wt_attention_of(end - begin, k, data->dim, data->x + begin * k * data->dim);
+    *out = (wt_rows){
+        .outputs = data->outputs,
+        .arena = wt_arena_on(context, "rows of sequences"),
+        .in = wt_attention_of(end - begin, k, data->dim, data->x + begin * k * data->dim)};
     if (options->lengths == NULL && !options->last_row) {
         out->rows = (end - begin) * k;
         out->y = data->y + begin * k * data->outputs;
     } else {
-        WT_TRY(gather(context, data, options, begin, out));
+        WT_TRY(gather(data, options, begin, out));
     }
-    WT_TRY(wt_rows_measure(context, out));
+    WT_TRY(wt_rows_measure(out));
 done:
     if (status != WT_OK)
         wt_rows_free(out);
@@ -92,39 +86,30 @@ done:
 }
 
 void wt_rows_free(wt_rows *rows) {
-    wt_release(rows->sequence_of);
-    wt_release(rows->key_start);
-    wt_release(rows->row_start);
-    wt_release(rows->key);
-    wt_release(rows->query);
-    wt_release(rows->own_y);
+    wt_arena_free(&rows->arena);
     *rows = (wt_rows){0};
 }
 
-/* S (p, columns): the rows of the Vt of a Gaussian (columns, p) matrix, turned. */
+/* S (p, columns): the rows of the Vt of a Gaussian (columns, p) matrix, transposed. */
 wt_status wt_rows_sketch(wt_context *context, wt_rows *rows, size_t columns, uint64_t seed) {
     size_t p = rows->outputs;
-    double *gaussian = NULL, *u = NULL, *s = NULL, *vt = NULL, *y = NULL;
+    wt_arena arena = wt_arena_on(context, "a sketch");
+    double *gaussian = WT_TAKE(&arena, double, columns, p);
+    double *u = WT_TAKE(&arena, double, columns, columns);
+    double *s = WT_TAKE(&arena, double, columns);
+    double *vt = WT_TAKE(&arena, double, columns, p);
+    double *y = WT_TAKE(&rows->arena, double, rows->rows, columns);
     wt_status status;
-    WT_TRY(WT_NEW(context, &gaussian, columns * p, "a sketch"));
-    WT_TRY(WT_NEW(context, &u, columns * columns, "a sketch"));
-    WT_TRY(WT_NEW(context, &s, columns, "a sketch"));
-    WT_TRY(WT_NEW(context, &vt, columns * p, "a sketch"));
-    WT_TRY(WT_NEW(context, &y, rows->rows * columns, "sketched outputs"));
+    WT_TRY(arena.status);
+    WT_TRY(rows->arena.status);
     wt_random_normal(wt_stream_for(seed, "sketch", 0), 0, columns * p, gaussian);
     WT_TRY(wt_svd(context, columns, p, gaussian, p, u, s, vt));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, rows->rows, columns, p, 1, rows->y, p, vt, p,
                    0, y, columns));
-    wt_release(rows->own_y);
-    rows->y = rows->own_y = y;
-    y = NULL;
+    rows->y = y;
     rows->outputs = columns;
     measure(rows);
 done:
-    wt_release(gaussian);
-    wt_release(u);
-    wt_release(s);
-    wt_release(vt);
-    wt_release(y);
+    wt_arena_free(&arena);
     return status;
 }

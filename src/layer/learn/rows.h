@@ -2,6 +2,7 @@
 #ifndef WT_LAYER_LEARN_ROWS_H
 #define WT_LAYER_LEARN_ROWS_H
 
+#include "base/arena.h"
 #include "layer/model/attention.h"
 #include "layer/task/sequences.h"
 #include "wattle/recover.h"
@@ -12,9 +13,7 @@ typedef struct wt_rows {
     const double *y;      /* (R, p) */
     double norm;          /* |y|; 1 when all y are 0 */
     size_t *sequence_of;  /* (R): the sequence a row asks in */
-    /* memory of its own where rows had to be picked */
-    size_t *key_start, *row_start;
-    double *key, *query, *own_y;
+    wt_arena arena;       /* of sequence_of, and of all that had to be picked */
 } wt_rows;
 
 /* Sequences begin .. end-1 of the data, with `lengths` and `last_row` as the options say. The
@@ -23,7 +22,7 @@ wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options, size_t begin, size_t end, wt_rows *out);
 void wt_rows_free(wt_rows *rows);
 /* The norm and sequence_of of rows that have all else. */
-wt_status wt_rows_measure(wt_context *context, wt_rows *rows);
+wt_status wt_rows_measure(wt_rows *rows);
 
 /* Replaces y by y S for an S (p, columns) with orthonormal columns, drawn by the seed. */
 wt_status wt_rows_sketch(wt_context *context, wt_rows *rows, size_t columns, uint64_t seed);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_tuples.h"
 #include "wattle/sculpt.h"
@@ -29,6 +29,7 @@ typedef struct {
     double *w;      /* (heads, d, p) */
     size_t points, count;
     double error;
+    wt_arena arena;
 } net;
 
 static size_t power(size_t base, size_t exponent) {
@@ -146,11 +147,12 @@ static wt_status allocate(net *job) {
     points = points > around ? points : around;
     tuples = tuples > around ? tuples : around;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(job->context, &job->at, m * job->axes, "points of a net"));
-    WT_TRY(WT_NEW(job->context, &job->c, points * job->axes, "points of a net"));
-    WT_TRY(WT_NEW(job->context, &job->theta, points * job->unknowns, "candidate heads"));
-    WT_TRY(WT_NEW(job->context, &job->tuples, tuples * m, "tuples of a net"));
-    WT_TRY(WT_NEW(job->context, &job->w, m * job->fit.dim * p, "values of candidates"));
+    job->at = WT_TAKE_ZERO(&job->arena, double, m, job->axes);
+    job->c = WT_TAKE(&job->arena, double, points, job->axes);
+    job->theta = WT_TAKE(&job->arena, double, points, job->unknowns);
+    job->tuples = WT_TAKE(&job->arena, size_t, tuples, m);
+    job->w = WT_TAKE(&job->arena, double, m, job->fit.dim, p);
+    WT_TRY(job->arena.status);
 done:
     return status;
 }
@@ -180,7 +182,8 @@ wt_status wt_net_search(wt_context *context, const wt_sequences *data, const dou
                .heads = m,
                .axes = m - 1,
                .unknowns = u,
-               .error = INFINITY};
+               .error = INFINITY,
+               .arena = wt_arena_on(context, "points of a net")};
     wt_status status;
     job.length = usual_length(&job);
     WT_TRY(allocate(&job));
@@ -195,10 +198,6 @@ wt_status wt_net_search(wt_context *context, const wt_sequences *data, const dou
     *result = (wt_net_result){.points = power(POINTS_AN_AXIS[m], m - 1), .error = job.error};
     result->tuples = choose(result->points, m) * (m > 1 ? sizeof SIDES / sizeof *SIDES : 1);
 done:
-    wt_release(job.at);
-    wt_release(job.c);
-    wt_release(job.theta);
-    wt_release(job.tuples);
-    wt_release(job.w);
+    wt_arena_free(&job.arena);
     return status;
 }

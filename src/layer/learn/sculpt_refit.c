@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_rows.h"
@@ -147,16 +147,16 @@ wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_p
     size_t d = rows->dim, p = rows->outputs;
     size_t count = accepted < MOST_ROWS ? accepted : MOST_ROWS;
     refit job = {.rows = rows, .patterns = patterns, .w = w, .count = count, .accepted = accepted};
-    double *outer = NULL, *side = NULL;
+    wt_arena arena = wt_arena_on(context, "a system for the sum of W");
     wt_status status;
-    WT_TRY(WT_NEW(context, &job.h, count * d, "mixed tokens"));
-    WT_TRY(wt_allocate(context, &job.hh, count, d * d * sizeof *job.hh, "mixed tokens"));
-    WT_TRY(wt_allocate(context, &job.pi, count, p * p * sizeof *job.pi, "projections"));
-    WT_TRY(WT_NEW(context, &job.e, count * p, "residuals"));
-    WT_TRY(WT_NEW(context, &job.scratch, (size_t)wt_context_threads(context) * rows->length * p,
-                  "values of tokens"));
-    WT_TRY(wt_allocate(context, &outer, d * d, p * p * sizeof *outer, "a system for the sum of W"));
-    WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
+    job.h = WT_TAKE(&arena, double, count, d);
+    job.hh = WT_TAKE(&arena, double, count, d, d);
+    job.pi = WT_TAKE(&arena, double, count, p, p);
+    job.e = WT_TAKE(&arena, double, count, p);
+    job.scratch = WT_TAKE(&arena, double, (size_t)wt_context_threads(context), rows->length, p);
+    double *outer = WT_TAKE(&arena, double, d, d, p, p);
+    double *side = WT_TAKE(&arena, double, d, p);
+    WT_TRY(arena.status);
     WT_TRY(wt_parallel_for(context, count, ROWS_A_CHUNK, some_rows, &job));
     wt_work_add(context, (double)count * row_work(rows->length, d, p));
     WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d * d, p * p, count, 1, job.hh, d * d, job.pi,
@@ -167,12 +167,6 @@ wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_p
     for (size_t i = 0; i < d * p; i++)
         w[i] += side[i];
 done:
-    wt_release(job.h);
-    wt_release(job.hh);
-    wt_release(job.pi);
-    wt_release(job.e);
-    wt_release(job.scratch);
-    wt_release(outer);
-    wt_release(side);
+    wt_arena_free(&arena);
     return status;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "linalg/hull.h"
@@ -99,18 +99,18 @@ done:
  * rows are far more than d, and W is but an estimate. A (count, d), B (count, p). */
 static wt_status regress(wt_context *context, size_t count, size_t d, size_t p, const double *a,
                          const double *b, double *w) {
-    double *gram = NULL, *side = NULL;
     size_t rank;
+    wt_arena arena = wt_arena_on(context, "a Gram matrix");
     wt_status status;
-    WT_TRY(WT_NEW(context, &gram, d * d, "a Gram matrix"));
-    WT_TRY(WT_NEW(context, &side, d * p, "a right-hand side"));
+    double *gram = WT_TAKE(&arena, double, d, d);
+    double *side = WT_TAKE(&arena, double, d, p);
+    WT_TRY(arena.status);
     WT_TRY(wt_gram(context, WT_TRANSPOSED, count, d, a, d, 0, gram, d));
     WT_TRY(wt_mirror_lower(context, d, gram, d));
     WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, p, count, 1, a, d, b, p, 0, side, p));
     WT_TRY(wt_least_squares(context, d, d, p, gram, d, side, p, 1e-12, w, p, &rank));
 done:
-    wt_release(gram);
-    wt_release(side);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -132,10 +132,11 @@ static void sum_tokens(const wt_sequences *rows, size_t width, const double *fro
 wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w,
                        double *explained) {
     size_t n = rows->samples, d = rows->dim, p = rows->outputs;
-    double *x = NULL, *y = NULL;
+    wt_arena arena = wt_arena_on(context, "sums of tokens");
     wt_status status;
-    WT_TRY(WT_NEW(context, &x, n * d, "sums of tokens"));
-    WT_TRY(WT_NEW(context, &y, n * p, "sums of outputs"));
+    double *x = WT_TAKE(&arena, double, n, d);
+    double *y = WT_TAKE(&arena, double, n, p);
+    WT_TRY(arena.status);
     sum_tokens(rows, d, rows->x, x);
     sum_tokens(rows, p, rows->y, y);
     WT_TRY(regress(context, n, d, p, x, y, w));
@@ -143,7 +144,6 @@ wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w,
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, d, -1, x, d, w, p, 1, y, p));
     *explained = whole > 0 ? 1 - sum_of_squares(n * p, y) / whole : 0;
 done:
-    wt_release(x);
-    wt_release(y);
+    wt_arena_free(&arena);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "layer/model/attention.h"
 #include "linalg/linalg.h"
@@ -133,11 +133,12 @@ wt_status wt_candidates_best(wt_context *context, const wt_candidates *candidate
                              double *w) {
     size_t size = heads * candidates->dim, p = candidates->outputs;
     trial job = {.context = context, .candidates = candidates, .heads = heads, .tuples = tuples};
+    wt_arena arena = wt_arena_on(context, "errors of tuples");
     wt_status status;
     job.scratch_each = size * (size + 2 * p);
-    WT_TRY(WT_NEW(context, &job.errors, count, "errors of tuples"));
-    WT_TRY(wt_allocate(context, &job.scratch, (size_t)wt_context_threads(context),
-                       job.scratch_each * sizeof *job.scratch, "a tuple of heads"));
+    job.errors = WT_TAKE(&arena, double, count);
+    job.scratch = WT_TAKE(&arena, double, (size_t)wt_context_threads(context), job.scratch_each);
+    WT_TRY(arena.status);
     WT_TRY(wt_parallel_for(context, count, TUPLES_A_CHUNK, try_tuples, &job));
     *best = 0;
     for (size_t t = 1; t < count; t++)
@@ -149,7 +150,6 @@ wt_status wt_candidates_best(wt_context *context, const wt_candidates *candidate
         memcpy(w, job.scratch + size * size, size * p * sizeof *w);
     }
 done:
-    wt_release(job.errors);
-    wt_release(job.scratch);
+    wt_arena_free(&arena);
     return status;
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 
 /* Rows and columns count from 1; 0 stands for "none" and for the row being placed. */
 typedef struct {
@@ -55,18 +55,20 @@ static size_t find_path(hungarian *work, size_t row) {
 wt_status wt_assignment(wt_context *context, size_t rows, size_t columns, const double *cost,
                         size_t *column) {
     hungarian work = {.rows = rows, .columns = columns, .cost = cost};
+    wt_arena arena = wt_arena_on(context, "an assignment");
     wt_status status;
     if (rows > columns) {
         status = wt_fail(context, WT_INTERNAL, "%zu rows cannot be assigned to %zu columns", rows,
                          columns);
         goto done;
     }
-    WT_TRY(WT_NEW_ZERO(context, &work.row_price, rows + 1, "an assignment"));
-    WT_TRY(WT_NEW_ZERO(context, &work.column_price, columns + 1, "an assignment"));
-    WT_TRY(WT_NEW(context, &work.slack, columns + 1, "an assignment"));
-    WT_TRY(WT_NEW_ZERO(context, &work.row_of, columns + 1, "an assignment"));
-    WT_TRY(WT_NEW_ZERO(context, &work.before, columns + 1, "an assignment"));
-    WT_TRY(WT_NEW(context, &work.reached, columns + 1, "an assignment"));
+    work.row_price = WT_TAKE_ZERO(&arena, double, rows + 1);
+    work.column_price = WT_TAKE_ZERO(&arena, double, columns + 1);
+    work.slack = WT_TAKE(&arena, double, columns + 1);
+    work.row_of = WT_TAKE_ZERO(&arena, size_t, columns + 1);
+    work.before = WT_TAKE_ZERO(&arena, size_t, columns + 1);
+    work.reached = WT_TAKE(&arena, bool, columns + 1);
+    WT_TRY(arena.status);
     for (size_t row = 1; row <= rows; row++)
         for (size_t at = find_path(&work, row); at != 0; at = work.before[at])
             work.row_of[at] = work.row_of[work.before[at]];
@@ -74,11 +76,6 @@ wt_status wt_assignment(wt_context *context, size_t rows, size_t columns, const 
         if (work.row_of[j] != 0)
             column[work.row_of[j] - 1] = j - 1;
 done:
-    wt_release(work.row_price);
-    wt_release(work.column_price);
-    wt_release(work.slack);
-    wt_release(work.row_of);
-    wt_release(work.before);
-    wt_release(work.reached);
+    wt_arena_free(&arena);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sized.h"
@@ -165,6 +165,7 @@ typedef struct {
     double *scratch;   /* (threads, 2 d^2): a direction, and what it is mixed of */
     double *widths;    /* (directions): half-widths */
     size_t first;      /* direction of the batch in hand */
+    wt_arena arena;
 } measure;
 
 static wt_status half_widths(void *argument, size_t begin, size_t end, int worker) {
@@ -188,24 +189,16 @@ static wt_status make_room(measure *job, size_t count) {
     size_t u = job->body.columns, rows = job->body.rows;
     size_t threads = (size_t)wt_context_threads(job->context);
     wt_status status;
-    WT_TRY(wt_allocate(job->context, &job->basis, u, u * sizeof *job->basis, "directions"));
-    WT_TRY(wt_allocate(job->context, &job->scratch, threads, 2 * u * sizeof *job->scratch,
-                       "directions"));
-    WT_TRY(WT_NEW(job->context, &job->low, rows, "slabs"));
-    WT_TRY(WT_NEW(job->context, &job->high, rows, "slabs"));
-    WT_TRY(WT_NEW(job->context, &job->widths, count, "widths of a body"));
+    job->basis = WT_TAKE(&job->arena, double, u, u);
+    job->scratch = WT_TAKE(&job->arena, double, threads, 2, u);
+    job->low = WT_TAKE(&job->arena, double, rows);
+    job->high = WT_TAKE(&job->arena, double, rows);
+    job->widths = WT_TAKE(&job->arena, double, count);
+    WT_TRY(job->arena.status);
     job->body.low = job->low;
     job->body.high = job->high;
 done:
     return status;
-}
-
-static void free_room(measure *job) {
-    wt_release(job->basis);
-    wt_release(job->scratch);
-    wt_release(job->low);
-    wt_release(job->high);
-    wt_release(job->widths);
 }
 
 static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_layer *layer,
@@ -213,7 +206,8 @@ static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_
     measure job = {.context = context,
                    .options = options,
                    .body = {.rows = slabs->count, .columns = slabs->unknowns, .a = slabs->normal},
-                   .free_count = slabs->unknowns - layer->heads};
+                   .free_count = slabs->unknowns - layer->heads,
+                   .arena = wt_arena_on(context, "the widths of a body")};
     size_t count = options->directions == 0 ? job.free_count : options->directions;
     wt_status status;
     WT_TRY(make_room(&job, count));
@@ -230,7 +224,7 @@ static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_
     result->median = (job.widths[(count - 1) / 2] + job.widths[count / 2]) / 2 / result->theta_size;
     result->largest = job.widths[count - 1] / result->theta_size;
 done:
-    free_room(&job);
+    wt_arena_free(&job.arena);
     return status;
 }
 

@@ -1,0 +1,255 @@
+/* The starts of `refine`, and the held-out sequences that judge them. */
+#include <math.h>
+#include <string.h>
+
+#include "layer/learn/refine_parts.h"
+#include "wattle/random.h"
+
+/* Outputs above which Theta is fitted to Y S, S (p, SKETCH), and W alone to Y. */
+enum { SKETCH_ABOVE = 160, SKETCH = 96 };
+/* A start is small: |x^T Theta x'| of about this. */
+#define START 0.1
+/* Errors of starts that ended at the same floor agree to this part. */
+#define SAME_FLOOR 1e-5
+/* Squares over those of the noise that doubling a Theta may add and still be chance. */
+#define HARMLESS 10
+/* Random starts that fail before a rescue is asked for: it may cost as much as they do. */
+enum { RESCUE_AFTER = 4 };
+
+/* Theta in best, W by least squares on the rows, into out. */
+static wt_status fit_w(wt_refinement *work, const wt_rows *rows, double *error) {
+    wt_projection at = {0};
+    wt_status status;
+    WT_TRY(wt_projection_new(work->context, rows, work->heads, &at));
+    memcpy(at.theta, work->best, work->descent.side * sizeof *at.theta);
+    WT_TRY(wt_projection_evaluate(work->context, &at));
+    memcpy(work->out->theta, at.plain, work->descent.side * sizeof *at.plain);
+    memcpy(work->out->w, at.w, at.columns * rows->outputs * sizeof *at.w);
+    *error = at.error;
+done:
+    wt_projection_free(&at);
+    return status;
+}
+
+/* The error on the held-out rows of the descent's Theta and W. */
+static wt_status judge(wt_refinement *work, double *out) {
+    const wt_projection *now = &work->descent.now;
+    wt_layer layer = {.heads = work->heads,
+                      .dim = work->data->dim,
+                      .outputs = work->held.outputs,
+                      .theta = now->plain,
+                      .w = now->w};
+    *out = NAN;
+    if (work->held.rows == 0 || !isfinite(now->error))
+        return WT_OK;
+    return wt_recover_error(work->context, &layer, &work->held, out);
+}
+
+static void first_theta(wt_refinement *work, size_t start, const wt_layer *given) {
+    size_t side = work->descent.side, d = work->data->dim;
+    double *theta = work->descent.now.theta;
+    if (given != NULL) {
+        wt_theta_pack(work->heads, d, given->theta, theta);
+        return;
+    }
+    work->from = "random";
+    wt_random_normal(wt_stream_for(work->options->seed, "start", start), 0, side, theta);
+    double scale = START / ((double)d * work->square);
+    for (size_t i = 0; i < side; i++)
+        theta[i] *= scale;
+}
+
+/* Keeps the result of a start when it is the best; counts those at the same floor. */
+static void keep(wt_refinement *work, size_t start, double held) {
+    const wt_projection *now = &work->descent.now;
+    if (fabs(now->error - work->best_error) <= SAME_FLOOR * work->best_error)
+        work->same++;
+    else if (now->error < work->best_error)
+        work->same = 1;
+    if (now->error >= work->best_error)
+        return;
+    work->best_error = now->error;
+    work->best_held = held;
+    work->best_start = start;
+    work->best_from = work->from;
+    work->reached = now->error <= work->goal && !(held > 10 * work->goal);
+    /* the floor that was tested is not the lowest */
+    work->tested = work->tested && work->same > 1;
+    memcpy(work->best, now->theta, work->descent.side * sizeof *work->best);
+}
+
+/* Asks for a start from the sequences that are fitted. */
+static wt_status ask_rescue(wt_refinement *work) {
+    const wt_rescue *rescue = work->rescue;
+    wt_sequences fitted = wt_sequences_part(work->data, 0, work->train_samples);
+    work->rescue = NULL;
+    return rescue->start(rescue->user, &fitted, work->heads, &work->rescued);
+}
+
+/* The start that is not random, if there is one to be tried now; *most counts it. */
+static wt_status given_start(wt_refinement *work, size_t *most, const wt_layer **given) {
+    size_t wait = *most < RESCUE_AFTER ? *most : RESCUE_AFTER;
+    wt_status status = WT_OK;
+    *given = NULL;
+    if (work->options->start != NULL && work->starts == 0) {
+        *given = work->options->start;
+        work->from = "given";
+    } else if (work->rescue != NULL && work->starts >= wait) {
+        work->from = work->rescue->name;
+        WT_TRY(ask_rescue(work));
+        if (work->rescued != NULL && work->rescued->heads == work->heads) {
+            *given = work->rescued;
+            ++*most;
+        }
+    }
+done:
+    return status;
+}
+
+/* Rows of sequences begin .. end-1, sketched where there are many outputs. */
+static wt_status make_rows(wt_refinement *work, size_t begin, size_t end, bool whole,
+                           wt_rows *out) {
+    wt_status status;
+    WT_TRY(wt_rows_make(work->context, work->data, work->options, begin, end, out));
+    if (!whole && out->outputs > SKETCH_ABOVE)
+        WT_TRY(wt_rows_sketch(work->context, out, SKETCH, work->options->seed));
+done:
+    return status;
+}
+
+/* Room for descents on sequences 0 .. end-1; what was counted before goes to the report. */
+static wt_status open_rows(wt_refinement *work, size_t end) {
+    wt_recover_report *report = work->report;
+    wt_status status;
+    report->steps += work->descent.steps;
+    report->products += work->descent.products;
+    wt_descent_free(&work->descent);
+    wt_rows_free(&work->train);
+    WT_TRY(make_rows(work, 0, end, false, &work->train));
+    WT_TRY(wt_descent_new(work->context, &work->train, work->heads,
+                          work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent));
+done:
+    return status;
+}
+
+/* The best floor again, on all sequences: with noise every one of them counts. Then the residuals
+ * are tested. */
+static wt_status settle(wt_refinement *work) {
+    wt_projection *now = &work->descent.now;
+    wt_status status;
+    WT_TRY(open_rows(work, work->data->samples));
+    memcpy(now->theta, work->best, work->descent.side * sizeof *work->best);
+    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+    memcpy(work->settled, now->theta, work->descent.side * sizeof *work->settled);
+    work->settled_error = now->error;
+    work->tested = true;
+    double numbers = (double)(work->train.rows * work->train.outputs);
+    if (numbers > wt_refine_unknowns(work)) {
+        WT_TRY(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
+        WT_TRY(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
+        double allowed =
+            fmax(now->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
+                 10 * work->goal);
+        WT_TRY(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
+    } else {
+        work->misfit = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
+        work->unbounded = work->heads;
+    }
+done:
+    return status;
+}
+
+static wt_status try_starts(wt_refinement *work) {
+    size_t most = work->options->restarts + (work->options->start != NULL);
+    wt_status status = WT_OK;
+    while (!wt_refine_decided(work)) {
+        const wt_layer *given;
+        double held;
+        WT_TRY(given_start(work, &most, &given));
+        if (work->starts == most)
+            break;
+        if (work->train.in.sequences != work->train_samples)
+            WT_TRY(open_rows(work, work->train_samples));
+        first_theta(work, work->starts, given);
+        WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+        WT_TRY(judge(work, &held));
+        keep(work, work->starts, held);
+        work->starts++;
+        if (!work->reached && !work->tested && work->same >= WT_REFINE_FLOOR)
+            WT_TRY(settle(work));
+    }
+    /* noise in plenty makes many minima: the lowest may pass all the same */
+    if (!work->reached && !work->tested && isfinite(work->best_error))
+        WT_TRY(settle(work));
+done:
+    return status;
+}
+
+/* Condition, counts, and W on all sequences and all outputs. */
+static wt_status finish(wt_refinement *work) {
+    wt_recover_report *report = work->report;
+    wt_rows all = {0};
+    wt_status status;
+    const double *theta = work->tested && !work->reached ? work->settled : work->best;
+    memcpy(work->descent.now.theta, theta, work->descent.side * sizeof *theta);
+    WT_TRY(wt_projection_evaluate(work->context, &work->descent.now));
+    if (work->reached) /* to rounding, and yet perhaps the limit of Theta that grow without end */
+        WT_TRY(wt_misfit_unbounded(work->context, &work->descent.now, 10 * work->goal,
+                                   &work->unbounded, &work->itself));
+    memcpy(work->best, work->descent.now.theta, work->descent.side * sizeof *work->best);
+    WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
+    report->steps += work->descent.steps;
+    report->products += work->descent.products;
+    WT_TRY(make_rows(work, 0, work->data->samples, true, &all));
+    WT_TRY(fit_w(work, &all, &report->train_error));
+    report->holdout_error = work->best_held;
+    wt_refine_conclude(work, report);
+done:
+    wt_rows_free(&all);
+    return status;
+}
+
+wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, size_t heads, const wt_rescue *rescue,
+                          wt_layer **out, wt_recover_report *report) {
+    wt_layer *layer = NULL;
+    wt_refinement work = {.context = context,
+                          .data = data,
+                          .options = options,
+                          .rescue = rescue,
+                          .heads = heads,
+                          .best_from = "none",
+                          .best_error = INFINITY,
+                          .best_held = NAN,
+                          .unbounded = heads,
+                          .report = report};
+    wt_status status;
+    *out = NULL;
+    work.square = wt_recover_mean_square(data);
+    work.train_samples = wt_recover_train_samples(data, options);
+    WT_TRY(wt_layer_new(context, heads, data->dim, data->outputs, &layer));
+    work.out = layer;
+    work.goal = options->goal;
+    WT_TRY(open_rows(&work, work.train_samples));
+    work.fitted_rows = work.train.rows;
+    WT_TRY(make_rows(&work, work.train_samples, data->samples, false, &work.held));
+    WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.side, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.settled, work.descent.side, "Theta"));
+    WT_TRY(try_starts(&work));
+    WT_TRY(finish(&work));
+    report->heads = heads;
+    report->start = work.best_start;
+    report->start_from = work.best_from;
+    report->starts += work.starts;
+    *out = layer;
+    layer = NULL;
+done:
+    wt_descent_free(&work.descent);
+    wt_rows_free(&work.train);
+    wt_rows_free(&work.held);
+    wt_release(work.best);
+    wt_release(work.settled);
+    wt_layer_free(work.rescued);
+    wt_layer_free(layer);
+    return status;
+}
