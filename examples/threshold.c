@@ -26,7 +26,8 @@ int main(void) {
     setting.resolution = 4;
     setting.trials = 20;
     setting.train.task = "and:2";
-    setting.train.network = (wt_network_spec){.kind = "mlp", .hidden = 12};
+    setting.train.model = "mlp";
+    setting.train.hidden = 12;
     setting.train.rate = 1e-2;
     setting.train.steps = 100;
     setting.train.validation_samples = 500;

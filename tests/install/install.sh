@@ -47,6 +47,8 @@ cmake -G Ninja -S "$source/examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$pref
     cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "find_package: $(tail -5 "$work/log")"
 "$work/cmake/hello" >"$work/cmake.out"
 cmp -s "$work/shared.out" "$work/cmake.out" || fail "the CMake-built hello disagrees"
+"$work/cmake/start" "$work/layer.safetensors" | grep -q '^F(X) = ' && [ -s "$work/layer.safetensors" ] ||
+    fail "the start example fails"
 "$work/cmake/fit" >"$work/fit.out" || fail "the fit example fails"
 cmp -s "$work/fit.out" "$work/static-fit.out" || fail "static and shared fit disagree"
 grep -q '^lambda .*: leave-one-out error 0\.[0-9]*, test error 0\.' "$work/fit.out" || fail "fit printed: $(cat "$work/fit.out")"
