@@ -33,6 +33,18 @@ static void write_command_names(FILE *out) {
         fprintf(out, "%s%s", i == 0 ? "" : " ", cli_commands[i]->name);
 }
 
+static bool offers_words(const cli_command *command) {
+    cli_offer offer = cli_operand_offer(command);
+    return offer == CLI_OFFER_COMMANDS || offer == CLI_OFFER_WORDS;
+}
+
+static void write_operand_words(FILE *out, const cli_command *command) {
+    if (cli_operand_offer(command) == CLI_OFFER_COMMANDS)
+        write_command_names(out);
+    else
+        write_words(out, command->operands);
+}
+
 static bool is_file(const cli_option *option) {
     return option->kind == CLI_INPUT || option->kind == CLI_OUTPUT;
 }
@@ -75,15 +87,11 @@ static void write_bash_value(FILE *out, const cli_option *option) {
 }
 
 static void write_bash_operands(FILE *out, const cli_command *command) {
-    cli_offer offer = cli_operand_offer(command);
-    if (offer == CLI_OFFER_FILES)
+    if (cli_operand_offer(command) == CLI_OFFER_FILES)
         fputs("        _wattle_files \"$word\"\n", out);
-    if (offer == CLI_OFFER_COMMANDS || offer == CLI_OFFER_WORDS) {
+    if (offers_words(command)) {
         fputs("        _wattle_words \"$word\" '", out);
-        if (offer == CLI_OFFER_COMMANDS)
-            write_command_names(out);
-        else
-            write_words(out, command->operands);
+        write_operand_words(out, command);
         fputs("'\n", out);
     }
 }
@@ -148,12 +156,9 @@ static void write_zsh_operands(FILE *out, const cli_command *command) {
     fputs("            ", out);
     if (offer == CLI_OFFER_FILES)
         fputs("'*:file:_files'", out);
-    if (offer == CLI_OFFER_COMMANDS || offer == CLI_OFFER_WORDS) {
+    if (offers_words(command)) {
         fputs("'*:word:(", out);
-        if (offer == CLI_OFFER_COMMANDS)
-            write_command_names(out);
-        else
-            write_words(out, command->operands);
+        write_operand_words(out, command);
         fputs(")'", out);
     }
     fputs(offer == CLI_OFFER_NOTHING ? "'*: :'\n" : "\n", out);
@@ -211,19 +216,11 @@ static void write_fish_option(FILE *out, const cli_command *command, const cli_o
 }
 
 static void write_fish_operands(FILE *out, const cli_command *command) {
-    cli_offer offer = cli_operand_offer(command);
-    fprintf(out, "complete -c wattle -n '__fish_seen_subcommand_from %s' ", command->name);
-    if (offer == CLI_OFFER_FILES) {
-        fputs("-F\n", out);
-        return;
-    }
-    fputs("-f", out);
-    if (offer != CLI_OFFER_NOTHING) {
+    fprintf(out, "complete -c wattle -n '__fish_seen_subcommand_from %s' %s", command->name,
+            cli_operand_offer(command) == CLI_OFFER_FILES ? "-F" : "-f");
+    if (offers_words(command)) {
         fputs(" -a '", out);
-        if (offer == CLI_OFFER_COMMANDS)
-            write_command_names(out);
-        else
-            write_words(out, command->operands);
+        write_operand_words(out, command);
         fputc('\'', out);
     }
     fputc('\n', out);

@@ -66,9 +66,7 @@ static wt_status parse_grid(wt_context *context, const cli_option *option, const
                                                 : wt_grid_parse_integers(context, text, out);
     if (status != WT_USAGE)
         return status;
-    char why[WT_MESSAGE_BYTES];
-    snprintf(why, sizeof why, "%s", wt_context_message(context));
-    return wt_fail(context, WT_USAGE, "--%s: %s", option->name, why);
+    return wt_fail(context, WT_USAGE, "--%s: %s", option->name, wt_context_message(context));
 }
 
 static wt_status add_text(wt_context *context, const cli_option *option, cli_texts *out,
@@ -138,11 +136,9 @@ static wt_status set_option(cli_call *call, size_t index, const cli_option *opti
     if (field == NULL)
         return set_value(call->context, option, field_of(call, index, option), text);
     wt_status status = text == NULL ? WT_OK : wt_field_parse(call->context, field, text, &value);
-    if (status == WT_USAGE) {
-        char why[WT_MESSAGE_BYTES];
-        snprintf(why, sizeof why, "%s", wt_context_message(call->context));
-        return wt_fail(call->context, WT_USAGE, "--%s: %s", option->name, why);
-    }
+    if (status == WT_USAGE)
+        return wt_fail(call->context, WT_USAGE, "--%s: %s", option->name,
+                       wt_context_message(call->context));
     if (status == WT_OK)
         wt_field_set(field, value, (char *)call->values + table->offset);
     return status;

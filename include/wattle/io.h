@@ -85,10 +85,10 @@ WT_API wt_status wt_file_read(wt_context *context, const wt_file *file, const wt
                               double *out);
 
 /* Called with the next values of an array; a status other than WT_OK ends the walk with it. */
-typedef wt_status (*wt_values_fn)(void *user, const double *values, size_t count);
+typedef wt_status (*wt_file_values_fn)(void *user, const double *values, size_t count);
 /* Walks all values block by block in the order they are stored, in bounded memory. */
 WT_API wt_status wt_file_walk(wt_context *context, const wt_file *file, const wt_array *array,
-                              wt_values_fn take, void *user);
+                              wt_file_values_fn take, void *user);
 
 /* What the values of an array are like. */
 typedef struct wt_summary {

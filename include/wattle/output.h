@@ -40,8 +40,8 @@ __attribute__((format(printf, 2, 3))) WT_API wt_status wt_output_print(wt_output
 WT_API wt_status wt_output_status(const wt_output *output);
 
 /* All that was written to a spool, in blocks; what `take` returns other than WT_OK ends it. */
-typedef wt_status (*wt_block_fn)(void *user, const void *bytes, size_t count);
-WT_API wt_status wt_output_pour(wt_output *output, wt_block_fn take, void *user);
+typedef wt_status (*wt_output_block_fn)(void *user, const void *bytes, size_t count);
+WT_API wt_status wt_output_pour(wt_output *output, wt_output_block_fn take, void *user);
 
 /* Flushes to the disk and renames to the target. */
 WT_API wt_status wt_output_commit(wt_output *output);

@@ -27,7 +27,7 @@ extern "C" {
 
 /* Records the sentence, fit to be shown (wt_show), and returns the status. In a callback that runs
  * on several threads, the sentence of the first failing part (by index, not by time) is the one
- * kept. */
+ * kept. The values may quote the sentence it replaces: "%s: %s", path, wt_context_message(..). */
 __attribute__((format(printf, 3, 4))) WT_API wt_status wt_fail(wt_context *context,
                                                                wt_status status, const char *format,
                                                                ...);

@@ -261,7 +261,7 @@ wt_status wt_output_status(const wt_output *output) {
     return output->status;
 }
 
-wt_status wt_output_pour(wt_output *output, wt_block_fn take, void *user) {
+wt_status wt_output_pour(wt_output *output, wt_output_block_fn take, void *user) {
     uint64_t at = 0;
     wt_status status;
     WT_TRY(output->status);

@@ -16,7 +16,7 @@ typedef struct {
 } block;
 
 wt_status wt_file_walk(wt_context *context, const wt_file *file, const wt_array *array,
-                       wt_values_fn take, void *user) {
+                       wt_file_values_fn take, void *user) {
     block *room = NULL;
     wt_input input = {0};
     size_t size = wt_type_bytes(array->type);

@@ -145,9 +145,7 @@ static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_fi
     wt_status status = parse(context, parameter, text, out);
     if (status != WT_USAGE)
         return status;
-    char reason[WT_MESSAGE_BYTES];
-    snprintf(reason, sizeof reason, "%s", wt_context_message(context));
-    return wt_spec_fail(context, spec, entry, "%s", reason);
+    return wt_spec_fail(context, spec, entry, "%s", wt_context_message(context));
 }
 
 static wt_status read_reps(wt_context *context, const wt_spec *spec, wt_axes *out) {

@@ -34,12 +34,10 @@ typedef struct {
 
 /* What is wrong with the parameters of a cell, with file and cell. */
 static wt_status blame(const gathering *all, const wt_record *record, wt_status status) {
-    char reason[WT_MESSAGE_BYTES];
     if (status != WT_DATA)
         return status;
-    snprintf(reason, sizeof reason, "%s", wt_context_message(all->context));
     return wt_fail(all->context, WT_DATA, "%s: is damaged: cell %.12s: %s",
-                   wt_store_shown(all->store), record->hash, reason);
+                   wt_store_shown(all->store), record->hash, wt_context_message(all->context));
 }
 
 /* The cell without its hash; *object is to be released, also when it fails. */

@@ -269,12 +269,11 @@ typedef struct {
 /* A cell that makes no sense is told with its file. */
 static wt_status take_record(void *user, const wt_record *record) {
     loader *load = user;
-    char reason[WT_MESSAGE_BYTES];
     wt_status status = wt_results_add(load->context, load->results, record);
     if (status != WT_DATA)
         return status;
-    snprintf(reason, sizeof reason, "%s", wt_context_message(load->context));
-    return wt_fail(load->context, WT_DATA, "%s: is damaged: %s", load->shown, reason);
+    return wt_fail(load->context, WT_DATA, "%s: is damaged: %s", load->shown,
+                   wt_context_message(load->context));
 }
 
 static wt_status take_about(void *user, const char *kind, const char *text) {

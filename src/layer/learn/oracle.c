@@ -109,13 +109,13 @@ static wt_status exchange(wt_oracle *oracle, size_t k, const double *x, size_t *
     WT_TRY(talk(oracle, length, &line, &length));
     status = wt_oracle_parse_list(oracle->context, line, length, count, y);
     if (status == WT_DATA) {
-        char start[41], shown[WT_QUOTED_BYTES], why[WT_MESSAGE_BYTES];
+        char start[41], shown[WT_QUOTED_BYTES];
         snprintf(start, sizeof start, "%.*s", (int)(length < 40 ? length : 40), line);
         wt_utf8_trim(start);
-        snprintf(why, sizeof why, "%s", wt_context_message(oracle->context));
-        status = wt_fail(oracle->context, WT_UNAVAILABLE,
-                         "the oracle's answer %zu is no list of numbers (%s): '%s'",
-                         oracle->answers + 1, why, wt_quote(start, shown, sizeof shown));
+        status =
+            wt_fail(oracle->context, WT_UNAVAILABLE,
+                    "the oracle's answer %zu is no list of numbers (%s): '%s'", oracle->answers + 1,
+                    wt_context_message(oracle->context), wt_quote(start, shown, sizeof shown));
     }
     WT_TRY(status);
     oracle->answers++;

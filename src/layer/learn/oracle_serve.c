@@ -48,9 +48,8 @@ static wt_status answer_line(server *work, const char *line, size_t length) {
     work->lines++;
     if (status != WT_DATA)
         return status;
-    char why[WT_MESSAGE_BYTES];
-    snprintf(why, sizeof why, "%s", wt_context_message(work->context));
-    return wt_fail(work->context, WT_DATA, "line %zu: %s", work->lines, why);
+    return wt_fail(work->context, WT_DATA, "line %zu: %s", work->lines,
+                   wt_context_message(work->context));
 }
 
 wt_status wt_layer_serve(wt_context *context, const wt_layer *layer, int input,
