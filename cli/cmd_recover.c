@@ -8,23 +8,12 @@
 #include "wattle/output.h"
 #include "wattle/text.h"
 
+static const cli_table tables[] = {CLI_TABLE(cli_recover_values, options, wt_recover_fields, ""),
+                                   {0}};
 static const cli_option options[] = {
     {"heads", 'm', CLI_TEXT, offsetof(cli_recover_values, heads), "M", "auto",
      "Heads of the layer, or auto: as many as the held-out error asks for."},
-    {"method", 0, CLI_TEXT, offsetof(cli_recover_values, method), "METHOD", "auto",
-     "refine (variable projection and Gauss-Newton), sculpt (rows where all heads attend alike, "
-     "then refine), adam (the baseline), or auto: refine, and a start from sculpt where it may "
-     "work and the first random ones fail."},
-    {"restarts", 0, CLI_COUNT, offsetof(cli_recover_values, restarts), "R", "20",
-     "Random starts at most."},
-    {"holdout", 0, CLI_REAL, offsetof(cli_recover_values, holdout), "PART", "0.2",
-     "Part of the sequences, drawn by the seed, that judges the fit; the layer is then polished "
-     "on all of them."},
-    {"steps", 0, CLI_COUNT, offsetof(cli_recover_values, steps), "S", NULL,
-     "Steps of a start at most: 200 unless given, 20000 for adam."},
-    {"goal", 0, CLI_REAL, offsetof(cli_recover_values, goal), "E", "1e-9",
-     "Relative error that counts as exact."},
-    {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, matrix_free), NULL, NULL,
+    {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, options.matrix_free), NULL, NULL,
      "Conjugate gradients however small the problem is."},
     {"certificate", 0, CLI_FLAG, offsetof(cli_recover_values, certificate), NULL, NULL,
      "How wide the body of all Theta that agree with the rows is around the heads found. It holds "
@@ -44,49 +33,15 @@ static const cli_option options[] = {
      "file's metadata, and the exit code is still 1."},
 };
 
-/* A new method is a row here and a function. */
-static const struct {
-    const char *name;
-    cli_recover_method *run;
-} methods[] = {
-    {"auto", cli_recover_auto},
-    {"refine", cli_recover_refine},
-    {"sculpt", cli_recover_sculpt},
-    {"adam", cli_recover_adam},
-};
-enum { METHODS = sizeof methods / sizeof *methods };
-
-wt_status cli_recover_refine(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer **out,
-                             wt_recover_report *report) {
-    return wt_refine(call->context, data, given, out, report);
-}
-
-wt_status cli_recover_adam(cli_call *call, const wt_sequences *data,
-                           const wt_recover_options *given, wt_layer **out,
-                           wt_recover_report *report) {
-    wt_recover_options longer = *given;
-    if (!cli_given(call, "steps"))
-        longer.most_steps = 20000;
-    return wt_adam(call->context, data, &longer, out, report);
-}
-
-static wt_status read_options(cli_call *call, wt_recover_options *out) {
-    const cli_recover_values *given = call->values;
+static wt_status read_options(cli_call *call) {
+    cli_recover_values *given = call->values;
     uint64_t heads = 0;
-    WT_INIT(wt_recover_options, out);
     if (strcmp(given->heads, "auto") != 0 &&
         (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > 4096))
         return wt_fail(call->context, WT_USAGE,
                        "--heads must be auto or a number of 1 to 4096, not '%s'", given->heads);
-    out->heads = (size_t)heads;
-    out->restarts = given->restarts;
-    out->holdout = given->holdout;
-    out->goal = given->goal;
-    out->seed = call->common.seed;
-    out->matrix_free = given->matrix_free;
-    if (given->steps > 0)
-        out->most_steps = given->steps;
+    given->options.heads = (size_t)heads;
+    given->options.seed = call->common.seed;
     return WT_OK;
 }
 
@@ -145,16 +100,6 @@ static void print(const char *output, double given_goal, const wt_recover_report
         cli_print_row("output", "%s", output);
 }
 
-static wt_status choose_method(cli_call *call, cli_recover_method **out) {
-    const cli_recover_values *given = call->values;
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(methods[i].name, given->method) == 0) {
-            *out = methods[i].run;
-            return WT_OK;
-        }
-    return wt_fail(call->context, WT_USAGE, "unknown method '%s' of recovery", given->method);
-}
-
 /* The layer, with the verdict on it. */
 static wt_status save(cli_call *call, const char *path, const wt_layer *layer,
                       const wt_recover_report *report) {
@@ -182,7 +127,7 @@ static wt_status tell(cli_call *call, const wt_layer *layer, const wt_recover_re
         WT_TRY(emit(call, written, report));
     else {
         cli_recover_stages_print(&given->stages);
-        print(written, given->goal, report);
+        print(written, given->options.goal, report);
     }
     if (refused[0] != '\0')
         status = wt_fail(call->context, WT_MISSED, "no certificate: %s", refused);
@@ -199,23 +144,21 @@ done:
 
 static wt_status run(cli_call *call) {
     cli_recover_values *given = call->values;
-    wt_recover_options settings;
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_sequences *data = NULL;
     wt_layer *layer = NULL;
-    cli_recover_method *method = NULL;
     char refused[WT_MESSAGE_BYTES] = "";
     wt_status status;
     given->stages = (cli_recover_stages){.sculpt = WT_SIZED(wt_sculpt_report),
                                          .certificate = WT_SIZED(wt_certificate_result)};
-    WT_TRY(read_options(call, &settings));
-    WT_TRY(choose_method(call, &method));
+    WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));
-    WT_TRY(method(call, data, &settings, &layer, &report));
+    given->options.teacher = given->truth;
+    WT_TRY(cli_recover_run(call, data, &layer, &report));
     if (given->certificate && report.recovered) {
         status = cli_recover_certify(call, data, layer);
         if (status == WT_MISSED)
@@ -255,6 +198,7 @@ const cli_command cli_recover = {
     .examples = "wattle recover data.npz --heads 2 -o layer.safetensors\n"
                 "wattle recover data.npz --heads auto --json\n"
                 "wattle recover data.npz --method sculpt --certificate",
+    .tables = tables,
     CLI_OPTIONS(options, cli_recover_values),
     .run = run,
 };

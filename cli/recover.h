@@ -1,4 +1,4 @@
-/* The methods of `wattle recover`: a new one is a row of the table in cmd_recover.c. */
+/* What `wattle recover` has beside the report: stages of sculpt, a certificate. */
 #ifndef CLI_RECOVER_H
 #define CLI_RECOVER_H
 
@@ -14,22 +14,19 @@ typedef struct cli_recover_stages {
 } cli_recover_stages;
 
 typedef struct cli_recover_values {
-    const char *heads, *method, *output, *teacher;
-    size_t restarts, steps;
-    double holdout, goal, part;
-    bool matrix_free, certificate, accept;
-    const char *directions;
+    wt_recover_options options;
+    const char *heads, *output, *teacher, *directions;
+    double part;
+    bool certificate, accept;
     /* no options: filled by the run */
     size_t direction_count; /* of --directions; 0 = all */
     wt_layer *truth;        /* of --teacher; NULL without */
     cli_recover_stages stages;
 } cli_recover_values;
 
-typedef wt_status cli_recover_method(cli_call *call, const wt_sequences *data,
-                                     const wt_recover_options *given, wt_layer **out,
-                                     wt_recover_report *report);
-cli_recover_method cli_recover_auto, cli_recover_refine, cli_recover_sculpt, cli_recover_adam;
-
+/* By the method of the options, into the stages too. */
+wt_status cli_recover_run(cli_call *call, const wt_sequences *data, wt_layer **out,
+                          wt_recover_report *report);
 wt_status cli_recover_directions(cli_call *call, size_t *out);
 /* The certificate of a layer, into the stages. */
 wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt_layer *layer);

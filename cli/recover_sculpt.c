@@ -1,5 +1,4 @@
-/* `wattle recover` by way of sculpt: stages one by one, refining from the start they give, and the
- * certificate of what was found by whatever method. */
+/* The stages of sculpt, and the certificate of what was found by whatever method. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,44 +58,14 @@ static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages)
     return written != WT_OK ? written : wt_fail(call->context, WT_MISSED, "%s", sentence);
 }
 
-wt_status cli_recover_auto(cli_call *call, const wt_sequences *data,
-                           const wt_recover_options *given, wt_layer **out,
-                           wt_recover_report *report) {
+wt_status cli_recover_run(cli_call *call, const wt_sequences *data, wt_layer **out,
+                          wt_recover_report *report) {
     cli_recover_values *values = call->values;
     cli_recover_stages *stages = &values->stages;
-    wt_status status = wt_recover(call->context, data, given, out, report, &stages->sculpt);
+    wt_status status =
+        wt_recover(call->context, data, &values->options, out, report, &stages->sculpt);
     stages->sculpted = stages->sculpt.stage != WT_SCULPT_STAGE_NONE;
-    return status;
-}
-
-wt_status cli_recover_sculpt(cli_call *call, const wt_sequences *data,
-                             const wt_recover_options *given, wt_layer **out,
-                             wt_recover_report *report) {
-    cli_recover_values *values = call->values;
-    cli_recover_stages *stages = &values->stages;
-    wt_sculpt_options options;
-    WT_INIT(wt_sculpt_options, &options);
-    wt_recover_options refine = *given;
-    wt_layer *start = NULL;
-    wt_status status;
-    options.heads = given->heads;
-    options.teacher = values->truth;
-    status = wt_sculpt(call->context, data, &options, &start, &stages->sculpt);
-    stages->sculpted = stages->sculpt.stage != WT_SCULPT_STAGE_NONE;
-    if (status == WT_MISSED)
-        status = show_and_stop(call, stages);
-    WT_TRY(status);
-    refine.heads = wt_layer_heads(start);
-    refine.start = start;
-    WT_TRY(wt_refine(call->context, data, &refine, out, report));
-    report->method = "sculpt";
-    if (strcmp(report->start_from, "given") == 0)
-        report->start_from = "sculpt";
-    report->seconds += stages->sculpt.seconds;
-    report->flops += stages->sculpt.flops;
-done:
-    wt_layer_free(start);
-    return status;
+    return status == WT_MISSED ? show_and_stop(call, stages) : status;
 }
 
 wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt_layer *layer) {

@@ -12,6 +12,7 @@
 #ifndef WATTLE_RECOVER_H
 #define WATTLE_RECOVER_H
 
+#include "wattle/field.h"
 #include "wattle/layer.h"
 
 #ifdef __cplusplus
@@ -20,20 +21,33 @@ extern "C" {
 
 typedef struct wt_recover_options {
     size_t size;
-    size_t heads;          /* m; 0 = find it */
-    size_t restarts;       /* random starts at most */
-    double holdout;        /* part of the sequences kept for judging, 0 <= holdout < 1 */
-    uint64_t seed;         /* of the starts */
-    size_t most_steps;     /* of one start */
-    double goal;           /* relative error that counts as exact */
-    const wt_layer *start; /* tried before the random ones, its theta alone; NULL = none */
-    const size_t *lengths; /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
-    bool last_row;         /* outputs are known for the last token of each sequence alone */
-    bool matrix_free;      /* never form the normal matrix, however small it is */
+    size_t heads;            /* m; 0 = find it */
+    size_t restarts;         /* random starts at most */
+    double holdout;          /* part of the sequences kept for judging, 0 <= holdout < 1 */
+    uint64_t seed;           /* of the starts */
+    size_t most_steps;       /* of one start; 0 = 200, and 20000 for adam */
+    double goal;             /* relative error that counts as exact */
+    const wt_layer *start;   /* tried before the random ones, its theta alone; NULL = none */
+    const size_t *lengths;   /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
+    bool last_row;           /* outputs are known for the last token of each sequence alone */
+    bool matrix_free;        /* never form the normal matrix, however small it is */
+    const char *method;      /* of wt_recover (wattle/sculpt.h), by name */
+    const wt_layer *teacher; /* the true layer where it is known: the stages of sculpt tell its
+                                errors; NULL = not known */
 } wt_recover_options;
 
-/* heads 0, 20 starts, holdout 0.2, seed 0, 200 steps, goal 1e-9, all else none. */
+/* heads 0, 20 starts, holdout 0.2, seed 0, goal 1e-9, method auto, all else none. */
 WT_API void wt_recover_options_init(wt_recover_options *options, size_t size);
+/* Its members by name: options of `wattle recover`, keys of the experiment `recover`. */
+WT_API const wt_field *wt_recover_fields(size_t *count);
+
+/* A method by its name; NULL for no such name. */
+typedef struct wt_recover_method {
+    const char *name; /* "auto", "refine", "sculpt", "adam", "query" */
+    size_t steps;     /* of a start at most, unless given; 0 = has no such limit */
+    bool asks;        /* chooses its inputs, as wt_query_layer does: there are no examples */
+} wt_recover_method;
+WT_API const wt_recover_method *wt_recover_method_find(const char *name);
 
 /* What a recovery concludes. */
 typedef enum wt_recover_verdict {

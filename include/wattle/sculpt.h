@@ -80,9 +80,11 @@ WT_API wt_status wt_sculpt(wt_context *context, const wt_sequences *data,
                            const wt_sculpt_options *options, wt_layer **out,
                            wt_sculpt_report *report);
 
-/* The method `auto`: refine; where its first random starts fail and the data is such that sculpt
- * may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a start
- * from the sequences that are not held out. report->method is the one that won, `stages` what
+/* Recovers by options->method, which must not be one that asks. `refine` and `adam` are those of
+ * wattle/recover.h; `sculpt` refines from the start that wt_sculpt gives, and is WT_MISSED where
+ * there is none; `auto` refines, and where its first random starts fail and the data is such that
+ * sculpt may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a
+ * start from the sequences that are not held out. report->method is the one that won, `stages` what
  * sculpt did; its stage is WT_SCULPT_STAGE_NONE where it was not asked, or refused at once. */
 WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, wt_layer **out,

@@ -11,47 +11,20 @@
 /* Theta of one length that are this far apart, relatively: about 6 degrees. */
 #define NEAR_PARALLEL 0.1
 
-static wt_status keep(wt_status status, const wt_recover_report *report, wt_recovered *out) {
+static wt_status by_examples(wt_context *context, const wt_recovery *job, wt_recovered *out) {
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_status status =
+        wt_recover(context, job->data, &job->options, &out->layer, &report, &out->stages);
+    out->flops = status == WT_OK ? report.flops : out->stages.flops;
     if (status != WT_OK)
         return status;
-    out->recovered = report->recovered;
-    out->heads = report->heads;
-    out->train_error = report->train_error;
-    out->holdout_error = report->holdout_error;
-    out->starts = (double)report->starts;
-    out->steps = (double)report->steps;
-    out->flops += report->flops;
-    return status;
-}
-
-static wt_status refine(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_recover_report report = WT_SIZED(wt_recover_report);
-    return keep(wt_refine(context, job->data, &job->options, &out->layer, &report), &report, out);
-}
-
-static wt_status adam(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_recover_report report = WT_SIZED(wt_recover_report);
-    return keep(wt_adam(context, job->data, &job->options, &out->layer, &report), &report, out);
-}
-
-static wt_status sculpt(wt_context *context, const wt_recovery *job, wt_recovered *out) {
-    wt_sculpt_options stages;
-    WT_INIT(wt_sculpt_options, &stages);
-    wt_recover_options options = job->options;
-    wt_recover_report report = WT_SIZED(wt_recover_report);
-    wt_layer *start = NULL;
-    wt_status status;
-    stages.heads = options.heads;
-    stages.teacher = job->teacher; /* for the report alone */
-    status = wt_sculpt(context, job->data, &stages, &start, &out->stages);
-    out->flops = out->stages.flops;
-    WT_TRY(status);
-    options.heads = start->heads;
-    options.start = start;
-    WT_TRY(keep(wt_refine(context, job->data, &options, &out->layer, &report), &report, out));
-    out->sculpted = report.recovered && strcmp(report.start_from, "given") == 0;
-done:
-    wt_layer_free(start);
+    out->recovered = report.recovered;
+    out->heads = report.heads;
+    out->train_error = report.train_error;
+    out->holdout_error = report.holdout_error;
+    out->starts = (double)report.starts;
+    out->steps = (double)report.steps;
+    out->sculpted = report.recovered && strcmp(report.start_from, "sculpt") == 0;
     return status;
 }
 
@@ -83,7 +56,7 @@ done:
     return status;
 }
 
-static wt_status query(wt_context *context, const wt_recovery *job, wt_recovered *out) {
+static wt_status by_questions(wt_context *context, const wt_recovery *job, wt_recovered *out) {
     const wt_recover_options *given = &job->options;
     oracle one = {
         .context = context, .layer = job->teacher, .noise = job->noise, .seed = given->seed};
@@ -110,18 +83,9 @@ static wt_status query(wt_context *context, const wt_recovery *job, wt_recovered
     return status;
 }
 
-static const wt_recover_method methods[] = {
-    {"refine", 200, false, refine},
-    {"sculpt", 200, false, sculpt},
-    {"adam", 20000, false, adam},
-    {"query", 0, true, query},
-};
-
-const wt_recover_method *wt_recover_method_find(const char *name) {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0)
-            return &methods[i];
-    return NULL;
+wt_status wt_recovery_run(wt_context *context, const wt_recovery *job, wt_recovered *out) {
+    bool asks = wt_recover_method_find(job->options.method)->asks;
+    return asks ? by_questions(context, job, out) : by_examples(context, job, out);
 }
 
 static void make_parallel(wt_layer *layer) {
@@ -142,34 +106,17 @@ static void make_equal(wt_layer *layer) {
         memcpy(layer->w + i * size, layer->w, size * sizeof *layer->w);
 }
 
-static void leave(wt_layer *layer) {
-    (void)layer;
-}
-
 static const struct {
     const char *name;
     void (*make)(wt_layer *layer);
 } ways[] = {
-    {"no", leave},
     {"parallel", make_parallel},
     {"equal-w", make_equal},
     {"zero-sum", wt_layer_zero_sum},
 };
-enum { WAYS = sizeof ways / sizeof *ways };
-
-static size_t way_of(const char *name) {
-    size_t i = 0;
-    while (i < WAYS && strcmp(ways[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-bool wt_teacher_is_way(const char *way) {
-    return way_of(way) < WAYS;
-}
 
 void wt_teacher_degenerate(const char *way, wt_layer *teacher) {
-    size_t i = way_of(way);
-    if (i < WAYS)
-        ways[i].make(teacher);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i].name, way) == 0)
+            ways[i].make(teacher);
 }

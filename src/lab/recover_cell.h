@@ -1,4 +1,4 @@
-/* The teachers and the methods of the experiment `recover`. */
+/* The teachers and the runs of the experiment `recover`. */
 #ifndef WT_LAB_RECOVER_CELL_H
 #define WT_LAB_RECOVER_CELL_H
 
@@ -28,19 +28,11 @@ typedef struct wt_recovered {
     wt_sculpt_report stages; /* of sculpt alone */
 } wt_recovered;
 
-/* A new method is a row of the table in recover_cell.c. */
-typedef struct wt_recover_method {
-    const char *name;
-    double steps; /* of a start at most, unless given; 0 = has no such limit */
-    bool asks;    /* chooses its inputs: there are no examples */
-    wt_status (*run)(wt_context *context, const wt_recovery *job, wt_recovered *out);
-} wt_recover_method;
-/* NULL where there is none of that name. */
-const wt_recover_method *wt_recover_method_find(const char *name);
+/* By the method of the options. */
+wt_status wt_recovery_run(wt_context *context, const wt_recovery *job, wt_recovered *out);
 
-/* Ways for a random teacher to be degenerate: "no", "parallel", "equal-w" or "zero-sum". */
-bool wt_teacher_is_way(const char *way);
-/* `parallel`: every Theta is that of the first head plus NEAR_PARALLEL of its own, of the old norm;
+/* Makes a random teacher degenerate, unless the way is "no".
+ * `parallel`: every Theta is that of the first head plus NEAR_PARALLEL of its own, of the old norm;
  * `equal-w`: every W is that of the first; `zero-sum`: the W sum to 0. */
 void wt_teacher_degenerate(const char *way, wt_layer *teacher);
 

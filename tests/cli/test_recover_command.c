@@ -98,7 +98,8 @@ static void bad_input_is_refused(void **state) {
     run_refuses("recover d.npz --heads -2 -o no", 64, "--heads");
     run_refuses("recover d.npz --heads two -o no", 64, "two");
     run_refuses("recover d.npz --heads 2 --method magic -o no", 64, "magic");
-    run_refuses("recover d.npz --heads 2 --holdout 1 -o no", 64, "held-out");
+    run_refuses("recover d.npz --heads 2 --holdout 1 -o no", 64,
+                "--holdout: must be from 0 to below 1");
     run_refuses("recover d.npz --method adam -o no", 64, "heads");
     run_refuses("recover missing.npz --heads 2 -o no", 66, "missing.npz");
     run_refuses("recover " TEST_DATA "/fixtures/sets.npz --heads 2 -o no", 65, "'x'");

@@ -135,7 +135,7 @@ static void values_are_refused(void **state) {
     } bad[] = {
         {{"method=query", "heads=5", NULL}, "query takes up to 4 heads"},
         {{"method=query", "dim=65", NULL}, "query takes up to 4 heads in 64 dimensions"},
-        {{"degenerate=very", NULL}, "degenerate 'very' is none of no, parallel, equal-w"},
+        {{"degenerate=very", NULL}, "degenerate: 'very' is none of no|parallel|equal-w"},
         {{"heads=1", "degenerate=zero-sum", NULL}, "a teacher of one head cannot be zero-sum"},
     };
     wt_value values[MOST];

@@ -274,7 +274,8 @@ static void nonsense_is_refused(void **state) {
     CHECK_FAILS(context, wt_refine(context, &blank, &options, &layer, &report), WT_DATA,
                 "no outputs");
     options.holdout = 1;
-    CHECK_FAILS(context, wt_refine(context, data, &options, &layer, &report), WT_USAGE, "held-out");
+    CHECK_FAILS(context, wt_refine(context, data, &options, &layer, &report), WT_USAGE,
+                "holdout must be");
     options.holdout = 0;
     options.restarts = 0;
     CHECK_FAILS(context, wt_refine(context, data, &options, &layer, &report), WT_USAGE, "restarts");

@@ -1,4 +1,5 @@
 /* The one table of a training run: what it says is what the setting is. */
+#include "check_fields.h"
 #include "train_cases.h"
 
 static const wt_field *field_named(const char *name) {
@@ -9,28 +10,11 @@ static const wt_field *field_named(const char *name) {
 }
 
 static void every_field_comes_back(void **state) {
+    wt_train_setting setting;
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        wt_train_setting setting;
-        wt_value value;
-        char first[WT_FIELD_TEXT], again[WT_FIELD_TEXT];
-        WT_INIT(wt_train_setting, &setting);
-        CHECK_OK(*state, wt_field_parse(*state, &fields[i], fields[i].fallback, &value));
-        const char *written = wt_field_print(&fields[i], value, first);
-        const char *held = wt_field_print(&fields[i], wt_field_get(&fields[i], &setting), again);
-        assert_string_equal(written, held);
-        wt_field_set(&fields[i], value, &setting);
-        assert_string_equal(wt_field_print(&fields[i], wt_field_get(&fields[i], &setting), again),
-                            written);
-        assert_non_null(fields[i].help);
-        assert_true(fields[i].kind == WT_FIELD_KIND_FLAG || fields[i].value != NULL);
-        for (size_t j = 0; j < i; j++) { /* one name each, in either spelling */
-            assert_string_not_equal(fields[i].name, fields[j].name);
-            assert_string_not_equal(wt_field_option(&fields[i]), fields[j].name);
-            assert_string_not_equal(fields[i].name, wt_field_option(&fields[j]));
-        }
-    }
+    WT_INIT(wt_train_setting, &setting);
+    check_fields(*state, fields, count, &setting);
 }
 
 static void the_recipe_is_the_published_one(void **state) {

@@ -226,7 +226,7 @@ wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recove
     wt_recover_options options;
     wt_status status;
     *out = NULL;
-    WT_TRY(wt_recover_open(context, given, report, &options));
+    WT_TRY(wt_recover_open(context, "adam", given, report, &options));
     status = run_adam(context, data, &options, out, &full);
     wt_sized_write(report, &full, sizeof full);
 done:

@@ -1,9 +1,7 @@
 /* The method `auto`: refine, with sculpt as the rescue of starts that fail. */
 #include <string.h>
 
-#include "base/sized.h"
 #include "layer/learn/recovery.h"
-#include "wattle/sculpt.h"
 
 /* Pairs of tokens for every unknown of a Theta: sculpt accepts a few in a hundred, and needs two.
  */
@@ -46,24 +44,16 @@ static wt_status sculpt_start(void *user, const wt_sequences *fitted, size_t hea
     return status;
 }
 
-wt_status wt_recover(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
-                     wt_layer **out, wt_recover_report *report, wt_sculpt_report *stages) {
-    wt_sculpt_report of_sculpt = WT_SIZED(wt_sculpt_report);
-    wt_recover_report full = {0};
-    wt_recover_options options;
-    sculptor job = {.context = context, .stages = &of_sculpt};
+wt_status wt_recover_auto(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, wt_layer **out,
+                          wt_recover_report *report, wt_sculpt_report *stages) {
+    sculptor job = {.context = context, .stages = stages};
     const wt_rescue rescue = {.start = sculpt_start, .user = &job, .name = "sculpt"};
-    wt_status status;
-    *out = NULL;
-    WT_TRY(wt_recover_open(context, given, report, &options));
-    WT_TRY(wt_sized_check(context, "wt_sculpt_report", stages, sizeof of_sculpt));
     /* sculpt knows whole sequences alone */
-    bool whole = options.lengths == NULL && !options.last_row;
-    status = wt_refine_rescued(context, data, &options, whole ? &rescue : NULL, out, &full);
-    if (status == WT_OK && strcmp(full.start_from, rescue.name) == 0)
-        full.method = "sculpt";
-    wt_sized_write(report, &full, sizeof full);
-    wt_sized_write(stages, &of_sculpt, sizeof of_sculpt);
-done:
+    bool whole = options->lengths == NULL && !options->last_row;
+    wt_status status =
+        wt_refine_rescued(context, data, options, whole ? &rescue : NULL, out, report);
+    if (status == WT_OK && strcmp(report->start_from, rescue.name) == 0)
+        report->method = "sculpt";
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/field.h"
 #include "base/sized.h"
 #include "layer/model/heads.h"
 #include "linalg/linalg.h"
@@ -13,19 +14,18 @@
 /* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
 #define SINGLE_GOAL (16 * (double)FLT_EPSILON)
 
-void wt_recover_options_init(wt_recover_options *options, size_t size) {
-    const wt_recover_options full = {
-        .restarts = 20, .holdout = 0.2, .most_steps = 200, .goal = 1e-9};
-    options->size = size;
-    wt_sized_write(options, &full, sizeof full);
-}
-
-wt_status wt_recover_open(wt_context *context, const wt_recover_options *given,
+wt_status wt_recover_open(wt_context *context, const char *method, const wt_recover_options *given,
                           const wt_recover_report *report, wt_recover_options *options) {
+    size_t count;
+    const wt_field *fields = wt_recover_fields(&count);
     wt_status status;
     WT_INIT(wt_recover_options, options);
     WT_TRY(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
     WT_TRY(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
+    WT_TRY(wt_fields_check(context, fields, count, options));
+    if (options->most_steps == 0)
+        options->most_steps =
+            wt_recover_method_find(method == NULL ? options->method : method)->steps;
 done:
     return status;
 }
@@ -172,13 +172,6 @@ static wt_status check(wt_context *context, const wt_sequences *data,
     WT_TRY(wt_sequences_check(context, data, "the data"));
     if (data->y == NULL || data->outputs == 0)
         return wt_fail(context, WT_DATA, "the data has no outputs y to recover a layer from");
-    if (!(options->holdout >= 0 && options->holdout < 1))
-        return wt_fail(context, WT_USAGE, "the held-out part must be 0 to below 1, not %g",
-                       options->holdout);
-    if (options->restarts == 0 || options->most_steps == 0 || !(options->goal > 0))
-        return wt_fail(context, WT_USAGE,
-                       "restarts, steps and goal must be above 0, not %zu, %zu and %g",
-                       options->restarts, options->most_steps, options->goal);
     if (options->start != NULL &&
         (options->start->heads != options->heads || options->start->dim != data->dim))
         return wt_fail(context, WT_USAGE,

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "layer/learn/rows.h"
 #include "layer/model/layer.h"
+#include "wattle/sculpt.h"
 
 /* How many sequences are fitted; wt_holdout_split chooses the rest. */
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
@@ -45,12 +46,17 @@ typedef struct wt_rescue {
     void *user;
     const char *name; /* of such a start */
 } wt_rescue;
-/* Checks and reads what a caller of the library gave: report and options. */
-wt_status wt_recover_open(wt_context *context, const wt_recover_options *given,
+/* Checks and reads what a caller of the library gave: report and options. Steps that are not said
+ * become those of the method; NULL = the one the options name. */
+wt_status wt_recover_open(wt_context *context, const char *method, const wt_recover_options *given,
                           const wt_recover_report *report, wt_recover_options *options);
 /* wt_refine on what wt_recover_open read, with a rescue that is asked once at most; NULL = none. */
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
                             wt_layer **out, wt_recover_report *report);
+/* The method `auto`, on the same. */
+wt_status wt_recover_auto(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, wt_layer **out,
+                          wt_recover_report *report, wt_sculpt_report *stages);
 
 #endif

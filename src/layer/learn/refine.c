@@ -126,7 +126,7 @@ wt_status wt_refine(wt_context *context, const wt_sequences *data, const wt_reco
     wt_recover_options options;
     wt_status status;
     *out = NULL;
-    WT_TRY(wt_recover_open(context, given, report, &options));
+    WT_TRY(wt_recover_open(context, "refine", given, report, &options));
     status = wt_refine_rescued(context, data, &options, NULL, out, &full);
     wt_sized_write(report, &full, sizeof full);
 done:

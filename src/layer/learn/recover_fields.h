@@ -1,0 +1,32 @@
+/* The fields of a recovery, once for all: the library's table, and rows for the experiment. Offsets
+ * are those of wt_recover_options, which stands first in a struct that has more. */
+#ifndef WT_LAYER_LEARN_RECOVER_FIELDS_H
+#define WT_LAYER_LEARN_RECOVER_FIELDS_H
+
+#include "base/field.h"
+#include "wattle/recover.h"
+
+/* clang-format off */
+#define WT_RECOVER_ROW(row_name, row_kind, row_fallback, member)                                   \
+    .name = (row_name), .kind = WT_FIELD_KIND_##row_kind, .fallback = (row_fallback),              \
+    .offset = offsetof(wt_recover_options, member)
+
+#define WT_RECOVER_FIELDS(usual_method)                                                            \
+    {WT_RECOVER_ROW("method", WORD, usual_method, method),                                         \
+     .value = "auto|refine|sculpt|adam|query",                                                     \
+     .help = "refine (variable projection and Gauss-Newton), sculpt (rows where all heads attend " \
+             "alike, then refine), adam (the baseline), or auto: refine, and a start from sculpt " \
+             "where it may work and the first random ones fail. In a sweep also query, which "     \
+             "chooses its inputs itself: wattle query."},                                          \
+    {WT_RECOVER_ROW("restarts", COUNT, "20", restarts), .value = "R",                              \
+     .help = "Random starts at most."},                                                            \
+    {WT_RECOVER_ROW("steps", NATURAL, "0", most_steps), .value = "S",                              \
+     .help = "Steps of a start at most; 0 = 200, and 20000 for adam."},                            \
+    {WT_RECOVER_ROW("holdout", REAL, "0.2", holdout), .value = "PART", .range = "[0,1)",           \
+     .help = "Part of the sequences, drawn by the seed, that judges the fit; the layer is then "   \
+             "polished on all of them."},                                                          \
+    {WT_RECOVER_ROW("goal", REAL, "1e-9", goal), .value = "E", .range = "(0,inf)",                 \
+     .help = "Relative error that counts as exact."}
+/* clang-format on */
+
+#endif
