@@ -11,7 +11,7 @@ static CBLAS_TRANSPOSE blas_trans(wt_trans trans) {
 /* ---- double ------------------------------------------------------------------------------- */
 
 /* C = alpha op(A) b + beta C for one column: bound by memory, where GEMM would pack A first.
- * A is stored m x k, or k x m when turned. The column's elements are a stride apart. */
+ * A is stored m x k, or k x m when transposed. The column's elements are a stride apart. */
 static void gemv(wt_trans trans, size_t m, size_t k, double alpha, const double *a, int a_stride,
                  const double *b, int b_step, double beta, double *c, int c_stride) {
     int rows = (int)(trans == WT_TRANSPOSED ? k : m),

@@ -53,7 +53,7 @@ wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_
     WT_TRY(wt_check_cancelled(context));
     if (m == 0 || n == 0)
         goto done;
-    WT_TRY(WT_NEW(context, &copy, m * n, "a matrix to decompose"));
+    WT_TRY(WT_NEW2(context, &copy, m, n, "a matrix to decompose"));
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
             copy[i * n + j] = a[i * stride + j];
@@ -91,9 +91,8 @@ wt_status wt_least_squares(wt_context *context, size_t m, size_t n, size_t colum
         clear_rows(n, columns, x, x_stride);
         goto done;
     }
-    WT_TRY(WT_NEW(context, &a_columns, m * n, "a matrix to solve with"));
-    WT_TRY(wt_allocate_zero(context, &b_columns, sides, room * sizeof *b_columns,
-                            "right-hand sides to solve for"));
+    WT_TRY(WT_NEW2(context, &a_columns, m, n, "a matrix to solve with"));
+    WT_TRY(WT_NEW2_ZERO(context, &b_columns, sides, room, "right-hand sides to solve for"));
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < n; j++)
             a_columns[j * m + i] = a[i * a_stride + j];

@@ -111,8 +111,8 @@ static wt_status run(wt_context *context, bool single, wt_trans trans, size_t ro
     WT_TRY(single ? wt_check_matrix_float(context, "A", WT_WHOLE, rows, columns, a, a_stride)
                   : wt_check_matrix(context, "A", WT_WHOLE, rows, columns, a, a_stride));
     if (single)
-        WT_TRY(WT_NEW(context, &scratch, (size_t)wt_context_threads(context) * tile * tile,
-                      "tiles of the Gram matrix"));
+        WT_TRY(WT_NEW3(context, &scratch, (size_t)wt_context_threads(context), tile, tile,
+                       "tiles of the Gram matrix"));
     gram job = {.context = context,
                 .routines = single ? &backend->real32 : &backend->real64,
                 .trans = trans,

@@ -1,7 +1,7 @@
 /* The decompositions on LAPACK. A row-major matrix enters as its transpose by columns. */
 #include <limits.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "linalg/backend.h"
 #include "linalg/openblas.h"
 
@@ -24,8 +24,9 @@ wt_status wt_lapack_eigen(wt_context *context, size_t n, double *a, size_t strid
                           double *values) {
     const char *job = vectors ? "V" : "N";
     int order = (int)n, leading = (int)stride, work_size = -1, integer_size = -1, info;
-    double *work = NULL, wanted;
-    int *integers = NULL, wanted_integers;
+    double wanted;
+    int wanted_integers;
+    wt_arena arena = wt_arena_on(context, "work space for eigenvalues");
     wt_status status;
     /* With vectors the work space is 1 + 6n + 2n^2, told in an int that may have wrapped. */
     if (vectors && 1 + 6.0 * (double)n + 2.0 * (double)n * (double)n > INT_MAX)
@@ -34,14 +35,14 @@ wt_status wt_lapack_eigen(wt_context *context, size_t n, double *a, size_t strid
                         &wanted_integers, &integer_size, &info, 1, 1);
     WT_TRY(size_of_work(context, "eigenvalues", wanted, &work_size));
     integer_size = wanted_integers < 1 ? 1 : wanted_integers;
-    WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for eigenvalues"));
-    WT_TRY(WT_NEW(context, &integers, (size_t)integer_size, "work space for eigenvalues"));
+    double *work = WT_TAKE(&arena, double, (size_t)work_size);
+    int *integers = WT_TAKE(&arena, int, (size_t)integer_size);
+    WT_TRY(arena.status);
     wt_openblas.dsyevd_(job, "U", &order, a, &leading, values, work, &work_size, integers,
                         &integer_size, &info, 1, 1);
     WT_TRY(converged(context, "eigenvalues", n, n, info));
 done:
-    wt_release(work);
-    wt_release(integers);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -52,21 +53,22 @@ wt_status wt_lapack_svd(wt_context *context, size_t m, size_t n, double *a, doub
     const char *job = u != NULL ? "S" : "N";
     size_t least = m < n ? m : n;
     int rows = (int)n, columns = (int)m, rank = (int)least, work_size = -1, info;
-    double *work = NULL, wanted, unused;
-    int *integers = NULL;
+    double wanted, unused;
+    wt_arena arena = wt_arena_on(context, "work space for singular values");
+    int *integers = WT_TAKE(&arena, int, 8, least);
     wt_status status;
-    WT_TRY(WT_NEW(context, &integers, 8 * least, "work space for singular values"));
+    WT_TRY(arena.status);
     double *left = u != NULL ? vt : &unused, *right = u != NULL ? u : &unused;
     wt_openblas.dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, &wanted,
                         &work_size, integers, &info, 1);
     WT_TRY(size_of_work(context, "singular values", wanted, &work_size));
-    WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for singular values"));
+    double *work = WT_TAKE(&arena, double, (size_t)work_size);
+    WT_TRY(arena.status);
     wt_openblas.dgesdd_(job, &rows, &columns, a, &rows, s, left, &rows, right, &rank, work,
                         &work_size, integers, &info, 1);
     WT_TRY(converged(context, "singular values", m, n, info));
 done:
-    wt_release(work);
-    wt_release(integers);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -75,23 +77,22 @@ wt_status wt_lapack_least_squares(wt_context *context, size_t m, size_t n, size_
     size_t least = m < n ? m : n, most = m < n ? n : m;
     int rows = (int)m, order = (int)n, sides = (int)columns, room = (int)most;
     int work_size = -1, wanted_integers, found = 0, info;
-    double *work = NULL, *s = NULL, wanted;
-    int *integers = NULL;
+    wt_arena arena = wt_arena_on(context, "work space for least squares");
+    double *s = WT_TAKE(&arena, double, least), wanted;
     wt_status status;
-    WT_TRY(WT_NEW(context, &s, least, "singular values"));
+    WT_TRY(arena.status);
     wt_openblas.dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, &wanted,
                         &work_size, &wanted_integers, &info);
     WT_TRY(size_of_work(context, "least squares", wanted, &work_size));
     size_t integer_size = wanted_integers < 1 ? 1 : (size_t)wanted_integers;
-    WT_TRY(WT_NEW(context, &work, (size_t)work_size, "work space for least squares"));
-    WT_TRY(WT_NEW(context, &integers, integer_size, "work space for least squares"));
+    double *work = WT_TAKE(&arena, double, (size_t)work_size);
+    int *integers = WT_TAKE(&arena, int, integer_size);
+    WT_TRY(arena.status);
     wt_openblas.dgelsd_(&rows, &order, &sides, a, &rows, b, &room, s, &cutoff, &found, work,
                         &work_size, integers, &info);
     WT_TRY(converged(context, "least squares", m, n, info));
     *rank = (size_t)found;
 done:
-    wt_release(s);
-    wt_release(work);
-    wt_release(integers);
+    wt_arena_free(&arena);
     return status;
 }

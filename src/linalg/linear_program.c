@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "linalg/linalg.h"
 
 enum { MOST_STEPS = 100 };
@@ -33,7 +33,8 @@ typedef struct {
     const wt_body *body;
     const double *c;
     side up, down;
-    double *memory, *along;          /* (rows): A dx */
+    wt_arena arena;                  /* holds the arrays */
+    double *along;                   /* (rows): A dx */
     double *weight;                  /* (rows) */
     double *piece;                   /* (WT_GRAM_DEPTH, columns): rows of A by roots of weights */
     double *gram, *factor;           /* (columns, columns) */
@@ -44,34 +45,18 @@ typedef struct {
 
 static wt_status make_room(program *job) {
     size_t rows = job->body->rows, columns = job->body->columns;
-    wt_status status;
-    WT_TRY(wt_allocate(job->context, &job->memory, 12, rows * sizeof *job->memory,
-                       "a linear program"));
     double **parts[] = {&job->up.slack,           &job->up.multiplier,   &job->up.slack_step,
                         &job->up.multiplier_step, &job->up.wanted,       &job->down.slack,
                         &job->down.multiplier,    &job->down.slack_step, &job->down.multiplier_step,
                         &job->down.wanted,        &job->along,           &job->weight};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = job->memory + i * rows;
-    WT_TRY(wt_allocate(job->context, &job->piece, WT_GRAM_DEPTH, columns * sizeof *job->piece,
-                       "a linear program"));
-    WT_TRY(wt_allocate(job->context, &job->gram, columns, columns * sizeof *job->gram,
-                       "a linear program"));
-    WT_TRY(wt_allocate(job->context, &job->factor, columns, columns * sizeof *job->factor,
-                       "a linear program"));
-    WT_TRY(WT_NEW(job->context, &job->dx, columns, "a linear program"));
-    WT_TRY(WT_NEW(job->context, &job->residual, columns, "a linear program"));
-done:
-    return status;
-}
-
-static void free_room(program *job) {
-    wt_release(job->memory);
-    wt_release(job->piece);
-    wt_release(job->gram);
-    wt_release(job->factor);
-    wt_release(job->dx);
-    wt_release(job->residual);
+        *parts[i] = WT_TAKE(&job->arena, double, rows);
+    job->piece = WT_TAKE(&job->arena, double, WT_GRAM_DEPTH, columns);
+    job->gram = WT_TAKE(&job->arena, double, columns, columns);
+    job->factor = WT_TAKE(&job->arena, double, columns, columns);
+    job->dx = WT_TAKE(&job->arena, double, columns);
+    job->residual = WT_TAKE(&job->arena, double, columns);
+    return job->arena.status;
 }
 
 /* gram = A^T D A, its lower triangle. */
@@ -297,7 +282,10 @@ done:
 
 wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *direction,
                         double *out) {
-    program job = {.context = context, .body = body, .c = direction};
+    program job = {.context = context,
+                   .arena = wt_arena_on(context, "a linear program"),
+                   .body = body,
+                   .c = direction};
     double square = 0;
     wt_status status = WT_OK;
     *out = 0;
@@ -316,6 +304,6 @@ wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *
     WT_TRY(make_room(&job));
     WT_TRY(climb(&job, out));
 done:
-    free_room(&job);
+    wt_arena_free(&job.arena);
     return status;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 
@@ -50,8 +50,7 @@ static wt_status check_radius(wt_context *context, double radius) {
     return WT_OK;
 }
 
-/* ---- a sum of numbers that are not negative ---------------------------------------------------
- */
+/* ---- a sum of numbers that are not negative -------------------------------------------------- */
 
 static int decreasing(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
@@ -96,8 +95,7 @@ done:
     return status;
 }
 
-/* ---- each norm: its value and its ball --------------------------------------------------------
- */
+/* ---- each norm: its value and its ball ------------------------------------------------------- */
 
 static wt_status singular_values(wt_context *context, size_t m, size_t n, const double *a,
                                  size_t stride, double (*of)(size_t, const double *), double *out) {
@@ -167,12 +165,12 @@ static wt_status clip(wt_context *context, double radius, size_t count, double *
 static wt_status project_singular(wt_context *context, double radius, size_t m, size_t n, double *a,
                                   size_t stride,
                                   wt_status (*project)(wt_context *, double, size_t, double *)) {
-    double *u = NULL, *s = NULL, *vt = NULL;
     size_t count = m < n ? m : n;
+    wt_arena arena = wt_arena_on(context, "singular vectors");
+    double *u = WT_TAKE(&arena, double, m, count), *s = WT_TAKE(&arena, double, count);
+    double *vt = WT_TAKE(&arena, double, count, n);
     wt_status status;
-    WT_TRY(WT_NEW(context, &u, m * count, "singular vectors"));
-    WT_TRY(WT_NEW(context, &s, count, "singular values"));
-    WT_TRY(WT_NEW(context, &vt, count * n, "singular vectors"));
+    WT_TRY(arena.status);
     WT_TRY(wt_svd(context, m, n, a, stride, u, s, vt));
     WT_TRY(project(context, radius, count, s));
     for (size_t i = 0; i < m; i++)
@@ -180,9 +178,7 @@ static wt_status project_singular(wt_context *context, double radius, size_t m, 
             u[i * count + k] *= s[k];
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, m, n, count, 1, u, count, vt, n, 0, a, stride));
 done:
-    wt_release(u);
-    wt_release(s);
-    wt_release(vt);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -212,10 +208,10 @@ static wt_status project_frobenius(wt_context *context, double radius, double no
 static wt_status project_columns(wt_context *context, double radius, double norm, size_t m,
                                  size_t n, double *a, size_t stride) {
     (void)norm;
-    double *lengths = NULL, *shorter = NULL;
+    wt_arena arena = wt_arena_on(context, "norms of columns");
+    double *lengths = WT_TAKE(&arena, double, n), *shorter = WT_TAKE(&arena, double, n);
     wt_status status;
-    WT_TRY(WT_NEW(context, &lengths, n, "norms of columns"));
-    WT_TRY(WT_NEW(context, &shorter, n, "norms of columns"));
+    WT_TRY(arena.status);
     column_lengths(m, n, a, stride, lengths);
     column_lengths(m, n, a, stride, shorter);
     WT_TRY(wt_project_sum(context, radius, n, shorter));
@@ -223,8 +219,7 @@ static wt_status project_columns(wt_context *context, double radius, double norm
         for (size_t j = 0; j < n; j++)
             a[i * stride + j] *= lengths[j] == 0 ? 0 : shorter[j] / lengths[j];
 done:
-    wt_release(lengths);
-    wt_release(shorter);
+    wt_arena_free(&arena);
     return status;
 }
 

@@ -105,7 +105,7 @@ wt_status wt_thin_project(wt_context *context, size_t rows, size_t width, size_t
     wt_status status;
     job.loops = able[versions - 1];
     WT_TRY(wt_check_shape(context, "P", rows, width, p_stride));
-    WT_TRY(WT_NEW(context, &job.vt, columns * STRIP, "thin products"));
+    WT_TRY(WT_NEW2(context, &job.vt, columns, STRIP, "thin products"));
     for (job.first = 0; job.first < width; job.first += STRIP) {
         job.count = wt_tile_length(width, STRIP, job.first / STRIP);
         WT_TRY(wt_parallel_for(context, wt_tile_count(job.count, BAND), 1, gather, &job));

@@ -21,7 +21,7 @@ void wt_triangle_at(size_t t, size_t *row, size_t *column) {
 }
 
 wt_status wt_check_trans(wt_context *context, wt_trans trans) {
-    return wt_check_choice(context, "turn", (int)trans, WT_TRANSPOSED + 1);
+    return wt_check_choice(context, "transposition", (int)trans, WT_TRANSPOSED + 1);
 }
 
 wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, size_t columns,
@@ -53,35 +53,23 @@ typedef struct {
 enum { LANES = 8 };
 
 /* The first column of the row that is not finite, or `columns`. */
-static size_t first_bad(const double *row, size_t columns) {
-    double sums[LANES] = {0};
-    size_t j = 0;
-    for (; j + LANES <= columns; j += LANES)
-        for (size_t lane = 0; lane < LANES; lane++)
-            sums[lane] += row[j + lane] - row[j + lane];
-    for (; j < columns; j++)
-        sums[0] += row[j] - row[j];
-    for (size_t lane = 1; lane < LANES; lane++)
-        sums[0] += sums[lane];
-    for (j = sums[0] == 0 ? columns : 0; j < columns && isfinite(row[j]);)
-        j++;
-    return j;
-}
-
-static size_t first_bad_float(const float *row, size_t columns) {
-    float sums[LANES] = {0};
-    size_t j = 0;
-    for (; j + LANES <= columns; j += LANES)
-        for (size_t lane = 0; lane < LANES; lane++)
-            sums[lane] += row[j + lane] - row[j + lane];
-    for (; j < columns; j++)
-        sums[0] += row[j] - row[j];
-    for (size_t lane = 1; lane < LANES; lane++)
-        sums[0] += sums[lane];
-    for (j = sums[0] == 0 ? columns : 0; j < columns && isfinite(row[j]);)
-        j++;
-    return j;
-}
+#define FIRST_BAD(name, type)                                                                      \
+    static size_t name(const type *row, size_t columns) {                                          \
+        type sums[LANES] = {0};                                                                    \
+        size_t j = 0;                                                                              \
+        for (; j + LANES <= columns; j += LANES)                                                   \
+            for (size_t lane = 0; lane < LANES; lane++)                                            \
+                sums[lane] += row[j + lane] - row[j + lane];                                       \
+        for (; j < columns; j++)                                                                   \
+            sums[0] += row[j] - row[j];                                                            \
+        for (size_t lane = 1; lane < LANES; lane++)                                                \
+            sums[0] += sums[lane];                                                                 \
+        for (j = sums[0] == 0 ? columns : 0; j < columns && isfinite(row[j]);)                     \
+            j++;                                                                                   \
+        return j;                                                                                  \
+    }
+FIRST_BAD(first_bad, double)
+FIRST_BAD(first_bad_float, float)
 
 static wt_status check_rows(void *argument, size_t begin, size_t end, int worker) {
     (void)worker;

@@ -27,7 +27,7 @@ static inline size_t wt_product_tile(size_t length) {
 size_t wt_triangle_count(size_t tiles);
 void wt_triangle_at(size_t t, size_t *row, size_t *column);
 
-/* WT_USAGE for what is neither plain nor turned. */
+/* WT_USAGE for what is neither plain nor transposed. */
 wt_status wt_check_trans(wt_context *context, wt_trans trans);
 /* WT_USAGE unless stride >= columns and all is below 2^31, the BLAS limit, and addressable. */
 wt_status wt_check_shape(wt_context *context, const char *what, size_t rows, size_t columns,

@@ -176,7 +176,7 @@ static void the_gram_matrix_may_come_through_products(void **state) {
     make(&without);
     without.operation.gram = NULL;
     with.options.tolerance = without.options.tolerance = 1e-10;
-    for (int turned = 0; turned < 2; turned++) {
+    for (int transposed = 0; transposed < 2; transposed++) {
         CHECK_OK(*state, fit(*state, &with));
         CHECK_OK(*state, fit(*state, &without));
         assert_true(with.result.reached && without.result.reached);

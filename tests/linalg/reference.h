@@ -63,7 +63,7 @@ static inline double *to_double(wt_context *context, const float *values, size_t
 }
 
 /* Element (i, j) of op(A). */
-static inline double turned(wt_trans trans, const double *a, size_t stride, size_t i, size_t j) {
+static inline double entry_of(wt_trans trans, const double *a, size_t stride, size_t i, size_t j) {
     return trans == WT_TRANSPOSED ? a[j * stride + i] : a[i * stride + j];
 }
 
@@ -75,8 +75,8 @@ static inline void plain_gemm(wt_trans trans_a, wt_trans trans_b, size_t m, size
         for (size_t j = 0; j < n; j++) {
             long double sum = 0;
             for (size_t p = 0; p < k; p++)
-                sum += (long double)turned(trans_a, a, a_stride, i, p) *
-                       (long double)turned(trans_b, b, b_stride, p, j);
+                sum += (long double)entry_of(trans_a, a, a_stride, i, p) *
+                       (long double)entry_of(trans_b, b, b_stride, p, j);
             long double old = beta == 0 ? 0 : beta * (long double)c[i * c_stride + j];
             c[i * c_stride + j] = (double)(alpha * sum + old);
         }
@@ -89,8 +89,8 @@ static inline void plain_gram(wt_trans trans, size_t n, size_t depth, const doub
         for (size_t j = 0; j <= i; j++) {
             long double sum = 0;
             for (size_t p = 0; p < depth; p++)
-                sum += (long double)turned(trans, a, a_stride, i, p) *
-                       (long double)turned(trans, a, a_stride, j, p);
+                sum += (long double)entry_of(trans, a, a_stride, i, p) *
+                       (long double)entry_of(trans, a, a_stride, j, p);
             long double old = beta == 0 ? 0 : beta * (long double)k[i * k_stride + j];
             k[i * k_stride + j] = (double)(sum + old);
         }
@@ -120,7 +120,7 @@ static inline void plain_solve(wt_trans trans, size_t n, size_t columns, const d
             long double sum = b[i * b_stride + c];
             for (size_t p = trans == WT_TRANSPOSED ? i + 1 : 0;
                  p < (trans == WT_TRANSPOSED ? n : i); p++)
-                sum -= (long double)turned(trans, l, l_stride, i, p) * b[p * b_stride + c];
+                sum -= (long double)entry_of(trans, l, l_stride, i, p) * b[p * b_stride + c];
             b[i * b_stride + c] = (double)(sum / l[i * l_stride + i]);
         }
 }

@@ -112,10 +112,11 @@ static void check_solve(wt_context *context, size_t n, size_t columns, wt_trans 
              wt_solve_lower_float(context, trans, n, columns, l_float, stride, b_float, b_stride));
     plain_solve(trans, n, columns, l, stride, wanted, b_stride);
     CHECK_BELOW(largest_difference(n, b_stride, b, b_stride, wanted, b_stride, false),
-                tolerance(n, 0x1p-53), "solve of %zu, %zu columns, turned %d", n, columns, trans);
+                tolerance(n, 0x1p-53), "solve of %zu, %zu columns, transposed %d", n, columns,
+                trans);
     double *got = to_double(context, b_float, n * b_stride);
     CHECK_BELOW(largest_difference(n, b_stride, got, b_stride, wanted, b_stride, false),
-                tolerance(n, 0x1p-24), "float solve of %zu, %zu columns, turned %d", n, columns,
+                tolerance(n, 0x1p-24), "float solve of %zu, %zu columns, transposed %d", n, columns,
                 trans);
     void *blocks[] = {l, l_float, b, wanted, b_float, got};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

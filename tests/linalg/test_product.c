@@ -33,8 +33,8 @@ static void check_product(wt_context *context, shape s, wt_trans trans_a, wt_tra
                c_stride);
     /* The padding is compared too: it must be as it was. */
     CHECK_BELOW(largest_difference(s.m, c_stride, c, c_stride, wanted, c_stride, false),
-                tolerance(s.k, 0x1p-53), "%zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, trans_a,
-                trans_b);
+                tolerance(s.k, 0x1p-53), "%zu x %zu x %zu, transposed %d %d", s.m, s.n, s.k,
+                trans_a, trans_b);
     wt_release(a);
     wt_release(b);
     wt_release(c);
@@ -57,7 +57,7 @@ static void check_product_float(wt_context *context, shape s, wt_trans trans_a, 
                s.n);
     double *got = to_double(context, c, s.m * s.n);
     CHECK_BELOW(largest_difference(s.m, s.n, got, s.n, wanted, s.n, false), tolerance(s.k, 0x1p-24),
-                "float %zu x %zu x %zu, turned %d %d", s.m, s.n, s.k, trans_a, trans_b);
+                "float %zu x %zu x %zu, transposed %d %d", s.m, s.n, s.k, trans_a, trans_b);
     void *blocks[] = {a, b, a_wide, b_wide, c, wanted, got};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
@@ -65,11 +65,11 @@ static void check_product_float(wt_context *context, shape s, wt_trans trans_a, 
 
 static void products_are_right(void **state) {
     for (size_t i = 0; i < SHAPES; i++)
-        for (int turns = 0; turns < 4; turns++) {
-            check_product(*state, shapes[i], turns & 1 ? WT_TRANSPOSED : WT_PLAIN,
-                          turns & 2 ? WT_TRANSPOSED : WT_PLAIN);
-            check_product_float(*state, shapes[i], turns & 1 ? WT_TRANSPOSED : WT_PLAIN,
-                                turns & 2 ? WT_TRANSPOSED : WT_PLAIN);
+        for (int transposed = 0; transposed < 4; transposed++) {
+            check_product(*state, shapes[i], transposed & 1 ? WT_TRANSPOSED : WT_PLAIN,
+                          transposed & 2 ? WT_TRANSPOSED : WT_PLAIN);
+            check_product_float(*state, shapes[i], transposed & 1 ? WT_TRANSPOSED : WT_PLAIN,
+                                transposed & 2 ? WT_TRANSPOSED : WT_PLAIN);
         }
 }
 
@@ -111,13 +111,13 @@ static void check_gram(wt_context *context, size_t n, size_t depth, wt_trans tra
                                     k_stride));
     plain_gram(trans, n, depth, a, stride, beta, wanted, k_stride);
     CHECK_BELOW(largest_difference(n, k_stride, k, k_stride, wanted, k_stride, false),
-                tolerance(depth, 0x1p-53), "Gram %zu of %zu, turned %d", n, depth, trans);
+                tolerance(depth, 0x1p-53), "Gram %zu of %zu, transposed %d", n, depth, trans);
     /* Float errors are those of one piece of the sum, times the pieces. */
     size_t piece = depth < WT_GRAM_DEPTH ? depth : WT_GRAM_DEPTH;
     double pieces = ceil((double)depth / WT_GRAM_DEPTH);
     CHECK_BELOW(largest_difference(n, k_stride, k_float, k_stride, wanted, k_stride, false),
-                pieces * tolerance(piece, 0x1p-24), "float Gram %zu of %zu, turned %d", n, depth,
-                trans);
+                pieces * tolerance(piece, 0x1p-24), "float Gram %zu of %zu, transposed %d", n,
+                depth, trans);
     void *blocks[] = {a_float, a, k, wanted, k_float};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);

@@ -72,7 +72,7 @@ static void check_product(matrices *all, const wt_small_routines *routines, wt_t
             if (!(fabs(all->c[at] - sum) <= 0x1p-52 * roundings) ||
                 !(fabs((double)all->c_float[at] - sum) <= 0x1p-22 * roundings))
                 fail_msg(
-                    "%s %zu x %zu x %zu, turned %d %d: (%zu, %zu) is %.17g and %.9g, not %.17g",
+                    "%s %zu x %zu x %zu, transposed %d %d: (%zu, %zu) is %.17g and %.9g, not %.17g",
                     routines->name, m, n, k, (int)trans_a, (int)trans_b, i, j, all->c[at],
                     (double)all->c_float[at], sum);
         }
@@ -88,12 +88,12 @@ static void products_are_products(void **state) {
     size_t kinds = 0;
     for (; (routines = wt_small_at(kinds)) != NULL; kinds++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (int turns = 0; turns < 4; turns++)
+            for (int transposed = 0; transposed < 4; transposed++)
                 for (size_t f = 0; f < 3; f++) {
                     assert_true(wt_small_fits(shapes[s][0], shapes[s][1], shapes[s][2]));
-                    check_product(all, routines, (wt_trans)(turns & 1), (wt_trans)(turns >> 1),
-                                  shapes[s][0], shapes[s][1], shapes[s][2], factors[f][0],
-                                  factors[f][1]);
+                    check_product(all, routines, (wt_trans)(transposed & 1),
+                                  (wt_trans)(transposed >> 1), shapes[s][0], shapes[s][1],
+                                  shapes[s][2], factors[f][0], factors[f][1]);
                 }
     assert_true(kinds >= 1);
     assert_ptr_equal(wt_small(), wt_small_at(kinds - 1));

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/progress.h"
 #include "base/sized.h"
 #include "features/learn/ball_graph.h"
@@ -29,6 +29,7 @@
 enum { STEPS_A_CHECK = 10, STEPS_BEFORE_BALANCING = 20 };
 
 typedef struct {
+    wt_arena arena; /* holds the arrays */
     const wt_operator *phi;
     const double *y;
     const wt_ball_options *options;
@@ -61,8 +62,7 @@ static wt_status check_options(wt_context *context, const wt_ball_options *optio
         return wt_fail(context, WT_USAGE, "the tolerance must be above 0 and finite, not %g",
                        options->tolerance);
     if (options->loss == WT_LOSS_HUBER && (!(options->huber > 0) || isinf(options->huber)))
-        return wt_fail(context, WT_USAGE,
-                       "the Huber loss turns at a delta above 0 and finite, not %g",
+        return wt_fail(context, WT_USAGE, "the Huber loss needs a delta above 0 and finite, not %g",
                        options->huber);
     if (options->most_steps == 0)
         return wt_fail(context, WT_USAGE, "a fit needs 1 step or more");
@@ -81,27 +81,15 @@ static wt_status check_input(wt_context *context, const solver *job, const doubl
     return wt_loss_check_labels(context, job->options->loss, job->y, phi->rows, job->q);
 }
 
-static wt_status allocate(wt_context *context, solver *job) {
-    wt_status status;
-    WT_TRY(WT_NEW(context, &job->point, job->parameters, "value vectors"));
-    WT_TRY(WT_NEW(context, &job->pull, job->parameters, "pulls on value vectors"));
-    WT_TRY(WT_NEW(context, &job->c, job->parameters, "value vectors on the graph"));
-    WT_TRY(WT_NEW(context, &job->room, job->parameters, "products with features"));
-    WT_TRY(WT_NEW(context, &job->fit, job->labels, "fitted values"));
-    WT_TRY(WT_NEW(context, &job->slope, job->labels, "slopes of the loss"));
-    WT_TRY(WT_NEW(context, &job->d, job->labels, "fitted values on the graph"));
-    WT_TRY(WT_NEW(context, &job->f, job->labels, "predictions"));
-    WT_TRY(WT_NEW(context, &job->norms, 2 * job->ball.heads, "norms of value vectors"));
-done:
-    return status;
-}
-
-static void release(solver *job) {
-    double *blocks[] = {job->point, job->pull, job->c, job->room, job->fit,
-                        job->slope, job->d,    job->f, job->norms};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        wt_release(blocks[i]);
-    wt_graph_close(&job->graph);
+static wt_status allocate(solver *job) {
+    double **const of_parameters[] = {&job->point, &job->pull, &job->c, &job->room};
+    double **const of_labels[] = {&job->fit, &job->slope, &job->d, &job->f};
+    for (size_t i = 0; i < 4; i++) {
+        *of_parameters[i] = WT_TAKE(&job->arena, double, job->parameters);
+        *of_labels[i] = WT_TAKE(&job->arena, double, job->labels);
+    }
+    job->norms = WT_TAKE(&job->arena, double, 2, job->ball.heads);
+    return job->arena.status;
 }
 
 /* (1/n) sum loss(y, f); f = NULL is zero. */
@@ -303,7 +291,11 @@ static void describe(const solver *job, const double *v, wt_ball_result *out) {
 
 wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const double *y, size_t q,
                         const wt_ball_options *options, double *v, wt_ball_result *out) {
-    solver job = {.phi = phi, .y = y, .options = options, .q = q};
+    solver job = {.arena = wt_arena_on(context, "value vectors and predictions"),
+                  .phi = phi,
+                  .y = y,
+                  .options = options,
+                  .q = q};
     size_t columns;
     *out = (wt_ball_result){
         .objective = INFINITY, .lower_bound = -INFINITY, .gap = INFINITY, .test_loss = NAN};
@@ -315,7 +307,7 @@ wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const doubl
                        phi->heads, phi->width);
     WT_TRY(check_input(context, &job, v));
     job.ball = wt_ball_of(options->k1, options->k2, phi->heads);
-    WT_TRY(allocate(context, &job));
+    WT_TRY(allocate(&job));
     out->objective_at_zero = risk(&job, NULL);
     if (out->objective_at_zero == 0) { /* all labels are zero, and no loss is below zero */
         memset(v, 0, job.parameters * sizeof *v);
@@ -328,6 +320,7 @@ wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const doubl
     }
     describe(&job, v, out);
 done:
-    release(&job);
+    wt_graph_close(&job.graph);
+    wt_arena_free(&job.arena);
     return status;
 }

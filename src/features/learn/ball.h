@@ -26,7 +26,7 @@ typedef struct wt_operator {
                                   double *out);
     /* Lower triangle of WT_PLAIN: Phi Phi^T (n, n), WT_TRANSPOSED: Phi^T Phi (M w, M w), rows
      * packed without gaps. NULL = there is no shorter way than through the two above. */
-    wt_status (*gram)(const void *self, wt_context *context, wt_trans turn, double *out);
+    wt_status (*gram)(const void *self, wt_context *context, wt_trans trans, double *out);
     const void *self;
 } wt_operator;
 

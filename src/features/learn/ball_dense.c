@@ -75,10 +75,10 @@ static wt_status apply_transposed(const void *self, wt_context *context, const d
                    features->phi, features->columns, u, q, 0, out, q);
 }
 
-static wt_status gram(const void *self, wt_context *context, wt_trans turn, double *out) {
+static wt_status gram(const void *self, wt_context *context, wt_trans trans, double *out) {
     const wt_dense_features *features = self;
-    size_t order = turn == WT_PLAIN ? features->rows : features->columns;
-    return wt_gram(context, turn, features->rows, features->columns, features->phi,
+    size_t order = trans == WT_PLAIN ? features->rows : features->columns;
+    return wt_gram(context, trans, features->rows, features->columns, features->phi,
                    features->columns, 0, out, order);
 }
 

@@ -20,7 +20,7 @@ static wt_status features_in_file_order(wt_context *context, const wt_features *
     double *block = NULL;
     wt_status status;
     columns = wt_features_block_units(features) * width;
-    WT_TRY(WT_NEW(context, &block, sets->samples * columns, "a block of features"));
+    WT_TRY(WT_NEW2(context, &block, sets->samples, columns, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
@@ -46,7 +46,7 @@ static wt_status apply(const void *self, wt_context *context, const double *v, s
     const streamed *phi = self;
     double *blocked = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(context, &blocked, wt_features_count(phi->features) * q, "value vectors"));
+    WT_TRY(WT_NEW2(context, &blocked, wt_features_count(phi->features), q, "value vectors"));
     wt_features_to_block_order(phi->features, v, q, blocked);
     WT_TRY(wt_features_apply(context, phi->features, phi->sets, q, blocked, out));
 done:
@@ -70,19 +70,19 @@ done:
     return status;
 }
 
-static wt_status gram(const void *self, wt_context *context, wt_trans turn, double *out) {
+static wt_status gram(const void *self, wt_context *context, wt_trans trans, double *out) {
     const streamed *phi = self;
     size_t n = phi->sets->samples, f = wt_features_count(phi->features);
     double *slab = NULL;
     wt_status status;
-    if (turn == WT_PLAIN) {
+    if (trans == WT_PLAIN) {
         wt_model model = {.spec = phi->features->spec, .features = *phi->features};
         WT_TRY(wt_model_gram(context, &model, phi->sets, out, n));
         for (size_t i = 0; i < n * n; i++)
             out[i] *= i % n <= i / n ? wt_features_norm(phi->features) : 1;
         goto done;
     }
-    WT_TRY(WT_NEW(context, &slab, SLAB * f, "a slab of features"));
+    WT_TRY(WT_NEW2(context, &slab, SLAB, f, "a slab of features"));
     for (size_t begin = 0; begin < n; begin += SLAB) {
         wt_sets part = wt_sets_part(phi->sets, begin, n - begin < SLAB ? n : begin + SLAB);
         WT_TRY(features_in_file_order(context, phi->features, &part, slab));
@@ -118,7 +118,7 @@ static wt_status solve(wt_context *context, const wt_features *features, const w
                            .self = &remade};
     wt_status status;
     if (features_fit(context, n, f)) {
-        WT_TRY(WT_NEW(context, &phi, n * f, "features"));
+        WT_TRY(WT_NEW2(context, &phi, n, f, "features"));
         WT_TRY(features_in_file_order(context, features, train, phi));
         held.phi = phi;
         product = wt_operator_of_dense(&held, features->units);

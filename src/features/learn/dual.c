@@ -16,6 +16,7 @@ typedef struct {
     const wt_dual *dual;
     wt_dual_answer *answer;
     wt_system system;
+    wt_arena arena;  /* holds the arrays */
     size_t all;      /* count * columns */
     double *alpha;   /* (n, all) of the lambda at hand, laid out as in the answer */
     double *inverse; /* (count, n) diagonals of (K_s + lambda I)^-1 */
@@ -34,18 +35,19 @@ static size_t outputs_of(const wt_dual *dual) {
 
 static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_answer *out) {
     size_t all = dual->count * dual->columns, points = dual->count * dual->targets;
-    *out = (wt_dual_answer){.condition = NAN};
+    *out = (wt_dual_answer){.condition = NAN, .results = wt_arena_on(context, "results")};
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &out->alpha, dual->train->samples * all, "dual weights"));
+    WT_TRY(WT_NEW2_ZERO(context, &out->alpha, dual->train->samples, all, "dual weights"));
     if (!wt_model_kind_infinite(dual->model->spec.kind))
-        WT_TRY(WT_NEW(context, &out->v, wt_features_count(&dual->model->features) * all,
-                      "value vectors"));
-    WT_TRY(WT_NEW(context, &out->lambda, points, "results"));
-    WT_TRY(WT_NEW(context, &out->train, points, "results"));
-    WT_TRY(WT_NEW(context, &out->loo, points, "results"));
-    WT_TRY(WT_NEW(context, &out->freedom, points, "results"));
-    WT_TRY(WT_NEW_ZERO(context, &out->rank, points, "results"));
-    WT_TRY(WT_NEW_ZERO(context, &out->at_end, points, "results"));
+        WT_TRY(WT_NEW2(context, &out->v, wt_features_count(&dual->model->features), all,
+                       "value vectors"));
+    out->lambda = WT_TAKE(&out->results, double, points);
+    out->train = WT_TAKE(&out->results, double, points);
+    out->loo = WT_TAKE(&out->results, double, points);
+    out->freedom = WT_TAKE(&out->results, double, points);
+    out->rank = WT_TAKE_ZERO(&out->results, size_t, points);
+    out->at_end = WT_TAKE_ZERO(&out->results, bool, points);
+    WT_TRY(out->results.status);
     for (size_t i = 0; i < points; i++)
         out->lambda[i] = out->train[i] = out->loo[i] = out->freedom[i] = NAN;
 done:
@@ -53,16 +55,9 @@ done:
 }
 
 void wt_dual_free(wt_dual_answer *answer) {
-    if (answer == NULL)
-        return;
     wt_release(answer->alpha);
     wt_release(answer->v);
-    wt_release(answer->lambda);
-    wt_release(answer->train);
-    wt_release(answer->loo);
-    wt_release(answer->freedom);
-    wt_release(answer->rank);
-    wt_release(answer->at_end);
+    wt_arena_free(&answer->results);
     *answer = (wt_dual_answer){0};
 }
 
@@ -143,7 +138,7 @@ static wt_status score_on_test(search *run) {
     size_t samples = dual->test->samples, n = dual->train->samples, q = outputs_of(dual);
     double *predicted = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &predicted, samples * run->all, "predictions"));
+    WT_TRY(WT_NEW2(run->context, &predicted, samples, run->all, "predictions"));
     if (run->cross != NULL) {
         WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, samples, run->all, n, 1, run->cross, n,
                        run->alpha, run->all, 0, predicted, run->all));
@@ -295,18 +290,16 @@ done:
 static wt_status prepare_oracle(search *run) {
     const wt_dual *dual = run->dual;
     size_t n = dual->train->samples;
-    wt_status status;
-    WT_TRY(WT_NEW(run->context, &run->test, dual->count * dual->targets, "scores"));
-    if (run->answer->v != NULL) {
-        WT_TRY(WT_NEW(run->context, &run->v, wt_features_count(&dual->model->features) * run->all,
-                      "value vectors"));
-    } else {
-        WT_TRY(WT_NEW(run->context, &run->cross, dual->test->samples * n, "kernel rows"));
-        WT_TRY(wt_kernel_matrix(run->context, &dual->model->spec, dual->test, dual->train,
-                                run->cross, n));
-    }
-done:
-    return status;
+    bool features = run->answer->v != NULL;
+    run->test = WT_TAKE(&run->arena, double, dual->count, dual->targets);
+    if (features)
+        run->v = WT_TAKE(&run->arena, double, wt_features_count(&dual->model->features), run->all);
+    else
+        run->cross = WT_TAKE(&run->arena, double, dual->test->samples, n);
+    if (features || run->arena.status != WT_OK)
+        return run->arena.status;
+    return wt_kernel_matrix(run->context, &dual->model->spec, dual->test, dual->train, run->cross,
+                            n);
 }
 
 /* The condition of the largest block, factored anew where a path has left another factor. */
@@ -330,15 +323,16 @@ static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
     size_t n = dual->train->samples;
     wt_status status;
     WT_TRY(wt_system_open(context, dual->model, dual->train, &run->system));
-    WT_TRY(WT_NEW_ZERO(context, &run->alpha, n * run->all, "dual weights"));
-    WT_TRY(WT_NEW(context, &run->inverse, dual->count * n, "leave-one-out"));
-    if (dual->centred)
-        WT_TRY(WT_NEW(context, &run->ones, 2 * n, "leave-one-out"));
+    run->arena = wt_arena_on(context, "dual weights");
+    run->alpha = WT_TAKE_ZERO(&run->arena, double, n, run->all);
+    run->inverse = WT_TAKE(&run->arena, double, dual->count, n);
+    run->ones = dual->centred ? WT_TAKE(&run->arena, double, 2, n) : NULL;
+    run->best = WT_TAKE(&run->arena, double, dual->count, dual->targets);
+    run->least = WT_TAKE(&run->arena, double, dual->count);
+    run->most = WT_TAKE_ZERO(&run->arena, double, dual->count);
+    WT_TRY(run->arena.status);
     for (size_t i = 0; dual->centred && i < n; i++)
         run->ones[n + i] = 1;
-    WT_TRY(WT_NEW(context, &run->best, dual->count * dual->targets, "scores"));
-    WT_TRY(WT_NEW(context, &run->least, dual->count, "scores"));
-    WT_TRY(WT_NEW_ZERO(context, &run->most, dual->count, "scores"));
     if (ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(prepare_oracle(run));
     if (ridge->rule == WT_LAMBDA_MIN_NORM)
@@ -353,15 +347,7 @@ static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
         WT_TRY(measure_condition(run));
 done:
     wt_system_free(&run->system);
-    wt_release(run->alpha);
-    wt_release(run->inverse);
-    wt_release(run->ones);
-    wt_release(run->least);
-    wt_release(run->most);
-    wt_release(run->best);
-    wt_release(run->test);
-    wt_release(run->v);
-    wt_release(run->cross);
+    wt_arena_free(&run->arena);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WT_FEATURES_LEARN_DUAL_H
 #define WT_FEATURES_LEARN_DUAL_H
 
+#include "base/arena.h"
 #include "features/learn/system.h"
 #include "wattle/fit.h"
 
@@ -29,6 +30,7 @@ typedef struct wt_dual_answer {
     size_t *rank;        /* where eigenvalues were taken, else 0 */
     bool *at_end;        /* lambda is an end of what could be tried */
     double condition;    /* of the largest block; NaN where not computed */
+    wt_arena results;    /* holds all but alpha and v */
 } wt_dual_answer;
 
 wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge *ridge,

@@ -3,18 +3,18 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/memory.h"
 #include "linalg/linalg.h"
 
 /* K_s = sum_k e_k u_k u_k^T, and what follows from it for `columns` right-hand sides. */
 typedef struct {
+    wt_arena arena; /* holds the arrays */
     size_t s, columns, rank;
     bool centred;    /* then the last column is of labels that are all 1 */
     double *y;       /* (s, columns) */
     double *u;       /* (s, s): eigenvectors as rows */
     double *e;       /* (s): eigenvalues, increasing */
     double *weight;  /* (s): 1 / (e + lambda), 0 where cut off */
-    double *turned;  /* (s, columns): <u_k, y> */
+    double *along;   /* (s, columns): <u_k, y> */
     double *scaled;  /* (s, columns): the same times a weight */
     double *alpha;   /* (s, columns) */
     double *fitted;  /* (s, columns): K alpha */
@@ -23,34 +23,25 @@ typedef struct {
     double *outside; /* (s): diagonal of the projection on the null space */
 } spectrum;
 
-static void spectrum_free(spectrum *found) {
-    double *const arrays[] = {found->y,      found->u,       found->e,      found->weight,
-                              found->turned, found->scaled,  found->alpha,  found->fitted,
-                              found->null,   found->inverse, found->outside};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        wt_release(arrays[i]);
-}
-
 static wt_status spectrum_new(wt_context *context, const wt_dual *dual, size_t s, spectrum *out) {
     size_t columns = dual->columns + dual->centred;
-    *out = (spectrum){.s = s, .columns = columns, .centred = dual->centred};
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->y, s * columns, "labels"));
-    for (size_t i = 0; i < s * columns; i++)
+    *out = (spectrum){.arena = wt_arena_on(context, "eigenvectors"),
+                      .s = s,
+                      .columns = columns,
+                      .centred = dual->centred};
+    double **const arrays[] = {&out->y,     &out->along,  &out->scaled,
+                               &out->alpha, &out->fitted, &out->null};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = WT_TAKE(&out->arena, double, s, columns);
+    out->u = WT_TAKE(&out->arena, double, s, s);
+    out->e = WT_TAKE(&out->arena, double, s);
+    out->weight = WT_TAKE(&out->arena, double, s);
+    out->inverse = WT_TAKE_ZERO(&out->arena, double, s);
+    out->outside = WT_TAKE_ZERO(&out->arena, double, s);
+    for (size_t i = 0; out->arena.status == WT_OK && i < s * columns; i++)
         out->y[i] =
             i % columns == dual->columns ? 1 : dual->y[i / columns * dual->columns + i % columns];
-    WT_TRY(WT_NEW(context, &out->u, s * s, "eigenvectors"));
-    WT_TRY(WT_NEW(context, &out->e, s, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->weight, s, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->turned, s * columns, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->scaled, s * columns, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->alpha, s * columns, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->fitted, s * columns, "eigenvalues"));
-    WT_TRY(WT_NEW(context, &out->null, s * columns, "eigenvalues"));
-    WT_TRY(WT_NEW_ZERO(context, &out->inverse, s, "eigenvalues"));
-    WT_TRY(WT_NEW_ZERO(context, &out->outside, s, "eigenvalues"));
-done:
-    return status;
+    return out->arena.status;
 }
 
 /* out = sum_k u_k weight_k <u_k, y>, with the weight of k by a function of the spectrum. */
@@ -59,7 +50,7 @@ static wt_status combine(wt_context *context, spectrum *found, weight_fn weight,
     size_t s = found->s, columns = found->columns;
     for (size_t k = 0; k < s; k++)
         for (size_t c = 0; c < columns; c++)
-            found->scaled[k * columns + c] = weight(found, k) * found->turned[k * columns + c];
+            found->scaled[k * columns + c] = weight(found, k) * found->along[k * columns + c];
     return wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, s, columns, s, 1, found->u, s, found->scaled,
                    columns, 0, out, columns);
 }
@@ -93,7 +84,7 @@ static wt_status take(wt_context *context, const wt_dual *dual, const wt_system 
         }
     }
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, out->y, columns, 0,
-                   out->turned, columns));
+                   out->along, columns));
     WT_TRY(combine(context, out, weight_of_alpha, out->alpha));
     WT_TRY(combine(context, out, weight_of_fitted, out->fitted));
     WT_TRY(combine(context, out, weight_of_null, out->null));
@@ -153,7 +144,7 @@ wt_status wt_eigen_solve(wt_context *context, const wt_dual *dual, const wt_syst
         status = take(context, dual, system, dual->sizes[s], lambda, &found);
         if (status == WT_OK)
             keep(dual, s, &found, lambda, answer);
-        spectrum_free(&found);
+        wt_arena_free(&found.arena);
     }
     return status;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/progress.h"
 #include "linalg/backend.h"
 
@@ -151,14 +151,16 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
                   .columns = columns,
                   .all = count * columns,
                   .y = y};
+    wt_arena arena = wt_arena_on(context, "the float factor and residuals");
     bool fine = false;
     wt_status status;
     *result = (wt_mixed_result){0};
-    WT_TRY(WT_NEW(context, &work.factor, n * n, "the float factor"));
-    WT_TRY(WT_NEW(context, &work.small, n * columns, "corrections"));
-    WT_TRY(WT_NEW(context, &work.scale, columns, "corrections"));
-    WT_TRY(WT_NEW(context, &work.residual, n * work.all, "residuals"));
-    WT_TRY(WT_NEW(context, &work.product, n * work.all, "residuals"));
+    work.factor = WT_TAKE(&arena, float, n, n);
+    work.small = WT_TAKE(&arena, float, n, columns);
+    work.scale = WT_TAKE(&arena, double, columns);
+    work.residual = WT_TAKE(&arena, double, n, work.all);
+    work.product = WT_TAKE(&arena, double, n, work.all);
+    WT_TRY(arena.status);
     WT_TRY(wt_feature_room_open(context, features, n, &work.room));
     WT_TRY(factor(&work, result, &fine));
     double began = wt_clock();
@@ -166,11 +168,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
         WT_TRY(iterate(&work, alpha, v, result));
     result->seconds_correct = wt_clock() - began;
 done:
-    wt_release(work.factor);
     wt_feature_room_free(&work.room);
-    wt_release(work.small);
-    wt_release(work.scale);
-    wt_release(work.residual);
-    wt_release(work.product);
+    wt_arena_free(&arena);
     return status;
 }

@@ -74,7 +74,7 @@ wt_status wt_ridge_curve(wt_context *context, const wt_ridge *ridge, const wt_mo
                            columns));
     WT_TRY(wt_model_draw(context, &kind, &model));
     WT_TRY(wt_dual_solve(context, &dual, &settings, &answer));
-    WT_TRY(WT_NEW(context, &predicted, test->samples * all, "predictions"));
+    WT_TRY(WT_NEW2(context, &predicted, test->samples, all, "predictions"));
     WT_TRY(wt_dual_predict(context, &dual, &answer, test, predicted));
     for (size_t t = 0; t < targets; t++) {
         double test_variance = wt_variance(test_y + t * q, test->samples, q, columns);

@@ -3,13 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 #define GOOD_RESIDUAL 1e-12 /* of a column, against its labels */
 #define MOST_STEPS    4
 
 typedef struct {
     wt_context *context;
+    wt_arena arena; /* holds the arrays */
     const wt_dual *dual;
     wt_system *system;
     wt_dual_answer *answer;
@@ -107,9 +106,10 @@ static wt_status correct(polish *work) {
     wt_status status = WT_OK;
     if (most <= GOOD_RESIDUAL)
         goto done;
-    WT_TRY(WT_NEW(context, &work->alpha, work->n * work->all, "corrections"));
-    WT_TRY(WT_NEW(context, &work->v, work->f * work->all, "corrections"));
-    WT_TRY(WT_NEW(context, &work->side, work->n * work->dual->columns, "corrections"));
+    work->alpha = WT_TAKE(&work->arena, double, work->n, work->all);
+    work->v = WT_TAKE(&work->arena, double, work->f, work->all);
+    work->side = WT_TAKE(&work->arena, double, work->n, work->dual->columns);
+    WT_TRY(work->arena.status);
     for (int step = 0; step < MOST_STEPS; step++) {
         double before = most;
         WT_TRY(solve_points(work));
@@ -130,6 +130,7 @@ wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *sy
                          wt_dual_answer *answer) {
     const wt_features *features = &dual->model->features;
     polish work = {.context = context,
+                   .arena = wt_arena_on(context, "residuals and corrections"),
                    .dual = dual,
                    .system = system,
                    .answer = answer,
@@ -137,9 +138,10 @@ wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *sy
                    .f = wt_features_count(features),
                    .all = dual->count * dual->columns};
     wt_status status;
-    WT_TRY(WT_NEW(context, &work.fitted, work.n * work.all, "fitted values"));
-    WT_TRY(WT_NEW(context, &work.residual, work.n * work.all, "residuals"));
-    WT_TRY(WT_NEW(context, &work.worst, dual->count * dual->targets, "residuals"));
+    work.fitted = WT_TAKE(&work.arena, double, work.n, work.all);
+    work.residual = WT_TAKE(&work.arena, double, work.n, work.all);
+    work.worst = WT_TAKE(&work.arena, double, dual->count, dual->targets);
+    WT_TRY(work.arena.status);
     WT_TRY(wt_features_project(context, features, dual->train, NULL, work.all, answer->alpha,
                                answer->v, work.fitted));
     for (size_t i = 0; i < work.n * work.all; i++)
@@ -147,11 +149,6 @@ wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *sy
     subtract(&work, answer->alpha);
     WT_TRY(correct(&work));
 done:
-    wt_release(work.fitted);
-    wt_release(work.residual);
-    wt_release(work.worst);
-    wt_release(work.alpha);
-    wt_release(work.v);
-    wt_release(work.side);
+    wt_arena_free(&work.arena);
     return status;
 }

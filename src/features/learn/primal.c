@@ -53,28 +53,27 @@ done:
 /* v by eigenvalues, those below f * epsilon * the largest left out. */
 static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t f = run->f, q = run->q;
-    double *u = NULL, *e = NULL, *turned = NULL, *moment = NULL;
+    wt_arena arena = wt_arena_on(run->context, "eigenvectors");
+    double *u = WT_TAKE(&arena, double, f, f), *e = WT_TAKE(&arena, double, f);
+    double *along = WT_TAKE(&arena, double, f, q), *moment = WT_TAKE(&arena, double, f, q);
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &u, f * f, "eigenvectors"));
-    WT_TRY(WT_NEW(run->context, &e, f, "eigenvalues"));
-    WT_TRY(WT_NEW(run->context, &turned, f * q, "eigenvalues"));
-    WT_TRY(WT_NEW(run->context, &moment, f * q, "eigenvalues"));
+    WT_TRY(arena.status);
     wt_system_copy(&run->system, f, u);
     WT_TRY(wt_eigen_symmetric(run->context, f, u, f, true, e));
     WT_TRY(
-        wt_gemm(run->context, WT_PLAIN, WT_PLAIN, f, q, f, 1, u, f, run->moment, q, 0, turned, q));
+        wt_gemm(run->context, WT_PLAIN, WT_PLAIN, f, q, f, 1, u, f, run->moment, q, 0, along, q));
     double cut = (double)f * DBL_EPSILON * fmax(e[f - 1], 0);
-    memcpy(moment, turned, f * q * sizeof *moment);
+    memcpy(moment, along, f * q * sizeof *moment);
     out->freedom = 0;
     for (size_t k = 0; k < f; k++) {
         bool live = e[k] > cut;
         out->rank += live;
         out->freedom += live ? e[k] / (e[k] + lambda) : 0;
         for (size_t o = 0; o < q; o++)
-            turned[k * q + o] *= live ? 1 / (e[k] + lambda) : 0;
+            along[k * q + o] *= live ? 1 / (e[k] + lambda) : 0;
     }
     WT_TRY(
-        wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, f, q, f, 1, u, f, turned, q, 0, out->v, q));
+        wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, f, q, f, 1, u, f, along, q, 0, out->v, q));
     out->lambda = lambda;
     if (out->rank > 0)
         out->condition = (e[f - 1] + lambda) / (e[f - out->rank] + lambda);
@@ -82,10 +81,7 @@ static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_
         .u = u, .e = e, .moment = moment, .first = f - out->rank, .lambda = lambda};
     WT_TRY(wt_primal_judge_spectrum(run, out->v, &spectrum, &out->train, &out->loo));
 done:
-    wt_release(u);
-    wt_release(e);
-    wt_release(turned);
-    wt_release(moment);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -112,7 +108,7 @@ static wt_status test_score(wt_primal_solver *run, const double *v, double *scor
     double *predicted = NULL;
     size_t outputs = primal->outputs, samples = primal->test->samples;
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &predicted, samples * run->q, "predictions"));
+    WT_TRY(WT_NEW2(run->context, &predicted, samples, run->q, "predictions"));
     WT_TRY(wt_features_apply(run->context, primal->features, primal->test, run->q, v, predicted));
     *score = 0;
     for (size_t i = 0; i < samples; i++)
@@ -218,13 +214,15 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
     size_t f = run->f;
     wt_status status;
     WT_TRY(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
-    WT_TRY(WT_NEW(context, &run->moment, f * run->q, "moments"));
-    WT_TRY(WT_NEW(context, &run->slab, WT_PRIMAL_SLAB * f, "a slab of features"));
+    run->moment = WT_TAKE(&run->arena, double, f, run->q);
+    run->slab = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, f);
     if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
-        WT_TRY(WT_NEW(context, &run->turned, WT_PRIMAL_SLAB * f, "a slab of features"));
-    WT_TRY(WT_NEW(context, &run->y, WT_PRIMAL_SLAB * run->q, "labels"));
-    WT_TRY(WT_NEW(context, &run->weights, run->q, "labels"));
-    WT_TRY(WT_NEW(context, &out->v, f * run->q, "value vectors"));
+        run->other = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, f);
+    run->y = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
+    run->fitted = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
+    run->weights = WT_TAKE(&run->arena, double, run->q);
+    WT_TRY(run->arena.status);
+    WT_TRY(WT_NEW2(context, &out->v, f, run->q, "value vectors"));
 done:
     return status;
 }
@@ -249,6 +247,7 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt
                           wt_primal_answer *out) {
     wt_primal_solver run = {
         .context = context,
+        .arena = wt_arena_on(context, "a slab of features"),
         .primal = primal,
         .f = wt_features_count(primal->features),
         .q = primal->outputs + primal->centred,
@@ -267,19 +266,13 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt
     drop_ones(&run, out->v);
 done:
     wt_system_free(&run.system);
-    wt_release(run.moment);
-    wt_release(run.slab);
-    wt_release(run.turned);
-    wt_release(run.y);
-    wt_release(run.weights);
+    wt_arena_free(&run.arena);
     if (status != WT_OK)
         wt_primal_free(out);
     return status;
 }
 
 void wt_primal_free(wt_primal_answer *answer) {
-    if (answer == NULL)
-        return;
     wt_release(answer->v);
     answer->v = NULL;
 }

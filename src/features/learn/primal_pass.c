@@ -3,7 +3,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/memory.h"
 #include "linalg/linalg.h"
 
 /* Features and labels of samples begin .. end-1 into the slab. */
@@ -50,26 +49,25 @@ typedef struct {
     bool leave_one_out;
     const wt_primal_spectrum *spectrum;
     double train, loo;
-    double *fitted; /* (WT_PRIMAL_SLAB, q) */
 } judging;
 
-/* h_i = phi_i^T (Phi^T Phi + lambda M)^-1 phi_i for the slab, into the first row of turned. */
+/* h_i = phi_i^T (Phi^T Phi + lambda M)^-1 phi_i for the slab, into the first row of other. */
 static wt_status leverages(wt_primal_solver *run, size_t rows) {
     size_t f = run->f;
     double scale = 1 / wt_features_norm(run->primal->features);
     wt_status status;
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < f; k++)
-            run->turned[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
-    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->turned,
+            run->other[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
+    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->other,
                           WT_PRIMAL_SLAB));
     for (size_t i = 0; i < rows; i++)
-        run->turned[i] *= run->turned[i];
+        run->other[i] *= run->other[i];
     for (size_t k = 1; k < f; k++)
         for (size_t i = 0; i < rows; i++)
-            run->turned[i] += pow(run->turned[k * WT_PRIMAL_SLAB + i], 2);
+            run->other[i] += pow(run->other[k * WT_PRIMAL_SLAB + i], 2);
     for (size_t i = 0; i < rows; i++)
-        run->turned[i] *= scale;
+        run->other[i] *= scale;
 done:
     return status;
 }
@@ -111,11 +109,12 @@ static double left_out_square(const wt_primal_solver *run, const wt_primal_spect
     return moved_square(run, y, alpha) / (inverse * inverse);
 }
 
-/* <u_k, phi_i> of the slab into turned (rows, f). */
-static wt_status turn_slab(wt_primal_solver *run, const wt_primal_spectrum *spectrum, size_t rows) {
+/* <u_k, phi_i> of the slab into other (rows, f). */
+static wt_status project_slab(wt_primal_solver *run, const wt_primal_spectrum *spectrum,
+                              size_t rows) {
     size_t f = run->f;
     return wt_gemm(run->context, WT_PLAIN, WT_TRANSPOSED, rows, f, f, 1, run->slab, f, spectrum->u,
-                   f, 0, run->turned, f);
+                   f, 0, run->other, f);
 }
 
 static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) {
@@ -123,22 +122,22 @@ static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) 
     size_t q = run->q;
     wt_status status;
     WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, q, run->f, 1, run->slab, run->f,
-                   judge->v, q, 0, judge->fitted, q));
+                   judge->v, q, 0, run->fitted, q));
     if (judge->leave_one_out)
-        WT_TRY(judge->spectrum != NULL ? turn_slab(run, judge->spectrum, rows)
+        WT_TRY(judge->spectrum != NULL ? project_slab(run, judge->spectrum, rows)
                                        : leverages(run, rows));
     for (size_t i = 0; i < rows; i++) {
         const double *y = run->y + i * q;
-        double *error = judge->fitted + i * q, square = 0;
+        double *error = run->fitted + i * q, square = 0;
         for (size_t o = 0; o < q; o++)
             error[o] = y[o] - error[o];
         for (size_t o = 0; o < run->primal->outputs; o++)
             square += error[o] * error[o];
         judge->train += square;
         if (judge->leave_one_out && judge->spectrum != NULL)
-            judge->loo += left_out_square(run, judge->spectrum, run->turned + i * run->f, y, error);
+            judge->loo += left_out_square(run, judge->spectrum, run->other + i * run->f, y, error);
         else if (judge->leave_one_out)
-            judge->loo += moved_square(run, y, error) / pow(1 - run->turned[i], 2);
+            judge->loo += moved_square(run, y, error) / pow(1 - run->other[i], 2);
     }
 done:
     return status;
@@ -147,12 +146,10 @@ done:
 static wt_status judge_all(wt_primal_solver *run, judging *work, double *train, double *loo) {
     double numbers = (double)run->primal->source->samples * (double)run->primal->outputs;
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &work->fitted, WT_PRIMAL_SLAB * run->q, "fitted values"));
     WT_TRY(wt_primal_pass(run, judge_slab, work));
     *train = work->train / numbers;
     *loo = work->leave_one_out ? work->loo / numbers : NAN;
 done:
-    wt_release(work->fitted);
     return status;
 }
 
@@ -164,6 +161,6 @@ wt_status wt_primal_judge(wt_primal_solver *run, const double *v, bool leave_one
 wt_status wt_primal_judge_spectrum(wt_primal_solver *run, const double *v,
                                    const wt_primal_spectrum *spectrum, double *train, double *loo) {
     return judge_all(run,
-                     &(judging){.v = v, .leave_one_out = run->turned != NULL, .spectrum = spectrum},
+                     &(judging){.v = v, .leave_one_out = run->other != NULL, .spectrum = spectrum},
                      train, loo);
 }

@@ -7,13 +7,15 @@
 
 typedef struct wt_primal_solver {
     wt_context *context;
+    wt_arena arena; /* holds the arrays */
     const wt_primal *primal;
     size_t f, q;      /* q: outputs, and where y is centred a last column of labels that are 1 */
     wt_system system; /* Phi^T Phi / M and its factors */
     double *moment;   /* (f, q): Phi^T y / M */
     double *slab;     /* (WT_PRIMAL_SLAB, f) features */
-    double *turned;   /* as many numbers, for leave-one-out; NULL when it is not asked for */
+    double *other;    /* as many numbers, for leave-one-out; NULL when it is not asked for */
     double *y;        /* (WT_PRIMAL_SLAB, q) */
+    double *fitted;   /* as many */
     double *weights;  /* (q): dual weights of a sample */
     wt_meter meter;
     double done; /* samples read in all passes */

@@ -75,7 +75,7 @@ static wt_status fit_dual(fit *run) {
     double *y = NULL;
     wt_dual_answer answer = {0};
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &y, n * q, "labels"));
+    WT_TRY(WT_NEW2(run->context, &y, n, q, "labels"));
     wt_fitted_scale_labels(fitted, run->train, y);
     wt_dual dual = {.model = &fitted->model,
                     .train = run->train,
@@ -115,11 +115,11 @@ done:
  * first label on, so that a mean far from 0 takes no digits. */
 static wt_status source_variance(fit *run, double *out) {
     size_t q = run->fitted->outputs;
-    double *first = NULL, *sums = NULL, *squares = NULL, n = (double)run->source.samples;
+    wt_arena arena = wt_arena_on(run->context, "labels");
+    double *first = WT_TAKE(&arena, double, q), n = (double)run->source.samples;
+    double *sums = WT_TAKE_ZERO(&arena, double, q), *squares = WT_TAKE_ZERO(&arena, double, q);
     wt_status status;
-    WT_TRY(WT_NEW(run->context, &first, q, "labels"));
-    WT_TRY(WT_NEW_ZERO(run->context, &sums, q, "labels"));
-    WT_TRY(WT_NEW_ZERO(run->context, &squares, q, "labels"));
+    WT_TRY(arena.status);
     for (size_t begin = 0; begin < run->source.samples; begin += WT_PRIMAL_SLAB) {
         size_t end = begin + WT_PRIMAL_SLAB;
         wt_sets part;
@@ -137,9 +137,7 @@ static wt_status source_variance(fit *run, double *out) {
     for (size_t o = 0; o < q; o++)
         *out += (squares[o] - sums[o] * sums[o] / n) / n / (double)q;
 done:
-    wt_release(first);
-    wt_release(sums);
-    wt_release(squares);
+    wt_arena_free(&arena);
     return status;
 }
 

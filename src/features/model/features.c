@@ -69,7 +69,7 @@ wt_status wt_features_shape(wt_context *context, const wt_model_spec *spec, wt_f
 wt_status wt_features_new(wt_context *context, const wt_model_spec *spec, wt_features *out) {
     wt_status status = wt_features_shape(context, spec, out);
     if (status == WT_OK)
-        status = WT_NEW(context, &out->weights, out->units * out->inputs, "frozen weights");
+        status = WT_NEW2(context, &out->weights, out->units, out->inputs, "frozen weights");
     return status;
 }
 

@@ -35,7 +35,7 @@ static void extend(const double *token, size_t dim, double *out) {
 }
 
 /* Live keys of a sample as rows [x; 1], and transposed; returns how many. */
-static size_t gather_keys(const wt_sets *sets, size_t sample, double *out, double *turned) {
+static size_t gather_keys(const wt_sets *sets, size_t sample, double *out, double *transposed) {
     size_t live = 0;
     for (size_t i = 0; i < sets->keys; i++) {
         size_t at = sample * sets->keys + i;
@@ -47,7 +47,7 @@ static size_t gather_keys(const wt_sets *sets, size_t sample, double *out, doubl
     size_t w = sets->dim + 1;
     for (size_t j = 0; j < w; j++)
         for (size_t i = 0; i < live; i++)
-            turned[j * live + i] = out[i * w + j];
+            transposed[j * live + i] = out[i * w + j];
     return live;
 }
 
@@ -96,8 +96,8 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
     size_t w = work->features->width, count = work->count, samples = end - begin;
     double *query = work->scratch + (size_t)worker * work->scratch_each;
     double *keys = query + SAMPLES_A_CHUNK * w;
-    double *turned = keys + sets->keys * w;
-    double *q = turned + sets->keys * w;
+    double *transposed = keys + sets->keys * w;
+    double *q = transposed + sets->keys * w;
     double *s = q + SAMPLES_A_CHUNK * work->columns;
     double *sums = s + sets->keys * count;
     double *spare = sums + count;
@@ -106,7 +106,7 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
     work->blas->gemm(WT_PLAIN, WT_PLAIN, samples, work->columns, w, 1, query, w, work->packed,
                      work->columns, 0, q, work->columns);
     for (size_t i = 0; i < samples; i++) {
-        size_t live = gather_keys(sets, begin + i, keys, turned);
+        size_t live = gather_keys(sets, begin + i, keys, transposed);
         double *row = row_of(work, begin + i, spare);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, live, count, w, 1, keys, w, q + i * work->columns,
                          count, 0, s, count);
@@ -115,8 +115,8 @@ static wt_status attention_chunk(void *argument, size_t begin, size_t end, int w
         else
             relu(live * count, s);
         double scale = spec->activation == WT_ACTIVATION_SOFTMAX ? 1 : 1 / (double)live;
-        work->blas->gemm(WT_PLAIN, WT_PLAIN, w, count, live, scale, turned, live, s, count, 0, row,
-                         count);
+        work->blas->gemm(WT_PLAIN, WT_PLAIN, w, count, live, scale, transposed, live, s, count, 0,
+                         row, count);
         store_float(work, begin + i, row);
     }
     return WT_OK;
@@ -190,9 +190,9 @@ static wt_status make_block(wt_context *context, job *work) {
     work->columns = work->count * features->width;
     work->scratch_each = scratch_numbers(features, sets->keys, work->count);
     size_t workers = (size_t)wt_context_threads(context);
-    WT_TRY(WT_NEW(context, &work->scratch, workers * work->scratch_each, "features"));
+    WT_TRY(WT_NEW2(context, &work->scratch, workers, work->scratch_each, "features"));
     if (!neurons) {
-        WT_TRY(WT_NEW(context, &work->packed, work->count * features->inputs, "packed weights"));
+        WT_TRY(WT_NEW2(context, &work->packed, work->count, features->inputs, "packed weights"));
         pack_weights(work);
     }
     WT_TRY(wt_parallel_for(context, sets->samples, SAMPLES_A_CHUNK,

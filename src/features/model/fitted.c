@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 
 void wt_fitted_free(wt_fitted *fitted) {
     if (fitted == NULL)
@@ -95,15 +95,15 @@ done:
 wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
                           double *mean_square, double *error) {
     size_t q = fitted->outputs;
-    double *predicted = NULL, *wanted = NULL, square = 0, scaled = 0;
+    double square = 0, scaled = 0;
+    if (sets->outputs != q)
+        return wt_fail(context, WT_DATA, "the data has %zu labels a sample, the model %zu",
+                       sets->outputs, q);
+    wt_arena arena = wt_arena_on(context, "predictions");
+    double *predicted = WT_TAKE(&arena, double, sets->samples, q);
+    double *wanted = WT_TAKE(&arena, double, sets->samples, q);
     wt_status status;
-    if (sets->outputs != q) {
-        status = wt_fail(context, WT_DATA, "the data has %zu labels a sample, the model %zu",
-                         sets->outputs, q);
-        goto done;
-    }
-    WT_TRY(WT_NEW(context, &predicted, sets->samples * q, "predictions"));
-    WT_TRY(WT_NEW(context, &wanted, sets->samples * q, "labels"));
+    WT_TRY(arena.status);
     WT_TRY(wt_fitted_predict(context, fitted, sets, predicted));
     wt_fitted_scale_labels(fitted, sets, wanted);
     for (size_t i = 0; i < sets->samples * q; i++) {
@@ -115,7 +115,6 @@ wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt
     *mean_square = square / numbers;
     *error = wt_over_variance(scaled / numbers, wt_variance(wanted, sets->samples, q, q));
 done:
-    wt_release(predicted);
-    wt_release(wanted);
+    wt_arena_free(&arena);
     return status;
 }

@@ -86,7 +86,7 @@ wt_status wt_fitted_save(wt_context *context, const wt_fitted *fitted, const cha
     wt_status status;
     describe(&fitted->model.spec, &words, metadata);
     if (fitted->v != NULL) {
-        WT_TRY(WT_NEW(context, &copy, wt_features_count(features) * q, "value vectors"));
+        WT_TRY(WT_NEW2(context, &copy, wt_features_count(features), q, "value vectors"));
         wt_features_to_file_order(features, fitted->v, q, copy);
         count = feature_tensors(fitted, copy, tensors);
     } else {
@@ -208,8 +208,8 @@ static wt_status read_features(wt_context *context, const wt_file *file, wt_fitt
         read_tensor(context, file, weights->name, neurons ? 2 : 3,
                     neurons ? (size_t[]){units, features->inputs} : (size_t[]){units, side, side},
                     features->weights));
-    WT_TRY(WT_NEW(context, &copy, wt_features_count(features) * q, "value vectors"));
-    WT_TRY(WT_NEW(context, &fitted->v, wt_features_count(features) * q, "value vectors"));
+    WT_TRY(WT_NEW2(context, &copy, wt_features_count(features), q, "value vectors"));
+    WT_TRY(WT_NEW2(context, &fitted->v, wt_features_count(features), q, "value vectors"));
     WT_TRY(read_tensor(context, file, "v", neurons ? 2 : 3,
                        neurons ? (size_t[]){units, q} : (size_t[]){units, side, q}, copy));
     wt_features_to_block_order(features, copy, q, fitted->v);
@@ -234,12 +234,12 @@ static wt_status read_kernel(wt_context *context, const wt_file *file, wt_fitted
     WT_TRY(read_tensor(context, file, "query", 2, (size_t[]){n, spec->dim}, train->query));
     WT_TRY(read_tensor(context, file, "keys", 3, (size_t[]){n, slots, spec->dim}, train->key));
     if (masked) {
-        WT_TRY(WT_NEW(context, &mask, n * slots, "mask"));
+        WT_TRY(WT_NEW2(context, &mask, n, slots, "mask"));
         WT_TRY(read_tensor(context, file, "mask", 2, (size_t[]){n, slots}, mask));
         for (size_t i = 0; i < n * slots; i++)
             train->mask[i] = mask[i] != 0;
     }
-    WT_TRY(WT_NEW(context, &fitted->alpha, n * fitted->outputs, "dual weights"));
+    WT_TRY(WT_NEW2(context, &fitted->alpha, n, fitted->outputs, "dual weights"));
     WT_TRY(read_tensor(context, file, "alpha", 2, (size_t[]){n, fitted->outputs}, fitted->alpha));
     WT_TRY(wt_sets_check(context, train, wt_file_path(file)));
     WT_TRY(wt_model_check_sets(context, spec, wt_file_path(file), train));

@@ -2,12 +2,11 @@
 
 #include <math.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
 
 #define SAMPLES_A_CHUNK 256
-/* What wt_allocate may add to a block. */
-#define BLOCK_EXTRA 128
+/* What an arena and wt_allocate may add to a piece. */
+#define BLOCK_EXTRA 192
 
 typedef struct {
     wt_context *context;
@@ -110,19 +109,18 @@ static wt_status count_live(const opening *work) {
 }
 
 static wt_status open_keys(const opening *work) {
-    wt_context *context = work->context;
     wt_kernel_side *side = work->side;
     wt_status status;
     side->key_width = work->sets->dim + 1;
-    WT_TRY(WT_NEW(context, &side->start, side->samples + 1, "starts of the keys"));
+    side->start = WT_TAKE(&side->arena, size_t, side->samples + 1);
+    WT_TRY(side->arena.status);
     WT_TRY(count_live(work));
-    size_t keys = side->start[side->samples], numbers;
-    if (!wt_multiply(keys, side->key_width, &numbers))
-        numbers = SIZE_MAX;
-    WT_TRY(WT_NEW(context, &side->key, numbers, "unit keys"));
-    WT_TRY(WT_NEW(context, &side->weight, keys, "lengths of the keys"));
+    size_t keys = side->start[side->samples];
+    side->key = WT_TAKE(&side->arena, double, keys, side->key_width);
+    side->weight = WT_TAKE(&side->arena, double, keys);
     if (work->spec->kind == WT_MODEL_KIND_BRFA_INF)
-        WT_TRY(WT_NEW(context, &side->mean, keys, "means of the keys"));
+        side->mean = WT_TAKE(&side->arena, double, keys);
+    WT_TRY(side->arena.status);
 done:
     return status;
 }
@@ -133,14 +131,14 @@ static size_t query_width(const wt_model_spec *spec, size_t keys) {
 
 wt_status wt_kernel_side_open(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
                               wt_kernel_side *out) {
-    *out = (wt_kernel_side){.samples = sets->samples, .query_width = query_width(spec, sets->keys)};
+    *out = (wt_kernel_side){.arena = wt_arena_on(context, "unit tokens"),
+                            .samples = sets->samples,
+                            .query_width = query_width(spec, sets->keys)};
     opening work = {.context = context, .spec = spec, .sets = sets, .side = out};
-    size_t numbers;
-    if (!wt_multiply(out->samples, out->query_width, &numbers))
-        numbers = SIZE_MAX;
     wt_status status;
-    WT_TRY(WT_NEW(context, &out->query, numbers, "unit queries"));
-    WT_TRY(WT_NEW(context, &out->query_length, out->samples, "lengths of the queries"));
+    out->query = WT_TAKE(&out->arena, double, out->samples, out->query_width);
+    out->query_length = WT_TAKE(&out->arena, double, out->samples);
+    WT_TRY(out->arena.status);
     if (spec->kind != WT_MODEL_KIND_RFMLP_INF)
         WT_TRY(open_keys(&work));
     WT_TRY(wt_parallel_for(context, out->samples, SAMPLES_A_CHUNK, fill_chunk, &work));
@@ -151,12 +149,7 @@ done:
 }
 
 void wt_kernel_side_free(wt_kernel_side *side) {
-    wt_release(side->query);
-    wt_release(side->query_length);
-    wt_release(side->start);
-    wt_release(side->key);
-    wt_release(side->weight);
-    wt_release(side->mean);
+    wt_arena_free(&side->arena);
     *side = (wt_kernel_side){0};
 }
 

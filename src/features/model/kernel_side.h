@@ -2,6 +2,7 @@
 #ifndef WT_FEATURES_MODEL_KERNEL_SIDE_H
 #define WT_FEATURES_MODEL_KERNEL_SIDE_H
 
+#include "base/arena.h"
 #include "features/task/sets.h"
 #include "wattle/fit.h"
 
@@ -12,6 +13,7 @@
 /* With x~ = [x; 1] and the live keys of all samples one after the other. For rfmlp-inf the whole
  * z = [x0; x1; ..; xN; 1] stands for the query, and there are no keys. */
 typedef struct wt_kernel_side {
+    wt_arena arena; /* holds the arrays */
     size_t samples;
     size_t query_width;   /* d + 1, or (N + 1) d + 1 */
     double *query;        /* (n, query_width), x~0 / |x~0| */

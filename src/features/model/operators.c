@@ -34,7 +34,7 @@ static wt_status features_gram(wt_context *context, const wt_features *features,
     double *block = NULL;
     wt_status status;
     size_t n = sets->samples, columns = wt_features_block_columns(features);
-    WT_TRY(WT_NEW(context, &block, n * columns, "a block of features"));
+    WT_TRY(WT_NEW2(context, &block, n, columns, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
@@ -65,12 +65,11 @@ wt_status wt_feature_room_open(wt_context *context, const wt_features *features,
     size_t all = wt_features_count(features);
     wt_status status;
     *out = (wt_feature_room){0};
-    WT_TRY(WT_NEW(context, &out->block,
-                  samples * wt_features_block_columns(features) * FLOAT_BLOCKS / 2,
-                  "blocks of features"));
+    WT_TRY(WT_NEW3(context, &out->block, samples, wt_features_block_columns(features),
+                   FLOAT_BLOCKS / 2, "blocks of features"));
     /* Keeping them only saves time: without the memory the work goes on. */
     if (worth_keeping(context, samples, all))
-        (void)WT_NEW(context, &out->kept, samples * all, "features");
+        (void)WT_NEW2(context, &out->kept, samples, all, "features");
 done:
     return status;
 }
@@ -121,7 +120,7 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
     wt_status status = WT_OK;
     if (room == NULL)
         WT_TRY(
-            WT_NEW(context, &own, n * wt_features_block_columns(features), "a block of features"));
+            WT_NEW2(context, &own, n, wt_features_block_columns(features), "a block of features"));
     if (f != NULL)
         memset(f, 0, n * columns * sizeof *f);
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
@@ -147,7 +146,7 @@ wt_status wt_features_apply(wt_context *context, const wt_features *features, co
     double *block = NULL;
     wt_status status;
     size_t n = sets->samples, stride = wt_features_block_columns(features);
-    WT_TRY(WT_NEW(context, &block, n * stride, "a block of features"));
+    WT_TRY(WT_NEW2(context, &block, n, stride, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
@@ -170,7 +169,7 @@ static wt_status kernel_apply(wt_context *context, const wt_model_spec *spec, co
     size_t most = sets->samples < KERNEL_ROWS ? sets->samples : KERNEL_ROWS;
     double *k = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(context, &k, most * n, "kernel rows"));
+    WT_TRY(WT_NEW2(context, &k, most, n, "kernel rows"));
     for (size_t begin = 0; begin < sets->samples; begin += most) {
         size_t rows = sets->samples - begin < most ? sets->samples - begin : most;
         wt_sets part = wt_sets_part(sets, begin, begin + rows);

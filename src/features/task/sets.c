@@ -7,19 +7,13 @@
 wt_status wt_sets_open(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
                        bool masked, wt_sets *out) {
     *out = (wt_sets){.samples = samples, .keys = keys, .dim = dim, .outputs = outputs};
-    size_t tokens, numbers, queries, labels;
-    if (!wt_multiply(samples, keys, &tokens) || !wt_multiply(tokens, dim, &numbers) ||
-        !wt_multiply(samples, dim, &queries) || !wt_multiply(samples, outputs, &labels))
-        return wt_fail(context, WT_MEMORY,
-                       "%zu samples of %zu keys in %zu dimensions with %zu labels are too many",
-                       samples, keys, dim, outputs);
     wt_status status;
-    WT_TRY(WT_NEW(context, &out->query, queries, "query tokens"));
-    WT_TRY(WT_NEW(context, &out->key, numbers, "key tokens"));
+    WT_TRY(WT_NEW2(context, &out->query, samples, dim, "query tokens"));
+    WT_TRY(WT_NEW3(context, &out->key, samples, keys, dim, "key tokens"));
     if (masked)
-        WT_TRY(WT_NEW(context, &out->mask, tokens, "mask"));
+        WT_TRY(WT_NEW2(context, &out->mask, samples, keys, "mask"));
     if (outputs > 0)
-        WT_TRY(WT_NEW(context, &out->y, labels, "labels"));
+        WT_TRY(WT_NEW2(context, &out->y, samples, outputs, "labels"));
 done:
     if (status != WT_OK)
         wt_sets_close(out);
