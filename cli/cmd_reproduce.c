@@ -212,7 +212,7 @@ static wt_status run(cli_call *call) {
         if (!is_wanted(&work, one))
             continue;
         status = run_one(&work, one);
-        WT_TRY(status == WT_INTERRUPTED ? interrupted(&work) : status);
+        WT_TRY(status == WT_INTERRUPTED && !work.given->dry_run ? interrupted(&work) : status);
     }
     if (!work.given->dry_run)
         WT_TRY(conclude(&work));

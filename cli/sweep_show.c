@@ -6,6 +6,7 @@
 
 #include "set_options.h"
 #include "sweep.h"
+#include "wattle/experiment.h"
 
 /* ---- list and export --------------------------------------------------------------------- */
 
@@ -169,7 +170,7 @@ wt_status cli_sweep_experiment(cli_call *call, const char *name) {
         return WT_OK;
     for (size_t i = 0; (one = wt_experiment_at(i)) != NULL && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
-                                 one->name);
+                                 wt_experiment_name(one));
     return wt_fail(call->context, WT_USAGE, "--experiment: '%s' is none of %s", name, names);
 }
 
@@ -183,35 +184,37 @@ static const char *const kinds[] = {
 
 static json_t *describe(const wt_experiment *experiment) {
     json_t *parameters = json_array(), *metrics = json_array();
-    for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_field *one = &experiment->parameters[i];
-        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", one->name,
-                                                    "kind", kinds[one->kind], "default",
-                                                    one->fallback, "help", one->help));
-    }
-    for (size_t i = 0; i < experiment->metric_count; i++)
-        json_array_append_new(metrics, json_string(experiment->metrics[i]));
-    return json_pack("{s:s, s:s, s:I, s:s?, s:I, s:o, s:o}", "name", experiment->name, "summary",
-                     experiment->summary, "result_version", (json_int_t)experiment->result_version,
-                     "group", experiment->group, "reps", (json_int_t)experiment->reps, "parameters",
-                     parameters, "metrics", metrics);
+    const wt_field *field;
+    const char *metric;
+    for (size_t i = 0; (field = wt_experiment_field(experiment, i)) != NULL; i++)
+        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", field->name,
+                                                    "kind", kinds[field->kind], "default",
+                                                    field->fallback, "help", field->help));
+    for (size_t i = 0; (metric = wt_experiment_metric(experiment, i)) != NULL; i++)
+        json_array_append_new(metrics, json_string(metric));
+    return json_pack("{s:s, s:s, s:I, s:s?, s:I, s:o, s:o}", "name", wt_experiment_name(experiment),
+                     "summary", wt_experiment_summary(experiment), "result_version",
+                     (json_int_t)wt_experiment_result_version(experiment), "group",
+                     wt_experiment_group(experiment), "reps",
+                     (json_int_t)wt_experiment_reps(experiment), "parameters", parameters,
+                     "metrics", metrics);
 }
 
 static void print_experiment(const wt_experiment *experiment) {
-    cli_print("%s: %s\n", experiment->name, experiment->summary);
-    for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_field *one = &experiment->parameters[i];
-        cli_print("  %-14s %-15s %-12s %s\n", one->name, kinds[one->kind],
-                  one->fallback == NULL ? "-" : one->fallback, one->help);
-    }
+    const wt_field *field;
+    const char *metric;
+    cli_print("%s: %s\n", wt_experiment_name(experiment), wt_experiment_summary(experiment));
+    for (size_t i = 0; (field = wt_experiment_field(experiment, i)) != NULL; i++)
+        cli_print("  %-14s %-15s %-12s %s\n", field->name, kinds[field->kind],
+                  field->fallback == NULL ? "-" : field->fallback, field->help);
     cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_FIELD_KIND_NATURAL], "0",
               "seeds, a grid");
-    cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", experiment->reps,
+    cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", wt_experiment_reps(experiment),
               "repetitions, each with draws of its own");
-    printf("  metrics:");
-    for (size_t i = 0; i < experiment->metric_count; i++)
-        cli_print(" %s", experiment->metrics[i]);
-    putchar('\n');
+    cli_print("  metrics:");
+    for (size_t i = 0; (metric = wt_experiment_metric(experiment, i)) != NULL; i++)
+        cli_print(" %s", metric);
+    cli_print("\n");
 }
 
 wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given) {
@@ -226,7 +229,7 @@ wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given) {
         goto done;
     }
     for (size_t i = 0; (one = wt_experiment_at(i)) != NULL; i++) {
-        if (wanted != NULL && strcmp(one->name, wanted) != 0)
+        if (wanted != NULL && strcmp(wt_experiment_name(one), wanted) != 0)
             continue;
         if (call->common.json)
             json_array_append_new(all, describe(one));

@@ -10,6 +10,7 @@
 #include "wattle/claims.h"
 #include "wattle/construct.h"
 #include "wattle/curve.h"
+#include "wattle/experiment.h"
 #include "wattle/field.h"
 #include "wattle/fit.h"
 #include "wattle/inspect.h"

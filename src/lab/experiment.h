@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "base/field.h"
+#include "wattle/experiment.h"
 
 /* What one call computes: cells that differ in the grouped parameter alone. */
 typedef struct wt_trial {
@@ -24,7 +25,7 @@ typedef struct wt_cost {
     double flops, bytes;
 } wt_cost;
 
-typedef struct wt_experiment {
+struct wt_experiment {
     const char *name;
     const char *summary;
     /* Counted up whenever the same parameters and seed would give other metrics than before. */
@@ -44,15 +45,11 @@ typedef struct wt_experiment {
     /* metrics (count, metric_count); NaN = not computed. A pure function of the trial: no clock, no
      * files but those the parameters name. A goal that is missed is a metric, not a failure. */
     wt_status (*run)(wt_context *context, const wt_trial *trial, double *metrics);
-} wt_experiment;
+};
 
 extern const wt_experiment wt_experiment_train, wt_experiment_threshold;
 extern const wt_experiment wt_experiment_curve, wt_experiment_recover, wt_experiment_construct;
 
-/* The table; NULL past its end. */
-const wt_experiment *wt_experiment_at(size_t index);
-/* NULL when there is none of that name. */
-const wt_experiment *wt_experiment_find(const char *name);
 /* The place of a parameter; parameter_count when there is none of that name. */
 size_t wt_experiment_parameter(const wt_experiment *experiment, const char *name);
 

@@ -31,3 +31,31 @@ size_t wt_experiment_parameter(const wt_experiment *experiment, const char *name
 uint64_t wt_trial_seed(const wt_trial *trial) {
     return wt_seed_for(trial->seed, "rep", trial->rep);
 }
+
+const char *wt_experiment_name(const wt_experiment *experiment) {
+    return experiment->name;
+}
+
+const char *wt_experiment_summary(const wt_experiment *experiment) {
+    return experiment->summary;
+}
+
+int64_t wt_experiment_result_version(const wt_experiment *experiment) {
+    return experiment->result_version;
+}
+
+const char *wt_experiment_group(const wt_experiment *experiment) {
+    return experiment->group;
+}
+
+size_t wt_experiment_reps(const wt_experiment *experiment) {
+    return experiment->reps;
+}
+
+const wt_field *wt_experiment_field(const wt_experiment *experiment, size_t index) {
+    return index < experiment->parameter_count ? &experiment->parameters[index] : NULL;
+}
+
+const char *wt_experiment_metric(const wt_experiment *experiment, size_t index) {
+    return index < experiment->metric_count ? experiment->metrics[index] : NULL;
+}
