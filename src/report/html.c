@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,9 +58,7 @@ void wt_html_prose(wt_script *page, const char *words) {
 }
 
 void wt_html_code(wt_script *page, const char *words) {
-    wt_script_add(page, "<code>");
-    wt_html_text(page, words);
-    wt_script_add(page, "</code>");
+    wt_html_add(page, "<code>%t</code>", words);
 }
 
 void wt_html_number(wt_script *page, double value) {
@@ -76,15 +75,47 @@ void wt_html_number(wt_script *page, double value) {
     wt_script_add(page, "%s%s", text[0] == '-' ? "−" : "", text[0] == '-' ? text + 1 : text);
 }
 
+void wt_html_add(wt_script *page, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    while (*format != '\0') {
+        size_t plain = strcspn(format, "%");
+        wt_script_bytes(page, format, plain);
+        format += plain;
+        if (*format == '\0')
+            break;
+        switch (format[1]) {
+        case 't':
+            wt_html_text(page, va_arg(values, const char *));
+            break;
+        case 'p':
+            wt_html_prose(page, va_arg(values, const char *));
+            break;
+        case 'c':
+            wt_html_code(page, va_arg(values, const char *));
+            break;
+        case 's':
+            wt_script_add(page, "%s", va_arg(values, const char *));
+            break;
+        case 'z':
+            wt_script_add(page, "%zu", va_arg(values, size_t));
+            break;
+        case 'n':
+            wt_html_number(page, va_arg(values, double));
+            break;
+        default:
+            wt_script_bytes(page, "%", 1);
+            break;
+        }
+        format += 2;
+    }
+    va_end(values);
+}
+
 void wt_html_interval(wt_script *page, wt_interval value) {
     wt_html_number(page, value.value);
-    if (isnan(value.low) || isnan(value.high))
-        return;
-    wt_script_add(page, " <small>(");
-    wt_html_number(page, value.low);
-    wt_script_add(page, ", ");
-    wt_html_number(page, value.high);
-    wt_script_add(page, ")</small>");
+    if (!isnan(value.low) && !isnan(value.high))
+        wt_html_add(page, " <small>(%n, %n)</small>", value.low, value.high);
 }
 
 /* Passes over the element the text starts with: "<title>...</title>". */
@@ -123,9 +154,9 @@ void wt_html_drawing(wt_script *page, const char *svg, const char *prefix, const
         body = strchr(body, '>');
     if (box == NULL || body == NULL || sscanf(box, "viewBox=\"0 0 %d %d\"", &width, &height) != 2)
         return;
-    wt_script_add(page, "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"",
-                  width, height);
-    wt_html_text(page, label);
-    wt_script_add(page, "\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">");
+    wt_html_add(page,
+                "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 %z %z\" aria-label=\"%t\" "
+                "xmlns:xlink=\"http://www.w3.org/1999/xlink\">",
+                (size_t)width, (size_t)height, label);
     add_renamed(page, past(body + 1, "<title>", "</desc>"), prefix);
 }

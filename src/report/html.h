@@ -14,6 +14,9 @@ void wt_html_prose(wt_script *page, const char *words);
 void wt_html_code(wt_script *page, const char *words);
 /* "0.31", "4.2e-05", "-1.5" with a true minus; "-" where it is not finite. */
 void wt_html_number(wt_script *page, double value);
+/* The format as it stands, but for %t: text, %p: prose, %c: code, %n: a double as a number, %z: a
+ * size_t, %s: a string as it is, %%: a percent sign. */
+void wt_html_add(wt_script *page, const char *format, ...);
 /* "0.31 (0.28, 0.34)", the interval in smaller letters; without one where there is none. */
 void wt_html_interval(wt_script *page, wt_interval value);
 

@@ -21,36 +21,32 @@ static const char *file_name(const char *path) {
 }
 
 /* "report.html" has its figures in "report-figures". */
-static wt_status name_folder(wt_page *page) {
+static void name_folder(wt_page *page) {
     const char *name = file_name(page->output), *dot = strrchr(name, '.');
     size_t stem = (size_t)((dot == NULL || dot == name ? name + strlen(name) : dot) - page->output);
-    wt_status status =
-        WT_NEW(page->context, &page->folder, stem + sizeof FOLDER, "the folder's name");
-    if (status != WT_OK)
-        return status;
+    page->folder = WT_TAKE(&page->arena, char, stem + sizeof FOLDER);
+    if (page->folder == NULL)
+        return;
     memcpy(page->folder, page->output, stem);
     memcpy(page->folder + stem, FOLDER, sizeof FOLDER);
     page->folder_name = file_name(page->folder);
-    return WT_OK;
 }
 
-static wt_status shell_word(wt_context *context, const char *path, char **out) {
-    size_t bytes = wt_shell_word(path, NULL, 0) + 1;
-    wt_status status = WT_NEW(context, out, bytes, "a word of a command");
-    if (status == WT_OK)
-        (void)wt_shell_word(path, *out, bytes);
-    return status;
+static char *shell_word(wt_page *page, const char *path) {
+    size_t bytes = path == NULL ? 0 : wt_shell_word(path, NULL, 0) + 1;
+    char *word = WT_TAKE(&page->arena, char, bytes);
+    if (word != NULL)
+        (void)wt_shell_word(path, word, bytes);
+    return word;
 }
 
 /* Commands on the page name files as this one did: they run where it ran. */
 static wt_status spell_paths(wt_page *page, const char *store) {
-    wt_status status;
-    WT_TRY(name_folder(page));
-    WT_TRY(shell_word(page->context, store, &page->store_word));
-    WT_TRY(shell_word(page->context, page->output, &page->output_word));
-    WT_TRY(shell_word(page->context, page->folder, &page->folder_word));
-done:
-    return status;
+    name_folder(page);
+    page->store_word = shell_word(page, store);
+    page->output_word = shell_word(page, page->output);
+    page->folder_word = shell_word(page, page->folder);
+    return page->arena.status;
 }
 
 static wt_status make_folder(wt_page *page) {
@@ -63,19 +59,9 @@ static wt_status make_folder(wt_page *page) {
                    wt_quote(page->folder, shown, sizeof shown), strerror(errno));
 }
 
-/* The earliest and latest date of the cells. */
-static void add_dates(wt_page *page) {
-    if (page->results->first_date == NULL)
-        return;
-    wt_script_add(&page->html, ", finished from ");
-    wt_html_text(&page->html, page->results->first_date);
-    wt_script_add(&page->html, " to ");
-    wt_html_text(&page->html, page->results->last_date);
-}
-
 static void add_head(wt_page *page) {
     wt_script *html = &page->html;
-    size_t failed = page->results->failed;
+    const wt_results *results = page->results;
     wt_script_add(html,
                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -84,19 +70,19 @@ static void add_head(wt_page *page) {
                   wt_version());
     for (const char *const *piece = wt_page_style; *piece != NULL; piece++)
         wt_script_add(html, "%s", *piece);
-    wt_script_add(
-        html, "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%zu cells of ",
-        page->results->count + failed);
-    wt_html_code(html, page->store);
-    wt_script_add(html, ", %zu of them failed", failed);
-    add_dates(page);
+    wt_html_add(html,
+                "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%z cells of "
+                "%c, %z of them failed",
+                results->count + results->failed, page->store, results->failed);
+    if (results->first_date != NULL)
+        wt_html_add(html, ", finished from %t to %t", results->first_date, results->last_date);
     wt_script_add(html, ". <a href=\"#runs\">What was run</a>, <a href=\"#reading\">how to read "
                         "this</a>.</p>\n");
 }
 
 static void add_reading(wt_page *page) {
     wt_script *html = &page->html;
-    wt_script_add(
+    wt_html_add(
         html,
         "<h2 id=\"reading\">How to read this</h2>\n"
         "<p>For every claim there is an effect, one number, and the side of a boundary that the "
@@ -118,11 +104,9 @@ static void add_reading(wt_page *page) {
         "gives the same page, byte for byte. In figures, series with bars are set a little apart "
         "along x, so that bars do "
         "not "
-        "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report ");
-    wt_html_text(html, page->store_word);
-    wt_script_add(html, " -o ");
-    wt_html_text(html, page->output_word);
-    wt_script_add(html, "</pre>\n</main>\n</body>\n</html>\n");
+        "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report %t -o %t</pre>\n"
+        "</main>\n</body>\n</html>\n",
+        page->store_word, page->output_word);
 }
 
 static wt_status add_papers(wt_page *page) {
@@ -130,15 +114,8 @@ static wt_status add_papers(wt_page *page) {
     const wt_paper *paper;
     wt_status status = WT_OK;
     for (size_t i = 0; (paper = wt_paper_at(i)) != NULL; i++) {
-        wt_script_add(html, "<h2>%s. ", paper->number);
-        wt_html_text(html, paper->subject);
-        wt_script_add(html, "</h2>\n<p class=\"soft\">");
-        wt_html_text(html, paper->authors);
-        wt_script_add(html, ": ");
-        wt_html_text(html, paper->title);
-        wt_script_add(html, " (");
-        wt_html_text(html, paper->where);
-        wt_script_add(html, ").</p>\n");
+        wt_html_add(html, "<h2>%s. %t</h2>\n<p class=\"soft\">%t: %t (%t).</p>\n", paper->number,
+                    paper->subject, paper->authors, paper->title, paper->where);
         wt_page_claims(page, paper);
         WT_TRY(wt_page_charts(page, paper));
     }
@@ -161,6 +138,7 @@ done:
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
                         const char *store, const char *output, wt_report_summary *out) {
     wt_page page = {.context = context,
+                    .arena = wt_arena_on(context, "a report"),
                     .html = {.context = context},
                     .results = results,
                     .findings = findings,
@@ -178,17 +156,16 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
         wt_remark(context, "the report has tables alone: %s", out->why);
     }
     add_head(&page);
-    if (!page.drawing) {
-        wt_script_add(&page.html, "<p><strong>There are no figures in this report: ");
-        wt_html_text(&page.html, out->why);
-        wt_script_add(&page.html, ".</strong></p>\n");
-    }
+    if (!page.drawing)
+        wt_html_add(&page.html,
+                    "<p><strong>There are no figures in this report: %t.</strong></p>\n", out->why);
     WT_TRY(spell_paths(&page, store));
     WT_TRY(make_folder(&page));
     WT_TRY(wt_page_sweeps(&page));
     while (wt_chart_spec_at(charts) != NULL)
         charts++;
-    WT_TRY(WT_NEW_ZERO(context, &page.drawn, charts, "charts"));
+    page.drawn = WT_TAKE_ZERO(&page.arena, bool, charts);
+    WT_TRY(page.arena.status);
     wt_page_summary(&page);
     WT_TRY(add_papers(&page));
     WT_TRY(wt_page_runs(&page));
@@ -198,13 +175,7 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
     out->figures = page.figures;
 done:
     wt_script_free(&page.html);
-    wt_release(page.folder);
-    wt_release(page.store_word);
-    wt_release(page.output_word);
-    wt_release(page.folder_word);
-    wt_release(page.sweep_of);
-    wt_release(page.used);
-    wt_release(page.drawn);
+    wt_arena_free(&page.arena);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 typedef struct wt_page {
     wt_context *context;
+    wt_arena arena; /* holds what is pointed to and not const */
     wt_script html;
     const wt_results *results;
     const wt_findings *findings;

@@ -35,17 +35,13 @@ static void add_value(wt_script *html, const wt_chart_series *series, size_t k) 
 
 static void add_heading(wt_script *html, const wt_chart *chart, size_t first, size_t count) {
     const wt_chart_series *series = chart->series + first;
-    wt_script_add(html, "<div class=\"scroll\"><table><caption>");
-    wt_html_text(html, series->panel[0] != '\0' ? series->panel : chart->spec->y_label);
-    wt_script_add(html, "</caption>\n<thead><tr><th>");
-    wt_html_text(html, chart->spec->x_label);
-    wt_script_add(html, "</th>");
+    wt_html_add(html, "<div class=\"scroll\"><table><caption>%t</caption>\n<thead><tr><th>%t</th>",
+                series->panel[0] != '\0' ? series->panel : chart->spec->y_label,
+                chart->spec->x_label);
     for (size_t s = 0; s < count; s++)
-        if (!series[s].line) {
-            wt_script_add(html, "<th class=\"number\">");
-            wt_html_text(html, series[s].name[0] != '\0' ? series[s].name : chart->spec->y_label);
-            wt_script_add(html, "</th>");
-        }
+        if (!series[s].line)
+            wt_html_add(html, "<th class=\"number\">%t</th>",
+                        series[s].name[0] != '\0' ? series[s].name : chart->spec->y_label);
     wt_script_add(html, "</tr></thead>\n<tbody>\n");
 }
 
@@ -67,9 +63,7 @@ static void add_table(wt_script *html, const wt_chart *chart, size_t first, size
             wt_script_add(html, "<tr><td>...</td></tr>\n");
             break;
         }
-        wt_script_add(html, "<tr><td class=\"number\">");
-        wt_html_number(html, next);
-        wt_script_add(html, "</td>");
+        wt_html_add(html, "<tr><td class=\"number\">%n</td>", next);
         for (size_t s = 0; s < count; s++) {
             if (series[s].line)
                 continue;
@@ -132,19 +126,16 @@ static void add_omission(wt_script *html, const wt_chart_shown *shown) {
 /* The shown part of the chart as a figure. */
 static wt_status add_shown(wt_page *page, const wt_chart *chart, const wt_chart_shown *shown) {
     wt_script *html = &page->html;
-    wt_panel *panels = NULL;
-    wt_series *series = NULL;
+    wt_arena arena = wt_arena_on(page->context, "a figure");
+    wt_panel *panels = WT_TAKE_ZERO(&arena, wt_panel, shown->chart.series_count);
+    wt_series *series = WT_TAKE_ZERO(&arena, wt_series, shown->chart.series_count);
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(page->context, &panels, shown->chart.series_count, "a figure"));
-    WT_TRY(WT_NEW_ZERO(page->context, &series, shown->chart.series_count, "a figure"));
+    WT_TRY(arena.status);
     wt_figure figure = wt_chart_figure(&shown->chart, panels, series);
     WT_TRY(wt_page_write_chart(page, chart, &figure));
-    wt_script_add(html, "<figure id=\"%s\"%s><h4>", chart->spec->id,
-                  figure.panel_count > 1 ? " class=\"wide\"" : "");
-    wt_html_text(html, chart->spec->title);
-    wt_script_add(html, "</h4>\n<figcaption>");
-    wt_html_prose(html, chart->spec->caption);
-    wt_script_add(html, "</figcaption>\n");
+    wt_html_add(html, "<figure id=\"%s\"%s><h4>%t</h4>\n<figcaption>%p</figcaption>\n",
+                chart->spec->id, figure.panel_count > 1 ? " class=\"wide\"" : "",
+                chart->spec->title, chart->spec->caption);
     add_omission(html, shown);
     if (page->drawing)
         WT_TRY(add_drawings(page, &shown->chart, &figure));
@@ -161,8 +152,7 @@ static wt_status add_shown(wt_page *page, const wt_chart *chart, const wt_chart_
     wt_script_add(html, "</figure>\n");
     page->figures++;
 done:
-    wt_release(panels);
-    wt_release(series);
+    wt_arena_free(&arena);
     return status;
 }
 

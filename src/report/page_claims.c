@@ -24,8 +24,7 @@ static void add_verdict(wt_script *html, wt_verdict verdict) {
 }
 
 static void add_side(wt_script *html, const wt_finding_part *part) {
-    wt_script_add(html, "%s ", part->above ? "above" : "below");
-    wt_html_number(html, part->boundary);
+    wt_html_add(html, "%s %n", part->above ? "above" : "below", part->boundary);
 }
 
 static void add_number(wt_script *html, const wt_evidence *evidence, double value) {
@@ -68,10 +67,8 @@ void wt_page_summary(wt_page *page) {
         "<tbody>\n");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
-        wt_script_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> ", finding->claim->id,
-                      finding->claim->id);
-        wt_html_prose(html, finding->claim->title);
-        wt_script_add(html, "</td><td>");
+        wt_html_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> %p</td><td>", finding->claim->id,
+                    finding->claim->id, finding->claim->title);
         add_verdict(html, finding->verdict);
         wt_script_add(html, "</td><td class=\"number\">");
         const wt_finding_part *parts = findings->parts + finding->first_part;
@@ -144,8 +141,7 @@ static void add_strip(wt_script *html, const wt_finding_part *part) {
         wt_script_add(html, "<circle class=\"dot\" cx=\"%.1f\" cy=\"12\" r=\"4.5\"/>",
                       left + (effect.value - low) * scale);
     wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">", edge, anchor);
-    wt_html_number(html, part->boundary);
-    wt_script_add(html, "</text>");
+    wt_html_add(html, "%n</text>", part->boundary);
     if (side > 110)
         wt_script_add(html, "<text x=\"%.1f\" y=\"33\" text-anchor=\"%s\">claimed side</text>",
                       part->above ? left + width : left, part->above ? "end" : "start");
@@ -228,8 +224,7 @@ static void add_rival(wt_script *html, const wt_finding_part *part, const wt_cla
                                         [WT_VERDICT_UNDECIDED] = "does not pass",
                                         [WT_VERDICT_REPRODUCED] = "passes as well: this is no test",
                                         [WT_VERDICT_NOT_REPRODUCED] = "fails"};
-    wt_script_add(html, "<p class=\"rival\">Rival: ");
-    wt_html_prose(html, part->rival);
+    wt_html_add(html, "<p class=\"rival\">Rival: %p", part->rival);
     if (wt_evidence_measured(part->of_rival)) {
         wt_script_add(html, ": <strong>");
         add_effect(html, part->of_rival);
@@ -244,9 +239,7 @@ static void add_part(wt_page *page, size_t index) {
     const wt_claim_part *rule = wt_claim_part_at(index);
     const wt_finding_part *part = wt_findings_part(page->findings, index);
     const wt_evidence *evidence = part->measured;
-    wt_script_add(html, "<div class=\"part\"><p>Effect: ");
-    wt_html_prose(html, part->effect);
-    wt_script_add(html, ".</p>\n");
+    wt_html_add(html, "<div class=\"part\"><p>Effect: %p.</p>\n", part->effect);
     if (!wt_evidence_measured(evidence)) {
         add_lack(page, rule);
         return;
@@ -263,9 +256,7 @@ static void add_part(wt_page *page, size_t index) {
     add_basis(html, rule, evidence);
     wt_script_add(html, ". Claimed: ");
     add_side(html, part);
-    wt_script_add(html, " <span class=\"soft\">(");
-    wt_html_prose(html, part->reason);
-    wt_script_add(html, ")</span>. ");
+    wt_html_add(html, " <span class=\"soft\">(%p)</span>. ", part->reason);
     add_verdict(html, part->verdict);
     wt_script_add(html, "</p>\n");
     add_more(html, part);
@@ -275,16 +266,12 @@ static void add_part(wt_page *page, size_t index) {
 
 static void add_claim(wt_page *page, const wt_finding *finding) {
     wt_script *html = &page->html;
-    wt_script_add(html, "<article class=\"claim\" id=\"claim-%s\"><header><h3>%s ",
-                  finding->claim->id, finding->claim->id);
-    wt_html_prose(html, finding->claim->title);
-    wt_script_add(html, "</h3>");
+    const wt_claim *claim = finding->claim;
+    wt_html_add(html, "<article class=\"claim\" id=\"claim-%s\"><header><h3>%s %p</h3>", claim->id,
+                claim->id, claim->title);
     add_verdict(html, finding->verdict);
-    wt_script_add(html, "</header>\n<p>");
-    wt_html_prose(html, finding->claim->sentence);
-    wt_script_add(html, "</p>\n<p class=\"soft\">Source: ");
-    wt_html_prose(html, finding->claim->source);
-    wt_script_add(html, ".</p>\n");
+    wt_html_add(html, "</header>\n<p>%p</p>\n<p class=\"soft\">Source: %p.</p>\n", claim->sentence,
+                claim->source);
     for (size_t p = 0; p < finding->part_count; p++)
         add_part(page, finding->first_part + p);
     wt_script_add(html, "</article>\n");

@@ -66,8 +66,9 @@ wt_status wt_page_sweeps(wt_page *page) {
     char path[4096];
     const wt_results *results = page->results;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(page->context, &page->sweep_of, results->count, "sweeps"));
-    WT_TRY(WT_NEW_ZERO(page->context, &page->used, results->sweeps.count, "sweeps"));
+    page->sweep_of = WT_TAKE_ZERO(&page->arena, uint32_t, results->count);
+    page->used = WT_TAKE_ZERO(&page->arena, bool, results->sweeps.count);
+    WT_TRY(page->arena.status);
     for (size_t i = 0; i < results->sweeps.count; i++) {
         wt_rerun_spec(&spec, results->sweeps.texts[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
@@ -99,35 +100,23 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
         if (!page->used[i])
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */
-        wt_script_add(html, "wattle sweep run ");
-        wt_html_text(html, page->folder_word);
-        wt_script_add(html, "/sweep-%zu.ini", i + 1);
         wt_script words = {.context = page->context};
         wt_rerun_words(&words, page->results->sweeps.texts[i]);
         if (words.status != WT_OK)
             html->status = words.status;
-        if (words.text != NULL)
-            wt_html_text(html, words.text);
+        wt_html_add(html, "wattle sweep run %t/sweep-%z.ini%t --store %t\n", page->folder_word,
+                    i + 1, words.text == NULL ? "" : words.text, page->store_word);
         wt_script_free(&words);
-        wt_script_add(html, " --store ");
-        wt_html_text(html, page->store_word);
-        wt_script_add(html, "\n");
     }
-    wt_script_add(html, "wattle report ");
-    wt_html_text(html, page->store_word);
-    wt_script_add(html, " -o ");
-    wt_html_text(html, page->output_word);
-    wt_script_add(html, "</pre>\n");
+    wt_html_add(html, "wattle report %t -o %t</pre>\n", page->store_word, page->output_word);
 }
 
 void wt_page_links(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
     wt_script_add(html, "<p class=\"soft\">Files:");
     for (size_t i = page->drawing ? 0 : CSV; i < KINDS; i++) {
-        wt_script_add(html, "%s <a href=\"", i == 0 || !page->drawing ? "" : ",");
-        wt_html_text(html, page->folder_name);
-        wt_script_add(html, "/%s.%s\">%s.%s</a>", chart->spec->id, kinds[i], chart->spec->id,
-                      kinds[i]);
+        wt_html_add(html, "%s <a href=\"%t/%s.%s\">%s.%s</a>", i == 0 || !page->drawing ? "" : ",",
+                    page->folder_name, chart->spec->id, kinds[i], chart->spec->id, kinds[i]);
     }
     wt_script_add(html, ". From %zu cells. Made by</p>\n", chart->cells);
     add_commands(page, chart);
@@ -135,12 +124,11 @@ void wt_page_links(wt_page *page, const wt_chart *chart) {
 
 void wt_page_paper(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
-    wt_script_add(html, "<div class=\"paper\"><p class=\"soft\">The numbers are in ");
-    wt_html_text(html, page->folder_name);
-    wt_script_add(html,
-                  "/%s.csv, the figure in %s.svg and %s.pdf beside it. From %zu cells. Made "
-                  "by</p>\n",
-                  chart->spec->id, chart->spec->id, chart->spec->id, chart->cells);
+    wt_html_add(
+        html,
+        "<div class=\"paper\"><p class=\"soft\">The numbers are in %t/%s.csv, the figure in "
+        "%s.svg and %s.pdf beside it. From %z cells. Made by</p>\n",
+        page->folder_name, chart->spec->id, chart->spec->id, chart->spec->id, chart->cells);
     add_commands(page, chart);
     wt_script_add(html, "</div>\n");
 }

@@ -13,10 +13,8 @@
 
 /* Texts with ", " between. */
 static void add_texts(wt_script *html, const wt_least_texts *texts) {
-    for (size_t i = 0; i < texts->count; i++) {
-        wt_script_add(html, "%s", i > 0 ? ", " : "");
-        wt_html_text(html, texts->texts[i]);
-    }
+    for (size_t i = 0; i < texts->count; i++)
+        wt_html_add(html, "%s%t", i > 0 ? ", " : "", texts->texts[i]);
 }
 
 /* "; n = 16,32,64" where the parameter has several values, or one, as is asked. */
@@ -26,10 +24,7 @@ static void add_values(wt_page *page, const char *name, const wt_script *values,
     html->status = html->status == WT_OK ? values->status : html->status;
     if (values->text == NULL || !fits)
         return;
-    wt_script_add(html, "%s", *any ? "; " : "");
-    wt_html_text(html, name);
-    wt_script_add(html, " = ");
-    wt_html_text(html, values->text);
+    wt_html_add(html, "%s%t = %t", *any ? "; " : "", name, values->text);
     *any = true;
 }
 
@@ -73,11 +68,9 @@ static void add_settings(wt_page *page, uint32_t experiment) {
 static void add_experiment(wt_page *page, uint32_t experiment) {
     wt_script *html = &page->html;
     const wt_tally *tally = &page->results->tallies[experiment];
-    wt_script_add(html, "<h4>");
-    wt_html_text(html, tally->name);
-    wt_script_add(html, "</h4>\n<p>%zu cells done, %zu failed, ", tally->done, tally->failed);
-    wt_html_number(html, tally->wall_seconds);
-    wt_script_add(html, " seconds of computing in all. Seeds: ");
+    wt_html_add(html,
+                "<h4>%t</h4>\n<p>%z cells done, %z failed, %n seconds of computing in all. Seeds: ",
+                tally->name, tally->done, tally->failed, tally->wall_seconds);
     (void)wt_rerun_numbers(html, &tally->seeds);
     wt_script_add(html, ". Version: ");
     add_texts(html, &tally->versions);
@@ -93,10 +86,8 @@ static void add_commands(wt_page *page) {
     if (results->commands.count == 0)
         return;
     wt_script_add(html, "<h4>Commands that wrote to the store</h4>\n<pre>");
-    for (size_t i = 0; i < results->commands.count && i < COMMANDS_SHOWN; i++) {
-        wt_html_text(html, results->commands.texts[i]);
-        wt_script_add(html, "\n");
-    }
+    for (size_t i = 0; i < results->commands.count && i < COMMANDS_SHOWN; i++)
+        wt_html_add(html, "%t\n", results->commands.texts[i]);
     if (results->commands.count > COMMANDS_SHOWN)
         wt_script_add(html, "... and %zu more\n", results->commands.count - COMMANDS_SHOWN);
     wt_script_add(html, "</pre>\n");
@@ -110,13 +101,8 @@ static void add_failures(wt_page *page) {
     wt_script_add(html, "<h4>Cells that failed</h4>\n<ul>\n");
     for (size_t i = 0; i < failed && i < WT_FAILURES_KEPT; i++) {
         const wt_failure *failure = &page->results->failures[i];
-        wt_script_add(html, "<li>");
-        wt_html_code(html, failure->hash);
-        wt_script_add(html, " (");
-        wt_html_text(html, failure->experiment);
-        wt_script_add(html, "): ");
-        wt_html_text(html, failure->message);
-        wt_script_add(html, "</li>\n");
+        wt_html_add(html, "<li>%c (%t): %t</li>\n", failure->hash, failure->experiment,
+                    failure->message);
     }
     if (failed > WT_FAILURES_KEPT)
         wt_script_add(html, "<li>and %zu more</li>\n", failed - WT_FAILURES_KEPT);

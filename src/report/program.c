@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/memory.h"
 #include "base/progress.h"
+#include "io/script.h"
 
+#define READ_BYTES  65536
 #define OUTPUT_MOST ((size_t)256 << 20) /* no figure is larger */
 
 /* A running program and what came of it. */
@@ -18,8 +19,7 @@ typedef struct {
     const wt_program *program;
     wt_child child;
     size_t sent;
-    char *text;
-    size_t length, room;
+    wt_script text;
 } running;
 
 static void send_input(running *run) {
@@ -30,32 +30,16 @@ static void send_input(running *run) {
         wt_child_close(&run->child.input);
 }
 
-static wt_status make_room(running *run) {
-    if (run->room - run->length > 65536)
-        return WT_OK;
-    if (run->length > OUTPUT_MOST)
+static wt_status take_output(running *run) {
+    wt_script *text = &run->text;
+    if (text->length > OUTPUT_MOST)
         return wt_fail(run->context, WT_UNAVAILABLE, "%s writes without end",
                        run->program->words[0]);
-    char *larger;
-    size_t room = 2 * run->room + 131072;
-    wt_status status = WT_NEW(run->context, &larger, room, "the figure");
-    if (status != WT_OK)
-        return status;
-    if (run->length > 0)
-        memcpy(larger, run->text, run->length);
-    wt_release(run->text);
-    run->text = larger;
-    run->room = room;
-    return WT_OK;
-}
-
-static wt_status take_output(running *run) {
-    wt_status status = make_room(run);
-    if (status != WT_OK)
-        return status;
-    ssize_t got = read(run->child.output, run->text + run->length, run->room - run->length - 1);
+    if (!wt_script_room(text, READ_BYTES))
+        return text->status;
+    ssize_t got = read(run->child.output, text->text + text->length, READ_BYTES);
     if (got > 0)
-        run->length += (size_t)got;
+        text->length += (size_t)got;
     else if (got == 0 || errno != EINTR)
         wt_child_close(&run->child.output);
     return WT_OK;
@@ -133,20 +117,21 @@ wt_status wt_program_run(wt_context *context, const wt_program *program, char **
                          size_t *bytes) {
     *out = NULL;
     *bytes = 0;
-    running run = {.context = context, .program = program, .child = WT_NO_CHILD};
+    running run = {
+        .context = context, .program = program, .child = WT_NO_CHILD, .text = {.context = context}};
     wt_status status;
-    WT_TRY(make_room(&run));
     WT_TRY(
         wt_child_start(context, program->words, program->words[0], program->install, &run.child));
     WT_TRY(talk(&run));
     wt_child_close(&run.child.input);
     WT_TRY(finish(&run));
-    run.text[run.length] = '\0';
-    *out = run.text;
-    *bytes = run.length;
-    run.text = NULL;
+    wt_script_bytes(&run.text, "", 0); /* the 0 at its end */
+    WT_TRY(run.text.status);
+    *out = run.text.text;
+    *bytes = run.text.length;
+    run.text.text = NULL;
 done:
     wt_child_end(&run.child);
-    wt_release(run.text);
+    wt_script_free(&run.text);
     return status;
 }
