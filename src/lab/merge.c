@@ -1,9 +1,9 @@
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "lab/flat.h"
 #include "lab/store.h"
 
 /* A point of a curve that was solved together with other n agrees to rounding, about 1e-10. */
@@ -17,25 +17,21 @@ typedef struct {
     bool put;
 } merging;
 
-static bool same_number(const json_t *a, const json_t *b) {
-    double x = json_number_value(a), y = json_number_value(b);
-    return json_is_null(a) == json_is_null(b) && fabs(x - y) <= SAME * fmax(fabs(x), fabs(y));
+static bool same_number(const wt_flat_member *a, const wt_flat_member *b) {
+    double x = wt_flat_number(a), y = wt_flat_number(b);
+    return (a->kind == WT_FLAT_NULL) == (b->kind == WT_FLAT_NULL) &&
+           (isnan(x) ? isnan(y) : fabs(x - y) <= SAME * fmax(fabs(x), fabs(y)));
 }
 
-/* Whether two objects of metrics agree to rounding. */
+/* Whether two objects of metrics agree to rounding: their names are in rising order. */
 static bool same_metrics(const char *here, const char *there) {
-    json_t *a = json_loads(here, 0, NULL), *b = json_loads(there, 0, NULL);
-    bool same =
-        json_is_object(a) && json_is_object(b) && json_object_size(a) == json_object_size(b);
-    const char *name;
-    json_t *value;
-    json_object_foreach(a, name, value) {
-        const json_t *other = json_object_get(b, name);
-        same = same && other != NULL && same_number(value, other);
-    }
-    json_decref(a);
-    json_decref(b);
-    return same;
+    wt_flat left = {.at = here}, right = {.at = there};
+    wt_flat_member a, b;
+    while (wt_flat_next(&left, &a))
+        if (!wt_flat_next(&right, &b) || a.name_length != b.name_length ||
+            memcmp(a.name, b.name, a.name_length) != 0 || !same_number(&a, &b))
+            return false;
+    return !wt_flat_next(&right, &b) && !left.wrong && !right.wrong;
 }
 
 /* The cell as the store has it, beside that of the other store. */

@@ -1,4 +1,4 @@
-/* What is in a store: cells, and facts about the store itself. */
+/* What is in a store: cells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,18 +28,16 @@ enum {
     FINISHED_DATE
 };
 
-/* Text to parameter number `at`, from 1; it must outlive the statement. */
-static wt_status bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
-                      const char *text) {
+wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
+                        const char *text) {
     return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK
                ? WT_OK
                : wt_store_fail(context, store);
 }
 
-/* Text without a zero byte in it, in whatever letters; `what` and `whose` stand in sentences. */
-static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
-                           int column, const char *what, const char *whose, const char **out,
-                           size_t *length) {
+wt_status wt_store_take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                             int column, const char *what, const char *whose, const char **out,
+                             size_t *length) {
     const char *reason = NULL;
     sqlite3_value *value = sqlite3_column_value(row, column); /* ours alone, without mutexes */
     bool text = sqlite3_value_type(value) == SQLITE_TEXT;
@@ -56,11 +54,10 @@ static wt_status take_text(wt_context *context, const wt_store *store, sqlite3_s
                                     store->shown, what, whose, reason);
 }
 
-/* UTF-8 text. */
-static wt_status take_words(wt_context *context, const wt_store *store, sqlite3_stmt *row,
-                            int column, const char *what, const char *whose, const char **out) {
+wt_status wt_store_take_words(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                              int column, const char *what, const char *whose, const char **out) {
     size_t length = 0;
-    wt_status status = take_text(context, store, row, column, what, whose, out, &length);
+    wt_status status = wt_store_take_text(context, store, row, column, what, whose, out, &length);
     if (status != WT_OK || wt_utf8_valid_bytes(*out, length))
         return status;
     return wt_fail(context, WT_DATA, "%s: is damaged: the %s of %s is not UTF-8", store->shown,
@@ -92,7 +89,7 @@ static wt_status read_numbers(wt_context *context, const wt_store *store, sqlite
                               const char *whose, wt_record *out) {
     const char *state;
     wt_status status;
-    WT_TRY(take_words(context, store, row, STATE, "state", whose, &state));
+    WT_TRY(wt_store_take_words(context, store, row, STATE, "state", whose, &state));
     out->failed = strcmp(state, "failed") == 0;
     if (!out->failed && strcmp(state, "done") != 0)
         return cell_fails(context, store, whose, "is neither done nor failed");
@@ -120,7 +117,7 @@ static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_s
                            wt_record *out) {
     char whose[] = "cell 123456789012";
     wt_status status;
-    WT_TRY(take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
+    WT_TRY(wt_store_take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
     if (!is_hash(out->hash)) {
         status = cell_fails(context, store, "a cell", "has a hash that is no hash");
         goto done;
@@ -128,8 +125,8 @@ static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_s
     snprintf(whose + 5, sizeof whose - 5, "%.12s", out->hash);
     for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].name != NULL)
-            WT_TRY(take_words(context, store, row, (int)i, columns[i].name, whose,
-                              (const char **)(void *)((char *)out + columns[i].place)));
+            WT_TRY(wt_store_take_words(context, store, row, (int)i, columns[i].name, whose,
+                                       (const char **)(void *)((char *)out + columns[i].place)));
     WT_TRY(read_numbers(context, store, row, whose, out));
 done:
     return status;
@@ -163,7 +160,7 @@ wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experi
                                                  " FROM cell WHERE experiment = ?1 ORDER BY hash",
                             &statement));
     if (experiment != NULL)
-        WT_TRY(bind(context, store, statement, 1, experiment));
+        WT_TRY(wt_store_bind(context, store, statement, 1, experiment));
     WT_TRY(walk(context, store, statement, take, user, &rows));
 done:
     sqlite3_finalize(statement);
@@ -177,7 +174,7 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
     if (store->get == NULL)
         WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1",
                                 &store->get));
-    WT_TRY(bind(context, store, store->get, 1, hash));
+    WT_TRY(wt_store_bind(context, store, store->get, 1, hash));
     WT_TRY(walk(context, store, store->get, take, user, &rows));
     *found = rows > 0;
 done:
@@ -241,7 +238,7 @@ static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt 
                            [FINISHED_DATE] = record->finished_date};
     for (int i = 0; i <= FINISHED_DATE; i++) {
         wt_status status =
-            texts[i] == NULL ? WT_OK : bind(context, store, statement, i + 1, texts[i]);
+            texts[i] == NULL ? WT_OK : wt_store_bind(context, store, statement, i + 1, texts[i]);
         if (status != WT_OK)
             return status;
     }
@@ -306,112 +303,6 @@ done:
     if (status != WT_OK)
         wt_store_drop(store);
     return status;
-}
-
-/* Commands name files, and names of files are any bytes: what is no UTF-8 is spelled \xNN. To be
- * released. */
-static wt_status spell(wt_context *context, const char *text, char **out) {
-    size_t left = strlen(text); /* a text of SQLite is below 2^31 bytes */
-    wt_status status;
-    WT_TRY(WT_NEW(context, out, 4 * left + WT_SHOWN_CHARACTER, "a fact about a store"));
-    char *end = *out;
-    for (size_t taken; left > 0; text += taken, left -= taken) {
-        taken = wt_utf8_length(text, left);
-        memcpy(end, text, taken);
-        end += taken;
-        if (taken == 0) {
-            taken = wt_show_character(text, left, end);
-            end += strlen(end);
-        }
-    }
-    *end = '\0';
-done:
-    return status;
-}
-
-wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user) {
-    sqlite3_stmt *statement = NULL;
-    char *spelled = NULL;
-    int step = SQLITE_DONE;
-    wt_status status;
-    WT_TRY(wt_store_prepare(context, store, "SELECT kind, text FROM about ORDER BY rowid",
-                            &statement));
-    while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW) {
-        const char *kind, *text;
-        WT_TRY(take_words(context, store, statement, 0, "kind", "a fact about it", &kind));
-        size_t length;
-        WT_TRY(take_text(context, store, statement, 1, "text", "a fact about it", &text, &length));
-        if (!wt_utf8_valid_bytes(text, length)) {
-            wt_release(spelled);
-            WT_TRY(spell(context, text, &spelled));
-            text = spelled;
-        }
-        WT_TRY(take(user, kind, text));
-    }
-    if (step != SQLITE_DONE)
-        status = wt_store_fail(context, store);
-done:
-    wt_release(spelled);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text) {
-    sqlite3_stmt *statement = NULL;
-    wt_status status;
-    WT_TRY(wt_store_begin(context, store));
-    WT_TRY(wt_store_prepare(context, store,
-                            "INSERT INTO about SELECT ?1, ?2 WHERE NOT EXISTS"
-                            " (SELECT 1 FROM about WHERE kind = ?1 AND text = ?2)",
-                            &statement));
-    WT_TRY(bind(context, store, statement, 1, kind));
-    WT_TRY(bind(context, store, statement, 2, text));
-    if (wt_store_step(context, store, statement) != SQLITE_DONE)
-        status = wt_store_fail(context, store);
-done:
-    sqlite3_finalize(statement);
-    if (status != WT_OK)
-        wt_store_drop(store);
-    return status;
-}
-
-typedef struct {
-    wt_context *context;
-    const wt_store *store;
-    const char *experiment, *meaning;
-    bool known;
-} declaration;
-
-/* "curve 1 a,b": the name up to the first space decides. */
-static wt_status check_meaning(void *user, const char *kind, const char *text) {
-    declaration *wanted = user;
-    size_t length = strlen(wanted->experiment);
-    if (strcmp(kind, "experiment") != 0 || strncmp(text, wanted->experiment, length) != 0 ||
-        text[length] != ' ')
-        return WT_OK;
-    wanted->known = true;
-    if (strcmp(text, wanted->meaning) == 0)
-        return WT_OK;
-    return wt_fail(wanted->context, WT_DATA,
-                   "%s: holds cells of another meaning of '%s': result version and parameters are "
-                   "'%s' there, '%s' here; take another store",
-                   wanted->store->shown, wanted->experiment, text + length + 1,
-                   wanted->meaning + length + 1);
-}
-
-wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
-                         const char *meaning) {
-    declaration wanted = {context, store, experiment, meaning, false};
-    return wt_store_about(context, store, check_meaning, &wanted);
-}
-
-wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
-                           const char *meaning) {
-    declaration wanted = {context, store, experiment, meaning, false};
-    wt_status status = wt_store_about(context, store, check_meaning, &wanted);
-    if (status != WT_OK || wanted.known)
-        return status;
-    return wt_store_note(context, store, "experiment", meaning);
 }
 
 wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out) {

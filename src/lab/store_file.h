@@ -31,6 +31,17 @@ wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql
                            sqlite3_stmt **out);
 /* SQLITE_ROW, SQLITE_DONE or a failure. */
 int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement);
+/* Binds text to parameter number `at`, from 1; the text must outlive the statement. */
+wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
+                        const char *text);
+/* Text of a row without a zero byte in it, in whatever letters; `what` and `whose` stand in
+ * sentences. */
+wt_status wt_store_take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                             int column, const char *what, const char *whose, const char **out,
+                             size_t *length);
+/* The same of UTF-8. */
+wt_status wt_store_take_words(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                              int column, const char *what, const char *whose, const char **out);
 /* Begins a transaction unless one is open. */
 wt_status wt_store_begin(wt_context *context, wt_store *store);
 
