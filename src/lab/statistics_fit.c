@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "wattle/random.h"
 
 #define LEAST_RESAMPLED 6  /* points; fewer have too few residuals to draw from */
@@ -85,25 +85,6 @@ typedef struct {
     double *y, *residuals, *uniform, *slopes, *intercepts;
 } scratch;
 
-static wt_status scratch_open(wt_context *context, size_t count, scratch *room) {
-    wt_status status;
-    WT_TRY(WT_NEW(context, &room->y, count, "a bootstrap"));
-    WT_TRY(WT_NEW(context, &room->residuals, count, "a bootstrap"));
-    WT_TRY(WT_NEW(context, &room->uniform, count, "a bootstrap"));
-    WT_TRY(WT_NEW(context, &room->slopes, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
-    WT_TRY(WT_NEW(context, &room->intercepts, WT_BOOTSTRAP_DRAWS, "a bootstrap"));
-done:
-    return status;
-}
-
-static void scratch_close(scratch *room) {
-    wt_release(room->y);
-    wt_release(room->residuals);
-    wt_release(room->uniform);
-    wt_release(room->slopes);
-    wt_release(room->intercepts);
-}
-
 /* Residuals of equal variance, centred. */
 static void spread_residuals(const line *fit, const double *u, const double *y, size_t count,
                              double *out) {
@@ -159,14 +140,18 @@ static void by_student(const line *fit, size_t count, wt_affine_fit *out) {
 
 static wt_status by_bootstrap(wt_context *context, const line *fit, const double *u,
                               const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
-    scratch room = {0};
-    wt_status status;
-    WT_TRY(scratch_open(context, count, &room));
-    spread_residuals(fit, u, y, count, room.residuals);
-    bootstrap(fit, u, count, seed, &room, out);
-done:
-    scratch_close(&room);
-    return status;
+    wt_arena arena = wt_arena_on(context, "a bootstrap");
+    scratch room = {.y = WT_TAKE(&arena, double, count),
+                    .residuals = WT_TAKE(&arena, double, count),
+                    .uniform = WT_TAKE(&arena, double, count),
+                    .slopes = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS),
+                    .intercepts = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS)};
+    if (arena.status == WT_OK) {
+        spread_residuals(fit, u, y, count, room.residuals);
+        bootstrap(fit, u, count, seed, &room, out);
+    }
+    wt_arena_free(&arena);
+    return arena.status;
 }
 
 static wt_status fit_line(wt_context *context, const double *u, const double *y, size_t count,
@@ -191,7 +176,7 @@ static wt_status fit_line(wt_context *context, const double *u, const double *y,
     return status;
 }
 
-static double grown(wt_growth growth, double x) {
+double wt_growth_at(wt_growth growth, double x) {
     return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
 }
 
@@ -202,7 +187,7 @@ wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *
     WT_TRY(wt_check_choice(context, "growth", (int)growth, GROWTHS));
     WT_TRY(WT_NEW(context, &u, count, "a fit"));
     for (size_t i = 0; i < count; i++)
-        u[i] = grown(growth, x[i]);
+        u[i] = wt_growth_at(growth, x[i]);
     WT_TRY(fit_line(context, u, y, count, seed, out));
 done:
     wt_release(u);

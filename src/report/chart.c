@@ -11,33 +11,29 @@
 
 enum { LOOKED_AT = 1000 };
 
-wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points) {
-    size_t numbers = 4 * sizeof *series->x + sizeof *series->cells;
-    char *block = NULL;
-    wt_status status =
-        wt_allocate_zero(context, &block, points, numbers + sizeof *series->open, "a chart");
-    if (status != WT_OK)
-        return status;
-    series->x = (double *)(void *)block;
-    series->y = series->x + points;
-    series->low = series->y + points;
-    series->high = series->low + points;
-    series->cells = (size_t *)(void *)(series->high + points);
+/* One piece of the arena: charts of large stores have many series. */
+wt_chart_series *wt_chart_series_open(wt_chart *chart, size_t points) {
+    wt_chart_series *series = &chart->series[chart->series_count];
+    size_t bytes = 4 * sizeof *series->x + sizeof *series->cells + sizeof *series->open;
+    double *x = (double *)(void *)WT_TAKE_ZERO(&chart->arena, unsigned char, points, bytes);
+    if (x == NULL)
+        return NULL;
+    *series =
+        (wt_chart_series){.x = x, .y = x + points, .low = x + 2 * points, .high = x + 3 * points};
+    series->cells = (size_t *)(void *)(x + 4 * points);
     series->open = (unsigned char *)(series->cells + points);
-    return WT_OK;
+    chart->series_count++;
+    return series;
 }
 
 void wt_chart_free(wt_chart *chart) {
-    for (size_t i = 0; chart->series != NULL && i < chart->series_count; i++)
-        wt_release(chart->series[i].x);
-    wt_release(chart->series);
-    wt_release(chart->from);
+    wt_arena_free(&chart->arena);
     *chart = (wt_chart){0};
 }
 
 wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
                          wt_chart *out) {
-    *out = (wt_chart){.spec = spec};
+    *out = (wt_chart){.spec = spec, .arena = wt_arena_on(context, "a chart")};
     return spec->build(context, results, spec, out);
 }
 
@@ -171,16 +167,17 @@ done:
     return status;
 }
 
-static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t index,
-                             const wt_chart_spec *spec, double *values, wt_chart_series *series) {
+static wt_status add_series(wt_context *context, const wt_lines *lines, size_t index,
+                            double *values, wt_chart *out) {
     const wt_line *line = &lines->lines[index];
     const wt_line_point *points = lines->points + line->first;
-    wt_status status;
-    WT_TRY(wt_chart_series_open(context, series, line->different_x));
+    wt_chart_series *series = wt_chart_series_open(out, line->different_x);
+    if (series == NULL)
+        return out->arena.status;
     for (size_t begin = 0, end; begin < line->count; begin = end) {
         for (end = begin; end < line->count && points[end].x == points[begin].x; end++)
             values[end - begin] = points[end].y;
-        wt_interval at = wt_line_summary(spec->rule, values, end - begin);
+        wt_interval at = wt_line_summary(out->spec->rule, values, end - begin);
         size_t k = series->count++;
         series->x[k] = points[begin].x;
         series->y[k] = at.value;
@@ -188,8 +185,7 @@ static wt_status fill_series(wt_context *context, const wt_lines *lines, size_t 
         series->high[k] = isnan(at.high) ? at.value : at.high;
         series->cells[k] = end - begin;
     }
-done:
-    return status;
+    return wt_check_cancelled(context);
 }
 
 static int by_place(const void *left, const void *right) {
@@ -242,27 +238,24 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
                             .y = spec->y,
                             .apart = spec->apart};
     wt_lines lines;
-    double *values = NULL;
     wt_status status;
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     if (lines.line_count == 0)
         goto done;
-    WT_TRY(WT_NEW(context, &values, lines.point_count, "a chart"));
-    WT_TRY(WT_NEW_ZERO(context, &out->series, lines.line_count, "a chart"));
-    WT_TRY(WT_NEW(context, &out->from, lines.point_count, "a chart"));
+    double *values = WT_TAKE(&out->arena, double, lines.point_count);
+    out->series = WT_TAKE(&out->arena, wt_chart_series, lines.line_count);
+    out->from = WT_TAKE(&out->arena, uint32_t, lines.point_count);
+    WT_TRY(out->arena.status);
     for (; out->cells < lines.point_count; out->cells++)
         out->from[out->cells] = lines.points[out->cells].cell;
-    for (size_t i = 0; i < lines.line_count; i++) {
-        out->series_count++; /* so that its points are freed whatever happens */
-        WT_TRY(fill_series(context, &lines, i, spec, values, &out->series[i]));
-    }
+    for (size_t i = 0; i < lines.line_count; i++)
+        WT_TRY(add_series(context, &lines, i, values, out));
     WT_TRY(name_series(context, &lines, spec, out));
     qsort(out->series, out->series_count, sizeof *out->series, by_place);
     if (out->series_count <= LOOKED_AT)
         wt_chart_looks(out);
 done:
     wt_lines_free(&lines);
-    wt_release(values);
     return status;
 }
 

@@ -34,15 +34,16 @@ const wt_chart_spec *wt_chart_spec_at(size_t index);
 typedef struct wt_chart_series {
     char panel[WT_CHART_NAME], name[WT_CHART_NAME];
     size_t look, count;
-    bool line;                  /* a fit: no points, no intervals */
-    bool parted;                /* points that no line joins */
-    double *x, *y, *low, *high; /* all in the block of x, as what follows */
-    size_t *cells;              /* that each point is made of */
+    bool line;   /* a fit: no points, no intervals */
+    bool parted; /* points that no line joins */
+    double *x, *y, *low, *high;
+    size_t *cells;       /* that each point is made of */
     unsigned char *open; /* sums of WT_OPEN_..: ends that are those of a grid and not measured */
 } wt_chart_series;
 
 struct wt_chart {
     const wt_chart_spec *spec;
+    wt_arena arena; /* holds what follows */
     size_t series_count;
     wt_chart_series *series; /* by panel, then name */
     size_t cells;
@@ -63,8 +64,8 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
 wt_status wt_chart_critical(wt_context *context, const wt_results *results,
                             const wt_chart_spec *spec, wt_chart *out);
 
-/* Room for the points of a series. */
-wt_status wt_chart_series_open(wt_context *context, wt_chart_series *series, size_t points);
+/* Room for the points of the next series of the chart; NULL where there is none. */
+wt_chart_series *wt_chart_series_open(wt_chart *chart, size_t points);
 /* Series from `first` on that share its panel. */
 size_t wt_chart_panel(const wt_chart *chart, size_t first);
 

@@ -19,10 +19,10 @@ static const double published[PUBLISHED][3] = {
 
 /* A critical m, or an end of its interval, that the grid of m does not hold stands at the grid's
  * end and is told to be open. */
-static wt_status add_measured(wt_context *context, const wt_critical *sizes, size_t count,
-                              wt_chart_series *out) {
-    wt_status status;
-    WT_TRY(wt_chart_series_open(context, out, count));
+static void add_measured(wt_chart *chart, const wt_critical *sizes, size_t count) {
+    wt_chart_series *out = wt_chart_series_open(chart, count);
+    if (out == NULL)
+        return;
     snprintf(out->name, sizeof out->name, "measured");
     out->parted = true;
     for (size_t i = 0; i < count; i++) {
@@ -42,13 +42,12 @@ static wt_status add_measured(wt_context *context, const wt_critical *sizes, siz
             out->open[k] = (unsigned char)((size->cut_low ? WT_OPEN_LOW : 0) |
                                            (size->cut_high ? WT_OPEN_HIGH : 0));
     }
-done:
-    return status;
 }
 
-static wt_status add_published(wt_context *context, wt_chart_series *out) {
-    wt_status status;
-    WT_TRY(wt_chart_series_open(context, out, PUBLISHED));
+static void add_published(wt_chart *chart) {
+    wt_chart_series *out = wt_chart_series_open(chart, PUBLISHED);
+    if (out == NULL)
+        return;
     snprintf(out->name, sizeof out->name, "published");
     out->look = 1;
     out->parted = true;
@@ -60,21 +59,16 @@ static wt_status add_published(wt_context *context, wt_chart_series *out) {
         out->high[i] = published[i][1] + published[i][2];
         out->cells[i] = 40; /* trials, as the paper says */
     }
-done:
-    return status;
-}
-
-static double grown(wt_growth growth, double x) {
-    return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
 }
 
 /* a + b f(T) through the critical m that were found, x and y, from the least T to the largest. */
 static wt_status add_law(wt_context *context, wt_growth growth, const double *x, const double *y,
-                         size_t count, wt_chart_series *out) {
+                         size_t count, wt_chart *chart) {
     wt_affine_fit fit;
-    wt_status status;
-    WT_TRY(wt_affine_fit_of(context, growth, x, y, count, WT_CLAIM_SEED, &fit));
-    WT_TRY(wt_chart_series_open(context, out, LAW_POINTS));
+    wt_status status = wt_affine_fit_of(context, growth, x, y, count, WT_CLAIM_SEED, &fit);
+    wt_chart_series *out = status == WT_OK ? wt_chart_series_open(chart, LAW_POINTS) : NULL;
+    if (out == NULL)
+        return status == WT_OK ? chart->arena.status : status;
     snprintf(out->name, sizeof out->name, "%s%sT, R² %.3f, AIC %.1f",
              growth == WT_GROWTH_LINEAR ? "" : wt_growth_name(growth),
              growth == WT_GROWTH_LINEAR ? "" : " ", fit.r_squared, fit.aic);
@@ -84,33 +78,27 @@ static wt_status add_law(wt_context *context, wt_growth growth, const double *x,
     for (size_t i = 0; i < LAW_POINTS; i++) {
         double share = (double)i / (LAW_POINTS - 1);
         out->x[i] = x[0] * pow(x[count - 1] / x[0], share);
-        out->y[i] = fit.intercept.value + fit.slope.value * grown(growth, out->x[i]);
+        out->y[i] = fit.intercept.value + fit.slope.value * wt_growth_at(growth, out->x[i]);
         out->low[i] = out->high[i] = out->y[i];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The three laws, where enough lengths have a critical m. */
 static wt_status add_laws(wt_context *context, const wt_critical *sizes, size_t count,
                           wt_chart *out) {
-    double *x = NULL, *y = NULL;
+    double *x = WT_TAKE(&out->arena, double, count), *y = WT_TAKE(&out->arena, double, count);
     size_t found = 0;
     wt_status status;
-    WT_TRY(WT_NEW(context, &x, count, "a chart"));
-    WT_TRY(WT_NEW(context, &y, count, "a chart"));
+    WT_TRY(out->arena.status);
     for (size_t i = 0; i < count; i++)
         if (isfinite(sizes[i].m.value)) {
             x[found] = sizes[i].x;
             y[found++] = sizes[i].m.value;
         }
-    for (size_t law = 0; law < LAWS && found >= 3; law++) {
-        out->series_count++;
-        WT_TRY(add_law(context, (wt_growth)law, x, y, found, &out->series[2 + law]));
-    }
+    for (size_t law = 0; law < LAWS && found >= 3; law++)
+        WT_TRY(add_law(context, (wt_growth)law, x, y, found, out));
 done:
-    wt_release(x);
-    wt_release(y);
     return status;
 }
 
@@ -124,22 +112,19 @@ static const wt_claim_part *threshold_part(void) {
 }
 
 /* The cells that the critical sizes are made of. */
-static wt_status note_cells(wt_context *context, const wt_results *results,
-                            const wt_claim_part *part, wt_chart *out) {
+static wt_status note_cells(const wt_results *results, const wt_claim_part *part, wt_chart *out) {
     uint32_t experiment = wt_results_experiment(results, part->experiment);
-    bool *fits = NULL; /* (settings) */
-    wt_status status;
-    WT_TRY(WT_NEW(context, &fits, results->setting_count, "a chart"));
+    bool *fits = WT_TAKE(&out->arena, bool, results->setting_count);
+    out->from = WT_TAKE(&out->arena, uint32_t, results->count);
+    if (out->arena.status != WT_OK)
+        return out->arena.status;
     for (uint32_t i = 0; i < results->setting_count; i++)
         fits[i] = results->settings[i].experiment == experiment &&
                   wt_setting_fits(results, i, part->where);
-    WT_TRY(WT_NEW(context, &out->from, results->count, "a chart"));
     for (uint32_t i = 0; i < results->count; i++)
         if (fits[results->cells[i].setting])
             out->from[out->cells++] = i;
-done:
-    wt_release(fits);
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_chart_critical(wt_context *context, const wt_results *results,
@@ -151,16 +136,17 @@ wt_status wt_chart_critical(wt_context *context, const wt_results *results,
     WT_TRY(wt_critical_sizes(context, results, threshold_part(), &sizes, &count, NULL));
     if (count < 2)
         goto done;
-    WT_TRY(WT_NEW_ZERO(context, &out->series, 2 + LAWS, "a chart"));
-    out->series_count = 1;
-    WT_TRY(add_measured(context, sizes, count, &out->series[0]));
+    out->series = WT_TAKE(&out->arena, wt_chart_series, 2 + LAWS);
+    WT_TRY(out->arena.status);
+    add_measured(out, sizes, count);
+    WT_TRY(out->arena.status);
     if (out->series[0].count == 0) {
         wt_chart_free(out);
         goto done;
     }
-    WT_TRY(note_cells(context, results, threshold_part(), out));
-    out->series_count = 2;
-    WT_TRY(add_published(context, &out->series[1]));
+    WT_TRY(note_cells(results, threshold_part(), out));
+    add_published(out);
+    WT_TRY(out->arena.status);
     WT_TRY(add_laws(context, sizes, count, out));
 done:
     wt_release(sizes);

@@ -1,6 +1,5 @@
 /* What of a chart a reader can take in: as many panels, lines and points as fit a page. Where there
  * are more, some are chosen, evenly spread over all; the file of numbers has the rest. */
-#include "base/memory.h"
 #include "report/chart.h"
 
 enum { PANELS = 12, POINTS = 200 }; /* lines of a panel: WT_LOOKS, so that no two look alike */
@@ -32,54 +31,48 @@ static size_t most_points(const wt_chart *chart) {
 }
 
 /* A copy of the series with the points that are shown. */
-static wt_status copy_series(wt_context *context, const wt_chart_series *from,
-                             wt_chart_series *out) {
+static void copy_series(const wt_chart_series *from, wt_chart *out) {
     size_t count = least(from->count, POINTS);
-    wt_status status;
-    *out = *from;
-    out->x = NULL;
-    WT_TRY(wt_chart_series_open(context, out, count));
-    out->count = count;
+    wt_chart_series *series = wt_chart_series_open(out, count), room;
+    if (series == NULL)
+        return;
+    room = *series;
+    *series = *from;
+    series->count = count;
+    series->x = room.x, series->y = room.y, series->low = room.low, series->high = room.high;
+    series->cells = room.cells, series->open = room.open;
     for (size_t i = 0; i < count; i++) {
         size_t k = chosen(i, count, from->count);
-        out->x[i] = from->x[k];
-        out->y[i] = from->y[k];
-        out->low[i] = from->low[k];
-        out->high[i] = from->high[k];
-        out->cells[i] = from->cells[k];
-        out->open[i] = from->open[k];
+        series->x[i] = from->x[k];
+        series->y[i] = from->y[k];
+        series->low[i] = from->low[k];
+        series->high[i] = from->high[k];
+        series->cells[i] = from->cells[k];
+        series->open[i] = from->open[k];
     }
-done:
-    return status;
-}
-
-static wt_status copy_panel(wt_context *context, const wt_chart *chart, size_t first,
-                            wt_chart_shown *out) {
-    size_t count = wt_chart_panel(chart, first), shown = least(count, WT_LOOKS);
-    wt_status status = WT_OK;
-    for (size_t i = 0; i < shown; i++) {
-        wt_chart_series *series = &out->chart.series[out->chart.series_count++];
-        WT_TRY(copy_series(context, &chart->series[first + chosen(i, shown, count)], series));
-    }
-done:
-    return status;
 }
 
 wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_shown *out) {
     size_t panels, at = 0, next = 0;
     wt_status status;
-    *out = (wt_chart_shown){.chart = {.spec = chart->spec}, .points_of = most_points(chart)};
+    *out =
+        (wt_chart_shown){.chart = {.spec = chart->spec, .arena = wt_arena_on(context, "a chart")},
+                         .points_of = most_points(chart)};
     out->panels_of = panels = count_panels(chart, &out->series_of);
     out->panels = least(panels, PANELS);
     out->series = least(out->series_of, WT_LOOKS);
     out->points = least(out->points_of, POINTS);
-    WT_TRY(WT_NEW_ZERO(context, &out->chart.series, out->panels * out->series, "a chart"));
+    out->chart.series = WT_TAKE(&out->chart.arena, wt_chart_series, out->panels, out->series);
+    WT_TRY(out->chart.arena.status);
     for (size_t first = 0; first < chart->series_count; first += wt_chart_panel(chart, first)) {
         if (at++ != chosen(next, out->panels, panels))
             continue;
         next++;
-        WT_TRY(copy_panel(context, chart, first, out));
+        size_t count = wt_chart_panel(chart, first), shown = least(count, WT_LOOKS);
+        for (size_t i = 0; i < shown; i++)
+            copy_series(&chart->series[first + chosen(i, shown, count)], &out->chart);
     }
+    WT_TRY(out->chart.arena.status);
     if (out->chart.series_count < chart->series_count && chart->spec->build == wt_chart_lines)
         wt_chart_looks(&out->chart);
 done:
