@@ -249,6 +249,17 @@ static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt 
     return bound ? WT_OK : wt_store_fail(context, store);
 }
 
+/* Whether "rep", where it is among the parameters, is a whole number. */
+static bool has_repetition(const char *parameters) {
+    wt_flat walk = {.at = parameters};
+    wt_flat_member member;
+    int64_t rep;
+    while (wt_flat_next(&walk, &member))
+        if (member.name_length == 3 && memcmp(member.name, "rep", 3) == 0)
+            return wt_flat_natural(&member, &rep);
+    return true;
+}
+
 /* What is wrong with a cell, so that nothing is stored that invariant 6 would refuse to read; NULL
  * = nothing. Texts that are NULL become empty. */
 static const char *fault_of(wt_record *record) {
@@ -263,6 +274,8 @@ static const char *fault_of(wt_record *record) {
         return "has a hash that is no hash";
     if (!wt_flat_check(record->parameters) || !wt_flat_check(record->metrics))
         return "has parameters or metrics that are no JSON object of plain values in order";
+    if (!has_repetition(record->parameters))
+        return "has a repetition that is no whole number";
     if (!(record->wall_seconds >= 0 && record->wall_seconds <= SECONDS_MOST))
         return "has wall seconds that are no time";
     return NULL;
