@@ -66,24 +66,26 @@ static struct {
 } whole[MOST_FILES];
 static size_t whole_count;
 
-/* FNV-1a of a file's bytes, less the column "seconds" where a table ends with it: two runs take
- * unlike times. */
+/* FNV-1a of a file's bytes, less the column "seconds" where a table has one: two runs take unlike
+ * times. No text before it has commas. */
 static uint64_t sum_of(int folder_handle, const char *name) {
-    static const char timed[] = ",seconds\n";
+    static const char timed[] = ",seconds";
     FILE *file = fdopen(openat(folder_handle, name, O_RDONLY), "r");
     assert_non_null(file);
     uint64_t sum = 0xcbf29ce484222325u;
-    size_t columns = 0, commas = 0, matched = 0;
+    size_t column = 0, commas = 0, matched = 0; /* column: commas before it; 0 = none */
     bool first_line = true;
     for (int byte; (byte = fgetc(file)) != EOF;) {
         commas += byte == ',';
         matched = byte == timed[matched] ? matched + 1 : byte == timed[0];
-        if (first_line && matched == strlen(timed))
-            columns = commas;
-        if (columns == 0 || commas < columns || byte == ',' || byte == '\n')
+        if (first_line && column == 0 && matched == strlen(timed))
+            column = commas;
+        if (column == 0 || commas != column || byte == ',' || byte == '\n')
             sum = (sum ^ (unsigned char)byte) * 0x100000001b3u;
         if (byte == '\n')
-            first_line = false, commas = 0, matched = 0;
+            first_line = false, commas = 0;
+        if (byte == '\n' || matched == strlen(timed))
+            matched = 0;
     }
     fclose(file);
     return sum;
