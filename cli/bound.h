@@ -8,10 +8,10 @@
 typedef struct cli_bound_values {
     const char *target, *data, *model, *tokens, *norms;
     size_t dim, keys, heads, samples;
-    size_t length, inputs, depth; /* of head and transformer: T, m, layers */
+    size_t depth;              /* layers of a transformer */
+    wt_capacity_spec capacity; /* of head and transformer, without dim and delta */
     uint64_t measure;
-    double delta, bias, token_scale, epsilon, lipschitz, loss_most;
-    bool residual;
+    double delta, bias, token_scale;
 } cli_bound_values;
 
 /* rfa, brfa and rfmlp. `kind` is the word on the command line. */
@@ -22,6 +22,16 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind);
 /* WT_USAGE when one of these options was given: they are of another kind. */
 wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *const *names,
                            size_t count);
+
+/* The norms by name: those of a head first. */
+typedef struct cli_norm {
+    const char *name;
+    wt_model_norm norm;
+    bool deep, lone; /* for which kinds it means something */
+    double fallback;
+} cli_norm;
+enum { CLI_NORMS = 11, CLI_HEAD_NORMS = 6 };
+extern const cli_norm cli_norms[CLI_NORMS];
 
 /* "qk21=8,v21=4,v=2/qk21=6": one group a head, or a layer where `deep`; what a group leaves out is
  * as in the group before it. One group counts `copies` times; a layer has `heads` heads alike. */

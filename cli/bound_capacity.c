@@ -28,8 +28,7 @@ static const char *const outside_block[] = {"the MLP and its layer norm",
                                             "the residual connections", "the final layer norm",
                                             "the biases of queries, keys and values"};
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static wt_status take_size(cli_call *call, const char *option, size_t in_file, size_t *value) {
     if (cli_given(call, option) && in_file > 0 && *value != in_file)
@@ -48,7 +47,7 @@ static wt_status take_norms(cli_call *call, report *out) {
     if (values->norms == NULL && values->model == NULL)
         return wt_fail(call->context, WT_USAGE, "a bound of %s needs --norms or --model",
                        out->deep ? "transformers" : "heads");
-    if (!out->deep && (cli_given(call, "depth") || values->residual))
+    if (!out->deep && (cli_given(call, "depth") || values->capacity.residual))
         return wt_fail(call->context, WT_USAGE, "--depth and --residual are of transformers");
     if (values->norms != NULL)
         return out->deep
@@ -67,17 +66,12 @@ static wt_status compute(cli_call *call, report *out) {
     wt_capacity_spec *spec = &out->spec;
     wt_status status;
     WT_TRY(take_norms(call, out));
-    *spec = (wt_capacity_spec){.size = sizeof *spec,
-                               .norms = out->norms,
-                               .deep = out->deep,
-                               .residual = values->residual,
-                               .dim = values->dim,
-                               .length = values->length,
-                               .samples = values->inputs,
-                               .epsilon = values->epsilon,
-                               .delta = values->delta,
-                               .lipschitz = values->lipschitz,
-                               .loss_most = values->loss_most};
+    *spec = values->capacity;
+    spec->size = sizeof *spec;
+    spec->norms = out->norms;
+    spec->deep = out->deep;
+    spec->dim = values->dim;
+    spec->delta = values->delta;
     WT_TRY(take_size(call, "dim", wt_model_norms_dim(out->norms), &spec->dim));
     WT_TRY(take_size(call, "length", wt_model_norms_length(out->norms), &spec->length));
     if (spec->length == 0) {
@@ -98,8 +92,7 @@ static const char *const *outside_of(const report *of, size_t *count) {
     return of->deep ? outside_block : outside_head;
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static double norm_of(const report *of, wt_model_norm norm, size_t layer, size_t head) {
     return wt_model_norms_get(of->norms, norm, layer, head);
@@ -191,8 +184,7 @@ static void print_report(const report *of, const char *kind) {
     printf("A bound is a shape, not a prediction.\n");
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 static json_t *json_words(const char *const *words, size_t count) {
     json_t *out = json_array();
@@ -206,19 +198,14 @@ static json_t *json_norm(const report *of, wt_model_norm norm, size_t layer, siz
 }
 
 static json_t *json_layers(const report *of) {
-    static const struct {
-        const char *name;
-        wt_model_norm norm;
-    } names[] = {{"qk21", WT_MODEL_NORM_QK21}, {"qk", WT_MODEL_NORM_QK},
-                 {"v21", WT_MODEL_NORM_V21},   {"v", WT_MODEL_NORM_V},
-                 {"c21", WT_MODEL_NORM_C21},   {"c", WT_MODEL_NORM_C}};
     json_t *out = json_array();
     for (size_t i = 0; i < wt_model_norms_layers(of->norms); i++) {
         json_t *heads = json_array();
         for (size_t h = 0; h < wt_model_norms_heads(of->norms); h++) {
             json_t *head = json_object();
-            for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-                json_object_set_new(head, names[k].name, json_norm(of, names[k].norm, i, h));
+            for (size_t k = 0; k < CLI_HEAD_NORMS; k++)
+                json_object_set_new(head, cli_norms[k].name,
+                                    json_norm(of, cli_norms[k].norm, i, h));
             json_array_append_new(heads, head);
         }
         json_array_append_new(

@@ -6,12 +6,7 @@
 #include "wattle/memory.h"
 #include "wattle/text.h"
 
-static const struct {
-    const char *name;
-    wt_model_norm norm;
-    bool deep, lone; /* for which kinds it means something */
-    double fallback;
-} keys[] = {
+const cli_norm cli_norms[CLI_NORMS] = {
     {"qk21", WT_MODEL_NORM_QK21, true, true, NAN}, {"qk", WT_MODEL_NORM_QK, true, false, NAN},
     {"v21", WT_MODEL_NORM_V21, true, true, NAN},   {"v", WT_MODEL_NORM_V, true, true, NAN},
     {"c21", WT_MODEL_NORM_C21, true, false, NAN},  {"c", WT_MODEL_NORM_C, true, false, NAN},
@@ -19,23 +14,22 @@ static const struct {
     {"p", WT_MODEL_NORM_P, true, true, 0},         {"cls", WT_MODEL_NORM_CLS, true, true, 1},
     {"w", WT_MODEL_NORM_W, true, true, NAN},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
 
 static const char *key_at(const void *from, size_t index) {
     (void)from;
-    return index < KEYS ? keys[index].name : NULL;
+    return index < CLI_NORMS ? cli_norms[index].name : NULL;
 }
 
-/* "qk21=8" into its place among `now` (KEYS). */
+/* "qk21=8" into its place among `now` (CLI_NORMS). */
 static wt_status read_pair(wt_context *context, bool deep, char *pair, double *now) {
     char *equals = strchr(pair, '=');
     if (equals != NULL)
         *equals = '\0';
     size_t k = 0;
-    while (k < KEYS && strcmp(keys[k].name, pair) != 0)
+    while (k < CLI_NORMS && strcmp(cli_norms[k].name, pair) != 0)
         k++;
-    if (equals == NULL || k == KEYS || !(deep ? keys[k].deep : keys[k].lone)) {
-        const char *nearest = k == KEYS ? cli_nearest(pair, key_at, NULL) : NULL;
+    if (equals == NULL || k == CLI_NORMS || !(deep ? cli_norms[k].deep : cli_norms[k].lone)) {
+        const char *nearest = k == CLI_NORMS ? cli_nearest(pair, key_at, NULL) : NULL;
         return wt_fail(context, WT_USAGE, "--norms: '%s' is no norm of a %s%s%s%s", pair,
                        deep ? "transformer" : "head", nearest != NULL ? "; did you mean " : "",
                        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
@@ -51,18 +45,19 @@ static wt_status put(wt_context *context, bool deep, size_t index, const double 
                      wt_model_norms *out) {
     wt_status status = WT_OK;
     for (size_t h = 0; h < wt_model_norms_heads(out); h++)
-        for (size_t k = 0; k < KEYS && (deep || h == index); k++)
-            WT_TRY(wt_model_norms_set(context, out, keys[k].norm, deep ? index : 0, h, now[k]));
+        for (size_t k = 0; k < CLI_NORMS && (deep || h == index); k++)
+            WT_TRY(
+                wt_model_norms_set(context, out, cli_norms[k].norm, deep ? index : 0, h, now[k]));
 done:
     return status;
 }
 
 static wt_status read_groups(wt_context *context, char *text, bool deep, size_t count,
                              wt_model_norms *out) {
-    double now[KEYS]; /* what was said so far: the next group starts from it */
+    double now[CLI_NORMS]; /* what was said so far: the next group starts from it */
     wt_status status = WT_OK;
-    for (size_t k = 0; k < KEYS; k++)
-        now[k] = deep && keys[k].norm == WT_MODEL_NORM_W ? 1 : keys[k].fallback;
+    for (size_t k = 0; k < CLI_NORMS; k++)
+        now[k] = deep && cli_norms[k].norm == WT_MODEL_NORM_W ? 1 : cli_norms[k].fallback;
     for (size_t index = 0; index < count; index++) {
         char *end = text == NULL ? NULL : strchr(text, '/');
         if (end != NULL)

@@ -34,15 +34,16 @@ static const cli_option options[] = {
      "head: qk21=,v21=,v= and, 1 unless given, x=,cls=,sigma=, and p=, 0, and w= of a learned "
      "read-out, none unless given; several heads with / between them. transformer: "
      "qk21=,qk=,v21=,v=,c21=,c=, w= 1 unless given; several layers with / between them."},
-    {"length", 0, CLI_COUNT, FIELD(length), "T", NULL,
+    {"length", 0, CLI_COUNT, FIELD(capacity.length), "T", NULL,
      "Tokens of an input (head, transformer); that of the file with --model."},
-    {"samples", 0, CLI_COUNT, FIELD(inputs), "M", "1000", "Samples (head, transformer)."},
+    {"samples", 0, CLI_COUNT, FIELD(capacity.samples), "M", "1000", "Samples (head, transformer)."},
     {"depth", 'L', CLI_COUNT, FIELD(depth), "L", "1", "Layers alike (transformer)."},
-    {"residual", 0, CLI_FLAG, FIELD(residual), NULL, NULL,
+    {"residual", 0, CLI_FLAG, FIELD(capacity.residual), NULL, NULL,
      "A layer adds to its input: its Lipschitz constant is 1 larger (transformer)."},
-    {"epsilon", 0, CLI_REAL, FIELD(epsilon), "E", "0.1", "Radius of the covering number."},
-    {"lipschitz", 0, CLI_REAL, FIELD(lipschitz), "L", "1", "Lipschitz constant of the loss."},
-    {"loss-most", 0, CLI_REAL, FIELD(loss_most), "B", "1", "Largest value of the loss."},
+    {"epsilon", 0, CLI_REAL, FIELD(capacity.epsilon), "E", "0.1", "Radius of the covering number."},
+    {"lipschitz", 0, CLI_REAL, FIELD(capacity.lipschitz), "L", "1",
+     "Lipschitz constant of the loss."},
+    {"loss-most", 0, CLI_REAL, FIELD(capacity.loss_most), "B", "1", "Largest value of the loss."},
 };
 
 /* A new line of theory is a row here and a function in a file of its own. */

@@ -28,7 +28,7 @@ static const cli_option options[] = {
     {"trials", 0, CLI_COUNT, offsetof(values, trials), "N", "40",
      "Draws of positions and samples at each length."},
     {"noise", 0, CLI_REAL, offsetof(values, noise), "P", "0",
-     "Chance that a label is turned, below 1/2; above 0 the fewest errors are looked for."},
+     "Chance that a label is flipped, below 1/2; above 0 the fewest errors are looked for."},
     {"probability", 'p', CLI_REAL, offsetof(values, probability), "P", NULL,
      "Chance of a one in the inputs; by default the one that makes half the labels 1."},
     {"rate", 0, CLI_REAL, offsetof(values, rate), "P", "0.8",

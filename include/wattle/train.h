@@ -33,7 +33,7 @@ typedef struct wt_train_setting {
     double embedding_dropout, attention_dropout, block_dropout;
 
     size_t samples;      /* m: a fixed training set, all of it in every step; */
-    size_t online;       /* or, when not 0, so many fresh samples a step */
+    size_t online;       /* or, when not 0, so many fresh samples for each step */
     bool keep_ambiguous; /* else noiseless sets that fit a second and are drawn anew */
 
     double rate;         /* of Adam, with betas 0.9 and 0.999 and epsilon 1e-8 */

@@ -102,18 +102,18 @@ static void rates_are_as_asked(void **state) {
     wt_bits *bits;
     CHECK_OK(context, wt_bits_new(context, N, T, &bits));
     CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 0, true, bits));
-    double one[T] = {0}, turned = 0, positive = 0;
+    double one[T] = {0}, flipped = 0, positive = 0;
     for (size_t i = 0; i < N; i++) {
         for (size_t t = 0; t < T; t++)
             one[t] += bits->bit[i * T + t];
         uint8_t clean = wt_sparse_task_label(task, bits->bit + i * T);
         positive += clean;
-        turned += clean != bits->label[i];
+        flipped += clean != bits->label[i];
     }
     for (size_t t = 0; t < T; t++)
         CHECK_NEAR(one[t] / N, 0.7937, 0.018);
     CHECK_NEAR(positive / N, 0.5, 0.018);
-    CHECK_NEAR(turned / N, 0.1, 0.018);
+    CHECK_NEAR(flipped / N, 0.1, 0.018);
     wt_bits_free(bits);
     wt_sparse_task_free(task);
 }

@@ -227,14 +227,14 @@ static void a_transformer_has_the_norms_of_its_matrices(void **state) {
     assert_int_equal(norms->length, 12);
     for (size_t h = 0; h < HEADS; h++) {
         const wt_head_norms *got = &norms->head[h];
-        double product[D * D] = {0}, turned[D * D] = {0}, wanted;
+        double product[D * D] = {0}, transposed[D * D] = {0}, wanted;
         for (size_t i = 0; i < D; i++)
             for (size_t j = 0; j < D; j++)
                 for (size_t r = 0; r < WIDTH; r++) {
                     product[i * D + j] += wq[i * D + h * WIDTH + r] * wk[j * D + h * WIDTH + r] / 2;
-                    turned[j * D + i] = product[i * D + j];
+                    transposed[j * D + i] = product[i * D + j];
                 }
-        CHECK_OK(context, wt_norm(context, WT_COLUMNS, D, D, turned, D, &wanted));
+        CHECK_OK(context, wt_norm(context, WT_COLUMNS, D, D, transposed, D, &wanted));
         CHECK_NEAR(got->qk21, wanted, 1e-12);
         CHECK_OK(context, wt_norm(context, WT_SPECTRAL, D, D, product, D, &wanted));
         CHECK_NEAR(got->qk, wanted, 1e-12);
@@ -274,7 +274,7 @@ static void a_head_has_the_norms_of_its_construction(void **state) {
              wt_model_norms_load_head(context, TEST_DATA "/fixtures/head.safetensors", &norms));
     assert_int_equal(norms->heads, 2);
     assert_int_equal(norms->length, 6);
-    for (size_t h = 0; h < 2; h++) { /* s = 1 a head, gamma = 2 */
+    for (size_t h = 0; h < 2; h++) { /* s = 1 for each head, gamma = 2 */
         CHECK_NEAR(norms->head[h].qk21, log(24), 1e-14);
         CHECK_NEAR(norms->head[h].qk, log(24), 1e-14);
         CHECK_NEAR(norms->head[h].v21, sqrt(2), 1e-15);

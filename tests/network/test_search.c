@@ -102,7 +102,7 @@ static void compare(const wt_boolean *function, const char *swaps, const wt_bits
     }
 }
 
-/* Few samples leave many answers, 30 of them one, and none where a label is turned. */
+/* Few samples leave many answers, 30 of them one, and none where a label is flipped. */
 static void finds_what_trying_all_finds(void **state) {
     wt_context *context = *state;
     static const size_t samples[] = {3, 9, 30, 70};
@@ -213,7 +213,7 @@ static void elimination_finds_parities_of_any_size(void **state) {
     for (size_t j = 0; j < 5; j++)
         assert_int_equal(found.member[task->relevant[j]], 1);
     wt_parity_result_free(&found);
-    /* 120 equations of rank 70 do not bear a turned label, nor do two */
+    /* 120 equations of rank 70 do not bear a flipped label, nor do two */
     bits->label[100] ^= 1;
     CHECK_OK(context, wt_bits_solve_parity(context, bits, &found));
     assert_false(found.consistent);

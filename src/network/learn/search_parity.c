@@ -117,7 +117,7 @@ static wt_status make_sets(system_of *of, size_t dimension) {
     return WT_OK;
 }
 
-/* All 2^dimension sets in Gray's order: one addition a set. */
+/* All 2^dimension sets in Gray's order: one addition for each set. */
 static wt_status find_least(wt_context *context, system_of *of, wt_parity_result *out) {
     enum { LOOK_UP = 1 << 16 };
     out->least_known = true;

@@ -1,6 +1,6 @@
 /* A Boolean function as a machine that reads its bits in order, for the search over positions.
  *
- * After j bits it is in one of a few states, one a different function of the bits left: j + 1 at
+ * After j bits it is in one of a few states, each a different function of the bits left: j + 1 at
  * most where the function is symmetric, one live state for `and`. States 0 and 1 are the constants;
  * a sample that enters one has its label decided. */
 #ifndef WT_NETWORK_LEARN_SEARCH_STATES_H

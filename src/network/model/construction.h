@@ -45,7 +45,7 @@ wt_status wt_token_table_fill(wt_arena *arena, const wt_construction *constructi
 /* <w, x_t> for both bits at every position, then twice <w, x_cls>: out (T + 1, 2). */
 void wt_token_dots(const wt_construction *construction, const double *w, double *out);
 
-/* Entries of head h, position t: two, one a bit. */
+/* Entries of head h, position t: two, one for each bit. */
 static inline size_t wt_token_at(const wt_token_table *table, size_t head, size_t position) {
     return 2 * (head * (table->length + 1) + position);
 }

@@ -2,8 +2,8 @@
  *
  * Symbols and positions stay as they are, so that there are R = 2 T + 1 rows that X can have, and a
  * sample is a row of weights A (.., R) in which only its own T + 1 rows have any. With e_r =
- * exp(s_r - max) in double once a step, these are e_r / sum e; should the sum vanish, the sample
- * has a softmax of its own. */
+ * exp(s_r - max) in double once for a step, these are e_r / sum e; should the sum vanish, the
+ * sample has a softmax of its own. */
 #include "network/model/head.h"
 
 #include <float.h>

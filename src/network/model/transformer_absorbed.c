@@ -120,7 +120,6 @@ void wt_transformer_absorbed(wt_transformer_work *work, wt_worker *worker, const
                              size_t begin, size_t end, size_t group) {
     size_t d = work->shape.dim, stride = work->shape.stride;
     wt_sums *sums = &work->sums[group];
-    bool drop = work->dropout.keep[WT_DROP_BLOCKS] < WT_KEEP_ALL;
     for (size_t first = begin; first < end; first += WT_SLOTS) {
         size_t count = end - first < WT_SLOTS ? end - first : WT_SLOTS;
         for (size_t at = 0; at < count; at++)
@@ -131,12 +130,7 @@ void wt_transformer_absorbed(wt_transformer_work *work, wt_worker *worker, const
                          wt_transformer_tensor(work, WT_WQ), d, 1, worker->q, stride);
         for (size_t at = 0; at < count; at++)
             attend(work, worker, at, first + at);
-        if (drop)
-            wt_tail_draw(work, &worker->tail, count, first);
-        wt_tail_forward(work, &worker->tail, count, drop);
-        wt_network_judge(worker->tail.logits, batch->label + first, count, batch->samples,
-                         &work->results[group]);
-        wt_tail_back(work, &worker->tail, count, drop, sums);
+        wt_tail_step(work, &worker->tail, batch, first, count, group);
         for (size_t at = 0; at < count; at++)
             attend_back(work, worker, at, sums);
         query_back(work, worker, count, sums);

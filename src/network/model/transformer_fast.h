@@ -7,7 +7,7 @@
  *           and no key or value is ever formed. A mean of 0 is taken out of the columns of g wk and
  *           g wv, which changes nothing (hat_t has mean 0) and saves a term on the way back.
  * tables    Without it there are 2 T + 1 vectors: scores, their exponentials and values are formed
- *           once a step, and a sample picks T + 1 rows of them.
+ *           once for a step, and a sample picks T + 1 rows of them.
  *
  * Invariants:
  * 1. Samples fall into groups by their number and the shape, every group has sums of its own, and
@@ -57,11 +57,11 @@ typedef struct wt_slot {
 /* The attention of some samples by tables, one after the other: see wt_picked. */
 typedef struct wt_picks {
     wt_picked picked[WT_PICKS];
-    uint32_t *index, *in_turn; /* (samples, rows); 0, 1, 2 .. */
-    uint32_t *words;           /* of one sample */
-    float *e, *b;              /* (samples, rows, lanes); e only where the table has no weights */
-    float *total, *mean;       /* (samples, lanes) */
-    float *y, *d_y;            /* (samples, width, lanes) */
+    uint32_t *index, *count; /* (samples, rows); 0, 1, 2 .. */
+    uint32_t *words;         /* of one sample */
+    float *e, *b;            /* (samples, rows, lanes); e only where the table has no weights */
+    float *total, *mean;     /* (samples, lanes) */
+    float *y, *d_y;          /* (samples, width, lanes) */
 } wt_picks;
 
 typedef struct wt_worker {
@@ -139,13 +139,12 @@ float *wt_transformer_rest(const wt_transformer_work *work, float *rest, size_t 
 wt_worker *wt_transformer_worker(wt_transformer_work *work, int worker);
 
 /* ---- the tail (transformer_tail.c): lines 4 to 6 for up to WT_TAIL_SAMPLES samples ---- */
-/* The draws of samples first .. first + count - 1. */
-void wt_tail_draw(const wt_transformer_work *work, wt_tail *tail, size_t count, uint64_t first);
 /* From tail.y and tail.x to tail.logits; with dropout once its words are drawn. */
 void wt_tail_forward(const wt_transformer_work *work, wt_tail *tail, size_t count, bool drop);
-/* From the derivative by the logits to d_y and d_c = the one by x_T, parameters into the sums. */
-void wt_tail_back(const wt_transformer_work *work, wt_tail *tail, size_t count, bool drop,
-                  wt_sums *sums);
+/* There, judged as samples first .. first + count - 1, and back to d_y and d_c = the derivative by
+ * x_T; those by parameters into the group's sums. */
+void wt_tail_step(wt_transformer_work *work, wt_tail *tail, const wt_bits *batch, size_t first,
+                  size_t count, size_t group);
 
 /* ---- one group of samples, begin .. end-1 of the batch ---- */
 void wt_transformer_absorbed(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,

@@ -1,4 +1,4 @@
-/* Without dropout of token vectors: scores and values of all 2 T + 1 vectors once a step. */
+/* Without dropout of token vectors: scores and values of all 2 T + 1 vectors once for a step. */
 #include <string.h>
 
 #include "base/parallel.h"
@@ -114,7 +114,7 @@ static wt_picked place(const wt_transformer_work *work, wt_picks *picks, size_t 
     size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
     uint32_t *index = picks->index + at * rows;
     return (wt_picked){.index = index,
-                       .from = work->narrow ? index : picks->in_turn,
+                       .from = work->narrow ? index : picks->count,
                        .e = work->narrow ? work->weights : picks->e + at * rows * lanes,
                        .b = picks->b + at * rows * lanes,
                        .total = picks->total + at * lanes,
@@ -183,18 +183,12 @@ static void attend_back(const wt_transformer_work *work, wt_worker *worker, size
 void wt_transformer_by_tables(wt_transformer_work *work, wt_worker *worker, const wt_bits *batch,
                               size_t begin, size_t end, size_t group) {
     wt_sums *sums = &work->sums[group];
-    bool drop = work->dropout.keep[WT_DROP_BLOCKS] < WT_KEEP_ALL;
     for (size_t first = begin; first < end; first += WT_PICKS) {
         size_t count = end - first < WT_PICKS ? end - first : WT_PICKS;
         for (size_t at = 0; at < count; at++)
             weigh(work, &worker->picks, at, batch->bit + (first + at) * batch->length, first + at);
         attend(work, worker, count);
-        if (drop)
-            wt_tail_draw(work, &worker->tail, count, first);
-        wt_tail_forward(work, &worker->tail, count, drop);
-        wt_network_judge(worker->tail.logits, batch->label + first, count, batch->samples,
-                         &work->results[group]);
-        wt_tail_back(work, &worker->tail, count, drop, sums);
+        wt_tail_step(work, &worker->tail, batch, first, count, group);
         attend_back(work, worker, count, sums);
     }
 }

@@ -56,7 +56,8 @@ static void drop_rows(rows at, const wt_tail *tail, size_t half, float *x) {
                            x + r * stride);
 }
 
-void wt_tail_draw(const wt_transformer_work *work, wt_tail *tail, size_t count, uint64_t first) {
+/* The draws of samples first .. first + count - 1. */
+static void draw(const wt_transformer_work *work, wt_tail *tail, size_t count, uint64_t first) {
     size_t draws = 2 * work->shape.stride, each = wt_dropout_words(draws);
     for (size_t i = 0; i < count; i++)
         wt_dropout_draw(&work->dropout, work->common, first + i, WT_DROP_BLOCKS, draws,
@@ -86,8 +87,8 @@ void wt_tail_forward(const wt_transformer_work *work, wt_tail *tail, size_t coun
     layer(at, WT_HEAD, tail->w, stride, tail->logits, 2);
 }
 
-void wt_tail_back(const wt_transformer_work *work, wt_tail *tail, size_t count, bool drop,
-                  wt_sums *sums) {
+static void back(const wt_transformer_work *work, wt_tail *tail, size_t count, bool drop,
+                 wt_sums *sums) {
     rows at = {work, count};
     size_t stride = work->shape.stride, wide = work->hidden_stride;
     size_t bytes = count * stride * sizeof(float);
@@ -111,4 +112,15 @@ void wt_tail_back(const wt_transformer_work *work, wt_tail *tail, size_t count, 
     if (drop)
         drop_rows(at, tail, 0, tail->d_e);
     layer_back(at, WT_WO, tail->y, stride, tail->d_e, stride, tail->d_y, sums);
+}
+
+void wt_tail_step(wt_transformer_work *work, wt_tail *tail, const wt_bits *batch, size_t first,
+                  size_t count, size_t group) {
+    bool drop = work->dropout.keep[WT_DROP_BLOCKS] < WT_KEEP_ALL;
+    if (drop)
+        draw(work, tail, count, first);
+    wt_tail_forward(work, tail, count, drop);
+    wt_network_judge(tail->logits, batch->label + first, count, batch->samples,
+                     &work->results[group]);
+    back(work, tail, count, drop, &work->sums[group]);
 }

@@ -174,7 +174,7 @@ static void take_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot 
 static void take_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks *picks) {
     size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
     picks->index = WT_TAKE_ZERO(arena, uint32_t, WT_PICKS, rows);
-    picks->in_turn = WT_TAKE_ZERO(arena, uint32_t, rows);
+    picks->count = WT_TAKE_ZERO(arena, uint32_t, rows);
     picks->words = take_words(arena, 1, rows * lanes);
     picks->e = take(arena, WT_PICKS * rows, lanes);
     picks->b = take(arena, WT_PICKS * rows, lanes);
@@ -182,8 +182,8 @@ static void take_picks(const wt_transformer_work *work, wt_arena *arena, wt_pick
     picks->mean = take(arena, WT_PICKS, lanes);
     picks->y = take(arena, WT_PICKS, wide);
     picks->d_y = take(arena, WT_PICKS, wide);
-    for (size_t t = 0; picks->in_turn != NULL && t < rows; t++)
-        picks->in_turn[t] = (uint32_t)t;
+    for (size_t t = 0; picks->count != NULL && t < rows; t++)
+        picks->count[t] = (uint32_t)t;
 }
 
 static wt_status open_worker(wt_context *context, const wt_transformer_work *work,

@@ -7,7 +7,7 @@
 #include "wattle/random.h"
 
 enum {
-    GRAIN = 64,   /* samples a chunk */
+    GRAIN = 64,   /* samples of a chunk */
     PIECE = 1024, /* random words taken at a time */
 };
 
