@@ -109,7 +109,7 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
     for (size_t at = 0; at <= 2 * reach; at++)
         offsets[at] = (double)at - (double)reach;
     WT_TRY(WT_NEW_ZERO(call->context, &all, shown, "the picture"));
-    WT_TRY(WT_NEW_ZERO(call->context, &panels, 2 * groups * a_row, "the picture"));
+    WT_TRY(WT_NEW3_ZERO(call->context, &panels, 2, groups, a_row, "the picture"));
     for (size_t h = 0; h < shown; h++) {
         /* Without spread off the diagonal (theta = c I) the diagonal itself is the measure. */
         double unit = heads[h].off_spread > 0 ? heads[h].off_spread : fabs(heads[h].diagonal_mean);

@@ -18,23 +18,26 @@ typedef struct {
     double *low, *high, *basis; /* basis: rows 0 .. d^2 - m - 1 are orthogonal to the heads */
     size_t unknowns, heads;
     uint64_t seed;
+    wt_arena arena; /* of the slabs */
 } trial;
 
 /* The rows that the certificate takes: 2% of them, by the sum of W. */
 static void find_slabs(wt_context *context, trial *of) {
-    wt_patterns patterns = {0};
+    wt_arena own = wt_arena_on(context, "patterns");
+    wt_patterns patterns;
     double *w;
     size_t count = of->teacher->dim * of->teacher->outputs, pairs;
     CHECK_OK(context, WT_NEW_ZERO(context, &w, count, "the sum of W"));
     for (size_t i = 0; i < of->heads * count; i++)
         w[i % count] += of->teacher->w[i];
+    of->arena = wt_arena_on(context, "slabs");
     pairs = of->data->length * (of->data->length - 1) / 2;
-    CHECK_OK(context, wt_patterns_open(context, of->data, &patterns));
+    CHECK_OK(context, wt_patterns_open(&own, of->data, &patterns));
     CHECK_OK(context, wt_patterns_find(context, of->data, w, &patterns));
     CHECK_OK(context,
-             wt_slabs_collect(context, of->data, &patterns, true,
+             wt_slabs_collect(&of->arena, of->data, &patterns, true,
                               (size_t)ceil(0.02 * (double)patterns.rows) * pairs, &of->slabs));
-    wt_patterns_close(&patterns);
+    wt_arena_free(&own);
     wt_release(w);
 }
 
@@ -122,7 +125,7 @@ static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law
         !(fabs(ours.median - median) <= CLOSE * median + 1e-6))
         fail_msg("seed %d: largest %.9g, median %.9g, by CLP %.9g and %.9g", (int)seed,
                  ours.largest, ours.median, largest, median);
-    wt_slabs_close(&of.slabs);
+    wt_arena_free(&of.arena);
     wt_layer_free(of.teacher);
     wt_sequences_free(of.data);
     wt_release(of.low);
@@ -171,7 +174,7 @@ static void test_eta(void **state) {
                          above ? WT_MISSED : WT_OK);
         scale_heads(&of, 1 / low);
     }
-    wt_slabs_close(&of.slabs);
+    wt_arena_free(&of.arena);
     wt_layer_free(of.teacher);
     wt_sequences_free(of.data);
 }

@@ -12,6 +12,7 @@
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/recovery.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
@@ -64,7 +65,6 @@ static void begin(job *work, size_t start) {
 static wt_status differentiate(job *work) {
     wt_projection *at = &work->at;
     size_t n = at->columns, R = work->rows->rows, p = work->rows->outputs;
-    double square = 0;
     wt_status status;
     wt_theta_unpack(at->heads, work->rows->in.dim, at->theta, at->plain);
     WT_TRY(
@@ -72,9 +72,7 @@ static wt_status differentiate(job *work) {
     memcpy(at->e, work->rows->y, R * p * sizeof *at->e);
     WT_TRY(
         wt_gemm(work->context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
-    for (size_t i = 0; i < R * p; i++)
-        square += at->e[i] * at->e[i];
-    at->error = sqrt(square) / work->rows->norm;
+    at->error = sqrt(wt_vector_squares(R * p, at->e)) / work->rows->norm;
     WT_TRY(wt_jacobian_transposed(work->context, &work->jacobian, at->e, work->gradient));
     WT_TRY(wt_gemm(work->context, WT_TRANSPOSED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
                    work->gradient + work->thetas, p));

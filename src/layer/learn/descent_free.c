@@ -5,15 +5,9 @@
 #include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
-
-static double dot(size_t count, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 /* product = J^T P J direction. */
 static wt_status multiply(wt_context *context, wt_descent *descent) {
@@ -34,7 +28,7 @@ wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent) {
     wt_random_sign(wt_stream_for(0, "trace", 0), 0, descent->side, descent->direction);
     wt_status status = multiply(context, descent);
     descent->scale =
-        dot(descent->side, descent->direction, descent->product) / (double)descent->side;
+        wt_vector_dot(descent->side, descent->direction, descent->product) / (double)descent->side;
     return status;
 }
 
@@ -48,12 +42,12 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
     memset(x, 0, side * sizeof *x);
     memcpy(r, descent->gradient, side * sizeof *r);
     memcpy(d, descent->gradient, side * sizeof *d);
-    double square = dot(side, r, r), wanted = tolerance * tolerance * square;
+    double square = wt_vector_squares(side, r), wanted = tolerance * tolerance * square;
     for (size_t i = 0; i < WT_DESCENT_ITERATIONS && square > wanted; i++) {
         WT_TRY(multiply(context, descent));
         for (size_t j = 0; j < side; j++)
             descent->product[j] += damping * d[j];
-        double curvature = dot(side, d, descent->product);
+        double curvature = wt_vector_dot(side, d, descent->product);
         /* float rounding can leave no curvature to go by: what there is must do */
         if (!(curvature > 0))
             break;
@@ -62,7 +56,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
             x[j] += length * d[j];
             r[j] -= length * descent->product[j];
         }
-        square = dot(side, r, r);
+        square = wt_vector_squares(side, r);
         for (size_t j = 0; j < side; j++)
             d[j] = r[j] + square / before * d[j];
         descent->lengths[i] = length;

@@ -33,7 +33,7 @@ static wt_status take_outputs(wt_misfit_work *work, uint64_t seed, wt_arena *are
         wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, all, 1, fitted, all, mixer, p, 0, work->f, p));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, at->columns, p, all, 1, at->w, all, mixer, p, 0,
                    work->w, p));
-    double size = sqrt(wt_misfit_squares(R * p, work->f) / (double)(R * p));
+    double size = sqrt(wt_vector_squares(R * p, work->f) / (double)(R * p));
     for (size_t i = 0; i < R * p; i++)
         work->f[i] /= size > 0 ? size : 1;
 done:
@@ -46,7 +46,7 @@ static wt_status draw_random(wt_misfit_work *work, uint64_t seed, wt_arena *aren
     const wt_attention *in = &work->rows->in;
     size_t d = in->dim, tokens = wt_attention_key(in, in->sequences);
     double per = sqrt((double)d);
-    work->unit = sqrt(wt_misfit_squares(tokens * d, in->key) / (double)(tokens * d));
+    work->unit = sqrt(wt_vector_squares(tokens * d, in->key) / (double)(tokens * d));
     work->random = WT_TAKE(arena, double, WT_FEATURE_DIRECTIONS, d);
     work->theta = WT_TAKE(arena, double, 2, d, d);
     if (arena->status != WT_OK)
@@ -126,7 +126,7 @@ wt_status wt_misfit_test(wt_context *context, const wt_projection *at, uint64_t 
         goto done;
     out->p = fmin(1, wt_misfit_chance(most) * (double)count);
     out->seen = sqrt(least) / rows->norm;
-    out->blind = least > wt_misfit_squares(work.R * work.p, work.e) / 2;
+    out->blind = least > wt_vector_squares(work.R * work.p, work.e) / 2;
     choose(count, found, critical, out);
 done:
     wt_arena_free(&arena);

@@ -54,9 +54,7 @@ static wt_feature_row row_of(const wt_misfit_work *work, size_t s, size_t r, dou
             for (size_t j = 0; j < d; j++)
                 asked[j] += row.x[u] * theta[u * d + j];
         for (size_t b = 0; b < k; b++) {
-            score[i * k + b] = 0;
-            for (size_t j = 0; j < d; j++)
-                score[i * k + b] += asked[j] * row.keys[b * d + j];
+            score[i * k + b] = wt_vector_dot(d, asked, row.keys + b * d);
         }
     }
     return row;

@@ -16,7 +16,7 @@ static void sharpness(const wt_projection *at, size_t head, double *square, doub
         size_t count = wt_attention_row(in, s + 1) - first;
         const double *a = at->weights + at->heads * at->starts[s] + head * count * k;
         for (size_t r = 0; r < count; r++) {
-            *square += wt_misfit_squares(k, a + r * k);
+            *square += wt_vector_squares(k, a + r * k);
             *own += a[r * k + k - count + r];
         }
     }
@@ -98,7 +98,7 @@ wt_status wt_misfit_repeats(wt_context *context, const wt_projection *at, double
                             wt_misfit *out) {
     const wt_attention *in = &at->rows->in;
     size_t n = in->sequences, p = at->rows->outputs, repeated = 0, distinct_rows = 0;
-    double spread = 0, whole = wt_misfit_squares(at->rows->rows * p, at->e);
+    double spread = 0, whole = wt_vector_squares(at->rows->rows * p, at->e);
     sequence *all = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &all, n, "sequences"));

@@ -37,7 +37,7 @@ static void fill_heads(const wt_feature_row *row, double *z) {
         for (size_t j = 0; i == 2 && j < d; j++)
             asked[j] = row->x[j] / (row->unit * row->unit * sqrt((double)d));
         for (size_t b = 0; b < row->k; b++)
-            row->spare[b] = wt_feature_dot(d, asked, wt_feature_key(row, b));
+            row->spare[b] = wt_vector_dot(d, asked, wt_feature_key(row, b));
         softmax(row->k, row->spare);
         wt_feature_mix(row, row->spare, z + i * d);
     }
@@ -48,7 +48,7 @@ static void fill_softmax(const wt_feature_row *row, double *z) {
     size_t d = row->d, k = row->k;
     for (size_t i = 0; i < row->m; i++) {
         const double *a = row->a + i * k, *score = row->score + i * k;
-        double *out = z + 3 * i * d, mean = wt_feature_dot(k, a, score), flat = 0, most = -INFINITY,
+        double *out = z + 3 * i * d, mean = wt_vector_dot(k, a, score), flat = 0, most = -INFINITY,
                sum = 0;
         for (size_t b = 0; b < k; b++) {
             row->spare[b] = a[b] * (score[b] - mean);
@@ -155,7 +155,7 @@ static void fill_window(const wt_feature_row *row, double *z) {
 
 /* Powers of the fitted outputs: what comes after the layer (the test of Ramsey). */
 static void fill_after(const wt_feature_row *row, double *z) {
-    double square = wt_feature_dot(row->p, row->f, row->f) / (double)row->p;
+    double square = wt_vector_dot(row->p, row->f, row->f) / (double)row->p;
     for (size_t j = 0; j < row->p; j++) {
         double f = row->f[j];
         z[3 * j] = f * f;
@@ -177,8 +177,8 @@ static size_t bends(size_t d) {
 static void fill_function(const wt_feature_row *row, double *z) {
     size_t d = row->d, count = bends(d);
     for (size_t j = 0; j < count; j++) {
-        double u = wt_feature_dot(d, wt_feature_direction(row, 2 * j), row->x),
-               v = wt_feature_dot(d, wt_feature_direction(row, 2 * j + 1), row->x);
+        double u = wt_vector_dot(d, wt_feature_direction(row, 2 * j), row->x),
+               v = wt_vector_dot(d, wt_feature_direction(row, 2 * j + 1), row->x);
         z[j] = relu(u + (j % 2 == 0 ? 0 : 0.5));
         z[count + j] = u * v;
     }
@@ -188,9 +188,9 @@ static void fill_function(const wt_feature_row *row, double *z) {
 static void fill_gate(const wt_feature_row *row, double *z) {
     size_t d = row->d, count = bends(d);
     for (size_t j = 0; j < count; j++) {
-        double u = wt_feature_dot(d, wt_feature_direction(row, 3 * j), row->x);
-        z[j] = u * wt_feature_dot(d, wt_feature_direction(row, 3 * j + 1), row->h + j % row->m * d);
-        z[count + j] = u * wt_feature_dot(d, wt_feature_direction(row, 3 * j), row->mean);
+        double u = wt_vector_dot(d, wt_feature_direction(row, 3 * j), row->x);
+        z[j] = u * wt_vector_dot(d, wt_feature_direction(row, 3 * j + 1), row->h + j % row->m * d);
+        z[count + j] = u * wt_vector_dot(d, wt_feature_direction(row, 3 * j), row->mean);
     }
 }
 
@@ -201,7 +201,7 @@ static void fill_values(const wt_feature_row *row, double *z) {
     for (size_t j = 0; j < count; j++)
         for (size_t b = 0; b < k; b++) {
             double a = row->a[j % row->m * k + b],
-                   u = wt_feature_dot(d, wt_feature_direction(row, j), wt_feature_key(row, b));
+                   u = wt_vector_dot(d, wt_feature_direction(row, j), wt_feature_key(row, b));
             z[j] += a * relu(u);
             z[count + j] += a * u * u;
         }
@@ -212,7 +212,7 @@ static void fill_sums(const wt_feature_row *row, double *z) {
     size_t d = row->d, k = row->k;
     for (size_t i = 0; i < row->m + 2; i++) {
         for (size_t b = 0; b < k; b++) {
-            double like = wt_feature_dot(d, row->x, wt_feature_key(row, b)) /
+            double like = wt_vector_dot(d, row->x, wt_feature_key(row, b)) /
                           (row->unit * row->unit * sqrt((double)d) * (double)k);
             row->spare[b] = i < row->m    ? relu(row->score[i * k + b]) / (double)k
                             : i == row->m ? like
@@ -227,9 +227,9 @@ static void fill_mixed(const wt_feature_row *row, double *z) {
     size_t d = row->d, count = 2 * bends(d);
     for (size_t j = 0; j < count; j++)
         z[j] =
-            relu(wt_feature_dot(d, wt_feature_direction(row, 5 * j), row->x) +
-                 wt_feature_dot(d, wt_feature_direction(row, 5 * j + 1), row->h + j % row->m * d) +
-                 wt_feature_dot(d, wt_feature_direction(row, 5 * j + 2), row->mean));
+            relu(wt_vector_dot(d, wt_feature_direction(row, 5 * j), row->x) +
+                 wt_vector_dot(d, wt_feature_direction(row, 5 * j + 1), row->h + j % row->m * d) +
+                 wt_vector_dot(d, wt_feature_direction(row, 5 * j + 2), row->mean));
 }
 
 const wt_feature_family wt_feature_families[] = {

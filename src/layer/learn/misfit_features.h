@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layer/learn/projection.h"
+#include "layer/task/vector.h"
 
 /* One output row and all that features are made of. */
 typedef struct wt_feature_row {
@@ -26,13 +27,6 @@ typedef struct wt_feature_row {
 
 enum { WT_FEATURE_DIRECTIONS = 48 };
 
-static inline double wt_feature_dot(size_t n, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* out (d) = sum_b weight_b x_b. */
 static inline void wt_feature_mix(const wt_feature_row *row, const double *weight, double *out) {
     memset(out, 0, row->d * sizeof *out);
@@ -51,7 +45,7 @@ static inline const double *wt_feature_direction(const wt_feature_row *row, size
 
 /* Mean square and mean of the entries of a token, in units of the tokens' size. */
 static inline double wt_feature_size(const wt_feature_row *row, const double *x) {
-    return wt_feature_dot(row->d, x, x) / ((double)row->d * row->unit * row->unit);
+    return wt_vector_squares(row->d, x) / ((double)row->d * row->unit * row->unit);
 }
 static inline double wt_feature_center(const wt_feature_row *row, const double *x) {
     double sum = 0;

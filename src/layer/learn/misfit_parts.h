@@ -41,13 +41,6 @@ static inline size_t wt_misfit_keys(const wt_attention *in, size_t s) {
     return wt_attention_key(in, s + 1) - wt_attention_key(in, s);
 }
 
-static inline double wt_misfit_squares(size_t count, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sum;
-}
-
 /* The features of a family off H, as an orthonormal basis (R width, q) in memory of work->arena;
  * q = 0 where none are left. */
 wt_status wt_misfit_basis(wt_misfit_work *work, const wt_feature_family *family, uint64_t seed);

@@ -73,8 +73,7 @@ static wt_status add_scores(wt_misfit_work *work, sums *out) {
         WT_TRY(wt_gram(context, by_sequence ? WT_PLAIN : WT_TRANSPOSED, count, side, work->u, side,
                        work->begin == 0 ? 0 : 1, gram, order));
     }
-    for (size_t j = 0; j < side; j++)
-        out->total += sum[j] * sum[j];
+    out->total = wt_vector_squares(side, sum);
     for (size_t i = 0; i < order; i++)
         for (size_t j = 0; j <= i; j++)
             out->cross += (i == j ? 1 : 2) * gram[i * order + j] * gram[i * order + j];
@@ -119,7 +118,7 @@ double wt_misfit_critical(double p) {
 /* With H's part in A made up for. */
 wt_status wt_misfit_hold(wt_misfit_work *work, double critical, wt_misfit_finding *out) {
     double n = (double)work->n, left = 1 - (double)work->at->columns / (double)work->R;
-    double whole = wt_misfit_squares(work->R * work->p, work->e),
+    double whole = wt_vector_squares(work->R * work->p, work->e),
            side = (double)(work->q * work->free);
     sums all;
     wt_status status;

@@ -34,7 +34,7 @@ static double term(const wt_feature_row *row, size_t t, size_t b, double score) 
     case 10:
         return apart / (double)row->k * score;
     case 11:
-        return wt_feature_dot(row->d, row->mean, x) / (row->unit * row->unit);
+        return wt_vector_dot(row->d, row->mean, x) / (row->unit * row->unit);
     case 12:
         return score * score;
     case 13:
@@ -46,7 +46,7 @@ static double term(const wt_feature_row *row, size_t t, size_t b, double score) 
     case 16:
         return pow(wt_feature_center(row, row->x), 2) * score;
     default:
-        return wt_feature_dot(row->d, wt_feature_direction(row, t - OWN_TERMS), x);
+        return wt_vector_dot(row->d, wt_feature_direction(row, t - OWN_TERMS), x);
     }
 }
 /* z (p, m count) at head i and number t: W_i^T sum_b weight_b x_b, weight in row->spare. */
@@ -110,5 +110,5 @@ void wt_feature_gates(const wt_feature_row *row, double *z) {
             z[c * ways * gated + c * ways + j] =
                 row->f[c] * (row->d <= WT_FEATURE_GATES
                                  ? row->x[j] / row->unit
-                                 : wt_feature_dot(row->d, wt_feature_direction(row, j), row->x));
+                                 : wt_vector_dot(row->d, wt_feature_direction(row, j), row->x));
 }

@@ -19,9 +19,9 @@ typedef struct {
     double *xq, *b;                   /* (block, d m d), (block, m d p) */
     double *scratch;
     size_t scratch_each, most_keys;
-    double *products; /* (halves_x, halves_b) */
-    double *spread;   /* (d m d, m d p) */
-    double *turned;   /* (d m d, m d p): T */
+    double *products;   /* (halves_x, halves_b) */
+    double *spread;     /* (d m d, m d p) */
+    double *basis_part; /* (d m d, m d p): T */
     double *normal;
     wt_arena arena;
 } job;
@@ -30,7 +30,7 @@ static size_t half_at(size_t a, size_t b) {
     return a >= b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
 }
 
-/* B_ri = X^T (A .* (X W_i - h_ri^T W_i)), as the A .* (x - h) sum to nought. */
+/* B_ri = X^T (A .* (X W_i - h_ri^T W_i)), as the A .* (x - h) sum to 0. */
 static void fill_b(const job *work, size_t row, double *scratch, double *b) {
     const wt_projection *at = work->at;
     const wt_attention *in = &at->rows->in;
@@ -92,8 +92,8 @@ static wt_status scatter(void *argument, size_t begin, size_t end, int worker) {
                 to[b] = from[half_at(a, b)];
         }
         for (size_t c = 0; c < n; c++)
-            memcpy(work->turned + (item * n + c) * p, work->spread + ((u * n + c) * n + a) * p,
-                   p * sizeof *work->turned);
+            memcpy(work->basis_part + (item * n + c) * p, work->spread + ((u * n + c) * n + a) * p,
+                   p * sizeof *work->basis_part);
     }
     return WT_OK;
 }
@@ -118,7 +118,7 @@ static wt_status make_room(wt_context *context, job *work) {
     work->scratch = WT_TAKE(&work->arena, double, workers, work->scratch_each);
     work->products = WT_TAKE(&work->arena, double, work->halves_x, work->halves_b);
     work->spread = WT_TAKE(&work->arena, double, d, n, n, p);
-    work->turned = WT_TAKE(&work->arena, double, d, n, n, p);
+    work->basis_part = WT_TAKE(&work->arena, double, d, n, n, p);
     WT_TRY(work->arena.status);
 done:
     return status;
@@ -167,7 +167,7 @@ wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *n
     WT_TRY(sum_rows(context, &work));
     WT_TRY(wt_parallel_for(context, side, 16, scatter, &work));
     /* T T^T - J^T J, and the other way round */
-    WT_TRY(wt_gram(context, WT_PLAIN, side, n * p, work.turned, n * p, -1, normal, side));
+    WT_TRY(wt_gram(context, WT_PLAIN, side, n * p, work.basis_part, n * p, -1, normal, side));
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j <= i; j++)
             normal[i * side + j] = -normal[i * side + j];

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
@@ -190,7 +191,6 @@ done:
 
 wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
     size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
-    double square = 0;
     bool found;
     wt_status status;
     at->error = INFINITY;
@@ -208,9 +208,7 @@ wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
         memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
         goto done;
     }
-    for (size_t i = 0; i < R * p; i++)
-        square += at->e[i] * at->e[i];
-    at->error = sqrt(square) / at->rows->norm;
+    at->error = sqrt(wt_vector_squares(R * p, at->e)) / at->rows->norm;
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include "layer/learn/descent.h"
 #include "layer/learn/query_parts.h"
 #include "layer/learn/recovery.h"
+#include "layer/task/vector.h"
 #include "wattle/random.h"
 
 #define FIRST_SHARE     1.0 /* random questions of the first polish, against unknowns over outputs */
@@ -47,7 +48,7 @@ static wt_status ask_random(wt_asker *asker, const wt_query_options *options, do
                             size_t wanted, size_t *asked) {
     double *x = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(asker->context, &x, 4 * asker->d, "a question"));
+    WT_TRY(WT_NEW2(asker->context, &x, 4, asker->d, "a question"));
     for (; *asked < wanted; ++*asked) {
         size_t k = wt_asker_random(asker, options->seed, "query", *asked, scale, x);
         WT_TRY(wt_asker_keep(asker, k, x, NULL, NULL));
@@ -168,10 +169,8 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
         size_t k = wt_asker_random(asker, options->seed, "query check", i, scale, x);
         WT_TRY(wt_asker_ask(asker, k, x, y));
         WT_TRY(wt_layer_forward(context, layer, 1, k, x, all));
-        for (size_t o = 0; o < p; o++) {
-            left += pow(y[o] - all[(k - 1) * p + o], 2);
-            whole += y[o] * y[o];
-        }
+        left += wt_vector_apart(p, y, all + (k - 1) * p);
+        whole += wt_vector_squares(p, y);
         report->check_queries++;
     }
     if (options->checks > 0)
@@ -183,10 +182,8 @@ done:
 
 /* Tokens whose logits are about 2 in the widest head. */
 static double scale_for(const wt_layer *layer) {
-    double square = 0;
-    for (size_t i = 0; i < layer->heads * layer->dim * layer->dim; i++)
-        square += layer->theta[i] * layer->theta[i];
-    square /= (double)layer->heads;
+    size_t count = layer->heads * layer->dim * layer->dim;
+    double square = wt_vector_squares(count, layer->theta) / (double)layer->heads;
     return square > 0 ? fmin(16, fmax(1.0 / 16, sqrt(2 / sqrt(square)))) : 1;
 }
 

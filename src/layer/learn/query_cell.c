@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 #define MOST_LOGIT 8.0 /* of a start; what is past it is not believed */
@@ -49,7 +50,7 @@ static wt_status ask_all(wt_asker *asker, size_t m, const double *b, const doubl
     size_t d = asker->d, p = asker->p;
     double *tokens = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(asker->context, &tokens, 2 * d, "a question"));
+    WT_TRY(WT_NEW2(asker->context, &tokens, 2, d, "a question"));
     for (size_t a = 0; a < d; a++) {
         tokens[a] = b[a] + u[a];
         tokens[d + a] = b[a];
@@ -102,11 +103,9 @@ done:
 static double judge(size_t m, size_t p, const wt_cell *cell) {
     double apart = 2, least = INFINITY, most = 0, furthest = 0;
     for (size_t h = 0; h < m; h++) {
-        double square = 0;
-        for (size_t o = 0; o < p; o++)
-            square += pow(cell->values[h * p + o], 2);
-        least = fmin(least, sqrt(square));
-        most = fmax(most, sqrt(square));
+        double size = sqrt(wt_vector_squares(p, cell->values + h * p));
+        least = fmin(least, size);
+        most = fmax(most, size);
         furthest = fmax(furthest, fabs(cell->logits[h]));
         for (size_t other = 0; other < h; other++)
             apart = fmin(apart, fabs(cell->logits[h] - cell->logits[other]));
@@ -134,7 +133,7 @@ wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double
     size_t p = asker->p, rank;
     double r[RATIOS], e[MOST + 1], shapes[RATIOS * MOST], *f = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(asker->context, &f, 2 * m * p, "a cell"));
+    WT_TRY(WT_NEW3(asker->context, &f, 2, m, p, "a cell"));
     WT_TRY(ask_all(asker, m, b, u, base, r, f));
     WT_TRY(denominator(asker, m, r, f, e));
     bool good = read_logits(m, e, out->logits);

@@ -48,12 +48,10 @@ static wt_status choose_basis(single *work) {
     double *lead = WT_TAKE(&arena, double, d);
     WT_TRY(arena.status);
     WT_TRY(wt_svd(context, d, p, work->w, p, u, s, vt));
-    if (s[0] == 0) {
-        status = wt_fail(context, WT_MISSED,
-                         "the oracle answers zero to every single token, so that one head's theta "
-                         "cannot be seen");
-        goto done;
-    }
+    if (s[0] == 0)
+        WT_TRY(wt_fail(context, WT_MISSED,
+                       "the oracle answers zero to every single token, so that one head's theta "
+                       "cannot be seen"));
     for (size_t i = 0; i < d; i++)
         lead[i] = u[i * r];
     reflect(d, lead, work->basis);

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/progress.h"
 #include "layer/learn/query_parts.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
@@ -177,13 +178,6 @@ static void reorder(start *work, size_t u, size_t b, const size_t *order) {
     }
 }
 
-static double distance(size_t p, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t o = 0; o < p; o++)
-        sum += (a[o] - b[o]) * (a[o] - b[o]);
-    return sum;
-}
-
 /* Round 1: the cells of one u after its best one; then the median of their values. */
 static void match_one(start *work, size_t u) {
     size_t m = work->m, p = work->p, d = work->d, best = 0;
@@ -200,7 +194,7 @@ static void match_one(start *work, size_t u) {
         do {
             double sum = 0;
             for (size_t h = 0; h < m; h++)
-                sum += distance(p, lead + h * p, values_at(work, u, b) + order[h] * p);
+                sum += wt_vector_apart(p, lead + h * p, values_at(work, u, b) + order[h] * p);
             if (sum < least) {
                 least = sum;
                 memcpy(least_order, order, sizeof order);
@@ -254,7 +248,7 @@ static wt_status match_two(start *work, size_t first, size_t u) {
     size_t order[MOST], sum_order[MOST], least_order[MOST];
     double logits[MOST], least = INFINITY, *sum_values = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(work->asker->context, &sum_values, m * p, "a cell"));
+    WT_TRY(WT_NEW2(work->asker->context, &sum_values, m, p, "a cell"));
     wt_cell sum = {.logits = logits, .values = sum_values};
     WT_TRY(ask_cell(work, b, first, u, &sum));
     first_order(m, order);

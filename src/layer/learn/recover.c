@@ -9,6 +9,7 @@
 #include "base/field.h"
 #include "base/sized.h"
 #include "layer/model/heads.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 /* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
@@ -52,16 +53,12 @@ size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options 
 
 double wt_recover_mean_square(const wt_sequences *data) {
     size_t count = data->samples * data->length * data->dim;
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += data->x[i] * data->x[i];
-    return sum / (double)count;
+    return wt_vector_squares(count, data->x) / (double)count;
 }
 
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out) {
     size_t R = rows->rows, columns = layer->heads * layer->dim, p = rows->outputs;
-    double square = 0;
     wt_arena arena = wt_arena_on(context, "outputs");
     wt_status status;
     double *h = WT_TAKE(&arena, double, R, columns);
@@ -70,9 +67,7 @@ wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_
     WT_TRY(wt_attention_run(context, &rows->in, layer->heads, layer->theta, NULL, h));
     WT_TRY(
         wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, columns, 1, h, columns, layer->w, p, 0, f, p));
-    for (size_t i = 0; i < R * p; i++)
-        square += (f[i] - rows->y[i]) * (f[i] - rows->y[i]);
-    *out = sqrt(square) / rows->norm;
+    *out = sqrt(wt_vector_apart(R * p, f, rows->y)) / rows->norm;
 done:
     wt_arena_free(&arena);
     return status;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
@@ -11,9 +12,7 @@ static size_t length_of(const wt_sequences *data, const wt_recover_options *opti
 }
 
 static void measure(wt_rows *rows) {
-    double square = 0;
-    for (size_t i = 0; i < rows->rows * rows->outputs; i++)
-        square += rows->y[i] * rows->y[i];
+    double square = wt_vector_squares(rows->rows * rows->outputs, rows->y);
     rows->norm = square > 0 ? sqrt(square) : 1;
 }
 

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_net.h"
 #include "layer/learn/sculpt_span.h"
+#include "layer/task/vector.h"
 #include "wattle/sculpt.h"
 
 /* Seen on random teachers: the crude sum explains 0.8 of the squares, and 0.07 when sum W_i = 0. */
@@ -30,6 +30,7 @@ typedef struct {
     wt_slabs slabs;
     wt_span span;
     double *center; /* (d^2) */
+    wt_arena arena;
 } sculptor;
 
 void wt_sculpt_options_init(wt_sculpt_options *options, size_t size) {
@@ -124,7 +125,7 @@ static wt_status refine_sum(sculptor *job) {
     double part = FIRST_PART;
     bool last = false;
     wt_status status;
-    WT_TRY(wt_patterns_open(job->context, job->data, &job->patterns));
+    WT_TRY(wt_patterns_open(&job->arena, job->data, &job->patterns));
     WT_TRY(wt_patterns_find(job->context, job->data, job->w, &job->patterns));
     for (; !last; part *= PART_A_ROUND, report->rounds++) {
         size_t floor = wt_slabs_rows_for(&job->patterns, slabs_wanted(job));
@@ -132,12 +133,10 @@ static wt_status refine_sum(sculptor *job) {
         size_t accepted = (size_t)(part * (double)job->patterns.usable);
         last = accepted <= floor;
         accepted = last ? floor : accepted;
-        if (accepted > job->patterns.usable) {
-            status = wt_fail(job->context, WT_MISSED,
-                             "%zu of %zu rows have a pattern of their own, and sculpt needs %zu",
-                             job->patterns.usable, job->patterns.rows, accepted);
-            goto done;
-        }
+        if (accepted > job->patterns.usable)
+            WT_TRY(wt_fail(job->context, WT_MISSED,
+                           "%zu of %zu rows have a pattern of their own, and sculpt needs %zu",
+                           job->patterns.usable, job->patterns.rows, accepted));
         WT_TRY(refit_twice(job, accepted));
     }
     report->rows = job->patterns.rows;
@@ -199,11 +198,8 @@ static void report_hull(sculptor *job) {
         return;
     for (size_t head = 0; head < teacher->heads; head++) {
         const double *theta = teacher->theta + head * u;
-        double size = 0;
-        for (size_t i = 0; i < u; i++)
-            size += theta[i] * theta[i];
         most = fmax(most, wt_span_distance(&job->span, job->report->heads - 1, job->center, theta) /
-                              sqrt(size));
+                              sqrt(wt_vector_squares(u, theta)));
     }
     job->report->hull_error = most;
 }
@@ -212,23 +208,22 @@ static wt_status find_span(sculptor *job) {
     wt_sculpt_report *report = job->report;
     size_t u = job->data->dim * job->data->dim;
     wt_status status;
-    WT_TRY(wt_slabs_collect(job->context, job->data, &job->patterns, false, slabs_wanted(job),
+    WT_TRY(wt_slabs_collect(&job->arena, job->data, &job->patterns, false, slabs_wanted(job),
                             &job->slabs));
     report->slabs = job->slabs.count;
     report->accepted = job->slabs.rows;
-    if (job->slabs.count < LEAST_SLABS * u) {
-        status = wt_fail(job->context, WT_MISSED,
-                         "%zu rows cut %zu slabs, too few for the %zu unknowns of a Theta: sculpt "
-                         "needs more examples",
-                         job->patterns.rows, job->slabs.count, u);
-        goto done;
-    }
+    if (job->slabs.count < LEAST_SLABS * u)
+        WT_TRY(wt_fail(job->context, WT_MISSED,
+                       "%zu rows cut %zu slabs, too few for the %zu unknowns of a Theta: sculpt "
+                       "needs more examples",
+                       job->patterns.rows, job->slabs.count, u));
     report->largest_residual = job->patterns.order[job->slabs.rows - 1].residual;
-    WT_TRY(wt_span_find(job->context, &job->slabs, &job->span));
+    WT_TRY(wt_span_find(&job->arena, &job->slabs, &job->span));
     report_values(job);
     count_heads(job);
     WT_TRY(check_gap(job));
-    WT_TRY(WT_NEW(job->context, &job->center, u, "the middle of a hull"));
+    job->center = WT_TAKE(&job->arena, double, u);
+    WT_TRY(job->arena.status);
     wt_span_center(&job->span, report->heads - 1, job->center);
     report_hull(job);
     report->stage = WT_SCULPT_STAGE_SPAN;
@@ -247,13 +242,11 @@ static wt_status find_start(sculptor *job, wt_layer **out) {
     report->tuples = found.tuples;
     report->start_error = found.error;
     report->stage = WT_SCULPT_STAGE_NET;
-    if (!(found.error <= LARGEST_ERROR)) {
-        status = wt_fail(job->context, WT_MISSED,
-                         "no %zu points of the hull explain the outputs: the best have a relative "
-                         "error of %.3g, and a start needs %g",
-                         report->heads, found.error, LARGEST_ERROR);
-        goto done;
-    }
+    if (!(found.error <= LARGEST_ERROR))
+        WT_TRY(wt_fail(job->context, WT_MISSED,
+                       "no %zu points of the hull explain the outputs: the best have a relative "
+                       "error of %.3g, and a start needs %g",
+                       report->heads, found.error, LARGEST_ERROR));
     *out = layer;
     layer = NULL;
 done:
@@ -274,7 +267,11 @@ wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_scul
                              .gap = NAN,
                              .hull_error = NAN,
                              .start_error = NAN};
-    sculptor job = {.context = context, .data = data, .options = &options, .report = &full};
+    sculptor job = {.context = context,
+                    .data = data,
+                    .options = &options,
+                    .report = &full,
+                    .arena = wt_arena_on(context, "the rows of sculpt")};
     wt_status status = wt_sized_check(context, "wt_sculpt_report", report, sizeof full);
     *out = NULL;
     if (status != WT_OK)
@@ -282,7 +279,8 @@ wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_scul
     WT_INIT(wt_sculpt_options, &options);
     WT_TRY(wt_sized_read(context, "wt_sculpt_options", given, &options, sizeof options));
     WT_TRY(check(context, data, &options));
-    WT_TRY(WT_NEW(context, &job.w, data->dim * data->outputs, "the sum of W"));
+    job.w = WT_TAKE(&job.arena, double, data->dim, data->outputs);
+    WT_TRY(job.arena.status);
     WT_TRY(crude(&job));
     WT_TRY(refine_sum(&job));
     WT_TRY(find_span(&job));
@@ -291,10 +289,6 @@ done:
     full.seconds = wt_clock() - began;
     full.flops = wt_work_done(context) - before;
     wt_sized_write(report, &full, sizeof full);
-    wt_patterns_close(&job.patterns);
-    wt_slabs_close(&job.slabs);
-    wt_span_close(&job.span);
-    wt_release(job.w);
-    wt_release(job.center);
+    wt_arena_free(&job.arena);
     return status;
 }

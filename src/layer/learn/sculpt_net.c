@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_tuples.h"
+#include "layer/task/vector.h"
 #include "wattle/sculpt.h"
 
 /* Rows of each part for every unknown of one output of W. */
@@ -49,7 +50,8 @@ static size_t choose(size_t n, size_t m) {
 /* Candidates at all c, and the best of the tuples. */
 static wt_status evaluate(net *job, size_t *best, double *error) {
     size_t u = job->unknowns;
-    wt_candidates candidates = {0};
+    wt_arena arena = wt_arena_on(job->context, "candidate heads");
+    wt_candidates candidates;
     wt_status status;
     for (size_t i = 0; i < job->points; i++) {
         double *theta = job->theta + i * u;
@@ -59,12 +61,11 @@ static wt_status evaluate(net *job, size_t *best, double *error) {
                 theta[j] += job->c[i * job->axes + axis] * job->directions[axis * u + j];
     }
     wt_work_add(job->context, wt_work_product(job->points, u, job->axes));
-    WT_TRY(wt_candidates_open(job->context, &job->fit, &job->held, job->points, job->theta,
-                              &candidates));
+    WT_TRY(wt_candidates_open(&arena, &job->fit, &job->held, job->points, job->theta, &candidates));
     WT_TRY(wt_candidates_best(job->context, &candidates, job->heads, job->count, job->tuples, best,
                               error, job->w));
 done:
-    wt_candidates_close(&candidates);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -161,9 +162,7 @@ done:
  * than they are to it. Not less than logits of size one ask for. */
 static double usual_length(const net *job) {
     size_t count = job->fit.samples * job->fit.length * job->fit.dim;
-    double sum = 0, tokens = 0;
-    for (size_t j = 0; j < job->unknowns; j++)
-        sum += job->center[j] * job->center[j];
+    double sum = wt_vector_squares(job->unknowns, job->center), tokens = 0;
     for (size_t i = 0; i < count; i++)
         tokens += job->fit.x[i] * job->fit.x[i] / (double)count;
     return sqrt((double)(job->heads - 1)) * fmax(sqrt(sum), tokens > 0 ? 1 / tokens : 0);

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_rows.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 #define DAMPING                                                                                    \
@@ -41,21 +42,18 @@ static size_t orthonormal(size_t k, size_t p, const double *weights, double *poi
             origin = b;
             continue;
         }
-        double *vector = points + (kept + 1) * p, size = 0;
+        double *vector = points + (kept + 1) * p;
         for (size_t o = 0; o < p; o++)
             vector[o] = points[b * p + o] - points[o];
         for (size_t pass = 0; pass < 2; pass++)
             for (size_t j = 1; j <= kept; j++) {
-                double along = 0;
-                for (size_t o = 0; o < p; o++)
-                    along += vector[o] * points[j * p + o];
+                double along = wt_vector_dot(p, vector, points + j * p);
                 for (size_t o = 0; o < p; o++)
                     vector[o] -= along * points[j * p + o];
             }
+        double size = sqrt(wt_vector_squares(p, vector));
         for (size_t o = 0; o < p; o++)
-            size += vector[o] * vector[o];
-        for (size_t o = 0; o < p; o++)
-            vector[o] /= sqrt(size);
+            vector[o] /= size;
         kept++;
     }
     return kept;
@@ -98,9 +96,7 @@ static wt_status some_rows(void *argument, size_t begin, size_t end, int worker)
                 pi[r * p + s] = r == s;
         for (size_t j = 1; j <= kept; j++) {
             const double *q = values + j * p;
-            double along = 0;
-            for (size_t o = 0; o < p; o++)
-                along += q[o] * e[o];
+            double along = wt_vector_dot(p, q, e);
             for (size_t o = 0; o < p; o++)
                 e[o] -= along * q[o];
             for (size_t r = 0; r < p; r++)
@@ -122,7 +118,7 @@ static wt_status solve(wt_context *context, size_t d, size_t p, const double *ou
     size_t size = d * p, failed;
     double *system = NULL, trace = 0;
     wt_status status;
-    WT_TRY(wt_allocate(context, &system, size, size * sizeof *system, "a system for the sum of W"));
+    WT_TRY(WT_NEW2(context, &system, size, size, "a system for the sum of W"));
     for (size_t r = 0; r < size; r++)
         for (size_t c = 0; c <= r; c++)
             system[r * size + c] = outer[(r / p * d + c / p) * p * p + r % p * p + c % p];
@@ -131,10 +127,8 @@ static wt_status solve(wt_context *context, size_t d, size_t p, const double *ou
     for (size_t r = 0; r < size; r++)
         system[r * size + r] += DAMPING * trace / (double)size;
     WT_TRY(wt_cholesky(context, size, system, size, &failed));
-    if (failed != 0) {
-        status = wt_fail(context, WT_MISSED, "the accepted rows do not determine the sum of W");
-        goto done;
-    }
+    if (failed != 0)
+        WT_TRY(wt_fail(context, WT_MISSED, "the accepted rows do not determine the sum of W"));
     WT_TRY(wt_solve_lower(context, WT_PLAIN, size, 1, system, size, side, 1));
     WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, size, 1, system, size, side, 1));
 done:

@@ -7,24 +7,17 @@
 #include "base/arena.h"
 #include "base/parallel.h"
 #include "base/work.h"
+#include "layer/task/vector.h"
 #include "linalg/hull.h"
 #include "linalg/linalg.h"
 
 enum { ROWS_A_CHUNK = 512 };
 
-wt_status wt_patterns_open(wt_context *context, const wt_sequences *rows, wt_patterns *out) {
-    wt_status status;
+wt_status wt_patterns_open(wt_arena *arena, const wt_sequences *rows, wt_patterns *out) {
     *out = (wt_patterns){.rows = rows->samples * rows->length, .k = rows->length};
-    WT_TRY(WT_NEW(context, &out->weights, out->rows * out->k, "patterns of attention"));
-    WT_TRY(WT_NEW(context, &out->order, out->rows, "rows in order"));
-done:
-    return status;
-}
-
-void wt_patterns_close(wt_patterns *patterns) {
-    wt_release(patterns->weights);
-    wt_release(patterns->order);
-    *patterns = (wt_patterns){0};
+    out->weights = WT_TAKE(arena, double, out->rows, out->k);
+    out->order = WT_TAKE(arena, wt_row_fit, out->rows);
+    return arena->status;
 }
 
 typedef struct {
@@ -80,7 +73,7 @@ wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const 
                            wt_patterns *patterns) {
     double *values = NULL;
     wt_status status;
-    WT_TRY(WT_NEW(context, &values, patterns->rows * rows->outputs, "values of tokens"));
+    WT_TRY(WT_NEW2(context, &values, patterns->rows, rows->outputs, "values of tokens"));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, patterns->rows, rows->outputs, rows->dim, 1,
                    rows->x, rows->dim, w, rows->outputs, 0, values, rows->outputs));
     finder job = {.rows = rows, .values = values, .patterns = patterns};
@@ -114,13 +107,6 @@ done:
     return status;
 }
 
-static double sum_of_squares(size_t count, const double *values) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] * values[i];
-    return sum;
-}
-
 /* to (samples, width) = sums over the k tokens of from (samples, k, width). */
 static void sum_tokens(const wt_sequences *rows, size_t width, const double *from, double *to) {
     memset(to, 0, rows->samples * width * sizeof *to);
@@ -140,9 +126,9 @@ wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w,
     sum_tokens(rows, d, rows->x, x);
     sum_tokens(rows, p, rows->y, y);
     WT_TRY(regress(context, n, d, p, x, y, w));
-    double whole = sum_of_squares(n * p, y);
+    double whole = wt_vector_squares(n * p, y);
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, d, -1, x, d, w, p, 1, y, p));
-    *explained = whole > 0 ? 1 - sum_of_squares(n * p, y) / whole : 0;
+    *explained = whole > 0 ? 1 - wt_vector_squares(n * p, y) / whole : 0;
 done:
     wt_arena_free(&arena);
     return status;

@@ -6,7 +6,7 @@
 #ifndef WT_LAYER_LEARN_SCULPT_ROWS_H
 #define WT_LAYER_LEARN_SCULPT_ROWS_H
 
-#include "base/context.h"
+#include "base/arena.h"
 #include "layer/task/sequences.h"
 
 /* One row's nearest mixture. */
@@ -24,9 +24,8 @@ typedef struct wt_patterns {
     size_t usable;     /* rows whose pattern is unique */
 } wt_patterns;
 
-wt_status wt_patterns_open(wt_context *context, const wt_sequences *rows, wt_patterns *out);
-/* Accepts a cleared struct. */
-void wt_patterns_close(wt_patterns *patterns);
+/* Room for the patterns, from the arena. */
+wt_status wt_patterns_open(wt_arena *arena, const wt_sequences *rows, wt_patterns *out);
 /* The nearest mixture of every row with W = w (d, p), and the rows in order. */
 wt_status wt_patterns_find(wt_context *context, const wt_sequences *rows, const double *w,
                            wt_patterns *patterns);

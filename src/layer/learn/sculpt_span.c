@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 static bool inside(double weight) {
@@ -52,53 +53,40 @@ static size_t add_row(wt_slabs *out, const wt_sequences *rows, size_t row, const
     return at;
 }
 
-wt_status wt_slabs_collect(wt_context *context, const wt_sequences *rows,
-                           const wt_patterns *patterns, bool whole, size_t wanted, wt_slabs *out) {
+wt_status wt_slabs_collect(wt_arena *arena, const wt_sequences *rows, const wt_patterns *patterns,
+                           bool whole, size_t wanted, wt_slabs *out) {
     size_t k = rows->length, at = 0;
-    wt_status status;
     *out = (wt_slabs){.unknowns = rows->dim * rows->dim};
     out->rows = rows_for(patterns, whole, wanted, &out->count);
-    WT_TRY(wt_allocate(context, &out->normal, out->count, out->unknowns * sizeof *out->normal,
-                       "normals of slabs"));
-    WT_TRY(WT_NEW(context, &out->middle, out->count, "middles of slabs"));
-    for (size_t i = 0; i < out->rows; i++) {
+    out->normal = WT_TAKE(arena, double, out->count, out->unknowns);
+    out->middle = WT_TAKE(arena, double, out->count);
+    for (size_t i = 0; arena->status == WT_OK && i < out->rows; i++) {
         size_t row = patterns->order[i].row;
         if (slabs_of(k, patterns->weights + row * k, whole) > 0)
             at = add_row(out, rows, row, patterns->weights + row * k, at);
     }
-done:
-    return status;
-}
-
-void wt_slabs_close(wt_slabs *slabs) {
-    wt_release(slabs->normal);
-    wt_release(slabs->middle);
-    *slabs = (wt_slabs){0};
-}
-
-static double dot(size_t count, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
+    return arena->status;
 }
 
 double wt_slabs_violation(const wt_slabs *slabs, const double *theta) {
     double most = 0;
     for (size_t i = 0; i < slabs->count; i++)
-        most = fmax(most, fabs(dot(slabs->unknowns, slabs->normal + i * slabs->unknowns, theta) -
-                               slabs->middle[i]));
+        most = fmax(
+            most, fabs(wt_vector_dot(slabs->unknowns, slabs->normal + i * slabs->unknowns, theta) -
+                       slabs->middle[i]));
     return most;
 }
 
-wt_status wt_span_find(wt_context *context, const wt_slabs *slabs, wt_span *out) {
+wt_status wt_span_find(wt_arena *arena, const wt_slabs *slabs, wt_span *out) {
+    wt_context *context = arena->context;
     size_t u = slabs->unknowns;
     double scale = 1 / (double)slabs->count;
     wt_status status;
-    *out = (wt_span){.unknowns = u};
-    WT_TRY(WT_NEW(context, &out->values, u, "eigenvalues of slabs"));
-    WT_TRY(wt_allocate(context, &out->vectors, u, u * sizeof *out->vectors, "eigenvectors"));
-    WT_TRY(WT_NEW(context, &out->side, u, "middles of slabs"));
+    *out = (wt_span){.unknowns = u,
+                     .values = WT_TAKE(arena, double, u),
+                     .vectors = WT_TAKE(arena, double, u, u),
+                     .side = WT_TAKE(arena, double, u)};
+    WT_TRY(arena->status);
     WT_TRY(wt_gram(context, WT_TRANSPOSED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
     for (size_t i = 0; i < u; i++)
         for (size_t j = 0; j <= i; j++)
@@ -108,13 +96,6 @@ wt_status wt_span_find(wt_context *context, const wt_slabs *slabs, wt_span *out)
                    slabs->middle, 1, 0, out->side, 1));
 done:
     return status;
-}
-
-void wt_span_close(wt_span *span) {
-    wt_release(span->values);
-    wt_release(span->vectors);
-    wt_release(span->side);
-    *span = (wt_span){0};
 }
 
 double wt_span_gap(const wt_span *span, size_t j) {
@@ -131,7 +112,7 @@ void wt_span_center(const wt_span *span, size_t null, double *center) {
         const double *vector = span->vectors + j * u;
         if (!(span->values[j] > least))
             continue;
-        double part = dot(u, vector, span->side) / span->values[j];
+        double part = wt_vector_dot(u, vector, span->side) / span->values[j];
         for (size_t i = 0; i < u; i++)
             center[i] += part * vector[i];
     }

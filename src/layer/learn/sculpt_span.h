@@ -3,7 +3,8 @@
  * Row a of sequence X with pattern P asks of every head that shares it
  *     | <Theta, x_a (x_b - x_c)^T> - log(P_b / P_c) | <= eta    for all b, c
  * with a small eta. The normals hardly see the differences of the Theta_i: their covariance has
- * m - 1 small eigenvalues, whose eigenvectors span those differences. */
+ * m - 1 small eigenvalues, whose eigenvectors span those differences. Memory comes from the
+ * caller's arena. */
 #ifndef WT_LAYER_LEARN_SCULPT_SPAN_H
 #define WT_LAYER_LEARN_SCULPT_SPAN_H
 
@@ -22,10 +23,8 @@ typedef struct wt_slabs {
 
 /* Slabs of the rows of least residual until `wanted` are there or rows run out: of every pair of
  * tokens b < c whose weights are inside the limits, or (whole) of rows all whose weights are. */
-wt_status wt_slabs_collect(wt_context *context, const wt_sequences *rows,
-                           const wt_patterns *patterns, bool whole, size_t wanted, wt_slabs *out);
-/* Accepts a cleared struct. */
-void wt_slabs_close(wt_slabs *slabs);
+wt_status wt_slabs_collect(wt_arena *arena, const wt_sequences *rows, const wt_patterns *patterns,
+                           bool whole, size_t wanted, wt_slabs *out);
 /* How many rows of least residual hold `wanted` slabs; all usable ones when they do not. */
 size_t wt_slabs_rows_for(const wt_patterns *patterns, size_t wanted);
 /* The largest distance of <theta, normal> from the middle of a slab. */
@@ -38,8 +37,7 @@ typedef struct wt_span {
     double *side;    /* (d^2): mean of middle times normal */
 } wt_span;
 
-wt_status wt_span_find(wt_context *context, const wt_slabs *slabs, wt_span *out);
-void wt_span_close(wt_span *span);
+wt_status wt_span_find(wt_arena *arena, const wt_slabs *slabs, wt_span *out);
 /* values[j] over values[j - 1], at most 1e15; j from 1. */
 double wt_span_gap(const wt_span *span, size_t j);
 /* The point of least norm among those nearest to the middles, with the first `null` eigenvectors

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/parallel.h"
 #include "layer/model/attention.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 /* Added to the diagonal of a Gram matrix, as a part of its mean: two candidates that attend alike
@@ -13,44 +14,36 @@
 #define RIDGE 1e-10
 enum { TUPLES_A_CHUNK = 16 };
 
-static wt_status look(wt_context *context, const wt_sequences *rows, size_t count,
-                      const double *theta, wt_candidate_part *out) {
+static wt_status look(wt_arena *arena, const wt_sequences *rows, size_t count, const double *theta,
+                      wt_candidate_part *out) {
     size_t r = rows->samples * rows->length, width = count * rows->dim, p = rows->outputs;
     wt_attention in = wt_attention_of(rows->samples, rows->length, rows->dim, rows->x);
+    wt_context *context = arena->context;
     double *h = NULL;
     wt_status status;
-    WT_TRY(wt_allocate(context, &h, r, width * sizeof *h, "attended tokens of candidates"));
-    WT_TRY(wt_allocate(context, &out->gram, width, width * sizeof *out->gram, "a Gram matrix"));
-    WT_TRY(WT_NEW(context, &out->side, width * p, "right-hand sides of candidates"));
+    out->gram = WT_TAKE(arena, double, width, width);
+    out->side = WT_TAKE(arena, double, width, p);
+    WT_TRY(arena->status);
+    WT_TRY(WT_NEW2(context, &h, r, width, "attended tokens of candidates"));
     WT_TRY(wt_attention_run(context, &in, count, theta, NULL, h));
     WT_TRY(wt_gram(context, WT_TRANSPOSED, r, width, h, width, 0, out->gram, width));
     WT_TRY(wt_mirror_lower(context, width, out->gram, width));
     WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, width, p, r, 1, h, width, rows->y, p, 0,
                    out->side, p));
-    out->whole = 0;
-    for (size_t i = 0; i < r * p; i++)
-        out->whole += rows->y[i] * rows->y[i];
+    out->whole = wt_vector_squares(r * p, rows->y);
 done:
     wt_release(h);
     return status;
 }
 
-wt_status wt_candidates_open(wt_context *context, const wt_sequences *fit, const wt_sequences *held,
+wt_status wt_candidates_open(wt_arena *arena, const wt_sequences *fit, const wt_sequences *held,
                              size_t count, const double *theta, wt_candidates *out) {
     wt_status status;
     *out = (wt_candidates){.count = count, .dim = fit->dim, .outputs = fit->outputs};
-    WT_TRY(look(context, fit, count, theta, &out->fit));
-    WT_TRY(look(context, held, count, theta, &out->held));
+    WT_TRY(look(arena, fit, count, theta, &out->fit));
+    WT_TRY(look(arena, held, count, theta, &out->held));
 done:
     return status;
-}
-
-void wt_candidates_close(wt_candidates *candidates) {
-    wt_release(candidates->fit.gram);
-    wt_release(candidates->fit.side);
-    wt_release(candidates->held.gram);
-    wt_release(candidates->held.side);
-    *candidates = (wt_candidates){0};
 }
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef WT_LAYER_LEARN_SCULPT_TUPLES_H
 #define WT_LAYER_LEARN_SCULPT_TUPLES_H
 
-#include "base/context.h"
+#include "base/arena.h"
 #include "layer/task/sequences.h"
 
 /* One part of the sequences, seen by all candidates: h (R, C d) attended tokens side by side. */
@@ -17,11 +17,9 @@ typedef struct wt_candidates {
     wt_candidate_part fit, held;
 } wt_candidates;
 
-/* theta (count, d, d) */
-wt_status wt_candidates_open(wt_context *context, const wt_sequences *fit, const wt_sequences *held,
+/* theta (count, d, d); memory comes from the arena. */
+wt_status wt_candidates_open(wt_arena *arena, const wt_sequences *fit, const wt_sequences *held,
                              size_t count, const double *theta, wt_candidates *out);
-/* Accepts a cleared struct. */
-void wt_candidates_close(wt_candidates *candidates);
 
 /* Of the tuples (count, heads) the one whose W, least squares on `fit`, has the least square error
  * on `held`; the first of equals. *error is |y - F(x)| / |y| there. w (heads, d, p) may be NULL. */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "layer/learn/recovery.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 /* Eigenvalues of X^T X this part of the largest count as 0: rounding of the tokens, squared, in
@@ -27,9 +28,7 @@ static wt_status span(wt_context *context, const wt_sequences *data, double *vec
     for (*skip = 0; *skip < d && values[*skip] < 1e-12 * values[d - 1]; ++*skip) {
         double square = 0;
         for (size_t t = 0; t < data->samples * data->length; t++) {
-            double along = 0;
-            for (size_t j = 0; j < d; j++)
-                along += data->x[t * d + j] * vectors[*skip * d + j];
+            double along = wt_vector_dot(d, data->x + t * d, vectors + *skip * d);
             square += along * along;
         }
         if (square > part * values[d - 1])
@@ -47,7 +46,7 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
     wt_status status;
     WT_TRY(wt_layer_new(context, start->heads, r, start->outputs, out));
     memset((*out)->w, 0, start->heads * r * start->outputs * sizeof *start->w);
-    WT_TRY(WT_NEW(context, &half, r * d, "a start"));
+    WT_TRY(WT_NEW2(context, &half, r, d, "a start"));
     for (size_t i = 0; i < start->heads; i++) {
         WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, d, d, 1, visible->basis, r,
                        start->theta + i * d * d, d, 0, half, d));
@@ -65,18 +64,18 @@ wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
     double *vectors = NULL, *values = NULL;
     wt_status status;
     *out = (wt_visible){.data = *data, .options = *options, .dim = d, .rank = d};
-    WT_TRY(WT_NEW(context, &vectors, d * d, "the span of the tokens"));
+    WT_TRY(WT_NEW2(context, &vectors, d, d, "the span of the tokens"));
     WT_TRY(WT_NEW(context, &values, d, "the span of the tokens"));
     WT_TRY(span(context, data, vectors, values, &skip));
     if (skip == 0)
         goto done;
     size_t r = out->rank = out->data.dim = d - skip;
     out->data.x = NULL;
-    WT_TRY(WT_NEW(context, &out->basis, d * r, "the span of the tokens"));
+    WT_TRY(WT_NEW2(context, &out->basis, d, r, "the span of the tokens"));
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < r; j++)
             out->basis[i * r + j] = vectors[(skip + j) * d + i];
-    WT_TRY(WT_NEW(context, &out->data.x, tokens * r, "tokens in their span"));
+    WT_TRY(WT_NEW2(context, &out->data.x, tokens, r, "tokens in their span"));
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, tokens, r, d, 1, data->x, d, out->basis, r, 0,
                    out->data.x, r));
     if (options->start != NULL) {
@@ -107,7 +106,7 @@ wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_lay
     if (r == d)
         goto done;
     WT_TRY(wt_layer_new(context, layer->heads, d, p, &whole));
-    WT_TRY(WT_NEW(context, &half, d * r, "Theta"));
+    WT_TRY(WT_NEW2(context, &half, d, r, "Theta"));
     for (size_t i = 0; i < layer->heads; i++) {
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, r, r, 1, visible->basis, r,
                        layer->theta + i * r * r, r, 0, half, r));

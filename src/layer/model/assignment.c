@@ -57,11 +57,9 @@ wt_status wt_assignment(wt_context *context, size_t rows, size_t columns, const 
     hungarian work = {.rows = rows, .columns = columns, .cost = cost};
     wt_arena arena = wt_arena_on(context, "an assignment");
     wt_status status;
-    if (rows > columns) {
-        status = wt_fail(context, WT_INTERNAL, "%zu rows cannot be assigned to %zu columns", rows,
-                         columns);
-        goto done;
-    }
+    if (rows > columns)
+        WT_TRY(wt_fail(context, WT_INTERNAL, "%zu rows cannot be assigned to %zu columns", rows,
+                       columns));
     work.row_price = WT_TAKE_ZERO(&arena, double, rows + 1);
     work.column_price = WT_TAKE_ZERO(&arena, double, columns + 1);
     work.slack = WT_TAKE(&arena, double, columns + 1);

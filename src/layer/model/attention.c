@@ -64,9 +64,9 @@ static void softmax_rows(size_t rows, size_t columns, const double *times, doubl
 static void one_head(const job *work, size_t head, size_t begin, size_t end, double *scratch) {
     const wt_attention *in = work->in;
     size_t d = in->dim, columns = work->heads * d, first = wt_attention_row(in, begin);
-    double *turned = scratch, *spare = scratch + work->most_chunk_rows * d;
+    double *asked = scratch, *spare = scratch + work->most_chunk_rows * d;
     work->blas->gemm(WT_PLAIN, WT_PLAIN, wt_attention_row(in, end) - first, d, d, 1,
-                     in->query + first * d, d, work->theta + head * d * d, d, 0, turned, d);
+                     in->query + first * d, d, work->theta + head * d * d, d, 0, asked, d);
     for (size_t s = begin; s < end; s++) {
         size_t row = wt_attention_row(in, s), rows = wt_attention_row(in, s + 1) - row;
         size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
@@ -75,7 +75,7 @@ static void one_head(const job *work, size_t head, size_t begin, size_t end, dou
         double *a = work->weights == NULL
                         ? spare
                         : work->weights + work->heads * work->starts[s] + head * rows * keys;
-        work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, rows, keys, d, 1, turned + (row - first) * d, d,
+        work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, rows, keys, d, 1, asked + (row - first) * d, d,
                          in->key + key * d, d, 0, a, keys);
         softmax_rows(rows, keys, in->times == NULL ? NULL : in->times + key, a);
         work->blas->gemm(WT_PLAIN, WT_PLAIN, rows, d, keys, 1, a, keys, in->key + key * d, d, 0,
@@ -121,7 +121,7 @@ wt_status wt_attention_run(wt_context *context, const wt_attention *in, size_t h
     size_t pairs = wt_attention_weight_starts(in, work.starts);
     wt_work_add(context, (double)heads * (wt_work_product(wt_attention_rows(in), in->dim, in->dim) +
                                           2 * wt_work_product(pairs, in->dim, 1)));
-    WT_TRY(WT_NEW(context, &work.scratch, workers * work.scratch_each, "attention"));
+    WT_TRY(WT_NEW2(context, &work.scratch, workers, work.scratch_each, "attention"));
     WT_TRY(wt_parallel_for(context, in->sequences, grain, some_sequences, &work));
 done:
     wt_release(work.starts);

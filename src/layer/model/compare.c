@@ -6,6 +6,7 @@
 #include "layer/model/assignment.h"
 #include "layer/model/heads.h"
 #include "layer/task/sequences.h"
+#include "layer/task/vector.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 
@@ -14,17 +15,10 @@
 enum { FRESH = 64 };
 static const size_t fresh_lengths[WT_COMPARE_LENGTHS] = {2, 5, 11};
 
-static double square_distance(size_t count, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
-}
-
 /* |a - b| / |a|, plain |b| where a is 0. */
 static double relative(size_t count, const double *a, const double *b) {
     double norm = wt_heads_norm(count, a);
-    return sqrt(square_distance(count, a, b)) / (norm > 0 ? norm : 1);
+    return sqrt(wt_vector_apart(count, a, b)) / (norm > 0 ? norm : 1);
 }
 
 static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_layer *b,
@@ -42,8 +36,8 @@ static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_la
     for (size_t i = 0; i < few->heads; i++)
         for (size_t j = 0; j < many->heads; j++)
             cost[i * many->heads + j] =
-                square_distance(theta, few->theta + i * theta, many->theta + j * theta) +
-                square_distance(w, few->w + i * w, many->w + j * w);
+                wt_vector_apart(theta, few->theta + i * theta, many->theta + j * theta) +
+                wt_vector_apart(w, few->w + i * w, many->w + j * w);
     WT_TRY(wt_assignment(context, few->heads, many->heads, cost, column));
     for (size_t i = 0; i < few->heads; i++) {
         size_t in_a = swapped ? column[i] : i, in_b = swapped ? i : column[i];

@@ -1,21 +1,16 @@
 #include "layer/model/heads.h"
+#include "layer/task/vector.h"
 
 #include <math.h>
 #include <string.h>
 
 double wt_heads_norm(size_t count, const double *a) {
-    double square = 0;
-    for (size_t i = 0; i < count; i++)
-        square += a[i] * a[i];
-    return sqrt(square);
+    return sqrt(wt_vector_squares(count, a));
 }
 
 double wt_heads_distance(size_t count, const double *a, const double *b) {
-    double square = 0;
-    for (size_t i = 0; i < count; i++)
-        square += (a[i] - b[i]) * (a[i] - b[i]);
     double most = fmax(wt_heads_norm(count, a), wt_heads_norm(count, b));
-    return most > 0 ? sqrt(square) / most : 0;
+    return most > 0 ? sqrt(wt_vector_apart(count, a, b)) / most : 0;
 }
 
 static void move_head(wt_layer *layer, size_t from, size_t to) {

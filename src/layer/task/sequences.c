@@ -123,7 +123,7 @@ wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences 
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(find(context, file, &x, &y));
-    /* Empty ones are told before room is made: a shape with a nought in it may be any size. */
+    /* Empty ones are refused before room is made: the other sides of such a shape may be any. */
     WT_TRY(wt_sequences_check(
         context, &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]},
         path));

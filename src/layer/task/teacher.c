@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/sized.h"
 #include "layer/task/sequences.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "linalg/token_law.h"
 
@@ -22,11 +23,9 @@ static wt_status draw_theta(wt_context *context, size_t d, size_t rank, uint64_t
 }
 
 static void scale_to(double norm, size_t count, double *values) {
-    double square = 0;
+    double factor = norm / sqrt(wt_vector_squares(count, values));
     for (size_t i = 0; i < count; i++)
-        square += values[i] * values[i];
-    for (size_t i = 0; i < count; i++)
-        values[i] *= norm / sqrt(square);
+        values[i] *= factor;
 }
 
 void wt_teacher_options_init(wt_teacher_options *options, size_t size) {

@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "layer/learn/sculpt_span.h"
 #include "layer/model/layer.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "linalg/linear_program.h"
 #include "wattle/random.h"
@@ -53,29 +54,29 @@ done:
     return status;
 }
 
-/* Slabs of the rows taken, with W_S the sum of the layer's W. */
-static wt_status collect(wt_context *context, const wt_sequences *data, const wt_layer *layer,
+/* Slabs of the rows taken, with W_S the sum of the layer's W, from the arena. */
+static wt_status collect(wt_arena *arena, const wt_sequences *data, const wt_layer *layer,
                          const wt_certificate_options *options, wt_slabs *slabs) {
     size_t count = layer->dim * layer->outputs, k = data->length;
-    wt_patterns patterns = {0};
-    double *w = NULL;
+    wt_context *context = arena->context;
+    wt_arena own = wt_arena_on(context, "patterns of attention");
+    double *w = WT_TAKE_ZERO(&own, double, count);
+    wt_patterns patterns;
     wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &w, count, "the sum of W"));
-    for (size_t head = 0; head < layer->heads; head++)
-        for (size_t i = 0; i < count; i++)
-            w[i] += layer->w[head * count + i];
-    WT_TRY(wt_patterns_open(context, data, &patterns));
+    WT_TRY(own.status);
+    for (size_t i = 0; i < layer->heads * count; i++)
+        w[i % count] += layer->w[i];
+    WT_TRY(wt_patterns_open(&own, data, &patterns));
     WT_TRY(wt_patterns_find(context, data, w, &patterns));
     size_t rows = (size_t)ceil(options->part * (double)patterns.rows);
-    WT_TRY(wt_slabs_collect(context, data, &patterns, true, rows * (k * (k - 1) / 2), slabs));
+    WT_TRY(wt_slabs_collect(arena, data, &patterns, true, rows * (k * (k - 1) / 2), slabs));
     if (slabs->count < slabs->unknowns)
         status = wt_fail(context, WT_MISSED,
                          "%zu slabs leave a body without end in %zu unknowns: a certificate needs "
                          "more examples",
                          slabs->count, slabs->unknowns);
 done:
-    wt_patterns_close(&patterns);
-    wt_release(w);
+    wt_arena_free(&own);
     return status;
 }
 
@@ -119,9 +120,7 @@ static wt_status basis_of(wt_context *context, const wt_layer *layer, double *ba
     memset(basis, 0, u * u * sizeof *basis);
     for (size_t head = 0; head < layer->heads; head++) {
         const double *theta = layer->theta + head * u;
-        double size = 0;
-        for (size_t i = 0; i < u; i++)
-            size += theta[i] * theta[i];
+        double size = wt_vector_squares(u, theta);
         for (size_t i = 0; size > 0 && i < u; i++)
             for (size_t j = 0; j <= i; j++)
                 basis[i * u + j] += theta[i] * theta[j] / size;
@@ -136,14 +135,12 @@ done:
  * basis, row `index` itself. */
 static void direction_of(const wt_certificate_options *options, size_t u, size_t count,
                          const double *basis, size_t index, double *mix, double *out) {
-    double size = 0;
     if (options->directions == 0) {
         memcpy(out, basis + index * u, u * sizeof *out);
         return;
     }
     wt_random_normal(wt_stream_for(options->seed, "direction", index), 0, count, mix);
-    for (size_t i = 0; i < count; i++)
-        size += mix[i] * mix[i];
+    double size = wt_vector_squares(count, mix);
     memset(out, 0, u * sizeof *out);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < u; j++)
@@ -239,23 +236,23 @@ static void ask_teacher(const wt_slabs *slabs, const wt_layer *teacher,
 
 wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt_layer *layer,
                          const wt_certificate_options *given, wt_certificate_result *out) {
-    double began = wt_clock(), sum = 0;
+    double began = wt_clock();
     size_t u = layer->dim * layer->dim;
-    wt_slabs slabs = {0};
+    wt_arena arena = wt_arena_on(context, "slabs");
+    wt_slabs slabs;
     wt_certificate_options options;
     wt_certificate_result full = {.eta = NAN, .median = NAN, .largest = NAN}, *result = &full;
     wt_status status = wt_sized_check(context, "wt_certificate_result", out, sizeof full);
     if (status != WT_OK)
         return status;
     WT_TRY(check(context, data, layer, given, &options));
-    for (size_t i = 0; i < layer->heads * u; i++)
-        sum += layer->theta[i] * layer->theta[i];
-    result->theta_size = sqrt(sum / (double)layer->heads);
+    result->theta_size =
+        sqrt(wt_vector_squares(layer->heads * u, layer->theta) / (double)layer->heads);
     result->frobenius_factor = sqrt((double)(u - layer->heads));
     if (!(result->theta_size > 0))
         WT_TRY(
             wt_fail(context, WT_MISSED, "all reported Theta are 0: no width is relative to that"));
-    WT_TRY(collect(context, data, layer, &options, &slabs));
+    WT_TRY(collect(&arena, data, layer, &options, &slabs));
     result->slabs = slabs.count;
     result->rows = slabs.count / (data->length * (data->length - 1) / 2);
     WT_TRY(eta_of(context, &slabs, layer, &result->eta));
@@ -265,7 +262,7 @@ wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt
 done:
     result->seconds = wt_clock() - began;
     wt_sized_write(out, result, sizeof full);
-    wt_slabs_close(&slabs);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -273,14 +270,15 @@ wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                   const wt_layer *layer, const wt_certificate_options *given,
                                   const double *theta, bool *out) {
     wt_certificate_options options;
-    wt_slabs slabs = {0};
+    wt_arena arena = wt_arena_on(context, "slabs");
+    wt_slabs slabs;
     double eta;
     wt_status status;
     WT_TRY(check(context, data, layer, given, &options));
-    WT_TRY(collect(context, data, layer, &options, &slabs));
+    WT_TRY(collect(&arena, data, layer, &options, &slabs));
     WT_TRY(eta_of(context, &slabs, layer, &eta));
     *out = wt_slabs_violation(&slabs, theta) <= eta;
 done:
-    wt_slabs_close(&slabs);
+    wt_arena_free(&arena);
     return status;
 }
