@@ -109,6 +109,10 @@ const cli_option *cli_option_at(const cli_command *command, size_t index);
 
 /* Fills the call from the words after the command's name. WT_USAGE with a sentence otherwise. */
 wt_status cli_parse(cli_call *call, int argc, char **argv);
+/* Where the value of an option goes; its kind says what is there. */
+void *cli_value_at(cli_call *call, size_t index, const cli_option *option);
+/* WT_USAGE when an output would take the place of an input or of another output. */
+wt_status cli_check_files(cli_call *call);
 /* Whether both paths lead to one file, there already or yet to be written. */
 bool cli_same_file(const char *a, const char *b);
 void cli_call_free(cli_call *call);

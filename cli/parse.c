@@ -1,10 +1,8 @@
 #define _GNU_SOURCE /* getopt_long */
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "command.h"
 #include "wattle/memory.h"
@@ -34,7 +32,7 @@ static const char *option_name_at(const void *command, size_t index) {
     return option == NULL ? NULL : option->name;
 }
 
-static void *field_of(cli_call *call, size_t index, const cli_option *option) {
+void *cli_value_at(cli_call *call, size_t index, const cli_option *option) {
     size_t count;
     cli_options_of(call->command, &count);
     bool own = index < count;
@@ -134,7 +132,7 @@ static wt_status set_option(cli_call *call, size_t index, const cli_option *opti
     const wt_field *field = cli_field_at(call->command, index, &table);
     wt_value value = {.number = 1}; /* of a flag that is given */
     if (field == NULL)
-        return set_value(call->context, option, field_of(call, index, option), text);
+        return set_value(call->context, option, cli_value_at(call, index, option), text);
     wt_status status = text == NULL ? WT_OK : wt_field_parse(call->context, field, text, &value);
     if (status == WT_USAGE)
         return wt_fail(call->context, WT_USAGE, "--%s: %s", option->name,
@@ -287,78 +285,6 @@ static wt_status check_operands(cli_call *call) {
     return WT_OK;
 }
 
-static bool same_inode(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
-/* The folder of a path into out[PATH_MAX], and the name in it; NULL when the path is too long. */
-static const char *split_path(const char *path, char *out) {
-    const char *slash = strrchr(path, '/');
-    size_t bytes = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    if (bytes + 2 > PATH_MAX)
-        return NULL;
-    snprintf(out, PATH_MAX, "%.*s.", (int)bytes, path);
-    return path + bytes;
-}
-
-bool cli_same_file(const char *a, const char *b) {
-    char folder_a[PATH_MAX], folder_b[PATH_MAX];
-    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
-        return false; /* standard output has rules of its own */
-    if (strcmp(a, b) == 0 || same_inode(a, b))
-        return true;
-    const char *name_a = split_path(a, folder_a), *name_b = split_path(b, folder_b);
-    return name_a != NULL && name_b != NULL && strcmp(name_a, name_b) == 0 &&
-           same_inode(folder_a, folder_b);
-}
-
-/* The file of an option of that kind; NULL when it is of another, or not given. */
-static const char *file_of(cli_call *call, size_t index, cli_kind kind) {
-    const cli_option *option = cli_option_at(call->command, index);
-    return option->kind == kind ? *(const char **)field_of(call, index, option) : NULL;
-}
-
-/* An output in the place of an input would destroy it. */
-static wt_status check_inputs(cli_call *call) {
-    const cli_command *command = call->command;
-    size_t count;
-    cli_options_of(command, &count);
-    for (size_t i = 0; i < count; i++) {
-        const char *output = file_of(call, i, CLI_OUTPUT), *input = NULL;
-        if (output == NULL)
-            continue;
-        for (int j = command->words; j < call->operand_count && input == NULL; j++)
-            input = cli_same_file(output, call->operands[j]) ? call->operands[j] : NULL;
-        for (size_t j = 0; j < count && input == NULL; j++) {
-            const char *other = file_of(call, j, CLI_INPUT);
-            input = other != NULL && cli_same_file(output, other) ? other : NULL;
-        }
-        if (input != NULL)
-            return wt_fail(call->context, WT_USAGE,
-                           "%s is read, and --%s would be written in its place: give another name",
-                           input, cli_option_at(command, i)->name);
-    }
-    return WT_OK;
-}
-
-/* Of two files with one name the later would silently take the place of the earlier. */
-static wt_status check_outputs(cli_call *call) {
-    size_t count;
-    const cli_option *options = cli_options_of(call->command, &count);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i; j++) {
-            const char *first = file_of(call, j, CLI_OUTPUT);
-            const char *second = file_of(call, i, CLI_OUTPUT);
-            if (first != NULL && second != NULL && cli_same_file(first, second))
-                return wt_fail(call->context, WT_USAGE,
-                               "--%s and --%s are both to be written to %s: give two names",
-                               options[j].name, options[i].name, first);
-        }
-    return WT_OK;
-}
-
 /* JSON is UTF-8: better told now than when the result is there and cannot be printed. */
 static wt_status check_bytes(cli_call *call, int argc, char **argv) {
     char shown[WT_QUOTED_BYTES];
@@ -375,25 +301,23 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     size_t count;
     cli_options_of(command, &count);
     count += cli_common_option_count;
-    struct option *long_options = NULL;
-    char *short_options = NULL;
+    wt_arena arena = wt_arena_on(call->context, "options");
+    struct option *long_options = WT_TAKE(&arena, struct option, 2 * count + 1);
+    char *short_options = WT_TAKE(&arena, char, 2 * count + 2);
     wt_status status;
+    WT_TRY(arena.status);
     WT_TRY(WT_NEW_ZERO(call->context, &call->given, count, "options"));
     WT_TRY(wt_allocate_zero(call->context, &call->values, command->values_bytes, 1, "options"));
-    WT_TRY(WT_NEW(call->context, &long_options, 2 * count + 1, "options"));
-    WT_TRY(WT_NEW(call->context, &short_options, 2 * count + 2, "options"));
     fill_getopt_tables(command, long_options, short_options);
     WT_TRY(set_fallbacks(call));
     WT_TRY(parse_words(call, argc, argv, long_options, short_options));
     if (!call->common.help) {
         WT_TRY(check_bytes(call, argc, argv));
         WT_TRY(check_operands(call));
-        WT_TRY(check_outputs(call));
-        WT_TRY(check_inputs(call));
+        WT_TRY(cli_check_files(call));
     }
 done:
-    wt_release(long_options);
-    wt_release(short_options);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -403,7 +327,7 @@ void cli_call_free(cli_call *call) {
     for (size_t i = 0; call->values != NULL && i < count; i++) {
         const cli_option *option = &options[i];
         if (option->kind == CLI_GRID || option->kind == CLI_INTEGERS)
-            wt_grid_free((wt_grid *)field_of(call, i, option));
+            wt_grid_free((wt_grid *)cli_value_at(call, i, option));
     }
     wt_release(call->values);
     wt_release(call->given);

@@ -18,7 +18,12 @@ typedef struct wt_options {
     size_t size;
     int first, second;
 } wt_options;
+/* The library makes it; it may grow at its end. */
+typedef struct wt_note {
+    int line;
+} wt_note;
 int wt_open(const wt_options *options, wt_kind kind, wt_thing **out);
+const wt_note *wt_note_at(int index);
 int wt_measure(const wt_thing *thing, wt_pair *out);
 END
 cp "$header" "$work/header"
@@ -26,6 +31,7 @@ cat >"$work/source.c" <<'END'
 #include "wattle/base.h"
 struct wt_thing { int inside; };
 int wt_open(const wt_options *options, wt_kind kind, wt_thing **out) { static wt_thing one; *out = &one; return options->first + (int)kind; }
+const wt_note *wt_note_at(int index) { static wt_note note; note.line = index; return &note; }
 int wt_measure(const wt_thing *thing, wt_pair *out) { out->a = thing->inside; return 0; }
 END
 cp "$work/source.c" "$work/source"
@@ -59,6 +65,7 @@ try fine "nothing"
 try fine "a function more" '$a int wt_more(void);' 's/^struct.*/& int wt_more(void) { return 1; }/'
 try fine "an enumerator more" 's/WT_KIND_B }/WT_KIND_B, WT_KIND_C }/'
 try fine "a member at the end of options" 's/int first, second;/& double third;/'
+try fine "a member at the end of what the library makes" 's/int line;/& int column;/'
 try fine "a member of an opaque struct" 's/{ int inside; }/{ double before; int inside; }/'
 try broken "a member at the end of a plain struct" 's/double a, b;/double a, b, c;/'
 try broken "a member in the middle of options" 's/int first, second;/int first; double third; int second;/'

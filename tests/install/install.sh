@@ -85,4 +85,6 @@ for header in "$prefix"/include/wattle/*.h; do
         cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -x c -fsyntax-only - ||
         fail "$header does not stand alone"
 done
+printf '#include <wattle/wattle.h>\n' | clang++ -std=c++20 -Wall -Wextra -Werror -I"$prefix/include" -x c++ -fsyntax-only - ||
+    fail "the headers are no C++"
 echo "install: fine"
