@@ -50,6 +50,13 @@ WT_API wt_status wt_check_cancelled(wt_context *context);
         if (status != WT_OK)                                                                       \
             goto done;                                                                             \
     } while (0)
+/* In functions that have nothing to free: a failure is passed on. */
+#define WT_PASS(call)                                                                              \
+    do {                                                                                           \
+        wt_status status_of_call = (call);                                                         \
+        if (status_of_call != WT_OK)                                                               \
+            return status_of_call;                                                                 \
+    } while (0)
 
 /* Seconds on a clock that never goes back. */
 WT_API double wt_clock(void);

@@ -65,7 +65,6 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
 }
 
 static wt_status factor(wt_context *context, factorisation *job, size_t *failed_at) {
-    wt_status status = WT_OK;
     /* that of a whole factor, also where it breaks off */
     wt_work_add(context, wt_work_product(job->n, job->n, job->n) / 6);
     job->tiles = wt_tile_count(job->n, WT_TILE);
@@ -73,37 +72,30 @@ static wt_status factor(wt_context *context, factorisation *job, size_t *failed_
         factor_diagonal(job, 0);
     for (; job->failed_at == 0 && job->step + 1 < job->tiles; job->step++) {
         size_t below = job->tiles - job->step - 1;
-        WT_TRY(wt_parallel_for(context, below, 1, panel, job));
-        WT_TRY(wt_parallel_for(context, wt_triangle_count(below), 1, update, job));
+        WT_PASS(wt_parallel_for(context, below, 1, panel, job));
+        WT_PASS(wt_parallel_for(context, wt_triangle_count(below), 1, update, job));
     }
     *failed_at = job->failed_at;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_cholesky(wt_context *context, size_t n, double *a, size_t stride, size_t *failed_at) {
     const wt_backend *backend;
-    wt_status status;
     *failed_at = 0;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
+    WT_PASS(wt_backend_open(context, &backend));
+    WT_PASS(wt_check_shape(context, "A", n, n, stride));
+    WT_PASS(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
     factorisation job = {.routines = &backend->real64, .n = n, .stride = stride, .a = (char *)a};
-    WT_TRY(factor(context, &job, failed_at));
-done:
-    return status;
+    return factor(context, &job, failed_at);
 }
 
 wt_status wt_cholesky_float(wt_context *context, size_t n, float *a, size_t stride,
                             size_t *failed_at) {
     const wt_backend *backend;
-    wt_status status;
     *failed_at = 0;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride));
+    WT_PASS(wt_backend_open(context, &backend));
+    WT_PASS(wt_check_shape(context, "A", n, n, stride));
+    WT_PASS(wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride));
     factorisation job = {.routines = &backend->real32, .n = n, .stride = stride, .a = (char *)a};
-    WT_TRY(factor(context, &job, failed_at));
-done:
-    return status;
+    return factor(context, &job, failed_at);
 }

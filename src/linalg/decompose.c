@@ -26,16 +26,14 @@ static double least_squares_work(size_t m, size_t n, size_t columns) {
 wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t stride, bool vectors,
                              double *values) {
     const wt_backend *backend;
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "A", n, n, stride));
-    WT_TRY(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
-    WT_TRY(wt_check_cancelled(context));
+    WT_PASS(wt_backend_open(context, &backend));
+    WT_PASS(wt_check_shape(context, "A", n, n, stride));
+    WT_PASS(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
+    WT_PASS(wt_check_cancelled(context));
     wt_work_add(context, eigen_work(n, vectors));
     if (n > 0)
-        WT_TRY(backend->eigen(context, n, a, stride, vectors, values));
-done:
-    return status;
+        WT_PASS(backend->eigen(context, n, a, stride, vectors, values));
+    return WT_OK;
 }
 
 wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_t stride, double *u,

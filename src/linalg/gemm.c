@@ -41,22 +41,19 @@ enum { FEW_COLUMNS = 12, LOW_TILE = 64 };
 static wt_status multiply(wt_context *context, product *job) {
     size_t m = job->m, n = job->n, k = job->k;
     bool turned_a = job->trans_a == WT_TRANSPOSED, turned_b = job->trans_b == WT_TRANSPOSED;
-    wt_status status;
-    WT_TRY(wt_check_trans(context, job->trans_a));
-    WT_TRY(wt_check_trans(context, job->trans_b));
-    WT_TRY(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
-    WT_TRY(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
-    WT_TRY(wt_check_shape(context, "C", m, n, job->c_stride));
+    WT_PASS(wt_check_trans(context, job->trans_a));
+    WT_PASS(wt_check_trans(context, job->trans_b));
+    WT_PASS(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
+    WT_PASS(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
+    WT_PASS(wt_check_shape(context, "C", m, n, job->c_stride));
     if (m == 0 || n == 0)
-        goto done;
+        return WT_OK;
     wt_work_add(context, wt_work_product(m, n, k));
     job->tile_m = n <= FEW_COLUMNS ? LOW_TILE : wt_product_tile(m);
     job->tile_n = wt_product_tile(n);
     job->across = wt_tile_count(n, job->tile_n);
-    WT_TRY(
-        wt_parallel_for(context, wt_tile_count(m, job->tile_m) * job->across, 1, some_tiles, job));
-done:
-    return status;
+    return wt_parallel_for(context, wt_tile_count(m, job->tile_m) * job->across, 1, some_tiles,
+                           job);
 }
 
 /* Both faces: `single` says which type the pointers are of. */

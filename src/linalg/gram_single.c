@@ -52,10 +52,9 @@ wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float
                          const float *a, size_t a_stride, float beta, float *k, size_t k_stride) {
     const wt_backend *backend;
     size_t products = 0;
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_shape(context, "A", rows, columns, a_stride));
-    WT_TRY(wt_check_shape(context, "K", rows, rows, k_stride));
+    WT_PASS(wt_backend_open(context, &backend));
+    WT_PASS(wt_check_shape(context, "A", rows, columns, a_stride));
+    WT_PASS(wt_check_shape(context, "K", rows, rows, k_stride));
     gram job = {.routines = &backend->real32,
                 .n = rows,
                 .depth = columns,
@@ -68,7 +67,5 @@ wt_status wt_gram_single(wt_context *context, size_t rows, size_t columns, float
     for (size_t band = 0; band < wt_tile_count(rows, BAND_ROWS); band++)
         products += left_of(band) + 1;
     wt_work_add(context, wt_work_product(rows, rows + 1, columns) / 2);
-    WT_TRY(wt_parallel_for(context, products, 1, some_products, &job));
-done:
-    return status;
+    return wt_parallel_for(context, products, 1, some_products, &job);
 }

@@ -62,7 +62,6 @@ static wt_status make_room(program *job) {
 /* gram = A^T D A, its lower triangle. */
 static wt_status weigh(program *job) {
     size_t rows = job->body->rows, n = job->body->columns;
-    wt_status status = WT_OK;
     for (size_t begin = 0; begin < rows; begin += WT_GRAM_DEPTH) {
         size_t count = rows - begin < WT_GRAM_DEPTH ? rows - begin : WT_GRAM_DEPTH;
         for (size_t i = 0; i < count; i++) {
@@ -71,56 +70,48 @@ static wt_status weigh(program *job) {
             for (size_t j = 0; j < n; j++)
                 job->piece[i * n + j] = root * from[j];
         }
-        WT_TRY(
+        WT_PASS(
             wt_gram(job->context, WT_TRANSPOSED, count, n, job->piece, n, begin > 0, job->gram, n));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Factors the Gram matrix with its diagonal made larger by `more`; *fine is false when that is not
  * positive to working precision. */
 static wt_status factor(program *job, double more, bool *fine) {
     size_t n = job->body->columns, failed_at;
-    wt_status status;
     memcpy(job->factor, job->gram, n * n * sizeof *job->factor);
     for (size_t j = 0; j < n; j++)
         job->factor[j * n + j] *= 1 + more;
-    WT_TRY(wt_cholesky(job->context, n, job->factor, n, &failed_at));
+    WT_PASS(wt_cholesky(job->context, n, job->factor, n, &failed_at));
     *fine = failed_at == 0;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Near the end weights differ by many orders, and the matrix is positive no more to rounding. A
  * larger diagonal makes the step a little shorter in directions that hardly matter. */
 static wt_status factor_surely(program *job, bool *fine) {
-    wt_status status;
-    WT_TRY(weigh(job));
-    WT_TRY(factor(job, 0, fine));
+    WT_PASS(weigh(job));
+    WT_PASS(factor(job, 0, fine));
     for (int digits = MOST_DIGITS; !*fine && digits >= LEAST_DIGITS; digits--)
-        WT_TRY(factor(job, pow(10, -digits), fine));
-done:
-    return status;
+        WT_PASS(factor(job, pow(10, -digits), fine));
+    return WT_OK;
 }
 
 /* dx for the products wanted, and A dx. */
 static wt_status solve(program *job) {
     size_t rows = job->body->rows, n = job->body->columns;
     wt_context *context = job->context;
-    wt_status status;
     for (size_t i = 0; i < rows; i++)
         job->along[i] =
             job->up.wanted[i] / job->up.slack[i] - job->down.wanted[i] / job->down.slack[i];
     memcpy(job->dx, job->c, n * sizeof *job->dx);
-    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, n, 1, rows, -1, job->body->a, n, job->along, 1,
-                   1, job->dx, 1));
-    WT_TRY(wt_solve_lower(context, WT_PLAIN, n, 1, job->factor, n, job->dx, 1));
-    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, 1, job->factor, n, job->dx, 1));
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, 1, n, 1, job->body->a, n, job->dx, 1, 0,
-                   job->along, 1));
-done:
-    return status;
+    WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, n, 1, rows, -1, job->body->a, n, job->along,
+                    1, 1, job->dx, 1));
+    WT_PASS(wt_solve_lower(context, WT_PLAIN, n, 1, job->factor, n, job->dx, 1));
+    WT_PASS(wt_solve_lower(context, WT_TRANSPOSED, n, 1, job->factor, n, job->dx, 1));
+    return wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, 1, n, 1, job->body->a, n, job->dx, 1, 0,
+                   job->along, 1);
 }
 
 /* Steps of a side whose slack grows by sign times A dx; the longest part of each that stays
@@ -162,7 +153,6 @@ static void walk(const program *job, side *at, double primal, double dual) {
 static wt_status judge(program *job) {
     const wt_body *body = job->body;
     double square = 0;
-    wt_status status;
     job->gap = job->value = 0;
     for (size_t i = 0; i < body->rows; i++) {
         double y = job->up.multiplier[i], z = job->down.multiplier[i];
@@ -171,13 +161,12 @@ static wt_status judge(program *job) {
         job->along[i] = y - z;
     }
     memcpy(job->residual, job->c, body->columns * sizeof *job->residual);
-    WT_TRY(wt_gemm(job->context, WT_TRANSPOSED, WT_PLAIN, body->columns, 1, body->rows, -1, body->a,
-                   body->columns, job->along, 1, 1, job->residual, 1));
+    WT_PASS(wt_gemm(job->context, WT_TRANSPOSED, WT_PLAIN, body->columns, 1, body->rows, -1,
+                    body->a, body->columns, job->along, 1, 1, job->residual, 1));
     for (size_t j = 0; j < body->columns; j++)
         square += job->residual[j] * job->residual[j];
     job->left = sqrt(square);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Whether the columns of A are independent: the part of each that the ones before it do not
@@ -200,7 +189,6 @@ static bool has_end(const program *job) {
 static wt_status begin(program *job, bool *fine) {
     const wt_body *body = job->body;
     double square = 0;
-    wt_status status;
     for (size_t i = 0; i < body->rows; i++) {
         double s = body->high[i] / job->unit, t = -body->low[i] / job->unit;
         job->up.slack[i] = s;
@@ -209,36 +197,34 @@ static wt_status begin(program *job, bool *fine) {
     }
     aim(job, &job->up, 0, false);
     aim(job, &job->down, 0, false);
-    WT_TRY(weigh(job));
-    WT_TRY(factor(job, 0, fine));
+    WT_PASS(weigh(job));
+    WT_PASS(factor(job, 0, fine));
     *fine = *fine && has_end(job);
     if (!*fine)
-        goto done;
-    WT_TRY(solve(job));
+        return WT_OK;
+    WT_PASS(solve(job));
     for (size_t j = 0; j < body->columns; j++)
         square += job->dx[j] * job->c[j];
     for (size_t i = 0; i < body->rows; i++) {
         job->up.multiplier[i] = sqrt(square) / job->up.slack[i];
         job->down.multiplier[i] = sqrt(square) / job->down.slack[i];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Predictor and corrector. */
 static wt_status step(program *job, bool *fine) {
     double count = 2 * (double)job->body->rows, mean = job->gap / count;
     double primal = 1, dual = 1;
-    wt_status status;
     for (size_t i = 0; i < job->body->rows; i++)
         job->weight[i] =
             job->up.multiplier[i] / job->up.slack[i] + job->down.multiplier[i] / job->down.slack[i];
-    WT_TRY(factor_surely(job, fine));
+    WT_PASS(factor_surely(job, fine));
     if (!*fine)
-        goto done;
+        return WT_OK;
     aim(job, &job->up, 0, false);
     aim(job, &job->down, 0, false);
-    WT_TRY(solve(job));
+    WT_PASS(solve(job));
     move_of(job, &job->up, -1, &primal, &dual);
     move_of(job, &job->down, 1, &primal, &dual);
     double after =
@@ -247,37 +233,34 @@ static wt_status step(program *job, bool *fine) {
     double part = job->gap <= CLOSE * job->value ? 1 : pow(after / job->gap, 3);
     aim(job, &job->up, part * mean, true);
     aim(job, &job->down, part * mean, true);
-    WT_TRY(solve(job));
+    WT_PASS(solve(job));
     primal = dual = 1 / TO_THE_END;
     move_of(job, &job->up, -1, &primal, &dual);
     move_of(job, &job->down, 1, &primal, &dual);
     walk(job, &job->up, TO_THE_END * primal, TO_THE_END * dual);
     walk(job, &job->down, TO_THE_END * primal, TO_THE_END * dual);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status climb(program *job, double *out) {
     bool fine;
-    wt_status status;
-    WT_TRY(begin(job, &fine));
+    WT_PASS(begin(job, &fine));
     *out = INFINITY;
     if (!fine)
-        goto done;
+        return WT_OK;
     for (int steps = 0; steps < MOST_STEPS && fine; steps++) {
-        WT_TRY(wt_check_cancelled(job->context));
-        WT_TRY(judge(job));
+        WT_PASS(wt_check_cancelled(job->context));
+        WT_PASS(judge(job));
         if (job->gap <= CLOSE * job->value && job->left <= SOLVED * job->length) {
             *out = job->value * job->unit;
-            goto done;
+            return WT_OK;
         }
-        WT_TRY(step(job, &fine));
+        WT_PASS(step(job, &fine));
     }
-    status = wt_fail(job->context, WT_INTERNAL,
-                     "a linear program of %zu rows came no nearer than %.3g to its end",
-                     job->body->rows, job->gap / job->value);
-done:
-    return status;
+    return wt_fail(job->context, WT_INTERNAL,
+                   "a linear program of %zu rows came no nearer than %.3g to its end",
+                   job->body->rows, job->gap / job->value);
+    return WT_OK;
 }
 
 wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *direction,

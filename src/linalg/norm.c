@@ -258,11 +258,9 @@ wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n, co
 wt_status wt_project(wt_context *context, wt_norm_kind kind, double radius, size_t m, size_t n,
                      double *a, size_t stride) {
     double norm;
-    wt_status status;
-    WT_TRY(check_radius(context, radius));
-    WT_TRY(wt_norm(context, kind, m, n, a, stride, &norm));
+    WT_PASS(check_radius(context, radius));
+    WT_PASS(wt_norm(context, kind, m, n, a, stride, &norm));
     if (norm > radius)
-        WT_TRY(kinds[kind].project(context, radius, norm, m, n, a, stride));
-done:
-    return status;
+        WT_PASS(kinds[kind].project(context, radius, norm, m, n, a, stride));
+    return WT_OK;
 }

@@ -139,7 +139,6 @@ static wt_status check_core(wt_context *context, unsigned features) {
 
 static wt_status open_library(wt_context *context) {
     unsigned features = wt_cpu_features();
-    wt_status status;
     void *library = load(wt_core_for(features), &opened.about.choice);
     if (library == NULL) {
         const char *why = dlerror();
@@ -158,10 +157,8 @@ static wt_status open_library(wt_context *context) {
     opened.about.core = wt_openblas.openblas_get_corename();
     wt_core_judge(features, &opened.about);
     wt_openblas.openblas_set_num_threads(1); /* one that was loaded before may have more */
-    WT_TRY(wt_openblas_check_flavour(context, opened.about.parallel, opened.about.config));
-    WT_TRY(check_core(context, features));
-done:
-    return status;
+    WT_PASS(wt_openblas_check_flavour(context, opened.about.parallel, opened.about.config));
+    return check_core(context, features);
 }
 
 wt_status wt_openblas_check_flavour(wt_context *context, int parallel, const char *config) {

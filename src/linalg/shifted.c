@@ -6,11 +6,8 @@
 
 wt_status wt_shifted_new(wt_context *context, size_t n, const char *what, wt_shifted *out) {
     *out = (wt_shifted){.n = n};
-    wt_status status;
-    WT_TRY(WT_NEW2(context, &out->values, n, n, what));
-    WT_TRY(WT_NEW(context, &out->diagonal, n, what));
-done:
-    return status;
+    WT_PASS(WT_NEW2(context, &out->values, n, n, what));
+    return WT_NEW(context, &out->diagonal, n, what);
 }
 
 wt_status wt_shifted_keep(wt_context *context, wt_shifted *k) {
@@ -61,19 +58,13 @@ static wt_status restore_tiles(void *argument, size_t begin, size_t end, int wor
 wt_status wt_shifted_factor(wt_context *context, wt_shifted *k, double shift, size_t order,
                             size_t *failed_at) {
     restoring work = {.k = k, .shift = shift, .order = order};
-    wt_status status;
-    WT_TRY(wt_parallel_for(context, wt_triangle_count(wt_tile_count(order, WT_TILE)), 1,
-                           restore_tiles, &work));
-    WT_TRY(wt_cholesky(context, order, k->values, k->n, failed_at));
-done:
-    return status;
+    WT_PASS(wt_parallel_for(context, wt_triangle_count(wt_tile_count(order, WT_TILE)), 1,
+                            restore_tiles, &work));
+    return wt_cholesky(context, order, k->values, k->n, failed_at);
 }
 
 wt_status wt_shifted_solve(wt_context *context, const wt_shifted *k, size_t order, size_t columns,
                            double *b, size_t stride) {
-    wt_status status;
-    WT_TRY(wt_solve_lower(context, WT_PLAIN, order, columns, k->values, k->n, b, stride));
-    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, order, columns, k->values, k->n, b, stride));
-done:
-    return status;
+    WT_PASS(wt_solve_lower(context, WT_PLAIN, order, columns, k->values, k->n, b, stride));
+    return wt_solve_lower(context, WT_TRANSPOSED, order, columns, k->values, k->n, b, stride);
 }

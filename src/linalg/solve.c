@@ -75,18 +75,16 @@ static wt_status update(void *argument, size_t begin, size_t end, int worker) {
 }
 
 static wt_status solve_all(wt_context *context, solve *job) {
-    wt_status status = WT_OK;
     job->tile = job->columns < FEW_COLUMNS ? TALL_TILE : WT_TILE;
     job->tiles = wt_tile_count(job->n, job->tile);
     job->column_tiles = wt_tile_count(job->columns, WT_TILE);
     if (job->tiles == 0 || job->column_tiles == 0)
-        goto done;
-    WT_TRY(wt_parallel_for(context, job->column_tiles, 1, solve_first, job));
+        return WT_OK;
+    WT_PASS(wt_parallel_for(context, job->column_tiles, 1, solve_first, job));
     for (job->step = 0; job->step + 1 < job->tiles; job->step++)
-        WT_TRY(wt_parallel_for(context, (job->tiles - 1 - job->step) * job->column_tiles, 1, update,
-                               job));
-done:
-    return status;
+        WT_PASS(wt_parallel_for(context, (job->tiles - 1 - job->step) * job->column_tiles, 1,
+                                update, job));
+    return WT_OK;
 }
 
 /* A zero or infinite pivot; `l` is of the type `single` says. */
@@ -106,14 +104,13 @@ static wt_status check_pivots(wt_context *context, bool single, size_t n, const 
 static wt_status run(wt_context *context, bool single, wt_trans trans, size_t n, size_t columns,
                      const void *l, size_t l_stride, void *b, size_t b_stride) {
     const wt_backend *backend;
-    wt_status status;
-    WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_check_trans(context, trans));
-    WT_TRY(wt_check_shape(context, "L", n, n, l_stride));
-    WT_TRY(wt_check_shape(context, "B", n, columns, b_stride));
-    WT_TRY(check_pivots(context, single, n, l, l_stride));
-    WT_TRY(single ? wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride)
-                  : wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
+    WT_PASS(wt_backend_open(context, &backend));
+    WT_PASS(wt_check_trans(context, trans));
+    WT_PASS(wt_check_shape(context, "L", n, n, l_stride));
+    WT_PASS(wt_check_shape(context, "B", n, columns, b_stride));
+    WT_PASS(check_pivots(context, single, n, l, l_stride));
+    WT_PASS(single ? wt_check_matrix_float(context, "B", WT_WHOLE, n, columns, b, b_stride)
+                   : wt_check_matrix(context, "B", WT_WHOLE, n, columns, b, b_stride));
     solve job = {.routines = single ? &backend->real32 : &backend->real64,
                  .trans = trans,
                  .n = n,
@@ -123,9 +120,7 @@ static wt_status run(wt_context *context, bool single, wt_trans trans, size_t n,
                  .b = b,
                  .b_stride = b_stride};
     wt_work_add(context, wt_work_product(n, n, columns) / 2);
-    WT_TRY(solve_all(context, &job));
-done:
-    return status;
+    return solve_all(context, &job);
 }
 
 wt_status wt_solve_lower(wt_context *context, wt_trans trans, size_t n, size_t columns,

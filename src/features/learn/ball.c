@@ -113,18 +113,15 @@ static double lower_bound(const solver *job) {
 /* Objective at the point and bound at the slopes; keeps the better of each, and the point in v. */
 static wt_status certify(wt_context *context, solver *job, double *v, wt_ball_result *out) {
     const wt_operator *phi = job->phi;
-    wt_status status;
-    WT_TRY(phi->apply(phi->self, context, job->point, job->q, job->f));
+    WT_PASS(phi->apply(phi->self, context, job->point, job->q, job->f));
     for (size_t i = 0; i < job->labels; i++)
         job->d[i] =
             wt_loss_clip_slope(job->options->loss, job->options->huber, job->y[i], job->slope[i]);
-    WT_TRY(phi->apply_transposed(phi->self, context, job->d, job->q, job->room));
+    WT_PASS(phi->apply_transposed(phi->self, context, job->d, job->q, job->room));
     job->graph.passes += 2;
     double objective = risk(job, job->f), bound = lower_bound(job);
-    if (!isfinite(objective) || isnan(bound)) {
-        status = wt_fail(context, WT_DATA, "the features are not finite, or too large to fit with");
-        goto done;
-    }
+    if (!isfinite(objective) || isnan(bound))
+        return wt_fail(context, WT_DATA, "the features are not finite, or too large to fit with");
     if (objective < out->objective) {
         out->objective = objective;
         memcpy(v, job->point, job->parameters * sizeof *v);
@@ -133,8 +130,7 @@ static wt_status certify(wt_context *context, solver *job, double *v, wt_ball_re
     out->gap = fmax(out->objective - out->lower_bound, 0); /* below 0 by rounding alone */
     out->relative_gap = out->gap / out->objective_at_zero;
     out->reached = out->relative_gap <= job->options->tolerance;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The start, with the slopes of the loss there. For the smooth losses they give the gap of the
@@ -144,17 +140,15 @@ static wt_status begin(wt_context *context, solver *job, double *v, wt_ball_resu
     size_t block = job->parameters / job->ball.heads;
     memcpy(job->point, v, job->parameters * sizeof *v);
     wt_ball_project(&job->ball, block, job->point, job->norms);
-    wt_status status;
-    WT_TRY(phi->apply(phi->self, context, job->point, job->q, job->fit));
+    WT_PASS(phi->apply(phi->self, context, job->point, job->q, job->fit));
     job->graph.passes++;
     for (size_t i = 0; i < job->labels; i++)
         job->slope[i] =
             wt_loss_slope(job->options->loss, job->options->huber, job->y[i], job->fit[i]);
-    WT_TRY(certify(context, job, v, out));
+    WT_PASS(certify(context, job, v, out));
     for (size_t j = 0; j < job->parameters; j++)
         job->pull[j] = -job->room[j];
-done:
-    return status;
+    return WT_OK;
 }
 
 /* How much a slope of the loss changes with a prediction, for predictions the size of y. */
@@ -177,14 +171,11 @@ static double typical_curvature(const solver *job) {
 
 static wt_status open_graph(wt_context *context, solver *job) {
     size_t passes = job->graph.passes;
-    wt_status status;
-    WT_TRY(wt_graph_open(context, job->phi, job->q, &job->graph));
+    WT_PASS(wt_graph_open(context, job->phi, job->q, &job->graph));
     job->graph.passes = passes;
     job->rho_f = typical_curvature(job);
     job->rho_v = 1e-3 * job->graph.trace * job->rho_f;
-    WT_TRY(wt_graph_factor(context, &job->graph, job->rho_v / job->rho_f));
-done:
-    return status;
+    return wt_graph_factor(context, &job->graph, job->rho_v / job->rho_f);
 }
 
 static double squared(double x) {
@@ -226,12 +217,10 @@ static wt_status step(wt_context *context, solver *job) {
         job->c[j] = job->point[j] - job->pull[j] / job->rho_v;
     for (size_t i = 0; i < job->labels; i++)
         job->d[i] = job->fit[i] - job->slope[i] / job->rho_f;
-    wt_status status;
-    WT_TRY(wt_graph_project(context, &job->graph, job->q, job->c, job->d, job->room));
+    WT_PASS(wt_graph_project(context, &job->graph, job->q, job->c, job->d, job->room));
     move_point(job);
     move_fit(job);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The weight of a place grows where the two stay apart and shrinks where the steps are long. */
@@ -259,21 +248,19 @@ static wt_status balance(wt_context *context, solver *job, size_t steps) {
 
 static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_result *out) {
     wt_meter meter = wt_meter_start(context, "steps", 0);
-    wt_status status;
-    WT_TRY(open_graph(context, job));
+    WT_PASS(open_graph(context, job));
     job->next_balance = STEPS_BEFORE_BALANCING;
     while (!out->reached && out->steps < job->options->most_steps) {
-        WT_TRY(wt_check_cancelled(context));
-        WT_TRY(step(context, job));
+        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(step(context, job));
         wt_meter_set(&meter, (double)++out->steps);
         if (out->steps % STEPS_A_CHECK != 0 && out->steps < job->options->most_steps)
             continue;
-        WT_TRY(certify(context, job, v, out));
+        WT_PASS(certify(context, job, v, out));
         if (!out->reached)
-            WT_TRY(balance(context, job, out->steps));
+            WT_PASS(balance(context, job, out->steps));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static void describe(const solver *job, const double *v, wt_ball_result *out) {

@@ -16,14 +16,12 @@ static wt_status gram_columns(wt_context *context, const wt_graph *graph, size_t
     memset(e, 0, graph->gram.n * count * sizeof *e);
     for (size_t j = 0; j < count; j++)
         e[(first + j) * count + j] = 1;
-    wt_status status;
-    WT_TRY((transposed ? phi->apply : phi->apply_transposed)(phi->self, context, e, count, t));
-    WT_TRY((transposed ? phi->apply_transposed : phi->apply)(phi->self, context, t, count, b));
+    WT_PASS((transposed ? phi->apply : phi->apply_transposed)(phi->self, context, e, count, t));
+    WT_PASS((transposed ? phi->apply_transposed : phi->apply)(phi->self, context, t, count, b));
     for (size_t j = 0; j < count; j++)
         for (size_t i = 0; i <= first + j; i++)
             graph->gram.values[(first + j) * graph->gram.n + i] = b[i * count + j];
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status gram_by_products(wt_context *context, const wt_graph *graph) {
@@ -49,21 +47,19 @@ wt_status wt_graph_open(wt_context *context, const wt_operator *phi, size_t q, w
     size_t columns = phi->heads * phi->width;
     bool plain = phi->rows <= columns;
     *graph = (wt_graph){.phi = phi, .trans = plain ? WT_PLAIN : WT_TRANSPOSED};
-    wt_status status;
-    WT_TRY(wt_shifted_new(context, plain ? phi->rows : columns, "the Gram matrix of the features",
-                          &graph->gram));
-    WT_TRY(WT_NEW2(context, &graph->work, graph->gram.n, q, "a right-hand side"));
+    WT_PASS(wt_shifted_new(context, plain ? phi->rows : columns, "the Gram matrix of the features",
+                           &graph->gram));
+    WT_PASS(WT_NEW2(context, &graph->work, graph->gram.n, q, "a right-hand side"));
     if (phi->gram != NULL)
-        WT_TRY(phi->gram(phi->self, context, graph->trans, graph->gram.values));
+        WT_PASS(phi->gram(phi->self, context, graph->trans, graph->gram.values));
     else
-        WT_TRY(gram_by_products(context, graph));
-    WT_TRY(wt_shifted_keep(context, &graph->gram));
+        WT_PASS(gram_by_products(context, graph));
+    WT_PASS(wt_shifted_keep(context, &graph->gram));
     graph->trace = wt_shifted_trace(&graph->gram, graph->gram.n);
     if (!isfinite(graph->trace))
-        status = wt_fail(context, WT_DATA,
-                         "the features are not finite, or so large that their squares are not");
-done:
-    return status;
+        return wt_fail(context, WT_DATA,
+                       "the features are not finite, or so large that their squares are not");
+    return WT_OK;
 }
 
 void wt_graph_close(wt_graph *graph) {
@@ -93,18 +89,16 @@ static wt_status project_plain(wt_context *context, const wt_graph *graph, size_
     const wt_operator *phi = graph->phi;
     double *h = graph->work;
     size_t columns = phi->heads * phi->width;
-    wt_status status;
-    WT_TRY(phi->apply(phi->self, context, c, q, h));
+    WT_PASS(phi->apply(phi->self, context, c, q, h));
     for (size_t i = 0; i < phi->rows * q; i++)
         h[i] = d[i] - h[i];
-    WT_TRY(solve(context, graph, q));
-    WT_TRY(phi->apply_transposed(phi->self, context, h, q, room));
+    WT_PASS(solve(context, graph, q));
+    WT_PASS(phi->apply_transposed(phi->self, context, h, q, room));
     for (size_t j = 0; j < columns * q; j++)
         c[j] += room[j];
     for (size_t i = 0; i < phi->rows * q; i++)
         d[i] -= graph->tau * h[i];
-done:
-    return status;
+    return WT_OK;
 }
 
 /* v = (Phi^T Phi + tau I)^-1 (tau c + Phi^T d), f = Phi v. */
@@ -113,15 +107,12 @@ static wt_status project_transposed(wt_context *context, const wt_graph *graph, 
     const wt_operator *phi = graph->phi;
     double *h = graph->work;
     size_t columns = phi->heads * phi->width;
-    wt_status status;
-    WT_TRY(phi->apply_transposed(phi->self, context, d, q, h));
+    WT_PASS(phi->apply_transposed(phi->self, context, d, q, h));
     for (size_t j = 0; j < columns * q; j++)
         h[j] += graph->tau * c[j];
-    WT_TRY(solve(context, graph, q));
+    WT_PASS(solve(context, graph, q));
     memcpy(c, h, columns * q * sizeof *c);
-    WT_TRY(phi->apply(phi->self, context, c, q, d));
-done:
-    return status;
+    return phi->apply(phi->self, context, c, q, d);
 }
 
 wt_status wt_graph_project(wt_context *context, wt_graph *graph, size_t q, double *c, double *d,

@@ -36,22 +36,20 @@ static size_t outputs_of(const wt_dual *dual) {
 static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_answer *out) {
     size_t all = dual->count * dual->columns, points = dual->count * dual->targets;
     *out = (wt_dual_answer){.condition = NAN, .results = wt_arena_on(context, "results")};
-    wt_status status;
-    WT_TRY(WT_NEW2_ZERO(context, &out->alpha, dual->train->samples, all, "dual weights"));
+    WT_PASS(WT_NEW2_ZERO(context, &out->alpha, dual->train->samples, all, "dual weights"));
     if (!wt_model_kind_infinite(dual->model->spec.kind))
-        WT_TRY(WT_NEW2(context, &out->v, wt_features_count(&dual->model->features), all,
-                       "value vectors"));
+        WT_PASS(WT_NEW2(context, &out->v, wt_features_count(&dual->model->features), all,
+                        "value vectors"));
     out->lambda = WT_TAKE(&out->results, double, points);
     out->train = WT_TAKE(&out->results, double, points);
     out->loo = WT_TAKE(&out->results, double, points);
     out->freedom = WT_TAKE(&out->results, double, points);
     out->rank = WT_TAKE_ZERO(&out->results, size_t, points);
     out->at_end = WT_TAKE_ZERO(&out->results, bool, points);
-    WT_TRY(out->results.status);
+    WT_PASS(out->results.status);
     for (size_t i = 0; i < points; i++)
         out->lambda[i] = out->train[i] = out->loo[i] = out->freedom[i] = NAN;
-done:
-    return status;
+    return WT_OK;
 }
 
 void wt_dual_free(wt_dual_answer *answer) {
@@ -163,18 +161,16 @@ done:
  * factor of the larger ones in double precision. */
 static wt_status solve_lambda(search *run, double lambda, size_t count, size_t *usable) {
     const wt_dual *dual = run->dual;
-    wt_status status;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
-    WT_TRY(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
-                                       run->inverse));
+    WT_PASS(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
+    WT_PASS(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
+                                        run->inverse));
     for (size_t s = 0; s < *usable; s++)
-        WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
-                               run->alpha + s * dual->columns, run->all));
+        WT_PASS(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
+                                run->alpha + s * dual->columns, run->all));
     if (run->ones != NULL && *usable > 0)
-        WT_TRY(wt_system_solve(run->context, &run->system, dual->sizes[0], 1,
-                               run->ones + dual->train->samples, run->ones, 1));
-done:
-    return status;
+        WT_PASS(wt_system_solve(run->context, &run->system, dual->sizes[0], 1,
+                                run->ones + dual->train->samples, run->ones, 1));
+    return WT_OK;
 }
 
 /* Whether the point has its best at `end`, beyond which, toward `next`, its size has seen none. */
@@ -189,10 +185,9 @@ static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, s
                             const double *end) {
     const wt_dual *dual = run->dual;
     size_t usable;
-    wt_status status;
-    WT_TRY(solve_lambda(run, lambda, count, &usable));
+    WT_PASS(solve_lambda(run, lambda, count, &usable));
     if (usable > 0 && ridge->rule == WT_LAMBDA_ORACLE)
-        WT_TRY(score_on_test(run));
+        WT_PASS(score_on_test(run));
     for (size_t s = 0; s < usable; s++) {
         for (size_t t = 0; t < dual->targets; t++) {
             size_t point = s * dual->targets + t;
@@ -210,8 +205,7 @@ static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, s
         run->least[s] = fmin(run->least[s], lambda);
         run->most[s] = fmax(run->most[s], lambda);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* How many sizes, from the first on, reach up to the last that has a point with its best at `end`
@@ -229,61 +223,54 @@ static size_t sizes_at(const search *run, double end, double beyond) {
 /* Goes on from an end of the path, a factor `step` at a time, for the points that have their best
  * there: each as if it were alone. */
 static wt_status widen(search *run, const wt_ridge *ridge, double end, double step) {
-    wt_status status = WT_OK;
     for (double next = end * step; isfinite(next); end = next, next *= step) {
         size_t count = sizes_at(run, end, next);
         if (count == 0)
             break;
-        WT_TRY(try_lambda(run, ridge, next, count, &end));
+        WT_PASS(try_lambda(run, ridge, next, count, &end));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status search_path(search *run, const wt_ridge *ridge) {
     const wt_dual *dual = run->dual;
     const double *path;
     size_t count;
-    wt_status status = WT_OK;
     wt_ridge_path(ridge, &path, &count);
     for (size_t i = 0; i < dual->count * dual->targets; i++)
         run->best[i] = INFINITY;
     for (size_t s = 0; s < dual->count; s++)
         run->least[s] = INFINITY;
     for (size_t i = 0; i < count; i++)
-        WT_TRY(try_lambda(run, ridge, path[i], dual->count, NULL));
+        WT_PASS(try_lambda(run, ridge, path[i], dual->count, NULL));
     for (size_t i = 0; i < dual->count * dual->targets; i++)
         if (isinf(run->best[i])) {
-            status = wt_fail(run->context, WT_DATA,
-                             "no lambda of the path from %g to %g makes the kernel matrix positive "
-                             "definite in double precision; widen the path or take min-norm",
-                             path[0], path[count - 1]);
-            goto done;
+            return wt_fail(run->context, WT_DATA,
+                           "no lambda of the path from %g to %g makes the kernel matrix positive "
+                           "definite in double precision; widen the path or take min-norm",
+                           path[0], path[count - 1]);
         }
     for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
-        WT_TRY(widen(run, ridge, path[i], 0.1));
-    WT_TRY(widen(run, ridge, path[count - 1], 10));
+        WT_PASS(widen(run, ridge, path[i], 0.1));
+    WT_PASS(widen(run, ridge, path[count - 1], 10));
     for (size_t i = 0; i < dual->count * dual->targets; i++) {
         double lambda = run->answer->lambda[i];
         run->answer->at_end[i] =
             lambda == run->least[i / dual->targets] || lambda == run->most[i / dual->targets];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* One lambda by a double factor, or by eigenvalues where there is no factor. */
 static wt_status solve_fixed(search *run, double lambda) {
     const wt_dual *dual = run->dual;
     size_t usable;
-    wt_status status;
-    WT_TRY(solve_lambda(run, lambda, dual->count, &usable));
-    WT_TRY(wt_eigen_solve(run->context, dual, &run->system, usable, lambda, run->answer));
+    WT_PASS(solve_lambda(run, lambda, dual->count, &usable));
+    WT_PASS(wt_eigen_solve(run->context, dual, &run->system, usable, lambda, run->answer));
     for (size_t s = 0; s < usable; s++)
         for (size_t t = 0; t < dual->targets; t++)
             keep(run, s, t, lambda);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* What the oracle needs beside the rest. */
@@ -307,14 +294,12 @@ static wt_status measure_condition(search *run) {
     const wt_dual *dual = run->dual;
     size_t last = dual->count - 1, usable;
     double lambda = run->answer->lambda[last * dual->targets];
-    wt_status status;
     if (run->answer->rank[last * dual->targets] != 0)
         return WT_OK; /* the eigenvalues have told it */
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, dual->sizes + last, 1, &usable));
+    WT_PASS(wt_system_factor(run->context, &run->system, lambda, dual->sizes + last, 1, &usable));
     if (usable == 1)
-        WT_TRY(wt_system_condition(run->context, &run->system, lambda, &run->answer->condition));
-done:
-    return status;
+        WT_PASS(wt_system_condition(run->context, &run->system, lambda, &run->answer->condition));
+    return WT_OK;
 }
 
 static wt_status solve_exactly(search *run, const wt_ridge *ridge) {

@@ -67,11 +67,10 @@ static double weight_of_null(const spectrum *found, size_t k) {
 
 static wt_status take(wt_context *context, const wt_dual *dual, const wt_system *system, size_t s,
                       double lambda, spectrum *out) {
-    wt_status status;
-    WT_TRY(spectrum_new(context, dual, s, out));
+    WT_PASS(spectrum_new(context, dual, s, out));
     size_t columns = out->columns;
     wt_system_copy(system, s, out->u);
-    WT_TRY(wt_eigen_symmetric(context, s, out->u, s, true, out->e));
+    WT_PASS(wt_eigen_symmetric(context, s, out->u, s, true, out->e));
     double cut = (double)s * DBL_EPSILON * fmax(out->e[s - 1], 0);
     for (size_t k = 0; k < s; k++) {
         bool live = out->e[k] > cut;
@@ -83,13 +82,11 @@ static wt_status take(wt_context *context, const wt_dual *dual, const wt_system 
             out->outside[i] += live ? 0 : u[i] * u[i];
         }
     }
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, out->y, columns, 0,
-                   out->along, columns));
-    WT_TRY(combine(context, out, weight_of_alpha, out->alpha));
-    WT_TRY(combine(context, out, weight_of_fitted, out->fitted));
-    WT_TRY(combine(context, out, weight_of_null, out->null));
-done:
-    return status;
+    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, out->y, columns, 0,
+                    out->along, columns));
+    WT_PASS(combine(context, out, weight_of_alpha, out->alpha));
+    WT_PASS(combine(context, out, weight_of_fitted, out->fitted));
+    return combine(context, out, weight_of_null, out->null);
 }
 
 /* The ratio [(K+l)^-1 y]_i / [(K+l)^-1]_ii in its limit at l = 0 (a lambda that has no factor is

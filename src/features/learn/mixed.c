@@ -66,7 +66,6 @@ static double scale_of(const mixed *work, size_t j) {
 /* alpha += (L L^T)^-1 residual, order by order. */
 static wt_status correct(mixed *work, double *alpha) {
     size_t n = work->sets->samples, columns = work->columns, all = work->all;
-    wt_status status = WT_OK;
     for (size_t s = 0; s < work->count; s++) {
         size_t size = work->sizes[s];
         for (size_t c = 0; c < columns; c++) {
@@ -75,26 +74,24 @@ static wt_status correct(mixed *work, double *alpha) {
                 work->small[i * columns + c] =
                     (float)(work->residual[i * all + s * columns + c] / scale);
         }
-        WT_TRY(wt_solve_lower_float(work->context, WT_PLAIN, size, columns, work->factor, n,
-                                    work->small, columns));
-        WT_TRY(wt_solve_lower_float(work->context, WT_TRANSPOSED, size, columns, work->factor, n,
-                                    work->small, columns));
+        WT_PASS(wt_solve_lower_float(work->context, WT_PLAIN, size, columns, work->factor, n,
+                                     work->small, columns));
+        WT_PASS(wt_solve_lower_float(work->context, WT_TRANSPOSED, size, columns, work->factor, n,
+                                     work->small, columns));
         for (size_t i = 0; i < size; i++)
             for (size_t c = 0; c < columns; c++)
                 alpha[i * all + s * columns + c] +=
                     work->scale[c] * (double)work->small[i * columns + c];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* residual = y - (K_s + lambda I) alpha, by double features; *worst is the largest of the columns'
  * norms over the norms of y. */
 static wt_status measure(mixed *work, const double *alpha, double *v, double *worst) {
     size_t n = work->sets->samples, all = work->all;
-    wt_status status;
-    WT_TRY(wt_features_project(work->context, work->features, work->sets, &work->room, all, alpha,
-                               v, work->product));
+    WT_PASS(wt_features_project(work->context, work->features, work->sets, &work->room, all, alpha,
+                                v, work->product));
     *worst = 0;
     for (size_t j = 0; j < all; j++) {
         size_t size = work->sizes[j / work->columns], c = j % work->columns;
@@ -111,13 +108,11 @@ static wt_status measure(mixed *work, const double *alpha, double *v, double *wo
         /* Written so that a NaN counts as the worst. */
         *worst = relative <= *worst ? *worst : relative;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status iterate(mixed *work, double *alpha, double *v, wt_mixed_result *result) {
     size_t n = work->sets->samples, all = work->all;
-    wt_status status = WT_OK;
     memset(alpha, 0, n * all * sizeof *alpha);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < all; j++)
@@ -127,15 +122,14 @@ static wt_status iterate(mixed *work, double *alpha, double *v, wt_mixed_result 
     result->residual = INFINITY;
     while (result->steps < MOST_STEPS) {
         double before = result->residual;
-        WT_TRY(correct(work, alpha));
-        WT_TRY(measure(work, alpha, v, &result->residual));
+        WT_PASS(correct(work, alpha));
+        WT_PASS(measure(work, alpha, v, &result->residual));
         result->steps++;
         if (result->residual <= GOOD_RESIDUAL || !(result->residual < before / 2))
             break;
     }
     result->converged = result->residual <= FAIR_RESIDUAL;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const wt_sets *sets,

@@ -8,30 +8,23 @@
 static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *train,
                        const wt_sets *test, size_t columns, size_t targets, const size_t *sizes,
                        size_t count) {
-    wt_status status;
-    WT_TRY(wt_sets_check(context, train, "the training data"));
-    WT_TRY(wt_model_check_sets(context, spec, "the training data", train));
-    WT_TRY(wt_sets_check(context, test, "the test data"));
-    WT_TRY(wt_model_check_sets(context, spec, "the test data", test));
-    if (targets == 0 || columns == 0 || columns % targets != 0) {
-        status = wt_fail(context, WT_USAGE, "%zu label columns cannot be shared by %zu targets",
-                         columns, targets);
-        goto done;
-    }
-    if (count == 0) {
-        status = wt_fail(context, WT_USAGE, "a learning curve needs one size or more");
-        goto done;
-    }
+    WT_PASS(wt_sets_check(context, train, "the training data"));
+    WT_PASS(wt_model_check_sets(context, spec, "the training data", train));
+    WT_PASS(wt_sets_check(context, test, "the test data"));
+    WT_PASS(wt_model_check_sets(context, spec, "the test data", test));
+    if (targets == 0 || columns == 0 || columns % targets != 0)
+        return wt_fail(context, WT_USAGE, "%zu label columns cannot be shared by %zu targets",
+                       columns, targets);
+    if (count == 0)
+        return wt_fail(context, WT_USAGE, "a learning curve needs one size or more");
     for (size_t s = 0; s < count; s++)
         if (sizes[s] == 0 || sizes[s] > train->samples || (s > 0 && sizes[s] <= sizes[s - 1])) {
-            status = wt_fail(context, WT_USAGE,
-                             "sizes must increase from 1 to the %zu training samples; number %zu "
-                             "is %zu",
-                             train->samples, s, sizes[s]);
-            goto done;
+            return wt_fail(context, WT_USAGE,
+                           "sizes must increase from 1 to the %zu training samples; number %zu "
+                           "is %zu",
+                           train->samples, s, sizes[s]);
         }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Mean square of prediction columns [from, from + q) of `all` against label columns [c, c + q). */

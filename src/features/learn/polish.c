@@ -76,22 +76,20 @@ static wt_status solve_points(polish *work) {
     const wt_dual *dual = work->dual;
     const double *lambda = work->answer->lambda;
     size_t points = dual->count * dual->targets, usable;
-    wt_status status = WT_OK;
     memset(work->alpha, 0, work->n * work->all * sizeof *work->alpha);
     for (size_t p = 0; p < points; p++) {
         if (!(work->worst[p] > GOOD_RESIDUAL))
             continue;
-        WT_TRY(wt_system_factor(work->context, work->system, lambda[p], dual->sizes, dual->count,
-                                &usable));
+        WT_PASS(wt_system_factor(work->context, work->system, lambda[p], dual->sizes, dual->count,
+                                 &usable));
         for (size_t other = p; other < points; other++)
             if (lambda[other] == lambda[p] && work->worst[other] > GOOD_RESIDUAL) {
                 if (other / dual->targets < usable)
-                    WT_TRY(solve_point(work, other));
+                    WT_PASS(solve_point(work, other));
                 work->worst[other] = 0;
             }
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static void add(size_t count, const double *from, double *to) {
@@ -103,18 +101,17 @@ static wt_status correct(polish *work) {
     const wt_features *features = &work->dual->model->features;
     wt_context *context = work->context;
     double most = measure(work);
-    wt_status status = WT_OK;
     if (most <= GOOD_RESIDUAL)
-        goto done;
+        return WT_OK;
     work->alpha = WT_TAKE(&work->arena, double, work->n, work->all);
     work->v = WT_TAKE(&work->arena, double, work->f, work->all);
     work->side = WT_TAKE(&work->arena, double, work->n, work->dual->columns);
-    WT_TRY(work->arena.status);
+    WT_PASS(work->arena.status);
     for (int step = 0; step < MOST_STEPS; step++) {
         double before = most;
-        WT_TRY(solve_points(work));
-        WT_TRY(wt_features_project(context, features, work->dual->train, NULL, work->all,
-                                   work->alpha, work->v, work->fitted));
+        WT_PASS(solve_points(work));
+        WT_PASS(wt_features_project(context, features, work->dual->train, NULL, work->all,
+                                    work->alpha, work->v, work->fitted));
         subtract(work, work->alpha);
         add(work->n * work->all, work->alpha, work->answer->alpha);
         add(work->f * work->all, work->v, work->answer->v);
@@ -122,8 +119,7 @@ static wt_status correct(polish *work) {
         if (most <= GOOD_RESIDUAL || !(most < before / 2))
             break;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *system,

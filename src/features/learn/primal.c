@@ -11,14 +11,12 @@
 static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument) {
     bool *first = argument;
     double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
-    wt_status status;
-    WT_TRY(wt_gram(run->context, WT_TRANSPOSED, rows, run->f, run->slab, run->f, beta,
-                   run->system.k.values, run->f));
-    WT_TRY(wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
-                   run->f, run->y, run->q, beta, run->moment, run->q));
+    WT_PASS(wt_gram(run->context, WT_TRANSPOSED, rows, run->f, run->slab, run->f, beta,
+                    run->system.k.values, run->f));
+    WT_PASS(wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
+                    run->f, run->y, run->q, beta, run->moment, run->q));
     *first = false;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* System and moment from one pass. */
@@ -26,14 +24,11 @@ static wt_status collect(wt_primal_solver *run) {
     size_t f = run->f;
     double scale = 1 / wt_features_norm(run->primal->features);
     bool first = true;
-    wt_status status;
-    WT_TRY(wt_primal_pass(run, add_moments, &first));
+    WT_PASS(wt_primal_pass(run, add_moments, &first));
     for (size_t i = 0; i < f; i++)
         for (size_t j = 0; j <= i; j++)
             run->system.k.values[i * f + j] *= scale;
-    WT_TRY(wt_shifted_keep(run->context, &run->system.k));
-done:
-    return status;
+    return wt_shifted_keep(run->context, &run->system.k);
 }
 
 /* f - lambda trace((A + lambda)^-1): the trace of A (A + lambda)^-1. */
@@ -87,20 +82,17 @@ done:
 
 static wt_status solve_fixed(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t usable;
-    wt_status status;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    WT_PASS(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
     if (usable == 0) {
-        WT_TRY(solve_by_eigen(run, lambda, out));
-        goto done;
+        WT_PASS(solve_by_eigen(run, lambda, out));
+        return WT_OK;
     }
     out->lambda = lambda;
-    WT_TRY(
+    WT_PASS(
         wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, out->v, run->q));
-    WT_TRY(freedom_of(run, lambda, &out->freedom));
-    WT_TRY(wt_system_condition(run->context, &run->system, lambda, &out->condition));
-    WT_TRY(wt_primal_judge(run, out->v, run->primal->leave_one_out, &out->train, &out->loo));
-done:
-    return status;
+    WT_PASS(freedom_of(run, lambda, &out->freedom));
+    WT_PASS(wt_system_condition(run->context, &run->system, lambda, &out->condition));
+    return wt_primal_judge(run, out->v, run->primal->leave_one_out, &out->train, &out->loo);
 }
 
 static wt_status test_score(wt_primal_solver *run, const double *v, double *score) {
@@ -124,24 +116,22 @@ static wt_status score_lambda(wt_primal_solver *run, const wt_ridge *ridge, doub
                               double *v, double *score) {
     double train, loo, freedom, n = (double)run->primal->source->samples;
     size_t usable;
-    wt_status status;
     *score = INFINITY;
-    WT_TRY(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
+    WT_PASS(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
     if (usable == 0)
-        goto done;
-    WT_TRY(wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, v, run->q));
+        return WT_OK;
+    WT_PASS(wt_system_solve(run->context, &run->system, run->f, run->q, run->moment, v, run->q));
     if (ridge->rule == WT_LAMBDA_ORACLE) {
-        WT_TRY(test_score(run, v, score));
-        goto done;
+        WT_PASS(test_score(run, v, score));
+        return WT_OK;
     }
-    WT_TRY(wt_primal_judge(run, v, ridge->rule == WT_LAMBDA_LOO, &train, &loo));
+    WT_PASS(wt_primal_judge(run, v, ridge->rule == WT_LAMBDA_LOO, &train, &loo));
     *score = loo;
     if (ridge->rule == WT_LAMBDA_GCV) {
-        WT_TRY(freedom_of(run, lambda, &freedom));
+        WT_PASS(freedom_of(run, lambda, &freedom));
         *score = train / pow(1 - freedom / n, 2);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Whether a lambda is scored on the samples. */
@@ -158,8 +148,7 @@ typedef struct {
 static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
                             double part, double *v, found *so_far) {
     double score;
-    wt_status status;
-    WT_TRY(score_lambda(run, ridge, lambda, v, &score));
+    WT_PASS(score_lambda(run, ridge, lambda, v, &score));
     if (!isinf(score)) {
         so_far->least = fmin(so_far->least, lambda);
         so_far->most = fmax(so_far->most, lambda);
@@ -168,52 +157,45 @@ static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double
         so_far->best = score;
         so_far->lambda = lambda;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Goes on from an end of the path, a factor `step` at a time, while it is best. */
 static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end, double step,
                        double *v, found *so_far) {
     double least = step < 1 ? wt_ridge_least(&run->system, run->f) : 0;
-    wt_status status = WT_OK;
     for (double next = end * step; so_far->lambda == end && next >= least && isfinite(next);
          end = next, next *= step) {
         run->meter.total += judged(ridge) ? (double)run->primal->source->samples : 0;
-        WT_TRY(try_lambda(run, ridge, next, 1 - WT_WIDEN_GAIN, v, so_far));
+        WT_PASS(try_lambda(run, ridge, next, 1 - WT_WIDEN_GAIN, v, so_far));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
     const double *path;
     size_t count;
     found so_far = {.best = INFINITY, .least = INFINITY};
-    wt_status status = WT_OK;
     wt_ridge_path(ridge, &path, &count);
     for (size_t i = 0; i < count; i++)
-        WT_TRY(try_lambda(run, ridge, path[i], 1, out->v, &so_far));
+        WT_PASS(try_lambda(run, ridge, path[i], 1, out->v, &so_far));
     if (isinf(so_far.best)) {
-        status = wt_fail(run->context, WT_DATA,
-                         "no lambda of the path from %g to %g makes the system positive definite "
-                         "in double precision; widen the path or take min-norm",
-                         path[0], path[count - 1]);
-        goto done;
+        return wt_fail(run->context, WT_DATA,
+                       "no lambda of the path from %g to %g makes the system positive definite "
+                       "in double precision; widen the path or take min-norm",
+                       path[0], path[count - 1]);
     }
-    WT_TRY(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
-    WT_TRY(widen(run, ridge, so_far.most, 10, out->v, &so_far));
-    WT_TRY(solve_fixed(run, so_far.lambda, out));
+    WT_PASS(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
+    WT_PASS(widen(run, ridge, so_far.most, 10, out->v, &so_far));
+    WT_PASS(solve_fixed(run, so_far.lambda, out));
     out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
     wt_context *context = run->context;
     size_t f = run->f;
-    wt_status status;
-    WT_TRY(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
+    WT_PASS(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
     run->moment = WT_TAKE(&run->arena, double, f, run->q);
     run->slab = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, f);
     if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
@@ -221,10 +203,8 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
     run->y = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
     run->fitted = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
     run->weights = WT_TAKE(&run->arena, double, run->q);
-    WT_TRY(run->arena.status);
-    WT_TRY(WT_NEW2(context, &out->v, f, run->q, "value vectors"));
-done:
-    return status;
+    WT_PASS(run->arena.status);
+    return WT_NEW2(context, &out->v, f, run->q, "value vectors");
 }
 
 /* Times the samples are read, unless the path is widened: to collect, for every lambda that is

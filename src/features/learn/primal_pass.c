@@ -10,13 +10,12 @@ static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
     const wt_primal *primal = run->primal;
     const wt_features *features = primal->features;
     wt_sets part;
-    wt_status status;
-    WT_TRY(wt_samples_read(run->context, primal->source, begin, end, &part));
+    WT_PASS(wt_samples_read(run->context, primal->source, begin, end, &part));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
         wt_features_block_at(features, b, &first, &count);
-        WT_TRY(wt_features_block(run->context, features, &part, first, count,
-                                 run->slab + first * features->width, run->f));
+        WT_PASS(wt_features_block(run->context, features, &part, first, count,
+                                  run->slab + first * features->width, run->f));
     }
     size_t outputs = primal->outputs;
     for (size_t i = 0; i < part.samples; i++)
@@ -25,21 +24,18 @@ static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
                 o == outputs ? 1 : (part.y[i * outputs + o] - primal->shift[o]) / primal->scale[o];
     run->done += (double)part.samples;
     wt_meter_set(&run->meter, run->done);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_primal_pass(wt_primal_solver *run, wt_slab_fn body, void *argument) {
     size_t n = run->primal->source->samples;
-    wt_status status = WT_OK;
     for (size_t begin = 0; begin < n; begin += WT_PRIMAL_SLAB) {
         size_t end = n - begin < WT_PRIMAL_SLAB ? n : begin + WT_PRIMAL_SLAB;
-        WT_TRY(wt_check_cancelled(run->context));
-        WT_TRY(read_slab(run, begin, end));
-        WT_TRY(body(run, end - begin, argument));
+        WT_PASS(wt_check_cancelled(run->context));
+        WT_PASS(read_slab(run, begin, end));
+        WT_PASS(body(run, end - begin, argument));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Sums of squares of a candidate v: residuals, and leave-one-out errors by the factor in the system
@@ -55,12 +51,11 @@ typedef struct {
 static wt_status leverages(wt_primal_solver *run, size_t rows) {
     size_t f = run->f;
     double scale = 1 / wt_features_norm(run->primal->features);
-    wt_status status;
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < f; k++)
             run->other[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
-    WT_TRY(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->other,
-                          WT_PRIMAL_SLAB));
+    WT_PASS(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->other,
+                           WT_PRIMAL_SLAB));
     for (size_t i = 0; i < rows; i++)
         run->other[i] *= run->other[i];
     for (size_t k = 1; k < f; k++)
@@ -68,8 +63,7 @@ static wt_status leverages(wt_primal_solver *run, size_t rows) {
             run->other[i] += pow(run->other[k * WT_PRIMAL_SLAB + i], 2);
     for (size_t i = 0; i < rows; i++)
         run->other[i] *= scale;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Sum of squares of `errors` (q), linear in the labels y of the sample, over the outputs: where
@@ -120,12 +114,11 @@ static wt_status project_slab(wt_primal_solver *run, const wt_primal_spectrum *s
 static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) {
     judging *judge = argument;
     size_t q = run->q;
-    wt_status status;
-    WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, q, run->f, 1, run->slab, run->f,
-                   judge->v, q, 0, run->fitted, q));
+    WT_PASS(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, q, run->f, 1, run->slab, run->f,
+                    judge->v, q, 0, run->fitted, q));
     if (judge->leave_one_out)
-        WT_TRY(judge->spectrum != NULL ? project_slab(run, judge->spectrum, rows)
-                                       : leverages(run, rows));
+        WT_PASS(judge->spectrum != NULL ? project_slab(run, judge->spectrum, rows)
+                                        : leverages(run, rows));
     for (size_t i = 0; i < rows; i++) {
         const double *y = run->y + i * q;
         double *error = run->fitted + i * q, square = 0;
@@ -139,18 +132,15 @@ static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) 
         else if (judge->leave_one_out)
             judge->loo += moved_square(run, y, error) / pow(1 - run->other[i], 2);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status judge_all(wt_primal_solver *run, judging *work, double *train, double *loo) {
     double numbers = (double)run->primal->source->samples * (double)run->primal->outputs;
-    wt_status status;
-    WT_TRY(wt_primal_pass(run, judge_slab, work));
+    WT_PASS(wt_primal_pass(run, judge_slab, work));
     *train = work->train / numbers;
     *loo = work->leave_one_out ? work->loo / numbers : NAN;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_primal_judge(wt_primal_solver *run, const double *v, bool leave_one_out, double *train,

@@ -56,16 +56,14 @@ static void measure_kernel_norm(const wt_fitted *fitted, const double *y, double
 static wt_status keep_tokens(fit *run) {
     const wt_sets *from = run->train;
     wt_sets *to = &run->fitted->train;
-    wt_status status;
-    WT_TRY(wt_sets_open(run->context, from->samples, from->keys, from->dim, 0, from->mask != NULL,
-                        to));
+    WT_PASS(wt_sets_open(run->context, from->samples, from->keys, from->dim, 0, from->mask != NULL,
+                         to));
     size_t tokens = from->samples * from->keys;
     memcpy(to->query, from->query, from->samples * from->dim * sizeof *to->query);
     memcpy(to->key, from->key, tokens * from->dim * sizeof *to->key);
     if (from->mask != NULL)
         memcpy(to->mask, from->mask, tokens);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status fit_dual(fit *run) {
@@ -232,15 +230,13 @@ static wt_status end(fit *run, wt_status status, wt_fitted **out, wt_fit_report 
 static wt_status choose_route(fit *run, size_t samples, size_t outputs, bool drawn) {
     wt_features shape = {0};
     wt_fit_cost cost;
-    wt_status status;
     if (!wt_model_kind_infinite(run->spec.kind))
-        WT_TRY(wt_features_shape(run->context, &run->spec, &shape));
-    WT_TRY(wt_route_choose(run->context, &run->spec, &shape, samples, outputs, drawn, &run->ridge,
-                           &cost, &run->primal));
-    WT_TRY(wt_route_refuse(run->context, &run->spec, &cost, outputs, drawn));
+        WT_PASS(wt_features_shape(run->context, &run->spec, &shape));
+    WT_PASS(wt_route_choose(run->context, &run->spec, &shape, samples, outputs, drawn, &run->ridge,
+                            &cost, &run->primal));
+    WT_PASS(wt_route_refuse(run->context, &run->spec, &cost, outputs, drawn));
     run->report.route = cost.route;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status check_test(const fit *run, size_t outputs) {
@@ -250,15 +246,13 @@ static wt_status check_test(const fit *run, size_t outputs) {
 }
 
 static wt_status fit_sets(fit *run, const wt_sets *train) {
-    wt_status status;
     run->train = train;
-    WT_TRY(wt_check_labelled(run->context, &run->spec, "the training data", train, train->outputs));
-    WT_TRY(check_test(run, train->outputs));
-    WT_TRY(choose_route(run, train->samples, train->outputs, false));
+    WT_PASS(
+        wt_check_labelled(run->context, &run->spec, "the training data", train, train->outputs));
+    WT_PASS(check_test(run, train->outputs));
+    WT_PASS(choose_route(run, train->samples, train->outputs, false));
     run->source = wt_samples_of_sets(train);
-    WT_TRY(fit_model(run, train->outputs));
-done:
-    return status;
+    return fit_model(run, train->outputs);
 }
 
 wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,

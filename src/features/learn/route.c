@@ -165,15 +165,13 @@ wt_status wt_ridge_cost(wt_context *context, const wt_ridge *ridge, const wt_mod
     wt_ridge settings;
     wt_fit_cost cost;
     bool primal;
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_fit_cost", out, sizeof *out));
-    WT_TRY(wt_model_spec_read(context, spec, &model));
-    WT_TRY(wt_ridge_read(context, ridge, true, &settings));
+    WT_PASS(wt_sized_check(context, "wt_fit_cost", out, sizeof *out));
+    WT_PASS(wt_model_spec_read(context, spec, &model));
+    WT_PASS(wt_ridge_read(context, ridge, true, &settings));
     if (!wt_model_kind_infinite(model.kind))
-        WT_TRY(wt_features_shape(context, &model, &shape));
-    WT_TRY(wt_route_choose(context, &model, &shape, samples, outputs, drawn, &settings, &cost,
-                           &primal));
+        WT_PASS(wt_features_shape(context, &model, &shape));
+    WT_PASS(wt_route_choose(context, &model, &shape, samples, outputs, drawn, &settings, &cost,
+                            &primal));
     wt_sized_write(out, &cost, sizeof cost);
-done:
-    return status;
+    return WT_OK;
 }

@@ -37,16 +37,15 @@ static double lost_below(const wt_system *system, size_t order) {
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
                            const size_t *sizes, size_t count, size_t *usable) {
     size_t failed_at;
-    wt_status status = WT_OK;
     *usable = count;
     while (*usable > 0 && lambda <= lost_below(system, sizes[*usable - 1]))
         --*usable;
     if (*usable > 0 && system->order == sizes[*usable - 1] && system->lambda == lambda)
-        goto done; /* at hand */
+        return WT_OK; /* at hand */
     system->order = 0;
     system->lambda = lambda;
     while (*usable > 0) {
-        WT_TRY(wt_shifted_factor(context, &system->k, lambda, sizes[*usable - 1], &failed_at));
+        WT_PASS(wt_shifted_factor(context, &system->k, lambda, sizes[*usable - 1], &failed_at));
         if (failed_at == 0) {
             system->order = sizes[*usable - 1];
             break;
@@ -54,8 +53,7 @@ wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda
         while (*usable > 0 && sizes[*usable - 1] >= failed_at)
             --*usable;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s, size_t columns,

@@ -54,9 +54,8 @@ double wt_over_variance(double mean_square, double variance) {
 wt_status wt_fitted_standardize(wt_context *context, const wt_sets *sets, bool standardize,
                                 wt_fitted *fitted) {
     size_t q = fitted->outputs;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &fitted->shift, q, "label scale"));
-    WT_TRY(WT_NEW(context, &fitted->scale, q, "label scale"));
+    WT_PASS(WT_NEW(context, &fitted->shift, q, "label scale"));
+    WT_PASS(WT_NEW(context, &fitted->scale, q, "label scale"));
     for (size_t o = 0; o < q; o++) {
         fitted->shift[o] = 0;
         fitted->scale[o] = 1;
@@ -66,8 +65,7 @@ wt_status wt_fitted_standardize(wt_context *context, const wt_sets *sets, bool s
         moments(sets->y, sets->samples, q, o, &fitted->shift[o], &variance);
         fitted->scale[o] = variance > 0 ? sqrt(variance) : 1;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 void wt_fitted_scale_labels(const wt_fitted *fitted, const wt_sets *sets, double *out) {
@@ -80,16 +78,14 @@ void wt_fitted_scale_labels(const wt_fitted *fitted, const wt_sets *sets, double
 wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
                             double *out) {
     size_t q = fitted->outputs;
-    wt_status status;
-    WT_TRY(wt_sets_check(context, sets, "the data"));
-    WT_TRY(wt_model_check_sets(context, &fitted->model.spec, "the data", sets));
-    WT_TRY(wt_model_predict(context, &fitted->model, &fitted->train, q,
-                            fitted->v != NULL ? fitted->v : fitted->alpha, sets, out));
+    WT_PASS(wt_sets_check(context, sets, "the data"));
+    WT_PASS(wt_model_check_sets(context, &fitted->model.spec, "the data", sets));
+    WT_PASS(wt_model_predict(context, &fitted->model, &fitted->train, q,
+                             fitted->v != NULL ? fitted->v : fitted->alpha, sets, out));
     for (size_t i = 0; i < sets->samples; i++)
         for (size_t o = 0; o < q; o++)
             out[i * q + o] = fitted->shift[o] + fitted->scale[o] * out[i * q + o];
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,

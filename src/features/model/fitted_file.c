@@ -126,18 +126,17 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
     const char *bias = wt_file_metadata(file, "bias");
     const char *activation = wt_file_metadata(file, "activation");
     size_t version = 0;
-    wt_status status;
     *spec = (wt_model_spec){0};
-    WT_TRY(read_number(context, file, "wattle", &version));
+    WT_PASS(read_number(context, file, "wattle", &version));
     if (version != FORMAT_VERSION)
         return wt_fail(context, WT_DATA, "%s is of format version %zu, this wattle reads %d", path,
                        version, FORMAT_VERSION);
     if (kind == NULL || wt_model_kind_parse(context, kind, &spec->kind) != WT_OK)
         return wt_fail(context, WT_DATA, "%s is no fitted model of sets: its kind is '%s'", path,
                        kind == NULL ? "" : kind);
-    WT_TRY(read_number(context, file, "heads", &spec->heads));
-    WT_TRY(read_number(context, file, "dim", &spec->dim));
-    WT_TRY(read_number(context, file, "keys", &spec->keys));
+    WT_PASS(read_number(context, file, "heads", &spec->heads));
+    WT_PASS(read_number(context, file, "dim", &spec->dim));
+    WT_PASS(read_number(context, file, "keys", &spec->keys));
     if (bias == NULL || !wt_parse_real(bias, &spec->bias))
         return wt_fail(context, WT_DATA, "%s: the metadata has no bias", path);
     if (activation == NULL ||
@@ -146,8 +145,7 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
                        activation == NULL ? "" : activation);
     spec->activation =
         strcmp(activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The sentence of a check, as one about the file: what would be bad usage elsewhere is bad data
@@ -166,16 +164,13 @@ static wt_status misfit(wt_context *context, const wt_file *file) {
 static wt_status read_tensor(wt_context *context, const wt_file *file, const char *name,
                              size_t rank, const size_t *shape, double *out) {
     const wt_array *array = wt_file_find(file, name);
-    wt_status status;
     if (array == NULL)
         return wt_fail(context, WT_DATA, "%s has no tensor '%s'", wt_file_path(file), name);
     if (array->rank != rank || memcmp(array->shape, shape, rank * sizeof *shape) != 0)
         return wt_fail(context, WT_DATA, "%s: tensor '%s' has not the shape its metadata asks for",
                        wt_file_path(file), name);
-    WT_TRY(wt_file_read(context, file, array, out));
-    WT_TRY(blame(context, file, wt_check_finite(context, name, out, rank, shape)));
-done:
-    return status;
+    WT_PASS(wt_file_read(context, file, array, out));
+    return blame(context, file, wt_check_finite(context, name, out, rank, shape));
 }
 
 /* Dimension `at` of a tensor, told before its shape is checked. */
@@ -251,17 +246,15 @@ done:
 /* y_mean and y_scale, both or none. */
 static wt_status read_scale(wt_context *context, const wt_file *file, wt_fitted *fitted) {
     size_t shape[] = {fitted->outputs};
-    wt_status status = WT_OK;
     if (wt_file_find(file, "y_mean") == NULL && wt_file_find(file, "y_scale") == NULL)
         return WT_OK;
-    WT_TRY(read_tensor(context, file, "y_mean", 1, shape, fitted->shift));
-    WT_TRY(read_tensor(context, file, "y_scale", 1, shape, fitted->scale));
+    WT_PASS(read_tensor(context, file, "y_mean", 1, shape, fitted->shift));
+    WT_PASS(read_tensor(context, file, "y_scale", 1, shape, fitted->scale));
     for (size_t o = 0; o < fitted->outputs; o++)
         if (!(fitted->scale[o] > 0))
             return wt_fail(context, WT_DATA, "%s: y_scale[%zu] is %g, not above 0",
                            wt_file_path(file), o, fitted->scale[o]);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_fitted_load(wt_context *context, const char *path, wt_fitted **out) {

@@ -110,19 +110,16 @@ static wt_status count_live(const opening *work) {
 
 static wt_status open_keys(const opening *work) {
     wt_kernel_side *side = work->side;
-    wt_status status;
     side->key_width = work->sets->dim + 1;
     side->start = WT_TAKE(&side->arena, size_t, side->samples + 1);
-    WT_TRY(side->arena.status);
-    WT_TRY(count_live(work));
+    WT_PASS(side->arena.status);
+    WT_PASS(count_live(work));
     size_t keys = side->start[side->samples];
     side->key = WT_TAKE(&side->arena, double, keys, side->key_width);
     side->weight = WT_TAKE(&side->arena, double, keys);
     if (work->spec->kind == WT_MODEL_KIND_BRFA_INF)
         side->mean = WT_TAKE(&side->arena, double, keys);
-    WT_TRY(side->arena.status);
-done:
-    return status;
+    return side->arena.status;
 }
 
 static size_t query_width(const wt_model_spec *spec, size_t keys) {

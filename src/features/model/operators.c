@@ -63,15 +63,13 @@ static bool worth_keeping(wt_context *context, size_t samples, size_t features) 
 wt_status wt_feature_room_open(wt_context *context, const wt_features *features, size_t samples,
                                wt_feature_room *out) {
     size_t all = wt_features_count(features);
-    wt_status status;
     *out = (wt_feature_room){0};
-    WT_TRY(WT_NEW3(context, &out->block, samples, wt_features_block_columns(features),
-                   FLOAT_BLOCKS / 2, "blocks of features"));
+    WT_PASS(WT_NEW3(context, &out->block, samples, wt_features_block_columns(features),
+                    FLOAT_BLOCKS / 2, "blocks of features"));
     /* Keeping them only saves time: without the memory the work goes on. */
     if (worth_keeping(context, samples, all))
         (void)WT_NEW2(context, &out->kept, samples, all, "features");
-done:
-    return status;
+    return WT_OK;
 }
 
 void wt_feature_room_free(wt_feature_room *room) {
@@ -84,7 +82,6 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
                                  const wt_sets *sets, wt_feature_room *room, float *k,
                                  size_t stride) {
     float *slab = (float *)room->block;
-    wt_status status = WT_OK;
     size_t n = sets->samples, columns = FLOAT_BLOCKS * wt_features_block_columns(features);
     size_t blocks = wt_features_blocks(features);
     for (size_t b = 0; b < blocks; b += FLOAT_BLOCKS) {
@@ -93,16 +90,15 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
             size_t first, count;
             wt_features_block_at(features, i, &first, &count);
             double *kept = room->kept == NULL ? NULL : room->kept + n * first * features->width;
-            WT_TRY(wt_features_block_float(context, features, sets, first, count, slab + filled,
-                                           columns, kept));
+            WT_PASS(wt_features_block_float(context, features, sets, first, count, slab + filled,
+                                            columns, kept));
             filled += count * features->width;
         }
-        WT_TRY(wt_gram_single(context, n, filled, 1 / (float)wt_features_norm(features), slab,
-                              columns, b == 0 ? 0 : 1, k, stride));
+        WT_PASS(wt_gram_single(context, n, filled, 1 / (float)wt_features_norm(features), slab,
+                               columns, b == 0 ? 0 : 1, k, stride));
     }
     room->filled = room->kept != NULL;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_sets *sets, double *k,

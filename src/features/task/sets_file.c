@@ -44,13 +44,12 @@ done:
 
 static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets **made) {
     const wt_array *query, *keys, *mask = NULL, *y = NULL;
-    wt_status status;
-    WT_TRY(find(context, file, "query", 2, 2, &query));
-    WT_TRY(find(context, file, "keys", 3, 3, &keys));
+    WT_PASS(find(context, file, "query", 2, 2, &query));
+    WT_PASS(find(context, file, "keys", 3, 3, &keys));
     if (wt_file_find(file, "mask") != NULL)
-        WT_TRY(find(context, file, "mask", 2, 2, &mask));
+        WT_PASS(find(context, file, "mask", 2, 2, &mask));
     if (wt_file_find(file, "y") != NULL)
-        WT_TRY(find(context, file, "y", 1, 2, &y));
+        WT_PASS(find(context, file, "y", 1, 2, &y));
     size_t samples = query->shape[0], dim = query->shape[1], slots = keys->shape[1];
     if (keys->shape[0] != samples)
         return disagree(context, file, query, keys, "samples");
@@ -64,19 +63,17 @@ static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets **m
         return disagree(context, file, query, y, "samples");
     size_t outputs = y == NULL ? 0 : y->rank == 1 ? 1 : y->shape[1];
     /* Empty ones are told before room is made: a shape with a nought in it may be any size. */
-    WT_TRY(wt_sets_check(context, &(wt_sets){.samples = samples, .keys = slots, .dim = dim},
-                         wt_file_path(file)));
-    WT_TRY(wt_sets_new(context, samples, slots, dim, outputs, mask != NULL, made));
+    WT_PASS(wt_sets_check(context, &(wt_sets){.samples = samples, .keys = slots, .dim = dim},
+                          wt_file_path(file)));
+    WT_PASS(wt_sets_new(context, samples, slots, dim, outputs, mask != NULL, made));
     wt_sets *out = *made;
-    WT_TRY(wt_file_read(context, file, query, out->query));
-    WT_TRY(wt_file_read(context, file, keys, out->key));
+    WT_PASS(wt_file_read(context, file, query, out->query));
+    WT_PASS(wt_file_read(context, file, keys, out->key));
     if (mask != NULL)
-        WT_TRY(read_mask(context, file, mask, out->mask));
+        WT_PASS(read_mask(context, file, mask, out->mask));
     if (outputs > 0)
-        WT_TRY(wt_file_read(context, file, y, out->y));
-    WT_TRY(wt_sets_check(context, out, wt_file_path(file)));
-done:
-    return status;
+        WT_PASS(wt_file_read(context, file, y, out->y));
+    return wt_sets_check(context, out, wt_file_path(file));
 }
 
 wt_status wt_sets_load(wt_context *context, const char *path, wt_sets **out) {

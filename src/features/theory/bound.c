@@ -170,9 +170,8 @@ void wt_bound_spec_init(wt_bound_spec *spec, size_t size) {
 
 static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
     wt_target target;
-    wt_status status;
-    WT_TRY(check(context, spec));
-    WT_TRY(wt_target_parse(context, spec->target, &target));
+    WT_PASS(check(context, spec));
+    WT_PASS(wt_target_parse(context, spec->target, &target));
     if (spec->kind == WT_MODEL_KIND_BRFA)
         return WT_OK;
     size_t family = 0;
@@ -182,25 +181,22 @@ static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_boun
         return wt_fail(context, WT_USAGE, "no formula of B is at hand for target '%s'",
                        spec->target);
     double log_b = 0;
-    WT_TRY(log_complexity(context, spec, family, target.parameters, &log_b));
+    WT_PASS(log_complexity(context, spec, family, target.parameters, &log_b));
     out->complexity_known = true;
     out->log10_complexity = log_b / log(10);
     out->formula = spec->kind == WT_MODEL_KIND_RFA ? families[family].rfa : families[family].rfmlp;
     if (spec->kind == WT_MODEL_KIND_RFA)
         add_risk(spec, out);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
     wt_bound_spec all;
     wt_bound found = {.formula = ""};
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_bound", out, sizeof *out));
+    WT_PASS(wt_sized_check(context, "wt_bound", out, sizeof *out));
     WT_INIT(wt_bound_spec, &all);
-    WT_TRY(wt_sized_read(context, "wt_bound_spec", spec, &all, sizeof all));
-    WT_TRY(compute(context, &all, &found));
+    WT_PASS(wt_sized_read(context, "wt_bound_spec", spec, &all, sizeof all));
+    WT_PASS(compute(context, &all, &found));
     wt_sized_write(out, &found, sizeof found);
-done:
-    return status;
+    return WT_OK;
 }
