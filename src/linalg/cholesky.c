@@ -79,23 +79,25 @@ static wt_status factor(wt_context *context, factorisation *job, size_t *failed_
     return WT_OK;
 }
 
-wt_status wt_cholesky(wt_context *context, size_t n, double *a, size_t stride, size_t *failed_at) {
+/* Both faces: `single` says which type A is of. */
+static wt_status run(wt_context *context, bool single, size_t n, void *a, size_t stride,
+                     size_t *failed_at) {
     const wt_backend *backend;
     *failed_at = 0;
     WT_PASS(wt_backend_open(context, &backend));
     WT_PASS(wt_check_shape(context, "A", n, n, stride));
-    WT_PASS(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
-    factorisation job = {.routines = &backend->real64, .n = n, .stride = stride, .a = (char *)a};
+    WT_PASS(single ? wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride)
+                   : wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
+    factorisation job = {
+        .routines = single ? &backend->real32 : &backend->real64, .n = n, .stride = stride, .a = a};
     return factor(context, &job, failed_at);
+}
+
+wt_status wt_cholesky(wt_context *context, size_t n, double *a, size_t stride, size_t *failed_at) {
+    return run(context, false, n, a, stride, failed_at);
 }
 
 wt_status wt_cholesky_float(wt_context *context, size_t n, float *a, size_t stride,
                             size_t *failed_at) {
-    const wt_backend *backend;
-    *failed_at = 0;
-    WT_PASS(wt_backend_open(context, &backend));
-    WT_PASS(wt_check_shape(context, "A", n, n, stride));
-    WT_PASS(wt_check_matrix_float(context, "A", WT_LOWER, n, n, a, stride));
-    factorisation job = {.routines = &backend->real32, .n = n, .stride = stride, .a = (char *)a};
-    return factor(context, &job, failed_at);
+    return run(context, true, n, a, stride, failed_at);
 }

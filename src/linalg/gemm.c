@@ -40,11 +40,13 @@ enum { FEW_COLUMNS = 12, LOW_TILE = 64 };
 
 static wt_status multiply(wt_context *context, product *job) {
     size_t m = job->m, n = job->n, k = job->k;
-    bool turned_a = job->trans_a == WT_TRANSPOSED, turned_b = job->trans_b == WT_TRANSPOSED;
+    bool transposed_a = job->trans_a == WT_TRANSPOSED, transposed_b = job->trans_b == WT_TRANSPOSED;
     WT_PASS(wt_check_trans(context, job->trans_a));
     WT_PASS(wt_check_trans(context, job->trans_b));
-    WT_PASS(wt_check_shape(context, "A", turned_a ? k : m, turned_a ? m : k, job->a_stride));
-    WT_PASS(wt_check_shape(context, "B", turned_b ? n : k, turned_b ? k : n, job->b_stride));
+    WT_PASS(
+        wt_check_shape(context, "A", transposed_a ? k : m, transposed_a ? m : k, job->a_stride));
+    WT_PASS(
+        wt_check_shape(context, "B", transposed_b ? n : k, transposed_b ? k : n, job->b_stride));
     WT_PASS(wt_check_shape(context, "C", m, n, job->c_stride));
     if (m == 0 || n == 0)
         return WT_OK;
@@ -61,9 +63,7 @@ static wt_status run(wt_context *context, bool single, wt_trans trans_a, wt_tran
                      size_t n, size_t k, double alpha, const void *a, size_t a_stride,
                      const void *b, size_t b_stride, double beta, void *c, size_t c_stride) {
     const wt_backend *backend;
-    wt_status status = wt_backend_open(context, &backend);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_backend_open(context, &backend));
     product job = {.routines = single ? &backend->real32 : &backend->real64,
                    .trans_a = trans_a,
                    .trans_b = trans_b,

@@ -244,15 +244,14 @@ const char *wt_norm_name(wt_norm_kind kind) {
 wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n, const double *a,
                   size_t stride, double *out) {
     *out = 0;
-    wt_status status = wt_check_choice(context, "norm", (int)kind, WT_NORM_KINDS);
-    if (status == WT_OK)
-        status = check(context, m, n, a, stride);
-    if (status == WT_OK && m > 0 && n > 0)
-        status = kinds[kind].norm(context, m, n, a, stride, out);
-    if (status == WT_OK && !isfinite(*out))
-        status = wt_fail(context, WT_DATA, "A: the %s norm is beyond the range of doubles",
-                         kinds[kind].name);
-    return status;
+    WT_PASS(wt_check_choice(context, "norm", (int)kind, WT_NORM_KINDS));
+    WT_PASS(check(context, m, n, a, stride));
+    if (m > 0 && n > 0)
+        WT_PASS(kinds[kind].norm(context, m, n, a, stride, out));
+    if (!isfinite(*out))
+        return wt_fail(context, WT_DATA, "A: the %s norm is beyond the range of doubles",
+                       kinds[kind].name);
+    return WT_OK;
 }
 
 wt_status wt_project(wt_context *context, wt_norm_kind kind, double radius, size_t m, size_t n,

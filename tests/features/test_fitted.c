@@ -112,6 +112,7 @@ static void files_give_the_same_bits_back(void **state) {
             assert_memory_equal(first, second, sizeof first);
             assert_int_equal(wt_fitted_outputs(loaded), 2);
             const wt_model_spec *spec = wt_fitted_spec(loaded);
+            CHECK_OK(context, wt_model_spec_check(context, spec));
             assert_int_equal(spec->kind, specs[s].kind);
             assert_int_equal(spec->activation, specs[s].activation);
             assert_int_equal(spec->dim, specs[s].dim);

@@ -71,12 +71,12 @@ wt_status wt_graph_factor(wt_context *context, wt_graph *graph, double tau) {
     size_t failed_at;
     graph->tau = tau;
     graph->factorisations++;
-    wt_status status = wt_shifted_factor(context, &graph->gram, tau, graph->gram.n, &failed_at);
-    if (status == WT_OK && failed_at != 0)
-        status = wt_fail(context, WT_INTERNAL,
-                         "the Gram matrix plus %g lost its positivity at row %zu of %zu", tau,
-                         failed_at, graph->gram.n);
-    return status;
+    WT_PASS(wt_shifted_factor(context, &graph->gram, tau, graph->gram.n, &failed_at));
+    if (failed_at != 0)
+        return wt_fail(context, WT_INTERNAL,
+                       "the Gram matrix plus %g lost its positivity at row %zu of %zu", tau,
+                       failed_at, graph->gram.n);
+    return WT_OK;
 }
 
 static wt_status solve(wt_context *context, const wt_graph *graph, size_t q) {

@@ -147,9 +147,7 @@ const char *wt_loss_name(wt_loss loss) {
 
 wt_status wt_loss_check_labels(wt_context *context, wt_loss loss, const double *y, size_t n,
                                size_t q) {
-    wt_status status = wt_check_choice(context, "loss", (int)loss, LOSSES);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_check_choice(context, "loss", (int)loss, LOSSES));
     for (size_t i = 0; i < n * q; i++) {
         if (!isfinite(y[i]))
             return wt_fail(context, WT_DATA, "y: sample %zu, output %zu is %g", i / q, i % q, y[i]);

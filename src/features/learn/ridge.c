@@ -202,30 +202,6 @@ done:
     return status;
 }
 
-/* The caller's options, and a report of nothing yet. */
-static wt_status begin(fit *run, const wt_ridge *ridge, const wt_model_spec *spec) {
-    run->report = (wt_fit_report){.lambda = NAN,
-                                  .train_error = NAN,
-                                  .loo_error = NAN,
-                                  .test_error = NAN,
-                                  .sum_norms = NAN,
-                                  .m_sum_squares = NAN,
-                                  .freedom = NAN,
-                                  .condition = NAN};
-    wt_status status = wt_model_spec_read(run->context, spec, &run->spec);
-    return status == WT_OK ? wt_ridge_read(run->context, ridge, run->test != NULL, &run->ridge)
-                           : status;
-}
-
-/* Hands the caller what was found, even of a fit that failed. */
-static wt_status end(fit *run, wt_status status, wt_fitted **out, wt_fit_report *report) {
-    *out = status == WT_OK ? run->fitted : NULL;
-    if (status != WT_OK)
-        wt_fitted_free(run->fitted);
-    wt_sized_write(report, &run->report, sizeof run->report);
-    return status;
-}
-
 /* Refuses what the budget cannot hold before any of it is made. */
 static wt_status choose_route(fit *run, size_t samples, size_t outputs, bool drawn) {
     wt_features shape = {0};
@@ -253,20 +229,6 @@ static wt_status fit_sets(fit *run, const wt_sets *train) {
     WT_PASS(choose_route(run, train->samples, train->outputs, false));
     run->source = wt_samples_of_sets(train);
     return fit_model(run, train->outputs);
-}
-
-wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
-                       const wt_sets *train, const wt_sets *test, wt_fitted **out,
-                       wt_fit_report *report) {
-    fit run = {.context = context, .test = test};
-    *out = NULL;
-    wt_status status = wt_sized_check(context, "wt_fit_report", report, sizeof *report);
-    if (status != WT_OK)
-        return status;
-    status = begin(&run, ridge, spec);
-    if (status == WT_OK)
-        status = fit_sets(&run, train);
-    return end(&run, status, out, report);
 }
 
 static wt_status check_problem(const fit *run, const wt_problem *problem, size_t samples) {
@@ -304,16 +266,41 @@ done:
     return status;
 }
 
+/* The report is the caller's even of a fit that failed. */
+static wt_status fit_either(fit *run, const wt_ridge *ridge, const wt_model_spec *spec,
+                            const wt_sets *train, const wt_problem *problem, size_t samples,
+                            wt_fitted **out, wt_fit_report *report) {
+    *out = NULL;
+    run->report = (wt_fit_report){.lambda = NAN,
+                                  .train_error = NAN,
+                                  .loo_error = NAN,
+                                  .test_error = NAN,
+                                  .sum_norms = NAN,
+                                  .m_sum_squares = NAN,
+                                  .freedom = NAN,
+                                  .condition = NAN};
+    WT_PASS(wt_sized_check(run->context, "wt_fit_report", report, sizeof *report));
+    WT_PASS(wt_model_spec_read(run->context, spec, &run->spec));
+    WT_PASS(wt_ridge_read(run->context, ridge, run->test != NULL, &run->ridge));
+    wt_status status = train != NULL ? fit_sets(run, train) : fit_problem(run, problem, samples);
+    if (status == WT_OK)
+        *out = run->fitted;
+    else
+        wt_fitted_free(run->fitted);
+    wt_sized_write(report, &run->report, sizeof run->report);
+    return status;
+}
+
+wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
+                       const wt_sets *train, const wt_sets *test, wt_fitted **out,
+                       wt_fit_report *report) {
+    fit run = {.context = context, .test = test};
+    return fit_either(&run, ridge, spec, train, NULL, 0, out, report);
+}
+
 wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge *ridge,
                                const wt_model_spec *spec, const wt_problem *problem, size_t samples,
                                const wt_sets *test, wt_fitted **out, wt_fit_report *report) {
     fit run = {.context = context, .test = test};
-    *out = NULL;
-    wt_status status = wt_sized_check(context, "wt_fit_report", report, sizeof *report);
-    if (status != WT_OK)
-        return status;
-    status = begin(&run, ridge, spec);
-    if (status == WT_OK)
-        status = fit_problem(&run, problem, samples);
-    return end(&run, status, out, report);
+    return fit_either(&run, ridge, spec, NULL, problem, samples, out, report);
 }

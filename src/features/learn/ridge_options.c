@@ -60,9 +60,7 @@ void wt_ridge_init(wt_ridge *ridge, size_t size) {
 }
 
 wt_status wt_ridge_set_lambda(wt_context *context, wt_ridge *ridge, const char *text) {
-    wt_status status = wt_sized_check(context, "wt_ridge", ridge, sizeof *ridge);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_sized_check(context, "wt_ridge", ridge, sizeof *ridge));
     for (size_t i = WT_LAMBDA_FIXED + 1; i < RULES; i++)
         if (strcmp(text, rules[i]) == 0) {
             ridge->rule = (wt_lambda)i;
@@ -80,6 +78,6 @@ wt_status wt_ridge_set_lambda(wt_context *context, wt_ridge *ridge, const char *
 
 wt_status wt_ridge_read(wt_context *context, const wt_ridge *given, bool has_test, wt_ridge *out) {
     WT_INIT(wt_ridge, out);
-    wt_status status = wt_sized_read(context, "wt_ridge", given, out, sizeof *out);
-    return status == WT_OK ? check(context, out, has_test) : status;
+    WT_PASS(wt_sized_read(context, "wt_ridge", given, out, sizeof *out));
+    return check(context, out, has_test);
 }

@@ -43,9 +43,7 @@ void wt_features_block_at(const wt_features *features, size_t b, size_t *first, 
 
 wt_status wt_features_shape(wt_context *context, const wt_model_spec *spec, wt_features *out) {
     *out = (wt_features){.spec = *spec};
-    wt_status status = wt_model_check(context, spec);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_model_check(context, spec));
     size_t side, tokens, total;
     bool fits = wt_add(spec->dim, 1, &side);
     if (spec->kind == WT_MODEL_KIND_RFMLP) {
@@ -67,10 +65,8 @@ wt_status wt_features_shape(wt_context *context, const wt_model_spec *spec, wt_f
 }
 
 wt_status wt_features_new(wt_context *context, const wt_model_spec *spec, wt_features *out) {
-    wt_status status = wt_features_shape(context, spec, out);
-    if (status == WT_OK)
-        status = WT_NEW2(context, &out->weights, out->units, out->inputs, "frozen weights");
-    return status;
+    WT_PASS(wt_features_shape(context, spec, out));
+    return WT_NEW2(context, &out->weights, out->units, out->inputs, "frozen weights");
 }
 
 static wt_status draw_weights(void *argument, size_t begin, size_t end, int worker) {

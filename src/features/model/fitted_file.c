@@ -126,7 +126,7 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
     const char *bias = wt_file_metadata(file, "bias");
     const char *activation = wt_file_metadata(file, "activation");
     size_t version = 0;
-    *spec = (wt_model_spec){0};
+    *spec = (wt_model_spec){.size = sizeof *spec};
     WT_PASS(read_number(context, file, "wattle", &version));
     if (version != FORMAT_VERSION)
         return wt_fail(context, WT_DATA, "%s is of format version %zu, this wattle reads %d", path,

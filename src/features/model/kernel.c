@@ -47,9 +47,7 @@ static wt_status run_tiles(void *argument, size_t begin, size_t end, int worker)
 static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
                        const wt_sets *b, size_t stride) {
     const char *name = wt_model_kind_name(spec->kind);
-    wt_status status = wt_model_check(context, spec);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_model_check(context, spec));
     if (!wt_model_kind_infinite(spec->kind))
         return wt_fail(context, WT_USAGE, "%s has finitely many heads: features, not a kernel",
                        name);

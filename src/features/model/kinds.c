@@ -66,8 +66,8 @@ void wt_model_spec_init(wt_model_spec *spec, size_t size) {
 
 wt_status wt_model_spec_read(wt_context *context, const wt_model_spec *given, wt_model_spec *out) {
     WT_INIT(wt_model_spec, out);
-    wt_status status = wt_sized_read(context, "wt_model_spec", given, out, sizeof *out);
-    return status == WT_OK ? wt_model_check(context, out) : status;
+    WT_PASS(wt_sized_read(context, "wt_model_spec", given, out, sizeof *out));
+    return wt_model_check(context, out);
 }
 
 wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec) {

@@ -143,10 +143,7 @@ static void add_risk(const wt_bound_spec *spec, wt_bound *out) {
 }
 
 static wt_status check(wt_context *context, const wt_bound_spec *spec) {
-    wt_status status =
-        wt_check_choice(context, "model", (int)spec->kind, WT_MODEL_KIND_RFMLP_INF + 1);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_check_choice(context, "model", (int)spec->kind, WT_MODEL_KIND_RFMLP_INF + 1));
     if (wt_model_kind_infinite(spec->kind))
         return wt_fail(context, WT_USAGE, "there is no bound of its own for %s",
                        wt_model_kind_name(spec->kind));
