@@ -12,13 +12,13 @@ typedef struct {
     size_t width, reps, test_n;
     double holdout;
     cli_lambda lambda;
-    cli_problem problem; /* target is a list here */
+    wt_problem_spec problem; /* target is a list here */
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, problem, wt_problem_fields, ""), {0}};
 static const cli_option options[] = {
     {"model", 'm', CLI_TEXT, offsetof(values, models), "LIST", "rfa,brfa,rfmlp",
      "Models: rfa, brfa, rfmlp, rfa-inf, brfa-inf, rfmlp-inf, with commas between them."},
-    CLI_PROBLEM_OPTIONS(values, problem),
     {"dim", 'd', CLI_INTEGERS, offsetof(values, dim), "GRID", "16", "Dimensions of the tokens."},
     {"keys", 'N', CLI_INTEGERS, offsetof(values, keys), "GRID", "16", "Keys a sample."},
     {"heads", 'M', CLI_INTEGERS, offsetof(values, heads), "GRID", "1000",
@@ -53,7 +53,7 @@ static wt_status read_options(cli_call *call, wt_arena *arena, wt_curve_options 
     out->activations = given->activations;
     if (given->problem.target != NULL)
         out->targets = given->problem.target;
-    out->tokens = given->problem.tokens;
+    out->tokens = wt_law_name(given->problem.law);
     out->token_scale = given->problem.token_scale;
     out->noise = given->problem.noise;
     out->biases = given->bias.values;
@@ -136,6 +136,7 @@ const cli_command cli_curve = {
                 "--plot curve.svg\n"
                 "wattle curve --target mean-power:2 --heads 10:1000:x10 --n 512 --plot -\n"
                 "wattle curve data.npz --model rfa,rfa-inf --n 16:256:x2",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -6,14 +6,14 @@
 #include "wattle/output.h"
 
 typedef struct {
-    cli_problem problem;
+    wt_problem_spec problem;
     const char *layer, *output;
-    size_t length;
+    size_t n, length;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, problem, wt_problem_fields, ""), {0}};
 static const cli_option options[] = {
-    CLI_PROBLEM_OPTIONS(values, problem),
-    CLI_PROBLEM_SIZES(values, problem),
+    {"n", 'n', CLI_COUNT, offsetof(values, n), "SAMPLES", "1000", "Samples to draw."},
     {"layer", 0, CLI_INPUT, offsetof(values, layer), "FILE", NULL,
      "Draw sequences and the outputs of this layer (.safetensors) instead of a target's sets."},
     {"length", 'k', CLI_COUNT, offsetof(values, length), "K", "4",
@@ -25,18 +25,16 @@ static const cli_option options[] = {
 /* Tokens of sequences are not scaled unless asked for: boolean ones are signs. */
 static wt_status draw_sequences(cli_call *call) {
     const values *given = call->values;
-    const cli_problem *problem = &given->problem;
+    const wt_problem_spec *problem = &given->problem;
     double scale = problem->token_scale == 0 ? 1 : problem->token_scale;
     wt_layer *layer = NULL;
     wt_sequences *data = NULL;
-    wt_law law;
     wt_status status;
-    WT_TRY(wt_law_parse(call->context, problem->tokens, &law));
     WT_TRY(wt_layer_load(call->context, given->layer, &layer));
-    WT_TRY(wt_sequences_new(call->context, problem->n, given->length, wt_layer_dim(layer),
+    WT_TRY(wt_sequences_new(call->context, given->n, given->length, wt_layer_dim(layer),
                             wt_layer_outputs(layer), &data));
-    WT_TRY(wt_layer_draw(call->context, layer, law, scale, problem->noise, call->common.seed, 0,
-                         data));
+    WT_TRY(wt_layer_draw(call->context, layer, problem->law, scale, problem->noise,
+                         call->common.seed, 0, data));
     WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "output",
@@ -73,7 +71,7 @@ static wt_status draw_sets(cli_call *call) {
     wt_sets *sets = NULL;
     wt_status status;
     WT_TRY(cli_problem_open(call, &given->problem, &problem));
-    WT_TRY(cli_problem_draw(call, problem, 0, given->problem.n, &sets));
+    WT_TRY(cli_problem_draw(call, problem, 0, given->n, &sets));
     WT_TRY(wt_sets_save(call->context, sets, given->output, wt_problem_beta(problem)));
     if (call->common.json)
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I}", "output", given->output,
@@ -124,6 +122,7 @@ const cli_command cli_draw = {
     .examples =
         "wattle draw --target mean-power:2 --dim 16 --keys 16 --n 5000 --seed 1 -o data.npz\n"
         "wattle draw --layer teacher.safetensors --tokens boolean --length 4 --n 200 -o data.npz",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -8,24 +8,19 @@
 #include "wattle/text.h"
 
 typedef struct {
-    const char *model, *activation, *test, *output, *solver, *loss, *ball;
-    size_t heads, width, test_n, steps;
-    double bias, huber, tolerance;
+    wt_model_spec model;
+    wt_problem_spec problem;
+    const char *test, *output, *solver, *loss, *ball;
+    size_t n, test_n, steps;
+    double huber, tolerance;
     bool standardize, plan;
     cli_lambda lambda;
-    cli_problem problem;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, model, wt_model_fields, ""),
+                                   CLI_TABLE(values, problem, wt_problem_fields, ""),
+                                   {0}};
 static const cli_option options[] = {
-    {"model", 'm', CLI_CHOICE, offsetof(values, model), "rfa|brfa|rfmlp|rfa-inf|brfa-inf|rfmlp-inf",
-     "rfa", "What is fitted."},
-    {"heads", 'M', CLI_COUNT, offsetof(values, heads), "M", "1000", "Heads with frozen weights."},
-    {"width", 0, CLI_COUNT, offsetof(values, width), "P", NULL,
-     "Neurons of rfmlp; by default M(d+1), as many parameters as rfa."},
-    {"bias", 'c', CLI_REAL, offsetof(values, bias), "C", "4",
-     "Multiple of the identity added to the weights of brfa."},
-    {"activation", 0, CLI_CHOICE, offsetof(values, activation), "relu|softmax", "relu",
-     "How heads weigh the keys."},
     CLI_LAMBDA_OPTIONS(values, lambda),
     {"standardize", 0, CLI_FLAG, offsetof(values, standardize), NULL, NULL,
      "Fit labels of mean 0 and deviation 1; predictions come in the units of the data."},
@@ -46,8 +41,7 @@ static const cli_option options[] = {
     {"test", 0, CLI_INPUT, offsetof(values, test), "FILE", NULL, "Test data (.npz)."},
     {"plan", 0, CLI_FLAG, offsetof(values, plan), NULL, NULL,
      "Print path, bytes and flops, and stop."},
-    CLI_PROBLEM_OPTIONS(values, problem),
-    CLI_PROBLEM_SIZES(values, problem),
+    {"n", 'n', CLI_COUNT, offsetof(values, n), "SAMPLES", "1000", "Samples to draw."},
     {"test-n", 0, CLI_COUNT, offsetof(values, test_n), "SAMPLES", NULL,
      "Fresh samples of the target to test on."},
 };
@@ -94,14 +88,8 @@ static wt_status read_settings(cli_call *call, job *work) {
     static const char *const solvers[] = {
         [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal"};
     wt_status status;
-    work->spec = (wt_model_spec){.size = sizeof(wt_model_spec),
-                                 .heads = given->heads,
-                                 .width = given->width,
-                                 .bias = given->bias,
-                                 .seed = call->common.seed};
-    work->spec.activation =
-        strcmp(given->activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
-    WT_TRY(wt_model_kind_parse(call->context, given->model, &work->spec.kind));
+    work->spec = given->model;
+    work->spec.seed = call->common.seed;
     WT_TRY(cli_lambda_ridge(call, &given->lambda, &work->ridge));
     work->ridge.standardize = given->standardize;
     while (strcmp(given->solver, solvers[work->ridge.solver]) != 0)
@@ -116,7 +104,7 @@ static wt_status show_plan(cli_call *call, const job *work) {
     wt_fit_cost cost = WT_SIZED(wt_fit_cost);
     wt_status status;
     WT_TRY(wt_ridge_cost(call->context, &work->ridge, &work->spec,
-                         drawn ? given->problem.n : wt_sets_samples(work->train),
+                         drawn ? given->n : wt_sets_samples(work->train),
                          drawn ? 1 : wt_sets_outputs(work->train), drawn, &cost));
     if (call->common.json) {
         WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", cost.route,
@@ -252,7 +240,7 @@ static wt_status run_ball(cli_call *call, job *work) {
     WT_TRY(wt_loss_parse(call->context, given->loss, &ball.loss));
     WT_TRY(parse_ball(call, given->ball, &ball));
     if (work->problem != NULL)
-        WT_TRY(cli_problem_draw(call, work->problem, 0, given->problem.n, &work->train));
+        WT_TRY(cli_problem_draw(call, work->problem, 0, given->n, &work->train));
     WT_TRY(
         wt_ball_fit(call->context, &ball, &work->spec, work->train, work->test, &fitted, &found));
     if (found.reached && given->output != NULL)
@@ -300,8 +288,8 @@ static wt_status run(cli_call *call) {
         goto done;
     }
     if (work.problem != NULL)
-        WT_TRY(wt_ridge_fit_problem(call->context, &work.ridge, &work.spec, work.problem,
-                                    given->problem.n, work.test, &fitted, &report));
+        WT_TRY(wt_ridge_fit_problem(call->context, &work.ridge, &work.spec, work.problem, given->n,
+                                    work.test, &fitted, &report));
     else
         WT_TRY(wt_ridge_fit(call->context, &work.ridge, &work.spec, work.train, work.test, &fitted,
                             &report));
@@ -344,6 +332,7 @@ const cli_command cli_fit = {
     .examples = "wattle fit data.npz --model rfa --heads 1000 --lambda loo -o model.safetensors\n"
                 "wattle fit data.npz --loss absolute --ball 10,100\n"
                 "wattle fit --target mean-power:2 --n 1000000 --heads 200 --mem 1G --test-n 1000",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -4,16 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-wt_status cli_problem_open(cli_call *call, const cli_problem *options, wt_problem **out) {
-    wt_problem_spec spec = {.size = sizeof(wt_problem_spec),
-                            .target = options->target,
-                            .token_scale = options->token_scale,
-                            .noise = options->noise,
-                            .dim = options->dim,
-                            .keys = options->keys,
-                            .seed = call->common.seed};
-    wt_status status = wt_law_parse(call->context, options->tokens, &spec.law);
-    return status == WT_OK ? wt_problem_new(call->context, &spec, out) : status;
+wt_status cli_problem_open(cli_call *call, const wt_problem_spec *options, wt_problem **out) {
+    wt_problem_spec spec = *options;
+    spec.seed = call->common.seed;
+    return wt_problem_new(call->context, &spec, out);
 }
 
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,

@@ -1,5 +1,5 @@
-/* Options that several commands share: a problem to draw, a model to fit, how lambda is chosen.
- * A command embeds the struct in its values and the rows in its table. */
+/* What several commands share: a problem to draw, and how lambda is chosen, of which a command
+ * embeds the struct in its values and the rows in its table. */
 #ifndef CLI_SET_OPTIONS_H
 #define CLI_SET_OPTIONS_H
 
@@ -10,48 +10,8 @@
 /* Test samples of a problem are those from this index on: never among the training samples. */
 #define CLI_FIRST_TEST ((uint64_t)1 << 40)
 
-typedef struct cli_problem {
-    const char *target, *tokens;
-    size_t dim, keys, n;
-    double noise, token_scale;
-} cli_problem;
-
-#define CLI_PROBLEM_OPTIONS(type, member)                                                          \
-    {"target",                                                                                     \
-     0,                                                                                            \
-     CLI_TEXT,                                                                                     \
-     offsetof(type, member.target),                                                                \
-     "TARGET",                                                                                     \
-     NULL,                                                                                         \
-     "What is to be learned: query-power:p, first-power:p, mean-power:p, corr-power:q, corr:p, "   \
-     "corr-cos:p or mix:g:p:q."},                                                                  \
-        {"tokens",                                                                                 \
-         0,                                                                                        \
-         CLI_CHOICE,                                                                               \
-         offsetof(type, member.tokens),                                                            \
-         "sphere|gaussian|boolean",                                                                \
-         "sphere",                                                                                 \
-         "Law of the tokens."},                                                                    \
-        {"token-scale",                                                                            \
-         0,                                                                                        \
-         CLI_REAL,                                                                                 \
-         offsetof(type, member.token_scale),                                                       \
-         "A",                                                                                      \
-         "0",                                                                                      \
-         "Tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) for the others."},        \
-    {                                                                                              \
-        "noise", 0, CLI_REAL, offsetof(type, member.noise), "S", "0",                              \
-            "Standard deviation of Gaussian label noise."                                          \
-    }
-
-#define CLI_PROBLEM_SIZES(type, member)                                                            \
-    {"dim", 'd', CLI_COUNT, offsetof(type, member.dim), "D", "16", "Dimension of the tokens."},    \
-        {"keys", 'N', CLI_COUNT, offsetof(type, member.keys), "N", "16", "Keys a sample."}, {      \
-        "n", 'n', CLI_COUNT, offsetof(type, member.n), "SAMPLES", "1000", "Samples to draw."       \
-    }
-
 /* The problem the options describe, seeded by the call. */
-wt_status cli_problem_open(cli_call *call, const cli_problem *options, wt_problem **out);
+wt_status cli_problem_open(cli_call *call, const wt_problem_spec *options, wt_problem **out);
 /* Samples first .. first+n-1 of it, to be freed with wt_sets_free. */
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,
                            wt_sets **out);

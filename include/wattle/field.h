@@ -41,18 +41,19 @@ typedef struct wt_value {
 typedef struct wt_field {
     const char *name; /* in sweeps, and in the names of their cells */
     wt_field_kind kind;
-    const char *fallback; /* as it would be written; NULL = must be given */
-    const char *help;     /* one or two sentences */
-    size_t offset;        /* of the member in its struct */
-    const char *value;    /* what is to be written, as "P"; the words allowed: "relu|softmax" */
-    const char *option;   /* the other spelling: of the command's option; NULL = the name */
-    const char *file;     /* the key in model files; NULL = the option */
-    const char *range;    /* of numbers, as an interval: "(0,1]", "[0,inf)"; NULL = any */
-    const char *none;     /* the text that is NULL or NaN in the struct; NULL = no such text */
-    const char *only;     /* the models it means something to, with blanks between; NULL = all */
-    int64_t since; /* the result version it came in when cells of that had names already: at its
-                      fallback it is not in them; 0 = from the start */
-    char letter;   /* of the command's short option; 0 = none */
+    const char *fallback;     /* as it would be written; NULL = must be given */
+    const char *help;         /* one or two sentences */
+    size_t offset;            /* of the member in its struct */
+    const char *value;        /* what is to be written, as "P"; the words allowed: "relu|softmax" */
+    const char *option;       /* the other spelling: of the command's option; NULL = the name */
+    const char *file;         /* the key in model files; NULL = the option */
+    const char *range;        /* of numbers, as an interval: "(0,1]", "[0,inf)"; NULL = any */
+    const char *none;         /* the text that is NULL or NaN in the struct; NULL = no such text */
+    const char *const *words; /* the member is an enum of these, from 0; they end with NULL */
+    const char *only; /* the models it means something to, with blanks between; NULL = all */
+    int64_t since;    /* the result version it came in when cells of that had names already: at its
+                         fallback it is not in them; 0 = from the start */
+    char letter;      /* of the command's short option; 0 = none */
 } wt_field;
 
 /* The field of that name, in either spelling; NULL when there is none. */

@@ -56,6 +56,8 @@ typedef struct wt_model_spec {
 } wt_model_spec;
 /* rfa with relu, 1000 heads, bias 4, seed 0. dim and keys must be set. */
 WT_API void wt_model_spec_init(wt_model_spec *spec, size_t size);
+/* Its members by name: options of `wattle fit`, keys of the experiment `curve`. */
+WT_API const wt_field *wt_model_fields(size_t *count);
 /* One function judges a specification for the C API and the command line. */
 WT_API wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec);
 

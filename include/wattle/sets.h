@@ -12,6 +12,7 @@
 #ifndef WATTLE_SETS_H
 #define WATTLE_SETS_H
 
+#include "wattle/field.h"
 #include "wattle/law.h"
 
 #ifdef __cplusplus
@@ -57,8 +58,11 @@ typedef struct wt_problem_spec {
     size_t dim, keys;
     uint64_t seed;
 } wt_problem_spec;
-/* The sphere without noise, seed 0. Target, dim and keys must be set. */
+/* The sphere in 16 dimensions, 16 keys, without noise, seed 0. A target must be set. */
 WT_API void wt_problem_spec_init(wt_problem_spec *spec, size_t size);
+/* Its members by name: options of `wattle draw` and `wattle fit`, keys of the experiment `curve`.
+ */
+WT_API const wt_field *wt_problem_fields(size_t *count);
 
 typedef struct wt_problem wt_problem;
 

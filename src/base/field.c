@@ -173,7 +173,8 @@ wt_value wt_field_get(const wt_field *field, const void *object) {
     switch (field->kind) {
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_TEXT:
-        value.text = *(const char *const *)member;
+        value.text = field->words != NULL ? field->words[*(const int *)member]
+                                          : *(const char *const *)member;
         if (value.text == NULL)
             value.text = field->none;
         break;
@@ -196,13 +197,24 @@ wt_value wt_field_get(const wt_field *field, const void *object) {
     return value;
 }
 
+/* The place of a word that is known to be one of them. */
+static int place_of(const char *const *words, const char *word) {
+    int place = 0;
+    while (words[place + 1] != NULL && strcmp(words[place], word) != 0)
+        place++;
+    return place;
+}
+
 void wt_field_set(const wt_field *field, wt_value value, void *object) {
     void *member = (char *)object + field->offset;
     bool none = is_none(field, value);
     switch (field->kind) {
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_TEXT:
-        *(const char **)member = none ? NULL : value.text;
+        if (field->words != NULL)
+            *(int *)member = place_of(field->words, value.text);
+        else
+            *(const char **)member = none ? NULL : value.text;
         break;
     case WT_FIELD_KIND_COUNT:
     case WT_FIELD_KIND_NATURAL:
@@ -249,14 +261,30 @@ void wt_fields_get(const wt_field *fields, size_t count, const void *object, wt_
         values[i] = wt_field_get(&fields[i], object);
 }
 
+/* The same with the name before it. */
+static wt_status check_named(wt_context *context, const wt_field *field, wt_value value) {
+    if (wt_field_check(context, field, value) == WT_OK)
+        return WT_OK;
+    char why[WT_MESSAGE_BYTES];
+    snprintf(why, sizeof why, "%s", wt_context_message(context));
+    return wt_fail(context, WT_USAGE, "%s%s %s", wt_field_option(field),
+                   strncmp(why, "must", 4) == 0 ? "" : ":", why);
+}
+
 wt_status wt_fields_check(wt_context *context, const wt_field *fields, size_t count,
                           const void *object) {
-    for (size_t i = 0; i < count; i++)
-        if (wt_field_check(context, &fields[i], wt_field_get(&fields[i], object)) != WT_OK) {
-            char why[WT_MESSAGE_BYTES];
-            snprintf(why, sizeof why, "%s", wt_context_message(context));
-            return wt_fail(context, WT_USAGE, "%s%s %s", wt_field_option(&fields[i]),
-                           strncmp(why, "must", 4) == 0 ? "" : ":", why);
-        }
-    return WT_OK;
+    wt_status status = WT_OK;
+    for (size_t i = 0; status == WT_OK && i < count; i++)
+        status = check_named(context, &fields[i], wt_field_get(&fields[i], object));
+    return status;
+}
+
+wt_status wt_fields_read(wt_context *context, const wt_field *fields, size_t count,
+                         const wt_value *values, void *object) {
+    wt_status status = WT_OK;
+    for (size_t i = 0; status == WT_OK && i < count; i++)
+        status = check_named(context, &fields[i], values[i]);
+    if (status == WT_OK)
+        wt_fields_set(fields, count, values, object);
+    return status;
 }

@@ -9,6 +9,9 @@ wt_value wt_field_usual(const wt_field *field);
 
 /* Every member that has one gets its fallback. */
 void wt_fields_init(const wt_field *fields, size_t count, void *object);
+/* The same after a check of every value: WT_USAGE for the first that its field may not have. */
+wt_status wt_fields_read(wt_context *context, const wt_field *fields, size_t count,
+                         const wt_value *values, void *object);
 /* All members from the values, in the order of the table, and back. */
 void wt_fields_set(const wt_field *fields, size_t count, const wt_value *values, void *object);
 void wt_fields_get(const wt_field *fields, size_t count, const void *object, wt_value *values);

@@ -5,13 +5,13 @@
 
 #include "base/context.h"
 
-static const char *const names[] = {
-    [WT_LAW_SPHERE] = "sphere", [WT_LAW_GAUSSIAN] = "gaussian", [WT_LAW_BOOLEAN] = "boolean"};
-enum { LAWS = sizeof names / sizeof *names };
+const char *const wt_law_words[] = {
+    [WT_LAW_SPHERE] = "sphere", [WT_LAW_GAUSSIAN] = "gaussian", [WT_LAW_BOOLEAN] = "boolean", NULL};
+enum { LAWS = sizeof wt_law_words / sizeof *wt_law_words - 1 };
 
 wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out) {
     for (size_t i = 0; i < LAWS; i++)
-        if (strcmp(word, names[i]) == 0) {
+        if (strcmp(word, wt_law_words[i]) == 0) {
             *out = (wt_law)i;
             return WT_OK;
         }
@@ -20,7 +20,7 @@ wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out) {
 }
 
 const char *wt_law_name(wt_law law) {
-    return (size_t)law < LAWS ? names[law] : "?";
+    return (size_t)law < LAWS ? wt_law_words[law] : "?";
 }
 
 wt_status wt_law_check(wt_context *context, wt_law law) {

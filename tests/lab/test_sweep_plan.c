@@ -335,7 +335,7 @@ static void bad_values_are_told(void **state) {
     static const struct {
         const char *keys[5], *words;
     } bad[] = {
-        {{"experiment=recover", "method=magic", NULL}, "method 'magic' is none of refine"},
+        {{"experiment=recover", "method=magic", NULL}, "'magic' is none of auto|refine"},
         {{"experiment=recover", "length=1", NULL}, "length must be 2 or more"},
         {{"experiment=recover", "parity=4", "dim=4", NULL}, "parity of 4 bits needs dim 5"},
         {{"experiment=recover", "holdout=1", NULL}, "holdout must be from 0 to below 1"},
@@ -343,7 +343,7 @@ static void bad_values_are_told(void **state) {
         {{"experiment=recover", "samples-ratio=0", NULL}, "samples-ratio must be above 0"},
         {{"experiment=recover", "samples-ratio=1e300", NULL}, "sequences: too many"},
         {{"experiment=curve", "target=corr:1", "activation=tanh", NULL},
-         "neither relu nor softmax"},
+         "'tanh' is none of relu|softmax"},
         {{"experiment=curve", "target=corr:1", "lambda=loud", NULL}, "loud"},
         {{"experiment=curve", "target=corr:1", "n=16:2000000:1", NULL}, "more than"},
     };

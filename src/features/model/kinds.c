@@ -3,20 +3,31 @@
 
 #include "base/sized.h"
 #include "features/model/features.h"
+#include "features/model/model_fields.h"
 
-static const struct {
-    const char *name;
-    bool infinite;
-} kinds[] = {
-    [WT_MODEL_KIND_RFA] = {"rfa", false},          [WT_MODEL_KIND_BRFA] = {"brfa", false},
-    [WT_MODEL_KIND_RFMLP] = {"rfmlp", false},      [WT_MODEL_KIND_RFA_INF] = {"rfa-inf", true},
-    [WT_MODEL_KIND_BRFA_INF] = {"brfa-inf", true}, [WT_MODEL_KIND_RFMLP_INF] = {"rfmlp-inf", true},
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+const char *const wt_model_kind_words[] = {[WT_MODEL_KIND_RFA] = "rfa",
+                                           [WT_MODEL_KIND_BRFA] = "brfa",
+                                           [WT_MODEL_KIND_RFMLP] = "rfmlp",
+                                           [WT_MODEL_KIND_RFA_INF] = "rfa-inf",
+                                           [WT_MODEL_KIND_BRFA_INF] = "brfa-inf",
+                                           [WT_MODEL_KIND_RFMLP_INF] = "rfmlp-inf",
+                                           NULL};
+enum { KINDS = sizeof wt_model_kind_words / sizeof *wt_model_kind_words - 1 };
+const char *const wt_activation_words[] = {
+    [WT_ACTIVATION_RELU] = "relu", [WT_ACTIVATION_SOFTMAX] = "softmax", NULL};
+
+#define AT(member) offsetof(wt_model_spec, member)
+static const wt_field fields[] = {WT_MODEL_FIELDS(AT)};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_model_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
 
 wt_status wt_model_kind_parse(wt_context *context, const char *word, wt_model_kind *out) {
     for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(word, kinds[i].name) == 0) {
+        if (strcmp(word, wt_model_kind_words[i]) == 0) {
             *out = (wt_model_kind)i;
             return WT_OK;
         }
@@ -26,11 +37,11 @@ wt_status wt_model_kind_parse(wt_context *context, const char *word, wt_model_ki
 }
 
 const char *wt_model_kind_name(wt_model_kind kind) {
-    return (size_t)kind < KINDS ? kinds[kind].name : "?";
+    return (size_t)kind < KINDS ? wt_model_kind_words[kind] : "?";
 }
 
 bool wt_model_kind_infinite(wt_model_kind kind) {
-    return (size_t)kind < KINDS && kinds[kind].infinite;
+    return kind >= WT_MODEL_KIND_RFA_INF && (size_t)kind < KINDS;
 }
 
 wt_status wt_model_check(wt_context *context, const wt_model_spec *spec) {
@@ -59,7 +70,8 @@ wt_status wt_model_check(wt_context *context, const wt_model_spec *spec) {
 }
 
 void wt_model_spec_init(wt_model_spec *spec, size_t size) {
-    wt_model_spec all = {.kind = WT_MODEL_KIND_RFA, .heads = 1000, .bias = 4};
+    wt_model_spec all = {0};
+    wt_fields_init(fields, FIELDS, &all);
     spec->size = size;
     wt_sized_write(spec, &all, sizeof all);
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sized.h"
+#include "features/task/problem_fields.h"
 #include "features/task/sets.h"
 #include "features/task/target.h"
 #include "linalg/token_law.h"
@@ -32,8 +33,18 @@ static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
     return wt_law_check(context, spec->law);
 }
 
+#define AT(member) offsetof(wt_problem_spec, member)
+static const wt_field fields[] = {WT_PROBLEM_FIELDS(AT)};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_problem_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
+
 void wt_problem_spec_init(wt_problem_spec *spec, size_t size) {
-    wt_problem_spec all = {.law = WT_LAW_SPHERE};
+    wt_problem_spec all = {0};
+    wt_fields_init(fields, FIELDS, &all);
     spec->size = size;
     wt_sized_write(spec, &all, sizeof all);
 }
