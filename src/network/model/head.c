@@ -28,20 +28,16 @@ typedef struct {
 static void open_pass(void *work) {
     pass *at = work;
     wt_arena *arena = &at->base.arena;
-    float **vectors[] = {&at->z, &at->v, &at->y, &at->d_v, &at->d_z};
     size_t d = at->d = at->base.network->spec.dim, rows;
     at->T = at->base.network->spec.length;
     at->rows = rows = 2 * at->T + 1;
     at->s = WT_TAKE_ZERO(arena, double, rows);
     at->e = WT_TAKE_ZERO(arena, double, rows);
-    at->x = WT_TAKE_ZERO(arena, float, rows, d);
-    at->q = WT_TAKE_ZERO(arena, float, d);
-    at->d_q = WT_TAKE_ZERO(arena, float, d);
-    at->a = WT_TAKE_ZERO(arena, float, BLOCK, rows);
-    at->d_a = WT_TAKE_ZERO(arena, float, BLOCK, rows);
-    at->d_s = WT_TAKE_ZERO(arena, float, rows);
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = WT_TAKE_ZERO(arena, float, BLOCK, d);
+    WT_TAKE_FLOATS(arena, rows, d, &at->x);
+    WT_TAKE_FLOATS(arena, 1, d, &at->q, &at->d_q);
+    WT_TAKE_FLOATS(arena, BLOCK, rows, &at->a, &at->d_a);
+    WT_TAKE_FLOATS(arena, 1, rows, &at->d_s);
+    WT_TAKE_FLOATS(arena, BLOCK, d, &at->z, &at->v, &at->y, &at->d_v, &at->d_z);
 }
 
 static const float *tensor(const pass *at, size_t index) {

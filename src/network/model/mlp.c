@@ -21,16 +21,15 @@ typedef struct {
 static void open_pass(void *work) {
     pass *at = work;
     wt_arena *arena = &at->base.arena;
-    float **vectors[] = {&at->f1, &at->u1, &at->f2, &at->u2, &at->d_u1, &at->d_u2};
     at->loops = wt_loops_best()->network;
     at->length = at->base.network->spec.length;
     at->hidden = at->base.network->spec.hidden;
     at->stride = (at->length + 31) / 32 * 32;
     at->wide = (at->hidden + 31) / 32 * 32;
     size_t most = at->stride > 2 * at->wide ? at->stride : 2 * at->wide;
-    at->z = WT_TAKE_ZERO(arena, float, BLOCK, at->stride);
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = WT_TAKE_ZERO(arena, float, BLOCK, at->wide);
+    WT_TAKE_FLOATS(arena, BLOCK, at->stride, &at->z);
+    WT_TAKE_FLOATS(arena, BLOCK, at->wide, &at->f1, &at->u1, &at->f2, &at->u2, &at->d_u1,
+                   &at->d_u2);
     at->words = WT_TAKE_ZERO(arena, uint32_t, wt_dropout_words(most));
 }
 

@@ -1,7 +1,18 @@
-/* Batches block by block. */
+/* Memory of networks, and batches block by block. */
 #include <string.h>
 
 #include "network/model/network_kind.h"
+
+void wt_take_floats(wt_arena *arena, size_t rows, size_t columns, float **const *to, size_t count) {
+    enum { ALIGNED = 16 }; /* floats */
+    size_t each = wt_product(rows, columns);
+    if (!wt_add(each, ALIGNED - 1, &each))
+        each = SIZE_MAX;
+    each -= each % ALIGNED;
+    float *block = WT_TAKE_ZERO(arena, float, count, each);
+    for (size_t i = 0; i < count; i++)
+        *to[i] = block == NULL ? NULL : block + i * each;
+}
 
 void wt_network_close_blocks(void *work) {
     wt_network_pass *pass = work;
@@ -19,7 +30,7 @@ static wt_status open_work(wt_context *context, wt_network *network,
     wt_network_pass *pass = (void *)work;
     pass->arena = wt_arena_on(context, blocks->what);
     pass->network = network;
-    pass->logits = WT_TAKE_ZERO(&pass->arena, float, blocks->samples, 2);
+    WT_TAKE_FLOATS(&pass->arena, blocks->samples, 2, &pass->logits);
     blocks->open(work);
     status = pass->arena.status;
     if (status == WT_OK)

@@ -68,6 +68,13 @@ double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);
 void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
                       wt_network_result *result);
 
+/* One block of the arena for several arrays of rows x columns floats, cleared and aligned, into the
+ * pointers at `to`: WT_TAKE_FLOATS(&arena, samples, width, &at->x, &at->y). */
+void wt_take_floats(wt_arena *arena, size_t rows, size_t columns, float **const *to, size_t count);
+#define WT_TAKE_FLOATS(arena, rows, columns, ...)                                                  \
+    wt_take_floats(arena, rows, columns, (float **const[]){__VA_ARGS__},                           \
+                   sizeof((float **const[]){__VA_ARGS__}) / sizeof(float **))
+
 /* A kind that takes its samples block by block. Its work begins with this. */
 typedef struct wt_network_pass {
     wt_arena arena; /* of the arrays */

@@ -48,7 +48,7 @@ done:
 static wt_status read_shaped(reader *of, const char *name, size_t count, size_t rows,
                              size_t columns, stack *out) {
     wt_status status = read_stack(of, name, out);
-    if (columns == 0) /* any number of them */
+    if (status == WT_OK && columns == 0) /* any number of them */
         columns = out->columns;
     if (status == WT_OK && (out->count != count || out->rows != rows || out->columns != columns))
         status = wt_fail(of->context, WT_DATA,
@@ -62,16 +62,28 @@ static const double *matrix_at(const stack *of, size_t index) {
     return of->values + index * of->rows * of->columns;
 }
 
-static wt_status open_reader(wt_context *context, const char *path, const char *kind,
-                             const char *what, reader *out) {
-    *out = (reader){.context = context, .arena = wt_arena_on(context, what), .what = what};
-    wt_status status = wt_file_open(context, path, &out->file);
-    if (status != WT_OK)
-        return status;
-    const char *said = wt_file_metadata(out->file, "kind");
-    if (said != NULL && strcmp(said, kind) != 0)
-        return wt_fail(context, WT_DATA, "%s is not %s: its kind is '%s'", path, what, said);
-    return WT_OK;
+/* Opens the file, which must not be of another kind, and has it measured. */
+static wt_status load(wt_context *context, const char *path, const char *kind, const char *what,
+                      wt_status (*measure)(reader *of, size_t heads, wt_model_norms **out),
+                      size_t heads, wt_model_norms **out) {
+    reader of = {.context = context, .arena = wt_arena_on(context, what), .what = what};
+    wt_model_norms *norms = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_file_open(context, path, &of.file));
+    const char *said = wt_file_metadata(of.file, "kind");
+    if (said != NULL && strcmp(said, kind) != 0) {
+        status = wt_fail(context, WT_DATA, "%s is not %s: its kind is '%s'", path, what, said);
+        goto done;
+    }
+    WT_TRY(measure(&of, heads, &norms));
+    *out = norms;
+    norms = NULL;
+done:
+    wt_file_free(of.file);
+    wt_arena_free(&of.arena);
+    wt_model_norms_free(norms);
+    return status;
 }
 
 /* ---- heads ---- */
@@ -140,30 +152,27 @@ done:
     return status;
 }
 
-wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **given) {
-    reader of = {0};
+static wt_status measure_head(reader *of, size_t heads, wt_model_norms **norms) {
     stack value;
     wt_status status;
-    wt_model_norms *out = NULL;
-    *given = NULL;
-    WT_TRY(open_reader(context, path, "head", "a head", &of));
-    WT_TRY(read_stack(&of, "w_v", &value));
-    WT_TRY(wt_model_norms_new(context, 1, value.count, &out));
+    (void)heads; /* w_v tells */
+    WT_TRY(read_stack(of, "w_v", &value));
+    WT_TRY(wt_model_norms_new(of->context, 1, value.count, norms));
+    wt_model_norms *out = *norms;
     out->dim = value.rows;
-    out->sigma[0] = activation_slope(&of);
+    out->sigma[0] = activation_slope(of);
     for (size_t h = 0; h < out->heads; h++)
-        WT_TRY(wt_norms_pair(context, value.rows, value.columns, matrix_at(&value, h),
+        WT_TRY(wt_norms_pair(of->context, value.rows, value.columns, matrix_at(&value, h),
                              value.columns, &out->head[h].v21, &out->head[h].v));
-    WT_TRY(measure_products(&of, out->dim, out));
-    WT_TRY(measure_tokens(&of, out->dim, out));
-    WT_TRY(measure_readout(&of, out));
-    *given = out;
-    out = NULL;
+    WT_TRY(measure_products(of, out->dim, out));
+    WT_TRY(measure_tokens(of, out->dim, out));
+    WT_TRY(measure_readout(of, out));
 done:
-    wt_file_free(of.file);
-    wt_arena_free(&of.arena);
-    wt_model_norms_free(out);
     return status;
+}
+
+wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **out) {
+    return load(context, path, "head", "a head", measure_head, 0, out);
 }
 
 /* ---- transformers ---- */
@@ -224,27 +233,22 @@ done:
     return status;
 }
 
-wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,
-                                          wt_model_norms **given) {
-    reader of = {0};
+static wt_status measure_transformer(reader *of, size_t heads, wt_model_norms **norms) {
     stack position;
     wt_status status;
-    wt_model_norms *out = NULL;
-    *given = NULL;
-    WT_TRY(open_reader(context, path, "transformer", "a transformer", &of));
-    WT_TRY(read_stack(&of, "pos_emb", &position));
+    WT_TRY(read_stack(of, "pos_emb", &position));
     size_t dim = position.columns;
-    WT_TRY(count_heads(&of, dim, &heads));
-    WT_TRY(wt_model_norms_new(context, 1, heads, &out));
-    out->dim = dim;
-    out->length = position.rows - 1; /* the last is that of [CLS] */
-    WT_TRY(measure_block(&of, dim, out));
-    WT_TRY(measure_ends(&of, dim, out));
-    *given = out;
-    out = NULL;
+    WT_TRY(count_heads(of, dim, &heads));
+    WT_TRY(wt_model_norms_new(of->context, 1, heads, norms));
+    (*norms)->dim = dim;
+    (*norms)->length = position.rows - 1; /* the last is that of [CLS] */
+    WT_TRY(measure_block(of, dim, *norms));
+    WT_TRY(measure_ends(of, dim, *norms));
 done:
-    wt_file_free(of.file);
-    wt_arena_free(&of.arena);
-    wt_model_norms_free(out);
     return status;
+}
+
+wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,
+                                          wt_model_norms **out) {
+    return load(context, path, "transformer", "a transformer", measure_transformer, heads, out);
 }

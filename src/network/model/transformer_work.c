@@ -24,10 +24,6 @@ static void set_shape(wt_transformer_work *work) {
     work->values_width = work->shape.width * work->shape.lanes;
 }
 
-/* Cleared, for what fills rows up stays 0. */
-static float *take(wt_arena *arena, size_t rows, size_t columns) {
-    return WT_TAKE_ZERO(arena, float, rows, columns);
-}
 static uint32_t *take_words(wt_arena *arena, size_t count, size_t draws) {
     return WT_TAKE_ZERO(arena, uint32_t, count, wt_dropout_words(draws));
 }
@@ -36,24 +32,17 @@ static void take_step(wt_transformer_work *work) {
     wt_arena *arena = &work->arena;
     size_t stride = work->shape.stride, lanes = work->shape.lanes, wide = work->values_width;
     size_t rows = round_up(work->table_rows, 8);
-    work->live = take(arena, 1, stride);
-    for (int i = 0; i < 6; i++)
-        work->norms[i] = take(arena, 1, stride);
-    work->table = take(arena, rows, stride);
-    work->key = take(arena, wide, stride);
-    work->value = take(arena, wide, stride);
-    work->value_bias = take(arena, 1, wide);
-    work->hat = take(arena, rows, stride);
-    work->hat_scale = take(arena, 1, rows);
-    work->scores = take(arena, rows, lanes);
-    work->values = take(arena, rows, wide);
-    work->weights = take(arena, rows, lanes);
-    work->h = take(arena, 1, stride);
-    work->q = take(arena, 1, stride);
-    work->u = take(arena, lanes, stride);
-    work->transposed = take(arena, lanes, stride);
-    work->d_hat = take(arena, rows, stride);
-    work->parts = take(arena, WT_TABLE_CHUNKS, wt_transformer_part_floats(work));
+    float **norms = work->norms;
+    WT_TAKE_FLOATS(arena, 1, stride, &work->live, &norms[0], &norms[1], &norms[2], &norms[3],
+                   &norms[4], &norms[5], &work->h, &work->q);
+    WT_TAKE_FLOATS(arena, rows, stride, &work->table, &work->hat, &work->d_hat);
+    WT_TAKE_FLOATS(arena, wide, stride, &work->key, &work->value);
+    WT_TAKE_FLOATS(arena, 1, wide, &work->value_bias);
+    WT_TAKE_FLOATS(arena, 1, rows, &work->hat_scale);
+    WT_TAKE_FLOATS(arena, rows, lanes, &work->scores, &work->weights);
+    WT_TAKE_FLOATS(arena, rows, wide, &work->values);
+    WT_TAKE_FLOATS(arena, lanes, stride, &work->u, &work->transposed);
+    WT_TAKE_FLOATS(arena, WT_TABLE_CHUNKS, wt_transformer_part_floats(work), &work->parts);
 }
 
 wt_status wt_transformer_work_open(wt_context *context, wt_network *network,
@@ -140,19 +129,14 @@ static wt_sums cut_sums(const wt_transformer_work *work, float *block, bool abso
 }
 
 static void take_tail(const wt_transformer_work *work, wt_arena *arena, wt_tail *tail) {
-    size_t stride = work->shape.stride, wide = work->hidden_stride;
-    float **vectors[] = {&tail->y,   &tail->x,   &tail->c,     &tail->c_hat, &tail->m,
-                         &tail->e,   &tail->w,   &tail->e_hat, &tail->d_y,   &tail->d_c,
-                         &tail->d_m, &tail->d_e, &tail->d_w};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = take(arena, WT_TAIL_SAMPLES, stride);
-    tail->f = take(arena, WT_TAIL_SAMPLES, wide);
-    tail->u = take(arena, WT_TAIL_SAMPLES, wide);
-    tail->d_u = take(arena, WT_TAIL_SAMPLES, wide);
-    tail->c_scale = take(arena, 1, WT_TAIL_SAMPLES);
-    tail->e_scale = take(arena, 1, WT_TAIL_SAMPLES);
-    tail->logits = take(arena, WT_TAIL_SAMPLES, 2);
-    tail->words = take_words(arena, WT_TAIL_SAMPLES, 2 * stride);
+    size_t stride = work->shape.stride, samples = WT_TAIL_SAMPLES;
+    WT_TAKE_FLOATS(arena, samples, stride, &tail->y, &tail->x, &tail->c, &tail->c_hat, &tail->m,
+                   &tail->e, &tail->w, &tail->e_hat, &tail->d_y, &tail->d_c, &tail->d_m, &tail->d_e,
+                   &tail->d_w);
+    WT_TAKE_FLOATS(arena, samples, work->hidden_stride, &tail->f, &tail->u, &tail->d_u);
+    WT_TAKE_FLOATS(arena, 1, samples, &tail->c_scale, &tail->e_scale);
+    WT_TAKE_FLOATS(arena, samples, 2, &tail->logits);
+    tail->words = take_words(arena, samples, 2 * stride);
 }
 
 static void take_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot *slot) {
@@ -160,28 +144,22 @@ static void take_slot(const wt_transformer_work *work, wt_arena *arena, wt_slot 
     slot->index = WT_TAKE_ZERO(arena, uint32_t, rows);
     slot->words = take_words(arena, 1, rows * stride);
     slot->a_words = take_words(arena, 1, rows * lanes);
-    slot->hat = take(arena, rows, stride);
-    slot->scale = take(arena, 1, rows);
-    slot->s = take(arena, rows, lanes);
-    slot->a = take(arena, rows, lanes);
-    slot->b = take(arena, rows, lanes);
-    slot->total = take(arena, 1, lanes);
-    slot->z = take(arena, lanes, stride);
-    slot->u = take(arena, lanes, stride);
-    slot->y = take(arena, 1, work->values_width);
+    WT_TAKE_FLOATS(arena, rows, stride, &slot->hat);
+    WT_TAKE_FLOATS(arena, 1, rows, &slot->scale);
+    WT_TAKE_FLOATS(arena, rows, lanes, &slot->s, &slot->a, &slot->b);
+    WT_TAKE_FLOATS(arena, 1, lanes, &slot->total);
+    WT_TAKE_FLOATS(arena, lanes, stride, &slot->z, &slot->u);
+    WT_TAKE_FLOATS(arena, 1, work->values_width, &slot->y);
 }
 
 static void take_picks(const wt_transformer_work *work, wt_arena *arena, wt_picks *picks) {
-    size_t rows = work->shape.rows, lanes = work->shape.lanes, wide = work->values_width;
+    size_t rows = work->shape.rows, lanes = work->shape.lanes;
     picks->index = WT_TAKE_ZERO(arena, uint32_t, WT_PICKS, rows);
     picks->count = WT_TAKE_ZERO(arena, uint32_t, rows);
     picks->words = take_words(arena, 1, rows * lanes);
-    picks->e = take(arena, WT_PICKS * rows, lanes);
-    picks->b = take(arena, WT_PICKS * rows, lanes);
-    picks->total = take(arena, WT_PICKS, lanes);
-    picks->mean = take(arena, WT_PICKS, lanes);
-    picks->y = take(arena, WT_PICKS, wide);
-    picks->d_y = take(arena, WT_PICKS, wide);
+    WT_TAKE_FLOATS(arena, WT_PICKS * rows, lanes, &picks->e, &picks->b);
+    WT_TAKE_FLOATS(arena, WT_PICKS, lanes, &picks->total, &picks->mean);
+    WT_TAKE_FLOATS(arena, WT_PICKS, work->values_width, &picks->y, &picks->d_y);
     for (size_t t = 0; picks->count != NULL && t < rows; t++)
         picks->count[t] = (uint32_t)t;
 }
@@ -190,24 +168,20 @@ static wt_status open_worker(wt_context *context, const wt_transformer_work *wor
                              wt_worker *worker) {
     wt_arena *arena = &worker->arena;
     size_t rows = work->shape.rows, stride = work->shape.stride, lanes = work->shape.lanes;
-    float **vectors[] = {&worker->h, &worker->hat, &worker->q, &worker->d_q, &worker->d_h};
     *arena = wt_arena_on(context, "a worker of a transformer");
     take_tail(work, arena, &worker->tail);
     for (size_t i = 0; i < WT_SLOTS; i++)
         take_slot(work, arena, &worker->slots[i]);
     take_picks(work, arena, &worker->picks);
-    worker->p = take(arena, rows, lanes);
-    worker->along = take(arena, 1, rows);
-    worker->transposed = take(arena, stride, lanes);
-    worker->d_z = take(arena, lanes, stride);
-    worker->d_u = take(arena, lanes, stride);
-    worker->more = take(arena, 1, lanes);
-    worker->mean = take(arena, 1, lanes);
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = take(arena, WT_SLOTS, stride);
-    worker->hat_scale = take(arena, 1, WT_SLOTS);
+    WT_TAKE_FLOATS(arena, rows, lanes, &worker->p);
+    WT_TAKE_FLOATS(arena, 1, rows, &worker->along);
+    WT_TAKE_FLOATS(arena, lanes, stride, &worker->transposed, &worker->d_z, &worker->d_u);
+    WT_TAKE_FLOATS(arena, 1, lanes, &worker->more, &worker->mean);
+    WT_TAKE_FLOATS(arena, WT_SLOTS, stride, &worker->h, &worker->hat, &worker->q, &worker->d_q,
+                   &worker->d_h);
+    WT_TAKE_FLOATS(arena, 1, WT_SLOTS, &worker->hat_scale);
     worker->code = WT_TAKE_ZERO(arena, uint8_t, rows + 4);
-    worker->sums = take(arena, 1, work->values_width + lanes);
+    WT_TAKE_FLOATS(arena, 1, work->values_width + lanes, &worker->sums);
     return arena->status;
 }
 
