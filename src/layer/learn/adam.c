@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
@@ -218,15 +217,7 @@ done:
     return status;
 }
 
-wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
+wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,
                   wt_layer **out, wt_recover_report *report) {
-    wt_recover_report full = {0};
-    wt_recover_options options;
-    wt_status status;
-    *out = NULL;
-    WT_TRY(wt_recover_open(context, "adam", given, report, &options));
-    status = run_adam(context, data, &options, out, &full);
-    wt_sized_write(report, &full, sizeof full);
-done:
-    return status;
+    return wt_recover_call(context, "adam", run_adam, data, options, out, report);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "layer/learn/recovery.h"
 #include "wattle/random.h"
 
@@ -26,13 +26,13 @@ static void copy(const wt_sequences *from, const size_t *order, wt_sequences *to
 wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
                            const wt_recover_options *options, wt_holdout *out) {
     size_t n = data->samples, count = n - wt_recover_train_samples(data, options);
-    size_t *held = NULL, *order = NULL;
+    wt_arena arena = wt_arena_on(context, "held-out sequences");
     wt_status status = WT_OK;
     *out = (wt_holdout){.data = data, .options = *options};
     if (count == 0)
         goto done;
-    WT_TRY(WT_NEW(context, &held, count, "held-out sequences"));
-    WT_TRY(WT_NEW(context, &order, n, "the order of sequences"));
+    size_t *held = WT_TAKE(&arena, size_t, count), *order = WT_TAKE(&arena, size_t, n);
+    WT_TRY(arena.status);
     WT_TRY(wt_random_subset(context, wt_stream_for(options->seed, "holdout", 0), n, count, held));
     arrange(n, count, held, order);
     WT_TRY(wt_sequences_new(context, n, data->length, data->dim, data->outputs, &out->own));
@@ -45,8 +45,7 @@ wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
         out->options.lengths = out->lengths;
     }
 done:
-    wt_release(held);
-    wt_release(order);
+    wt_arena_free(&arena);
     if (status != WT_OK)
         wt_holdout_free(out);
     return status;

@@ -16,7 +16,8 @@ typedef struct wt_asker {
     size_t d, p;
     size_t count;  /* questions in all, kept or not */
     double theirs; /* flops that the oracle did on this context */
-    size_t rows, row_room, tokens, token_room, wide_room;
+    size_t rows, tokens;
+    size_t row_room, answer_room, token_room, times_room, wide_room;
     size_t *ends;  /* (rows): of the tokens of a question */
     double *y;     /* (rows, p) */
     double *x;     /* (tokens, d) */

@@ -15,38 +15,6 @@ void wt_asker_free(wt_asker *asker) {
     wt_release(asker->wide);
 }
 
-/* The array at `slot` with room for `room` elements, of which `used` are kept. */
-static wt_status grow(wt_context *context, void *slot, size_t used, size_t room, size_t size) {
-    void *old = *(void **)slot, *larger;
-    wt_status status = wt_allocate(context, &larger, room, size, "questions and answers");
-    if (status != WT_OK)
-        return status;
-    if (used > 0)
-        memcpy(larger, old, used * size);
-    wt_release(old);
-    *(void **)slot = larger;
-    return WT_OK;
-}
-
-static wt_status make_room(wt_asker *asker, size_t n) {
-    wt_context *context = asker->context;
-    wt_status status = WT_OK;
-    if (asker->rows == asker->row_room) {
-        size_t room = 2 * asker->row_room + 64;
-        WT_TRY(grow(context, &asker->ends, asker->rows, room, sizeof *asker->ends));
-        WT_TRY(grow(context, &asker->y, asker->rows * asker->p, room * asker->p, sizeof(double)));
-        asker->row_room = room;
-    }
-    if (asker->tokens + n > asker->token_room) {
-        size_t room = 2 * asker->token_room + n + 64;
-        WT_TRY(grow(context, &asker->x, asker->tokens * asker->d, room * asker->d, sizeof(double)));
-        WT_TRY(grow(context, &asker->times, asker->tokens, room, sizeof(double)));
-        asker->token_room = room;
-    }
-done:
-    return status;
-}
-
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
     wt_status status;
     WT_TRY(wt_check_cancelled(asker->context));
@@ -61,38 +29,38 @@ done:
 
 /* The question with its repetitions written out, (k, d). */
 static wt_status widen(wt_asker *asker, size_t n, const double *x, const double *times, size_t *k) {
-    size_t d = asker->d;
+    size_t d = asker->d, bytes = d * sizeof *x;
+    wt_status status = WT_OK;
     *k = 0;
     for (size_t b = 0; b < n; b++)
-        *k += times == NULL ? 1 : (size_t)times[b];
-    if (*k > asker->wide_room) {
-        wt_status status = grow(asker->context, &asker->wide, 0, *k * d, sizeof(double));
-        if (status != WT_OK)
-            return status;
-        asker->wide_room = *k;
-    }
-    double *to = asker->wide;
-    for (size_t b = 0; b < n; b++)
-        for (size_t c = times == NULL ? 1 : (size_t)times[b]; c > 0; c--, to += d)
-            memcpy(to, x + b * d, d * sizeof *x);
-    return WT_OK;
+        for (size_t c = times == NULL ? 1 : (size_t)times[b]; c > 0; c--, ++*k) {
+            WT_TRY(
+                wt_grow(asker->context, &asker->wide, *k, &asker->wide_room, bytes, "a question"));
+            memcpy(asker->wide + *k * d, x + b * d, bytes);
+        }
+done:
+    return status;
 }
 
 wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double *times,
                         double *y) {
-    size_t k, d = asker->d, p = asker->p;
+    size_t k, d = asker->d, p = asker->p, row = asker->rows;
+    wt_context *context = asker->context;
     wt_status status;
-    WT_TRY(make_room(asker, n));
     WT_TRY(widen(asker, n, x, times, &k));
-    double *answer = asker->y + asker->rows * p;
-    WT_TRY(wt_asker_ask(asker, k, asker->wide, answer));
-    memcpy(asker->x + asker->tokens * d, x, n * d * sizeof *x);
-    for (size_t b = 0; b < n; b++)
-        asker->times[asker->tokens + b] = times == NULL ? 1 : times[b];
-    asker->tokens += n;
+    WT_TRY(wt_grow(context, &asker->y, row, &asker->answer_room, p * sizeof *y, "answers"));
+    WT_TRY(WT_GROW(context, &asker->ends, row, &asker->row_room, "questions"));
+    WT_TRY(wt_asker_ask(asker, k, asker->wide, asker->y + row * p));
+    for (size_t b = 0; b < n; b++, asker->tokens++) {
+        size_t at = asker->tokens;
+        WT_TRY(wt_grow(context, &asker->x, at, &asker->token_room, d * sizeof *x, "questions"));
+        WT_TRY(WT_GROW(context, &asker->times, at, &asker->times_room, "questions"));
+        memcpy(asker->x + at * d, x + b * d, d * sizeof *x);
+        asker->times[at] = times == NULL ? 1 : times[b];
+    }
     asker->ends[asker->rows++] = asker->tokens;
     if (y != NULL)
-        memcpy(y, answer, p * sizeof *y);
+        memcpy(y, asker->y + row * p, p * sizeof *y);
 done:
     return status;
 }

@@ -31,6 +31,20 @@ done:
     return status;
 }
 
+wt_status wt_recover_call(wt_context *context, const char *method, wt_recover_learner *learner,
+                          const wt_sequences *data, const wt_recover_options *given, wt_layer **out,
+                          wt_recover_report *report) {
+    wt_recover_report full = {0};
+    wt_recover_options options;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_recover_open(context, method, given, report, &options));
+    status = learner(context, data, &options, out, &full);
+    wt_sized_write(report, &full, sizeof full);
+done:
+    return status;
+}
+
 double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length) {
     double m = (double)heads, d = (double)dim, p = (double)outputs, k = (double)length;
     return fmax(m * d * (d + p) / (k * p), length < 2 ? INFINITY : d * d / (k * (k - 1)));

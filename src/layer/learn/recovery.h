@@ -50,6 +50,13 @@ typedef struct wt_rescue {
  * become those of the method; NULL = the one the options name. */
 wt_status wt_recover_open(wt_context *context, const char *method, const wt_recover_options *given,
                           const wt_recover_report *report, wt_recover_options *options);
+/* A learner on what wt_recover_open reads; its report goes to the caller's. */
+typedef wt_status wt_recover_learner(wt_context *context, const wt_sequences *data,
+                                     const wt_recover_options *options, wt_layer **out,
+                                     wt_recover_report *report);
+wt_status wt_recover_call(wt_context *context, const char *method, wt_recover_learner *learner,
+                          const wt_sequences *data, const wt_recover_options *given, wt_layer **out,
+                          wt_recover_report *report);
 /* wt_refine on what wt_recover_open read, with a rescue that is asked once at most; NULL = none. */
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,

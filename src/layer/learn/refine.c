@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/progress.h"
-#include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
 #include "layer/learn/refine_parts.h"
@@ -120,15 +119,13 @@ done:
     return status;
 }
 
-wt_status wt_refine(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
-                    wt_layer **out, wt_recover_report *report) {
-    wt_recover_report full = {0};
-    wt_recover_options options;
-    wt_status status;
-    *out = NULL;
-    WT_TRY(wt_recover_open(context, "refine", given, report, &options));
-    status = wt_refine_rescued(context, data, &options, NULL, out, &full);
-    wt_sized_write(report, &full, sizeof full);
-done:
-    return status;
+static wt_status run_refine(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, wt_layer **out,
+                            wt_recover_report *report) {
+    return wt_refine_rescued(context, data, options, NULL, out, report);
+}
+
+wt_status wt_refine(wt_context *context, const wt_sequences *data,
+                    const wt_recover_options *options, wt_layer **out, wt_recover_report *report) {
+    return wt_recover_call(context, "refine", run_refine, data, options, out, report);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "layer/learn/recovery.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
@@ -61,11 +61,11 @@ done:
 wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_visible *out) {
     size_t d = data->dim, tokens = data->samples * data->length, skip;
-    double *vectors = NULL, *values = NULL;
+    wt_arena arena = wt_arena_on(context, "the span of the tokens");
+    double *vectors = WT_TAKE(&arena, double, d, d), *values = WT_TAKE(&arena, double, d);
     wt_status status;
     *out = (wt_visible){.data = *data, .options = *options, .dim = d, .rank = d};
-    WT_TRY(WT_NEW2(context, &vectors, d, d, "the span of the tokens"));
-    WT_TRY(WT_NEW(context, &values, d, "the span of the tokens"));
+    WT_TRY(arena.status);
     WT_TRY(span(context, data, vectors, values, &skip));
     if (skip == 0)
         goto done;
@@ -83,8 +83,7 @@ wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
         out->options.start = out->start;
     }
 done:
-    wt_release(vectors);
-    wt_release(values);
+    wt_arena_free(&arena);
     if (status != WT_OK)
         wt_visible_free(out);
     return status;
