@@ -119,10 +119,7 @@ static wt_status measure(wt_context *context, const wt_results *results, const w
         out->censored += sizes[i].below || sizes[i].above;
     }
     out->settings = count > 0;
-    if (slope)
-        out->effect = wt_critical_slope(sizes, count);
-    else
-        WT_TRY(wt_critical_growth(context, sizes, count, &out->effect));
+    WT_TRY((slope ? wt_critical_slope : wt_critical_growth)(context, sizes, count, &out->effect));
 done:
     wt_release(sizes);
     return status;

@@ -12,6 +12,7 @@
 #define LEVEL      0.05 /* differences of log likelihood that say nothing */
 
 typedef struct {
+    const wt_context *context;
     const wt_critical *sizes;
     size_t count;
     double *shares;   /* (count): where x^p lies between those of the first and the last x */
@@ -36,11 +37,12 @@ static double likelihood_at(const growth *of, double log_first, double log_ratio
     return sum;
 }
 
-/* The best first and last m for a p: from the best of a grid, in steps that are halved. */
+/* The best first and last m for a p: from the best of a grid, in steps that are halved; none once
+ * the context is cancelled. */
 static double likelihood_of(growth *of, double p) {
     double step = (of->high - of->low) / (STARTS - 1), best = -INFINITY, at[2] = {0, 0};
     set_exponent(of, p);
-    for (int i = 0; i < STARTS; i++)
+    for (int i = 0; i < STARTS && !wt_context_cancelled(of->context); i++)
         for (int k = 0; i + k < STARTS; k++) {
             double here = likelihood_at(of, of->low + step * i, step * k);
             if (here > best) {
@@ -49,7 +51,7 @@ static double likelihood_of(growth *of, double p) {
                 at[1] = step * k;
             }
         }
-    while (step > FINEST) {
+    while (step > FINEST && best > -INFINITY) {
         double from[2] = {at[0], at[1]}, before = best;
         for (int move = 0; move < 9; move++) {
             int right = move % 3 - 1, up = move / 3 - 1;
@@ -117,7 +119,8 @@ static wt_interval most_likely(growth *of) {
 
 wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size_t count,
                              wt_interval *out) {
-    growth of = {.sizes = sizes, .count = count, .low = INFINITY, .high = -INFINITY};
+    growth of = {
+        .context = context, .sizes = sizes, .count = count, .low = INFINITY, .high = -INFINITY};
     wt_status status = WT_OK;
     *out = (wt_interval){NAN, NAN, NAN};
     for (size_t i = 0; i < count; i++) {
@@ -132,6 +135,7 @@ wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size
     WT_TRY(WT_NEW(context, &of.shares, count, "growth"));
     *out = most_likely(&of);
     open_ends(sizes, count, out);
+    WT_TRY(wt_check_cancelled(context));
 done:
     wt_release(of.shares);
     return status;
@@ -142,11 +146,12 @@ done:
 #define STEEPEST    10.0
 #define SLOPE_STEPS 400
 
-/* The largest sum of supports on a line of this slope. They are straight between their places, so
- * that it goes through one of them. */
-static double best_line(const wt_critical *sizes, size_t count, double slope) {
+/* The largest sum of supports on a line of this slope, none once the context is cancelled. They are
+ * straight between their places, so that it goes through one of them. */
+static double best_line(const wt_context *context, const wt_critical *sizes, size_t count,
+                        double slope) {
     double best = -INFINITY;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !wt_context_cancelled(context); i++)
         for (size_t k = 0; k < WT_SUPPORT_POINTS; k++) {
             double sum = 0, at = sizes[i].support.first + (double)k * sizes[i].support.step;
             for (size_t j = 0; j < count; j++)
@@ -161,20 +166,21 @@ static double passing(double a, double at_a, double b, double at_b, double level
     return a + (b - a) * (level - at_a) / (at_b - at_a);
 }
 
-wt_interval wt_critical_slope(const wt_critical *sizes, size_t count) {
+wt_status wt_critical_slope(wt_context *context, const wt_critical *sizes, size_t count,
+                            wt_interval *out) {
     double sums[SLOPE_STEPS + 1], mean = 0;
     const double step = 2 * STEEPEST / SLOPE_STEPS;
     size_t best = 0, first, last;
-    wt_interval out = {NAN, NAN, NAN};
+    *out = (wt_interval){NAN, NAN, NAN};
     for (size_t i = 0; i < count; i++) {
         if (!(sizes[i].x > (i == 0 ? 0 : sizes[i - 1].x)))
-            return out;
+            return WT_OK;
         mean += log(sizes[i].x) / (double)count;
     }
     if (count < 2)
-        return out;
+        return WT_OK;
     for (size_t i = 0; i <= SLOPE_STEPS; i++) {
-        sums[i] = best_line(sizes, count, (double)i * step - STEEPEST);
+        sums[i] = best_line(context, sizes, count, (double)i * step - STEEPEST);
         best = sums[i] > sums[best] ? i : best;
     }
     double level = sums[best] - WT_SUPPORT_DROP;
@@ -183,7 +189,7 @@ wt_interval wt_critical_slope(const wt_critical *sizes, size_t count) {
     for (last = best; last < SLOPE_STEPS && sums[last + 1] >= level;)
         last++;
     double low = (double)first * step - STEEPEST, high = (double)last * step - STEEPEST;
-    out = (wt_interval){
+    *out = (wt_interval){
         (double)best * step - STEEPEST,
         first == 0 ? -INFINITY : passing(low, sums[first], low - step, sums[first - 1], level),
         last == SLOPE_STEPS ? INFINITY
@@ -191,9 +197,9 @@ wt_interval wt_critical_slope(const wt_critical *sizes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double away = log(sizes[i].x) - mean;
         if ((sizes[i].above && away > 0) || (sizes[i].below && away < 0))
-            out.high = INFINITY;
+            out->high = INFINITY;
         if ((sizes[i].above && away < 0) || (sizes[i].below && away > 0))
-            out.low = -INFINITY;
+            out->low = -INFINITY;
     }
-    return out;
+    return wt_check_cancelled(context);
 }

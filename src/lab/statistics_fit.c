@@ -106,11 +106,14 @@ static wt_interval turned(double value, double error, double *ratios) {
     return (wt_interval){value, value - ratio.high * error, value - ratio.low * error};
 }
 
-static void bootstrap(const line *fit, const double *u, size_t count, uint64_t seed, scratch *room,
-                      wt_affine_fit *out) {
+static wt_status bootstrap(wt_context *context, const line *fit, const double *u, size_t count,
+                           uint64_t seed, scratch *room, wt_affine_fit *out) {
     double slope_error, intercept_error, slope_again, intercept_again;
     errors_of(fit, count, &slope_error, &intercept_error);
     for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
+        wt_status status = wt_check_cancelled(context);
+        if (status != WT_OK)
+            return status;
         wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
         for (size_t i = 0; i < count; i++)
             room->y[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +
@@ -125,6 +128,7 @@ static void bootstrap(const line *fit, const double *u, size_t count, uint64_t s
     }
     out->slope = turned(fit->slope, slope_error, room->slopes);
     out->intercept = turned(intercept_of(fit), intercept_error, room->intercepts);
+    return WT_OK;
 }
 
 static wt_interval student(double value, double half) {
@@ -146,12 +150,13 @@ static wt_status by_bootstrap(wt_context *context, const line *fit, const double
                     .uniform = WT_TAKE(&arena, double, count),
                     .slopes = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS),
                     .intercepts = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS)};
-    if (arena.status == WT_OK) {
-        spread_residuals(fit, u, y, count, room.residuals);
-        bootstrap(fit, u, count, seed, &room, out);
-    }
+    wt_status status;
+    WT_TRY(arena.status);
+    spread_residuals(fit, u, y, count, room.residuals);
+    WT_TRY(bootstrap(context, fit, u, count, seed, &room, out));
+done:
     wt_arena_free(&arena);
-    return arena.status;
+    return status;
 }
 
 static wt_status fit_line(wt_context *context, const double *u, const double *y, size_t count,
@@ -235,22 +240,21 @@ static double lowest(const double *x, const double *y, size_t count, double low,
     return low + (high - low) / 2;
 }
 
-static size_t different(const double *x, size_t count) {
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t before = 0;
-        while (before < i && x[before] != x[i])
-            before++;
-        found += before == i;
-    }
-    return found;
+/* Whether there are three different x. */
+static bool has_three(const double *x, size_t count) {
+    size_t second = 1, third;
+    while (second < count && x[second] == x[0])
+        second++;
+    for (third = second + 1; third < count && (x[third] == x[0] || x[third] == x[second]);)
+        third++;
+    return third < count;
 }
 
 double wt_growth_exponent(const double *x, const double *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!(x[i] > 0) || !isfinite(x[i]) || !isfinite(y[i]))
             return NAN;
-    if (different(x, count) < 3)
+    if (!has_three(x, count))
         return NAN;
     const double step = (WT_MOST_EXPONENT - WT_LEAST_EXPONENT) / GRID;
     double best = WT_LEAST_EXPONENT, least = INFINITY;

@@ -54,13 +54,14 @@ static double cost(const wt_spent *point) {
 
 /* The least and the largest exponent when costs that are bounded from below alone are more, by any
  * factor: one at the end of the sizes takes the exponent up, one in the middle may take it down. */
-static wt_interval widest(const wt_spent *points, size_t count, const double *x, double *y) {
+static wt_interval widest(const wt_context *context, const wt_spent *points, size_t count,
+                          const double *x, double *y) {
     double p = wt_growth_exponent(x, y, count);
     wt_interval all = {p, p, p};
     bool bounded = false;
     for (size_t i = 0; i < count; i++)
         bounded = bounded || points[i].found == 0;
-    for (double step = 1; bounded && step <= 1024; step *= 2) {
+    for (double step = 1; bounded && step <= 1024 && !wt_context_cancelled(context); step *= 2) {
         for (size_t i = 0; i < count; i++)
             y[i] += points[i].found == 0 ? step : 0;
         p = wt_growth_exponent(x, y, count);
@@ -90,7 +91,8 @@ wt_status wt_spent_growth(wt_context *context, const wt_spent *points, size_t co
         uint64_t at = 0;
         for (size_t i = 0; i < count; i++)
             y[i] = draw_cost(&points[i], stream, &at);
-        wt_interval here = widest(points, count, x, y);
+        wt_interval here = widest(context, points, count, x, y);
+        WT_TRY(wt_check_cancelled(context));
         lows[draw] = here.low;
         highs[draw] = here.high;
     }

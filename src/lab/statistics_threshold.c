@@ -87,6 +87,7 @@ enum { STEEPNESSES = 50, LAPSES = 32 };
 
 /* Trials to be judged by a law, and the laws' numbers. */
 typedef struct {
+    const wt_context *context;
     const wt_trials *points;
     const double *logs; /* of m */
     size_t count;
@@ -152,7 +153,8 @@ static double climb(const evidence *seen, law *at, double log_m) {
     return best;
 }
 
-/* The best over the family at `count` places; returns the largest. Each place begins at the best
+/* The best over the family at `count` places, none once the context is cancelled; returns the
+ * largest. Each place begins at the best
  * law of the one before. Where there are two hills, shallow and steep with a lapse, going up and
  * going down the places stay on different ones. */
 static double profile(const evidence *seen, double first, double step, size_t count, double *out) {
@@ -161,7 +163,7 @@ static double profile(const evidence *seen, double first, double step, size_t co
         out[k] = -INFINITY;
     for (int form = 0; form < SHAPES; form++) {
         law at = {.form = (shape)form};
-        for (size_t k = 0; k < 2 * count; k++) {
+        for (size_t k = 0; k < 2 * count && !wt_context_cancelled(seen->context); k++) {
             size_t place = k < count ? k : 2 * count - 1 - k;
             out[place] = fmax(out[place], climb(seen, &at, first + step * (double)place));
             most = fmax(most, out[place]);
@@ -276,9 +278,11 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
     WT_TRY(WT_NEW(context, &fitted, count, "a threshold"));
     for (size_t i = 0; i < count; i++)
         logs[i] = log(points[i].m);
-    evidence seen = {.points = points, .logs = logs, .count = count, .rate = rate};
+    evidence seen = {
+        .context = context, .points = points, .logs = logs, .count = count, .rate = rate};
     set_family(&seen);
     find_support(&seen, curve);
+    WT_TRY(wt_check_cancelled(context));
     wt_isotonic(points, count, fitted);
     out->value = fitted[0] >= rate          ? -INFINITY
                  : fitted[count - 1] < rate ? INFINITY

@@ -66,6 +66,7 @@ wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size
 /* The slope of log m against log x that is likeliest for critical m in increasing x, and its 95%
  * interval by the same rule; infinite on the sides that an m outside its grid could lie on. NaN
  * with fewer than two x, or x that do not increase from above 0. */
-wt_interval wt_critical_slope(const wt_critical *sizes, size_t count);
+wt_status wt_critical_slope(wt_context *context, const wt_critical *sizes, size_t count,
+                            wt_interval *out);
 
 #endif
