@@ -303,7 +303,8 @@ done:
     return status;
 }
 
-wt_status wt_results_read(wt_context *context, wt_store *store, wt_results *out) {
+/* All of a store as it is at one moment, behind what is there. */
+static wt_status read_store(wt_context *context, wt_store *store, wt_results *out) {
     loader load = {.context = context, .results = out, .shown = wt_store_shown(store)};
     wt_status status = wt_store_hold(context, store);
     if (status != WT_OK)
@@ -320,7 +321,7 @@ wt_status wt_results_read_file(wt_context *context, const char *path, wt_results
     wt_store *store = NULL;
     wt_status status = wt_store_open(context, path, WT_STORE_MODE_READ, &store);
     if (status == WT_OK)
-        status = wt_results_read(context, store, out);
+        status = read_store(context, store, out);
     wt_store_free(store);
     return status;
 }
@@ -330,7 +331,7 @@ wt_status wt_results_load(wt_context *context, wt_store *store, wt_results **out
     wt_status status;
     *out = NULL;
     WT_TRY(WT_NEW_ZERO(context, &results, 1, "results"));
-    WT_TRY(wt_results_read(context, store, results));
+    WT_TRY(read_store(context, store, results));
     *out = results;
     results = NULL;
 done:

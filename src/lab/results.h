@@ -112,8 +112,6 @@ struct wt_results {
 /* Before cells come: keeps metrics of this name. Without a call, all are kept. */
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric);
 /* All of a store as it is at one moment, behind what is there. To be cleared in any case. */
-wt_status wt_results_read(wt_context *context, wt_store *store, wt_results *out);
-/* The same of a file, which is closed again. */
 wt_status wt_results_read_file(wt_context *context, const char *path, wt_results *out);
 void wt_results_clear(wt_results *results);
 /* Adds what is kept of the record. WT_DATA when its JSON is none. */

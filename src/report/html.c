@@ -45,7 +45,7 @@ void wt_html_text(wt_script *page, const char *words) {
     add_escaped(page, words, strlen(words));
 }
 
-void wt_html_prose(wt_script *page, const char *words) {
+static void add_prose(wt_script *page, const char *words) {
     for (bool code = false; *words != '\0'; code = !code) {
         size_t length = strcspn(words, "`");
         if (code)
@@ -55,10 +55,6 @@ void wt_html_prose(wt_script *page, const char *words) {
             wt_script_add(page, "</code>");
         words += length + (words[length] == '`');
     }
-}
-
-void wt_html_code(wt_script *page, const char *words) {
-    wt_html_add(page, "<code>%t</code>", words);
 }
 
 void wt_html_number(wt_script *page, double value) {
@@ -89,10 +85,10 @@ void wt_html_add(wt_script *page, const char *format, ...) {
             wt_html_text(page, va_arg(values, const char *));
             break;
         case 'p':
-            wt_html_prose(page, va_arg(values, const char *));
+            add_prose(page, va_arg(values, const char *));
             break;
         case 'c':
-            wt_html_code(page, va_arg(values, const char *));
+            wt_html_add(page, "<code>%t</code>", va_arg(values, const char *));
             break;
         case 's':
             wt_script_add(page, "%s", va_arg(values, const char *));

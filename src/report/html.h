@@ -8,13 +8,10 @@
 /* The words with & < > " ' escaped; control characters and bytes that are not UTF-8 become
  * U+FFFD. */
 void wt_html_text(wt_script *page, const char *words);
-/* Words of ours, in which `code` stands between backquotes. */
-void wt_html_prose(wt_script *page, const char *words);
-/* <code>words</code> */
-void wt_html_code(wt_script *page, const char *words);
 /* "0.31", "4.2e-05", "-1.5" with a true minus; "-" where it is not finite. */
 void wt_html_number(wt_script *page, double value);
-/* The format as it stands, but for %t: text, %p: prose, %c: code, %n: a double as a number, %z: a
+/* The format as it stands, but for %t: text, %p: words of ours in which `code`
+ * stands between backquotes, %c: code, %n: a double as a number, %z: a
  * size_t, %s: a string as it is, %%: a percent sign. */
 void wt_html_add(wt_script *page, const char *format, ...);
 /* "0.31 (0.28, 0.34)", the interval in smaller letters; without one where there is none. */
