@@ -66,40 +66,24 @@ typedef struct {
     wt_context *context;
     json_t *experiments; /* an object by name */
     json_t *facts;       /* {"command": [..], "sweep": [..]} */
-    const char *name;    /* the experiment of the last cell, and its counts; NULL = none yet */
-    json_t *done, *failed, *seconds;
 } summary;
 
 static wt_status no_memory(const summary *all) {
     return wt_fail(all->context, WT_MEMORY, "no memory for the status of a store");
 }
 
-/* The counts of an experiment, in the object where there are any; NULL when there is no memory. */
-static json_t *find_counts(summary *all, const char *experiment) {
-    json_t *one = json_object_get(all->experiments, experiment);
-    if (one == NULL) {
-        one = json_pack("{s:i, s:i, s:f}", "done", 0, "failed", 0, "wall_seconds", 0.0);
-        if (json_object_set_new(all->experiments, experiment, one) != 0)
-            return NULL;
-    }
-    return one;
-}
-
-/* Looks for the counts only where the cell before was of another experiment. */
 static wt_status add_cell(void *user, const wt_record *record) {
     summary *all = user;
-    if (all->name == NULL || strcmp(all->name, record->experiment) != 0) {
-        json_t *one = find_counts(all, record->experiment);
-        if (one == NULL)
+    json_t *one = json_object_get(all->experiments, record->experiment);
+    if (one == NULL) {
+        one = json_pack("{s:i, s:i, s:f}", "done", 0, "failed", 0, "wall_seconds", 0.0);
+        if (json_object_set_new(all->experiments, record->experiment, one) != 0)
             return no_memory(all);
-        all->name = json_object_iter_key(json_object_iter_at(all->experiments, record->experiment));
-        all->done = json_object_get(one, "done");
-        all->failed = json_object_get(one, "failed");
-        all->seconds = json_object_get(one, "wall_seconds");
     }
-    json_t *count = record->failed ? all->failed : all->done;
+    json_t *count = json_object_get(one, record->failed ? "failed" : "done");
+    json_t *seconds = json_object_get(one, "wall_seconds");
     json_integer_set(count, json_integer_value(count) + 1);
-    json_real_set(all->seconds, json_real_value(all->seconds) + record->wall_seconds);
+    json_real_set(seconds, json_real_value(seconds) + record->wall_seconds);
     return WT_OK;
 }
 

@@ -162,6 +162,22 @@ static void bad_records_are_refused(void **state) {
     unlink(path);
 }
 
+static void tables_of_no_format_are_refused(void **state) {
+    wt_export_options options;
+    wt_store *store;
+    wt_output *output;
+    WT_INIT(wt_export_options, &options);
+    options.format = (wt_export_format)4;
+    CHECK_OK(*state,
+             wt_store_open(*state, TEST_DATA "/fixtures/sweep.db", WT_STORE_MODE_READ, &store));
+    CHECK_FAILS(*state, wt_store_export(*state, store, &options, &output), WT_USAGE,
+                "no format of a table number 4");
+    options.size = 0;
+    CHECK_FAILS(*state, wt_store_export(*state, store, &options, &output), WT_USAGE,
+                "size of a wt_export_options");
+    wt_store_free(store);
+}
+
 static void experiments_are_listed(void **state) {
     (void)state;
     const wt_experiment *curve = wt_experiment_find("curve");
@@ -184,6 +200,7 @@ int main(void) {
         cmocka_unit_test(cells_become_tables),
         cmocka_unit_test(names_are_those_of_sweeps),
         cmocka_unit_test(bad_records_are_refused),
+        cmocka_unit_test(tables_of_no_format_are_refused),
         cmocka_unit_test(experiments_are_listed),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
