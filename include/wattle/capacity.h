@@ -3,7 +3,17 @@
  *
  * |W|_{2,1} is the sum of the 2-norms of a matrix's columns. Of query-key weights it is taken of
  * W_QK^T, so it is the sum over the rows of W_QK, where a head is
- *     sigma( W_V^T X^T softmax( X W_QK^T x_cls ) ). */
+ *     sigma( W_V^T X^T softmax( X W_QK^T x_cls ) ).
+ *
+ *     wt_capacity_spec spec;
+ *     WT_INIT(wt_capacity_spec, &spec);
+ *     wt_model_norms_load_head(context, "head.safetensors", &norms);
+ *     spec.norms = norms;
+ *     spec.dim = wt_model_norms_dim(norms);
+ *     spec.length = wt_model_norms_length(norms);
+ *     spec.samples = 1000;
+ *     wt_capacity bound = WT_SIZED(wt_capacity);
+ *     wt_capacity_compute(context, &spec, NULL, &bound); */
 #ifndef WATTLE_CAPACITY_H
 #define WATTLE_CAPACITY_H
 

@@ -9,7 +9,15 @@
  *
  * One head attends to all relevant positions at once and answers, up to what leaks to the others,
  * the mean of +1 for a 0 and -1 for a 1 over them (sum), or (r - s)/(r + 1) for r ones among s
- * (bag). It serves symmetric functions; s heads with a position each serve any. */
+ * (bag). It serves symmetric functions; s heads with a position each serve any.
+ *
+ *     wt_construction_spec spec;
+ *     WT_INIT(wt_construction_spec, &spec);
+ *     spec.function = "majority:3";
+ *     wt_construction *built;
+ *     wt_construction_build(context, &spec, &built);
+ *     wt_construction_report report = WT_SIZED(wt_construction_report);
+ *     wt_construction_check(context, built, 100, 1, &report); */
 #ifndef WATTLE_CONSTRUCT_H
 #define WATTLE_CONSTRUCT_H
 

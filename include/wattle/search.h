@@ -1,5 +1,11 @@
 /* Which bits explain the labels? Every choice of s positions that agrees with the samples, found
- * exactly: what information allows, beside what a trained network finds. */
+ * exactly: what information allows, beside what a trained network finds.
+ *
+ *     wt_search_result found = WT_SIZED(wt_search_result);
+ *     wt_bits_search(context, bits, function, 1, &found);
+ *     if (found.found == 1 && found.complete)
+ *         the answer is found.position[0] .. found.position[s - 1];
+ *     wt_search_result_free(&found); */
 #ifndef WATTLE_SEARCH_H
 #define WATTLE_SEARCH_H
 

@@ -4,7 +4,16 @@
  * each from its own start and with its own dropout; it succeeds when a validation on fresh samples
  * passes `success`. Everything is keyed by the setting's seed: the same setting gives the same bits
  * for every number of threads, in one go or stopped and resumed.
- */
+ *
+ *     wt_train_setting setting;
+ *     WT_INIT(wt_train_setting, &setting);
+ *     setting.task = "and:2";
+ *     setting.length = 30;
+ *     wt_trainer *trainer;
+ *     wt_trainer_open(context, &setting, &trainer);
+ *     wt_trainer_run(context, trainer, SIZE_MAX);
+ *     wt_train_result result = WT_SIZED(wt_train_result);
+ *     wt_trainer_result(context, trainer, &result); */
 #ifndef WATTLE_TRAIN_H
 #define WATTLE_TRAIN_H
 

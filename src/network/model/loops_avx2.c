@@ -4,7 +4,6 @@
 #define TARGET __attribute__((target("avx2,fma")))
 /* Compilers do not find the instruction for products of low halves, and multiply three times. */
 #define WIDE_PRODUCT(x, m) ((wide_words)_mm256_mul_epu32((__m256i)(x), _mm256_set1_epi64x(m)))
-#define TEXT               "avx2"
 #define NETWORK_TABLE      wt_network_loops_avx2
 #define TRANSFORMER_TABLE  wt_transformer_loops_avx2
 

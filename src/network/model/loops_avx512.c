@@ -3,7 +3,6 @@
 #define LANES              16
 #define TARGET             __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 #define WIDE_PRODUCT(x, m) ((wide_words)_mm512_mul_epu32((__m512i)(x), _mm512_set1_epi64(m)))
-#define TEXT               "avx512"
 #define NETWORK_TABLE      wt_network_loops_avx512
 #define TRANSFORMER_TABLE  wt_transformer_loops_avx512
 

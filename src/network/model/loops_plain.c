@@ -4,7 +4,6 @@
 #define LANES 4
 #define TARGET
 #define WIDE_PRODUCT(x, m) (((x)&0xffffffffU) * (m)) /* of the low halves of 64-bit numbers */
-#define TEXT               "plain"
 #define NETWORK_TABLE      wt_network_loops_plain
 #define TRANSFORMER_TABLE  wt_transformer_loops_plain
 

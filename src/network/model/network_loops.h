@@ -32,7 +32,6 @@ typedef struct wt_adam_factors {
 #define WT_WORDS    64 /* numbers of words drawn at a time */
 
 typedef struct wt_network_loops {
-    const char *name;
     /* Batches of 64 words: word 16 v + l of batch b is word v of Philox4x32-10 with the key and the
      * counter {16 b + l, counter[0], counter[1], counter[2]}. */
     void (*words)(uint64_t key, const uint32_t counter[3], size_t batches, uint32_t *out);

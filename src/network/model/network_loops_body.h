@@ -177,5 +177,4 @@ TARGET static void adam(const wt_adam_factors *by, size_t count, const float *re
     }
 }
 
-const wt_network_loops NETWORK_TABLE = {TEXT, words, drop,    norm, norm_back,
-                                        gelu, relu,  squares, adam};
+const wt_network_loops NETWORK_TABLE = {words, drop, norm, norm_back, gelu, relu, squares, adam};

@@ -27,7 +27,6 @@ typedef struct wt_picked {
 } wt_picked;
 
 struct wt_transformer_loops {
-    const char *name;
     /* hat (n, stride) and scale (n) of the rows index[t] of table (.., stride), of which only those
      * numbers stay that the words keep. words (n, stride / 32, 16): the low halves for
      * 16 numbers, the high halves for the next 16. */

@@ -166,6 +166,6 @@ TARGET static void add_rows(size_t count, const uint8_t *code, size_t columns, c
     add_rows_body(count, code, columns, table, first, out);
 }
 
-const wt_transformer_loops TRANSFORMER_TABLE = {TEXT,         embed,  project, gather,   softmax,
-                                                softmax_back, spread, combine, contract, outer,
-                                                pick,         weigh,  mix,     mix_back, add_rows};
+const wt_transformer_loops TRANSFORMER_TABLE = {embed,  project, gather,   softmax, softmax_back,
+                                                spread, combine, contract, outer,   pick,
+                                                weigh,  mix,     mix_back, add_rows};
