@@ -6,33 +6,22 @@
 
 #include "commands.h"
 #include "set_options.h"
+#include "train_options.h"
 #include "wattle/construct.h"
 #include "wattle/memory.h"
 #include "wattle/output.h"
 
 typedef struct {
-    const char *function, *positions, *heads, *tokens, *check, *output;
+    wt_construction_spec spec;
+    const char *check, *output;
     wt_grid relevant;
-    size_t length, position_dim, draws;
+    size_t draws;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, spec, wt_construction_fields, ""), {0}};
 static const cli_option options[] = {
-    {"function", 'f', CLI_TEXT, offsetof(values, function), "FUNCTION", NULL,
-     "symmetric:0001 (s + 1 values by the number of ones), table:01101001 (2^s values, the first "
-     "relevant bit most significant), and:s, or:s, majority:s or parity:s."},
-    {"length", 'T', CLI_COUNT, offsetof(values, length), "T", "1024", "Bits of an input."},
     {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
      "The s relevant positions, from 0; by default different ones by the seed."},
-    {"positions", 0, CLI_CHOICE, offsetof(values, positions), "basis|random|trained", "basis",
-     "Vectors of the positions: unit vectors, random ones, or one vector at all relevant positions "
-     "(one a head) and nothing elsewhere."},
-    {"position-dim", 0, CLI_COUNT, offsetof(values, position_dim), "D", NULL,
-     "Dimension of random positions; by default 8 (s + 1) log T, and 64 at least."},
-    {"heads", 0, CLI_CHOICE, offsetof(values, heads), "one|s", NULL,
-     "One head for symmetric functions, s for any; by default one where it will do."},
-    {"tokens", 0, CLI_CHOICE, offsetof(values, tokens), "sum|bag", "sum",
-     "sum: position plus the symbol of the bit; bag: the position where the bit is 1, nothing "
-     "where it is 0."},
     {"draws", 0, CLI_COUNT, offsetof(values, draws), "N", "100",
      "Random values of the irrelevant bits every pattern is run with."},
     {"check", 0, CLI_INPUT, offsetof(values, check), "FILE", NULL,
@@ -41,47 +30,22 @@ static const cli_option options[] = {
      "Where the weights go (.safetensors); not written when the promise is missed."},
 };
 
-/* One head where the function allows it, unless --heads says otherwise. */
-static wt_status choose_heads(cli_call *call, bool *one_head) {
-    const values *given = call->values;
-    wt_boolean *function = NULL;
-    wt_status status = wt_boolean_open(call->context, given->function, &function);
-    if (status == WT_OK)
-        *one_head = given->heads == NULL ? wt_boolean_symmetric(function)
-                                         : strcmp(given->heads, "one") == 0;
-    wt_boolean_free(function);
-    return status;
-}
-
 static wt_status build(cli_call *call, wt_construction **out) {
-    const values *given = call->values;
-    static const char *const kinds[] = {"basis", "random", "trained"};
-    size_t kind = 0, *relevant = NULL;
-    wt_construction_spec spec = {.size = sizeof spec,
-                                 .function = given->function,
-                                 .length = given->length,
-                                 .relevant_count = given->relevant.count,
-                                 .position_dim = given->position_dim,
-                                 .bag = strcmp(given->tokens, "bag") == 0,
-                                 .seed = call->common.seed};
+    values *given = call->values;
+    wt_construction_spec *spec = &given->spec;
+    size_t *relevant = NULL;
     wt_status status;
-    if (given->function == NULL)
+    if (!cli_given(call, "function"))
         return wt_fail(call->context, WT_USAGE, "wattle construct needs --function or --check");
-    while (kind < 2 && strcmp(given->positions, kinds[kind]) != 0)
-        kind++;
-    spec.positions = (wt_positions)kind;
-    if (cli_given(call, "position-dim") && spec.positions != WT_POSITIONS_RANDOM)
-        return wt_fail(call->context, WT_USAGE, "--position-dim is of random positions, not of %s",
-                       given->positions);
-    WT_TRY(choose_heads(call, &spec.one_head));
-    if (cli_given(call, "relevant")) {
-        WT_TRY(WT_NEW(call->context, &relevant, given->relevant.count, "relevant positions"));
-        for (size_t j = 0; j < given->relevant.count; j++) /* below 0 is beyond any length */
-            relevant[j] =
-                given->relevant.values[j] < 0 ? SIZE_MAX : (size_t)given->relevant.values[j];
-        spec.relevant = relevant;
-    }
-    WT_TRY(wt_construction_build(call->context, &spec, out));
+    if (cli_given(call, "position-dim") && spec->positions != WT_POSITIONS_RANDOM)
+        return wt_fail(call->context, WT_USAGE,
+                       "--position-dim is of random positions, not of others");
+    if (cli_given(call, "relevant"))
+        WT_TRY(cli_read_counts(call, "relevant", &given->relevant, 0, &relevant));
+    spec->relevant = relevant;
+    spec->relevant_count = given->relevant.count;
+    spec->seed = call->common.seed;
+    WT_TRY(wt_construction_build(call->context, spec, out));
 done:
     wt_release(relevant);
     return status;
@@ -114,20 +78,20 @@ static wt_status emit(cli_call *call, const wt_construction_summary *built,
                               cli_json_real(built->x), "cls", cli_json_real(built->cls));
     return cli_emit_json(
         call,
-        json_pack("{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:b, s:[I,I], s:o, s:s?, s:o, s:o}",
-                  "function", given->function, "input", given->check, "length",
-                  (json_int_t)built->length, "bits", (json_int_t)built->bits, "relevant",
-                  json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
-                  (json_int_t)built->heads, "dim", (json_int_t)built->dim, "gap",
-                  cli_json_real(built->gap), "strength", cli_json_real(built->strength), "overlap",
-                  cli_json_real(built->overlap), "promise", cli_json_real(report->promise),
-                  "head_error", cli_json_real(report->head_error), "drawn_error",
-                  cli_json_real(report->drawn_error), "function_error",
-                  cli_json_real(report->function_error), "kept", report->kept, "widths",
-                  (json_int_t)built->width1, (json_int_t)built->width2, "norms", sizes, "output",
-                  written, "least_strength", cli_json_real(least->strength), "least_linear",
-                  cli_json_real(least->linear)));
+        json_pack(
+            "{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+            "s:b, s:[I,I], s:o, s:s?, s:o, s:o}",
+            "function", given->check == NULL ? given->spec.function : NULL, "input", given->check,
+            "length", (json_int_t)built->length, "bits", (json_int_t)built->bits, "relevant",
+            json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
+            (json_int_t)built->heads, "dim", (json_int_t)built->dim, "gap",
+            cli_json_real(built->gap), "strength", cli_json_real(built->strength), "overlap",
+            cli_json_real(built->overlap), "promise", cli_json_real(report->promise), "head_error",
+            cli_json_real(report->head_error), "drawn_error", cli_json_real(report->drawn_error),
+            "function_error", cli_json_real(report->function_error), "kept", report->kept, "widths",
+            (json_int_t)built->width1, (json_int_t)built->width2, "norms", sizes, "output", written,
+            "least_strength", cli_json_real(least->strength), "least_linear",
+            cli_json_real(least->linear)));
 }
 
 static void print_least(const char *name, double least, const char *what) {
@@ -213,6 +177,7 @@ const cli_command cli_construct = {
                 "head.safetensors\n"
                 "wattle construct --function table:01101001 --length 4096 --positions random\n"
                 "wattle construct --check head.safetensors",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

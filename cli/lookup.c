@@ -54,7 +54,7 @@ static cli_option option_of(const cli_table *table, const wt_field *field) {
     bool told = field->fallback != NULL && field->kind != WT_FIELD_KIND_FLAG &&
                 (field->none == NULL || strcmp(field->none, field->fallback) != 0);
     return (cli_option){.name = wt_field_option(field),
-                        .letter = field->letter,
+                        .letter = field->letter == NULL ? '\0' : field->letter[0],
                         .kind = choice ? CLI_CHOICE : kinds[field->kind],
                         .offset = table->offset + field->offset,
                         .value = field->value,

@@ -22,6 +22,7 @@
 #define WATTLE_CONSTRUCT_H
 
 #include "wattle/boolean.h"
+#include "wattle/field.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,18 @@ typedef enum wt_positions {
     WT_POSITIONS_RANDOM, /* uniform on the unit sphere of R^d */
     WT_POSITIONS_TRAINED /* one vector at all relevant positions (a head each), else nothing */
 } wt_positions;
+
+/* s heads serve any function, one serves symmetric ones. */
+typedef enum wt_construction_heads {
+    WT_CONSTRUCTION_HEADS_EACH, /* one for each relevant bit */
+    WT_CONSTRUCTION_HEADS_ONE,
+    WT_CONSTRUCTION_HEADS_AUTO /* one where it will do */
+} wt_construction_heads;
+
+typedef enum wt_construction_tokens {
+    WT_CONSTRUCTION_TOKENS_SUM, /* position plus the symbol of the bit */
+    WT_CONSTRUCTION_TOKENS_BAG  /* the position where the bit is 1, nothing where it is 0 */
+} wt_construction_tokens;
 
 /* The most bits of a function read by s heads: its network has 4 s 2^s by 2 2^s weights. */
 #define WT_CONSTRUCTION_MOST_BITS 8
@@ -44,13 +57,15 @@ typedef struct wt_construction_spec {
     size_t relevant_count; /* as in wt_sparse_spec: NULL and 0 = by the seed */
     wt_positions positions;
     size_t position_dim; /* of random positions; 0 = max(64, 8 (s + 1) log T) */
-    bool one_head;       /* the function must be symmetric then; else s heads */
-    bool bag;            /* tokens */
+    wt_construction_heads heads;
+    wt_construction_tokens tokens;
     uint64_t seed;
 } wt_construction_spec;
 
-/* and:3 of 1024 bits by s heads, unit vectors, tokens "sum". */
+/* and:3 of 1024 bits, heads by what will do, unit vectors, tokens "sum". */
 WT_API void wt_construction_spec_init(wt_construction_spec *spec, size_t size);
+/* Its members by name: options of `wattle construct`, keys of the experiment `construct`. */
+WT_API const wt_field *wt_construction_fields(size_t *count);
 /* What can be told before anything is built; overlaps are not known then. */
 WT_API wt_status wt_construction_spec_check(wt_context *context, const wt_construction_spec *spec);
 

@@ -53,7 +53,7 @@ typedef struct wt_field {
     const char *only; /* the models it means something to, with blanks between; NULL = all */
     int64_t since;    /* the result version it came in when cells of that had names already: at its
                          fallback it is not in them; 0 = from the start */
-    char letter;      /* of the command's short option; 0 = none */
+    const char *letter; /* of the command's short option: "T"; NULL = none */
 } wt_field;
 
 /* The field of that name, in either spelling; NULL when there is none. */

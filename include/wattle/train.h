@@ -37,17 +37,14 @@ typedef struct wt_train_setting {
     const char *model; /* "transformer", "head", "mlp": as in wt_network_spec, which explains */
     size_t dim, heads, hidden;
     const char *activation;
-    bool fixed_positions;
     double dropout; /* of all places that are NaN below; NaN = 0.1 for a transformer, else 0 */
     double embedding_dropout, attention_dropout, block_dropout;
 
-    size_t samples;      /* m: a fixed training set, all of it in every step; */
-    size_t online;       /* or, when not 0, so many fresh samples for each step */
-    bool keep_ambiguous; /* else noiseless sets that fit a second and are drawn anew */
+    size_t samples; /* m: a fixed training set, all of it in every step; */
+    size_t online;  /* or, when not 0, so many fresh samples for each step */
 
     double rate;         /* of Adam, with betas 0.9 and 0.999 and epsilon 1e-8 */
-    double weight_decay; /* L2: added to the gradient of all parameters that are trained; */
-    bool decoupled;      /* or taken from the parameters, times the rate */
+    double weight_decay; /* L2: added to the gradient of all parameters that are trained */
     double clip;         /* most length of the gradient, before the decay; 0 = any */
     const char *balls;   /* "qk.two-one=8,v.spectral=2": hard balls, see below; NULL = none */
     double init_scale;   /* the matrices that are trained start times this */
@@ -56,12 +53,16 @@ typedef struct wt_train_setting {
     size_t validate;           /* steps from one validation to the next; also after the last step */
     size_t validation_samples; /* fresh ones each time, without label noise */
     double success;   /* accuracy of a validation that must be passed, in (0, 1]; 1 = met */
-    bool to_end;      /* go on after a success */
     double settle;    /* a run ends once it has settled, see below; 0 = never */
-    bool hasty;       /* a validation ends as soon as it can neither succeed nor be the best */
     size_t restarts;  /* runs at most */
     double loss_mark; /* the first step with a smaller loss is told */
     uint64_t seed;
+
+    bool fixed_positions; /* of the network: the positional table stays as drawn */
+    bool keep_ambiguous;  /* else noiseless sets that fit a second and are drawn anew */
+    bool decoupled;       /* the decay is taken from the parameters, times the rate, instead */
+    bool to_end;          /* go on after a success */
+    bool hasty;           /* a validation ends as soon as it can neither succeed nor be the best */
 } wt_train_setting;
 
 /* The published recipe: and:3 of 300 bits, 100 samples, Adam at 1e-3 with decay 1e-4 and clip 1,

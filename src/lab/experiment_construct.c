@@ -7,27 +7,23 @@
 
 #include "lab/experiment.h"
 #include "network/model/construction.h"
+#include "network/theory/construct_fields.h"
 
-enum { FUNCTION, LENGTH, POSITIONS, POSITION_DIM, HEADS, TOKENS, DRAWS, FIXED_LENGTH, PARAMETERS };
+/* A cell: what is built, and how it is tried. */
+typedef struct {
+    wt_construction_spec spec; /* first, as its fields have it */
+    size_t draws, fixed_length;
+} cell;
 
-static const wt_field parameters[PARAMETERS] = {
-    [FUNCTION] = {"function", WT_FIELD_KIND_WORD, "and:3",
-                  .help =
-                      "symmetric:0001, table:01101001, and:3 and so on, as for wattle construct"},
-    [LENGTH] = {"length", WT_FIELD_KIND_COUNT, "1024", .help = "bits of an input"},
-    [POSITIONS] = {"positions", WT_FIELD_KIND_WORD, "basis", .help = "basis, random or trained"},
-    [POSITION_DIM] = {"position-dim", WT_FIELD_KIND_NATURAL, "0",
-                      .help = "dimension of random positions; 0 = max(64, 8 (s + 1) log T)"},
-    [HEADS] = {"heads", WT_FIELD_KIND_WORD, "auto",
-               .help = "one, s, or auto: one where it will do"},
-    [TOKENS] = {"tokens", WT_FIELD_KIND_WORD, "sum", .help = "sum or bag"},
-    [DRAWS] = {"draws", WT_FIELD_KIND_COUNT, "100", .help = "random values of the irrelevant bits"},
-    [FIXED_LENGTH] =
-        {"fixed-length", WT_FIELD_KIND_NATURAL, "0",
-         .help = "hold the strength at the least that keeps the promise at this length; 0 = "
-                 "the strength solved from the promise",
-         .since = 1},
+static const wt_field fields[] = {
+    WT_CONSTRUCT_FIELDS,
+    {"draws", WT_FIELD_KIND_COUNT, "100", .offset = offsetof(cell, draws),
+     .help = "Random values of the irrelevant bits every pattern is run with."},
+    {"fixed-length", WT_FIELD_KIND_NATURAL, "0", .offset = offsetof(cell, fixed_length), .since = 1,
+     .help = "Hold the strength at the least that keeps the promise at this length; 0 = the "
+             "strength solved from the promise."},
 };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 enum {
     M_RATIO,
@@ -59,65 +55,39 @@ static const char *const metrics[METRICS] = {[M_RATIO] = "error_over_promise",
                                              [M_LEAST_STRENGTH] = "least_strength",
                                              [M_LEAST_LINEAR] = "least_linear"};
 
-/* Words a parameter may be; in the order of wt_positions where these are positions. */
-static const char *const positions[] = {"basis", "random", "trained"},
-                         *const heads[] = {"one", "s"}, *const tokens[] = {"sum", "bag"};
-
-static wt_status choose(wt_context *context, const wt_value *values, size_t parameter,
-                        const char *const *words, size_t count, size_t *out) {
-    for (*out = 0; *out < count; ++*out)
-        if (strcmp(values[parameter].text, words[*out]) == 0)
-            return WT_OK;
-    return wt_fail(context, WT_USAGE, "%s: '%s' is none of %s", parameters[parameter].name,
-                   values[parameter].text, parameters[parameter].help);
-}
-
-/* The specification without its seed. */
-static wt_status read_spec(wt_context *context, const wt_value *values, wt_construction_spec *out) {
-    size_t position = 0, head = 0, token = 0;
-    wt_status status;
-    WT_TRY(choose(context, values, POSITIONS, positions, 3, &position));
-    WT_TRY(choose(context, values, HEADS, heads, 2, &head));
-    WT_TRY(choose(context, values, TOKENS, tokens, 2, &token));
-    *out = (wt_construction_spec){.size = sizeof *out,
-                                  .function = values[FUNCTION].text,
-                                  .length = (size_t)values[LENGTH].number,
-                                  .positions = (wt_positions)position,
-                                  .position_dim = (size_t)values[POSITION_DIM].number,
-                                  .one_head = head == 0,
-                                  .bag = token == 1};
-done:
-    return status;
+static cell cell_of(const wt_value *values) {
+    cell out = {.spec = {.size = sizeof out.spec}};
+    wt_fields_set(fields, FIELDS, values, &out);
+    return out;
 }
 
 static wt_status settle(wt_context *context, wt_value *values) {
-    wt_construction_spec spec;
+    cell one = {.spec = {.size = sizeof one.spec}};
+    wt_construction_spec *spec = &one.spec;
     wt_boolean *function = NULL;
     wt_status status;
-    WT_TRY(wt_boolean_open(context, values[FUNCTION].text, &function));
-    if (strcmp(values[HEADS].text, "auto") == 0)
-        values[HEADS].text = heads[function->symmetric ? 0 : 1];
-    WT_TRY(read_spec(context, values, &spec));
-    if (spec.positions != WT_POSITIONS_RANDOM)
-        values[POSITION_DIM].number = 0;
-    else if (spec.position_dim == 0)
-        values[POSITION_DIM].number =
-            (double)wt_construction_random_dim(function->bits, (size_t)values[LENGTH].number);
-    WT_TRY(wt_construction_spec_check(context, &spec));
-    if (values[FIXED_LENGTH].number > 0) {
-        spec.length = (size_t)values[FIXED_LENGTH].number;
-        WT_TRY(wt_construction_spec_check(context, &spec));
+    WT_TRY(wt_fields_read(context, fields, FIELDS, values, &one));
+    WT_TRY(wt_boolean_open(context, spec->function, &function));
+    if (spec->heads == WT_CONSTRUCTION_HEADS_AUTO)
+        spec->heads = function->symmetric ? WT_CONSTRUCTION_HEADS_ONE : WT_CONSTRUCTION_HEADS_EACH;
+    WT_TRY(wt_construction_spec_check(context, spec));
+    if (spec->positions != WT_POSITIONS_RANDOM)
+        spec->position_dim = 0;
+    else if (spec->position_dim == 0)
+        spec->position_dim = wt_construction_random_dim(function->bits, spec->length);
+    wt_fields_get(fields, FIELDS, &one, values);
+    if (one.fixed_length > 0) {
+        spec->length = one.fixed_length;
+        WT_TRY(wt_construction_spec_check(context, spec));
     }
 done:
     wt_boolean_free(function);
     return status;
 }
 
-static double bits_of(wt_context *context, const wt_value *values) {
+static double bits_of(wt_context *context, const char *name) {
     wt_boolean *function = NULL;
-    double bits = wt_boolean_open(context, values[FUNCTION].text, &function) == WT_OK
-                      ? (double)function->bits
-                      : 0;
+    double bits = wt_boolean_open(context, name, &function) == WT_OK ? (double)function->bits : 0;
     wt_boolean_free(function);
     return bits;
 }
@@ -126,27 +96,26 @@ static double bits_of(wt_context *context, const wt_value *values) {
  * searches for the least strengths take some fifty steps, in which tokens that are alike are one. A
  * fixed length is a second construction. */
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
-    const wt_value *values = trial->values;
-    double s = bits_of(context, values), dim;
-    double length = values[LENGTH].number + values[FIXED_LENGTH].number;
-    double many = strcmp(values[HEADS].text, "one") == 0 ? 1 : s, patterns = exp2(s);
-    bool random = strcmp(values[POSITIONS].text, "random") == 0;
-    dim = random ? values[POSITION_DIM].number : s + 3;
-    *out = (wt_cost){.flops = length * dim * (40 + 6 * many) +
-                              many * patterns * (10 * length + s * values[DRAWS].number) +
-                              many * values[DRAWS].number * length * 20 +
-                              (random ? many * length * 50 * (40 + 8 * s) : 0),
-                     .bytes = 8 * (length * (dim + 4 * many + 11) + 3 * many * patterns)};
+    const cell one = cell_of(trial->values);
+    double s = bits_of(context, one.spec.function), draws = (double)one.draws;
+    double length = (double)one.spec.length + (double)one.fixed_length;
+    double many = one.spec.heads == WT_CONSTRUCTION_HEADS_ONE ? 1 : s, patterns = exp2(s);
+    bool random = one.spec.positions == WT_POSITIONS_RANDOM;
+    double dim = random ? (double)one.spec.position_dim : s + 3;
+    *out = (wt_cost){
+        .flops = length * dim * (40 + 6 * many) + many * patterns * (10 * length + s * draws) +
+                 many * draws * length * 20 + (random ? many * length * 50 * (40 + 8 * s) : 0),
+        .bytes = 8 * (length * (dim + 4 * many + 11) + 3 * many * patterns)};
     return WT_OK;
 }
 
 /* Holds the strength at the least of the same kind of head at the fixed length. */
-static wt_status hold_strength(wt_context *context, const wt_trial *trial,
-                               wt_construction_spec spec, wt_construction *built) {
+static wt_status hold_strength(wt_context *context, const cell *one, wt_construction *built) {
     wt_construction *fixed = NULL;
     wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
-    spec.length = (size_t)trial->values[FIXED_LENGTH].number;
+    wt_construction_spec spec = one->spec;
+    spec.length = one->fixed_length;
     WT_TRY(wt_construction_build(context, &spec, &fixed));
     WT_TRY(wt_construction_find_least(context, fixed, &least));
     wt_construction_set_strength(built, least.strength);
@@ -156,19 +125,17 @@ done:
 }
 
 static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
-    const wt_value *values = trial->values;
-    wt_construction_spec spec;
+    cell one = cell_of(trial->values);
     wt_construction *built = NULL;
     wt_construction_report report = WT_SIZED(wt_construction_report);
     wt_construction_summary about = WT_SIZED(wt_construction_summary);
     wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
-    WT_TRY(read_spec(context, values, &spec));
-    spec.seed = wt_trial_seed(trial);
-    WT_TRY(wt_construction_build(context, &spec, &built));
-    if (values[FIXED_LENGTH].number > 0)
-        WT_TRY(hold_strength(context, trial, spec, built));
-    WT_TRY(wt_construction_check(context, built, (size_t)values[DRAWS].number, spec.seed, &report));
+    one.spec.seed = wt_trial_seed(trial);
+    WT_TRY(wt_construction_build(context, &one.spec, &built));
+    if (one.fixed_length > 0)
+        WT_TRY(hold_strength(context, &one, built));
+    WT_TRY(wt_construction_check(context, built, one.draws, one.spec.seed, &report));
     WT_TRY(wt_construction_find_least(context, built, &least));
     WT_TRY(wt_construction_summarise(context, built, &about));
     out[M_RATIO] = report.head_error / report.promise;
@@ -193,8 +160,8 @@ const wt_experiment wt_experiment_construct = {
     .name = "construct",
     .summary = "whether heads with explicit weights keep their promise",
     .result_version = 1,
-    .parameters = parameters,
-    .parameter_count = PARAMETERS,
+    .parameters = fields,
+    .parameter_count = FIELDS,
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,

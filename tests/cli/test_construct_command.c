@@ -60,8 +60,11 @@ static void files_are_written_and_checked(void **state) {
  * away no strength will do. */
 static void a_missed_promise_is_exit_code_1(void **state) {
     char path[] = "/tmp/wattle-construct-XXXXXX", line[256];
-    wt_construction_spec spec = {
-        .size = sizeof spec, .function = "and:3", .length = 64, .one_head = true, .seed = 1};
+    wt_construction_spec spec = {.size = sizeof spec,
+                                 .function = "and:3",
+                                 .length = 64,
+                                 .heads = WT_CONSTRUCTION_HEADS_ONE,
+                                 .seed = 1};
     wt_construction *built;
     int file = mkstemp(path);
     assert_true(file >= 0);

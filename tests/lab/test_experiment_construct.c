@@ -44,7 +44,7 @@ static void a_cell_is_a_construction(void **state) {
                                  .length = 50,
                                  .positions = WT_POSITIONS_RANDOM,
                                  .position_dim = 126,
-                                 .one_head = true,
+                                 .heads = WT_CONSTRUCTION_HEADS_ONE,
                                  .seed = wt_trial_seed(&trial)};
     wt_construction *built;
     wt_construction_report report = WT_SIZED(wt_construction_report);

@@ -21,13 +21,14 @@ static const char *const general[] = {NULL,
 
 static wt_construction_spec spec_of(size_t s, size_t length, wt_positions positions, bool one_head,
                                     bool bag) {
-    return (wt_construction_spec){.size = sizeof(wt_construction_spec),
-                                  .function = one_head ? symmetric[s] : general[s],
-                                  .length = length,
-                                  .positions = positions,
-                                  .one_head = one_head,
-                                  .bag = bag,
-                                  .seed = 10 * s + length};
+    return (wt_construction_spec){
+        .size = sizeof(wt_construction_spec),
+        .function = one_head ? symmetric[s] : general[s],
+        .length = length,
+        .positions = positions,
+        .heads = one_head ? WT_CONSTRUCTION_HEADS_ONE : WT_CONSTRUCTION_HEADS_EACH,
+        .tokens = bag ? WT_CONSTRUCTION_TOKENS_BAG : WT_CONSTRUCTION_TOKENS_SUM,
+        .seed = 10 * s + length};
 }
 
 static void keeps(wt_context *context, const wt_construction_spec *spec, size_t draws) {
@@ -39,8 +40,9 @@ static void keeps(wt_context *context, const wt_construction_spec *spec, size_t 
     if (!report.kept || report.drawn_error > report.head_error + 1e-12)
         fail_msg("%s, T = %zu, positions %d, %zu heads, bag %d: head %g (drawn %g) of %g, function "
                  "%g",
-                 spec->function, spec->length, (int)spec->positions, built->heads, spec->bag,
-                 report.head_error, report.drawn_error, report.promise, report.function_error);
+                 spec->function, spec->length, (int)spec->positions, built->heads,
+                 (int)spec->tokens, report.head_error, report.drawn_error, report.promise,
+                 report.function_error);
     wt_construction_free(built);
 }
 
@@ -246,9 +248,11 @@ static void the_least_strength_is_that_by_hand(void **state) {
                 wt_construction_spec spec = spec_of(
                     s, lengths[l], kind % 2 == 0 ? WT_POSITIONS_BASIS : WT_POSITIONS_TRAINED,
                     kind != 1, kind == 3);
-                double told = spec.one_head ? (double)s : 1, rest = (double)lengths[l] - told;
-                double weight = spec.bag ? (double)lengths[l] * (4 * told * told - 1)
-                                         : 4 * rest + 2 - (rest + 1) / told;
+                double told = spec.heads == WT_CONSTRUCTION_HEADS_ONE ? (double)s : 1,
+                       rest = (double)lengths[l] - told;
+                double weight = spec.tokens == WT_CONSTRUCTION_TOKENS_BAG
+                                    ? (double)lengths[l] * (4 * told * told - 1)
+                                    : 4 * rest + 2 - (rest + 1) / told;
                 wt_construction *built;
                 wt_construction_least least = WT_SIZED(wt_construction_least);
                 CHECK_OK(context, wt_construction_build(context, &spec, &built));
@@ -449,7 +453,7 @@ static void what_makes_no_sense_is_refused(void **state) {
                 "7 dimensions cannot hold the 8 vectors");
     spec.function = "table:0010";
     CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE, "not symmetric");
-    spec.one_head = false;
+    spec.heads = WT_CONSTRUCTION_HEADS_EACH;
     spec.function = "and:9";
     CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
                 "s may be 8 at most");

@@ -18,9 +18,9 @@
      .help = "Tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) for the others."},    \
     {"noise", WT_FIELD_KIND_REAL, "0", .offset = AT(noise), .value = "S", .range = "[0,inf)",      \
      .help = "Standard deviation of Gaussian label noise."},                                       \
-    {"dim", WT_FIELD_KIND_COUNT, "16", .offset = AT(dim), .value = "D", .letter = 'd',             \
+    {"dim", WT_FIELD_KIND_COUNT, "16", .offset = AT(dim), .value = "D", .letter = "d",             \
      .help = "Dimension of the tokens."},                                                          \
-    {"keys", WT_FIELD_KIND_COUNT, "16", .offset = AT(keys), .value = "N", .letter = 'N',           \
+    {"keys", WT_FIELD_KIND_COUNT, "16", .offset = AT(keys), .value = "N", .letter = "N",           \
      .help = "Keys a sample."}
 /* clang-format on */
 

@@ -16,9 +16,9 @@
     {WT_TRAIN_ROW("task", WORD, "and:3", task), .value = "TASK",                                   \
      .help = "The function: and:3, or:3, majority:3, parity:3 (of so many bits), symmetric: and "  \
              "s + 1 values, table: and 2^s values."},                                              \
-    {WT_TRAIN_ROW("length", COUNT, usual_length, length), .value = "T", .letter = 'T',             \
+    {WT_TRAIN_ROW("length", COUNT, usual_length, length), .value = "T", .letter = "T",             \
      .help = "Bits of a sample."},                                                                 \
-    {WT_TRAIN_ROW("m", COUNT, "100", samples), .option = "samples", .value = "M", .letter = 'n',   \
+    {WT_TRAIN_ROW("m", COUNT, "100", samples), .option = "samples", .value = "M", .letter = "n",   \
      .help = "Samples of the training set, all of them in every step."},                           \
     {WT_TRAIN_ROW("probability", REAL, "0", probability), .value = "P", .none = "0",               \
      .range = "[0,1]", .help = "Probability of a one; by default the one that balances the "       \
@@ -30,12 +30,12 @@
      .help = "Train on sets of an and that a second and explains too; by default they are drawn "  \
              "anew."},                                                                             \
     {WT_TRAIN_ROW("model", WORD, "transformer", model), .value = "transformer|head|mlp",           \
-     .letter = 'm', .file = "kind",                                                                \
+     .letter = "m", .file = "kind",                                                                \
      .help = "The network: the published block, the theorem's single head, or a perceptron on "    \
              "the bits."},                                                                         \
-    {WT_TRAIN_ROW("dim", COUNT, "64", dim), .value = "D", .letter = 'd',                           \
+    {WT_TRAIN_ROW("dim", COUNT, "64", dim), .value = "D", .letter = "d",                           \
      .help = "Width of a token."},                                                                 \
-    {WT_TRAIN_ROW("heads", NATURAL, "16", heads), .value = "H", .letter = 'H',                     \
+    {WT_TRAIN_ROW("heads", NATURAL, "16", heads), .value = "H", .letter = "H",                     \
      .only = "transformer", .help = "Heads of the transformer; they divide the width."},           \
     {WT_TRAIN_ROW("hidden", NATURAL, "0", hidden), .value = "W", .only = "transformer mlp",        \
      .help = "Width of the hidden layer of transformer or mlp; 0 = 4 times the width of a "        \
@@ -80,7 +80,7 @@
     {WT_TRAIN_ROW("success-accuracy", REAL, "0.99", success), .option = "success", .value = "A",   \
      .range = "(0,1]", .help = "Validation accuracy that a run must pass to succeed, which ends "  \
                                "it; 1 must be met."},                                              \
-    {WT_TRAIN_ROW("restarts", COUNT, usual_restarts, restarts), .value = "R", .letter = 'r',       \
+    {WT_TRAIN_ROW("restarts", COUNT, usual_restarts, restarts), .value = "R", .letter = "r",       \
      .help = "Runs at most, each from a start of its own on the same training set."}
 
 /* What is of one trial alone. */

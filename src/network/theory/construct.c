@@ -8,6 +8,7 @@
 
 #include "base/sized.h"
 #include "linalg/linalg.h"
+#include "network/theory/construct_fields.h"
 #include "wattle/random.h"
 
 typedef struct {
@@ -18,12 +19,13 @@ typedef struct {
     size_t anchors; /* these, then e_0 and e_1 unless a bag, then v_cls */
     double *anchor; /* (anchors, d) */
     double *target; /* (anchors) */
+    bool one_head;
 } builder;
 
 /* ---- vectors ---- */
 
 static size_t symbols(const builder *of) {
-    return of->spec->bag ? 0 : 2;
+    return of->spec->tokens == WT_CONSTRUCTION_TOKENS_BAG ? 0 : 2;
 }
 
 static wt_status choose_dim(builder *of) {
@@ -227,12 +229,15 @@ static wt_status take_task(builder *of) {
     memcpy(of->out->relevant, task->relevant, sizeof task->relevant);
     wt_sparse_task_free(task);
     size_t s = of->out->function->bits;
-    if (spec->one_head && !of->out->function->symmetric)
+    of->one_head = spec->heads == WT_CONSTRUCTION_HEADS_AUTO
+                       ? of->out->function->symmetric
+                       : spec->heads == WT_CONSTRUCTION_HEADS_ONE;
+    if (of->one_head && !of->out->function->symmetric)
         return wt_fail(of->context, WT_USAGE,
                        "%s is not symmetric: one head tells how many relevant bits are 1, not "
                        "which; take s heads",
                        spec->function);
-    if (!spec->one_head && s > WT_CONSTRUCTION_MOST_BITS)
+    if (!of->one_head && s > WT_CONSTRUCTION_MOST_BITS)
         return wt_fail(of->context, WT_USAGE,
                        "the network on %zu heads would have 4 s 2^s x 2 2^s weights; s may be %d "
                        "at most",
@@ -244,8 +249,28 @@ size_t wt_construction_random_dim(size_t bits, size_t length) {
     return (size_t)fmax(64, ceil(8 * (double)(bits + 1) * log((double)length)));
 }
 
+const char *const wt_positions_words[] = {[WT_POSITIONS_BASIS] = "basis",
+                                          [WT_POSITIONS_RANDOM] = "random",
+                                          [WT_POSITIONS_TRAINED] = "trained",
+                                          NULL};
+const char *const wt_construction_heads_words[] = {[WT_CONSTRUCTION_HEADS_EACH] = "s",
+                                                   [WT_CONSTRUCTION_HEADS_ONE] = "one",
+                                                   [WT_CONSTRUCTION_HEADS_AUTO] = "auto",
+                                                   NULL};
+const char *const wt_construction_tokens_words[] = {
+    [WT_CONSTRUCTION_TOKENS_SUM] = "sum", [WT_CONSTRUCTION_TOKENS_BAG] = "bag", NULL};
+
+static const wt_field fields[] = {WT_CONSTRUCT_FIELDS};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_construction_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
+
 void wt_construction_spec_init(wt_construction_spec *spec, size_t size) {
-    const wt_construction_spec full = {.function = "and:3", .length = 1024};
+    wt_construction_spec full = {0};
+    wt_fields_init(fields, FIELDS, &full);
     spec->size = size;
     wt_sized_write(spec, &full, sizeof full);
 }
@@ -257,14 +282,18 @@ static wt_status open_builder(wt_context *context, const wt_construction_spec *g
     *of = (builder){.context = context, .spec = spec};
     WT_INIT(wt_construction_spec, spec);
     WT_TRY(wt_sized_read(context, "wt_construction_spec", given, spec, sizeof *spec));
+    WT_TRY(wt_check_choice(context, "heads of a construction", (int)spec->heads,
+                           WT_CONSTRUCTION_HEADS_AUTO + 1));
+    WT_TRY(wt_check_choice(context, "tokens of a construction", (int)spec->tokens,
+                           WT_CONSTRUCTION_TOKENS_BAG + 1));
     WT_TRY(wt_construction_new(context, &of->out));
     wt_construction *out = of->out;
     out->length = spec->length;
-    out->bag = spec->bag;
+    out->bag = spec->tokens == WT_CONSTRUCTION_TOKENS_BAG;
     WT_TRY(take_task(of));
     size_t s = out->function->bits;
-    out->heads = spec->one_head ? 1 : s;
-    of->places = spec->positions == WT_POSITIONS_TRAINED && spec->one_head ? 1 : s;
+    out->heads = of->one_head ? 1 : s;
+    of->places = spec->positions == WT_POSITIONS_TRAINED && of->one_head ? 1 : s;
     of->anchors = of->places + symbols(of) + 1;
     out->gap = wt_construction_gap(out);
     WT_TRY(choose_dim(of));
