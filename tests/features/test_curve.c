@@ -2,6 +2,7 @@
  * every rule. */
 #include "features/curve_cases.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 /* Columns [first, first + q) of y (n, columns), as labels of the sets. */
@@ -23,41 +24,23 @@ static const struct {
     double tolerance; /* relative, of errors */
 } rules[] = {
     /* The condition, n / lambda at most, times rounding; errors square it down again. */
-    {"1e-3", {.size = sizeof(wt_ridge), .lambda = 1e-3}, 1e-8},
-    {"1e-6", {.size = sizeof(wt_ridge), .lambda = 1e-6}, 1e-8},
-    {"loo", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO, .path = path, .path_count = 4}, 1e-8},
-    {"gcv", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV, .path = path, .path_count = 4}, 1e-8},
-    {"oracle",
-     {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_ORACLE, .path = path, .path_count = 4},
-     1e-8},
-    {"default path", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO}, 1e-6},
+    {"1e-3", {RIDGE(FIXED), .lambda = 1e-3}, 1e-8},
+    {"1e-6", {RIDGE(FIXED), .lambda = 1e-6}, 1e-8},
+    {"loo", {RIDGE(LOO), .path = path, .path_count = 4}, 1e-8},
+    {"gcv", {RIDGE(GCV), .path = path, .path_count = 4}, 1e-8},
+    {"oracle", {RIDGE(ORACLE), .path = path, .path_count = 4}, 1e-8},
+    {"default path", {RIDGE(LOO)}, 1e-6},
     /* Eigenvalues next to the cut are divided by: rounding of 1e-16 over 1e-8 or so. */
-    {"min-norm", {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM}, 1e-5},
-    {"0", {.size = sizeof(wt_ridge), .lambda = 0}, 1e-5},
+    {"min-norm", {RIDGE(MIN_NORM)}, 1e-5},
+    {"0", {RIDGE(FIXED), .lambda = 0}, 1e-5},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
 static const wt_model_spec specs[] = {
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFA,
-     .heads = 40,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5}, /* f = 160: below and above n */
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_BRFA,
-     .heads = 300,
-     .bias = 4,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFMLP,
-     .heads = 30,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4},
+    {MODEL(RFA), .heads = 40, .dim = 3, .keys = 4, .seed = 5}, /* f = 160: below and above n */
+    {MODEL(BRFA), .heads = 300, .bias = 4, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFMLP), .heads = 30, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFA_INF), .dim = 3, .keys = 4},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -157,19 +140,13 @@ static void a_lambda_fails_where_it_must_alone(void **state) {
     wt_context *context = *state;
     static const double few[] = {1e-9, 1e6};
     static const size_t two[] = {20, 200};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 10,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 5};
+    wt_model_spec spec = {MODEL(RFA), .heads = 10, .dim = 3, .keys = 4, .seed = 5};
     wt_sets train = draw_sets(context, 35, 200, 4, 3, 0, false);
     wt_sets test = draw_sets(context, 36, TEST, 4, 3, 0, false);
     for (size_t i = 0; i < 200 * 3; i++) /* K of order 1e9: 1e-9 is within its rounding */
         train.query[i] *= i / 3 < 20 ? 1 : 3e4;
     double *train_y = labels_of(context, &train, 1), *test_y = labels_of(context, &test, 1);
-    wt_ridge ridge = {
-        .size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV, .path = few, .path_count = 2};
+    wt_ridge ridge = {RIDGE(GCV), .path = few, .path_count = 2};
     wt_curve_point points[2], small;
     CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1, 1,
                                      two, 2, points));
@@ -229,7 +206,7 @@ static void bad_input_is_refused(void **state) {
     wt_sets other = draw_sets(context, 43, 5, 4, 2, 0, false);
     double *train_y = labels_of(context, &train, 3), *test_y = labels_of(context, &test, 3);
     wt_model_spec spec = specs[0];
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1};
     wt_curve_point points[12];
 #define CURVE(test_sets, columns, targets, list, count)                                            \
     wt_ridge_curve(context, &ridge, &spec, &train, train_y, test_sets, test_y, columns, targets,   \

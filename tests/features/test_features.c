@@ -1,6 +1,7 @@
 /* Random features: golden values, the plain formula over many shapes, masks, large scores, and the
  * same bits for every number of threads. */
 #include "features/plain_features.h"
+#include "specs.h"
 
 /* What an independent implementation in double gives: its sums of a few dozen terms of order 1
  * differ from ours by their rounding alone. */
@@ -31,12 +32,8 @@ static void golden_features_of_heads(void **state) {
                 w[(m * SIDE + j) * SIDE + j] += golden_heads[c].bias;
         wt_features features =
             features_with(context,
-                          &(wt_model_spec){.size = sizeof(wt_model_spec),
-                                           .kind = WT_MODEL_KIND_BRFA,
-                                           .activation = golden_heads[c].activation,
-                                           .heads = M,
-                                           .dim = sets.dim,
-                                           .keys = sets.keys},
+                          &(wt_model_spec){MODEL(BRFA), .activation = golden_heads[c].activation,
+                                           .heads = M, .dim = sets.dim, .keys = sets.keys},
                           w);
         double *wanted = stored(context, GOLDEN, golden_heads[c].name, N * M * SIDE);
         double *got = library_features(context, &features, &sets);
@@ -55,14 +52,10 @@ static void golden_features_of_neurons(void **state) {
     enum { P = 9, N = 12, INPUTS = 26 };
     wt_sets sets = golden_sets(context, false);
     double *w = stored(context, GOLDEN, "mlp_w", P * INPUTS);
-    wt_features features = features_with(context,
-                                         &(wt_model_spec){.size = sizeof(wt_model_spec),
-                                                          .kind = WT_MODEL_KIND_RFMLP,
-                                                          .heads = 1,
-                                                          .width = P,
-                                                          .dim = sets.dim,
-                                                          .keys = sets.keys},
-                                         w);
+    wt_features features = features_with(
+        context,
+        &(wt_model_spec){MODEL(RFMLP), .heads = 1, .width = P, .dim = sets.dim, .keys = sets.keys},
+        w);
     assert_int_equal(features.inputs, INPUTS);
     double *wanted = stored(context, GOLDEN, "phi_mlp", N * P);
     double *got = library_features(context, &features, &sets);
@@ -235,11 +228,7 @@ static void masked_keys_are_zero_to_neurons(void **state) {
     zeroed.key = doubles(context, N * KEYS * DIM);
     for (size_t i = 0; i < N * KEYS * DIM; i++)
         zeroed.key[i] = sets.mask[i / DIM] ? sets.key[i] : 0;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFMLP,
-                          .heads = 9,
-                          .dim = DIM,
-                          .keys = KEYS};
+    wt_model_spec spec = {MODEL(RFMLP), .heads = 9, .dim = DIM, .keys = KEYS};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     assert_int_equal(features.units, 9 * (DIM + 1));
@@ -259,11 +248,7 @@ static void softmax_takes_large_scores(void **state) {
     wt_sets sets = draw_sets(context, 11, 6, 4, 3, 0, true);
     for (size_t i = 0; i < 6 * 3; i++)
         sets.query[i] *= 1e5;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .activation = WT_ACTIVATION_SOFTMAX,
-                          .heads = 5,
-                          .dim = 3,
+    wt_model_spec spec = {MODEL(RFA), .activation = WT_ACTIVATION_SOFTMAX, .heads = 5, .dim = 3,
                           .keys = 4};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));

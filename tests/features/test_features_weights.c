@@ -1,14 +1,11 @@
 /* Random features before any data: the two orders they are kept in, the law of their weights, and
  * what is refused. */
 #include "features/plain_features.h"
+#include "specs.h"
 
 static void orders_are_inverse_to_each_other(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 700,
-                          .dim = 4,
-                          .keys = 1};
+    wt_model_spec spec = {MODEL(RFA), .heads = 700, .dim = 4, .keys = 1};
     wt_features features;
     CHECK_OK(context, wt_features_shape(context, &spec, &features));
     assert_true(wt_features_blocks(&features) > 2);
@@ -34,18 +31,9 @@ static void orders_are_inverse_to_each_other(void **state) {
  * within 5 standard errors, sqrt(2/n) each; the mean likewise. */
 static void weights_have_their_law(void **state) {
     wt_context *context = *state;
-    static const wt_model_spec specs[] = {{.size = sizeof(wt_model_spec),
-                                           .kind = WT_MODEL_KIND_RFA,
-                                           .heads = 1000,
-                                           .dim = 6,
-                                           .keys = 3,
-                                           .seed = 4},
-                                          {.size = sizeof(wt_model_spec),
-                                           .kind = WT_MODEL_KIND_RFMLP,
-                                           .heads = 200,
-                                           .dim = 6,
-                                           .keys = 3,
-                                           .seed = 4}};
+    static const wt_model_spec specs[] = {
+        {MODEL(RFA), .heads = 1000, .dim = 6, .keys = 3, .seed = 4},
+        {MODEL(RFMLP), .heads = 200, .dim = 6, .keys = 3, .seed = 4}};
     for (size_t s = 0; s < 2; s++) {
         wt_features features;
         CHECK_OK(context, wt_features_draw(context, &specs[s], &features));
@@ -66,12 +54,7 @@ static void weights_have_their_law(void **state) {
 static void weights_are_paired_and_nested(void **state) {
     wt_context *context = *state;
     enum { DIM = 3, SIDE = DIM + 1 };
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 6,
-                          .dim = DIM,
-                          .keys = 3,
-                          .seed = 4};
+    wt_model_spec spec = {MODEL(RFA), .heads = 6, .dim = DIM, .keys = 3, .seed = 4};
     wt_features rfa, brfa, more;
     CHECK_OK(context, wt_features_draw(context, &spec, &rfa));
     spec.kind = WT_MODEL_KIND_BRFA;
@@ -96,99 +79,23 @@ static void bad_specifications_are_refused(void **state) {
         wt_status status;
         const char *words;
     } cases[] = {
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 0,
-          .dim = 2,
-          .keys = 2},
-         WT_USAGE,
-         "rfa needs 1 head or more"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 0,
-          .dim = 2,
-          .keys = 2},
-         WT_USAGE,
-         "1 head or more"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_BRFA,
-          .heads = 2,
-          .dim = 0,
-          .keys = 2},
-         WT_USAGE,
-         "1 dimension or more"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_BRFA,
-          .heads = 2,
-          .dim = 2,
-          .keys = 0},
-         WT_USAGE,
-         "1 key or more"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_BRFA,
-          .heads = 2,
-          .dim = 2,
-          .keys = 2,
-          .bias = NAN},
-         WT_USAGE,
-         "finite"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA_INF,
-          .dim = 2,
-          .keys = 2,
-          .activation = WT_ACTIVATION_SOFTMAX},
+        {{MODEL(RFA), .heads = 0, .dim = 2, .keys = 2}, WT_USAGE, "rfa needs 1 head or more"},
+        {{MODEL(RFMLP), .heads = 0, .dim = 2, .keys = 2}, WT_USAGE, "1 head or more"},
+        {{MODEL(BRFA), .heads = 2, .dim = 0, .keys = 2}, WT_USAGE, "1 dimension or more"},
+        {{MODEL(BRFA), .heads = 2, .dim = 2, .keys = 0}, WT_USAGE, "1 key or more"},
+        {{MODEL(BRFA), .heads = 2, .dim = 2, .keys = 2, .bias = NAN}, WT_USAGE, "finite"},
+        {{MODEL(RFA_INF), .dim = 2, .keys = 2, .activation = WT_ACTIVATION_SOFTMAX},
          WT_USAGE,
          "no closed form with softmax"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 2,
-          .dim = 2,
-          .keys = 2,
-          .activation = WT_ACTIVATION_SOFTMAX},
+        {{MODEL(RFMLP), .heads = 2, .dim = 2, .keys = 2, .activation = WT_ACTIVATION_SOFTMAX},
          WT_USAGE,
          "no softmax"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = SIZE_MAX / 2,
-          .dim = 9,
-          .keys = 2},
-         WT_MEMORY,
-         "too many"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 1,
-          .dim = SIZE_MAX,
-          .keys = 2},
-         WT_MEMORY,
-         "too many"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 1,
-          .dim = SIZE_MAX / 2,
-          .keys = 2},
-         WT_MEMORY,
-         "too many"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = SIZE_MAX / 2,
-          .dim = 9,
-          .keys = 2},
-         WT_MEMORY,
-         "too many"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 1,
-          .dim = 9,
-          .keys = SIZE_MAX},
-         WT_MEMORY,
-         "too many"},
-        {{.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 1,
-          .dim = SIZE_MAX,
-          .keys = 1},
-         WT_MEMORY,
-         "too many"},
+        {{MODEL(RFA), .heads = SIZE_MAX / 2, .dim = 9, .keys = 2}, WT_MEMORY, "too many"},
+        {{MODEL(RFA), .heads = 1, .dim = SIZE_MAX, .keys = 2}, WT_MEMORY, "too many"},
+        {{MODEL(RFA), .heads = 1, .dim = SIZE_MAX / 2, .keys = 2}, WT_MEMORY, "too many"},
+        {{MODEL(RFMLP), .heads = SIZE_MAX / 2, .dim = 9, .keys = 2}, WT_MEMORY, "too many"},
+        {{MODEL(RFMLP), .heads = 1, .dim = 9, .keys = SIZE_MAX}, WT_MEMORY, "too many"},
+        {{MODEL(RFMLP), .heads = 1, .dim = SIZE_MAX, .keys = 1}, WT_MEMORY, "too many"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wt_features features;
@@ -206,11 +113,7 @@ static void bad_specifications_are_refused(void **state) {
 
 static void sets_of_another_shape_are_refused(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFMLP,
-                          .heads = 2,
-                          .dim = 3,
-                          .keys = 4};
+    wt_model_spec spec = {MODEL(RFMLP), .heads = 2, .dim = 3, .keys = 4};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     wt_sets other_dim = draw_sets(context, 1, 2, 4, 2, 0, false);

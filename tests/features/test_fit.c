@@ -3,14 +3,10 @@
 #include "features/fit_cases.h"
 #include "features/model/kernel.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
-static const wt_model_spec rfa = {.size = sizeof(wt_model_spec),
-                                  .kind = WT_MODEL_KIND_RFA,
-                                  .heads = 12,
-                                  .dim = 3,
-                                  .keys = 4,
-                                  .seed = 5};
+static const wt_model_spec rfa = {MODEL(RFA), .heads = 12, .dim = 3, .keys = 4, .seed = 5};
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
 enum { SOLVERS = 2, TRAIN = 40 };
 
@@ -66,9 +62,8 @@ static void variances_survive_a_large_mean(void **state) {
         train.y[i] += 1e7;
     outcome out[SOLVERS];
     for (size_t s = 0; s < SOLVERS; s++)
-        out[s] = fit_and_predict(
-            context, &rfa, &train, &test,
-            &(wt_ridge){.size = sizeof(wt_ridge), .lambda = 10, .solver = solvers[s]});
+        out[s] = fit_and_predict(context, &rfa, &train, &test,
+                                 &(wt_ridge){RIDGE(FIXED), .lambda = 10, .solver = solvers[s]});
     CHECK_NEAR(out[1].report.train_error / out[0].report.train_error, 1, 1e-9);
     CHECK_NEAR(out[1].report.loo_error / out[0].report.loo_error, 1, 1e-9);
     wt_sets_close(&train);
@@ -84,9 +79,7 @@ static void constant_labels(void **state) {
             wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
             for (size_t i = 0; i < TRAIN; i++)
                 train.y[i] = 0.1; /* whose sums are not exact */
-            wt_ridge ridge = {.size = sizeof(wt_ridge),
-                              .lambda = 1e-3,
-                              .solver = solvers[s],
+            wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = solvers[s],
                               .standardize = standardize};
             outcome out = fit_and_predict(context, &rfa, &train, &test, &ridge);
             assert_true(isnan(out.report.train_error) && isnan(out.report.loo_error));
@@ -109,22 +102,11 @@ static void same_bits_for_every_number_of_threads(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
     static const wt_model_spec specs[] = {
-        {.size = sizeof(wt_model_spec),
-         .kind = WT_MODEL_KIND_RFA,
-         .heads = 70,
-         .dim = 4,
-         .keys = 3,
-         .seed = 5},
-        {.size = sizeof(wt_model_spec),
-         .kind = WT_MODEL_KIND_RFMLP,
-         .heads = 60,
-         .dim = 4,
-         .keys = 3,
-         .seed = 5},
-        {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 4, .keys = 3}};
-    static const wt_ridge ridges[] = {{.size = sizeof(wt_ridge), .lambda = 1e-3},
-                                      {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO},
-                                      {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM}};
+        {MODEL(RFA), .heads = 70, .dim = 4, .keys = 3, .seed = 5},
+        {MODEL(RFMLP), .heads = 60, .dim = 4, .keys = 3, .seed = 5},
+        {MODEL(RFA_INF), .dim = 4, .keys = 3}};
+    static const wt_ridge ridges[] = {
+        {RIDGE(FIXED), .lambda = 1e-3}, {RIDGE(LOO)}, {RIDGE(MIN_NORM)}};
     wt_sets train = draw_sets(context, 6, 300, 3, 4, 2, true);
     wt_sets test = draw_sets(context, 7, TEST, 3, 4, 2, true);
     for (size_t m = 0; m < 3; m++)
@@ -171,14 +153,13 @@ static void a_stream_gives_the_same_bits(void **state) {
     CHECK_OK(context, wt_problem_draw(context, problem, 0, &whole));
     wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
     CHECK_OK(context, wt_problem_draw(context, problem, 1 << 20, &test));
-    static const wt_ridge ridges[] = {
-        {.size = sizeof(wt_ridge), .lambda = 1e-3},
-        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO},
-        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_GCV},
-        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_ORACLE},
-        {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM},
-        {.size = sizeof(wt_ridge), .lambda = 1e-3, .standardize = true},
-        {.size = sizeof(wt_ridge), .lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
+    static const wt_ridge ridges[] = {{RIDGE(FIXED), .lambda = 1e-3},
+                                      {RIDGE(LOO)},
+                                      {RIDGE(GCV)},
+                                      {RIDGE(ORACLE)},
+                                      {RIDGE(MIN_NORM)},
+                                      {RIDGE(FIXED), .lambda = 1e-3, .standardize = true},
+                                      {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
     for (size_t r = 0; r < sizeof ridges / sizeof *ridges; r++) {
         wt_fitted *streamed, *held;
         wt_fit_report first = WT_SIZED(wt_fit_report), second = WT_SIZED(wt_fit_report);
@@ -255,7 +236,7 @@ static void bad_input_is_refused(void **state) {
     wt_sets unlabelled = draw_sets(context, 2, 5, 4, 3, 0, false);
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1};
 #define FIT(spec, train_sets, test_sets)                                                           \
     wt_ridge_fit(context, &ridge, spec, train_sets, test_sets, &fitted, &report)
     CHECK_FAILS(context, FIT(&rfa, &other_dim, NULL), WT_DATA,
@@ -286,7 +267,7 @@ static void bad_input_is_refused(void **state) {
     }
     ridge.path_count = 0;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_USAGE, "empty");
-    ridge = (wt_ridge){.size = sizeof(wt_ridge), .lambda = 1};
+    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1};
     train.y[3] = NAN;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_DATA,
                 "the training data: y of sample 3, number 0, is nan");
@@ -296,8 +277,7 @@ static void bad_input_is_refused(void **state) {
     train.samples = 0;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_DATA, "no samples");
     ridge.solver = WT_SOLVER_PRIMAL;
-    spec = (wt_model_spec){
-        .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4};
+    spec = (wt_model_spec){MODEL(RFA_INF), .dim = 3, .keys = 4};
     CHECK_FAILS(context, FIT(&spec, &test, NULL), WT_USAGE, "rfa-inf is a kernel");
     /* The same of a stream, which has no sets to check. */
     wt_problem *problem;
@@ -335,18 +315,9 @@ static void bad_input_is_refused(void **state) {
 
 static void failing_allocations_leave_nothing_behind(void **state) {
     wt_context *context = *state;
-    static const wt_model_spec specs[] = {
-        {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 5, .dim = 3, .keys = 4},
-        {.size = sizeof(wt_model_spec),
-         .kind = WT_MODEL_KIND_RFMLP,
-         .heads = 5,
-         .dim = 3,
-         .keys = 4},
-        {.size = sizeof(wt_model_spec),
-         .kind = WT_MODEL_KIND_BRFA_INF,
-         .bias = 4,
-         .dim = 3,
-         .keys = 4}};
+    static const wt_model_spec specs[] = {{MODEL(RFA), .heads = 5, .dim = 3, .keys = 4},
+                                          {MODEL(RFMLP), .heads = 5, .dim = 3, .keys = 4},
+                                          {MODEL(BRFA_INF), .bias = 4, .dim = 3, .keys = 4}};
     static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
                                       WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
     wt_sets train = draw_sets(context, 1, 12, 4, 3, 2, true);
@@ -401,7 +372,7 @@ static void a_cancelled_fit_stops(void **state) {
         wt_sets train = draw_sets(context, 1, 12, 4, 3, 1, false);
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
-        wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1, .solver = solvers[s]};
+        wt_ridge ridge = {RIDGE(FIXED), .lambda = 1, .solver = solvers[s]};
         wt_context_cancel(context);
         CHECK_FAILS(context, wt_ridge_fit(context, &ridge, &rfa, &train, NULL, &fitted, &report),
                     WT_INTERRUPTED, "interrupted");

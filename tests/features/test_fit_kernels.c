@@ -2,6 +2,7 @@
 #include "features/fit_cases.h"
 #include "features/model/kernel.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 /* K of M heads is an average of M independent terms: |K_M - K_inf| falls as M^-1/2. Six sizes over
@@ -100,7 +101,7 @@ static void kernels_solve_the_dual(void **state) {
         }
         double variance = plain_variance(N, 1, train.y);
         outcome out = fit_and_predict(context, &spec, &train, &test,
-                                      &(wt_ridge){.size = sizeof(wt_ridge), .lambda = lambda});
+                                      &(wt_ridge){RIDGE(FIXED), .lambda = lambda});
         /* A condition of 1e5 at most. */
         CHECK_BELOW(relative_difference(TEST, out.predicted, predicted), 1e-10, "kind %zu", k);
         CHECK_NEAR(out.report.loo_error / ((double)wanted / variance), 1, 1e-9);
@@ -132,7 +133,7 @@ static void kernels_of_copies_have_a_minimum_norm(void **state) {
             memcpy(twice.key + i * 12, once.key + i / 2 * 12, 12 * sizeof(double));
             twice.y[i] = once.y[i / 2] + (i % 2 == 0 ? 0.5 : -0.5);
         }
-        wt_ridge ridge = {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM};
+        wt_ridge ridge = {RIDGE(MIN_NORM)};
         outcome first = fit_and_predict(context, &spec, &once, &test, &ridge);
         outcome second = fit_and_predict(context, &spec, &twice, &test, &ridge);
         assert_int_equal(first.report.rank, N);

@@ -4,45 +4,18 @@
 #include "features/plain_ridge.h"
 #include "features/task/sets.h"
 #include "io/files.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 static const wt_model_spec specs[] = {
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFA,
-     .heads = 9,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFA,
-     .activation = WT_ACTIVATION_SOFTMAX,
-     .heads = 400,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_BRFA,
-     .heads = 9,
-     .bias = 4,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFMLP,
-     .heads = 9,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFMLP,
-     .heads = 9,
-     .width = 13,
-     .dim = 3,
-     .keys = 4,
-     .seed = 5},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_BRFA_INF, .bias = 4, .dim = 3, .keys = 4},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFMLP_INF, .dim = 3, .keys = 4},
+    {MODEL(RFA), .heads = 9, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFA), .activation = WT_ACTIVATION_SOFTMAX, .heads = 400, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(BRFA), .heads = 9, .bias = 4, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFMLP), .heads = 9, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFMLP), .heads = 9, .width = 13, .dim = 3, .keys = 4, .seed = 5},
+    {MODEL(RFA_INF), .dim = 3, .keys = 4},
+    {MODEL(BRFA_INF), .bias = 4, .dim = 3, .keys = 4},
+    {MODEL(RFMLP_INF), .dim = 3, .keys = 4},
 };
 enum { SPECS = sizeof specs / sizeof *specs, FINITE = 5, TRAIN = 25, TEST = 11 };
 
@@ -50,7 +23,7 @@ static wt_fitted *fit(wt_context *context, const wt_model_spec *spec, const wt_s
                       bool standardize) {
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-2, .standardize = standardize};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-2, .standardize = standardize};
     CHECK_OK(context, wt_ridge_fit(context, &ridge, spec, train, NULL, &fitted, &report));
     return fitted;
 }

@@ -3,6 +3,7 @@
 
 #include "features/plain_ridge.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
@@ -53,47 +54,11 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
         bool masked;
         wt_model_spec spec;
     } cases[] = {
-        {2,
-         1,
-         false,
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 5,
-          .dim = 3,
-          .keys = 4,
-          .seed = 1}},
-        {9,
-         2,
-         true,
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 5,
-          .dim = 3,
-          .keys = 4,
-          .seed = 1}},
-        {40,
-         3,
-         false,
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_BRFA,
-          .heads = 4,
-          .dim = 3,
-          .keys = 4,
-          .bias = 4,
-          .seed = 1}},
-        {15,
-         1,
-         true,
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 4,
-          .dim = 3,
-          .keys = 3,
-          .seed = 1}},
-        {12,
-         2,
-         true,
-         {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 3, .keys = 4}},
+        {2, 1, false, {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+        {9, 2, true, {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+        {40, 3, false, {MODEL(BRFA), .heads = 4, .dim = 3, .keys = 4, .bias = 4, .seed = 1}},
+        {15, 1, true, {MODEL(RFMLP), .heads = 4, .dim = 3, .keys = 3, .seed = 1}},
+        {12, 2, true, {MODEL(RFA_INF), .dim = 3, .keys = 4}},
     };
     static const struct {
         wt_lambda rule;
@@ -139,18 +104,10 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
 /* One sample leaves none to fit: no error, and an answer all the same. */
 static void one_standardised_sample(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 5,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 1};
+    wt_model_spec spec = {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1};
     wt_sets sets = draw_sets(context, 20, 1, 4, 3, 1, false);
     for (size_t s = 0; s < SOLVERS; s++) {
-        wt_ridge ridge = {.size = sizeof(wt_ridge),
-                          .rule = WT_LAMBDA_LOO,
-                          .standardize = true,
-                          .solver = solvers[s]};
+        wt_ridge ridge = {RIDGE(LOO), .standardize = true, .solver = solvers[s]};
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
         double predicted;
@@ -167,18 +124,13 @@ static void one_standardised_sample(void **state) {
 static void a_stream_has_its_leave_one_out_error(void **state) {
     wt_context *context = *state;
     enum { N = WT_PRIMAL_SLAB + 77 };
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 8,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 8, .dim = 3, .keys = 4, .seed = 3};
     wt_problem_spec wanted = {.size = sizeof(wt_problem_spec),
                               .target = "mean-power:2",
                               .noise = 0.1,
                               .dim = 3,
                               .keys = 4};
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO};
+    wt_ridge ridge = {RIDGE(LOO)};
     wt_problem *problem;
     wt_fitted *fitted, *streamed;
     wt_fit_report report = WT_SIZED(wt_fit_report), stream = WT_SIZED(wt_fit_report);
@@ -205,12 +157,7 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     enum { N = 60 };
     static const double low[] = {1e-3, 1e-2}, high[] = {1e2, 1e3}, all[] = {1e-5, 1e-1, 1e3};
     static const double tiny[] = {1e-30, 1e-6};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 8,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 8, .dim = 3, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 31, N, 4, 3, 1, false), test = sets;
     size_t f;
     double *phi = phi_of(context, &spec, &sets, &f), *noise = doubles(context, N), trace = 0;
@@ -236,10 +183,7 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t i = 0; i < N; i++)
             sets.y[i] = 3 * phi[i * f] - phi[i * f + 5] + cases[c].noise * noise[i];
-        wt_ridge ridge = {.size = sizeof(wt_ridge),
-                          .rule = WT_LAMBDA_LOO,
-                          .path = cases[c].path,
-                          .path_count = cases[c].count};
+        wt_ridge ridge = {RIDGE(LOO), .path = cases[c].path, .path_count = cases[c].count};
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);

@@ -3,6 +3,7 @@
 #include "features/plain_ridge.h"
 #include "features/task/sets.h"
 #include "linalg/linalg.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
@@ -58,12 +59,7 @@ static void check_minimum_norm(wt_context *context, const wt_model_spec *spec, c
 
 static void minimum_norm_whatever_the_rank(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 8,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 8, .dim = 3, .keys = 4, .seed = 3};
     static const struct {
         size_t n, from; /* samples from `from` on repeat those before */
         const char *what;
@@ -78,12 +74,7 @@ static void minimum_norm_whatever_the_rank(void **state) {
             wt_sets_close(&sets);
         }
     /* Many features and few samples, one of them twice: rounding grows with the features. */
-    wt_model_spec wide = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 60,
-                          .dim = 8,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec wide = {MODEL(RFA), .heads = 60, .dim = 8, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 50, 3, 4, 8, 1, false);
     repeat(&sets, 2);
     check_minimum_norm(context, &wide, &sets, "one of three twice, wide");
@@ -93,13 +84,7 @@ static void minimum_norm_whatever_the_rank(void **state) {
 /* No unit is on: K = 0, rank 0, v = 0, and everything still has an answer. */
 static void no_unit_on(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFMLP,
-                          .heads = 1,
-                          .width = 1,
-                          .dim = 1,
-                          .keys = 1,
-                          .seed = 1};
+    wt_model_spec spec = {MODEL(RFMLP), .heads = 1, .width = 1, .dim = 1, .keys = 1, .seed = 1};
     wt_features features;
     CHECK_OK(context, wt_features_draw(context, &spec, &features));
     wt_sets sets = draw_sets(context, 60, 6, 1, 1, 1, false);
@@ -131,12 +116,7 @@ static void no_unit_on(void **state) {
 /* Leave-one-out of the minimum norm is that of a vanishing penalty, and equals refits. */
 static void leave_one_out_of_minimum_norm(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 8,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 8, .dim = 3, .keys = 4, .seed = 3};
     static const struct { size_t n, from; } ranks[] = {{12, 12}, {50, 50}, {16, 8}, {9, 8}};
     for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
         size_t f, n = ranks[r].n, rank;
@@ -159,8 +139,7 @@ static void leave_one_out_of_minimum_norm(void **state) {
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {
-                .size = sizeof(wt_ridge), .rule = WT_LAMBDA_MIN_NORM, .solver = solvers[s]};
+            wt_ridge ridge = {RIDGE(MIN_NORM), .solver = solvers[s]};
             CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             if (!(fabs(report.loo_error / wanted - 1) <= 1e-6))
                 fail_msg("case %zu, solver %zu: leave-one-out %g, not %g", r, s, report.loo_error,
@@ -179,12 +158,7 @@ static void leave_one_out_of_minimum_norm(void **state) {
  * Small penalties must still give the ridge answer. */
 static void contradicting_copies(void **state) {
     wt_context *context = *state;
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 40,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 40, .dim = 3, .keys = 4, .seed = 3};
     static const double lambdas[] = {1e-2, 1e-4, 1e-6, 1e-8};
     wt_sets sets = draw_sets(context, 80, 40, 4, 3, 1, false);
     repeat(&sets, 20);
@@ -194,7 +168,7 @@ static void contradicting_copies(void **state) {
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+            wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
             CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             double *v = fitted_values(context, fitted), penalty = lambdas[l] * 40;
             CHECK_BELOW(gradient_ratio(40, f, 1, phi, sets.y, penalty, v), 1e-9,
@@ -210,12 +184,7 @@ static void contradicting_copies(void **state) {
 static void vanishing_penalties(void **state) {
     wt_context *context = *state;
     static const double lambdas[] = {1e-14, 1e-16, 1e-30};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 8,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 8, .dim = 3, .keys = 4, .seed = 3};
     static const size_t samples[] = {24, 90}; /* in copies, f = 32 */
     for (size_t n = 0; n < 2; n++) {
         wt_sets sets = draw_sets(context, 85, samples[n], 4, 3, 1, false);
@@ -228,8 +197,7 @@ static void vanishing_penalties(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {
-                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
                          wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
                 double *v = fitted_values(context, fitted);
@@ -249,13 +217,7 @@ static void vanishing_penalties(void **state) {
 static void many_slabs(void **state) {
     wt_context *context = *state;
     enum { N = WT_PRIMAL_SLAB + 77 };
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_BRFA,
-                          .heads = 8,
-                          .bias = 4,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(BRFA), .heads = 8, .bias = 4, .dim = 3, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 90, N, 4, 3, 2, true);
     size_t f;
     double *phi = phi_of(context, &spec, &sets, &f), lambda = 1e-2;
@@ -263,7 +225,7 @@ static void many_slabs(void **state) {
     for (size_t s = 0; s < SOLVERS; s++) {
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
-        wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambda, .solver = solvers[s]};
+        wt_ridge ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
         CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
         double *v = fitted_values(context, fitted);
         /* Conditions of up to 1e6. */

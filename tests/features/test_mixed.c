@@ -4,6 +4,7 @@
 
 #include "features/curve_cases.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 /* The float factor with double corrections, against the plain solver in long double. */
@@ -11,12 +12,7 @@ static void the_mixed_solver_is_exact(void **state) {
     wt_context *context = *state;
     enum { N = 300 };
     static const size_t two[] = {130, N};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 100,
-                          .dim = 4,
-                          .keys = 5,
-                          .seed = 5};
+    wt_model_spec spec = {MODEL(RFA), .heads = 100, .dim = 4, .keys = 5, .seed = 5};
     wt_sets sets = draw_sets(context, 37, N, 5, 4, 0, false);
     double *y = labels_of(context, &sets, 2), *phi;
     wt_features features;
@@ -72,12 +68,7 @@ static void without_a_float_factor_the_curve_is_right(void **state) {
         {1e-3, 1, 1e42, false, "labels beyond float"},
         {1e-3, 1, 1e-42, false, "labels below float"},
     };
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 50,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 5};
+    wt_model_spec spec = {MODEL(RFA), .heads = 50, .dim = 3, .keys = 4, .seed = 5};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         wt_sets train = draw_sets(context, 38, N, 4, 3, 0, false);
         wt_sets test = draw_sets(context, 39, TEST, 4, 3, 0, false);
@@ -111,7 +102,7 @@ static void without_a_float_factor_the_curve_is_right(void **state) {
         wt_release(v);
         wt_features_free(&features);
         wt_curve_point points[2];
-        wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = cases[c].lambda};
+        wt_ridge ridge = {RIDGE(FIXED), .lambda = cases[c].lambda};
         CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1,
                                          1, two, 2, points));
         for (size_t s = 0; s < 2; s++) {

@@ -6,6 +6,7 @@
 #include "features/plain_ridge.h"
 #include "features/task/sets.h"
 #include "linalg/linalg.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 static const wt_solver solvers[] = {WT_SOLVER_DUAL, WT_SOLVER_PRIMAL};
@@ -58,25 +59,8 @@ static void golden_solutions(void **state) {
         wt_model_spec spec;
         size_t f, inputs;
     } cases[] = {
-        {"W",
-         "v_relu",
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFA,
-          .heads = 7,
-          .dim = 5,
-          .keys = 4},
-         42,
-         252},
-        {"mlp_w",
-         "v_mlp",
-         {.size = sizeof(wt_model_spec),
-          .kind = WT_MODEL_KIND_RFMLP,
-          .heads = 1,
-          .width = 9,
-          .dim = 5,
-          .keys = 4},
-         9,
-         234},
+        {"W", "v_relu", {MODEL(RFA), .heads = 7, .dim = 5, .keys = 4}, 42, 252},
+        {"mlp_w", "v_mlp", {MODEL(RFMLP), .heads = 1, .width = 9, .dim = 5, .keys = 4}, 9, 234},
     };
     for (size_t c = 0; c < 2; c++)
         for (size_t s = 0; s < SOLVERS; s++) {
@@ -84,9 +68,8 @@ static void golden_solutions(void **state) {
             double *wanted = stored(context, GOLDEN, cases[c].v, cases[c].f * sets.outputs);
             wt_model model = {.spec = cases[c].spec,
                               .features = features_with(context, &cases[c].spec, weights)};
-            double *v = solve_with(
-                context, &model, &sets, solvers[s],
-                &(wt_ridge){.size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = *lambda});
+            double *v = solve_with(context, &model, &sets, solvers[s],
+                                   &(wt_ridge){RIDGE(FIXED), .lambda = *lambda});
             /* Condition numbers are below 1000 here, so that two double solvers agree to 1e-12. */
             CHECK_BELOW(relative_difference(cases[c].f * sets.outputs, v, wanted), 1e-12,
                         "%s, solver %zu", cases[c].v, s);
@@ -105,91 +88,18 @@ static const struct {
     bool masked;
     wt_model_spec spec;
 } cases[] = {
-    {1,
-     1,
-     false,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFA,
-      .heads = 1,
-      .dim = 1,
-      .keys = 1,
-      .seed = 2}},
-    {5,
-     1,
-     false,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFA,
-      .heads = 3,
-      .dim = 1,
-      .keys = 2,
-      .seed = 1}},
-    {9,
-     2,
-     true,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFA,
-      .heads = 5,
-      .dim = 3,
-      .keys = 4,
-      .seed = 1}},
-    {20,
-     1,
-     false,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFA,
-      .heads = 5,
-      .dim = 3,
-      .keys = 4,
-      .seed = 1}},
-    {40,
-     3,
-     true,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_BRFA,
-      .heads = 4,
-      .dim = 3,
-      .keys = 4,
-      .bias = 4,
-      .seed = 1}},
+    {1, 1, false, {MODEL(RFA), .heads = 1, .dim = 1, .keys = 1, .seed = 2}},
+    {5, 1, false, {MODEL(RFA), .heads = 3, .dim = 1, .keys = 2, .seed = 1}},
+    {9, 2, true, {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+    {20, 1, false, {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1}},
+    {40, 3, true, {MODEL(BRFA), .heads = 4, .dim = 3, .keys = 4, .bias = 4, .seed = 1}},
     {12,
      1,
      true,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFA,
-      .activation = WT_ACTIVATION_SOFTMAX,
-      .heads = 6,
-      .dim = 2,
-      .keys = 5,
-      .seed = 1}},
-    {15,
-     2,
-     true,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFMLP,
-      .heads = 4,
-      .dim = 3,
-      .keys = 3,
-      .seed = 1}},
-    {30,
-     1,
-     false,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFMLP,
-      .heads = 4,
-      .width = 11,
-      .dim = 3,
-      .keys = 3,
-      .seed = 1}},
-    {11,
-     1,
-     false,
-     {.size = sizeof(wt_model_spec),
-      .kind = WT_MODEL_KIND_RFMLP,
-      .heads = 4,
-      .width = 11,
-      .dim = 3,
-      .keys = 3,
-      .seed = 1}},
+     {MODEL(RFA), .activation = WT_ACTIVATION_SOFTMAX, .heads = 6, .dim = 2, .keys = 5, .seed = 1}},
+    {15, 2, true, {MODEL(RFMLP), .heads = 4, .dim = 3, .keys = 3, .seed = 1}},
+    {30, 1, false, {MODEL(RFMLP), .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
+    {11, 1, false, {MODEL(RFMLP), .heads = 4, .width = 11, .dim = 3, .keys = 3, .seed = 1}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -211,8 +121,7 @@ static void fits_solve_the_stated_problem(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {
-                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context, wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL,
                                                &fitted, &report));
                 double *v = fitted_values(context, fitted);
@@ -253,8 +162,7 @@ static void the_report_is_true(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {
-                    .size = sizeof(wt_ridge), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
                          wt_ridge_fit(context, &ridge, spec, &sets, &test, &fitted, &report));
                 double *v = fitted_values(context, fitted), train = 0, tested = 0, squares = 0;
@@ -310,7 +218,7 @@ static void the_condition_number_is_right(void **state) {
             CHECK_OK(context, wt_eigen_symmetric(context, m, a, m, false, values));
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = lambda, .solver = solvers[s]};
+            wt_ridge ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
             CHECK_OK(context,
                      wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL, &fitted, &report));
             CHECK_NEAR(report.condition / (values[m - 1] / values[0]), 1, 0.05);

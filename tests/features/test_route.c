@@ -1,22 +1,14 @@
 /* Plans: which way a fit goes, bytes as measured, and budgets kept with a sentence. */
 #include "features/plain_ridge.h"
 #include "features/task/sets.h"
+#include "specs.h"
 #include "wattle/fit.h"
 
 static const wt_model_spec specs[] = {
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFA,
-     .heads = 100,
-     .dim = 8,
-     .keys = 8}, /* f = 900 */
-    {.size = sizeof(wt_model_spec),
-     .kind = WT_MODEL_KIND_RFA,
-     .heads = 20,
-     .dim = 8,
-     .keys = 8}, /* f = 180 */
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFMLP, .heads = 50, .dim = 8, .keys = 8},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA_INF, .dim = 8, .keys = 8},
-    {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_BRFA_INF, .bias = 4, .dim = 8, .keys = 8},
+    {MODEL(RFA), .heads = 100, .dim = 8, .keys = 8}, /* f = 900 */
+    {MODEL(RFA), .heads = 20, .dim = 8, .keys = 8},  /* f = 180 */
+    {MODEL(RFMLP), .heads = 50, .dim = 8, .keys = 8},  {MODEL(RFA_INF), .dim = 8, .keys = 8},
+    {MODEL(BRFA_INF), .bias = 4, .dim = 8, .keys = 8},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -80,7 +72,7 @@ static void bytes_are_as_planned(void **state) {
 
 static void the_smaller_system_is_solved(void **state) {
     wt_context *context = *state;
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-3};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
     assert_string_equal(plan_of(context, &specs[1], 180, false, &ridge).route, "dual");
     assert_string_equal(plan_of(context, &specs[1], 181, false, &ridge).route, "primal");
     assert_string_equal(plan_of(context, &specs[1], 181, true, &ridge).route, "streamed");
@@ -92,7 +84,7 @@ static void the_smaller_system_is_solved(void **state) {
     ridge.solver = WT_SOLVER_DUAL;
     assert_string_equal(plan_of(context, &specs[1], 1000, false, &ridge).route, "dual");
     /* Labels are standardised before they are fitted: no stream then. */
-    ridge = (wt_ridge){.size = sizeof(wt_ridge), .lambda = 1e-3, .standardize = true};
+    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1e-3, .standardize = true};
     assert_string_equal(plan_of(context, &specs[1], 1000, true, &ridge).route, "primal");
 }
 
@@ -101,20 +93,12 @@ static void large_jobs_fit_their_budgets(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
     CHECK_OK(context, wt_context_set_threads(context, 2));
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-3};
-    wt_model_spec thousand = {.size = sizeof(wt_model_spec),
-                              .kind = WT_MODEL_KIND_RFA,
-                              .heads = 1200,
-                              .dim = 16,
-                              .keys = 16};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
+    wt_model_spec thousand = {MODEL(RFA), .heads = 1200, .dim = 16, .keys = 16};
     wt_fit_cost plan = plan_of(context, &thousand, 20000, false, &ridge);
     assert_string_equal(plan.route, "dual");
     assert_true(plan.bytes > 20000.0 * 20000 * 8 && plan.bytes < 4 * 0x1p30);
-    wt_model_spec small = {.size = sizeof(wt_model_spec),
-                           .kind = WT_MODEL_KIND_RFA,
-                           .heads = 200,
-                           .dim = 16,
-                           .keys = 16};
+    wt_model_spec small = {MODEL(RFA), .heads = 200, .dim = 16, .keys = 16};
     plan = plan_of(context, &small, 1000000, true, &ridge);
     assert_string_equal(plan.route, "streamed");
     assert_true(plan.bytes < 0x1p30);
@@ -125,7 +109,7 @@ static void large_jobs_fit_their_budgets(void **state) {
 
 static void flops_grow_as_they_should(void **state) {
     wt_context *context = *state;
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-3, .solver = WT_SOLVER_DUAL};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL};
     double once = plan_of(context, &specs[0], 2000, false, &ridge).flops;
     double twice = plan_of(context, &specs[0], 4000, false, &ridge).flops;
     assert_true(twice > 4 * once && twice < 8 * once);
@@ -136,8 +120,7 @@ static void flops_grow_as_they_should(void **state) {
     ridge.rule = WT_LAMBDA_LOO;
     assert_true(
         plan_of(context, &specs[1], 1000, false, &ridge).flops >
-        plan_of(context, &specs[1], 1000, true, &(wt_ridge){.size = sizeof(wt_ridge), .lambda = 1})
-            .flops);
+        plan_of(context, &specs[1], 1000, true, &(wt_ridge){RIDGE(FIXED), .lambda = 1}).flops);
 }
 
 /* One byte less than a fit holds, and it is refused with the sum it needs, before anything large
@@ -149,8 +132,7 @@ static void budgets_are_kept(void **state) {
         wt_fitted *fitted = NULL;
         wt_fit_report report = WT_SIZED(wt_fit_report);
         wt_fit_cost plan = WT_SIZED(wt_fit_cost);
-        wt_ridge ridge = {.size = sizeof(wt_ridge),
-                          .lambda = 1e-3,
+        wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3,
                           .solver = way == 0 ? WT_SOLVER_DUAL : WT_SOLVER_PRIMAL};
         size_t bytes = measure(&specs[1], 300, way == 2, &ridge, 2, &plan);
         for (int enough = 0; enough < 2; enough++) {
@@ -199,17 +181,12 @@ static void a_budget_may_turn_the_way(void **state) {
     wt_context *context;
     assert_int_equal(wt_context_new(&context), WT_OK);
     CHECK_OK(context, wt_context_set_threads(context, 1));
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-3};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
     /* 3000 samples, 3060 features: the dual by a hair, and its samples in memory. */
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFMLP,
-                          .heads = 1,
-                          .width = 3060,
-                          .dim = 40,
-                          .keys = 100};
+    wt_model_spec spec = {MODEL(RFMLP), .heads = 1, .width = 3060, .dim = 40, .keys = 100};
     wt_fit_cost plan = plan_of(context, &spec, 3000, true, &ridge);
     assert_string_equal(plan.route, "dual");
-    wt_ridge primal = {.size = sizeof(wt_ridge), .lambda = 1e-3, .solver = WT_SOLVER_PRIMAL};
+    wt_ridge primal = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_PRIMAL};
     double less = plan_of(context, &spec, 3000, true, &primal).bytes;
     assert_true(less < 0.9 * plan.bytes);
     wt_context_set_memory(context, (size_t)less + 1);
@@ -224,7 +201,7 @@ static void a_curve_over_budget_says_so(void **state) {
     wt_sets test = draw_sets(context, 2, 30, 8, 8, 1, false);
     static const size_t sizes[] = {100, 300};
     wt_curve_point points[2];
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = 1e-3};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
     wt_context_set_memory(context, wt_context_memory_used(context) + 300 * 300 * 4);
     CHECK_FAILS(context,
                 wt_ridge_curve(context, &ridge, &specs[1], &train, train.y, &test, test.y, 1, 1,
@@ -238,7 +215,7 @@ static void a_curve_over_budget_says_so(void **state) {
 static void nonsense_is_refused(void **state) {
     wt_context *context = *state;
     wt_fit_cost plan = WT_SIZED(wt_fit_cost);
-    wt_ridge ridge = {.size = sizeof(wt_ridge), .lambda = -1};
+    wt_ridge ridge = {RIDGE(FIXED), .lambda = -1};
     CHECK_FAILS(context, wt_ridge_cost(context, &ridge, &specs[0], 10, 1, false, &plan), WT_USAGE,
                 "lambda must be 0 or more");
     ridge.lambda = 1;
@@ -250,7 +227,7 @@ static void nonsense_is_refused(void **state) {
     CHECK_FAILS(context, wt_ridge_cost(context, &ridge, &specs[3], 10, 1, false, &plan), WT_USAGE,
                 "it has no primal");
     /* Numbers far beyond any machine still have a plan, and no fit. */
-    ridge = (wt_ridge){.size = sizeof(wt_ridge), .lambda = 1};
+    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1};
     spec.heads = (size_t)1 << 40;
     CHECK_OK(context, wt_ridge_cost(context, &ridge, &spec, (size_t)1 << 50, 1, true, &plan));
     assert_true(plan.bytes > 0x1p70 && isfinite(plan.bytes));

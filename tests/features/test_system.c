@@ -1,6 +1,7 @@
 /* The dual system: leading blocks, diagonals of inverses, lambdas too small for a factor. */
 #include "features/learn/system.h"
 #include "features/plain_ridge.h"
+#include "specs.h"
 
 enum { N = 300 };
 
@@ -29,12 +30,7 @@ static long double *plain_inverse(const double *k, size_t s, double lambda) {
 static void leading_blocks_solve_and_invert(void **state) {
     wt_context *context = *state;
     static const size_t sizes[] = {1, 40, 256, 270};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 30,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 30, .dim = 3, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 1, N, 4, 3, 2, false);
     wt_system system = open_system(context, &spec, &sets);
     static const double lambdas[] = {1, 1e-2, 1}; /* back again: K must have survived */
@@ -79,12 +75,7 @@ static void small_lambdas_serve_small_blocks(void **state) {
         double lambda;
         size_t usable;
     } cases[] = {{1, 3}, {1e-9, 2}, {0, 0}, {1e-25, 0}, {1, 3}};
-    wt_model_spec spec = {.size = sizeof(wt_model_spec),
-                          .kind = WT_MODEL_KIND_RFA,
-                          .heads = 50,
-                          .dim = 3,
-                          .keys = 4,
-                          .seed = 3};
+    wt_model_spec spec = {MODEL(RFA), .heads = 50, .dim = 3, .keys = 4, .seed = 3};
     wt_sets sets = draw_sets(context, 2, N, 4, 3, 1, false);
     for (size_t i = N / 2 * 3; i < N * 3; i++)
         sets.query[i] = 1000 * sets.query[i - N / 2 * 3];
