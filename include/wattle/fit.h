@@ -42,6 +42,9 @@ WT_API const char *wt_model_kind_name(wt_model_kind kind);
 WT_API bool wt_model_kind_infinite(wt_model_kind kind);
 
 typedef enum wt_activation { WT_ACTIVATION_RELU, WT_ACTIVATION_SOFTMAX } wt_activation;
+/* "relu", "softmax"; WT_USAGE for another word, "?" for none of them. */
+WT_API wt_status wt_activation_parse(wt_context *context, const char *word, wt_activation *out);
+WT_API const char *wt_activation_name(wt_activation activation);
 
 typedef struct wt_model_spec {
     size_t size;

@@ -112,13 +112,6 @@ static wt_status check_data(wt_context *context, const wt_curve_options *options
     return status;
 }
 
-static wt_status parse_activation(wt_context *context, const char *word, wt_activation *out) {
-    *out = strcmp(word, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
-    return *out == WT_ACTIVATION_SOFTMAX || strcmp(word, "relu") == 0
-               ? WT_OK
-               : wt_fail(context, WT_USAGE, "activation '%s' is neither relu nor softmax", word);
-}
-
 /* Combinations that mean something for a model: the others stay at their first value. */
 typedef struct {
     wt_model_kind kind;
@@ -155,7 +148,7 @@ static wt_status add_variant(wt_context *context, job *work, const extent *many,
                             .heads = work->options->heads[i / many->activations / many->biases]},
                   .dim = dim,
                   .keys = keys};
-    wt_status status = parse_activation(context, activation, &next->model.activation);
+    wt_status status = wt_activation_parse(context, activation, &next->model.activation);
     if (curves->activations.count > 1 && many->activations == 1)
         next->model.activation = WT_ACTIVATION_RELU;
     for (size_t t = 0; t < curves->targets.count; t++)
@@ -179,7 +172,7 @@ static wt_status list_variants(wt_context *context, job *work) {
     extent many;
     wt_status status = WT_OK;
     for (size_t i = 0; i < curves->activations.count; i++)
-        WT_TRY(parse_activation(context, curves->activations.words[i], &any));
+        WT_TRY(wt_activation_parse(context, curves->activations.words[i], &any));
     for (size_t m = 0; m < curves->models.count; m++) {
         WT_TRY(extent_of(context, work, curves->models.words[m], &many));
         variants += many.heads * many.biases * many.activations;

@@ -296,6 +296,7 @@ static void names_are_question_marks(void **state) {
         assert_string_equal(wt_law_name((wt_law)number), "?");
         assert_string_equal(wt_lambda_name((wt_lambda)number), "?");
         assert_string_equal(wt_loss_name((wt_loss)number), "?");
+        assert_string_equal(wt_activation_name((wt_activation)number), "?");
         assert_string_equal(wt_growth_name((wt_growth)number), "?");
         assert_string_equal(wt_type_name((wt_type)number), "?");
         assert_int_equal(wt_type_bytes((wt_type)number), 0);

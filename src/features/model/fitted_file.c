@@ -27,14 +27,13 @@ static void describe(const wt_model_spec *spec, texts *words, wt_metadata out[ME
     snprintf(words->bias, TEXT_BYTES, "%.17g", spec->bias);
     snprintf(words->dim, TEXT_BYTES, "%zu", spec->dim);
     snprintf(words->keys, TEXT_BYTES, "%zu", spec->keys);
-    const wt_metadata pairs[METADATA] = {
-        {"wattle", words->version},
-        {"kind", wt_model_kind_name(spec->kind)},
-        {"activation", spec->activation == WT_ACTIVATION_SOFTMAX ? "softmax" : "relu"},
-        {"heads", words->heads},
-        {"bias", words->bias},
-        {"dim", words->dim},
-        {"keys", words->keys}};
+    const wt_metadata pairs[METADATA] = {{"wattle", words->version},
+                                         {"kind", wt_model_kind_name(spec->kind)},
+                                         {"activation", wt_activation_name(spec->activation)},
+                                         {"heads", words->heads},
+                                         {"bias", words->bias},
+                                         {"dim", words->dim},
+                                         {"keys", words->keys}};
     memcpy(out, pairs, sizeof pairs);
 }
 
@@ -139,12 +138,9 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
     WT_PASS(read_number(context, file, "keys", &spec->keys));
     if (bias == NULL || !wt_parse_real(bias, &spec->bias))
         return wt_fail(context, WT_DATA, "%s: the metadata has no bias", path);
-    if (activation == NULL ||
-        (strcmp(activation, "relu") != 0 && strcmp(activation, "softmax") != 0))
+    if (activation == NULL || wt_activation_parse(context, activation, &spec->activation) != WT_OK)
         return wt_fail(context, WT_DATA, "%s: the activation is '%s', not relu or softmax", path,
                        activation == NULL ? "" : activation);
-    spec->activation =
-        strcmp(activation, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
     return WT_OK;
 }
 

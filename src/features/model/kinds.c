@@ -44,6 +44,19 @@ bool wt_model_kind_infinite(wt_model_kind kind) {
     return kind >= WT_MODEL_KIND_RFA_INF && (size_t)kind < KINDS;
 }
 
+wt_status wt_activation_parse(wt_context *context, const char *word, wt_activation *out) {
+    *out = strcmp(word, "softmax") == 0 ? WT_ACTIVATION_SOFTMAX : WT_ACTIVATION_RELU;
+    if (strcmp(word, wt_activation_name(*out)) != 0)
+        return wt_fail(context, WT_USAGE, "activation '%s' is neither relu nor softmax", word);
+    return WT_OK;
+}
+
+const char *wt_activation_name(wt_activation activation) {
+    return activation == WT_ACTIVATION_RELU      ? "relu"
+           : activation == WT_ACTIVATION_SOFTMAX ? "softmax"
+                                                 : "?";
+}
+
 wt_status wt_model_check(wt_context *context, const wt_model_spec *spec) {
     const char *name = wt_model_kind_name(spec->kind);
     bool infinite = wt_model_kind_infinite(spec->kind);
