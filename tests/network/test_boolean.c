@@ -149,6 +149,15 @@ static void wrong_tasks_are_refused(void **state) {
         assert_int_equal(wt_sparse_task_open(context, &spec, &task), WT_USAGE);
         assert_null(strstr(wt_context_message(context), "size"));
     }
+    /* a caller that knew less: the rest is as in a spec that was initialised */
+    wt_sparse_task *task;
+    wt_sparse_spec spec;
+    wt_sparse_spec_init(&spec, offsetof(wt_sparse_spec, probability));
+    spec.length = 9;
+    spec.probability = spec.noise = 7;
+    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    CHECK_NEAR(wt_sparse_task_probability(task), pow(0.5, 1.0 / 3), 1e-14);
+    wt_sparse_task_free(task);
 }
 
 int main(void) {
