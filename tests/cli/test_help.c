@@ -99,11 +99,57 @@ static void operands_tell_what_to_offer(void **state) {
                          cases[i].offer);
 }
 
+static size_t count_lines(const char *text, const char *start) {
+    size_t found = 0;
+    for (const char *at = text; (at = strstr(at, start)) != NULL; at++)
+        found++;
+    return found;
+}
+
+/* Every field of a command's tables is an option, once, unless the command has its own of that
+ * name or leaves it out; no table is cut. */
+static void every_field_is_listed_once(void **state) {
+    (void)state;
+    for (size_t c = 0; cli_commands[c] != NULL; c++) {
+        const cli_command *command = cli_commands[c];
+        size_t options_there;
+        char *text = written(cli_write_markdown, command);
+        const cli_option *all = cli_options_of(command, &options_there);
+        for (size_t i = 0; i < options_there; i++) {
+            char row[64];
+            snprintf(row, sizeof row, all[i].value == NULL ? "--%s` |" : "--%s ", all[i].name);
+            if (strstr(text, row) == NULL)
+                fail_msg("%s has no line of --%s", command->name, all[i].name);
+            for (size_t j = 0; j < i; j++) {
+                assert_string_not_equal(all[i].name, all[j].name);
+                assert_true(all[i].letter == 0 || all[i].letter != all[j].letter);
+            }
+        }
+        assert_int_equal(count_lines(text, "\n| `"), options_there);
+        for (const cli_table *table = command->tables; table != NULL && table->fields != NULL;
+             table++) {
+            size_t count, found;
+            const wt_field *fields = table->fields(&count);
+            for (size_t f = 0; f < count; f++) {
+                char left_out[256], name[64];
+                snprintf(left_out, sizeof left_out, " %s ", table->except);
+                snprintf(name, sizeof name, " %s ", fields[f].name);
+                found = 0;
+                for (size_t i = 0; i < options_there; i++)
+                    found += strcmp(all[i].name, wt_field_option(&fields[f])) == 0;
+                assert_int_equal(found, strstr(left_out, name) == NULL);
+            }
+        }
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_man_page_escapes),    cmocka_unit_test(markdown_escapes_bars),
-        cmocka_unit_test(text_is_wrapped),         cmocka_unit_test(json_describes_the_table),
-        cmocka_unit_test(alternatives_are_walked), cmocka_unit_test(operands_tell_what_to_offer),
+        cmocka_unit_test(every_field_is_listed_once),  cmocka_unit_test(the_man_page_escapes),
+        cmocka_unit_test(markdown_escapes_bars),       cmocka_unit_test(text_is_wrapped),
+        cmocka_unit_test(json_describes_the_table),    cmocka_unit_test(alternatives_are_walked),
+        cmocka_unit_test(operands_tell_what_to_offer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,6 +274,14 @@ static void a_full_disk_leaves_the_last_checkpoint(void **state) {
     remove_file("c.safetensors");
 }
 
+/* --m and --success-accuracy are what sweeps call --samples and --success. */
+static void both_spellings_are_read(void **state) {
+    (void)state;
+    CHECK_SAYS(run("train --m 0"), 64, "--samples: '0' is not a whole number of 1 or more");
+    CHECK_SAYS(run("train --success-accuracy 2"), 64, "--success: must be above 0");
+    CHECK_SAYS(run("train --m 5 --online 5"), 64, "exclude each other");
+}
+
 static void bad_input_is_refused(void **state) {
     const struct {
         const char *words, *says;
@@ -333,6 +341,7 @@ int main(void) {
         cmocka_unit_test(a_checkpoint_has_one_writer),
         cmocka_unit_test(files_are_not_lost),
         cmocka_unit_test(a_full_disk_leaves_the_last_checkpoint),
+        cmocka_unit_test(both_spellings_are_read),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, run_open_folder, close_folder);
