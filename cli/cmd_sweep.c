@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "sweep.h"
+#include "sweep_actions.h"
 
 static const struct {
     const char *name;

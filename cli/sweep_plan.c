@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
 #include "set_options.h"
-#include "sweep.h"
+#include "sweep_actions.h"
 #include "wattle/memory.h"
 #include "wattle/program.h"
 #include "wattle/text.h"
-
-enum { ORDER = 384 };
 
 static wt_status parse_shard(wt_context *context, const char *text, wt_shard *out) {
     char copy[64];
@@ -69,64 +66,34 @@ wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out) {
     return text != NULL ? parse_shard(call->context, text, out) : shard_of_job(call, out);
 }
 
-/* Of one product on one thread; the best of ten, as other programs may be running. */
-wt_status cli_sweep_rate(wt_context *context, double *out) {
-    double *a = NULL, best = INFINITY;
-    size_t order = ORDER, square = order * order;
-    int threads = wt_context_threads(context);
-    wt_status status;
-    WT_TRY(WT_NEW(context, &a, 3 * square, "a product to measure"));
-    for (size_t i = 0; i < 2 * square; i++)
-        a[i] = 1;
-    WT_TRY(wt_context_set_threads(context, 1));
-    for (int i = 0; i < 10; i++) {
-        double began = wt_clock();
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, order, order, order, 1, a, order, a + square,
-                       order, 0, a + 2 * square, order));
-        best = fmin(best, wt_clock() - began);
-    }
-    *out = 2.0 * ORDER * ORDER * ORDER / best;
-done:
-    (void)wt_context_set_threads(context, threads);
-    wt_release(a);
-    return status;
-}
-
-wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t workers, double rate,
-                            double *seconds, double *bytes) {
-    wt_cost cost;
-    wt_status status = wt_plan_cost(context, plan, &cost);
-    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
-    *seconds = status == WT_OK ? cost.flops / rate / used : NAN;
-    *bytes = status == WT_OK ? cost.bytes * used : NAN;
-    return status;
-}
-
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
                          size_t workers) {
-    double rate, seconds, memory;
+    wt_plan_cost cost = WT_SIZED(wt_plan_cost);
+    double rate;
     char bytes[WT_BYTES_TEXT] = "not known", time[WT_SECONDS_TEXT];
     wt_status status;
-    WT_TRY(cli_sweep_rate(call->context, &rate));
-    WT_TRY(cli_sweep_seconds(call->context, plan, workers, rate, &seconds, &memory));
+    if (workers == 0)
+        workers = (size_t)wt_context_threads(call->context);
+    WT_TRY(wt_sweep_rate(call->context, &rate));
+    WT_TRY(wt_plan_estimate(call->context, plan, workers, rate, &cost));
     if (call->common.json) {
         WT_TRY(cli_emit_json(
             call,
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "cells", (json_int_t)count->cells,
-                      "groups", (json_int_t)plan->group_count, "done_before",
-                      (json_int_t)count->done, "failed_before", (json_int_t)count->failed, "to_do",
+                      "groups", (json_int_t)count->groups, "done_before", (json_int_t)count->done,
+                      "failed_before", (json_int_t)count->failed, "to_do",
                       (json_int_t)count->wanted, "workers", (json_int_t)workers, "seconds",
-                      cli_json_real(seconds), "bytes", cli_json_real(memory))));
+                      cli_json_real(cost.seconds), "bytes", cli_json_real(cost.bytes))));
         goto done;
     }
-    if (memory < 1e18)
-        wt_format_bytes((size_t)memory, bytes);
-    cli_print_row("cells", "%zu in %zu groups", count->cells, plan->group_count);
+    if (cost.bytes < 1e18)
+        wt_format_bytes((size_t)cost.bytes, bytes);
+    cli_print_row("cells", "%zu in %zu groups", count->cells, count->groups);
     cli_print_row("done before", "%zu", count->done);
     cli_print_row("failed before", "%zu", count->failed);
     cli_print_row("to do", "%zu", count->wanted);
-    cli_print_row("time, about", "%s on %zu worker%s", wt_format_seconds(seconds, time), workers,
-                  workers == 1 ? "" : "s");
+    cli_print_row("time, about", "%s on %zu worker%s", wt_format_seconds(cost.seconds, time),
+                  workers, workers == 1 ? "" : "s");
     cli_print_row("memory, about", "%s", bytes);
 done:
     return status;

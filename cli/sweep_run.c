@@ -6,19 +6,20 @@
 #include "commit.h"
 #include "machine.h"
 #include "set_options.h"
-#include "sweep.h"
+#include "sweep_actions.h"
 #include "wattle/memory.h"
 #include "wattle/text.h"
 
-wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers) {
+void cli_sweep_describe(cli_sweep_identity *self, size_t workers, wt_sweep_options *out) {
     char processor[CLI_CPU_TEXT];
     snprintf(self->machine, sizeof self->machine, "%s, %zu processors", cli_cpu_model(processor),
              cli_processors());
     snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
-    return (wt_sweep_options){.workers = workers,
-                              .command = self->command,
-                              .version = self->version,
-                              .machine = self->machine};
+    WT_INIT(wt_sweep_options, out);
+    out->workers = workers;
+    out->command = self->command;
+    out->version = self->version;
+    out->machine = self->machine;
 }
 
 wt_status cli_sweep_workers(cli_call *call, size_t workers) {
@@ -56,12 +57,12 @@ static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shar
     add_word(self, " --store ", given->store);
 }
 
-static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec *out) {
+static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec **out) {
     char seed[32];
     wt_status status;
-    WT_TRY(wt_spec_read(call->context, call->operands[1], out));
+    WT_TRY(wt_spec_load(call->context, call->operands[1], out));
     for (size_t i = 0; i < given->set.count; i++)
-        WT_TRY(wt_spec_set(call->context, out, given->set.items[i]));
+        WT_TRY(wt_spec_set(call->context, *out, given->set.items[i]));
     if (cli_given(call, "seed")) {
         if (call->common.seed >= WT_GRID_WHOLE) { /* a key of a sweep is a grid */
             status = wt_fail(call->context, WT_USAGE,
@@ -70,7 +71,7 @@ static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spe
             goto done;
         }
         snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
-        WT_TRY(wt_spec_set(call->context, out, seed));
+        WT_TRY(wt_spec_set(call->context, *out, seed));
     }
 done:
     return status;
@@ -109,20 +110,14 @@ wt_status cli_sweep_judge(cli_call *call, const char *store, size_t failed) {
 /* Looks at the store, if there is one, and changes nothing. */
 static wt_status dry_run(cli_call *call, const cli_sweep_values *given, wt_plan *plan) {
     wt_store *store = NULL;
-    wt_plan_count count = wt_plan_all(plan);
-    size_t workers =
-        given->workers == 0 ? (size_t)wt_context_threads(call->context) : given->workers;
+    wt_plan_count count = WT_SIZED(wt_plan_count);
     wt_status status = WT_OK;
-    if (given->store != NULL) {
+    if (given->store != NULL)
         status = wt_store_open(call->context, given->store, WT_STORE_MODE_READ, &store);
-        if (status != WT_NO_INPUT)
-            WT_TRY(status);
-        if (store != NULL) {
-            WT_TRY(wt_sweep_check(call->context, plan, store));
-            WT_TRY(wt_plan_compare(call->context, plan, store, &count));
-        }
-    }
-    WT_TRY(cli_sweep_plan(call, plan, &count, workers));
+    if (status != WT_NO_INPUT)
+        WT_TRY(status);
+    WT_TRY(wt_plan_compare(call->context, plan, store, &count));
+    WT_TRY(cli_sweep_plan(call, plan, &count, given->workers));
 done:
     wt_store_free(store);
     return status;
@@ -130,72 +125,68 @@ done:
 
 wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     cli_sweep_identity self;
-    wt_sweep_options options = cli_sweep_describe(&self, given->workers);
-    wt_sweep_report report;
-    wt_plan_count before;
-    wt_spec spec = {0};
-    wt_plan plan = {0};
+    wt_sweep_options options;
+    wt_sweep_report report = WT_SIZED(wt_sweep_report);
+    wt_plan_count before = WT_SIZED(wt_plan_count);
+    wt_spec *spec = NULL;
+    wt_plan *plan = NULL;
     wt_store *store = NULL;
     wt_shard shard;
     wt_status status;
+    cli_sweep_describe(&self, given->workers, &options);
     WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(cli_sweep_shard(call, given->shard, &shard));
-    if (given->store == NULL && !given->dry_run) {
-        status = wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store");
-        goto done;
-    }
+    if (given->store == NULL && !given->dry_run)
+        WT_TRY(wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store"));
     WT_TRY(read_spec(call, given, &spec));
-    WT_TRY(wt_plan_make(call->context, &spec, shard, &plan));
+    WT_TRY(wt_plan_make(call->context, spec, shard, &plan));
     if (given->dry_run) {
-        WT_TRY(dry_run(call, given, &plan));
+        WT_TRY(dry_run(call, given, plan));
         goto done;
     }
     spell_command(call, given, shard, &self);
     WT_TRY(wt_store_open(call->context, given->store, WT_STORE_MODE_CREATE, &store));
-    WT_TRY(wt_plan_compare(call->context, &plan, store, &before));
-    WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
+    WT_TRY(wt_plan_compare(call->context, plan, store, &before));
+    WT_TRY(wt_sweep_run(call->context, plan, store, &options, &report));
     size_t failed = before.failed + report.failed;
     WT_TRY(show(call, given->store, &before, &report, failed));
     WT_TRY(cli_sweep_judge(call, given->store, failed));
 done:
     wt_store_free(store);
-    wt_plan_free(&plan);
-    wt_spec_free(&spec);
+    wt_plan_free(plan);
+    wt_spec_free(spec);
     return status;
 }
 
 wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     cli_sweep_identity self;
-    wt_sweep_options options = cli_sweep_describe(&self, given->workers);
-    wt_sweep_report report;
+    wt_sweep_options options;
+    wt_sweep_report report = WT_SIZED(wt_sweep_report);
     wt_store_count held = WT_SIZED(wt_store_count);
     wt_store *store = NULL;
-    wt_plan plan = {0};
+    wt_plan *plan = NULL;
     const char *path = call->operands[call->operand_count - 1];
     wt_status status;
+    cli_sweep_describe(&self, given->workers, &options);
     WT_TRY(cli_sweep_workers(call, given->workers));
-    if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0) {
-        status = wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path);
-        goto done;
-    }
-    if (cli_given(call, "seed")) {
-        status = wt_fail(call->context, WT_USAGE,
-                         "wattle sweep retry takes no --seed: every failed cell has its own");
-        goto done;
-    }
+    if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0)
+        WT_TRY(wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path));
+    if (cli_given(call, "seed"))
+        WT_TRY(wt_fail(call->context, WT_USAGE,
+                       "wattle sweep retry takes no --seed: every failed cell has its own"));
     self.command[0] = '\0';
     add_word(&self, "wattle sweep retry failed ", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
     WT_TRY(wt_plan_failed(call->context, store, &plan));
-    WT_TRY(wt_sweep_run(call->context, &plan, store, &options, &report));
+    WT_TRY(wt_sweep_run(call->context, plan, store, &options, &report));
     wt_plan_count before = {
         .cells = held.done + held.failed, .done = held.done, .failed = held.failed};
     WT_TRY(show(call, path, &before, &report, report.failed));
     WT_TRY(cli_sweep_judge(call, path, report.failed));
 done:
     wt_store_free(store);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
     return status;
 }
 

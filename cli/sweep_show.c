@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/store.h"
 #include "set_options.h"
-#include "sweep.h"
+#include "sweep_actions.h"
 #include "wattle/experiment.h"
 
 /* ---- list and export --------------------------------------------------------------------- */

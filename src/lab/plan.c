@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 
 /* The settings of a sweep: one value a parameter, made canonical; equal ones once. */
 typedef struct {
@@ -209,11 +210,9 @@ done:
     return status;
 }
 
-wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out) {
+static wt_status fill(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out) {
     settings all = {.context = context, .spec = spec, .axes = &out->axes};
-    wt_status status;
-    *out = (wt_plan){0};
-    status = make_all(&all, &out->axes);
+    wt_status status = make_all(&all, &out->axes);
     out->values = all.values;
     WT_TRY(status);
     WT_TRY(wt_spec_line(context, spec, &out->sweep));
@@ -221,6 +220,22 @@ wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard,
     WT_TRY(add_groups(context, &all, shard, out));
 done:
     wt_release(all.sizes);
+    return status;
+}
+
+wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan **out) {
+    wt_status status;
+    *out = NULL;
+    if (shard.index >= shard.count)
+        return wt_fail(context, WT_USAGE, "there is no part %zu of %zu", shard.index + 1,
+                       shard.count);
+    WT_TRY(WT_NEW_ZERO(context, out, 1, "a plan"));
+    WT_TRY(fill(context, spec, shard, *out));
+done:
+    if (status != WT_OK) {
+        wt_plan_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -254,7 +269,13 @@ wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_
                               plan->sizes[group->first + cell], WT_CELL_WHOLE, out);
 }
 
+size_t wt_plan_cells(const wt_plan *plan) {
+    return plan->cell_count;
+}
+
 void wt_plan_free(wt_plan *plan) {
+    if (plan == NULL)
+        return;
     wt_release(plan->groups);
     wt_release(plan->cells);
     wt_release(plan->sizes);
@@ -263,37 +284,69 @@ void wt_plan_free(wt_plan *plan) {
     wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);
     json_decref(plan->objects);
-    *plan = (wt_plan){0};
+    wt_release(plan);
 }
 
-wt_plan_count wt_plan_all(const wt_plan *plan) {
-    return (wt_plan_count){.cells = plan->cell_count, .wanted = plan->cell_count};
+/* Calls `take` with the meaning of every experiment of the plan. */
+wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *store,
+                           wt_meaning_fn take) {
+    const wt_experiment *last = NULL;
+    char *meaning = NULL;
+    wt_status status = WT_OK;
+    for (size_t g = 0; g < plan->group_count; g++) {
+        if (plan->groups[g].experiment == last)
+            continue;
+        last = plan->groups[g].experiment;
+        wt_release(meaning);
+        WT_TRY(wt_cell_meaning(context, last, &meaning));
+        WT_TRY(take(context, store, last->name, meaning));
+    }
+done:
+    wt_release(meaning);
+    return status;
+}
+
+static wt_status compare_group(wt_context *context, wt_plan *plan, const wt_plan_group *group,
+                               wt_store *store, wt_cell_form *form, wt_plan_count *out) {
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < group->trial.count; i++) {
+        wt_plan_cell *cell = &plan->cells[group->first + i];
+        wt_cell_state state;
+        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_cell_form_fill(context, form, group->experiment, &group->trial,
+                                 plan->sizes[group->first + i]));
+        WT_TRY(wt_store_find(context, store, cell->hash, form->out, &state));
+        out->done += state == WT_CELL_DONE;
+        out->failed += state == WT_CELL_FAILED;
+        cell->wanted = state == WT_CELL_MISSING;
+    }
+done:
+    return status;
+}
+
+static wt_status compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
+    wt_cell_form form = {0};
+    wt_status status;
+    WT_TRY(wt_plan_meanings(context, plan, store, wt_store_agree));
+    WT_TRY(wt_store_hold(context, store));
+    for (size_t g = 0; status == WT_OK && g < plan->group_count; g++)
+        status = compare_group(context, plan, &plan->groups[g], store, &form, out);
+    wt_store_let_go(store);
+done:
+    wt_cell_form_free(&form);
+    return status;
 }
 
 wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
-    wt_cell_form form = {0};
-    *out = (wt_plan_count){.cells = plan->cell_count};
-    wt_status status = wt_store_hold(context, store);
-    if (status != WT_OK)
-        return status;
-    for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
-        for (size_t i = 0; i < group->trial.count; i++) {
-            wt_plan_cell *cell = &plan->cells[group->first + i];
-            wt_cell_state state;
-            WT_TRY(wt_check_cancelled(context));
-            WT_TRY(wt_cell_form_fill(context, &form, group->experiment, &group->trial,
-                                     plan->sizes[group->first + i]));
-            WT_TRY(wt_store_find(context, store, cell->hash, form.out, &state));
-            out->done += state == WT_CELL_DONE;
-            out->failed += state == WT_CELL_FAILED;
-            cell->wanted = state == WT_CELL_MISSING;
-            out->wanted += cell->wanted;
-        }
-    }
+    wt_plan_count count = {.cells = plan->cell_count, .groups = plan->group_count};
+    wt_status status;
+    WT_TRY(wt_sized_check(context, "wt_plan_count", out, sizeof count));
+    if (store != NULL)
+        WT_TRY(compare(context, plan, store, &count));
+    for (size_t i = 0; i < plan->cell_count; i++)
+        count.wanted += plan->cells[i].wanted;
+    wt_sized_write(out, &count, sizeof count);
 done:
-    wt_store_let_go(store);
-    wt_cell_form_free(&form);
     return status;
 }
 
@@ -311,7 +364,7 @@ wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt
                : group->experiment->estimate(context, &group->trial, out);
 }
 
-wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out) {
+wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out) {
     wt_status status = WT_OK;
     *out = (wt_cost){0};
     for (size_t g = 0; g < plan->group_count; g++) {

@@ -1,10 +1,11 @@
-/* The cells of a sweep, and which of them are wanted: computed by groups, kept one by one. */
+/* The cells of a sweep from within: computed by groups, kept one by one. */
 #ifndef WT_LAB_PLAN_H
 #define WT_LAB_PLAN_H
 
 #include "lab/axes.h"
 #include "lab/cell.h"
 #include "lab/store.h"
+#include "wattle/sweep.h"
 
 #define WT_PLAN_MOST 1000000 /* cells */
 
@@ -20,7 +21,7 @@ typedef struct wt_plan_cell {
     bool wanted;
 } wt_plan_cell;
 
-typedef struct wt_plan {
+struct wt_plan {
     wt_plan_group *groups;
     size_t group_count;
     wt_plan_cell *cells;
@@ -31,34 +32,20 @@ typedef struct wt_plan {
     char *sweep;       /* the specification in one line; NULL = none */
     json_t *objects;   /* what the values of a plan from a store point into */
     wt_cell_form form; /* of the cell that was added last */
-} wt_plan;
+};
 
-/* Shard `index` of `count`, from 0: groups are dealt out by their names, so that a widened sweep
- * deals those it had before to the same shard. */
-typedef struct wt_shard {
-    size_t index, count;
-} wt_shard;
-
-/* All cells the specification describes, every one wanted. To be freed in any case. */
-wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out);
 /* Calls `take` with the name of one cell after the other that the specification describes; a plan
  * of them is not made. */
 wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
                        wt_status (*take)(void *user, const char *hash), void *user);
-/* The cells of the store that failed, in the groups they were computed in. */
-wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out);
-void wt_plan_free(wt_plan *plan);
-
-/* How many cells the store has already; those are not wanted any more. */
-typedef struct wt_plan_count {
-    size_t cells, done, failed, wanted;
-} wt_plan_count;
-wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out);
-/* The same without a store. */
-wt_plan_count wt_plan_all(const wt_plan *plan);
+typedef wt_status (*wt_meaning_fn)(wt_context *context, wt_store *store, const char *experiment,
+                                   const char *meaning);
+/* Calls `take` with the meaning of every experiment of the plan. */
+wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *store,
+                           wt_meaning_fn take);
 
 /* What the wanted cells take, about: flops of all, bytes of the largest group. */
-wt_status wt_plan_cost(wt_context *context, const wt_plan *plan, wt_cost *out);
+wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out);
 /* The same of one group; NaN = not known. */
 wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out);
 

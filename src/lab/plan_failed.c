@@ -171,12 +171,14 @@ done:
     return status;
 }
 
-wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out) {
+wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan **out) {
+    wt_plan *made = NULL;
     gathering all = {.context = context, .store = store};
     const wt_experiment *one;
     wt_status status;
-    *out = (wt_plan){.objects = json_array()};
-    all.objects = out->objects;
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "a plan"));
+    made->objects = all.objects = json_array();
     for (size_t i = 0; (one = wt_experiment_at(i)) != NULL; i++)
         all.width = one->parameter_count > all.width ? one->parameter_count : all.width;
     WT_TRY(WT_NEW(context, &all.values, all.width, "values"));
@@ -187,8 +189,11 @@ wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan *out) {
         status = wt_store_walk(context, store, NULL, gather, &all);
     wt_store_let_go(store);
     WT_TRY(status);
-    WT_TRY(add_groups(&all, out));
+    WT_TRY(add_groups(&all, made));
+    *out = made;
+    made = NULL;
 done:
+    wt_plan_free(made);
     wt_release(all.failed);
     wt_release(all.members);
     wt_release(all.values);

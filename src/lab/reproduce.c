@@ -1,11 +1,14 @@
-#include "lab/reproduce.h"
+/* The sweeps of `wattle reproduce`: what is run for the claims of each line, at each scale. */
+#include "wattle/reproduce.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "io/quote.h"
+#include "lab/sweep.h"
 
 /* tiny runs everything in seconds, to see that it works. quick is the smallest that measures every
  * claim: five minutes on two cores. paper has larger grids and more repetitions; of the settings
@@ -32,7 +35,7 @@
 /* 600 sequences of one head. */
 #define LONGER "experiment=recover method=sculpt heads=1 dim=6 tokens=gaussian restarts=1 "
 
-static const wt_reproduction table[] = {
+static const wt_reproduction_sweep table[] = {
     {"rfa", "tiny", "learning curves",
      "experiment=curve model=rfa,brfa,rfmlp target=mean-power:2,corr-power:3 dim=16 keys=16 "
      "heads=10 n=16,32,64 lambda=1e-3 test-n=100 reps=3"},
@@ -229,37 +232,118 @@ static const wt_reproduction table[] = {
      PARITY "task=and:3 length=10,15,20 online=2048 steps=1000 to-end=yes reps=10"},
 };
 
-const wt_reproduction *wt_reproduction_at(size_t index) {
-    return index < sizeof table / sizeof *table ? &table[index] : NULL;
+enum { ROWS = sizeof table / sizeof *table };
+
+struct wt_reproduction {
+    const char *scale;
+    char *lines; /* as given; NULL = all */
+    uint64_t seed;
+    const wt_reproduction_sweep *sweeps[ROWS];
+    wt_plan *plans[ROWS];
+    size_t count;
+};
+
+/* Whether `word` stands among the lines, between commas; so do all where there are none. */
+static bool is_among(const char *lines, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = lines; at != NULL;) {
+        if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
+            return true;
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    return lines == NULL;
 }
 
-wt_status wt_reproduction_spec(wt_context *context, const wt_reproduction *reproduction,
-                               uint64_t seed, wt_spec *out) {
-    char *text = NULL, seeds[32];
-    wt_status status;
-    *out = (wt_spec){0};
-    WT_TRY(wt_copy_text(context, &text, reproduction->sweep, "a sweep"));
-    for (char *word = text, *next; word != NULL; word = next) {
-        next = strchr(word, ' ');
-        if (next != NULL)
-            *next++ = '\0';
-        WT_TRY(wt_spec_set(context, out, word));
+static wt_status check_words(wt_context *context, const char *scale, const char *lines) {
+    static const char *const scales[] = {"tiny", "quick", "paper"};
+    bool known = false;
+    for (size_t i = 0; i < 3; i++)
+        known |= strcmp(scales[i], scale) == 0;
+    if (!known)
+        return wt_fail(context, WT_USAGE, "scale '%s' is none of tiny, quick and paper", scale);
+    for (const char *at = lines; at != NULL;) {
+        char word[16];
+        int length = (int)strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", length, at);
+        if (!is_among("rfa,recover,sparse", word))
+            return wt_fail(context, WT_USAGE, "'%.*s' is none of rfa, recover and sparse", length,
+                           at);
+        at = at[length] == '\0' ? NULL : at + length + 1;
     }
+    return WT_OK;
+}
+
+static wt_status make_plan(wt_context *context, const wt_reproduction_sweep *one, uint64_t seed,
+                           wt_plan **out) {
+    wt_spec *spec = NULL;
+    char seeds[32];
+    wt_status status;
     snprintf(seeds, sizeof seeds, "seed=%" PRIu64, seed);
-    WT_TRY(wt_spec_set(context, out, seeds));
+    WT_TRY(wt_spec_parse(context, one->sweep, &spec));
+    WT_TRY(wt_spec_set(context, spec, seeds));
+    WT_TRY(wt_plan_make(context, spec, (wt_shard){0, 1}, out));
 done:
-    wt_release(text);
+    wt_spec_free(spec);
     return status;
+}
+
+wt_status wt_reproduction_open(wt_context *context, const char *scale, const char *lines,
+                               uint64_t seed, wt_reproduction **out) {
+    wt_reproduction *made = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(check_words(context, scale, lines));
+    if (seed > INT64_MAX)
+        WT_TRY(wt_fail(context, WT_USAGE, "the seed must be below 2^63 for a store"));
+    WT_TRY(WT_NEW_ZERO(context, &made, 1, "sweeps"));
+    made->seed = seed;
+    if (lines != NULL)
+        WT_TRY(wt_copy_text(context, &made->lines, lines, "lines"));
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(table[i].scale, scale) == 0 && is_among(lines, table[i].line)) {
+            made->scale = table[i].scale;
+            made->sweeps[made->count] = &table[i];
+            WT_TRY(make_plan(context, &table[i], seed, &made->plans[made->count++]));
+        }
+    *out = made;
+    made = NULL;
+done:
+    wt_reproduction_free(made);
+    return status;
+}
+
+void wt_reproduction_free(wt_reproduction *reproduction) {
+    if (reproduction == NULL)
+        return;
+    for (size_t i = 0; i < reproduction->count; i++)
+        wt_plan_free(reproduction->plans[i]);
+    wt_release(reproduction->lines);
+    wt_release(reproduction);
+}
+
+const wt_reproduction_sweep *wt_reproduction_at(const wt_reproduction *reproduction, size_t index) {
+    return index < reproduction->count ? reproduction->sweeps[index] : NULL;
+}
+
+const wt_plan *wt_reproduction_plan(const wt_reproduction *reproduction, size_t index) {
+    return index < reproduction->count ? reproduction->plans[index] : NULL;
 }
 
 #define COMMAND "wattle reproduce --scale "
 
-void wt_reproduction_command(const char *scale, const char *only, uint64_t seed, const char *folder,
-                             char *out, size_t size) {
-    size_t used = (size_t)snprintf(out, size, COMMAND "%s%s%s --seed %" PRIu64 " -o ", scale,
-                                   only == NULL ? "" : " --only ", only == NULL ? "" : only, seed);
-    if (used < size)
-        (void)wt_shell_word(folder, out + used, size - used);
+/* The command that does the same again; to be released. */
+static wt_status spell_command(wt_context *context, const wt_reproduction *all, const char *folder,
+                               char **out) {
+    bool some = all->lines != NULL;
+    size_t bytes = 5 * strlen(folder) + (some ? strlen(all->lines) : 0) + 128;
+    wt_status status = WT_NEW(context, out, bytes, "a command");
+    if (status != WT_OK)
+        return status;
+    size_t used = (size_t)snprintf(*out, bytes, COMMAND "%s%s%s --seed %" PRIu64 " -o ", all->scale,
+                                   some ? " --only " : "", some ? all->lines : "", all->seed);
+    (void)wt_shell_word(folder, *out + used, bytes - used);
+    return WT_OK;
 }
 
 typedef struct {
@@ -281,8 +365,51 @@ static wt_status check_command(void *user, const char *kind, const char *text) {
         wt_quote(wanted->folder, shown, sizeof shown), (int)length, scale, wanted->scale);
 }
 
-wt_status wt_reproduction_check(wt_context *context, wt_store *store, const char *scale,
-                                const char *folder) {
-    check wanted = {context, scale, folder};
-    return wt_store_about(context, store, check_command, &wanted);
+/* Which cells of all sweeps the store has, with a remark a sweep. */
+static wt_status compare(wt_context *context, wt_reproduction *all, wt_store *store,
+                         wt_reproduction_report *report) {
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < all->count; i++) {
+        wt_plan_count count = WT_SIZED(wt_plan_count);
+        WT_TRY(wt_plan_compare(context, all->plans[i], store, &count));
+        report->before += count.done + count.failed;
+        report->failed += count.failed;
+        if (count.wanted > 0)
+            wt_remark(context, "%s: %s, %zu cells to do", all->sweeps[i]->line,
+                      all->sweeps[i]->what, count.wanted);
+    }
+done:
+    return status;
+}
+
+wt_status wt_reproduction_run(wt_context *context, wt_reproduction *reproduction, wt_store *store,
+                              const char *folder, const wt_sweep_options *given,
+                              wt_reproduction_report *out) {
+    check wanted = {context, reproduction->scale, folder};
+    wt_reproduction_report report = {.size = sizeof report};
+    wt_sweep_options options;
+    wt_sweep_report swept = {0};
+    char *command = NULL;
+    wt_status status;
+    WT_INIT(wt_sweep_options, &options);
+    WT_TRY(wt_sized_read(context, "wt_sweep_options", given, &options, sizeof options));
+    WT_TRY(wt_sized_check(context, "wt_reproduction_report", out, sizeof report));
+    WT_TRY(wt_store_about(context, store, check_command, &wanted));
+    WT_TRY(spell_command(context, reproduction, folder, &command));
+    WT_TRY(compare(context, reproduction, store, &report));
+    options.command = command;
+    status = wt_sweep_run_plans(context, reproduction->plans, reproduction->count, store, &options,
+                                &swept);
+    report.done = swept.done;
+    report.failed += swept.failed;
+    report.seconds = swept.seconds;
+    wt_sized_write(out, &report, sizeof report);
+    if (status == WT_INTERRUPTED)
+        status = wt_fail(context, WT_INTERRUPTED,
+                         "interrupted after %zu cells, which are kept in %s; the same command goes "
+                         "on from there",
+                         report.done + report.before, wt_store_shown(store));
+done:
+    wt_release(command);
+    return status;
 }

@@ -164,30 +164,86 @@ static wt_status parse(reading *file) {
     return WT_OK;
 }
 
-wt_status wt_spec_read(wt_context *context, const char *path, wt_spec *out) {
+static wt_status read_file(wt_context *context, const char *path, wt_spec *out) {
     wt_source source = {.file = -1};
     char *text = NULL;
     wt_status status;
-    *out = (wt_spec){0};
     WT_TRY(wt_source_open(context, path, &source));
     WT_TRY(wt_copy_text(context, &out->path, source.shown, "the path of a sweep"));
-    if (source.bytes > MOST_BYTES) {
-        status = wt_fail(context, WT_CONFIG, "%s: is too large for the description of a sweep",
-                         out->path);
-        goto done;
-    }
+    if (source.bytes > MOST_BYTES)
+        WT_TRY(wt_fail(context, WT_CONFIG, "%s: is too large for the description of a sweep",
+                       out->path));
     WT_TRY(WT_NEW(context, &text, (size_t)source.bytes + 1, "the description of a sweep"));
     int64_t got = wt_source_read(&source, 0, text, (size_t)source.bytes);
-    if (got < 0) {
-        status = wt_fail(context, WT_IO, "%s: cannot be read", out->path);
-        goto done;
-    }
+    if (got < 0)
+        WT_TRY(wt_fail(context, WT_IO, "%s: cannot be read", out->path));
     reading file = {.context = context, .spec = out, .text = text, .bytes = (size_t)got};
     WT_TRY(parse(&file));
 done:
     wt_release(text);
     wt_source_close(&source);
     return status;
+}
+
+/* An empty specification filled by `fill`. */
+static wt_status make(wt_context *context, const char *from, wt_spec **out,
+                      wt_status (*fill)(wt_context *context, const char *from, wt_spec *spec)) {
+    wt_status status;
+    *out = NULL;
+    WT_TRY(WT_NEW_ZERO(context, out, 1, "a sweep"));
+    WT_TRY(fill(context, from, *out));
+done:
+    if (status != WT_OK) {
+        wt_spec_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+wt_status wt_spec_load(wt_context *context, const char *path, wt_spec **out) {
+    return make(context, path, out, read_file);
+}
+
+/* Length of a key with "=" behind it, 0 = there is none: what else has a "=" is part of a value
+ * with blanks in it. */
+static size_t key_length(const char *text) {
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return text[length] == '=' ? length : 0;
+}
+
+/* Length of the value that starts here, up to the blank before the next key. */
+static size_t value_length(const char *text) {
+    size_t length = 0;
+    while (text[length] != '\0' && (text[length] != ' ' || key_length(text + length + 1) == 0))
+        length++;
+    return length;
+}
+
+static wt_status read_line(wt_context *context, const char *line, wt_spec *spec) {
+    char *text = NULL;
+    wt_status status;
+    WT_TRY(wt_copy_text(context, &text, line, "a sweep"));
+    for (char *at = text; *at != '\0';) {
+        size_t key = key_length(at);
+        if (key == 0)
+            WT_TRY(wt_fail(context, WT_USAGE, "'%s' is not of the form key=grid", at));
+        size_t whole = key + 1 + value_length(at + key + 1);
+        char *next = at + whole + (at[whole] == ' ');
+        at[whole] = '\0';
+        WT_TRY(wt_spec_set(context, spec, at));
+        at = next;
+    }
+done:
+    wt_release(text);
+    return status;
+}
+
+wt_status wt_spec_add_line(wt_context *context, wt_spec *spec, const char *line) {
+    return read_line(context, line, spec);
+}
+
+wt_status wt_spec_parse(wt_context *context, const char *text, wt_spec **out) {
+    return make(context, text, out, read_line);
 }
 
 wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment) {
@@ -228,10 +284,12 @@ wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out) {
 }
 
 void wt_spec_free(wt_spec *spec) {
+    if (spec == NULL)
+        return;
     for (size_t i = 0; i < spec->count; i++) {
         wt_release(spec->entries[i].key);
         wt_release(spec->entries[i].text);
     }
     wt_release(spec->path);
-    *spec = (wt_spec){0};
+    wt_release(spec);
 }

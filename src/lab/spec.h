@@ -1,14 +1,9 @@
-/* What a sweep is to do, as it is written: keys and grids, from an INI file and from options.
- *
- *     [sweep]
- *     experiment = curve
- *     n = 16:512:x2
- *
- * Keys are the parameters of the experiment, `seed` (a grid) and `reps` (a number). */
+/* What a sweep is to do, as it is written, from within. */
 #ifndef WT_LAB_SPEC_H
 #define WT_LAB_SPEC_H
 
 #include "base/context.h"
+#include "wattle/sweep.h"
 
 #define WT_SPEC_LINE 198 /* characters a line may have: Debian's build of inih takes no more */
 
@@ -19,18 +14,15 @@ typedef struct wt_spec_entry {
     int line; /* in the file; 0 = set by an option */
 } wt_spec_entry;
 
-typedef struct wt_spec {
+struct wt_spec {
     char *path; /* as sentences show it; NULL = no file */
     wt_spec_entry entries[WT_SPEC_MOST];
     size_t count;
-} wt_spec;
+};
 
-/* WT_CONFIG with file, line and reason when it makes no sense; WT_NO_INPUT when there is none. To
- * be freed in any case. */
-wt_status wt_spec_read(wt_context *context, const char *path, wt_spec *out);
-/* "key=grid" in place of what the file says, or beside it. WT_USAGE when it is not of that form. */
-wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment);
-void wt_spec_free(wt_spec *spec);
+/* Sets all words of "experiment=curve n=16:512:x2 ..", as wt_spec_line gives them: values may have
+ * blanks in them. What was read before a failure stays. */
+wt_status wt_spec_add_line(wt_context *context, wt_spec *spec, const char *line);
 
 /* "experiment=curve n=16:512:x2 ..": all there is, in one line; to be released. */
 wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out);

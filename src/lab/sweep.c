@@ -7,8 +7,10 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "lab/engine.h"
 #include "lab/slots.h"
+#include "linalg/linalg.h"
 
 #define UNSAVED_SECONDS 0.1 /* of computing that may wait for a commit */
 
@@ -164,34 +166,10 @@ done:
     return status;
 }
 
-/* Calls `take` with the meaning of every experiment of the plan. */
-static wt_status each_meaning(wt_context *context, const wt_plan *plan, wt_store *store,
-                              wt_status (*take)(wt_context *context, wt_store *store,
-                                                const char *experiment, const char *meaning)) {
-    const wt_experiment *last = NULL;
-    char *meaning = NULL;
-    wt_status status = WT_OK;
-    for (size_t g = 0; g < plan->group_count; g++) {
-        if (plan->groups[g].experiment == last)
-            continue;
-        last = plan->groups[g].experiment;
-        wt_release(meaning);
-        WT_TRY(wt_cell_meaning(context, last, &meaning));
-        WT_TRY(take(context, store, last->name, meaning));
-    }
-done:
-    wt_release(meaning);
-    return status;
-}
-
-wt_status wt_sweep_check(wt_context *context, const wt_plan *plan, wt_store *store) {
-    return each_meaning(context, plan, store, wt_store_agree);
-}
-
 static wt_status declare(const job *work, wt_plan *const *plans, size_t count) {
     wt_status status = WT_OK;
     for (size_t i = 0; i < count; i++)
-        WT_TRY(each_meaning(work->context, plans[i], work->store, wt_store_declare));
+        WT_TRY(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
     if (work->options->command != NULL)
         WT_TRY(wt_store_note(work->context, work->store, "command", work->options->command));
     for (size_t i = 0; i < count; i++)
@@ -270,7 +248,8 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
                 .engine = {.context = context, .workers = options->workers, .apart = true},
                 .what = "cells"};
     wt_status status;
-    *report = (wt_sweep_report){0};
+    *report = (wt_sweep_report){.size = sizeof *report};
+    work.stored = *report;
     work.engine.what = work.what;
     WT_TRY(drop_doubles(context, plans, count));
     WT_TRY(list_units(&work, plans, count));
@@ -294,7 +273,67 @@ done:
     return status;
 }
 
+void wt_sweep_options_init(wt_sweep_options *options, size_t size) {
+    wt_sweep_options full = {.size = size, .version = "", .machine = ""};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
 wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
-                       const wt_sweep_options *options, wt_sweep_report *report) {
-    return wt_sweep_run_plans(context, &plan, 1, store, options, report);
+                       const wt_sweep_options *given, wt_sweep_report *out) {
+    wt_sweep_options options;
+    wt_sweep_report report;
+    wt_status status;
+    WT_INIT(wt_sweep_options, &options);
+    WT_TRY(wt_sized_read(context, "wt_sweep_options", given, &options, sizeof options));
+    WT_TRY(wt_sized_check(context, "wt_sweep_report", out, sizeof report));
+    status = wt_sweep_run_plans(context, &plan, 1, store, &options, &report);
+    wt_sized_write(out, &report, sizeof report);
+done:
+    return status;
+}
+
+/* ---- what it will take ------------------------------------------------------------------------
+ */
+
+enum { ORDER = 384 };
+
+/* Of one product on one thread; the best of ten, as other programs may be running. */
+wt_status wt_sweep_rate(wt_context *context, double *out) {
+    double *a = NULL, best = INFINITY;
+    size_t order = ORDER, square = order * order;
+    int threads = wt_context_threads(context);
+    wt_status status;
+    WT_TRY(WT_NEW2(context, &a, 3, square, "a product to measure"));
+    for (size_t i = 0; i < 2 * square; i++)
+        a[i] = 1;
+    WT_TRY(wt_context_set_threads(context, 1));
+    for (int i = 0; i < 10; i++) {
+        double began = wt_clock();
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, order, order, order, 1, a, order, a + square,
+                       order, 0, a + 2 * square, order));
+        best = fmin(best, wt_clock() - began);
+    }
+    *out = 2.0 * ORDER * ORDER * ORDER / best;
+done:
+    (void)wt_context_set_threads(context, threads);
+    wt_release(a);
+    return status;
+}
+
+wt_status wt_plan_estimate(wt_context *context, const wt_plan *plan, size_t workers, double rate,
+                           wt_plan_cost *out) {
+    wt_plan_cost found = {.size = sizeof found};
+    wt_cost cost;
+    wt_status status;
+    WT_TRY(wt_sized_check(context, "wt_plan_cost", out, sizeof found));
+    WT_TRY(wt_plan_total(context, plan, &cost));
+    if (workers == 0)
+        workers = (size_t)wt_context_threads(context);
+    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
+    found.seconds = cost.flops / rate / used;
+    found.bytes = cost.bytes * used;
+    wt_sized_write(out, &found, sizeof found);
+done:
+    return status;
 }

@@ -82,41 +82,6 @@ size_t wt_rerun_numbers(wt_script *out, const wt_least_numbers *numbers) {
     return numbers->count + numbers->more;
 }
 
-/* Length of a key with "=" behind it, 0 = there is none: what else has a "=" is part of a value
- * with blanks in it. */
-static size_t key_length(const char *text) {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return text[length] == '=' ? length : 0;
-}
-
-/* Length of the value that starts here, up to the blank before the next key. */
-static size_t value_length(const char *text) {
-    size_t length = 0;
-    while (text[length] != '\0' && (text[length] != ' ' || key_length(text + length + 1) == 0))
-        length++;
-    return length;
-}
-
-static wt_status read_spec(wt_context *context, const char *sweep, wt_spec *out) {
-    char *text = NULL;
-    wt_status status;
-    WT_TRY(wt_copy_text(context, &text, sweep, "a sweep"));
-    for (char *at = text; *at != '\0';) {
-        size_t key = key_length(at), whole = key > 0 ? key + 1 + value_length(at + key + 1) : 0;
-        if (whole == 0) {
-            status = WT_USAGE;
-            break;
-        }
-        char *next = at + whole + (at[whole] == ' ');
-        at[whole] = '\0';
-        WT_TRY(wt_spec_set(context, out, at));
-        at = next;
-    }
-done:
-    wt_release(text);
-    return status;
-}
-
 static bool fits_line(const wt_spec_entry *entry) {
     return strlen(entry->key) + strlen(" = ") + strlen(entry->text) <= WT_SPEC_LINE;
 }
@@ -124,12 +89,15 @@ static bool fits_line(const wt_spec_entry *entry) {
 /* What is no sweep of ours any more is written as far as it can be read. */
 static void each_entry(wt_script *out, const char *sweep,
                        void (*take)(wt_script *out, const wt_spec_entry *entry)) {
-    wt_spec spec = {0};
-    if (read_spec(out->context, sweep, &spec) == WT_MEMORY)
+    wt_spec *spec;
+    wt_status status = wt_spec_parse(out->context, "", &spec);
+    if (status == WT_OK)
+        status = wt_spec_add_line(out->context, spec, sweep);
+    if (status == WT_MEMORY)
         out->status = WT_MEMORY;
-    for (size_t i = 0; i < spec.count; i++)
-        take(out, &spec.entries[i]);
-    wt_spec_free(&spec);
+    for (size_t i = 0; spec != NULL && i < spec->count; i++)
+        take(out, &spec->entries[i]);
+    wt_spec_free(spec);
 }
 
 static void add_line(wt_script *out, const wt_spec_entry *entry) {
@@ -179,14 +147,14 @@ static wt_status note_cell(void *user, const char *hash) {
 wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
                          uint32_t number, uint32_t *out) {
     making work = {results, number, out};
-    wt_spec spec = {0};
+    wt_spec *spec = NULL;
     wt_status status;
     if (results->count == 0)
         return WT_OK;
-    WT_TRY(read_spec(context, sweep, &spec));
-    WT_TRY(wt_plan_walk(context, &spec, note_cell, &work));
+    WT_TRY(wt_spec_parse(context, sweep, &spec));
+    WT_TRY(wt_plan_walk(context, spec, note_cell, &work));
 done:
-    wt_spec_free(&spec);
+    wt_spec_free(spec);
     /* A sweep of another version is none of ours; anything else is a failure. */
     return status == WT_USAGE || status == WT_CONFIG || status == WT_DATA ? WT_OK : status;
 }

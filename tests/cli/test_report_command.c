@@ -230,7 +230,7 @@ static void wrong_words_are_told(void **state) {
     CHECK_SAYS(run_in_folder("reproduce --only rfa,rfb -o all"), 64,
                "'rfb' is none of rfa, recover");
     CHECK_SAYS(run_in_folder("reproduce --scale tiny --seed 9223372036854775808 -o all"), 64,
-               "--seed must be below 2^63");
+               "the seed must be below 2^63");
     CHECK_SAYS(run_in_folder("reproduce --scale huge -o all"), 64, "huge");
     CHECK_SAYS(run_in_folder("reproduce --scale tiny --only recover -o none/all"), 73, "none/all");
 }

@@ -141,7 +141,7 @@ static void invariant_6_cells_of_others_are_told(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char sql[256];
         wt_store *store;
-        wt_plan plan;
+        wt_plan *plan;
         size_t count = 0;
         assert_int_equal(fill(state), 0);
         snprintf(sql, sizeof sql,
@@ -153,7 +153,7 @@ static void invariant_6_cells_of_others_are_told(void **state) {
         CHECK_FAILS(context, wt_store_walk(context, store, NULL, count_record, &count), WT_DATA,
                     cases[i].words);
         CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA, "is damaged");
-        wt_plan_free(&plan);
+        wt_plan_free(plan);
         wt_store_free(store);
     }
 }
@@ -186,7 +186,7 @@ static void parameters_out_of_range_are_told(void **state) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char sql[256];
         wt_store *store;
-        wt_plan plan;
+        wt_plan *plan;
         assert_int_equal(fill(state), 0);
         snprintf(sql, sizeof sql,
                  "UPDATE cell SET state = 'failed', parameters = replace(parameters,"
@@ -197,7 +197,7 @@ static void parameters_out_of_range_are_told(void **state) {
         CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA,
                     "no sound value of 'length'");
         assert_non_null(strstr(wt_context_message(context), "is damaged: cell "));
-        wt_plan_free(&plan);
+        wt_plan_free(plan);
         wt_store_free(store);
     }
 }

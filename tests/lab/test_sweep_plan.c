@@ -7,17 +7,17 @@
 #include "check.h"
 #include "lab/curve_cell.h"
 
-static void set_all(wt_context *context, wt_spec *spec, const char *const *keys) {
-    *spec = (wt_spec){0};
+static void set_all(wt_context *context, wt_spec **spec, const char *const *keys) {
+    CHECK_OK(context, wt_spec_parse(context, "", spec));
     for (; *keys != NULL; keys++)
-        CHECK_OK(context, wt_spec_set(context, spec, *keys));
+        CHECK_OK(context, wt_spec_set(context, *spec, *keys));
 }
 
-static void make(wt_context *context, const char *const *keys, wt_shard shard, wt_plan *out) {
-    wt_spec spec;
+static void make(wt_context *context, const char *const *keys, wt_shard shard, wt_plan **out) {
+    wt_spec *spec;
     set_all(context, &spec, keys);
-    CHECK_OK(context, wt_plan_make(context, &spec, shard, out));
-    wt_spec_free(&spec);
+    CHECK_OK(context, wt_plan_make(context, spec, shard, out));
+    wt_spec_free(spec);
 }
 
 static const wt_shard all_of_it = {0, 1};
@@ -34,20 +34,20 @@ static void names_stay_what_they_are(void **state) {
                           "reps=1",
                           "seed=9",
                           NULL};
-    wt_plan plan;
+    wt_plan *plan;
     char *text;
     make(*state, keys, all_of_it, &plan);
-    assert_int_equal(plan.cell_count, 1);
-    CHECK_OK(*state, wt_plan_parameters(*state, &plan, &plan.groups[0], 0, &text));
+    assert_int_equal(plan->cell_count, 1);
+    CHECK_OK(*state, wt_plan_parameters(*state, plan, &plan->groups[0], 0, &text));
     assert_string_equal(
         text,
         "{\"activation\":\"relu\",\"bias\":0.0,\"dim\":8,\"heads\":60,\"keys\":6,\"lambda\":0.001,"
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
-    assert_string_equal(plan.cells[0].hash,
+    assert_string_equal(plan->cells[0].hash,
                         "b1744d02059f75606c010c56ff38d18969c7be099d76ad712379f09ee1cf0ae1");
     wt_release(text);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
 }
 
 typedef struct {
@@ -71,25 +71,25 @@ static void every_cell_has_the_name_of_its_parameters(void **state) {
         {"experiment=train", "m=20,30", "length=12", "dropout=0,0.1", "reps=2", NULL},
         {"experiment=threshold", "m=20,30", "length=12,15", "reps=2", NULL}};
     for (size_t s = 0; s < sizeof sweeps / sizeof *sweeps; s++) {
-        wt_plan plan;
-        wt_spec spec;
+        wt_plan *plan;
+        wt_spec *spec;
         make(*state, sweeps[s], all_of_it, &plan);
-        for (size_t g = 0; g < plan.group_count; g++)
-            for (size_t i = 0; i < plan.groups[g].trial.count; i++) {
-                const wt_plan_group *group = &plan.groups[g];
+        for (size_t g = 0; g < plan->group_count; g++)
+            for (size_t i = 0; i < plan->groups[g].trial.count; i++) {
+                const wt_plan_group *group = &plan->groups[g];
                 char *text, hash[WT_HASH_TEXT];
-                CHECK_OK(*state, wt_plan_parameters(*state, &plan, group, i, &text));
+                CHECK_OK(*state, wt_plan_parameters(*state, plan, group, i, &text));
                 CHECK_OK(*state,
                          wt_cell_hash(*state, group->experiment, text, group->trial.seed, hash));
-                assert_string_equal(plan.cells[group->first + i].hash, hash);
+                assert_string_equal(plan->cells[group->first + i].hash, hash);
                 wt_release(text);
             }
-        following all = {&plan, 0};
+        following all = {plan, 0};
         set_all(*state, &spec, sweeps[s]);
-        CHECK_OK(*state, wt_plan_walk(*state, &spec, follow, &all));
-        assert_int_equal(all.at, plan.cell_count);
-        wt_spec_free(&spec);
-        wt_plan_free(&plan);
+        CHECK_OK(*state, wt_plan_walk(*state, spec, follow, &all));
+        assert_int_equal(all.at, plan->cell_count);
+        wt_spec_free(spec);
+        wt_plan_free(plan);
     }
 }
 
@@ -101,68 +101,68 @@ static void grids_make_groups_and_cells(void **state) {
                           "reps=3",
                           "seed=4,2",
                           NULL};
-    wt_plan plan;
+    wt_plan *plan;
     make(*state, keys, all_of_it, &plan);
-    assert_int_equal(plan.group_count, 2 * 2 * 3 * 2);
-    assert_int_equal(plan.cell_count, 3 * plan.group_count);
+    assert_int_equal(plan->group_count, 2 * 2 * 3 * 2);
+    assert_int_equal(plan->cell_count, 3 * plan->group_count);
     double wanted[] = {16, 64, 128}; /* increasing, each once */
-    for (size_t g = 0; g < plan.group_count; g++)
-        assert_memory_equal(plan.groups[g].trial.sizes, wanted, sizeof wanted);
-    for (size_t i = 0; i < plan.cell_count; i++)
+    for (size_t g = 0; g < plan->group_count; g++)
+        assert_memory_equal(plan->groups[g].trial.sizes, wanted, sizeof wanted);
+    for (size_t i = 0; i < plan->cell_count; i++)
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(plan.cells[i].hash, plan.cells[j].hash);
-    wt_plan_free(&plan);
+            assert_string_not_equal(plan->cells[i].hash, plan->cells[j].hash);
+    wt_plan_free(plan);
 }
 
 /* What means nothing for a model does not multiply its cells. */
 static void equal_cells_are_one(void **state) {
     const char *keys[] = {"experiment=curve", "target=corr:1", "model=rfa-inf", "heads=10,20,40",
                           "bias=1,2",         "n=16",          "reps=1",        NULL};
-    wt_plan plan;
+    wt_plan *plan;
     make(*state, keys, all_of_it, &plan);
-    assert_int_equal(plan.cell_count, 1);
-    wt_plan_free(&plan);
+    assert_int_equal(plan->cell_count, 1);
+    wt_plan_free(plan);
     keys[2] = "model=brfa";
     make(*state, keys, all_of_it, &plan);
-    assert_int_equal(plan.cell_count, 6);
-    wt_plan_free(&plan);
+    assert_int_equal(plan->cell_count, 6);
+    wt_plan_free(plan);
 }
 
 static void the_same_number_has_one_name(void **state) {
     const char *grid[] = {"experiment=recover", "noise=0.1:0.4:0.1", "reps=1", NULL};
     const char *list[] = {"experiment=recover", "noise=0.1,.2,3e-1,0.40", "reps=1", NULL};
-    wt_plan one, two;
+    wt_plan *one, *two;
     make(*state, grid, all_of_it, &one);
     make(*state, list, all_of_it, &two);
-    assert_int_equal(one.cell_count, 4);
+    assert_int_equal(one->cell_count, 4);
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(one.cells[i].hash, two.cells[i].hash);
-    wt_plan_free(&one);
-    wt_plan_free(&two);
+        assert_string_equal(one->cells[i].hash, two->cells[i].hash);
+    wt_plan_free(one);
+    wt_plan_free(two);
 }
 
 static void shards_part_the_groups(void **state) {
     const char *keys[] = {"experiment=curve", "target=corr:1", "n=16:64:x2", "reps=40", NULL};
-    wt_plan whole, part;
+    wt_plan *whole, *part;
     size_t found = 0;
     make(*state, keys, all_of_it, &whole);
     for (size_t i = 0; i < 3; i++) {
         make(*state, keys, (wt_shard){i, 3}, &part);
         /* 40 coins of three sides: 2 or fewer of one side has a chance of 3e-5, and the draw is
          * fixed by the names */
-        assert_true(part.group_count > 2);
-        found += part.group_count;
-        for (size_t g = 0; g < part.group_count; g++) {
+        assert_true(part->group_count > 2);
+        found += part->group_count;
+        for (size_t g = 0; g < part->group_count; g++) {
             size_t same = 0;
-            for (size_t h = 0; h < whole.group_count; h++)
-                same += strcmp(part.cells[part.groups[g].first].hash,
-                               whole.cells[whole.groups[h].first].hash) == 0;
+            for (size_t h = 0; h < whole->group_count; h++)
+                same += strcmp(part->cells[part->groups[g].first].hash,
+                               whole->cells[whole->groups[h].first].hash) == 0;
             assert_int_equal(same, 1);
         }
-        wt_plan_free(&part);
+        wt_plan_free(part);
     }
-    assert_int_equal(found, whole.group_count);
-    wt_plan_free(&whole);
+    assert_int_equal(found, whole->group_count);
+    wt_plan_free(whole);
 }
 
 /* A parameter that came later is in the name of a cell only where it says something, so that cells
@@ -173,14 +173,14 @@ static void later_parameters_leave_names_alone(void **state) {
                                           "fixed-length=0", NULL};
     static const char *const set[] = {"experiment=construct", "length=16", "reps=1",
                                       "fixed-length=8", NULL};
-    wt_plan one, two, three;
+    wt_plan *one, *two, *three;
     char *text, *meaning;
     make(*state, without, all_of_it, &one);
     make(*state, at_rest, all_of_it, &two);
     make(*state, set, all_of_it, &three);
-    assert_string_equal(one.cells[0].hash, two.cells[0].hash);
-    assert_string_not_equal(one.cells[0].hash, three.cells[0].hash);
-    const wt_plan_group *group = &one.groups[0];
+    assert_string_equal(one->cells[0].hash, two->cells[0].hash);
+    assert_string_not_equal(one->cells[0].hash, three->cells[0].hash);
+    const wt_plan_group *group = &one->groups[0];
     CHECK_OK(*state,
              wt_cell_parameters(*state, group->experiment, &group->trial, 0, WT_CELL_WHOLE, &text));
     assert_null(strstr(text, "fixed-length"));
@@ -194,9 +194,9 @@ static void later_parameters_leave_names_alone(void **state) {
     wt_release(meaning);
     wt_release(text);
     json_decref(object);
-    wt_plan_free(&one);
-    wt_plan_free(&two);
-    wt_plan_free(&three);
+    wt_plan_free(one);
+    wt_plan_free(two);
+    wt_plan_free(three);
     const wt_experiment *experiment;
     for (size_t i = 0; (experiment = wt_experiment_at(i)) != NULL; i++)
         for (size_t p = 0; p < experiment->parameter_count; p++)
@@ -227,25 +227,25 @@ static void parameters_and_metrics_share_no_name(void **state) {
 /* Values go to text and back: what retry relies on. */
 static void values_come_back(void **state) {
     const char *keys[] = {"experiment=recover", "known-heads=no", "noise=0.125", "reps=1", NULL};
-    wt_plan plan;
+    wt_plan *plan;
     wt_value values[64];
     uint64_t rep;
     char *text, *again;
     make(*state, keys, all_of_it, &plan);
-    CHECK_OK(*state, wt_plan_parameters(*state, &plan, &plan.groups[0], 0, &text));
+    CHECK_OK(*state, wt_plan_parameters(*state, plan, &plan->groups[0], 0, &text));
     json_t *object = json_loads(text, 0, NULL);
-    CHECK_OK(*state, wt_cell_read(*state, plan.groups[0].experiment, object, values, &rep));
+    CHECK_OK(*state, wt_cell_read(*state, plan->groups[0].experiment, object, values, &rep));
     wt_trial trial = {.values = values, .rep = rep};
-    CHECK_OK(*state, wt_cell_parameters(*state, plan.groups[0].experiment, &trial, 0, WT_CELL_WHOLE,
-                                        &again));
+    CHECK_OK(*state, wt_cell_parameters(*state, plan->groups[0].experiment, &trial, 0,
+                                        WT_CELL_WHOLE, &again));
     assert_string_equal(text, again);
     json_object_del(object, "noise");
-    CHECK_FAILS(*state, wt_cell_read(*state, plan.groups[0].experiment, object, values, &rep),
+    CHECK_FAILS(*state, wt_cell_read(*state, plan->groups[0].experiment, object, values, &rep),
                 WT_DATA, "no sound value of 'noise'");
     json_decref(object);
     wt_release(text);
     wt_release(again);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
 }
 
 /* The cell of a sweep is the repetition that `wattle curve` computes, to the bit. */
@@ -270,9 +270,9 @@ static void a_curve_cell_is_a_curve(void **state) {
         .size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
     wt_curve_point points[2];
     double metrics[2 * 5];
-    wt_plan plan;
+    wt_plan *plan;
     make(*state, keys, all_of_it, &plan);
-    const wt_plan_group *group = &plan.groups[1];
+    const wt_plan_group *group = &plan->groups[1];
     wt_curve_setting setting = {
         .model = {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 8},
         .problem = {.size = sizeof(wt_problem_spec), .token_scale = 1, .dim = 4, .keys = 3},
@@ -295,7 +295,7 @@ static void a_curve_cell_is_a_curve(void **state) {
         assert_true(metrics[5 * i + 4] == points[i].lambda_at_end);
     }
     assert_true(metrics[4] == 1);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
 }
 
 static double metric(const wt_experiment *experiment, const double *metrics, const char *name) {
@@ -310,25 +310,25 @@ static double metric(const wt_experiment *experiment, const double *metrics, con
 static void a_recover_cell_recovers(void **state) {
     const char *keys[] = {"experiment=recover", "heads=1", "dim=4", "reps=1", NULL};
     double metrics[32];
-    wt_plan plan;
+    wt_plan *plan;
     wt_cost cost;
     make(*state, keys, all_of_it, &plan);
-    const wt_experiment *experiment = plan.groups[0].experiment;
-    CHECK_OK(*state, experiment->run(*state, &plan.groups[0].trial, metrics));
+    const wt_experiment *experiment = plan->groups[0].experiment;
+    CHECK_OK(*state, experiment->run(*state, &plan->groups[0].trial, metrics));
     assert_true(metric(experiment, metrics, "success") == 1);
     assert_true(metric(experiment, metrics, "test_error") < 1e-7);
     assert_true(metric(experiment, metrics, "samples") ==
                 ceil(5 * metric(experiment, metrics, "least_samples")));
-    CHECK_OK(*state, wt_plan_cost(*state, &plan, &cost));
+    CHECK_OK(*state, wt_plan_total(*state, plan, &cost));
     assert_true(cost.flops > 0 && cost.bytes > 0);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
     /* sculpt says that it cannot: a cell without success, not one that failed */
     const char *hopeless[] = {"experiment=recover", "heads=4", "dim=4",
                               "method=sculpt",      "reps=1",  NULL};
     make(*state, hopeless, all_of_it, &plan);
-    CHECK_OK(*state, experiment->run(*state, &plan.groups[0].trial, metrics));
+    CHECK_OK(*state, experiment->run(*state, &plan->groups[0].trial, metrics));
     assert_true(metric(experiment, metrics, "success") == 0);
-    wt_plan_free(&plan);
+    wt_plan_free(plan);
 }
 
 static void bad_values_are_told(void **state) {
@@ -348,12 +348,12 @@ static void bad_values_are_told(void **state) {
         {{"experiment=curve", "target=corr:1", "n=16:2000000:1", NULL}, "more than"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        wt_spec spec;
-        wt_plan plan;
+        wt_spec *spec;
+        wt_plan *plan;
         set_all(*state, &spec, bad[i].keys);
-        CHECK_FAILS(*state, wt_plan_make(*state, &spec, all_of_it, &plan), WT_USAGE, bad[i].words);
-        wt_plan_free(&plan);
-        wt_spec_free(&spec);
+        CHECK_FAILS(*state, wt_plan_make(*state, spec, all_of_it, &plan), WT_USAGE, bad[i].words);
+        wt_plan_free(plan);
+        wt_spec_free(spec);
     }
 }
 

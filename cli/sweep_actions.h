@@ -1,9 +1,9 @@
 /* What `wattle sweep` can do: a row of the table in cmd_sweep.c and a function each. */
-#ifndef CLI_SWEEP_H
-#define CLI_SWEEP_H
+#ifndef CLI_SWEEP_ACTIONS_H
+#define CLI_SWEEP_ACTIONS_H
 
 #include "command.h"
-#include "lab/sweep.h"
+#include "wattle/sweep.h"
 
 typedef struct cli_sweep_values {
     const char *store, *shard, *experiment, *output;
@@ -18,7 +18,7 @@ typedef struct cli_sweep_identity {
     char command[CLI_COMMAND_BYTES], machine[CLI_MACHINE_BYTES], version[CLI_VERSION_BYTES];
 } cli_sweep_identity;
 /* Options that point into `self`, whose command the caller fills. */
-wt_sweep_options cli_sweep_describe(cli_sweep_identity *self, size_t workers);
+void cli_sweep_describe(cli_sweep_identity *self, size_t workers, wt_sweep_options *out);
 
 /* WT_USAGE when there are too many, before a store is made for them. */
 wt_status cli_sweep_workers(cli_call *call, size_t workers);
@@ -39,12 +39,6 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
 
 /* WT_USAGE, with the names there are, unless it is one of them or NULL. */
 wt_status cli_sweep_experiment(cli_call *call, const char *name);
-
-/* Flops a second of this machine, measured, and what a plan takes by them, about; NaN = not known.
- */
-wt_status cli_sweep_rate(wt_context *context, double *out);
-wt_status cli_sweep_seconds(wt_context *context, const wt_plan *plan, size_t workers, double rate,
-                            double *seconds, double *bytes);
 
 /* "3/8", or what the job array of SLURM says where the option is not given; all in one otherwise.
  */

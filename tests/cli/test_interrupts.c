@@ -1,0 +1,75 @@
+/* Ctrl-C while cells are computed: the first lets those in hand come to their end, the second
+ * leaves them; both end with exit code 75, and what was finished is kept. (The third ends the
+ * program: test_terminal.c.) */
+#define _GNU_SOURCE
+#include <sys/stat.h>
+
+#include "cli/run.h"
+
+/* Work whose first cell takes minutes. */
+static const char *const endless[] = {
+    "sweep run {tmp}/long.ini --store {tmp}/long.db --workers 1 -q",
+    "curve --model rfa-inf --target mean-power:2 --dim 64 --keys 64 --n 3000 --reps 2 --test-n 9 "
+    "-q",
+    "search --task parity:7 --length 70 --samples 300 --noise 0.3 --trials 2 --threads 2 -q",
+    "threshold --task and:2 --model mlp --hidden 40 --length 20 --samples 50:60 --trials 4 "
+    "--steps 100000000 --success 1 --noise 0.4 --keep-ambiguous --restarts 1 --threads 2 -q",
+};
+
+/* A first signal that comes before the cell ends the program: it is then given more time, as much
+ * as the machine needs. */
+static void a_second_one_leaves_the_cells_in_hand(void **state) {
+    (void)state;
+    FILE *file = fopen(run_line("{tmp}/long.ini"), "w");
+    assert_non_null(file);
+    fputs("[sweep]\nexperiment = train\nlength = 20\nonline = 64\nsteps = 100000000\n"
+          "to-end = yes\nvalidation-samples = 10\ntest-samples = 10\nreps = 1\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        bool goes_on = false;
+        int status = 0;
+        for (double pause = 0.3; !goes_on; pause *= 2) {
+            pid_t child = run_start(run_line(endless[i]), -1);
+            run_pause(pause);
+            run_signal(child, SIGINT);
+            run_pause(pause);
+            goes_on = !run_has_ended(child);
+            status = run_end(child, SIGINT);
+        }
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 75)
+            fail_msg("'%s' ended with %d", endless[i], status);
+    }
+}
+
+/* Short trials by the thousand: the file has whole ones. */
+static void searches_keep_their_trials(void **state) {
+    (void)state;
+    const char *path = run_line("{tmp}/trials.csv");
+    struct stat about;
+    for (double pause = 0.2; stat(path, &about) != 0; pause *= 2) {
+        pid_t child = run_start(run_line("search --task and:3 --length 40 --samples 10:40:10 "
+                                         "--trials 1000000 -q -o {tmp}/trials.csv"),
+                                -1);
+        run_pause(pause);
+        int status = run_end(child, SIGINT);
+        if (WIFEXITED(status)) /* else it was not yet listening */
+            assert_int_equal(WEXITSTATUS(status), 75);
+        path = run_line("{tmp}/trials.csv");
+    }
+    size_t lines = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        lines += c == '\n';
+    fclose(file);
+    assert_true(lines > 1 && (lines - 1) % 4 == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_one_leaves_the_cells_in_hand),
+        cmocka_unit_test(searches_keep_their_trials),
+    };
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
+}
