@@ -65,7 +65,10 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
         const wt_field *parameter = &experiment->parameters[i];
         bool grouped = experiment->group != NULL && strcmp(parameter->name, experiment->group) == 0;
         wt_value value = trial->values[i];
-        if (grouped && part == WT_CELL_GROUP)
+        if (grouped && part != WT_CELL_WHOLE)
+            continue;
+        if (part == WT_CELL_TOGETHER && experiment->together != NULL &&
+            strcmp(parameter->name, experiment->together) == 0)
             continue;
         if (!is_named(parameter, value))
             continue;

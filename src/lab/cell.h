@@ -11,8 +11,9 @@
 #include "lab/experiment.h"
 #include "wattle/store.h"
 
-/* A group is named by the same text without the grouped parameter. */
-typedef enum wt_cell_part { WT_CELL_WHOLE, WT_CELL_GROUP } wt_cell_part;
+/* A group is named by the same text without the grouped parameter, groups that are computed
+ * together by that without theirs. */
+typedef enum wt_cell_part { WT_CELL_WHOLE, WT_CELL_GROUP, WT_CELL_TOGETHER } wt_cell_part;
 
 /* {"dim":8, .., "rep":0} of a trial, `size` in the place of the grouped parameter. To be released.
  */

@@ -33,7 +33,10 @@ struct wt_experiment {
     const wt_field *parameters; /* named like the long options of the command that does the same */
     size_t parameter_count;
     const char *group; /* name of the grouped parameter; NULL = none */
-    size_t reps;       /* unless the sweep says otherwise */
+    /* Name of a parameter whose values are computed together, by run_together, where all else is
+     * equal; NULL = none. There is a grouped parameter then. */
+    const char *together;
+    size_t reps; /* unless the sweep says otherwise */
     const char *const *metrics;
     size_t metric_count;
     /* Checks the values and makes them canonical: what means nothing for the others is set to one
@@ -45,6 +48,10 @@ struct wt_experiment {
     /* metrics (count, metric_count); NaN = not computed. A pure function of the trial: no clock, no
      * files but those the parameters name. A goal that is missed is a metric, not a failure. */
     wt_status (*run)(wt_context *context, const wt_trial *trial, double *metrics);
+    /* The same for `count` trials with the same sizes that differ in `together` alone; metrics
+     * (count, sizes, metric_count). To rounding, what `run` gives for each. */
+    wt_status (*run_together)(wt_context *context, const wt_trial *trials, size_t count,
+                              double *metrics);
 };
 
 extern const wt_experiment wt_experiment_train, wt_experiment_threshold;

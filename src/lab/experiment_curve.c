@@ -189,43 +189,67 @@ done:
     return status;
 }
 
-static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
-    wt_arena arena = wt_arena_on(context, "points");
-    size_t *sizes = WT_TAKE(&arena, size_t, trial->count);
-    wt_curve_point *points = WT_TAKE(&arena, wt_curve_point, trial->count);
-    reading read = {0};
-    wt_status status;
-    WT_TRY(arena.status);
-    WT_TRY(read_trial(context, trial, &read));
-    for (size_t i = 0; i < trial->count; i++)
-        sizes[i] = (size_t)trial->sizes[i];
-    read.setting.sizes = sizes;
-    read.setting.size_count = trial->count;
-    WT_TRY(wt_curve_cell(context, &read.setting, points));
-    for (size_t i = 0; i < trial->count; i++) {
+static void fill_metrics(const wt_curve_point *points, size_t count, double *out) {
+    for (size_t i = 0; i < count; i++) {
         out[i * METRICS + TEST_ERROR] = points[i].test_error;
         out[i * METRICS + TRAIN_ERROR] = points[i].train_error;
         out[i * METRICS + LOO_ERROR] = points[i].loo_error;
         out[i * METRICS + CHOSEN_LAMBDA] = points[i].lambda;
         out[i * METRICS + LAMBDA_AT_END] = points[i].lambda_at_end;
     }
+}
+
+/* Targets are columns of one factorisation; balls have none to share. */
+static wt_status run_together(wt_context *context, const wt_trial *trials, size_t count,
+                              double *out) {
+    size_t size_count = trials->count;
+    wt_arena arena = wt_arena_on(context, "points");
+    size_t *sizes = WT_TAKE(&arena, size_t, size_count);
+    const char **targets = WT_TAKE(&arena, const char *, count);
+    wt_curve_point *points = WT_TAKE(&arena, wt_curve_point, count, size_count);
+    reading read = {0};
+    wt_status status;
+    WT_TRY(arena.status);
+    WT_TRY(read_trial(context, trials, &read));
+    for (size_t i = 0; i < size_count; i++)
+        sizes[i] = (size_t)trials->sizes[i];
+    for (size_t t = 0; t < count; t++) {
+        cell one = {0};
+        wt_fields_set(fields, FIELDS, trials[t].values, &one);
+        targets[t] = one.problem.target;
+    }
+    read.setting.sizes = sizes;
+    read.setting.size_count = size_count;
+    size_t calls = read.setting.ball != NULL ? count : 1;
+    read.setting.targets = count / calls;
+    for (size_t c = 0; c < calls; c++) {
+        read.setting.target = targets + c;
+        WT_TRY(wt_curve_cell(context, &read.setting, points + c * size_count));
+    }
+    fill_metrics(points, count * size_count, out);
 done:
     wt_grid_free(&read.path);
     wt_arena_free(&arena);
     return status;
 }
 
+static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
+    return run_together(context, trial, 1, out);
+}
+
 const wt_experiment wt_experiment_curve = {
     .name = "curve",
     .summary = "learning curves of random-feature models: test error after n samples",
-    .result_version = 3,
+    .result_version = 4, /* 4: targets are solved together, which moves the last bits */
     .parameters = fields,
     .parameter_count = FIELDS,
     .group = "n",
+    .together = "target",
     .reps = 5,
     .metrics = metrics,
     .metric_count = METRICS,
     .settle = settle,
     .estimate = estimate,
     .run = run,
+    .run_together = run_together,
 };

@@ -56,11 +56,11 @@ static int by_hash(const void *a, const void *b) {
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-wt_status wt_plan_group_name(wt_context *context, const wt_experiment *experiment,
-                             const wt_trial *trial, char out[WT_HASH_TEXT]) {
+wt_status wt_plan_part_name(wt_context *context, const wt_experiment *experiment,
+                            const wt_trial *trial, wt_cell_part part, char out[WT_HASH_TEXT]) {
     char *text = NULL;
     wt_status status;
-    WT_TRY(wt_cell_parameters(context, experiment, trial, 0, WT_CELL_GROUP, &text));
+    WT_TRY(wt_cell_parameters(context, experiment, trial, 0, part, &text));
     WT_TRY(wt_cell_hash(context, experiment, text, trial->seed, out));
 done:
     wt_release(text);
@@ -79,7 +79,8 @@ static wt_status drop_doubles(settings *all) {
         wt_trial trial = {.values = all->values + i * width};
         names[i].index = i;
         WT_TRY(wt_check_cancelled(all->context));
-        WT_TRY(wt_plan_group_name(all->context, all->axes->experiment, &trial, names[i].hash));
+        WT_TRY(wt_plan_part_name(all->context, all->axes->experiment, &trial, WT_CELL_GROUP,
+                                 names[i].hash));
     }
     qsort(names, all->count, sizeof *names, by_hash);
     for (size_t i = 1; i < all->count; i++)
@@ -130,7 +131,7 @@ wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *e
                       wt_trial trial) {
     wt_plan_group *group = &plan->groups[plan->group_count];
     wt_status status = WT_OK;
-    *group = (wt_plan_group){experiment, trial, plan->cell_count};
+    *group = (wt_plan_group){.experiment = experiment, .trial = trial, .first = plan->cell_count};
     group->trial.sizes = plan->sizes + plan->cell_count;
     for (size_t i = 0; i < trial.count; i++) {
         wt_plan_cell *cell = &plan->cells[plan->cell_count + i];
@@ -176,7 +177,8 @@ static wt_status add_groups(wt_context *context, const settings *all, wt_shard s
         bool parted = shard.count > 1;
         WT_TRY(wt_check_cancelled(context));
         if (parted)
-            WT_TRY(wt_plan_group_name(context, all->axes->experiment, &trial, hash));
+            WT_TRY(
+                wt_plan_part_name(context, all->axes->experiment, &trial, WT_CELL_TOGETHER, hash));
         if (!parted || in_shard(hash, shard))
             WT_TRY(wt_plan_add(context, plan, all->axes->experiment, trial));
     }
@@ -218,6 +220,7 @@ static wt_status fill(wt_context *context, const wt_spec *spec, wt_shard shard, 
     WT_TRY(wt_spec_line(context, spec, &out->sweep));
     WT_TRY(wt_plan_reserve(context, out, all.groups, all.cells));
     WT_TRY(add_groups(context, &all, shard, out));
+    WT_TRY(wt_plan_chain(context, out));
 done:
     wt_release(all.sizes);
     return status;
@@ -346,37 +349,6 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
     for (size_t i = 0; i < plan->cell_count; i++)
         count.wanted += plan->cells[i].wanted;
     wt_sized_write(out, &count, sizeof count);
-done:
-    return status;
-}
-
-static bool any_wanted(const wt_plan *plan, const wt_plan_group *group) {
-    for (size_t i = 0; i < group->trial.count; i++)
-        if (plan->cells[group->first + i].wanted)
-            return true;
-    return false;
-}
-
-wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out) {
-    *out = (wt_cost){NAN, NAN};
-    return group->experiment->estimate == NULL
-               ? WT_OK
-               : group->experiment->estimate(context, &group->trial, out);
-}
-
-wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out) {
-    wt_status status = WT_OK;
-    *out = (wt_cost){0};
-    for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
-        wt_cost cost;
-        WT_TRY(wt_check_cancelled(context));
-        if (!any_wanted(plan, group))
-            continue;
-        WT_TRY(wt_plan_group_cost(context, group, &cost));
-        out->flops += cost.flops;
-        out->bytes = isnan(cost.bytes) || cost.bytes > out->bytes ? cost.bytes : out->bytes;
-    }
 done:
     return status;
 }

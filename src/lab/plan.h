@@ -14,6 +14,8 @@ typedef struct wt_plan_group {
     const wt_experiment *experiment;
     wt_trial trial;
     size_t first;
+    size_t next;  /* number of the group that is computed together with this one; 0 = none */
+    bool follows; /* such a one comes before it */
 } wt_plan_group;
 
 typedef struct wt_plan_cell {
@@ -44,7 +46,8 @@ typedef wt_status (*wt_meaning_fn)(wt_context *context, wt_store *store, const c
 wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *store,
                            wt_meaning_fn take);
 
-/* What the wanted cells take, about: flops of all, bytes of the largest group. */
+/* What the wanted cells take, about: flops of all, bytes of the largest group. Groups that are
+ * computed together take what one of them does. */
 wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out);
 /* The same of one group; NaN = not known. */
 wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out);
@@ -53,9 +56,12 @@ wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt
 wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells);
 wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *experiment,
                       wt_trial trial);
-/* The name of all cells that differ from the trial's in the grouped parameter alone. */
-wt_status wt_plan_group_name(wt_context *context, const wt_experiment *experiment,
-                             const wt_trial *trial, char out[WT_HASH_TEXT]);
+/* At last: finds the groups that are computed together, as their experiment says. */
+wt_status wt_plan_chain(wt_context *context, wt_plan *plan);
+/* The name of all cells that differ from the trial's in the parameters alone that the part leaves
+ * out. */
+wt_status wt_plan_part_name(wt_context *context, const wt_experiment *experiment,
+                            const wt_trial *trial, wt_cell_part part, char out[WT_HASH_TEXT]);
 
 /* Parameters of a cell as the store keeps them; to be released. */
 wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_plan_group *group,

@@ -1,5 +1,6 @@
 /* The failed cells of a store as a plan. A group holds every n the store has of it, done or failed,
- * so that it is computed as it was the first time; the failed ones are wanted. */
+ * and comes with those that it is computed together with, so that it is computed as it was the
+ * first time; the failed ones are wanted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct {
     const wt_experiment *experiment;
     const json_t *object;
     char hash[WT_HASH_TEXT];
-    group_name group;
+    group_name group, together; /* together: of all groups that were computed in one call */
     uint64_t seed, rep;
     double size;
     bool failed;
@@ -26,7 +27,7 @@ typedef struct {
     const wt_store *store;
     json_t *objects;    /* owned by the plan */
     wt_value *values;   /* of one cell */
-    group_name *failed; /* groups with a failed cell, each once, in order when all are known */
+    group_name *failed; /* calls with a failed cell, each once, in order when all are known */
     size_t failed_count, failed_room;
     member *members;
     size_t count, room, width; /* width: the most parameters of an experiment */
@@ -62,7 +63,9 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
                     .failed = record->failed};
     if (experiment->group != NULL)
         out->size = all->values[wt_experiment_parameter(experiment, experiment->group)].number;
-    WT_TRY(wt_plan_group_name(all->context, experiment, &trial, out->group.name));
+    WT_TRY(wt_plan_part_name(all->context, experiment, &trial, WT_CELL_GROUP, out->group.name));
+    WT_TRY(
+        wt_plan_part_name(all->context, experiment, &trial, WT_CELL_TOGETHER, out->together.name));
 done:
     return status;
 }
@@ -77,7 +80,7 @@ static wt_status note_failed(void *user, const wt_record *record) {
         return status;
     WT_TRY(read_member(all, record, &object, &one));
     WT_TRY(WT_GROW(all->context, &all->failed, all->failed_count, &all->failed_room, "groups"));
-    all->failed[all->failed_count++] = one.group;
+    all->failed[all->failed_count++] = one.together;
 done:
     json_decref(object);
     return status;
@@ -105,7 +108,8 @@ static wt_status gather(void *user, const wt_record *record) {
     wt_status status;
     WT_TRY(wt_check_cancelled(all->context));
     WT_TRY(read_member(all, record, &object, &one));
-    if (bsearch(&one.group, all->failed, all->failed_count, sizeof *all->failed, by_name) == NULL)
+    if (bsearch(&one.together, all->failed, all->failed_count, sizeof *all->failed, by_name) ==
+        NULL)
         goto done;
     snprintf(one.hash, sizeof one.hash, "%s", record->hash);
     WT_TRY(WT_GROW(all->context, &all->members, all->count, &all->room, "cells"));
@@ -153,12 +157,15 @@ done:
 /* Rooms are those of the cells in hand. */
 static wt_status add_groups(gathering *all, wt_plan *plan) {
     double *sizes = NULL;
+    size_t groups = 0;
     wt_status status;
-    WT_TRY(WT_NEW(all->context, &sizes, all->count, "sizes"));
-    WT_TRY(WT_NEW(all->context, &plan->values, all->failed_count * all->width, "values"));
-    WT_TRY(wt_plan_reserve(all->context, plan, all->failed_count, all->count));
     if (all->count > 0)
         qsort(all->members, all->count, sizeof *all->members, by_group);
+    for (size_t i = 0; i < all->count; i++)
+        groups += i == 0 || by_name(&all->members[i].group, &all->members[i - 1].group) != 0;
+    WT_TRY(WT_NEW(all->context, &sizes, all->count, "sizes"));
+    WT_TRY(WT_NEW2(all->context, &plan->values, groups, all->width, "values"));
+    WT_TRY(wt_plan_reserve(all->context, plan, groups, all->count));
     for (size_t begin = 0, end; begin < all->count; begin = end) {
         WT_TRY(wt_check_cancelled(all->context));
         for (end = begin; end < all->count &&
@@ -190,6 +197,7 @@ wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan **out) {
     wt_store_let_go(store);
     WT_TRY(status);
     WT_TRY(add_groups(&all, made));
+    WT_TRY(wt_plan_chain(context, made));
     *out = made;
     made = NULL;
 done:

@@ -6,15 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/sized.h"
 #include "lab/engine.h"
 #include "lab/slots.h"
-#include "linalg/linalg.h"
 
 #define UNSAVED_SECONDS 0.1 /* of computing that may wait for a commit */
 
-/* A group with a wanted cell. */
+/* A group, or the first of those that are computed together, with a wanted cell. */
 typedef struct {
     const wt_plan *plan;
     const wt_plan_group *group;
@@ -41,29 +40,33 @@ static void spell_now(char out[32]) {
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-/* Cells begin .. end-1 of a group, to be kept. */
+/* Cells begin .. end-1 of each group of a unit, to be kept. */
 typedef struct {
     job *work;
     wt_context *context;
     const unit *of;
     size_t begin, end, wanted; /* of the cells */
-    const double *metrics;     /* of the whole group; NULL when it failed */
+    const double *metrics;     /* (groups, end, metrics); NULL when it failed */
     const char *message;
     double seconds;
 } outcome;
 
-static wt_status put_cell(const outcome *found, size_t i, const char *date) {
+/* The next of the groups that are computed together; NULL past the last. */
+static const wt_plan_group *next_of(const wt_plan *plan, const wt_plan_group *group) {
+    return group->next == 0 ? NULL : &plan->groups[group->next];
+}
+
+static wt_status put_cell(const outcome *found, const wt_plan_group *group, size_t i,
+                          const double *metrics, const char *date) {
     const job *work = found->work;
     const wt_plan *plan = found->of->plan;
-    const wt_plan_group *group = found->of->group;
     const wt_experiment *experiment = group->experiment;
-    bool failed = found->metrics == NULL;
+    bool failed = metrics == NULL;
     char *parameters = NULL, *numbers = NULL;
     wt_status status;
     WT_TRY(wt_plan_parameters(found->context, plan, group, i, &parameters));
     if (!failed)
-        WT_TRY(wt_cell_metrics(found->context, experiment,
-                               found->metrics + i * experiment->metric_count, &numbers));
+        WT_TRY(wt_cell_metrics(found->context, experiment, metrics, &numbers));
     wt_record record = {.size = sizeof record,
                         .hash = plan->cells[group->first + i].hash,
                         .experiment = experiment->name,
@@ -84,11 +87,12 @@ done:
     return status;
 }
 
-/* Of cells begin .. end-1 of a group. */
+/* Of cells begin .. end-1 of each group of a unit. */
 static size_t wanted_of(const unit *of, size_t begin, size_t end) {
     size_t count = 0;
-    for (size_t i = begin; i < end; i++)
-        count += of->plan->cells[of->group->first + i].wanted;
+    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
+        for (size_t i = begin; i < end; i++)
+            count += of->plan->cells[at->first + i].wanted;
     return count;
 }
 
@@ -108,12 +112,19 @@ static wt_status put_cells(void *user) {
     const outcome *found = user;
     job *work = found->work;
     wt_sweep_report *report = work->report;
+    const wt_plan *plan = found->of->plan;
+    const double *metrics = found->metrics;
     char date[32];
     wt_status status = WT_OK;
     spell_now(date);
-    for (size_t i = found->begin; i < found->end; i++)
-        if (found->of->plan->cells[found->of->group->first + i].wanted)
-            WT_TRY(put_cell(found, i, date));
+    for (const wt_plan_group *at = found->of->group; at != NULL; at = next_of(plan, at)) {
+        size_t width = at->experiment->metric_count;
+        for (size_t i = found->begin; i < found->end; i++)
+            if (plan->cells[at->first + i].wanted)
+                WT_TRY(put_cell(found, at, i, metrics == NULL ? NULL : metrics + i * width, date));
+        if (metrics != NULL)
+            metrics += found->end * width;
+    }
     *(found->metrics == NULL ? &report->failed : &report->done) += found->wanted;
     if (report->failed > 0)
         snprintf(work->what, sizeof work->what, "cells, %zu failed,", report->failed);
@@ -124,15 +135,17 @@ done:
     return status;
 }
 
-/* Computes the first `count` cells of a group. When that fails, the last of them, its largest n, is
- * put as failed, and `*done` is false: the others may do without it. */
-static wt_status try_group(job *work, wt_context *context, const unit *of, size_t count,
-                           double *metrics, bool *done) {
-    wt_trial trial = of->group->trial;
+/* Computes the first `count` cells of each group of a unit. When that fails, the last of each, its
+ * largest n, is put as failed, and `*done` is false: the others may do without it. */
+static wt_status try_unit(job *work, wt_context *context, const unit *of, wt_trial *trials,
+                          size_t groups, size_t count, double *metrics, bool *done) {
+    const wt_experiment *experiment = of->group->experiment;
     char message[WT_MESSAGE_BYTES] = "";
     double began = wt_clock();
-    trial.count = count;
-    wt_status status = of->group->experiment->run(context, &trial, metrics);
+    for (size_t k = 0; k < groups; k++)
+        trials[k].count = count;
+    wt_status status = groups > 1 ? experiment->run_together(context, trials, groups, metrics)
+                                  : experiment->run(context, trials, metrics);
     *done = status == WT_OK;
     if (status == WT_INTERRUPTED)
         return status;
@@ -151,18 +164,26 @@ static wt_status try_group(job *work, wt_context *context, const unit *of, size_
                           of->cost * (double)found.wanted);
 }
 
+/* All groups of the unit, also those that the store has: the others come out as they would have
+ * with them. */
 static wt_status run_unit(void *user, wt_context *context, size_t index) {
     job *work = user;
     const unit *of = &work->units[index];
-    size_t count = of->group->trial.count;
-    double *metrics = NULL;
+    size_t count = of->group->trial.count, groups = 0, k = 0;
+    wt_arena arena = wt_arena_on(context, "metrics");
     bool done = false;
     wt_status status;
-    WT_TRY(WT_NEW2(context, &metrics, count, of->group->experiment->metric_count, "metrics"));
+    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
+        groups++;
+    wt_trial *trials = WT_TAKE(&arena, wt_trial, groups);
+    double *metrics = WT_TAKE(&arena, double, groups, count, of->group->experiment->metric_count);
+    WT_TRY(arena.status);
+    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
+        trials[k++] = at->trial;
     for (; !done && wanted_of(of, 0, count) > 0; count--)
-        WT_TRY(try_group(work, context, of, count, metrics, &done));
+        WT_TRY(try_unit(work, context, of, trials, groups, count, metrics, &done));
 done:
-    wt_release(metrics);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -209,7 +230,8 @@ done:
     return status;
 }
 
-/* A unit of every group with a wanted cell. Where the cost of one is not known, cells are alike. */
+/* A unit of every group, or groups computed together, with a wanted cell. Where the cost of one is
+ * not known, cells are alike. */
 static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
     size_t groups = 0;
     bool known = true;
@@ -220,7 +242,7 @@ static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < plans[i]->group_count; g++) {
             unit next = {plans[i], &plans[i]->groups[g], NAN};
-            size_t wanted = wanted_of(&next, 0, next.group->trial.count);
+            size_t wanted = next.group->follows ? 0 : wanted_of(&next, 0, next.group->trial.count);
             wt_cost cost;
             if (wanted == 0)
                 continue;
@@ -289,51 +311,6 @@ wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
     WT_TRY(wt_sized_check(context, "wt_sweep_report", out, sizeof report));
     status = wt_sweep_run_plans(context, &plan, 1, store, &options, &report);
     wt_sized_write(out, &report, sizeof report);
-done:
-    return status;
-}
-
-/* ---- what it will take ------------------------------------------------------------------------
- */
-
-enum { ORDER = 384 };
-
-/* Of one product on one thread; the best of ten, as other programs may be running. */
-wt_status wt_sweep_rate(wt_context *context, double *out) {
-    double *a = NULL, best = INFINITY;
-    size_t order = ORDER, square = order * order;
-    int threads = wt_context_threads(context);
-    wt_status status;
-    WT_TRY(WT_NEW2(context, &a, 3, square, "a product to measure"));
-    for (size_t i = 0; i < 2 * square; i++)
-        a[i] = 1;
-    WT_TRY(wt_context_set_threads(context, 1));
-    for (int i = 0; i < 10; i++) {
-        double began = wt_clock();
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, order, order, order, 1, a, order, a + square,
-                       order, 0, a + 2 * square, order));
-        best = fmin(best, wt_clock() - began);
-    }
-    *out = 2.0 * ORDER * ORDER * ORDER / best;
-done:
-    (void)wt_context_set_threads(context, threads);
-    wt_release(a);
-    return status;
-}
-
-wt_status wt_plan_estimate(wt_context *context, const wt_plan *plan, size_t workers, double rate,
-                           wt_plan_cost *out) {
-    wt_plan_cost found = {.size = sizeof found};
-    wt_cost cost;
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_plan_cost", out, sizeof found));
-    WT_TRY(wt_plan_total(context, plan, &cost));
-    if (workers == 0)
-        workers = (size_t)wt_context_threads(context);
-    double used = fmin((double)workers, fmax(1, (double)plan->group_count));
-    found.seconds = cost.flops / rate / used;
-    found.bytes = cost.bytes * used;
-    wt_sized_write(out, &found, sizeof found);
 done:
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/work.h"
 #include "check.h"
 #include "lab/curve_cell.h"
 
@@ -45,7 +46,7 @@ static void names_stay_what_they_are(void **state) {
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
     assert_string_equal(plan->cells[0].hash,
-                        "b1744d02059f75606c010c56ff38d18969c7be099d76ad712379f09ee1cf0ae1");
+                        "622ecddf10ff4fa4ee49db1dfa83b6067d884b3bcdf64f08be5bcd17d01e0764");
     wt_release(text);
     wt_plan_free(plan);
 }
@@ -298,6 +299,60 @@ static void a_curve_cell_is_a_curve(void **state) {
     wt_plan_free(plan);
 }
 
+/* Targets of a model, seed and repetition are solved together: less work than each alone, and the
+ * same numbers to rounding, which is magnified by at most the condition of a ridge of 1e-2. */
+static void targets_share_the_work(void **state) {
+    const char *keys[] = {"experiment=curve",
+                          "model=rfa,brfa",
+                          "target=mean-power:2,corr:1,corr-power:3",
+                          "dim=4",
+                          "keys=3",
+                          "heads=40",
+                          "lambda=1e-2",
+                          "n=32,64",
+                          "test-n=20",
+                          "reps=2",
+                          NULL};
+    double alone[3][2 * 5], together[3][2 * 5], began, work[2] = {0, 0};
+    wt_trial trials[3];
+    wt_plan *plan, *part;
+    size_t leaders = 0, dealt = 0, k = 0;
+    make(*state, keys, all_of_it, &plan);
+    for (size_t g = 0; g < plan->group_count; g++)
+        leaders += !plan->groups[g].follows;
+    assert_int_equal(plan->group_count, 2 * 3 * 2);
+    assert_int_equal(leaders, 2 * 2);
+    const wt_plan_group *group = &plan->groups[0];
+    for (;; group = &plan->groups[group->next]) {
+        assert_true(k < 3 && group->trial.rep == plan->groups[0].trial.rep);
+        trials[k] = group->trial;
+        began = wt_work_done(*state);
+        CHECK_OK(*state, group->experiment->run(*state, &group->trial, alone[k++]));
+        work[0] += wt_work_done(*state) - began;
+        if (group->next == 0)
+            break;
+    }
+    assert_int_equal(k, 3);
+    began = wt_work_done(*state);
+    CHECK_OK(*state, group->experiment->run_together(*state, trials, 3, together[0]));
+    work[1] = wt_work_done(*state) - began;
+    if (!(work[1] < 0.5 * work[0]))
+        fail_msg("%g flops together, %g alone", work[1], work[0]);
+    for (size_t t = 0; t < 3; t++)
+        for (size_t i = 0; i < 10; i++)
+            if (!isnan(alone[t][i]))
+                CHECK_NEAR(together[t][i], alone[t][i], 1e-10);
+    /* a shard has all targets of what it computes */
+    for (size_t s = 0; s < 3; s++) {
+        make(*state, keys, (wt_shard){s, 3}, &part);
+        for (size_t g = 0; g < part->group_count; g++)
+            dealt += !part->groups[g].follows;
+        wt_plan_free(part);
+    }
+    assert_int_equal(dealt, leaders);
+    wt_plan_free(plan);
+}
+
 static double metric(const wt_experiment *experiment, const double *metrics, const char *name) {
     for (size_t i = 0; i < experiment->metric_count; i++)
         if (strcmp(experiment->metrics[i], name) == 0)
@@ -369,6 +424,7 @@ int main(void) {
         cmocka_unit_test(parameters_and_metrics_share_no_name),
         cmocka_unit_test(values_come_back),
         cmocka_unit_test(a_curve_cell_is_a_curve),
+        cmocka_unit_test(targets_share_the_work),
         cmocka_unit_test(a_recover_cell_recovers),
         cmocka_unit_test(bad_values_are_told),
     };
