@@ -3,7 +3,7 @@
 #define CLI_THRESHOLD_SHOW_H
 
 #include "command.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 
 void cli_threshold_print(const wt_threshold_summary *summary);
 wt_status cli_threshold_emit(cli_call *call, const wt_threshold *threshold,

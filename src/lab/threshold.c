@@ -1,4 +1,4 @@
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "io/output.h"
 #include "io/source.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 
 #define OLD_HEADING                                                                                \
     "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 #include "network/learn/train_fields.h"
 
 /* Fields of the key, in its order. */

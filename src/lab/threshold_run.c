@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "lab/engine.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 #include "wattle/random.h"
 
 enum { BLOCK = 8 };     /* trials of an m a round, where it may be decided before the last */

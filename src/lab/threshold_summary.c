@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 
 /* The cells of one length in increasing m, behind those of the others. */
 static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold_summary *out) {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "lab/threshold.h"
+#include "lab/threshold_parts.h"
 
 static const size_t lengths[] = {6, 10};
 static char path[64];

@@ -1,6 +1,6 @@
 /* The inside of a search for critical m. */
-#ifndef WT_LAB_THRESHOLD_H
-#define WT_LAB_THRESHOLD_H
+#ifndef WT_LAB_THRESHOLD_PARTS_H
+#define WT_LAB_THRESHOLD_PARTS_H
 
 #include "io/beside.h"
 #include "lab/slots.h"
