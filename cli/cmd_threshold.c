@@ -71,11 +71,11 @@ static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
     const values *given = call->values;
     if (given->output == NULL)
         return wt_fail(call->context, WT_INTERRUPTED, "interrupted after %zu trials",
-                       threshold->count);
+                       wt_threshold_trials(threshold));
     return wt_fail(call->context, WT_INTERRUPTED,
                    "interrupted; the %zu trials that were finished are in %s, and the same command "
                    "goes on from them",
-                   threshold->count, given->output);
+                   wt_threshold_trials(threshold), given->output);
 }
 
 static wt_status run(cli_call *call) {
@@ -94,7 +94,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
     WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
     if (call->common.json)
-        WT_TRY(cli_threshold_emit(call, threshold, &summary));
+        WT_TRY(cli_threshold_emit(call, &setting, wt_threshold_trials(threshold), &summary));
     else
         cli_threshold_print(&summary);
     if (given->plot != NULL) /* last: a picture that fails loses no search */

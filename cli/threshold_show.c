@@ -22,9 +22,9 @@ static const char *spell(wt_interval value, char out[64]) {
 }
 
 static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
-    if (point->censoring == WT_CENSORED_ABOVE)
+    if (point->censoring == WT_CENSORING_ABOVE)
         snprintf(out, 64, "above %zu", point->largest);
-    else if (point->censoring == WT_CENSORED_BELOW)
+    else if (point->censoring == WT_CENSORING_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);
     else
         snprintf(out, 64, "%zu", point->critical);
@@ -136,7 +136,7 @@ static json_t *json_cells(const wt_threshold_summary *summary, const wt_threshol
 
 static json_t *json_points(const wt_threshold_summary *summary) {
     static const char *const words[] = {
-        [WT_CENSORED_NO] = "no", [WT_CENSORED_BELOW] = "below", [WT_CENSORED_ABOVE] = "above"};
+        [WT_CENSORING_NO] = "no", [WT_CENSORING_BELOW] = "below", [WT_CENSORING_ABOVE] = "above"};
     json_t *list = json_array();
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];
@@ -167,16 +167,15 @@ static json_t *json_fits(const wt_threshold_summary *summary) {
     return list;
 }
 
-wt_status cli_threshold_emit(cli_call *call, const wt_threshold *threshold,
+wt_status cli_threshold_emit(cli_call *call, const wt_threshold_setting *setting, size_t trials,
                              const wt_threshold_summary *summary) {
-    const wt_threshold_setting *setting = &threshold->setting;
     return cli_emit_json(
         call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "task",
                         setting->train.task, "model", setting->train.model, "low",
                         (json_int_t)setting->low, "high", (json_int_t)setting->high, "resolution",
                         (json_int_t)setting->resolution, "trials", (json_int_t)setting->trials,
                         "restarts", (json_int_t)setting->train.restarts, "rate", setting->rate,
-                        "seed", (json_int_t)setting->seed, "trials_run",
-                        (json_int_t)threshold->count, "lengths", json_points(summary), "fits",
-                        json_fits(summary), "exponent", json_interval(summary->exponent)));
+                        "seed", (json_int_t)setting->seed, "trials_run", (json_int_t)trials,
+                        "lengths", json_points(summary), "fits", json_fits(summary), "exponent",
+                        json_interval(summary->exponent)));
 }

@@ -62,6 +62,8 @@ WT_API void wt_threshold_free(wt_threshold *threshold);
 /* Runs what is missing. With a path, the finished trials are written there now and then and at the
  * end, also when it ends with WT_INTERRUPTED or a failure. */
 WT_API wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold);
+/* Trials that are finished, those of the file too. */
+WT_API size_t wt_threshold_trials(const wt_threshold *threshold);
 
 /* What one m gave. */
 typedef struct wt_threshold_cell {
@@ -69,13 +71,13 @@ typedef struct wt_threshold_cell {
     wt_interval rate; /* Clopper and Pearson */
 } wt_threshold_cell;
 
-typedef enum wt_censoring { WT_CENSORED_NO, WT_CENSORED_BELOW, WT_CENSORED_ABOVE } wt_censoring;
+typedef enum wt_censoring { WT_CENSORING_NO, WT_CENSORING_BELOW, WT_CENSORING_ABOVE } wt_censoring;
 
 typedef struct wt_threshold_point {
     size_t length;
-    wt_censoring censoring; /* WT_CENSORED_BELOW: low is critical already; WT_CENSORED_ABOVE:
+    wt_censoring censoring; /* WT_CENSORING_BELOW: low is critical already; WT_CENSORING_ABOVE:
                                `largest` fails yet */
-    size_t critical;        /* 0 for WT_CENSORED_ABOVE */
+    size_t critical;        /* 0 for WT_CENSORING_ABOVE */
     size_t largest;         /* m tried */
     wt_interval fitted;     /* the likeliest m by all trials, finite where the rates, pooled so that
                                they rise, cross the rate; infinite ends where not seen */

@@ -170,6 +170,10 @@ done:
     return status;
 }
 
+size_t wt_threshold_trials(const wt_threshold *threshold) {
+    return threshold->count;
+}
+
 const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t length,
                                           size_t samples, size_t trial) {
     uint32_t hash = hash_of(length, samples, trial), number;

@@ -41,13 +41,13 @@ static void every_threshold_is_found(void **state) {
         assert_true(cells <= 6); /* 10 grid points: 4 halvings and one neighbour on each side */
         CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
         const wt_threshold_point *point = &summary.points[0];
-        wt_censoring censoring = wanted > 40   ? WT_CENSORED_ABOVE
-                                 : wanted == 4 ? WT_CENSORED_BELOW
-                                               : WT_CENSORED_NO;
+        wt_censoring censoring = wanted > 40   ? WT_CENSORING_ABOVE
+                                 : wanted == 4 ? WT_CENSORING_BELOW
+                                               : WT_CENSORING_NO;
         assert_true(point->censoring == censoring);
         assert_int_equal(point->cells, cells);
         if (point->censoring ==
-            WT_CENSORED_NO) /* between the last m that fails and the first that not */
+            WT_CENSORING_NO) /* between the last m that fails and the first that not */
             assert_true(point->fitted.value > (double)wanted - 4 &&
                         point->fitted.value <= (double)wanted);
         else
@@ -123,14 +123,14 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
         const wt_threshold_point *point = &summary.points[0];
         assert_int_equal(point->critical, critical_by_definition(&summary, successes, 4));
         assert_int_equal(point->largest, summary.cells[point->cells - 1].samples);
-        if (point->censoring == WT_CENSORED_ABOVE)
+        if (point->censoring == WT_CENSORING_ABOVE)
             assert_int_equal(point->largest, 40);
         for (size_t i = 0; point->critical > 4 && i < 4; i++) { /* one more on each side */
             size_t near = point->critical + 4 * i - 8, trials, won;
             wt_threshold_count(threshold, 6, near, &won, &trials);
             assert_true(near < 4 || near > 40 || trials > 0);
         }
-        if (point->censoring == WT_CENSORED_NO && summary.cells[0].samples > 4)
+        if (point->censoring == WT_CENSORING_NO && summary.cells[0].samples > 4)
             assert_true(isfinite(point->fitted.value));
         wt_threshold_summary_free(&summary);
         wt_threshold_free(threshold);
@@ -157,7 +157,7 @@ static void luck_below_does_not_count(void **state) {
     CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
     search_table(*state, threshold, none);
     CHECK_OK(*state, wt_threshold_summarise(*state, threshold, &summary));
-    assert_true(summary.points[0].censoring == WT_CENSORED_ABOVE);
+    assert_true(summary.points[0].censoring == WT_CENSORING_ABOVE);
     assert_int_equal(summary.points[0].largest, 60);
     wt_threshold_summary_free(&summary);
     wt_threshold_free(threshold);
