@@ -227,7 +227,7 @@ static wt_status explain(cli_call *call, int found, const char *word) {
 
 /* "--out --json" is a forgotten value, not a file called --json. */
 static wt_status check_value(cli_call *call, const cli_option *option, const char *word) {
-    if (option->kind == CLI_FLAG || optarg != word || strncmp(word, "--", 2) != 0)
+    if (optarg == NULL || optarg != word || strncmp(word, "--", 2) != 0)
         return WT_OK;
     return wt_fail(call->context, WT_USAGE,
                    "--%s needs a value and '%s' looks like an option; write --%s=%s to mean it",
