@@ -50,7 +50,7 @@ wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
     WT_TRY(WT_NEW(context, &last, plan->group_count, "groups"));
     for (size_t g = 0; g < plan->group_count; g++) {
         wt_plan_group *group = &plan->groups[g];
-        uint32_t hash, leader;
+        uint32_t hash, leader = 0;
         if (group->experiment->together == NULL)
             continue;
         WT_TRY(wt_check_cancelled(context));
