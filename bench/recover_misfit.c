@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "layer/misfits.h"
 #include "wattle/recover.h"
 #include "wattle/wattle.h"

@@ -106,10 +106,10 @@ static wt_status save(cli_call *call, const char *path, const wt_layer *layer,
     char error[32];
     size_t count = report->recovered ? 2 : 4;
     snprintf(error, sizeof error, "%.3g", report->holdout_error);
-    const wt_layer_note notes[] = {{"verdict", wt_recover_verdict_name(report->verdict)},
-                                   {"holdout_error", error},
-                                   {"accepted", "the best fit, which was not recovered"},
-                                   {"reason", report->reason}};
+    const wt_metadata notes[] = {{"verdict", wt_recover_verdict_name(report->verdict)},
+                                 {"holdout_error", error},
+                                 {"accepted", "the best fit, which was not recovered"},
+                                 {"reason", report->reason}};
     return wt_layer_save_noted(call->context, layer, path, notes, count);
 }
 

@@ -64,12 +64,13 @@ static cli_option option_of(const cli_table *table, const wt_field *field) {
 
 static void add_table(const cli_command *command, const cli_table *table) {
     size_t count;
-    const wt_field *fields = table->fields(&count);
-    for (size_t i = 0; i < count && made.count < MOST_OPTIONS; i++)
-        if (!is_left_out(command, table, &fields[i])) {
-            made.fields[made.count] = &fields[i];
+    const wt_field *fields = table->fields(&count), *field;
+    for (size_t i = 0; (field = wt_field_at(fields, count, i)) != NULL && made.count < MOST_OPTIONS;
+         i++)
+        if (!is_left_out(command, table, field)) {
+            made.fields[made.count] = field;
             made.tables[made.count] = table;
-            made.rows[made.count++] = option_of(table, &fields[i]);
+            made.rows[made.count++] = option_of(table, field);
         }
 }
 

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "wattle/memory.h"
 #include "wattle/output.h"
 #include "wattle/text.h"
 
@@ -45,6 +46,6 @@ wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path) {
     wt_status status = wt_figure_text(call->context, figure, terminal_width(), &text);
     if (status == WT_OK)
         cli_print("%s", text);
-    wt_text_free(text);
+    wt_release(text);
     return status;
 }

@@ -7,11 +7,11 @@
 
 wt_status cli_train_finish(const cli_call *call, wt_train_setting *setting) {
     size_t count;
-    const wt_field *fields = wt_train_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = wt_field_option(&fields[i]);
-        if (fields[i].only != NULL && cli_given(call, name) &&
-            strstr(fields[i].only, setting->model) == NULL)
+    const wt_field *fields = wt_train_fields(&count), *field;
+    for (size_t i = 0; (field = wt_field_at(fields, count, i)) != NULL; i++) {
+        const char *name = wt_field_option(field);
+        if (field->only != NULL && cli_given(call, name) &&
+            strstr(field->only, setting->model) == NULL)
             return wt_fail(call->context, WT_USAGE, "--%s means nothing to --model %s", name,
                            setting->model);
     }

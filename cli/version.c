@@ -17,7 +17,7 @@
 
 /* A version is told on a machine without OpenBLAS too: it may be asked for because of that. */
 wt_status cli_write_version(wt_context *context, bool json) {
-    wt_blas blas;
+    wt_blas blas = WT_SIZED(wt_blas);
     bool found = wt_blas_open(context, &blas) == WT_OK;
     if (!json) {
         cli_print(

@@ -30,7 +30,7 @@ int main(void) {
     wt_recover_options options;
     WT_INIT(wt_recover_options, &options);
     wt_recover_report report = WT_SIZED(wt_recover_report);
-    must(context, wt_refine(context, data, &options, &layer, &report));
+    must(context, wt_recover(context, data, &options, &layer, &report, NULL));
     printf("%zu heads, recovered: %s (%s), held-out error %.1e, condition %.1f\n", report.heads,
            report.recovered ? "yes" : "no", wt_recover_verdict_name(report.verdict),
            report.holdout_error, report.condition);

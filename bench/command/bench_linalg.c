@@ -66,6 +66,7 @@ done:
 static wt_status set_up(cli_bench_matrices *on) {
     size_t elements = on->n * on->n;
     wt_status status;
+    on->blas = (wt_blas)WT_SIZED(wt_blas);
     WT_TRY(wt_blas_open(on->context, &on->blas));
     WT_TRY(wt_backend_open(on->context, &on->backend));
     WT_TRY(WT_NEW(on->context, &on->a, elements, "matrices to measure with"));

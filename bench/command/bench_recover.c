@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "bench.h"
+#include "layer/learn/recovery.h"
 #include "linalg/linalg.h"
 #include "wattle/recover.h"
 

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "bench.h"
+#include "layer/learn/recovery.h"
 #include "wattle/recover.h"
 
 /* Boolean sequences, p = d; n is 5 N_min. `layers`: how many a worker recovers, for about half a

@@ -197,7 +197,7 @@ static const cli_option options[] = {
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     cli_finding findings[CHECKS] = {0};
-    wt_blas blas;
+    wt_blas blas = WT_SIZED(wt_blas);
     rates found = {0};
     size_t count = given->rates ? 0 : CHECKS, failed = 0;
     wt_status status;

@@ -15,10 +15,11 @@ typedef enum wt_blas_choice {
     WT_BLAS_CHOICE_LIBRARY,      /* OpenBLAS, which knows this processor as well as we do */
     WT_BLAS_CHOICE_LOADED_BEFORE /* whoever loaded OpenBLAS into this process before */
 } wt_blas_choice;
-/* "chosen by what the processor can do" and the like; NULL for no choice. */
+/* "chosen by what the processor can do" and the like; "?" for no choice. */
 WT_API const char *wt_blas_choice_words(wt_blas_choice choice);
 
 typedef struct wt_blas {
+    size_t size;        /* WT_SIZED(wt_blas) */
     const char *config; /* version and flags, in its own words */
     const char *core;   /* "SkylakeX": the name of a core type of OpenBLAS */
     const char *best;   /* those for what the processor can do; NULL when the library knows best */
@@ -27,7 +28,7 @@ typedef struct wt_blas {
     char remedy[256]; /* how to get better kernels; "" when these are fine */
 } wt_blas;
 
-/* Opens OpenBLAS (libopenblas.so.0) unless that is done, and tells which it is. Kernels are chosen
+/* Opens OpenBLAS (libopenblas.so.0) unless that is done, and says which it is. Kernels are chosen
  * by what the processor can do, so that a library older than the processor runs at full speed too.
  * An OpenBLAS that the process has loaded before is used as it is.
  *

@@ -38,6 +38,7 @@ typedef struct wt_value {
     const char *text;
 } wt_value;
 
+/* It may grow at its end: a table is walked by wt_field_at, never by a pointer of one's own. */
 typedef struct wt_field {
     const char *name; /* in sweeps, and in the names of their cells */
     wt_field_kind kind;
@@ -56,6 +57,8 @@ typedef struct wt_field {
     const char *letter; /* of the command's short option: "T"; NULL = none */
 } wt_field;
 
+/* A field of a table of `count`; NULL past the last. */
+WT_API const wt_field *wt_field_at(const wt_field *fields, size_t count, size_t index);
 /* The field of that name, in either spelling; NULL when there is none. */
 WT_API const wt_field *wt_field_find(const wt_field *fields, size_t count, const char *name);
 /* As the command spells it. */

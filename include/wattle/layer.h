@@ -16,6 +16,7 @@
 #ifndef WATTLE_LAYER_H
 #define WATTLE_LAYER_H
 
+#include "wattle/io.h"
 #include "wattle/law.h"
 
 #ifdef __cplusplus
@@ -43,14 +44,10 @@ WT_API double *wt_layer_w(const wt_layer *layer);     /* (m, d, p) */
 WT_API wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out);
 /* Writes them as F64, with kind = layer in the metadata. */
 WT_API wt_status wt_layer_save(wt_context *context, const wt_layer *layer, const char *path);
-/* A sentence about a layer, kept in its file's metadata. */
-typedef struct wt_layer_note {
-    const char *key, *value;
-} wt_layer_note;
-/* The same with notes, WT_LAYER_NOTES at most. */
+/* The same with metadata of the caller's own, WT_LAYER_NOTES pairs at most. */
 #define WT_LAYER_NOTES 8
 WT_API wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const char *path,
-                                     const wt_layer_note *notes, size_t count);
+                                     const wt_metadata *notes, size_t count);
 
 /* Outputs for n sequences of k tokens: x (n, k, d) to y (n, k, p). */
 WT_API wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,

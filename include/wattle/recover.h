@@ -8,7 +8,7 @@
  *     wt_layer *layer = NULL;
  *     WT_INIT(wt_recover_options, &options);
  *     options.heads = 2;
- *     wt_refine(context, data, &options, &layer, &report); */
+ *     wt_recover(context, data, &options, &layer, &report, NULL); */
 #ifndef WATTLE_RECOVER_H
 #define WATTLE_RECOVER_H
 
@@ -31,9 +31,9 @@ typedef struct wt_recover_options {
     const size_t *lengths;   /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
     bool last_row;           /* outputs are known for the last token of each sequence alone */
     bool matrix_free;        /* never form the normal matrix, however small it is */
-    const char *method;      /* of wt_recover (wattle/sculpt.h), by name */
-    const wt_layer *teacher; /* the true layer where it is known: the stages of sculpt tell its
-                                errors; NULL = not known */
+    const char *method;      /* "auto", "refine", "sculpt" or "adam" */
+    const wt_layer *teacher; /* the true layer where it is known: the stages of sculpt then report
+                                their true errors; NULL = not known */
 } wt_recover_options;
 
 /* heads 0, 20 starts, holdout 0.2, seed 0, goal 1e-9, method auto, all else none. */
@@ -56,7 +56,7 @@ typedef enum wt_recover_verdict {
     WT_RECOVER_VERDICT_NOISE,     /* what is left of y passes for noise */
     WT_RECOVER_VERDICT_EXACT,     /* to the goal, or to the rounding of float32 data */
 } wt_recover_verdict;
-/* "not found", "not of this class", "to the floor of noise", "exact"; NULL for no verdict. */
+/* "not found", "not of this class", "to the floor of noise", "exact"; "?" for no verdict. */
 WT_API const char *wt_recover_verdict_name(wt_recover_verdict verdict);
 
 #define WT_RECOVER_WARNINGS      8
@@ -96,16 +96,22 @@ typedef struct wt_recover_report {
 /* N_min of the information limit; k = 1 gives infinity. */
 WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length);
 
-/* Learner `refine`: variable projection and Levenberg-Marquardt from small random starts. A run to
- * the end without success is WT_OK with `recovered` false, and the best layer found in *out. */
-WT_API wt_status wt_refine(wt_context *context, const wt_sequences *data,
-                           const wt_recover_options *options, wt_layer **out,
-                           wt_recover_report *report);
-/* The baseline `adam`: Theta and W by Adam's method on the same data, its step chosen from a short
- * trial of several. most_steps counts its steps. */
-WT_API wt_status wt_adam(wt_context *context, const wt_sequences *data,
-                         const wt_recover_options *options, wt_layer **out,
-                         wt_recover_report *report);
+/* What the method `sculpt` did, stage by stage: wattle/sculpt.h. */
+typedef struct wt_sculpt_report wt_sculpt_report;
+
+/* Recovers a layer by options->method, which must not be one that asks:
+ *   refine  variable projection and Levenberg-Marquardt from small random starts
+ *   adam    the baseline: Theta and W by Adam's method, its step chosen from a short trial of
+ * several sculpt  refines from the start that its stages give; WT_MISSED where they give none auto
+ * refines; where its first random starts fail and the data is such that sculpt may work (few heads
+ * on few tokens, whole sequences, many examples), sculpt is asked for a start from the sequences
+ * that are not held out A run to the end without success is WT_OK with `recovered` false, and the
+ * best layer found in *out (to be freed with wt_layer_free). report->method is the method that won.
+ * `stages` may be NULL; its stage is WT_SCULPT_STAGE_NONE where sculpt was not asked, or refused at
+ * once. */
+WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
+                            const wt_recover_options *options, wt_layer **out,
+                            wt_recover_report *report, wt_sculpt_report *stages);
 
 #define WT_COMPARE_UNMATCHED ((size_t)-1)
 /* A head of layer a and the one of layer b it is matched with. */

@@ -84,10 +84,9 @@ WT_API wt_status wt_figure_write(wt_context *context, const wt_figure *figure, c
 WT_API wt_status wt_figure_check_path(wt_context *context, const char *path);
 
 /* Draws in characters, the panels below each other, for a terminal of the given width (20 to
- * 1000). *out is to be released with wt_text_free. */
+ * 1000). *out is to be released with wt_release. */
 WT_API wt_status wt_figure_text(wt_context *context, const wt_figure *figure, size_t width,
                                 char **out);
-WT_API void wt_text_free(char *text);
 
 typedef struct wt_report_summary {
     size_t size;    /* WT_SIZED(wt_report_summary) */

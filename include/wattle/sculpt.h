@@ -27,16 +27,6 @@ extern "C" {
 #define WT_SCULPT_TOKENS 8
 #define WT_SCULPT_VALUES 6
 
-typedef struct wt_sculpt_options {
-    size_t size;
-    size_t heads;            /* m; 0 = by the eigen-gap */
-    double slabs;            /* wanted for every unknown of Theta, 2 or more */
-    const wt_layer *teacher; /* where known: the report gives true errors; NULL = not known */
-} wt_sculpt_options;
-
-/* heads 0, 3 slabs an unknown, no teacher. */
-WT_API void wt_sculpt_options_init(wt_sculpt_options *options, size_t size);
-
 typedef enum wt_sculpt_stage {
     WT_SCULPT_STAGE_NONE,
     WT_SCULPT_STAGE_CRUDE,
@@ -47,7 +37,7 @@ typedef enum wt_sculpt_stage {
 
 /* Stage by stage; NaN where a number was not computed. Errors are relative, in Frobenius norm, and
  * need the teacher. */
-typedef struct wt_sculpt_report {
+struct wt_sculpt_report {
     size_t size;
     wt_sculpt_stage stage; /* the last one that ran to its end */
     /* 1 */
@@ -72,23 +62,7 @@ typedef struct wt_sculpt_report {
     double start_error; /* |y - F(x)| / |y| of the layer given back on held-out rows */
     double seconds;
     double flops; /* as in wt_recover_report, and also where it stopped early */
-} wt_sculpt_report;
-
-/* A layer to start refining from, in *out (to be freed with wt_layer_free). When it cannot work:
- * WT_MISSED with a sentence, *out NULL, and the report up to the stage that stopped. */
-WT_API wt_status wt_sculpt(wt_context *context, const wt_sequences *data,
-                           const wt_sculpt_options *options, wt_layer **out,
-                           wt_sculpt_report *report);
-
-/* Recovers by options->method, which must not be one that asks. `refine` and `adam` are those of
- * wattle/recover.h; `sculpt` refines from the start that wt_sculpt gives, and is WT_MISSED where
- * there is none; `auto` refines, and where its first random starts fail and the data is such that
- * sculpt may work (few heads on few tokens, whole sequences, many examples), sculpt is asked for a
- * start from the sequences that are not held out. report->method is the one that won, `stages` what
- * sculpt did; its stage is WT_SCULPT_STAGE_NONE where it was not asked, or refused at once. */
-WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
-                            const wt_recover_options *options, wt_layer **out,
-                            wt_recover_report *report, wt_sculpt_report *stages);
+};
 
 /* The stages, a line each, for reading; and as an object of JSON, null for NaN. Cut to `bytes`;
  * return the length of the whole text, as snprintf does. */

@@ -23,6 +23,10 @@ const char *wt_field_option(const wt_field *field) {
     return field->option != NULL ? field->option : field->name;
 }
 
+const wt_field *wt_field_at(const wt_field *fields, size_t count, size_t index) {
+    return index < count ? &fields[index] : NULL;
+}
+
 const wt_field *wt_field_find(const wt_field *fields, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(fields[i].name, name) == 0 || strcmp(wt_field_option(&fields[i]), name) == 0)

@@ -80,7 +80,7 @@ static const char *const words[] = {
 };
 
 const char *wt_blas_choice_words(wt_blas_choice choice) {
-    return (size_t)choice < sizeof words / sizeof *words ? words[choice] : NULL;
+    return (size_t)choice < sizeof words / sizeof *words ? words[choice] : "?";
 }
 
 void wt_core_judge(unsigned features, wt_blas *blas) {

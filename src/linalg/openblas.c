@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/parallel.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "linalg/cores.h"
 
@@ -219,7 +220,9 @@ done:
 }
 
 wt_status wt_blas_open(wt_context *context, wt_blas *out) {
+    WT_PASS(wt_sized_check(context, "wt_blas", out, sizeof opened.about));
     wt_status status = wt_openblas_open(context);
-    *out = status == WT_OK ? opened.about : (wt_blas){0};
+    const wt_blas none = {0};
+    wt_sized_write(out, status == WT_OK ? &opened.about : &none, sizeof none);
     return status;
 }

@@ -247,7 +247,3 @@ done:
     wt_script_free(&text);
     return status;
 }
-
-void wt_text_free(char *text) {
-    wt_release(text);
-}

@@ -1,5 +1,6 @@
 /* A number that is no value of an enum, in every public call that takes one: refused with a
  * sentence, and names of it are "?". C lets any number pass for an enum. */
+#include "base/memory.h"
 #include "check.h"
 #include "lab/statistics_fit.h"
 #include "layer/layers.h"
@@ -213,7 +214,7 @@ static wt_status mark(wt_context *context, int number) {
     const wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
     char *text = NULL;
     wt_status status = wt_figure_text(context, &figure, 60, &text);
-    wt_text_free(text);
+    wt_release(text);
     return status;
 }
 static wt_status type(wt_context *context, int number) {

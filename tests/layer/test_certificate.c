@@ -2,6 +2,7 @@
  */
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "linalg/linalg.h"
 #include "wattle/sculpt.h"
 

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "wattle/random.h"
 
 /* Attention so far out that it is saturated to e^-712: linear steps of Theta are of the length

@@ -2,6 +2,7 @@
  * the class do not, and neither does what nothing confirms. */
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "layer/misfits.h"
 #include "wattle/recover.h"
 

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 

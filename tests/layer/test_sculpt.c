@@ -1,6 +1,7 @@
 /* Sculpting layers whose heads are known, and saying so where it cannot work. */
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/recovery.h"
 #include "wattle/random.h"
 #include "wattle/sculpt.h"
 

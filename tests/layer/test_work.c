@@ -5,6 +5,7 @@
 #include "layer/layers.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/normal_matrix.h"
+#include "layer/learn/recovery.h"
 #include "linalg/linalg.h"
 #include "wattle/query.h"
 #include "wattle/random.h"

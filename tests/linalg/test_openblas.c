@@ -29,7 +29,7 @@ static size_t snapshot(char **out) {
 static void the_environment_is_restored(void **state) {
     wt_context *context = *state;
     static char *before[MOST_VARIABLES], *after[MOST_VARIABLES];
-    wt_blas blas;
+    wt_blas blas = WT_SIZED(wt_blas);
     unsetenv("OPENBLAS_CORETYPE");
     setenv("OPENBLAS_NUM_THREADS", "7", 1);
     size_t count = snapshot(before);
@@ -52,6 +52,7 @@ static void the_environment_is_restored(void **state) {
 static void *ask(void *answer) {
     wt_context *context;
     wt_blas *blas = answer;
+    *blas = (wt_blas)WT_SIZED(wt_blas);
     assert_int_equal(wt_context_new(&context), WT_OK);
     assert_int_equal(wt_blas_open(context, blas), WT_OK);
     wt_context_free(context);
@@ -60,7 +61,7 @@ static void *ask(void *answer) {
 
 /* Every thread and context is told the same. */
 static void all_are_told_the_same(void **state) {
-    wt_blas here, there[4];
+    wt_blas here = WT_SIZED(wt_blas), there[4];
     pthread_t threads[4];
     CHECK_OK(*state, wt_blas_open(*state, &here));
     for (int i = 0; i < 4; i++)

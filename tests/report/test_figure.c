@@ -93,7 +93,7 @@ static void words_stay_words(void **state) {
         }
         wt_release(svg);
         CHECK_OK(*state, wt_figure_text(*state, &figure, 100, &text));
-        wt_text_free(text);
+        wt_release(text);
         assert_int_equal(files_left(), 0);
     }
     assert_int_equal(chdir("/"), 0);
@@ -164,10 +164,10 @@ static void text_has_the_letters_of_every_series(void **state) {
     assert_true(count_of(text, "A") >= 2 * 3 && count_of(text, "B") >= 2 * 3);
     for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 72);
-    wt_text_free(text);
+    wt_release(text);
     CHECK_OK(*state, wt_figure_text(*state, &heat_figure, 40, &text));
     assert_non_null(strstr(text, "theta\n|"));
-    wt_text_free(text);
+    wt_release(text);
     CHECK_FAILS(*state, wt_figure_text(*state, &curve_figure, 19, &text), WT_USAGE, "19");
     assert_null(text);
 }

@@ -108,7 +108,7 @@ const char *wt_recover_verdict_name(wt_recover_verdict verdict) {
         [WT_RECOVER_VERDICT_NOISE] = "to the floor of noise",
         [WT_RECOVER_VERDICT_EXACT] = "exact",
     };
-    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "?";
 }
 
 /* A pass of fewer flops, about, is too short to share. */

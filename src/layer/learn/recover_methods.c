@@ -96,14 +96,16 @@ wt_status wt_recover(wt_context *context, const wt_sequences *data, const wt_rec
     wt_status status;
     *out = NULL;
     WT_TRY(wt_recover_open(context, NULL, given, report, &options));
-    WT_TRY(wt_sized_check(context, "wt_sculpt_report", stages, sizeof of_sculpt));
+    if (stages != NULL)
+        WT_TRY(wt_sized_check(context, "wt_sculpt_report", stages, sizeof of_sculpt));
     size_t method = place_of(options.method);
     if (methods[method].run == NULL)
         return wt_fail(context, WT_USAGE, "method %s chooses its inputs: it takes no examples",
                        options.method);
     status = methods[method].run(context, data, &options, out, &full, &of_sculpt);
     wt_sized_write(report, &full, sizeof full);
-    wt_sized_write(stages, &of_sculpt, sizeof of_sculpt);
+    if (stages != NULL)
+        wt_sized_write(stages, &of_sculpt, sizeof of_sculpt);
 done:
     return status;
 }

@@ -61,6 +61,27 @@ wt_status wt_recover_call(wt_context *context, const char *method, wt_recover_le
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
                             wt_layer **out, wt_recover_report *report);
+/* The learners behind wt_recover, as they are called without it. most_steps counts Adam's steps. */
+wt_status wt_refine(wt_context *context, const wt_sequences *data,
+                    const wt_recover_options *options, wt_layer **out, wt_recover_report *report);
+wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,
+                  wt_layer **out, wt_recover_report *report);
+
+typedef struct wt_sculpt_options {
+    size_t size;
+    size_t heads;            /* m; 0 = by the eigen-gap */
+    double slabs;            /* wanted for every unknown of Theta, 2 or more */
+    const wt_layer *teacher; /* where known: the report gives true errors; NULL = not known */
+} wt_sculpt_options;
+
+/* heads 0, 3 slabs an unknown, no teacher. */
+void wt_sculpt_options_init(wt_sculpt_options *options, size_t size);
+
+/* A layer to start refining from, in *out (to be freed with wt_layer_free). When it cannot work:
+ * WT_MISSED with a sentence, *out NULL, and the report up to the stage that stopped. */
+wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_sculpt_options *options,
+                    wt_layer **out, wt_sculpt_report *report);
+
 /* The method `auto`, on the same. */
 wt_status wt_recover_auto(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_layer **out,

@@ -5,10 +5,10 @@
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/work.h"
+#include "layer/learn/recovery.h"
 #include "layer/learn/sculpt_net.h"
 #include "layer/learn/sculpt_span.h"
 #include "layer/task/vector.h"
-#include "wattle/sculpt.h"
 
 /* Seen on random teachers: the crude sum explains 0.8 of the squares, and 0.07 when sum W_i = 0. */
 #define LEAST_EXPLAINED 0.25

@@ -65,7 +65,7 @@ done:
 }
 
 wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const char *path,
-                              const wt_layer_note *notes, size_t count) {
+                              const wt_metadata *notes, size_t count) {
     size_t m = layer->heads, d = layer->dim;
     const wt_tensor tensors[] = {
         {.name = "theta", .rank = 3, .shape = {m, d, d}, .values = layer->theta},
@@ -74,7 +74,7 @@ wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const 
     if (count > WT_LAYER_NOTES)
         return wt_fail(context, WT_USAGE, "a layer takes %d notes, not %zu", WT_LAYER_NOTES, count);
     for (size_t i = 0; i < count; i++)
-        metadata[2 + i] = (wt_metadata){notes[i].key, notes[i].value};
+        metadata[2 + i] = notes[i];
     return wt_safetensors_write(context, path, tensors, 2, metadata, 2 + count);
 }
 
