@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/store.h"
 #include "set_options.h"
 #include "sweep_actions.h"
 #include "wattle/experiment.h"

@@ -73,6 +73,16 @@ done
 if grep -nE '^ *# *include *"' include/wattle/*.h | grep -v '"wattle/'; then
     complain "a public header includes a private one"
 fi
+# The command is a client of the library: public headers and its own.
+for file in cli/*.[ch]; do
+    for header in $(sed -n 's|^ *# *include *"\([^"]*\)".*|\1|p' "$file"); do
+        case $header in
+        wattle/*.h | commit.h) ;;
+        */*) complain "$file includes \"$header\", a private header of the library" ;;
+        *) [ -f "cli/$header" ] || complain "$file includes \"$header\", which is not the command's own" ;;
+        esac
+    done
+done
 # One loop spawns threads.
 if grep -rnE '^ *# *pragma +omp|omp_[a-z_]+ *\(' src cli include | grep -v '^src/base/parallel.c:'; then
     complain "OpenMP is used outside src/base/parallel.c"

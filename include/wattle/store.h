@@ -81,6 +81,12 @@ typedef wt_status (*wt_record_fn)(void *user, const wt_record *record);
 WT_API wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experiment,
                                wt_record_fn take, void *user);
 
+/* Between the two, or until the store is freed, all that is read is of one moment. A writer waits
+ * meanwhile: let go before anything is shown. Nothing may be put, and nothing be waiting for a
+ * commit. */
+WT_API wt_status wt_store_hold(wt_context *context, wt_store *store);
+WT_API void wt_store_let_go(wt_store *store);
+
 /* Facts about the store itself, in the order they were written: kind "format" (its number),
  * "experiment" (a meaning: name, result version, parameters), "command" (a command line that wrote
  * to it) and "sweep" (the keys and grids of a specification that was run). */

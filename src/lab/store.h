@@ -34,11 +34,6 @@ wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user);
 
-/* Invariant 7: between the two, all that is read is of one moment, and the file system is asked but
- * once. Nothing may be put, and nothing be waiting for a commit. */
-wt_status wt_store_hold(wt_context *context, wt_store *store);
-void wt_store_let_go(wt_store *store);
-
 /* Writes down what an experiment means: "curve 1 activation,bias,..". WT_DATA with a sentence when
  * the store holds another meaning of the name (invariant 4). */
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,

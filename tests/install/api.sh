@@ -10,4 +10,10 @@ for header in include/wattle/*.h; do
         exit 1
     }
 done
+for name in $(grep -o '`wattle/[a-z_]*\.h`' docs/api.md | tr -d '`' | sort -u); do
+    [ -f "include/$name" ] || {
+        echo "docs/api.md names $name, which is not there" >&2
+        exit 1
+    }
+done
 echo "api: fine"
