@@ -55,7 +55,8 @@ static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_sett
         return wt_fail(call->context, WT_USAGE,
                        "--samples: '%s' is no range of whole numbers from 1 to 10^9",
                        given->samples);
-    *out = (wt_threshold_setting){.train = given->train,
+    *out = (wt_threshold_setting){.size = sizeof *out,
+                                  .train = &given->train,
                                   .low = (size_t)low,
                                   .high = (size_t)high,
                                   .resolution = given->resolution,
@@ -82,7 +83,7 @@ static wt_status run(cli_call *call) {
     values *given = call->values;
     wt_threshold_setting setting;
     wt_threshold *threshold = NULL;
-    wt_threshold_summary summary = {0};
+    wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     wt_arena arena = wt_arena_on(call->context, "the options");
     wt_status status;
     WT_TRY(cli_train_finish(call, &given->train));

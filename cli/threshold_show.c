@@ -171,10 +171,10 @@ wt_status cli_threshold_emit(cli_call *call, const wt_threshold_setting *setting
                              const wt_threshold_summary *summary) {
     return cli_emit_json(
         call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "task",
-                        setting->train.task, "model", setting->train.model, "low",
+                        setting->train->task, "model", setting->train->model, "low",
                         (json_int_t)setting->low, "high", (json_int_t)setting->high, "resolution",
                         (json_int_t)setting->resolution, "trials", (json_int_t)setting->trials,
-                        "restarts", (json_int_t)setting->train.restarts, "rate", setting->rate,
+                        "restarts", (json_int_t)setting->train->restarts, "rate", setting->rate,
                         "seed", (json_int_t)setting->seed, "trials_run", (json_int_t)trials,
                         "lengths", json_points(summary), "fits", json_fits(summary), "exponent",
                         json_interval(summary->exponent)));

@@ -18,20 +18,24 @@ int main(void) {
 
     /* Small, so that it is over in a second. */
     static const size_t lengths[] = {6, 8, 10};
-    wt_threshold_setting setting = wt_threshold_setting_default();
+    wt_train_setting train;
+    wt_threshold_setting setting;
+    WT_INIT(wt_train_setting, &train);
+    WT_INIT(wt_threshold_setting, &setting);
+    setting.train = &train;
     setting.lengths = lengths;
     setting.length_count = 3;
     setting.low = 4;
     setting.high = 100;
     setting.resolution = 4;
     setting.trials = 20;
-    setting.train.task = "and:2";
-    setting.train.model = "mlp";
-    setting.train.hidden = 12;
-    setting.train.rate = 1e-2;
-    setting.train.steps = 100;
-    setting.train.validation_samples = 500;
-    setting.train.success = 0.95;
+    train.task = "and:2";
+    train.model = "mlp";
+    train.hidden = 12;
+    train.rate = 1e-2;
+    train.steps = 100;
+    train.validation_samples = 500;
+    train.success = 0.95;
     setting.seed = 1;
 
     /* A file in place of NULL would keep the trials, and go on from those it has. */
@@ -39,7 +43,7 @@ int main(void) {
     must(context, wt_threshold_open(context, &setting, NULL, &threshold));
     must(context, wt_threshold_run(context, threshold));
 
-    wt_threshold_summary summary;
+    wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     must(context, wt_threshold_summarise(context, threshold, &summary));
     for (size_t i = 0; i < summary.point_count; i++)
         printf("length %zu: fitted m %.1f, between %.1f and %.1f\n", summary.points[i].length,

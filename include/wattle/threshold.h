@@ -13,11 +13,12 @@
  * All trials may be kept in a CSV file (docs/formats.md), and a search that finds some there goes
  * on from them. Used so (examples/threshold.c is the whole program):
  *
- *     wt_threshold_setting setting = wt_threshold_setting_default();
+ *     wt_threshold_setting setting;
+ *     WT_INIT(wt_threshold_setting, &setting);
  *     setting.lengths = (const size_t[]){8, 16, 32};
  *     setting.length_count = 3;
  *     wt_threshold *threshold;
- *     wt_threshold_summary summary;
+ *     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
  *     wt_threshold_open(context, &setting, "trials.csv", &threshold);
  *     wt_threshold_run(context, threshold);
  *     wt_threshold_summarise(context, threshold, &summary);
@@ -33,9 +34,11 @@ extern "C" {
 #endif
 
 typedef struct wt_threshold_setting {
-    wt_train_setting train; /* length, samples, seed and to_end are not read; no relevant positions
-                               and no online samples may be given */
-    const size_t *lengths;  /* (length_count), increasing */
+    size_t size;
+    const wt_train_setting *train; /* a trial: length, samples, seed and to_end are not read; no
+                                      relevant positions and no online samples may be given. NULL =
+                                      the published recipe with 5 restarts */
+    const size_t *lengths;         /* (length_count), increasing */
     size_t length_count;
     size_t low, high, resolution;
     size_t trials;   /* at an m */
@@ -45,9 +48,9 @@ typedef struct wt_threshold_setting {
     uint64_t seed;
 } wt_threshold_setting;
 
-/* What `wattle threshold` takes: the published recipe with 5 restarts, m from 10 to 200 by 5, 40
- * trials at a rate of 0.8, 2 around. No lengths: they are to be set. */
-WT_API wt_threshold_setting wt_threshold_setting_default(void);
+/* What `wattle threshold` takes: m from 10 to 200 by 5, 40 trials at a rate of 0.8, 2 around. No
+ * lengths: they are to be set. */
+WT_API void wt_threshold_setting_init(wt_threshold_setting *setting, size_t size);
 
 /* A search. One thread of calls at a time. */
 typedef struct wt_threshold wt_threshold;
@@ -92,6 +95,7 @@ typedef struct wt_threshold_fit_row {
 enum { WT_THRESHOLD_GROWTHS = 3 };
 
 typedef struct wt_threshold_summary {
+    size_t size;
     wt_threshold_point *points; /* one a length */
     size_t point_count;
     wt_threshold_cell *cells; /* by length and m */

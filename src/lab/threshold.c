@@ -10,12 +10,12 @@
 /* ---- the setting ------------------------------------------------------------------------------
  */
 
-wt_threshold_setting wt_threshold_setting_default(void) {
-    wt_threshold_setting setting = {
-        .low = 10, .high = 200, .resolution = 5, .trials = 40, .rate = 0.8, .around = 2};
-    WT_INIT(wt_train_setting, &setting.train);
-    setting.train.restarts = 5;
-    return setting;
+static const wt_threshold_setting defaults = {
+    .low = 10, .high = 200, .resolution = 5, .trials = 40, .rate = 0.8, .around = 2};
+
+void wt_threshold_setting_init(wt_threshold_setting *setting, size_t size) {
+    setting->size = size;
+    wt_sized_write(setting, &defaults, sizeof defaults);
 }
 
 static wt_status check(wt_context *context, const wt_threshold_setting *setting) {
@@ -34,28 +34,35 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
         if (setting->lengths[i] <= setting->lengths[i - 1])
             return wt_fail(context, WT_USAGE, "lengths must increase: %zu comes after %zu",
                            setting->lengths[i], setting->lengths[i - 1]);
-    if (setting->train.online > 0)
+    if (setting->train->online > 0)
         return wt_fail(context, WT_USAGE,
                        "a threshold in samples needs a training set: not online");
-    if (setting->train.relevant != NULL)
+    if (setting->train->relevant != NULL)
         return wt_fail(context, WT_USAGE,
                        "every trial of a threshold draws its relevant positions: give none");
     return WT_OK;
 }
 
-/* The lengths and texts of the setting, to be kept. */
+/* The setting, checked, with lengths and texts of its own. */
 static wt_status copy_setting(wt_context *context, const wt_threshold_setting *setting,
                               const char *path, wt_threshold *out) {
-    wt_train_setting *train = &out->setting.train;
+    wt_train_setting *train = &out->train;
     const char **texts[WT_THRESHOLD_TEXTS] = {&train->task, &train->model, &train->activation,
                                               &train->balls, &out->path};
     wt_status status;
-    out->setting = *setting;
+    out->setting = defaults;
     out->path = path;
     WT_INIT(wt_train_setting, train);
-    WT_TRY(wt_sized_read(context, "wt_train_setting", &setting->train, train, sizeof *train));
-    WT_TRY(WT_NEW(context, &out->lengths, setting->length_count, "lengths"));
-    memcpy(out->lengths, setting->lengths, setting->length_count * sizeof *out->lengths);
+    train->restarts = 5;
+    WT_TRY(wt_sized_read(context, "wt_threshold_setting", setting, &out->setting,
+                         sizeof out->setting));
+    if (out->setting.train != NULL)
+        WT_TRY(
+            wt_sized_read(context, "wt_train_setting", out->setting.train, train, sizeof *train));
+    out->setting.train = train;
+    WT_TRY(check(context, &out->setting));
+    WT_TRY(WT_NEW(context, &out->lengths, out->setting.length_count, "lengths"));
+    memcpy(out->lengths, out->setting.lengths, out->setting.length_count * sizeof *out->lengths);
     out->setting.lengths = out->lengths;
     for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
         if (*texts[i] != NULL) {
@@ -72,7 +79,7 @@ done:
 /* A wrong option is told before hours of work: the shortest task, with samples enough. */
 static wt_status try_first(wt_context *context, const wt_threshold_setting *setting) {
     wt_trainer *trainer = NULL;
-    wt_train_setting first = setting->train;
+    wt_train_setting first = *setting->train;
     first.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
@@ -86,7 +93,6 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *set
     wt_threshold *made = NULL;
     wt_status status;
     *out = NULL;
-    WT_TRY(check(context, setting));
     WT_TRY(WT_NEW_ZERO(context, &made, 1, "a search"));
     WT_TRY(copy_setting(context, setting, path, made));
     WT_TRY(try_first(context, &made->setting));

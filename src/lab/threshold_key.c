@@ -45,7 +45,7 @@ static const wt_field *field_named(const char *name) {
 }
 
 uint64_t wt_threshold_key(const wt_threshold_setting *setting) {
-    const wt_train_setting *train = &setting->train;
+    const wt_train_setting *train = setting->train;
     uint64_t hash = hash_text(0xcbf29ce484222325u, "1|");
     char text[WT_FIELD_TEXT];
     for (size_t i = 0; i < sizeof keyed / sizeof *keyed; i++) {
@@ -71,7 +71,7 @@ static void add_word(char *out, size_t bytes, size_t *used, const char *name, co
 
 /* Writes what fits and returns the bytes it takes. */
 static size_t write_words(const wt_threshold_setting *setting, char *out, size_t bytes) {
-    const wt_train_setting *train = &setting->train;
+    const wt_train_setting *train = setting->train;
     size_t used = 0;
     char text[WT_FIELD_TEXT];
     add_word(out, bytes, &used, "task", train->task);

@@ -20,8 +20,9 @@ typedef struct wt_threshold_tally {
 enum { WT_THRESHOLD_TEXTS = 5 };
 
 struct wt_threshold {
-    wt_threshold_setting setting; /* its lengths and texts are copies */
-    uint64_t key;                 /* of what a trial depends on, beside T, m and its number */
+    wt_threshold_setting setting; /* its lengths and texts are copies, its trial is the next */
+    wt_train_setting train;
+    uint64_t key; /* of what a trial depends on, beside T, m and its number */
     wt_threshold_row *rows;
     size_t count, room;
     wt_threshold_tally *tallies; /* one for every (T, m) that has rows */

@@ -70,7 +70,7 @@ static wt_status run_job(void *user, wt_context *context, size_t unit) {
     rounds *all = user;
     outcome found = {.all = all, .mine = &all->jobs[unit], .result = WT_SIZED(wt_train_result)};
     const wt_threshold_row *row = &found.mine->row;
-    wt_train_setting setting = all->threshold->setting.train;
+    wt_train_setting setting = all->threshold->train;
     setting.length = row->length;
     setting.samples = row->samples;
     wt_status status =

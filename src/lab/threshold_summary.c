@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "lab/threshold_parts.h"
 
 /* The cells of one length in increasing m, behind those of the others. */
@@ -93,24 +94,27 @@ done:
 wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *threshold,
                                  wt_threshold_summary *out) {
     const wt_threshold_setting *setting = &threshold->setting;
+    wt_threshold_summary found = {0};
     wt_status status;
-    *out = (wt_threshold_summary){0};
-    WT_TRY(WT_NEW(context, &out->cells, threshold->count, "cells")); /* each has a trial */
-    WT_TRY(WT_NEW_ZERO(context, &out->points, setting->length_count, "thresholds"));
+    WT_TRY(wt_sized_check(context, "wt_threshold_summary", out, sizeof found));
+    wt_sized_write(out, &found, sizeof found);
+    WT_TRY(WT_NEW(context, &found.cells, threshold->count, "cells")); /* each has a trial */
+    WT_TRY(WT_NEW_ZERO(context, &found.points, setting->length_count, "thresholds"));
     for (size_t i = 0; i < setting->length_count; i++) {
-        wt_threshold_point *point = &out->points[out->point_count++];
+        wt_threshold_point *point = &found.points[found.point_count++];
         point->length = setting->lengths[i];
-        point->first_cell = out->cell_count;
-        add_cells(threshold, point->length, out);
-        point->cells = out->cell_count - point->first_cell;
+        point->first_cell = found.cell_count;
+        add_cells(threshold, point->length, &found);
+        point->cells = found.cell_count - point->first_cell;
         if (point->cells > 0)
-            point->largest = out->cells[out->cell_count - 1].samples;
+            point->largest = found.cells[found.cell_count - 1].samples;
         find_critical(threshold, point);
     }
-    WT_TRY(fit_all(context, threshold, out));
+    WT_TRY(fit_all(context, threshold, &found));
+    wt_sized_write(out, &found, sizeof found);
 done:
     if (status != WT_OK)
-        wt_threshold_summary_free(out);
+        wt_threshold_summary_free(&found);
     return status;
 }
 
@@ -119,5 +123,7 @@ void wt_threshold_summary_free(wt_threshold_summary *summary) {
         return;
     wt_release(summary->points);
     wt_release(summary->cells);
-    *summary = (wt_threshold_summary){0};
+    summary->points = NULL;
+    summary->cells = NULL;
+    summary->point_count = summary->cell_count = 0;
 }

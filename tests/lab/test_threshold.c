@@ -32,9 +32,9 @@ static void every_threshold_is_found(void **state) {
     for (size_t from = 1; from <= 45; from++) {
         wt_threshold_setting setting = tiny();
         wt_threshold *threshold;
-        wt_threshold_summary summary;
+        wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
         size_t cells, wanted = from <= 4 ? 4 : (from + 3) / 4 * 4;
-        setting.train.length = 6;
+        train.length = 6;
         CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
         size_t critical = search_truth(*state, threshold, from, &cells);
         assert_true(critical == (wanted > 40 ? 0 : wanted));
@@ -109,7 +109,7 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
     wt_threshold_setting setting = tiny();
     for (uint64_t set = 0; set < 300; set++) {
         wt_threshold *threshold;
-        wt_threshold_summary summary;
+        wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
         size_t successes[10] = {0};
         double uniform[50];
         wt_random_uniform(wt_stream_for(4, "table", set), 0, 50, uniform);
@@ -143,7 +143,7 @@ static void luck_below_does_not_count(void **state) {
     static const size_t successes[] = {0, 0, 0, 0, 4, 3, 3, 4, 4, 4, 4, 4}, none[12] = {0};
     wt_threshold_setting setting = tiny();
     wt_threshold *threshold;
-    wt_threshold_summary summary;
+    wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     setting.low = setting.resolution = 5;
     setting.high = 63;
     setting.trials = 4;
@@ -256,11 +256,11 @@ static void the_setting_is_borrowed_for_the_call_only(void **state) {
     char function[] = "and:2", kind[] = "mlp", own_path[sizeof path];
     wt_threshold_setting setting = tiny();
     wt_threshold *threshold;
-    wt_threshold_summary summary;
+    wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     memcpy(own_path, path, sizeof path);
     setting.lengths = own_lengths;
-    setting.train.task = function;
-    setting.train.model = kind;
+    train.task = function;
+    train.model = kind;
     CHECK_OK(*state, wt_threshold_open(*state, &setting, own_path, &threshold));
     own_lengths[0] = own_lengths[1] = 0;
     function[0] = kind[0] = own_path[0] = '?';

@@ -64,18 +64,18 @@ static void what_differs_is_told(void **state) {
     wt_threshold_free(threshold);
 #define DIFFERS(change, words)                                                                     \
     do {                                                                                           \
-        other = setting;                                                                           \
+        other = tiny();                                                                            \
         change;                                                                                    \
         CHECK_FAILS(*state, wt_threshold_open(*state, &other, path, &threshold), WT_DATA, words);  \
     } while (0)
     DIFFERS(other.seed = 7, ": seed: 3 there, 7 here");
-    DIFFERS(other.train.restarts = 5, ": restarts: 2 there, 5 here");
-    DIFFERS(other.train.hidden = 16, ": hidden: 12 there, 16 here");
-    DIFFERS(other.train.steps = 1000, ": steps: 60 there, 1000 here");
-    DIFFERS(other.train.noise = 0.1, ": noise: 0 there, 0.1 here");
-    DIFFERS(other.train.probability = 0.25, ": probability: 0 there, 0.25 here");
-    DIFFERS(other.train.task = "or:2", ": task: and:2 there, or:2 here");
-    DIFFERS((other.seed = 7, other.train.restarts = 5),
+    DIFFERS(train.restarts = 5, ": restarts: 2 there, 5 here");
+    DIFFERS(train.hidden = 16, ": hidden: 12 there, 16 here");
+    DIFFERS(train.steps = 1000, ": steps: 60 there, 1000 here");
+    DIFFERS(train.noise = 0.1, ": noise: 0 there, 0.1 here");
+    DIFFERS(train.probability = 0.25, ": probability: 0 there, 0.25 here");
+    DIFFERS(train.task = "or:2", ": task: and:2 there, or:2 here");
+    DIFFERS((other.seed = 7, train.restarts = 5),
             ": restarts: 2 there, 5 here; seed: 3 there, 7 here");
 #undef DIFFERS
     assert_int_equal(unlink(path), 0);
@@ -98,9 +98,9 @@ static void bad_settings_are_refused(void **state) {
     REFUSED(setting.trials = 0, "must be 1 or more");
     REFUSED(setting.lengths = falling, "6 comes after 10");
     REFUSED(setting.lengths = short_one, "1 bits cannot hold the 2 relevant ones");
-    REFUSED(setting.train.online = 5, "not online");
-    REFUSED(setting.train.relevant = short_one, "draws its relevant positions");
-    REFUSED(setting.train.success = 2, "at most 1, not 2");
+    REFUSED(train.online = 5, "not online");
+    REFUSED(train.relevant = short_one, "draws its relevant positions");
+    REFUSED(train.success = 2, "at most 1, not 2");
 #undef REFUSED
 }
 

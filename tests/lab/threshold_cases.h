@@ -22,8 +22,12 @@ static inline int close_path(void **state) {
     return check_close(state);
 }
 
+static wt_train_setting train; /* of a tiny search; tiny() sets it anew */
+
 static inline wt_threshold_setting tiny(void) {
-    wt_threshold_setting setting = {.lengths = lengths,
+    wt_threshold_setting setting = {.size = sizeof setting,
+                                    .train = &train,
+                                    .lengths = lengths,
                                     .length_count = 2,
                                     .low = 4,
                                     .high = 40,
@@ -32,17 +36,17 @@ static inline wt_threshold_setting tiny(void) {
                                     .rate = 0.8,
                                     .around = 1,
                                     .seed = 3};
-    WT_INIT(wt_train_setting, &setting.train);
-    setting.train.task = "and:2";
-    setting.train.model = "mlp";
-    setting.train.dim = 8;
-    setting.train.heads = 0;
-    setting.train.hidden = 12;
-    setting.train.rate = 1e-2;
-    setting.train.steps = 60;
-    setting.train.validation_samples = 200;
-    setting.train.success = 0.9;
-    setting.train.restarts = 2;
+    WT_INIT(wt_train_setting, &train);
+    train.task = "and:2";
+    train.model = "mlp";
+    train.dim = 8;
+    train.heads = 0;
+    train.hidden = 12;
+    train.rate = 1e-2;
+    train.steps = 60;
+    train.validation_samples = 200;
+    train.success = 0.9;
+    train.restarts = 2;
     return setting;
 }
 
