@@ -9,6 +9,7 @@
 #include "wattle/construct.h"
 #include "wattle/fit.h"
 #include "wattle/io.h"
+#include "wattle/memory.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 #include "wattle/report.h"
