@@ -34,7 +34,7 @@ static wt_status read_pair(wt_context *context, bool deep, char *pair, double *n
                        deep ? "transformer" : "head", nearest != NULL ? "; did you mean " : "",
                        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
     }
-    if (!wt_parse_real(equals + 1, &now[k]) || now[k] < 0)
+    if (!wt_real_parse(equals + 1, &now[k]) || now[k] < 0)
         return wt_fail(context, WT_USAGE, "--norms: %s must be a number, 0 or more, not '%s'", pair,
                        equals + 1);
     return WT_OK;

@@ -43,7 +43,7 @@ static const cli_option options[] = {
     {"epsilon", 0, CLI_REAL, FIELD(capacity.epsilon), "E", "0.1", "Radius of the covering number."},
     {"lipschitz", 0, CLI_REAL, FIELD(capacity.lipschitz), "L", "1",
      "Lipschitz constant of the loss."},
-    {"loss-most", 0, CLI_REAL, FIELD(capacity.loss_most), "B", "1", "Largest value of the loss."},
+    {"loss-most", 0, CLI_REAL, FIELD(capacity.loss_max), "B", "1", "Largest value of the loss."},
 };
 
 /* A new line of theory is a row here and a function in a file of its own. */

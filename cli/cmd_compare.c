@@ -118,7 +118,7 @@ static wt_status run(cli_call *call) {
     wt_status status;
     WT_TRY(wt_layer_load(call->context, call->operands[0], &a));
     WT_TRY(wt_layer_load(call->context, call->operands[1], &b));
-    WT_TRY(wt_compare(call->context, a, b, given->token_scale, call->common.seed, &all));
+    WT_TRY(wt_layer_compare(call->context, a, b, given->token_scale, call->common.seed, &all));
     WT_TRY(measure(call, a, b, &data));
     if (call->common.json)
         WT_TRY(emit(call, &all, &data));

@@ -45,7 +45,7 @@ static wt_status build(cli_call *call, wt_construction **out) {
     spec->relevant = relevant;
     spec->relevant_count = given->relevant.count;
     spec->seed = call->common.seed;
-    WT_TRY(wt_construction_build(call->context, spec, out));
+    WT_TRY(wt_construction_new(call->context, spec, out));
 done:
     wt_release(relevant);
     return status;
@@ -103,7 +103,7 @@ static void print_least(const char *name, double least, const char *what) {
 
 static void print(const wt_construction_summary *built, const wt_construction_report *report,
                   const wt_construction_least *least) {
-    char list[24 * WT_BOOLEAN_MOST_BITS] = "";
+    char list[24 * WT_BOOLEAN_MAX_BITS] = "";
     size_t used = 0;
     for (size_t j = 0; j < built->bits; j++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", j > 0 ? "," : "",

@@ -49,7 +49,7 @@ static const cli_option options[] = {
 /* What the words describe, with shapes from the data. */
 typedef struct {
     wt_model_spec spec;
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     wt_problem *problem;   /* NULL when the data is a file */
     wt_sets *train, *test; /* test NULL = none */
 } job;
@@ -117,7 +117,7 @@ static wt_status show_plan(cli_call *call, const job *work) {
     cli_print_row("path", "%s", cost.route);
     cli_print_row("samples", "%zu", cost.samples);
     cli_print_row("features", "%zu", cost.features);
-    cli_print_row("bytes", "%s", wt_format_bytes((size_t)cost.bytes, bytes));
+    cli_print_row("bytes", "%s", wt_bytes_format((size_t)cost.bytes, bytes));
     cli_print_row("flops", "%.3g", cost.flops);
 done:
     return status;
@@ -170,7 +170,7 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
     if (report->rank > 0)
         cli_print_row("numerical rank", "%zu", report->rank);
     cli_print_number("condition", report->condition);
-    cli_print_row("time", "%.2f s, %s", report->seconds, wt_format_bytes(report->bytes, bytes));
+    cli_print_row("time", "%.2f s, %s", report->seconds, wt_bytes_format(report->bytes, bytes));
     if (given->output != NULL)
         cli_print_row("written", "%s", given->output);
 }
@@ -189,7 +189,7 @@ static wt_status parse_ball(cli_call *call, const char *text, wt_ball_options *o
             if (strcmp(words[i], "inf") == 0)
                 *bounds[i] = INFINITY;
             else
-                fine = wt_parse_real(words[i], bounds[i]);
+                fine = wt_real_parse(words[i], bounds[i]);
         }
     }
     return fine ? WT_OK
@@ -197,7 +197,7 @@ static wt_status parse_ball(cli_call *call, const char *text, wt_ball_options *o
 }
 
 static wt_status show_ball(cli_call *call, const job *work, const wt_ball_options *ball,
-                           const wt_ball_result *found) {
+                           const wt_ball_report *found) {
     const char *loss = wt_loss_name(ball->loss), *model = wt_model_kind_name(work->spec.kind);
     if (call->common.json)
         return cli_emit_json(
@@ -230,13 +230,13 @@ static wt_status show_ball(cli_call *call, const job *work, const wt_ball_option
 static wt_status run_ball(cli_call *call, job *work) {
     const values *given = call->values;
     wt_ball_options ball;
-    wt_ball_result found = WT_SIZED(wt_ball_result);
+    wt_ball_report found = WT_SIZED(wt_ball_report);
     wt_fitted *fitted = NULL;
     wt_status status;
     WT_INIT(wt_ball_options, &ball);
     ball.huber = given->huber;
     ball.tolerance = given->tolerance;
-    ball.most_steps = given->steps;
+    ball.max_steps = given->steps;
     WT_TRY(wt_loss_parse(call->context, given->loss, &ball.loss));
     WT_TRY(parse_ball(call, given->ball, &ball));
     if (work->problem != NULL)

@@ -91,7 +91,7 @@ static wt_status print_file(wt_context *context, const wt_file *file, const wt_s
     }
     cli_print("%s: %s, %zu %s, %s\n", wt_quote(wt_file_path(file), path, sizeof path),
               wt_file_format(file), count, count == 1 ? "array" : "arrays",
-              wt_format_bytes((size_t)wt_file_bytes(file), bytes));
+              wt_bytes_format((size_t)wt_file_bytes(file), bytes));
     if (count > 0)
         print_row(&headings, widths);
     for (size_t i = 0; i < count; i++)
@@ -162,7 +162,7 @@ static wt_status show_file(info_run *info, const char *path) {
     WT_TRY(WT_NEW(context, &summaries, wt_file_count(file), "summaries"));
     for (size_t i = 0; i < wt_file_count(file); i++) {
         summaries[i] = (wt_summary)WT_SIZED(wt_summary);
-        WT_TRY(wt_file_summary(context, file, wt_file_at(file, i), &summaries[i]));
+        WT_TRY(wt_file_summarise(context, file, wt_file_at(file, i), &summaries[i]));
     }
     if (!info->call->common.json)
         WT_TRY(print_file(context, file, summaries));

@@ -76,7 +76,7 @@ static wt_status run_score(cli_call *call) {
     wt_status status;
     WT_TRY(open_both(call, &fitted, &sets));
     WT_TRY(wt_fitted_score(call->context, fitted, sets, &square, &error));
-    const char *kind = wt_model_kind_name(wt_fitted_spec(fitted)->kind);
+    const char *kind = wt_model_kind_name(wt_fitted_get_spec(fitted)->kind);
     if (call->common.json) {
         WT_TRY(
             cli_emit_json(call, json_pack("{s:s, s:I, s:o, s:o}", "model", kind, "samples",

@@ -47,9 +47,9 @@ static wt_status read_options(cli_call *call, wt_query_options *out) {
         return wt_fail(call->context, WT_USAGE, "--timeout must be above 0, not %g",
                        given->timeout);
     if (strcmp(given->heads, "auto") != 0 &&
-        (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > WT_QUERY_MOST_HEADS))
+        (!wt_unsigned_parse(given->heads, &heads) || heads == 0 || heads > WT_QUERY_MAX_HEADS))
         return wt_fail(call->context, WT_USAGE, "--heads: '%s' is neither auto nor 1 to %d",
-                       given->heads, WT_QUERY_MOST_HEADS);
+                       given->heads, WT_QUERY_MAX_HEADS);
     *out = (wt_query_options){.size = sizeof *out,
                               .heads = (size_t)heads,
                               .checks = (size_t)given->checks,
@@ -106,7 +106,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(read_options(call, &wanted));
     WT_TRY(wt_output_try(call->context, given->output));
     WT_TRY(wt_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
-    status = wt_query_layer(call->context, wt_oracle_ask, oracle, given->dim,
+    status = wt_layer_query(call->context, wt_oracle_ask, oracle, given->dim,
                             wt_oracle_outputs(oracle), &wanted, &layer, &report);
     if (status == WT_MISSED)
         (void)print(call, &report); /* the sentence on the context says why */

@@ -37,7 +37,7 @@ static wt_status read_options(cli_call *call) {
     cli_recover_values *given = call->values;
     uint64_t heads = 0;
     if (strcmp(given->heads, "auto") != 0 &&
-        (!wt_parse_unsigned(given->heads, &heads) || heads == 0 || heads > 4096))
+        (!wt_unsigned_parse(given->heads, &heads) || heads == 0 || heads > 4096))
         return wt_fail(call->context, WT_USAGE,
                        "--heads must be auto or a number of 1 to 4096, not '%s'", given->heads);
     given->options.heads = (size_t)heads;

@@ -76,7 +76,7 @@ static wt_status list(cli_call *call, const wt_reproduction *all) {
         WT_TRY(wt_plan_estimate(call->context, plan, given->workers, rate, &cost));
         if (!call->common.json)
             cli_print("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
-                      wt_format_seconds(cost.seconds, time), one->sweep);
+                      wt_seconds_format(cost.seconds, time), one->sweep);
         else
             json_array_append_new(listed,
                                   json_pack("{s:s, s:s, s:I, s:o, s:s}", "line", one->line, "what",
@@ -126,8 +126,8 @@ static wt_status run(cli_call *call) {
     uint64_t seed = cli_given(call, "seed") ? call->common.seed : wt_rules_now()->seed;
     wt_status status;
     WT_TRY(cli_sweep_workers(call, given->workers));
-    WT_TRY(wt_reproduction_open(call->context, given->scale,
-                                cli_given(call, "only") ? given->only : NULL, seed, &all));
+    WT_TRY(wt_reproduction_new(call->context, given->scale,
+                               cli_given(call, "only") ? given->only : NULL, seed, &all));
     if (given->output == NULL && !given->dry_run)
         WT_TRY(wt_fail(call->context, WT_USAGE, "wattle reproduce needs --output"));
     if (wt_seed_explored((int64_t)seed))

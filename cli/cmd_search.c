@@ -84,7 +84,7 @@ static wt_status search_file(cli_call *call, const wt_bits *bits) {
     wt_boolean *function = NULL;
     wt_search_result found = WT_SIZED(wt_search_result);
     wt_status status;
-    WT_TRY(wt_boolean_open(call->context, given->task, &function));
+    WT_TRY(wt_boolean_new(call->context, given->task, &function));
     WT_TRY(given->fewest ? wt_bits_search_best(call->context, bits, function, given->most, &found)
                          : wt_bits_search(call->context, bits, function, given->most, &found));
     WT_TRY(show_answers(call, bits, &found));

@@ -151,7 +151,7 @@ static wt_status run(cli_call *call) {
         WT_TRY(cli_read_counts(call, "relevant", &given->relevant, 0, &relevant));
     given->train.relevant = relevant;
     given->train.relevant_count = given->relevant.count;
-    WT_TRY(wt_trainer_open(call->context, &given->train, &trainer));
+    WT_TRY(wt_trainer_new(call->context, &given->train, &trainer));
     remark_balance(call, wt_trainer_task(trainer));
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));

@@ -18,7 +18,7 @@
 static long fault(const char *variable) {
     int64_t count = 0;
     const char *text = getenv(variable);
-    return text != NULL && wt_parse_integer(text, &count) ? (long)count : 0;
+    return text != NULL && wt_integer_parse(text, &count) ? (long)count : 0;
 }
 
 /* Whether all of the result arrived; an earlier write may have failed before the last one. */
@@ -58,8 +58,8 @@ static void remark_cost(const cli_call *call, double began) {
     getrusage(RUSAGE_SELF, &usage);
     wt_remark(call->context, "took %.3g s on up to %d threads, held at most %s (process %s)",
               wt_clock() - began, wt_context_threads(call->context),
-              wt_format_bytes(wt_context_memory_peak(call->context), held),
-              wt_format_bytes((size_t)usage.ru_maxrss * 1024, process));
+              wt_bytes_format(wt_context_memory_peak(call->context), held),
+              wt_bytes_format((size_t)usage.ru_maxrss * 1024, process));
 }
 
 /* Memory that was given back is kept for the next repetition: to touch a fresh page costs more than

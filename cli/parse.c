@@ -100,20 +100,20 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
         *(const char **)field = text;
         return WT_OK;
     case CLI_COUNT:
-        if (!wt_parse_unsigned(text, &natural) || natural == 0 || natural > PTRDIFF_MAX)
+        if (!wt_unsigned_parse(text, &natural) || natural == 0 || natural > PTRDIFF_MAX)
             return refuse(context, option, text, "a whole number of 1 or more");
         *(size_t *)field = (size_t)natural;
         return WT_OK;
     case CLI_NATURAL:
-        return wt_parse_unsigned(text, (uint64_t *)field)
+        return wt_unsigned_parse(text, (uint64_t *)field)
                    ? WT_OK
                    : refuse(context, option, text, "a whole number of 0 or more");
     case CLI_REAL:
-        return wt_parse_real(text, (double *)field)
+        return wt_real_parse(text, (double *)field)
                    ? WT_OK
                    : refuse(context, option, text, "a number that fits a double");
     case CLI_BYTES:
-        return wt_parse_bytes(text, (size_t *)field)
+        return wt_bytes_parse(text, (size_t *)field)
                    ? WT_OK
                    : refuse(context, option, text, "a size (write 500M or 4G)");
     case CLI_TEXTS:

@@ -19,7 +19,7 @@ static size_t terminal_width(void) {
     const char *text = getenv("COLUMNS");
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;
-    else if (text == NULL || !wt_parse_unsigned(text, &columns))
+    else if (text == NULL || !wt_unsigned_parse(text, &columns))
         columns = 0;
     if (columns == 0)
         return WIDTH_UNKNOWN;

@@ -12,7 +12,7 @@ wt_status cli_recover_directions(cli_call *call, size_t *out) {
     const char *text = ((const cli_recover_values *)call->values)->directions;
     uint64_t count = 0;
     if (strcmp(text, "all") != 0 &&
-        (!wt_parse_unsigned(text, &count) || count == 0 || count > 1000000))
+        (!wt_unsigned_parse(text, &count) || count == 0 || count > 1000000))
         return wt_fail(call->context, WT_USAGE,
                        "--directions must be all or a number of 1 to 1000000, not '%s'", text);
     *out = (size_t)count;
@@ -63,7 +63,7 @@ wt_status cli_recover_run(cli_call *call, const wt_sequences *data, wt_layer **o
     cli_recover_values *values = call->values;
     cli_recover_stages *stages = &values->stages;
     wt_status status =
-        wt_recover(call->context, data, &values->options, out, report, &stages->sculpt);
+        wt_layer_recover(call->context, data, &values->options, out, report, &stages->sculpt);
     stages->sculpted = stages->sculpt.stage != WT_SCULPT_STAGE_NONE;
     return status == WT_MISSED ? show_and_stop(call, stages) : status;
 }
@@ -77,7 +77,8 @@ wt_status cli_recover_certify(cli_call *call, const wt_sequences *data, const wt
     options.part = values->part;
     options.seed = call->common.seed;
     options.teacher = values->truth;
-    WT_TRY(wt_certificate(call->context, data, layer, &options, &values->stages.certificate));
+    WT_TRY(
+        wt_certificate_compute(call->context, data, layer, &options, &values->stages.certificate));
     values->stages.certified = true;
 done:
     return status;

@@ -41,7 +41,7 @@ typedef struct cli_lambda {
     "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
     "compare min-norm"
 
-wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge *out);
+wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge_options *out);
 
 /* The grid of an option as counts, in the arena; WT_USAGE when one is below 1. */
 wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,

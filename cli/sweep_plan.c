@@ -19,7 +19,7 @@ static wt_status parse_shard(wt_context *context, const char *text, wt_shard *ou
     char *slash = strchr(copy, '/');
     if (slash != NULL)
         *slash++ = '\0';
-    if (slash == NULL || !wt_parse_unsigned(copy, &index) || !wt_parse_unsigned(slash, &count) ||
+    if (slash == NULL || !wt_unsigned_parse(copy, &index) || !wt_unsigned_parse(slash, &count) ||
         index == 0 || index > count)
         return wt_fail(context, WT_USAGE, "--shard: '%s' is not I/N with I from 1 to N", text);
     *out = (wt_shard){(size_t)index - 1, (size_t)count};
@@ -28,7 +28,7 @@ static wt_status parse_shard(wt_context *context, const char *text, wt_shard *ou
 
 static bool read_variable(const char *name, uint64_t *out) {
     const char *text = getenv(name);
-    return text != NULL && wt_parse_unsigned(text, out);
+    return text != NULL && wt_unsigned_parse(text, out);
 }
 
 /* Tasks of an array count from any number in any steps. */
@@ -87,12 +87,12 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
         goto done;
     }
     if (cost.bytes < 1e18)
-        wt_format_bytes((size_t)cost.bytes, bytes);
+        wt_bytes_format((size_t)cost.bytes, bytes);
     cli_print_row("cells", "%zu in %zu groups", count->cells, count->groups);
     cli_print_row("done before", "%zu", count->done);
     cli_print_row("failed before", "%zu", count->failed);
     cli_print_row("to do", "%zu", count->wanted);
-    cli_print_row("time, about", "%s on %zu worker%s", wt_format_seconds(cost.seconds, time),
+    cli_print_row("time, about", "%s on %zu worker%s", wt_seconds_format(cost.seconds, time),
                   workers, workers == 1 ? "" : "s");
     cli_print_row("memory, about", "%s", bytes);
 done:

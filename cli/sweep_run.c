@@ -204,7 +204,7 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
         wt_remark(call->context,
                   "%s: %zu cells have other numbers than those of %s, by rounding, or by another "
                   "program or machine; the first are kept",
-                  path, report.differs, wt_store_shown(into));
+                  path, report.differs, wt_store_path(into));
 done:
     wt_store_free(from);
     return status;

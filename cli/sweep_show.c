@@ -170,11 +170,11 @@ static json_t *describe(const wt_experiment *experiment) {
     json_t *parameters = json_array(), *metrics = json_array();
     const wt_field *field;
     const char *metric;
-    for (size_t i = 0; (field = wt_experiment_field(experiment, i)) != NULL; i++)
+    for (size_t i = 0; (field = wt_experiment_field_at(experiment, i)) != NULL; i++)
         json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", field->name,
                                                     "kind", kinds[field->kind], "default",
                                                     field->fallback, "help", field->help));
-    for (size_t i = 0; (metric = wt_experiment_metric(experiment, i)) != NULL; i++)
+    for (size_t i = 0; (metric = wt_experiment_metric_at(experiment, i)) != NULL; i++)
         json_array_append_new(metrics, json_string(metric));
     return json_pack("{s:s, s:s, s:I, s:s?, s:I, s:o, s:o}", "name", wt_experiment_name(experiment),
                      "summary", wt_experiment_summary(experiment), "result_version",
@@ -188,7 +188,7 @@ static void print_experiment(const wt_experiment *experiment) {
     const wt_field *field;
     const char *metric;
     cli_print("%s: %s\n", wt_experiment_name(experiment), wt_experiment_summary(experiment));
-    for (size_t i = 0; (field = wt_experiment_field(experiment, i)) != NULL; i++)
+    for (size_t i = 0; (field = wt_experiment_field_at(experiment, i)) != NULL; i++)
         cli_print("  %-14s %-15s %-12s %s\n", field->name, kinds[field->kind],
                   field->fallback == NULL ? "-" : field->fallback, field->help);
     cli_print("  %-14s %-15s %-12s %s\n", "seed", kinds[WT_FIELD_KIND_NATURAL], "0",
@@ -196,7 +196,7 @@ static void print_experiment(const wt_experiment *experiment) {
     cli_print("  %-14s %-15s %-12zu %s\n", "reps", "count", wt_experiment_reps(experiment),
               "repetitions, each with draws of its own");
     cli_print("  metrics:");
-    for (size_t i = 0; (metric = wt_experiment_metric(experiment, i)) != NULL; i++)
+    for (size_t i = 0; (metric = wt_experiment_metric_at(experiment, i)) != NULL; i++)
         cli_print(" %s", metric);
     cli_print("\n");
 }

@@ -6,7 +6,7 @@
 #include "train.h"
 
 static void print_relevant(const wt_sparse_task *task) {
-    char text[WT_BOOLEAN_MOST_BITS * 24] = "";
+    char text[WT_BOOLEAN_MAX_BITS * 24] = "";
     size_t used = 0;
     for (size_t i = 0; i < wt_boolean_bits(wt_sparse_task_function(task)); i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "%zu" : ", %zu",

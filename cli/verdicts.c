@@ -36,9 +36,9 @@ static void print_verdicts(const wt_findings *findings) {
     const wt_finding *finding;
     cli_print("%-6s %-15s %-28s %-30s %-12s %s\n", "claim", "verdict", "effect",
               "measured (95% interval)", "claimed", "rival");
-    for (size_t c = 0; (finding = wt_findings_claim(findings, c)) != NULL; c++)
+    for (size_t c = 0; (finding = wt_findings_claim_at(findings, c)) != NULL; c++)
         for (size_t p = 0; p < finding->part_count; p++) {
-            const wt_finding_part *part = wt_findings_part(findings, finding->first_part + p);
+            const wt_finding_part *part = wt_findings_part_at(findings, finding->first_part + p);
             snprintf(name, sizeof name, "%s%s%s", part->unit, part->name[0] != '\0' ? ", " : "",
                      part->name);
             snprintf(side, sizeof side, "%s %g", part->above ? "above" : "below", part->boundary);
@@ -74,11 +74,11 @@ static json_t *part_json(const wt_finding_part *part) {
 static json_t *verdicts_json(const wt_findings *findings) {
     json_t *claims = json_array();
     const wt_finding *finding;
-    for (size_t c = 0; (finding = wt_findings_claim(findings, c)) != NULL; c++) {
+    for (size_t c = 0; (finding = wt_findings_claim_at(findings, c)) != NULL; c++) {
         json_t *parts = json_array();
         for (size_t p = 0; p < finding->part_count; p++)
-            json_array_append_new(parts,
-                                  part_json(wt_findings_part(findings, finding->first_part + p)));
+            json_array_append_new(
+                parts, part_json(wt_findings_part_at(findings, finding->first_part + p)));
         json_array_append_new(claims, json_pack("{s:s, s:s, s:s, s:o}", "claim", finding->claim->id,
                                                 "sentence", finding->claim->sentence, "verdict",
                                                 wt_verdict_name(finding->verdict), "parts", parts));

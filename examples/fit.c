@@ -32,7 +32,7 @@ int main(void) {
 
     /* 200 heads with frozen weights; lambda by leave-one-out. */
     wt_model_spec model;
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
     WT_INIT(wt_model_spec, &model);
@@ -40,7 +40,7 @@ int main(void) {
     model.heads = 200;
     model.dim = model.keys = 8;
     model.seed = 1;
-    WT_INIT(wt_ridge, &ridge);
+    WT_INIT(wt_ridge_options, &ridge);
     ridge.rule = WT_LAMBDA_LOO;
     must(context, wt_ridge_fit(context, &ridge, &model, train, test, &fitted, &report));
     printf("lambda %g: leave-one-out error %.3f, test error %.3f\n", report.lambda,

@@ -30,13 +30,13 @@ int main(void) {
     wt_recover_options options;
     WT_INIT(wt_recover_options, &options);
     wt_recover_report report = WT_SIZED(wt_recover_report);
-    must(context, wt_recover(context, data, &options, &layer, &report, NULL));
+    must(context, wt_layer_recover(context, data, &options, &layer, &report, NULL));
     printf("%zu heads, recovered: %s (%s), held-out error %.1e, condition %.1f\n", report.heads,
            report.recovered ? "yes" : "no", wt_recover_verdict_name(report.verdict),
            report.holdout_error, report.condition);
 
     wt_comparison comparison = WT_SIZED(wt_comparison);
-    must(context, wt_compare(context, teacher, layer, 1, 0, &comparison));
+    must(context, wt_layer_compare(context, teacher, layer, 1, 0, &comparison));
     for (size_t i = 0; i < comparison.matches; i++)
         printf("head %zu: Theta error %.1e, W error %.1e\n", i, comparison.match[i].theta_error,
                comparison.match[i].w_error);

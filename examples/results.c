@@ -66,8 +66,8 @@ static wt_status print_verdicts(wt_context *context, const wt_results *results) 
     const wt_finding *finding;
     wt_status status;
     TRY(wt_findings_measure(context, results, &findings));
-    for (size_t i = 0; (finding = wt_findings_claim(findings, i)) != NULL; i++) {
-        const wt_finding_part *part = wt_findings_part(findings, finding->first_part);
+    for (size_t i = 0; (finding = wt_findings_claim_at(findings, i)) != NULL; i++) {
+        const wt_finding_part *part = wt_findings_part_at(findings, finding->first_part);
         if (wt_evidence_measured(part->measured))
             printf("claim %s: %s, %s %.2f\n", finding->claim->id, wt_verdict_name(finding->verdict),
                    part->unit, part->measured->effect.value);

@@ -30,7 +30,7 @@ int main(void) {
     setting.seed = 1;
 
     wt_trainer *trainer;
-    must(context, wt_trainer_open(context, &setting, &trainer));
+    must(context, wt_trainer_new(context, &setting, &trainer));
     must(context, wt_trainer_run(context, trainer, SIZE_MAX));
     wt_train_result result = WT_SIZED(wt_train_result);
     must(context, wt_trainer_result(context, trainer, &result));

@@ -61,7 +61,7 @@ static wt_status run_refine(job *work, size_t index, const wt_layer *teacher,
     wt_comparison comparison = WT_SIZED(wt_comparison);
     wt_status status;
     WT_TRY(wt_refine(context, data, options, &layer, &report));
-    WT_TRY(wt_compare(context, teacher, layer, 1, 0, &comparison));
+    WT_TRY(wt_layer_compare(context, teacher, layer, 1, 0, &comparison));
     if (to->done && report.seconds >= to->seconds)
         goto done;
     to->seconds = report.seconds;
@@ -85,7 +85,7 @@ static wt_status run_adam(job *work, size_t index, const wt_sequences *data,
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_status status;
     options.restarts = 1;
-    options.most_steps = ADAM_STEPS;
+    options.max_steps = ADAM_STEPS;
     WT_TRY(wt_adam(work->call->context, data, &options, &layer, &report));
     work->rows[index].adam_seconds = report.seconds;
     work->rows[index].adam_error = report.holdout_error;

@@ -74,7 +74,7 @@ static wt_status draw(job *work, size_t length, size_t samples, wt_bits **batch,
     WT_INIT(wt_sparse_spec, &spec);
     spec.length = length;
     spec.seed = work->call->common.seed;
-    WT_TRY(wt_sparse_task_open(context, &spec, &task));
+    WT_TRY(wt_sparse_task_new(context, &spec, &task));
     WT_TRY(wt_bits_new(context, samples, length, batch));
     WT_TRY(wt_bits_new(context, VALIDATION, length, held));
     WT_TRY(wt_sparse_task_draw(context, task, "train", 0, false, *batch));
@@ -98,7 +98,7 @@ static wt_status open_trial(job *work, size_t length, bool embedding_drop, trial
     *out = (trial){0};
     spec.length = length;
     spec.embedding_drop = embedding_drop ? spec.embedding_drop : 0;
-    WT_TRY(wt_network_open(context, &spec, &out->network));
+    WT_TRY(wt_network_new(context, &spec, &out->network));
     out->size = wt_network_size(out->network);
     WT_TRY(WT_NEW(context, &out->parameters, out->size, "parameters"));
     WT_TRY(WT_NEW(context, &out->gradient, out->size, "a gradient"));

@@ -138,7 +138,7 @@ static void print_rate(const char *name, const double rate[2]) {
 static void print_machine(wt_context *context, const wt_blas *blas, const rates *found) {
     char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
     cli_print("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
-              wt_format_bytes(cli_memory_bytes(), memory));
+              wt_bytes_format(cli_memory_bytes(), memory));
     printf("threads   %d\n", wt_context_threads(context));
     cli_print("BLAS      %s, %s\n", blas->config,
               blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");

@@ -5,7 +5,7 @@
  *     spec.function = "majority:3";
  *     spec.length = 100;
  *     wt_sparse_task *task;
- *     wt_sparse_task_open(context, &spec, &task);
+ *     wt_sparse_task_new(context, &spec, &task);
  *     wt_bits *samples;
  *     wt_bits_new(context, 500, 100, &samples);
  *     wt_sparse_task_draw(context, task, "train", 0, true, samples); */
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-#define WT_BOOLEAN_MOST_BITS 16
+#define WT_BOOLEAN_MAX_BITS 16
 
 /* A function of s bits, by its truth table. */
 typedef struct wt_boolean wt_boolean;
 
 /* From "and:3", "or:2", "majority:5" (more ones than zeros), "parity:4", "symmetric:0001" (s + 1
  * values by the number of ones) or "table:0110" (2^s values). WT_USAGE when the text is none. */
-WT_API wt_status wt_boolean_open(wt_context *context, const char *text, wt_boolean **out);
+WT_API wt_status wt_boolean_new(wt_context *context, const char *text, wt_boolean **out);
 WT_API void wt_boolean_free(wt_boolean *function);
 WT_API size_t wt_boolean_bits(const wt_boolean *function); /* s */
 /* Whether the value depends on the number of ones alone. */
@@ -58,7 +58,7 @@ typedef struct wt_sparse_task wt_sparse_task;
 
 typedef struct wt_sparse_spec {
     size_t size;
-    const char *function;   /* as wt_boolean_open reads it */
+    const char *function;   /* as wt_boolean_new reads it */
     size_t length;          /* T >= s */
     const size_t *relevant; /* (relevant_count) different positions, the first is most significant;
                              * NULL = a uniform subset by the seed, increasing */
@@ -71,8 +71,8 @@ typedef struct wt_sparse_spec {
 /* and:3 of 300 bits, balanced, without noise. */
 WT_API void wt_sparse_spec_init(wt_sparse_spec *spec, size_t size);
 
-WT_API wt_status wt_sparse_task_open(wt_context *context, const wt_sparse_spec *spec,
-                                     wt_sparse_task **out);
+WT_API wt_status wt_sparse_task_new(wt_context *context, const wt_sparse_spec *spec,
+                                    wt_sparse_task **out);
 WT_API void wt_sparse_task_free(wt_sparse_task *task);
 WT_API const wt_boolean *wt_sparse_task_function(const wt_sparse_task *task);
 WT_API const size_t *wt_sparse_task_relevant(const wt_sparse_task *task); /* (s) */

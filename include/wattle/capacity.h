@@ -74,13 +74,13 @@ WT_API wt_status wt_model_norms_set(wt_context *context, wt_model_norms *norms, 
 typedef struct wt_capacity_spec {
     size_t size;
     const wt_model_norms *norms;
-    bool deep;                   /* transformers: W_C, the read-out and layers; else heads alone */
-    bool residual;               /* a layer adds to its input: its Lipschitz constant is 1 larger */
-    size_t dim, length;          /* d, T */
-    size_t samples;              /* m */
-    double epsilon;              /* of the covering number, above 0 */
-    double delta;                /* chance that the bound on the gap fails */
-    double lipschitz, loss_most; /* of the loss: Lipschitz constant L and largest value b */
+    bool deep;                  /* transformers: W_C, the read-out and layers; else heads alone */
+    bool residual;              /* a layer adds to its input: its Lipschitz constant is 1 larger */
+    size_t dim, length;         /* d, T */
+    size_t samples;             /* m */
+    double epsilon;             /* of the covering number, above 0 */
+    double delta;               /* chance that the bound on the gap fails */
+    double lipschitz, loss_max; /* of the loss: Lipschitz constant L and largest value b */
 } wt_capacity_spec;
 
 /* epsilon 0.1, delta 0.05, L = b = 1; norms, d, T and m must be set. */

@@ -3,7 +3,7 @@
  *     wt_store_open(context, "results.db", WT_STORE_MODE_READ, &store);
  *     wt_results_load(context, store, &results);
  *     wt_findings_measure(context, results, &findings);
- *     for (size_t i = 0; (claim = wt_findings_claim(findings, i)) != NULL; i++)
+ *     for (size_t i = 0; (claim = wt_findings_claim_at(findings, i)) != NULL; i++)
  *         printf("%s %s\n", claim->claim->id, wt_verdict_name(claim->verdict));
  *
  * Every claim has one or more parts, a part an effect: one number, measured with a 95% interval.
@@ -80,7 +80,7 @@ typedef struct wt_evidence {
     size_t censored; /* x that bound a number from one side alone: lengths whose critical m the grid
                         of m does not hold, sizes at which nothing was found or no level reached */
     bool searched;   /* a growth exponent: -2 means "-2 or less", 3 "3 or more", both for the
-                        value and its ends (WT_LEAST_EXPONENT, WT_MOST_EXPONENT) */
+                        value and its ends (WT_MIN_EXPONENT, WT_MAX_EXPONENT) */
 } wt_evidence;
 /* Whether there is a number, or at least an interval, to show. */
 WT_API bool wt_evidence_measured(const wt_evidence *evidence);
@@ -113,8 +113,8 @@ WT_API wt_status wt_findings_measure(wt_context *context, const wt_results *resu
 /* Accepts NULL. */
 WT_API void wt_findings_free(wt_findings *findings);
 /* By their places; NULL past the last. */
-WT_API const wt_finding *wt_findings_claim(const wt_findings *findings, size_t index);
-WT_API const wt_finding_part *wt_findings_part(const wt_findings *findings, size_t index);
+WT_API const wt_finding *wt_findings_claim_at(const wt_findings *findings, size_t index);
+WT_API const wt_finding_part *wt_findings_part_at(const wt_findings *findings, size_t index);
 /* Cells with seeds that are for exploring. */
 WT_API size_t wt_findings_explored(const wt_findings *findings);
 

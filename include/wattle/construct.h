@@ -15,7 +15,7 @@
  *     WT_INIT(wt_construction_spec, &spec);
  *     spec.function = "majority:3";
  *     wt_construction *built;
- *     wt_construction_build(context, &spec, &built);
+ *     wt_construction_new(context, &spec, &built);
  *     wt_construction_report report = WT_SIZED(wt_construction_report);
  *     wt_construction_check(context, built, 100, 1, &report); */
 #ifndef WATTLE_CONSTRUCT_H
@@ -47,11 +47,11 @@ typedef enum wt_construction_tokens {
 } wt_construction_tokens;
 
 /* The most bits of a function read by s heads: its network has 4 s 2^s by 2 2^s weights. */
-#define WT_CONSTRUCTION_MOST_BITS 8
+#define WT_CONSTRUCTION_MAX_BITS 8
 
 typedef struct wt_construction_spec {
     size_t size;
-    const char *function; /* as wt_boolean_open reads it */
+    const char *function; /* as wt_boolean_new reads it */
     size_t length;        /* T */
     const size_t *relevant;
     size_t relevant_count; /* as in wt_sparse_spec: NULL and 0 = by the seed */
@@ -78,8 +78,8 @@ typedef struct wt_construction wt_construction;
  * of its own, 0 on the other relevant ones, e_0, e_1 and v_cls; and rho is the largest of <w_k,
  * v_t> over the other positions. For a bag R is log(8 T s / gamma) / (1 - rho), as values go to s.
  */
-WT_API wt_status wt_construction_build(wt_context *context, const wt_construction_spec *spec,
-                                       wt_construction **out);
+WT_API wt_status wt_construction_new(wt_context *context, const wt_construction_spec *spec,
+                                     wt_construction **out);
 WT_API void wt_construction_free(wt_construction *construction);
 
 typedef struct wt_construction_summary {

@@ -28,9 +28,9 @@ WT_API const char *wt_experiment_group(const wt_experiment *experiment);
 /* Repetitions, unless a sweep says otherwise. */
 WT_API size_t wt_experiment_reps(const wt_experiment *experiment);
 /* Parameters, named like the long options of the command that does the same; NULL past the last. */
-WT_API const wt_field *wt_experiment_field(const wt_experiment *experiment, size_t index);
+WT_API const wt_field *wt_experiment_field_at(const wt_experiment *experiment, size_t index);
 /* Names of metrics; NULL past the last. */
-WT_API const char *wt_experiment_metric(const wt_experiment *experiment, size_t index);
+WT_API const char *wt_experiment_metric_at(const wt_experiment *experiment, size_t index);
 
 #ifdef __cplusplus
 }

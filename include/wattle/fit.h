@@ -8,10 +8,10 @@
  * and softmax over i may take the place of (1/N) relu in the first two.
  *
  *     wt_model_spec model;
- *     wt_ridge ridge;
+ *     wt_ridge_options ridge;
  *     wt_fit_report report = WT_SIZED(wt_fit_report);
  *     WT_INIT(wt_model_spec, &model);
- *     WT_INIT(wt_ridge, &ridge);
+ *     WT_INIT(wt_ridge_options, &ridge);
  *     model.dim = model.keys = 8;
  *     ridge.rule = WT_LAMBDA_LOO;
  *     wt_ridge_fit(context, &ridge, &model, train, NULL, &fitted, &report);
@@ -72,7 +72,7 @@ WT_API void wt_fitted_free(wt_fitted *fitted);
 WT_API wt_status wt_fitted_predict(wt_context *context, const wt_fitted *fitted,
                                    const wt_sets *sets, double *out);
 WT_API size_t wt_fitted_outputs(const wt_fitted *fitted);
-WT_API const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted);
+WT_API const wt_model_spec *wt_fitted_get_spec(const wt_fitted *fitted);
 /* Mean squared error and the same over the variance of y, all outputs together; each output in
  * units of its training deviation, for the second, where labels were standardised. */
 WT_API wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt_sets *sets,
@@ -113,7 +113,7 @@ typedef enum wt_solver { WT_SOLVER_AUTO, WT_SOLVER_DUAL, WT_SOLVER_PRIMAL } wt_s
  *
  * The leave-one-out error is that of n refits, each on the n - 1 other samples; with `standardize`
  * each of them takes mean and deviation from its own samples. */
-typedef struct wt_ridge {
+typedef struct wt_ridge_options {
     size_t size;
     wt_lambda rule;
     double lambda;      /* of the fixed rule; 0 is the minimum norm */
@@ -121,11 +121,12 @@ typedef struct wt_ridge {
     size_t path_count;
     bool standardize; /* fit (y - mean) / deviation, and undo it in predictions */
     wt_solver solver; /* auto: the dual when n <= features, else the primal */
-} wt_ridge;
+} wt_ridge_options;
 /* Lambda 1e-3, labels as they are, solver auto. */
-WT_API void wt_ridge_init(wt_ridge *ridge, size_t size);
+WT_API void wt_ridge_options_init(wt_ridge_options *ridge, size_t size);
 /* "1e-3", "loo", "gcv", "min-norm" or "oracle" into rule and lambda. */
-WT_API wt_status wt_ridge_set_lambda(wt_context *context, wt_ridge *ridge, const char *text);
+WT_API wt_status wt_ridge_options_set_lambda(wt_context *context, wt_ridge_options *ridge,
+                                             const char *text);
 
 /* What a fit found; NaN where a number was not computed. */
 typedef struct wt_fit_report {
@@ -146,12 +147,12 @@ typedef struct wt_fit_report {
 
 /* Fits the model drawn from `spec` to the sets. `test` (with labels) may be NULL, except for the
  * oracle rule. *out is to be freed with wt_fitted_free. */
-WT_API wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
-                              const wt_sets *train, const wt_sets *test, wt_fitted **out,
-                              wt_fit_report *report);
+WT_API wt_status wt_ridge_fit(wt_context *context, const wt_ridge_options *ridge,
+                              const wt_model_spec *spec, const wt_sets *train, const wt_sets *test,
+                              wt_fitted **out, wt_fit_report *report);
 /* The same on samples 0 .. samples-1 of a problem, drawn as they are needed and never all held at
  * a time when the primal is solved; the same bits as drawing them first. */
-WT_API wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge *ridge,
+WT_API wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge_options *ridge,
                                       const wt_model_spec *spec, const wt_problem *problem,
                                       size_t samples, const wt_sets *test, wt_fitted **out,
                                       wt_fit_report *report);
@@ -164,7 +165,7 @@ typedef struct wt_fit_cost {
     double flops, bytes;
 } wt_fit_cost;
 /* `drawn`: the samples come from a problem. */
-WT_API wt_status wt_ridge_cost(wt_context *context, const wt_ridge *ridge,
+WT_API wt_status wt_ridge_cost(wt_context *context, const wt_ridge_options *ridge,
                                const wt_model_spec *spec, size_t samples, size_t outputs,
                                bool drawn, wt_fit_cost *out);
 
@@ -179,7 +180,7 @@ typedef struct wt_curve_point {
 /* Errors of a model after the first n training samples, for every n of `sizes` (increasing), from
  * one factorisation a lambda. train_y (n, columns) and test_y hold `targets` problems side by
  * side, columns / targets outputs each; points is (targets, sizes). */
-WT_API wt_status wt_ridge_curve(wt_context *context, const wt_ridge *ridge,
+WT_API wt_status wt_ridge_curve(wt_context *context, const wt_ridge_options *ridge,
                                 const wt_model_spec *spec, const wt_sets *train,
                                 const double *train_y, const wt_sets *test, const double *test_y,
                                 size_t columns, size_t targets, const size_t *sizes, size_t count,
@@ -200,15 +201,15 @@ WT_API const char *wt_loss_name(wt_loss loss);
 typedef struct wt_ball_options {
     size_t size;
     wt_loss loss;
-    double huber;      /* delta of the Huber loss, above 0; read for that loss alone */
-    double k1, k2;     /* above 0; one of them may be infinite */
-    double tolerance;  /* above 0: the gap wanted, as a part of P(0) */
-    size_t most_steps; /* 1 or more */
+    double huber;     /* delta of the Huber loss, above 0; read for that loss alone */
+    double k1, k2;    /* above 0; one of them may be infinite */
+    double tolerance; /* above 0: the gap wanted, as a part of P(0) */
+    size_t max_steps; /* 1 or more */
 } wt_ball_options;
 /* Square loss, delta 1, tolerance 1e-6, 20,000 steps; K1 and K2 are 0 and must be set. */
 WT_API void wt_ball_options_init(wt_ball_options *options, size_t size);
 
-typedef struct wt_ball_result {
+typedef struct wt_ball_report {
     size_t size;
     double objective;             /* P(v) */
     double objective_at_zero;     /* P(0) */
@@ -223,14 +224,14 @@ typedef struct wt_ball_result {
     bool sum_binds, squares_bind; /* whether v is on the boundary, to 1e-6 relative */
     bool reached;                 /* relative_gap <= tolerance */
     double test_loss;             /* mean loss on the test set; NaN without one */
-} wt_ball_result;
+} wt_ball_report;
 
 /* The theorem's estimator: minimise P(v) = (1/n) sum_i sum_o loss(y_io, f_io) over value vectors
  * with sum_m |v_m| <= K1 and sum_m |v_m|^2 <= K2 / M, with a duality gap as certificate. Random
  * features only. Running out of steps is WT_OK with `reached` false. `test` may be NULL. */
 WT_API wt_status wt_ball_fit(wt_context *context, const wt_ball_options *options,
                              const wt_model_spec *spec, const wt_sets *train, const wt_sets *test,
-                             wt_fitted **out, wt_ball_result *result);
+                             wt_fitted **out, wt_ball_report *result);
 
 #ifdef __cplusplus
 }

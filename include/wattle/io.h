@@ -97,8 +97,8 @@ typedef struct wt_summary {
     double min, max, mean;   /* of the finite values; NaN when there is none */
 } wt_summary;
 /* Walks an array and sums it up, in bounded memory. */
-WT_API wt_status wt_file_summary(wt_context *context, const wt_file *file, const wt_array *array,
-                                 wt_summary *out);
+WT_API wt_status wt_file_summarise(wt_context *context, const wt_file *file, const wt_array *array,
+                                   wt_summary *out);
 
 /* WT_DATA with the position of the first NaN or Inf, as in "keys[3,0,2] is nan", when there is
  * one; `what` names the array, values are in C order. */

@@ -44,8 +44,8 @@ WT_API double *wt_layer_w(const wt_layer *layer);     /* (m, d, p) */
 WT_API wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out);
 /* Writes them as F64, with kind = layer in the metadata. */
 WT_API wt_status wt_layer_save(wt_context *context, const wt_layer *layer, const char *path);
-/* The same with metadata of the caller's own, WT_LAYER_NOTES pairs at most. */
-#define WT_LAYER_NOTES 8
+/* The same with metadata of the caller's own, WT_LAYER_MAX_NOTES pairs at most. */
+#define WT_LAYER_MAX_NOTES 8
 WT_API wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const char *path,
                                      const wt_metadata *notes, size_t count);
 

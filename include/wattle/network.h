@@ -43,11 +43,10 @@ typedef struct wt_network_tensor {
 /* A network's shapes and its working memory. One thread of calls at a time. */
 typedef struct wt_network wt_network;
 
-WT_API wt_status wt_network_open(wt_context *context, const wt_network_spec *spec,
-                                 wt_network **out);
+WT_API wt_status wt_network_new(wt_context *context, const wt_network_spec *spec, wt_network **out);
 WT_API void wt_network_free(wt_network *network);
 /* With all defaults filled in. */
-WT_API const wt_network_spec *wt_network_spec_of(const wt_network *network);
+WT_API const wt_network_spec *wt_network_get_spec(const wt_network *network);
 /* How many numbers the parameters are. */
 WT_API size_t wt_network_size(const wt_network *network);
 /* NULL when there are not so many. */
@@ -71,11 +70,11 @@ WT_API wt_status wt_network_gradient(wt_context *context, wt_network *network,
                                      uint64_t step, float *gradient, wt_network_result *result);
 
 /* The same without dropout and derivatives. Samples are judged in order, in rounds that do not
- * depend on the threads; no further round begins once more than `most_errors` samples are wrong
+ * depend on the threads; no further round begins once more than `max_errors` samples are wrong
  * (SIZE_MAX: judge all). */
 WT_API wt_status wt_network_evaluate(wt_context *context, wt_network *network,
                                      const float *parameters, const wt_bits *batch,
-                                     size_t most_errors, wt_network_result *result);
+                                     size_t max_errors, wt_network_result *result);
 
 /* Attention weights of the [CLS] row without dropout: out (samples, heads, T + 1). WT_USAGE for a
  * kind that has none. */

@@ -5,7 +5,7 @@
  *
  *     wt_oracle *oracle;
  *     WT_TRY(wt_oracle_open(context, "./black-box", 8, 30, &oracle));
- *     WT_TRY(wt_query_layer(context, wt_oracle_ask, oracle, 8, wt_oracle_outputs(oracle), ..)); */
+ *     WT_TRY(wt_layer_query(context, wt_oracle_ask, oracle, 8, wt_oracle_outputs(oracle), ..)); */
 #ifndef WATTLE_ORACLE_H
 #define WATTLE_ORACLE_H
 

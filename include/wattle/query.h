@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-#define WT_QUERY_MOST_HEADS 4
-#define WT_QUERY_MOST_DIM   64
+#define WT_QUERY_MAX_HEADS 4
+#define WT_QUERY_MAX_DIM   64
 
 /* Writes the last row of F(x), for x (k, d), to y (p). A status other than WT_OK ends the learner
  * with it. */
@@ -22,7 +22,7 @@ typedef wt_status (*wt_query_ask_fn)(void *user, size_t k, const double *x, doub
 
 typedef struct wt_query_options {
     size_t size;
-    size_t heads;     /* 1 to WT_QUERY_MOST_HEADS; 0 = the least number that explains the answers */
+    size_t heads;     /* 1 to WT_QUERY_MAX_HEADS; 0 = the least number that explains the answers */
     size_t checks;    /* fresh random queries that judge the result; 0 = none, for one head only */
     size_t restarts;  /* random starts of the polish when the rational ones fail */
     double tolerance; /* relative error of the answers that counts as reached, above 0 */
@@ -52,7 +52,7 @@ typedef struct wt_query_report {
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum
  * of squares over that of the answers. A layer that misses the tolerance is WT_OK with `reached`
  * false. *out is to be freed with wt_layer_free. */
-WT_API wt_status wt_query_layer(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
+WT_API wt_status wt_layer_query(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
                                 size_t outputs, const wt_query_options *options, wt_layer **out,
                                 wt_query_report *report);
 

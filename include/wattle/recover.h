@@ -8,7 +8,7 @@
  *     wt_layer *layer = NULL;
  *     WT_INIT(wt_recover_options, &options);
  *     options.heads = 2;
- *     wt_recover(context, data, &options, &layer, &report, NULL); */
+ *     wt_layer_recover(context, data, &options, &layer, &report, NULL); */
 #ifndef WATTLE_RECOVER_H
 #define WATTLE_RECOVER_H
 
@@ -25,7 +25,7 @@ typedef struct wt_recover_options {
     size_t restarts;         /* random starts at most */
     double holdout;          /* part of the sequences kept for judging, 0 <= holdout < 1 */
     uint64_t seed;           /* of the starts */
-    size_t most_steps;       /* of one start; 0 = 200, and 20000 for adam */
+    size_t max_steps;        /* of one start; 0 = 200, and 20000 for adam */
     double goal;             /* relative error that counts as exact */
     const wt_layer *start;   /* tried before the random ones, its theta alone; NULL = none */
     const size_t *lengths;   /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
@@ -45,7 +45,7 @@ WT_API const wt_field *wt_recover_fields(size_t *count);
 typedef struct wt_recover_method {
     const char *name; /* "auto", "refine", "sculpt", "adam", "query" */
     size_t steps;     /* of a start at most, unless given; 0 = has no such limit */
-    bool asks;        /* chooses its inputs, as wt_query_layer does: there are no examples */
+    bool asks;        /* chooses its inputs, as wt_layer_query does: there are no examples */
 } wt_recover_method;
 WT_API const wt_recover_method *wt_recover_method_find(const char *name);
 
@@ -59,7 +59,7 @@ typedef enum wt_recover_verdict {
 /* "not found", "not of this class", "to the floor of noise", "exact"; "?" for no verdict. */
 WT_API const char *wt_recover_verdict_name(wt_recover_verdict verdict);
 
-#define WT_RECOVER_WARNINGS      8
+#define WT_RECOVER_MAX_WARNINGS  8
 #define WT_RECOVER_WARNING_BYTES 256
 
 /* What a recovery found; NaN where a number was not computed. Errors are |y - F(x)| / |y|. */
@@ -89,7 +89,7 @@ typedef struct wt_recover_report {
     size_t dim, rank;      /* d, and the dimension of the tokens' span */
     double seconds;
     size_t warnings;
-    char warning[WT_RECOVER_WARNINGS]
+    char warning[WT_RECOVER_MAX_WARNINGS]
                 [WT_RECOVER_WARNING_BYTES]; /* sentences on what is identifiable */
 } wt_recover_report;
 
@@ -109,9 +109,9 @@ typedef struct wt_sculpt_report wt_sculpt_report;
  * best layer found in *out (to be freed with wt_layer_free). report->method is the method that won.
  * `stages` may be NULL; its stage is WT_SCULPT_STAGE_NONE where sculpt was not asked, or refused at
  * once. */
-WT_API wt_status wt_recover(wt_context *context, const wt_sequences *data,
-                            const wt_recover_options *options, wt_layer **out,
-                            wt_recover_report *report, wt_sculpt_report *stages);
+WT_API wt_status wt_layer_recover(wt_context *context, const wt_sequences *data,
+                                  const wt_recover_options *options, wt_layer **out,
+                                  wt_recover_report *report, wt_sculpt_report *stages);
 
 #define WT_COMPARE_UNMATCHED ((size_t)-1)
 /* A head of layer a and the one of layer b it is matched with. */
@@ -131,8 +131,8 @@ typedef struct wt_comparison {
 } wt_comparison;
 /* Heads matched by the Hungarian method on the squared distances of Theta and W; fresh Gaussian
  * sequences times token_scale. *out is to be freed with wt_comparison_free. */
-WT_API wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
-                            double token_scale, uint64_t seed, wt_comparison *out);
+WT_API wt_status wt_layer_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
+                                  double token_scale, uint64_t seed, wt_comparison *out);
 /* Frees what the comparison holds; accepts NULL and one that was never filled in. */
 WT_API void wt_comparison_free(wt_comparison *comparison);
 

@@ -2,7 +2,7 @@
  * before it measures the claims (wattle/claims.h).
  *
  *     wt_reproduction *all;
- *     wt_reproduction_open(context, "quick", "rfa,recover,sparse", seed, &all);
+ *     wt_reproduction_new(context, "quick", "rfa,recover,sparse", seed, &all);
  *     wt_reproduction_run(context, all, store, "results", &options, &report);
  *     wt_reproduction_free(all);
  */
@@ -19,8 +19,8 @@ typedef struct wt_reproduction wt_reproduction;
 
 /* `scale`: tiny, quick or paper. `lines`: of work, with commas between them: rfa, recover, sparse;
  * NULL = all. */
-WT_API wt_status wt_reproduction_open(wt_context *context, const char *scale, const char *lines,
-                                      uint64_t seed, wt_reproduction **out);
+WT_API wt_status wt_reproduction_new(wt_context *context, const char *scale, const char *lines,
+                                     uint64_t seed, wt_reproduction **out);
 WT_API void wt_reproduction_free(wt_reproduction *reproduction);
 
 /* One of its sweeps. */

@@ -23,9 +23,9 @@ extern "C" {
 
 /* A net over more heads would be larger than it is worth; sequences longer than this leave no row
  * where all heads agree. */
-#define WT_SCULPT_HEADS  4
-#define WT_SCULPT_TOKENS 8
-#define WT_SCULPT_VALUES 6
+#define WT_SCULPT_MAX_HEADS  4
+#define WT_SCULPT_MAX_TOKENS 8
+#define WT_SCULPT_MAX_VALUES 6
 
 typedef enum wt_sculpt_stage {
     WT_SCULPT_STAGE_NONE,
@@ -52,7 +52,7 @@ struct wt_sculpt_report {
     /* 5 */
     size_t slabs;
     size_t value_count; /* of `values` */
-    double values[WT_SCULPT_VALUES];
+    double values[WT_SCULPT_MAX_VALUES];
     double median_value;
     size_t heads;      /* by the gap; 1 when one pattern explains every row; 0 = no gap */
     double gap;        /* value m over value m - 1; NaN for one head */
@@ -104,9 +104,10 @@ typedef struct wt_certificate_result {
 
 /* WT_MISSED with a sentence when eta is above 1 or there are fewer slabs than unknowns: such a body
  * says nothing. */
-WT_API wt_status wt_certificate(wt_context *context, const wt_sequences *data,
-                                const wt_layer *layer, const wt_certificate_options *options,
-                                wt_certificate_result *result);
+WT_API wt_status wt_certificate_compute(wt_context *context, const wt_sequences *data,
+                                        const wt_layer *layer,
+                                        const wt_certificate_options *options,
+                                        wt_certificate_result *result);
 /* Whether a Theta (d, d) is in the body of that certificate: the same rows, slabs and refusals. */
 WT_API wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                          const wt_layer *layer,

@@ -28,15 +28,15 @@ typedef struct wt_search_result {
     size_t *position; /* (found, s) */
 } wt_search_result;
 
-/* The choices that are right on every sample, most_found >= 1 of them at most: with 2, a result of
+/* The choices that are right on every sample, max_found >= 1 of them at most: with 2, a result of
  * one says that the samples leave one answer. None found is WT_OK too. */
 WT_API wt_status wt_bits_search(wt_context *context, const wt_bits *bits,
-                                const wt_boolean *function, size_t most_found,
+                                const wt_boolean *function, size_t max_found,
                                 wt_search_result *out);
 
 /* The choices with the fewest errors, for labels with noise. */
 WT_API wt_status wt_bits_search_best(wt_context *context, const wt_bits *bits,
-                                     const wt_boolean *function, size_t most_found,
+                                     const wt_boolean *function, size_t max_found,
                                      wt_search_result *out);
 
 /* Frees what the result holds, not the struct itself. */
@@ -50,7 +50,7 @@ typedef struct wt_parity_result {
     size_t rank;      /* of the samples' bits */
     size_t dimension; /* T - rank: of the space of sets that make no difference */
     /* Of the sets that are right, the fewest positions and how many sets have so few; found only
-     * where the dimension is at most WT_PARITY_MOST_DIMENSION. */
+     * where the dimension is at most WT_PARITY_MAX_DIMENSION. */
     bool least_known;
     size_t least;
     size_t least_count;
@@ -58,7 +58,7 @@ typedef struct wt_parity_result {
                       * known, in one that is right. All 0 where there is none */
 } wt_parity_result;
 
-#define WT_PARITY_MOST_DIMENSION 20
+#define WT_PARITY_MAX_DIMENSION 20
 
 WT_API wt_status wt_bits_solve_parity(wt_context *context, const wt_bits *bits,
                                       wt_parity_result *out);

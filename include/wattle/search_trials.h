@@ -24,7 +24,7 @@ extern "C" {
 
 typedef struct wt_search_options {
     size_t size;
-    const char *task;      /* as wt_boolean_open reads it; every bit must make a difference */
+    const char *task;      /* as wt_boolean_new reads it; every bit must make a difference */
     bool elimination;      /* a parity of unknown size, by elimination over GF(2) */
     double probability;    /* of a one; NaN = the one that makes half the labels 1 */
     double noise;          /* chance of a flipped label, below 1/2 */

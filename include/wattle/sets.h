@@ -51,7 +51,7 @@ WT_API wt_status wt_sets_save(wt_context *context, const wt_sets *sets, const ch
 /* A learning problem with known answer: y = f*(x0; x1..xN) + noise. */
 typedef struct wt_problem_spec {
     size_t size;
-    const char *target; /* "mean-power:2" and so on: wt_target_list names them */
+    const char *target; /* "mean-power:2" and so on: wt_target_at names them */
     wt_law law;
     double token_scale; /* 0 = wt_law_set_scale */
     double noise;       /* standard deviation of Gaussian label noise */
@@ -84,7 +84,7 @@ typedef struct wt_target_info {
     const char *form;    /* "mean-power:p" */
     const char *formula; /* "(1/N) sum_i <beta,x_i>^p" */
 } wt_target_info;
-WT_API const wt_target_info *wt_target_list(size_t index);
+WT_API const wt_target_info *wt_target_at(size_t index);
 
 #ifdef __cplusplus
 }

@@ -45,12 +45,13 @@ typedef struct wt_affine_fit {
  * Student's ratio (b* - b)/se*; with fewer, of which it would have too little to draw from, they
  * are Student's own with n - 2 degrees of freedom. WT_USAGE with fewer than three points, two
  * different f(x), or values that are not finite; x above 0 for log, not below for sqrt. */
-WT_API wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x,
-                                  const double *y, size_t count, uint64_t seed, wt_affine_fit *out);
+WT_API wt_status wt_affine_fit_compute(wt_context *context, wt_growth growth, const double *x,
+                                       const double *y, size_t count, uint64_t seed,
+                                       wt_affine_fit *out);
 
 /* Where growth exponents are looked for. One at an end may lie beyond it. */
-#define WT_LEAST_EXPONENT (-2.0)
-#define WT_MOST_EXPONENT  3.0
+#define WT_MIN_EXPONENT (-2.0)
+#define WT_MAX_EXPONENT 3.0
 /* The p within these at which y = a + b (x^p - 1)/p with b >= 0 fits the points best, where p = 0
  * stands for log x: 0, 1/2 and 1 are the three growths, and what is between tells which one is
  * nearest. A y that does not grow gives the least p. NaN with fewer than three different x, an x
@@ -73,8 +74,8 @@ typedef struct wt_trials {
  * interval by likelihood over S-shaped curves in log m. -INFINITY when the first m reaches the rate
  * already, +INFINITY when the last does not; ends of the interval outside the m tried are infinite
  * too. WT_USAGE unless m increases, every point has trials and 0 < rate < 1. */
-WT_API wt_status wt_critical_m(wt_context *context, const wt_trials *points, size_t count,
-                               double rate, wt_interval *out);
+WT_API wt_status wt_trials_critical(wt_context *context, const wt_trials *points, size_t count,
+                                    double rate, wt_interval *out);
 
 #ifdef __cplusplus
 }

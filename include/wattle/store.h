@@ -72,7 +72,7 @@ WT_API wt_status wt_store_open(wt_context *context, const char *path, wt_store_m
 WT_API void wt_store_free(wt_store *store);
 
 /* The path of the store as sentences show it. */
-WT_API const char *wt_store_shown(const wt_store *store);
+WT_API const char *wt_store_path(const wt_store *store);
 
 /* Called with one record after the other; a status other than WT_OK ends the walk with it. */
 typedef wt_status (*wt_record_fn)(void *user, const wt_record *record);

@@ -11,20 +11,20 @@ extern "C" {
 
 /* The whole text must be one number (no spaces, no trailing characters), and fit the type: neither
  * too large nor, unless it is 0, so small that it would become 0. Else false. */
-WT_API bool wt_parse_integer(const char *text, int64_t *out);
-WT_API bool wt_parse_unsigned(const char *text, uint64_t *out);
-WT_API bool wt_parse_real(const char *text, double *out);
+WT_API bool wt_integer_parse(const char *text, int64_t *out);
+WT_API bool wt_unsigned_parse(const char *text, uint64_t *out);
+WT_API bool wt_real_parse(const char *text, double *out);
 /* "4096", "64K", "1.5G": powers of 1024. */
-WT_API bool wt_parse_bytes(const char *text, size_t *out);
+WT_API bool wt_bytes_parse(const char *text, size_t *out);
 
 #define WT_BYTES_TEXT 24
 /* "1.5 GiB" into out[WT_BYTES_TEXT]; returns out. */
-WT_API const char *wt_format_bytes(size_t bytes, char *out);
+WT_API const char *wt_bytes_format(size_t bytes, char *out);
 
 #define WT_SECONDS_TEXT 24
 /* "0.65 s", "45 s", "30 min", "33 h", "12 days", "not known" into out[WT_SECONDS_TEXT]; returns
  * out. */
-WT_API const char *wt_format_seconds(double seconds, char *out);
+WT_API const char *wt_seconds_format(double seconds, char *out);
 
 /* Whether the whole text is UTF-8. */
 WT_API bool wt_utf8_valid(const char *text);
@@ -67,8 +67,8 @@ typedef struct wt_grid {
     double *values; /* in the order written */
 } wt_grid;
 
-#define WT_GRID_MOST  1000000
-#define WT_GRID_WHOLE ((uint64_t)1 << 53) /* from here on doubles skip integers */
+#define WT_GRID_MAX_COUNT 1000000
+#define WT_GRID_WHOLE     ((uint64_t)1 << 53) /* from here on doubles skip integers */
 
 /* WT_USAGE with a sentence that quotes the text when it is no grid. */
 WT_API wt_status wt_grid_parse(wt_context *context, const char *text, wt_grid *out);

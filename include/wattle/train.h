@@ -10,7 +10,7 @@
  *     setting.task = "and:2";
  *     setting.length = 30;
  *     wt_trainer *trainer;
- *     wt_trainer_open(context, &setting, &trainer);
+ *     wt_trainer_new(context, &setting, &trainer);
  *     wt_trainer_run(context, trainer, SIZE_MAX);
  *     wt_train_result result = WT_SIZED(wt_train_result);
  *     wt_trainer_result(context, trainer, &result); */
@@ -27,7 +27,7 @@ extern "C" {
 typedef struct wt_train_setting {
     size_t size; /* of this struct, as the caller knows it */
 
-    const char *task;       /* the function, as wt_boolean_open reads it */
+    const char *task;       /* the function, as wt_boolean_new reads it */
     size_t length;          /* T */
     const size_t *relevant; /* (relevant_count) positions; NULL = drawn */
     size_t relevant_count;
@@ -93,13 +93,13 @@ typedef struct wt_trainer wt_trainer;
 
 /* Checks the setting, draws task, training set and start. WT_MISSED when every one of 1000 training
  * sets was ambiguous. */
-WT_API wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting,
-                                 wt_trainer **out);
+WT_API wt_status wt_trainer_new(wt_context *context, const wt_train_setting *setting,
+                                wt_trainer **out);
 WT_API void wt_trainer_free(wt_trainer *trainer);
 
-/* Goes on until the trial has ended or `most_steps` more steps are done. After WT_INTERRUPTED the
+/* Goes on until the trial has ended or `max_steps` more steps are done. After WT_INTERRUPTED the
  * trainer is where its last whole step left it and may go on. */
-WT_API wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_steps);
+WT_API wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_steps);
 WT_API bool wt_trainer_ended(const wt_trainer *trainer);
 /* One run more, from a start of its own on the same training set, after the trial has ended: it is
  * the run that one more restart would have had. A state saved after that is of no setting. */

@@ -91,7 +91,7 @@ static bool is_none(const wt_field *field, wt_value value) {
         return false;
     if (value.text != NULL)
         return strcmp(value.text, field->none) == 0;
-    return wt_parse_real(field->none, &none) && value.number == none;
+    return wt_real_parse(field->none, &none) && value.number == none;
 }
 
 wt_status wt_field_check(wt_context *context, const wt_field *field, wt_value value) {
@@ -144,11 +144,11 @@ wt_status wt_field_parse(wt_context *context, const wt_field *field, const char 
             return wt_fail(context, WT_USAGE, "'%s' is neither yes nor no", text);
     } else if (is_whole(field)) {
         bool count = field->kind == WT_FIELD_KIND_COUNT;
-        if (!wt_parse_unsigned(text, &whole) || whole < count || whole > (uint64_t)MOST_WHOLE)
+        if (!wt_unsigned_parse(text, &whole) || whole < count || whole > (uint64_t)MOST_WHOLE)
             return refuse(context, text,
                           count ? "a whole number of 1 or more" : "a whole number of 0 or more");
         out->number = (double)whole;
-    } else if (!wt_parse_real(text, &out->number)) {
+    } else if (!wt_real_parse(text, &out->number)) {
         return refuse(context, text, "a number that fits a double");
     }
     return wt_field_check(context, field, *out);
@@ -162,7 +162,7 @@ const char *wt_field_print(const wt_field *field, wt_value value, char *out) {
         return value.number != 0 ? "yes" : "no";
     for (int digits = 15; digits <= 17; digits++) { /* no more than it takes to be read as it is */
         snprintf(out, WT_FIELD_TEXT, "%.*g", digits, value.number);
-        if (wt_parse_real(out, &back) && back == value.number)
+        if (wt_real_parse(out, &back) && back == value.number)
             break;
     }
     return out;
@@ -189,7 +189,7 @@ wt_value wt_field_get(const wt_field *field, const void *object) {
     case WT_FIELD_KIND_REAL:
         value.number = *(const double *)member;
         if (isnan(value.number) && field->none != NULL)
-            wt_parse_real(field->none, &value.number);
+            wt_real_parse(field->none, &value.number);
         break;
     case WT_FIELD_KIND_CHOICE:
         value = *(const wt_value *)member;
@@ -245,7 +245,7 @@ wt_value wt_field_usual(const wt_field *field) {
         return value;
     if (field->kind == WT_FIELD_KIND_FLAG)
         return (wt_value){.number = strcmp(field->fallback, "yes") == 0};
-    return wt_parse_real(field->fallback, &value.number) ? (wt_value){.number = value.number}
+    return wt_real_parse(field->fallback, &value.number) ? (wt_value){.number = value.number}
                                                          : value;
 }
 

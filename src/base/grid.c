@@ -24,7 +24,7 @@ static wt_status refuse(wt_context *context, const char *text, const char *why) 
 static wt_status parse_item(wt_context *context, const char *text, char *item, progression *out) {
     char *middle = strchr(item, ':');
     if (middle == NULL) {
-        if (!wt_parse_real(item, &out->first))
+        if (!wt_real_parse(item, &out->first))
             return refuse(context, text, "a value is not a number that fits a double");
         *out = (progression){.first = out->first, .last = out->first, .step = 1};
         return WT_OK;
@@ -35,8 +35,8 @@ static wt_status parse_item(wt_context *context, const char *text, char *item, p
         return refuse(context, text, "a step is missing after lo:hi");
     *step++ = '\0';
     out->geometric = *step == 'x';
-    if (!wt_parse_real(item, &out->first) || !wt_parse_real(middle, &out->last) ||
-        !wt_parse_real(step + out->geometric, &out->step))
+    if (!wt_real_parse(item, &out->first) || !wt_real_parse(middle, &out->last) ||
+        !wt_real_parse(step + out->geometric, &out->step))
         return refuse(context, text, "lo, hi and step must be numbers that fit a double");
     if (out->first > out->last)
         return refuse(context, text, "lo is above hi");
@@ -50,7 +50,8 @@ static wt_status parse_item(wt_context *context, const char *text, char *item, p
 static size_t item_count(const progression *item) {
     double steps = item->geometric ? log(item->last / item->first) / log(item->step)
                                    : (item->last - item->first) / item->step;
-    return steps >= WT_GRID_MOST ? WT_GRID_MOST + 1 : (size_t)floor(steps + END_SLACK) + 1;
+    return steps >= WT_GRID_MAX_COUNT ? WT_GRID_MAX_COUNT + 1
+                                      : (size_t)floor(steps + END_SLACK) + 1;
 }
 
 static double item_value(const progression *item, size_t i) {
@@ -73,7 +74,7 @@ static wt_status walk(wt_context *context, const char *text, double *values, siz
         if (status != WT_OK)
             return status;
         size_t more = item_count(&steps);
-        if (*count + more > WT_GRID_MOST)
+        if (*count + more > WT_GRID_MAX_COUNT)
             return refuse(context, text, "more than a million values");
         for (size_t i = 0; values != NULL && i < more; i++)
             values[*count + i] = item_value(&steps, i);
@@ -125,7 +126,7 @@ wt_status wt_range_parse(wt_context *context, const char *text, double *lo, doub
     size_t length = (size_t)(middle - text);
     memcpy(item, text, length);
     item[length] = '\0';
-    if (!wt_parse_real(item, lo) || !wt_parse_real(middle + 1, hi) || *lo > *hi)
+    if (!wt_real_parse(item, lo) || !wt_real_parse(middle + 1, hi) || *lo > *hi)
         return wt_fail(context, WT_USAGE, "'%s' is no range: write lo:hi with lo <= hi", text);
     return WT_OK;
 }

@@ -44,8 +44,8 @@ static wt_status reserve(wt_context *context, size_t bytes, const char *what) {
             char need[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
             return wt_fail(context, WT_MEMORY,
                            "%s needs %s more, with %s in use and a memory budget of %s", what,
-                           wt_format_bytes(bytes, need), wt_format_bytes(before, have),
-                           wt_format_bytes(budget, limit));
+                           wt_bytes_format(bytes, need), wt_bytes_format(before, have),
+                           wt_bytes_format(budget, limit));
         }
     } while (!atomic_compare_exchange_weak(&account->used, &before, before + bytes));
     size_t used = before + bytes;
@@ -85,7 +85,7 @@ wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size
         atomic_fetch_sub(&context->account->used, bytes);
         char need[WT_BYTES_TEXT];
         return wt_fail(context, WT_MEMORY, "no memory for %s (%s)", what,
-                       wt_format_bytes(bytes, need));
+                       wt_bytes_format(bytes, need));
     }
     *head = (header){.account = context->account, .bytes = bytes};
     atomic_fetch_add(&context->account->owners, 1);

@@ -12,7 +12,7 @@ static bool starts_like_number(const char *text) {
     return isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.';
 }
 
-bool wt_parse_integer(const char *text, int64_t *out) {
+bool wt_integer_parse(const char *text, int64_t *out) {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
@@ -22,7 +22,7 @@ bool wt_parse_integer(const char *text, int64_t *out) {
     return true;
 }
 
-bool wt_parse_unsigned(const char *text, uint64_t *out) {
+bool wt_unsigned_parse(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
@@ -39,7 +39,7 @@ static bool read_real(const char *text, char **end, double *out) {
     return *end != text && isfinite(*out) && !(*out == 0 && errno == ERANGE);
 }
 
-bool wt_parse_real(const char *text, double *out) {
+bool wt_real_parse(const char *text, double *out) {
     char *end;
     double value;
     if (!starts_like_number(text) || !read_real(text, &end, &value) || *end != '\0')
@@ -48,7 +48,7 @@ bool wt_parse_real(const char *text, double *out) {
     return true;
 }
 
-bool wt_parse_bytes(const char *text, size_t *out) {
+bool wt_bytes_parse(const char *text, size_t *out) {
     static const char units[] = "KMGT";
     char *end;
     double value;
@@ -64,7 +64,7 @@ bool wt_parse_bytes(const char *text, size_t *out) {
     return true;
 }
 
-const char *wt_format_bytes(size_t bytes, char *out) {
+const char *wt_bytes_format(size_t bytes, char *out) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes;
     size_t unit = 0;
@@ -77,7 +77,7 @@ const char *wt_format_bytes(size_t bytes, char *out) {
     return out;
 }
 
-const char *wt_format_seconds(double seconds, char *out) {
+const char *wt_seconds_format(double seconds, char *out) {
     static const struct {
         double most, seconds; /* shown up to, and how many it has */
         const char *name;

@@ -47,7 +47,7 @@ const char *wt_quote(const char *text, char *out, size_t size) {
 const char *wt_csv_lead(const char *text) {
     double number;
     bool special = *text != '\0' && strchr("=+-@\t\r'", *text) != NULL;
-    return special && !wt_parse_real(text, &number) ? "'" : "";
+    return special && !wt_real_parse(text, &number) ? "'" : "";
 }
 
 /* Bytes past ASCII mean nothing to a shell. */

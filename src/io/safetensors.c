@@ -72,8 +72,8 @@ static wt_status check_budget(wt_context *context, const wt_file *file, size_t l
     char need[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
     return wt_fail(context, WT_MEMORY,
                    "%s: the header may need %s once parsed, over the memory budget of %s",
-                   file->source.shown, wt_format_bytes(length * NODE_FACTOR, need),
-                   wt_format_bytes(budget, limit));
+                   file->source.shown, wt_bytes_format(length * NODE_FACTOR, need),
+                   wt_bytes_format(budget, limit));
 }
 
 /* Brackets and commas outside of strings. */

@@ -108,8 +108,8 @@ static wt_status sum_up(void *user, const double *values, size_t count) {
     return WT_OK;
 }
 
-wt_status wt_file_summary(wt_context *context, const wt_file *file, const wt_array *array,
-                          wt_summary *out) {
+wt_status wt_file_summarise(wt_context *context, const wt_file *file, const wt_array *array,
+                            wt_summary *out) {
     wt_summary found = {.min = NAN, .max = NAN, .mean = NAN};
     summing at = {.summary = &found};
     wt_status status = wt_sized_check(context, "wt_summary", out, sizeof found);

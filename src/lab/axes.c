@@ -151,7 +151,7 @@ static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_fi
 static wt_status read_reps(wt_context *context, const wt_spec *spec, wt_axes *out) {
     const wt_spec_entry *entry = wt_spec_find(spec, "reps");
     uint64_t reps = out->experiment->reps;
-    if (entry != NULL && (!wt_parse_unsigned(entry->text, &reps) || reps == 0 || reps > MOST_REPS))
+    if (entry != NULL && (!wt_unsigned_parse(entry->text, &reps) || reps == 0 || reps > MOST_REPS))
         return wt_spec_fail(context, spec, entry, "'%s' is not a whole number of 1 to %d",
                             entry->text, MOST_REPS);
     out->reps = (size_t)reps;

@@ -84,8 +84,8 @@ double wt_part_more(const wt_claim_part *part, const wt_evidence *evidence) {
     double half =
         effect->value < part->boundary ? effect->high - effect->value : effect->value - effect->low;
     bool open =
-        evidence->searched && (effect->value < part->boundary ? effect->high == WT_MOST_EXPONENT
-                                                              : effect->low == WT_LEAST_EXPONENT);
+        evidence->searched && (effect->value < part->boundary ? effect->high == WT_MAX_EXPONENT
+                                                              : effect->low == WT_MIN_EXPONENT);
     return open || !(half > away && away > 0) || isinf(half) ? NAN : (half / away) * (half / away);
 }
 
@@ -225,11 +225,11 @@ void wt_findings_free(wt_findings *findings) {
     wt_release(findings);
 }
 
-const wt_finding *wt_findings_claim(const wt_findings *findings, size_t index) {
+const wt_finding *wt_findings_claim_at(const wt_findings *findings, size_t index) {
     return index < findings->claim_count ? &findings->claims[index] : NULL;
 }
 
-const wt_finding_part *wt_findings_part(const wt_findings *findings, size_t index) {
+const wt_finding_part *wt_findings_part_at(const wt_findings *findings, size_t index) {
     return index < findings->part_count ? &findings->parts[index] : NULL;
 }
 

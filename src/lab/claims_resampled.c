@@ -167,7 +167,7 @@ wt_status wt_effect_mean_growth(wt_context *context, const wt_results *results,
         out->effect = (wt_interval){NAN, NAN, NAN};
     if (isnan(out->effect.low))
         return status;
-    out->effect.low = fmax(out->effect.low, WT_LEAST_EXPONENT);
-    out->effect.high = fmin(out->effect.high, WT_MOST_EXPONENT);
+    out->effect.low = fmax(out->effect.low, WT_MIN_EXPONENT);
+    out->effect.high = fmin(out->effect.high, WT_MAX_EXPONENT);
     return status;
 }

@@ -113,7 +113,7 @@ static wt_status fit_in_ball(wt_context *context, const wt_curve_setting *settin
         wt_sets part = wt_sets_part(&train->sets, 0, setting->sizes[i]);
         wt_curve_point *point = &points[i];
         wt_fitted *fitted = NULL;
-        wt_ball_result result = WT_SIZED(wt_ball_result);
+        wt_ball_report result = WT_SIZED(wt_ball_report);
         double square;
         *point = (wt_curve_point){.n = part.samples,
                                   .lambda = NAN,
@@ -166,7 +166,7 @@ wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt
     size_t largest = setting->sizes[setting->size_count - 1];
     double test = data == NULL ? (double)setting->test_n : setting->holdout * (double)data->samples;
     wt_model_spec model = setting->model;
-    wt_ridge ridge = *setting->ridge;
+    wt_ridge_options ridge = *setting->ridge;
     wt_fit_cost cost = WT_SIZED(wt_fit_cost);
     model.dim = setting->problem.dim;
     model.keys = setting->problem.keys;

@@ -20,7 +20,7 @@ typedef struct wt_curve_setting {
     size_t test_n;       /* test samples of a drawn problem */
     const size_t *sizes; /* increasing */
     size_t size_count;
-    const wt_ridge *ridge;
+    const wt_ridge_options *ridge;
     const wt_ball_options
         *ball; /* least squares in norm balls instead; NULL = a ridge. One target */
     uint64_t seed, rep;

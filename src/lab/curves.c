@@ -49,7 +49,7 @@ typedef struct {
     wt_curves *curves;
     const wt_curve_options *options;
     wt_curve_setting base; /* what all cells share */
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     variant *variants;
     double *costs; /* of a cell of each */
     size_t variant_count;
@@ -220,10 +220,10 @@ static wt_status prepare(wt_context *context, job *work) {
     WT_TRY(split_words(arena, options->data != NULL ? "data" : options->targets, &curves->targets));
     curves->tokens = keep_text(arena, options->data != NULL ? "" : options->tokens);
     WT_TRY(list_variants(context, work));
-    WT_INIT(wt_ridge, &work->ridge);
+    WT_INIT(wt_ridge_options, &work->ridge);
     work->ridge.path = options->path;
     work->ridge.path_count = options->path_count;
-    WT_TRY(wt_ridge_set_lambda(context, &work->ridge, options->lambda));
+    WT_TRY(wt_ridge_options_set_lambda(context, &work->ridge, options->lambda));
     work->base = (wt_curve_setting){.problem = {.size = sizeof(wt_problem_spec),
                                                 .token_scale = options->token_scale,
                                                 .noise = options->noise},

@@ -67,7 +67,7 @@ static wt_status settle(wt_context *context, wt_value *values) {
     wt_boolean *function = NULL;
     wt_status status;
     WT_TRY(wt_fields_read(context, fields, FIELDS, values, &one));
-    WT_TRY(wt_boolean_open(context, spec->function, &function));
+    WT_TRY(wt_boolean_new(context, spec->function, &function));
     if (spec->heads == WT_CONSTRUCTION_HEADS_AUTO)
         spec->heads = function->symmetric ? WT_CONSTRUCTION_HEADS_ONE : WT_CONSTRUCTION_HEADS_EACH;
     WT_TRY(wt_construction_spec_check(context, spec));
@@ -87,7 +87,7 @@ done:
 
 static double bits_of(wt_context *context, const char *name) {
     wt_boolean *function = NULL;
-    double bits = wt_boolean_open(context, name, &function) == WT_OK ? (double)function->bits : 0;
+    double bits = wt_boolean_new(context, name, &function) == WT_OK ? (double)function->bits : 0;
     wt_boolean_free(function);
     return bits;
 }
@@ -116,7 +116,7 @@ static wt_status hold_strength(wt_context *context, const cell *one, wt_construc
     wt_status status;
     wt_construction_spec spec = one->spec;
     spec.length = one->fixed_length;
-    WT_TRY(wt_construction_build(context, &spec, &fixed));
+    WT_TRY(wt_construction_new(context, &spec, &fixed));
     WT_TRY(wt_construction_find_least(context, fixed, &least));
     wt_construction_set_strength(built, least.strength);
 done:
@@ -132,7 +132,7 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
     one.spec.seed = wt_trial_seed(trial);
-    WT_TRY(wt_construction_build(context, &one.spec, &built));
+    WT_TRY(wt_construction_new(context, &one.spec, &built));
     if (one.fixed_length > 0)
         WT_TRY(hold_strength(context, &one, built));
     WT_TRY(wt_construction_check(context, built, one.draws, one.spec.seed, &report));

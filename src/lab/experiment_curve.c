@@ -50,7 +50,7 @@ static const char *const metrics[METRICS] = {[TEST_ERROR] = "test_error",
                                              [CHOSEN_LAMBDA] = "chosen_lambda",
                                              [LAMBDA_AT_END] = "lambda_at_end"};
 
-static bool searches(const wt_ridge *ridge) {
+static bool searches(const wt_ridge_options *ridge) {
     return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV ||
            ridge->rule == WT_LAMBDA_ORACLE;
 }
@@ -64,20 +64,21 @@ static wt_status read_ball(wt_context *context, const char *text, wt_ball_option
     WT_INIT(wt_ball_options, out);
     out->tolerance = BALL_TOLERANCE;
     snprintf(first, sizeof first, "%.*s", (int)length, text);
-    if (length >= sizeof first || text[length] == '\0' || !wt_parse_real(first, &out->k1) ||
-        !wt_parse_real(text + length + 1, &out->k2) || !(out->k1 > 0 && out->k2 > 0))
+    if (length >= sizeof first || text[length] == '\0' || !wt_real_parse(first, &out->k1) ||
+        !wt_real_parse(text + length + 1, &out->k2) || !(out->k1 > 0 && out->k2 > 0))
         return wt_fail(context, WT_USAGE,
                        "ball: '%s' is neither none nor two numbers above 0: 4,16", text);
     return WT_OK;
 }
 
 /* The path is parsed into *path, to be freed, where the rule has one. */
-static wt_status read_ridge(wt_context *context, const cell *one, wt_ridge *out, wt_grid *path) {
+static wt_status read_ridge(wt_context *context, const cell *one, wt_ridge_options *out,
+                            wt_grid *path) {
     wt_status status = WT_OK;
-    *out =
-        (wt_ridge){.size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = one->lambda.number};
+    *out = (wt_ridge_options){
+        .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_FIXED, .lambda = one->lambda.number};
     if (one->lambda.text != NULL)
-        WT_TRY(wt_ridge_set_lambda(context, out, one->lambda.text));
+        WT_TRY(wt_ridge_options_set_lambda(context, out, one->lambda.text));
     if (searches(out)) {
         WT_TRY(wt_grid_parse(context, one->path, path));
         out->path = path->values;
@@ -117,7 +118,7 @@ static void settle_sizes(cell *one) {
 
 static wt_status settle(wt_context *context, wt_value *values) {
     cell one = {.problem = {.size = sizeof one.problem}};
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     wt_grid path = {0};
     wt_ball_options ball;
     wt_problem *problem = NULL;
@@ -150,7 +151,7 @@ done:
 typedef struct {
     wt_curve_setting setting; /* points into what follows */
     cell one;
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     wt_grid path; /* to be freed in any case */
     wt_ball_options ball;
 } reading;

@@ -140,10 +140,10 @@ static wt_status settle_dim(wt_context *context, cell *one) {
 
 /* Who asks has no examples. */
 static wt_status settle_asking(wt_context *context, cell *one) {
-    if (one->heads > WT_QUERY_MOST_HEADS || dim_of(one) > WT_QUERY_MOST_DIM)
+    if (one->heads > WT_QUERY_MAX_HEADS || dim_of(one) > WT_QUERY_MAX_DIM)
         return wt_fail(context, WT_USAGE,
                        "query takes up to %d heads in %d dimensions, not %zu in %zu",
-                       WT_QUERY_MOST_HEADS, WT_QUERY_MOST_DIM, one->heads, dim_of(one));
+                       WT_QUERY_MAX_HEADS, WT_QUERY_MAX_DIM, one->heads, dim_of(one));
     one->samples_ratio = 1;
     one->options.holdout = 0;
     return WT_OK;
@@ -170,8 +170,8 @@ static wt_status settle(wt_context *context, wt_value *values) {
     WT_TRY(wt_fields_check(context, fields, FIELDS, &one));
     WT_TRY(settle_dim(context, &one));
     WT_TRY(settle_teacher(context, &one));
-    if (one.options.most_steps == 0 || method_of(&one)->steps == 0)
-        one.options.most_steps = method_of(&one)->steps;
+    if (one.options.max_steps == 0 || method_of(&one)->steps == 0)
+        one.options.max_steps = method_of(&one)->steps;
     double samples = one.samples_ratio * least_samples(&one);
     if (method_of(&one)->asks)
         WT_TRY(settle_asking(context, &one));
@@ -213,7 +213,7 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
     double starts = (double)one.options.restarts;
     if (one.parity > 0)
         starts = fmin(starts, exp2((double)one.parity));
-    double passes = adam    ? 1.5 * ADAM_STARTS * (double)one.options.most_steps
+    double passes = adam    ? 1.5 * ADAM_STARTS * (double)one.options.max_steps
                     : quick ? 3 * QUICK_PRODUCTS
                             : 3 * FAILED_PRODUCTS * starts;
     double flops = passes * pass;
@@ -274,7 +274,7 @@ static wt_status judge(wt_context *context, const cell *one, wt_law law, uint64_
                        const wt_layer *teacher, const wt_layer *layer, double *out) {
     wt_comparison compared = WT_SIZED(wt_comparison);
     wt_status status;
-    WT_TRY(wt_compare(context, teacher, layer, one->token_scale, seed, &compared));
+    WT_TRY(wt_layer_compare(context, teacher, layer, one->token_scale, seed, &compared));
     WT_TRY(test_error(context, one, law, seed, teacher, layer, &out[M_TEST_ERROR]));
     double worst = fmax(compared.theta_error, compared.w_error);
     out[M_SUCCESS] = worst <= one->success;

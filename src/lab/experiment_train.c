@@ -114,9 +114,9 @@ static wt_status check_recipe(wt_context *context, const cell *one) {
     setting.dim = dim_of(one);
     setting.keep_ambiguous = true;
     setting.samples = 1;
-    if (setting.length > 2 * WT_BOOLEAN_MOST_BITS)
-        setting.length = 2 * WT_BOOLEAN_MOST_BITS;
-    wt_status status = wt_trainer_open(context, &setting, &trainer);
+    if (setting.length > 2 * WT_BOOLEAN_MAX_BITS)
+        setting.length = 2 * WT_BOOLEAN_MAX_BITS;
+    wt_status status = wt_trainer_new(context, &setting, &trainer);
     wt_trainer_free(trainer);
     return status;
 }
@@ -275,7 +275,7 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
     one.train.seed = wt_trial_seed(trial);
     for (size_t i = 0; i < TRAIN_METRICS; i++)
         out[i] = NAN;
-    status = wt_trainer_open(context, &one.train, &trainer);
+    status = wt_trainer_new(context, &one.train, &trainer);
     if (status == WT_MISSED) { /* every training set was ambiguous */
         out[M_SUCCESS] = out[M_RUNS] = 0;
         status = WT_OK;

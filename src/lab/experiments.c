@@ -52,10 +52,10 @@ size_t wt_experiment_reps(const wt_experiment *experiment) {
     return experiment->reps;
 }
 
-const wt_field *wt_experiment_field(const wt_experiment *experiment, size_t index) {
+const wt_field *wt_experiment_field_at(const wt_experiment *experiment, size_t index) {
     return index < experiment->parameter_count ? &experiment->parameters[index] : NULL;
 }
 
-const char *wt_experiment_metric(const wt_experiment *experiment, size_t index) {
+const char *wt_experiment_metric_at(const wt_experiment *experiment, size_t index) {
     return index < experiment->metric_count ? experiment->metrics[index] : NULL;
 }

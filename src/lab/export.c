@@ -77,7 +77,7 @@ static wt_status look_at(table *all, const wt_record *record) {
             return wt_fail(
                 all->context, WT_DATA,
                 "%s: is damaged: the %s of cell %.12s are no JSON object of plain values in order",
-                wt_store_shown(all->store), what[k], record->hash);
+                wt_store_path(all->store), what[k], record->hash);
     }
 done:
     return status;

@@ -172,7 +172,7 @@ double wt_flat_number(const wt_flat_member *member) {
     case WT_FLAT_WORDS:
         if (member->value_length < sizeof text) {
             wt_flat_spell(member->value, member->value_length, text, sizeof text);
-            return wt_parse_real(text, &number) ? number : NAN;
+            return wt_real_parse(text, &number) ? number : NAN;
         }
         return NAN;
     default:

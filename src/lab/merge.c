@@ -42,8 +42,7 @@ static wt_status compare(void *user, const wt_record *here) {
     if (strcmp(here->parameters, there->parameters) != 0 || here->seed != there->seed ||
         strcmp(here->experiment, there->experiment) != 0)
         return wt_fail(work->context, WT_DATA, "%s: cell %.12s has the parameters %s, not %s",
-                       wt_store_shown(work->store), here->hash, here->parameters,
-                       there->parameters);
+                       wt_store_path(work->store), here->hash, here->parameters, there->parameters);
     work->put = here->failed && !there->failed;
     bool differs = !here->failed && !there->failed && strcmp(here->metrics, there->metrics) != 0;
     if (differs && strcmp(here->version, there->version) == 0 &&
@@ -51,7 +50,7 @@ static wt_status compare(void *user, const wt_record *here) {
         return wt_fail(work->context, WT_DATA,
                        "%s: cell %.12s has the metrics %s here and %s there, by the same program "
                        "on the same machine",
-                       wt_store_shown(work->store), here->hash, here->metrics, there->metrics);
+                       wt_store_path(work->store), here->hash, here->metrics, there->metrics);
     work->report->differs += differs;
     return WT_OK;
 }

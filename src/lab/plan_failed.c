@@ -38,7 +38,7 @@ static wt_status blame(const gathering *all, const wt_record *record, wt_status 
     if (status != WT_DATA)
         return status;
     return wt_fail(all->context, WT_DATA, "%s: is damaged: cell %.12s: %s",
-                   wt_store_shown(all->store), record->hash, wt_context_message(all->context));
+                   wt_store_path(all->store), record->hash, wt_context_message(all->context));
 }
 
 /* The cell without its hash; *object is to be released, also when it fails. */
@@ -50,7 +50,7 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
     *object = NULL;
     if (experiment == NULL)
         return wt_fail(all->context, WT_DATA, "%s: has cells of '%s', no experiment of this wattle",
-                       wt_store_shown(all->store), record->experiment);
+                       wt_store_path(all->store), record->experiment);
     *object = json_loads(record->parameters, JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(*object))
         return blame(all, record, wt_fail(all->context, WT_DATA, "its parameters are not JSON"));
@@ -146,7 +146,7 @@ static wt_status add_group(gathering *all, size_t begin, size_t end, double *siz
         if (strcmp(cell->hash, all->members[i].hash) != 0) {
             status = wt_fail(all->context, WT_DATA,
                              "%s: cell %.12s should be called %.12s by its parameters",
-                             wt_store_shown(all->store), all->members[i].hash, cell->hash);
+                             wt_store_path(all->store), all->members[i].hash, cell->hash);
             goto done;
         }
     }

@@ -14,7 +14,7 @@
 static wt_status by_examples(wt_context *context, const wt_recovery *job, wt_recovered *out) {
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_status status =
-        wt_recover(context, job->data, &job->options, &out->layer, &report, &out->stages);
+        wt_layer_recover(context, job->data, &job->options, &out->layer, &report, &out->stages);
     out->flops = status == WT_OK ? report.flops : out->stages.flops;
     if (status != WT_OK)
         return status;
@@ -67,7 +67,7 @@ static wt_status by_questions(wt_context *context, const wt_recovery *job, wt_re
     options.restarts = given->restarts;
     options.tolerance = given->goal;
     options.seed = given->seed;
-    wt_status status = wt_query_layer(context, answer, &one, job->teacher->dim,
+    wt_status status = wt_layer_query(context, answer, &one, job->teacher->dim,
                                       job->teacher->outputs, &options, &out->layer, &report);
     wt_release(one.all);
     if (status != WT_OK && status != WT_MISSED)

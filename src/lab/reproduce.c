@@ -288,8 +288,8 @@ done:
     return status;
 }
 
-wt_status wt_reproduction_open(wt_context *context, const char *scale, const char *lines,
-                               uint64_t seed, wt_reproduction **out) {
+wt_status wt_reproduction_new(wt_context *context, const char *scale, const char *lines,
+                              uint64_t seed, wt_reproduction **out) {
     wt_reproduction *made = NULL;
     wt_status status;
     *out = NULL;
@@ -408,7 +408,7 @@ wt_status wt_reproduction_run(wt_context *context, wt_reproduction *reproduction
         status = wt_fail(context, WT_INTERRUPTED,
                          "interrupted after %zu cells, which are kept in %s; the same command goes "
                          "on from there",
-                         report.done + report.before, wt_store_shown(store));
+                         report.done + report.before, wt_store_path(store));
 done:
     wt_release(command);
     return status;

@@ -305,7 +305,7 @@ done:
 
 /* All of a store as it is at one moment, behind what is there. */
 static wt_status read_store(wt_context *context, wt_store *store, wt_results *out) {
-    loader load = {.context = context, .results = out, .shown = wt_store_shown(store)};
+    loader load = {.context = context, .results = out, .shown = wt_store_path(store)};
     wt_status status = wt_store_hold(context, store);
     if (status != WT_OK)
         return status;

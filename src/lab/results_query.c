@@ -100,7 +100,7 @@ static bool reaches(const wt_results *results, uint32_t value, const char *limit
     char text[WT_VALUE_TEXT];
     double least;
     snprintf(text, sizeof text, "%.*s", (int)length, limit);
-    return value != WT_NO_TEXT && wt_parse_real(text, &least) &&
+    return value != WT_NO_TEXT && wt_real_parse(text, &least) &&
            results->texts[value].number >= least;
 }
 

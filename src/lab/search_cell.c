@@ -46,7 +46,7 @@ static wt_status open_task(wt_context *context, const wt_search_setting *setting
                            .probability = setting->probability,
                            .noise = setting->noise,
                            .seed = wt_seed_for(setting->seed, "search", setting->trial)};
-    return wt_sparse_task_open(context, &spec, out);
+    return wt_sparse_task_new(context, &spec, out);
 }
 
 wt_status wt_search_setting_check(wt_context *context, const wt_search_setting *setting) {

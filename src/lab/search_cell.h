@@ -9,7 +9,7 @@
 #include "wattle/search_trials.h"
 
 typedef struct wt_search_setting {
-    const char *function; /* as wt_boolean_open reads it; every bit must make a difference */
+    const char *function; /* as wt_boolean_new reads it; every bit must make a difference */
     size_t length;        /* T */
     double probability;   /* of a one; NaN = balanced */
     double noise;         /* above 0 the fewest errors are looked for, else none */

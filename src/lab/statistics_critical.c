@@ -69,9 +69,8 @@ static double likelihood_of(growth *of, double p) {
 }
 
 static double exponent_at(int step) {
-    return step == STEPS
-               ? WT_MOST_EXPONENT
-               : WT_LEAST_EXPONENT + step * (WT_MOST_EXPONENT - WT_LEAST_EXPONENT) / STEPS;
+    return step == STEPS ? WT_MAX_EXPONENT
+                         : WT_MIN_EXPONENT + step * (WT_MAX_EXPONENT - WT_MIN_EXPONENT) / STEPS;
 }
 
 /* The outermost p, from below or from above, that is as likely as `least`; all[STEPS + 1] are the
@@ -98,8 +97,8 @@ static void open_ends(const wt_critical *sizes, size_t count, wt_interval *out) 
         low_open = low_open || sizes[i].below || (high_open && !sizes[i].above);
         high_open = high_open || sizes[i].below || sizes[i].above;
     }
-    out->low = low_open ? WT_LEAST_EXPONENT : out->low;
-    out->high = high_open ? WT_MOST_EXPONENT : out->high;
+    out->low = low_open ? WT_MIN_EXPONENT : out->low;
+    out->high = high_open ? WT_MAX_EXPONENT : out->high;
 }
 
 static wt_interval most_likely(growth *of) {
@@ -110,7 +109,7 @@ static wt_interval most_likely(growth *of) {
     }
     for (int k = 0; of->low + k * FINEST < of->high; k++)
         constant = fmax(constant, likelihood_at(of, of->low + k * FINEST, 0));
-    wt_interval p = {WT_LEAST_EXPONENT, end_of(of, all, best - WT_SUPPORT_DROP, false),
+    wt_interval p = {WT_MIN_EXPONENT, end_of(of, all, best - WT_SUPPORT_DROP, false),
                      end_of(of, all, best - WT_SUPPORT_DROP, true)};
     if (constant < best - LEVEL)
         p.value = (end_of(of, all, best - LEVEL, false) + end_of(of, all, best - LEVEL, true)) / 2;

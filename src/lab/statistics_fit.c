@@ -185,8 +185,8 @@ double wt_growth_at(wt_growth growth, double x) {
     return growth == WT_GROWTH_LOG ? log(x) : growth == WT_GROWTH_SQRT ? sqrt(x) : x;
 }
 
-wt_status wt_affine_fit_of(wt_context *context, wt_growth growth, const double *x, const double *y,
-                           size_t count, uint64_t seed, wt_affine_fit *out) {
+wt_status wt_affine_fit_compute(wt_context *context, wt_growth growth, const double *x,
+                                const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
     double *u = NULL;
     wt_status status;
     WT_TRY(wt_check_choice(context, "growth", (int)growth, GROWTHS));
@@ -256,24 +256,24 @@ double wt_growth_exponent(const double *x, const double *y, size_t count) {
             return NAN;
     if (!has_three(x, count))
         return NAN;
-    const double step = (WT_MOST_EXPONENT - WT_LEAST_EXPONENT) / GRID;
-    double best = WT_LEAST_EXPONENT, least = INFINITY;
+    const double step = (WT_MAX_EXPONENT - WT_MIN_EXPONENT) / GRID;
+    double best = WT_MIN_EXPONENT, least = INFINITY;
     for (int i = 0; i <= GRID; i++) {
-        double p = i == GRID ? WT_MOST_EXPONENT : WT_LEAST_EXPONENT + i * step;
+        double p = i == GRID ? WT_MAX_EXPONENT : WT_MIN_EXPONENT + i * step;
         double left = left_over(x, y, count, p);
         best = left < least ? p : best;
         least = fmin(least, left);
     }
-    double valley = lowest(x, y, count, fmax(WT_LEAST_EXPONENT, best - step),
-                           fmin(WT_MOST_EXPONENT, best + step));
-    bool at_end = best == WT_LEAST_EXPONENT || best == WT_MOST_EXPONENT;
+    double valley =
+        lowest(x, y, count, fmax(WT_MIN_EXPONENT, best - step), fmin(WT_MAX_EXPONENT, best + step));
+    bool at_end = best == WT_MIN_EXPONENT || best == WT_MAX_EXPONENT;
     return at_end && !(left_over(x, y, count, valley) < least) ? best : valley;
 }
 
 const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]) {
     snprintf(out, WT_EXPONENT_TEXT, "%.3g%s", exponent,
-             exponent == WT_LEAST_EXPONENT  ? " or less"
-             : exponent == WT_MOST_EXPONENT ? " or more"
-                                            : "");
+             exponent == WT_MIN_EXPONENT   ? " or less"
+             : exponent == WT_MAX_EXPONENT ? " or more"
+                                           : "");
     return out;
 }

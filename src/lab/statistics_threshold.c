@@ -296,8 +296,8 @@ done:
     return status;
 }
 
-wt_status wt_critical_m(wt_context *context, const wt_trials *points, size_t count, double rate,
-                        wt_interval *out) {
+wt_status wt_trials_critical(wt_context *context, const wt_trials *points, size_t count,
+                             double rate, wt_interval *out) {
     return wt_threshold_fit(context, points, count, rate, out, NULL);
 }
 

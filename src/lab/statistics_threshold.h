@@ -54,7 +54,7 @@ typedef struct wt_critical {
 wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
                           double rate, wt_critical *out);
 
-/* The p between WT_LEAST_EXPONENT and WT_MOST_EXPONENT at which m = a + b (x^p - 1)/p with b >= 0
+/* The p between WT_MIN_EXPONENT and WT_MAX_EXPONENT at which m = a + b (x^p - 1)/p with b >= 0
  * is likeliest for critical m in increasing x, where p = 0 stands for log x, and its 95% interval
  * by the same rule. An m that does not grow leaves p open. An m above the grid says only that it is
  * above: the growth may be any larger, and where a larger x has an m within the grid any smaller

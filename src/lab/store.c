@@ -317,7 +317,7 @@ void wt_store_free(wt_store *store) {
     wt_release(store);
 }
 
-const char *wt_store_shown(const wt_store *store) {
+const char *wt_store_path(const wt_store *store) {
     return store->shown;
 }
 

@@ -287,7 +287,7 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
         status =
             wt_fail(context, WT_INTERRUPTED,
                     "interrupted; %zu of %.0f cells are in %s, and running again does the rest",
-                    report->done + report->failed, work.engine.total, wt_store_shown(store));
+                    report->done + report->failed, work.engine.total, wt_store_path(store));
 done:
     report->seconds = wt_clock() - began;
     wt_engine_close(&work.engine);

@@ -83,7 +83,7 @@ static wt_status try_first(wt_context *context, const wt_threshold_setting *sett
     first.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
-    wt_status status = wt_trainer_open(context, &first, &trainer);
+    wt_status status = wt_trainer_new(context, &first, &trainer);
     wt_trainer_free(trainer);
     return status;
 }

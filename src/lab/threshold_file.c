@@ -87,7 +87,7 @@ static bool unquote(char **words) {
 
 static bool parse_count(const char *text, size_t *out) {
     uint64_t value;
-    bool good = wt_parse_unsigned(text, &value) && value <= PTRDIFF_MAX;
+    bool good = wt_unsigned_parse(text, &value) && value <= PTRDIFF_MAX;
     *out = good ? (size_t)value : 0;
     return good;
 }
@@ -101,7 +101,7 @@ static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
     if (!parse_count(fields[1], &out->length) || !parse_count(fields[2], &out->samples) ||
         !parse_count(fields[3], &out->trial) || !parse_count(fields[4], &success) || success > 1 ||
         !parse_count(fields[5], &result->runs) || !parse_count(fields[8], &result->redrawn) ||
-        !wt_parse_real(fields[9], &result->seconds))
+        !wt_real_parse(fields[9], &result->seconds))
         return false;
     result->success = success == 1;
     if (result->success != (fields[6][0] != '\0') ||
@@ -109,7 +109,7 @@ static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
         return false;
     if ((result->runs > 0) != (fields[7][0] != '\0'))
         return false;
-    return result->runs == 0 || (wt_parse_real(fields[7], &result->best_accuracy) &&
+    return result->runs == 0 || (wt_real_parse(fields[7], &result->best_accuracy) &&
                                  result->best_accuracy >= 0 && result->best_accuracy <= 1);
 }
 

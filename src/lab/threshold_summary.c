@@ -61,8 +61,8 @@ static wt_status fit_growths(wt_context *context, uint64_t seed, wt_threshold_su
     }
     for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         out->fits[g].growth = growths[g];
-        WT_TRY(wt_affine_fit_of(context, growths[g], x, y, out->fitted_points, seed,
-                                &out->fits[g].fit));
+        WT_TRY(wt_affine_fit_compute(context, growths[g], x, y, out->fitted_points, seed,
+                                     &out->fits[g].fit));
     }
 done:
     wt_release(x);

@@ -125,7 +125,7 @@ static wt_status no_room(wt_context *context, const char *what, int threads) {
     char bytes[WT_BYTES_TEXT];
     return wt_fail(context, WT_MEMORY,
                    "no memory is left for %s, which takes %s for each of %d threads", what,
-                   wt_format_bytes(SPACE, bytes), threads);
+                   wt_bytes_format(SPACE, bytes), threads);
 }
 
 static wt_status check_core(wt_context *context, unsigned features) {

@@ -43,7 +43,7 @@ static int compare_words(const char *a, const char *b) {
     size_t shared = strcspn(a, "=");
     if (a[shared] == '=' && strncmp(a, b, shared + 1) == 0)
         return compare_words(a + shared + 1, b + shared + 1);
-    bool a_number = wt_parse_real(a, &left), b_number = wt_parse_real(b, &right);
+    bool a_number = wt_real_parse(a, &left), b_number = wt_real_parse(b, &right);
     if (a_number && b_number)
         return (left > right) - (left < right);
     return a_number != b_number ? b_number - a_number : strcmp(a, b);
@@ -132,7 +132,7 @@ static wt_status name_group(wt_context *context, const member *members, size_t c
         double number;
         wt_text_words(lines->results, members->panel, series->panel, sizeof series->panel);
         wt_text_words(lines->results, members->name, words, sizeof words);
-        bool bare = wt_parse_real(words, &number); /* a number alone says nothing */
+        bool bare = wt_real_parse(words, &number); /* a number alone says nothing */
         snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
                  bare ? "=" : "", words);
         append_varied(lines, &lines->lines[members[i].index], &varied, series);

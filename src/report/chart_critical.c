@@ -65,7 +65,7 @@ static void add_published(wt_chart *chart) {
 static wt_status add_law(wt_context *context, wt_growth growth, const double *x, const double *y,
                          size_t count, wt_chart *chart) {
     wt_affine_fit fit;
-    wt_status status = wt_affine_fit_of(context, growth, x, y, count, WT_CLAIM_SEED, &fit);
+    wt_status status = wt_affine_fit_compute(context, growth, x, y, count, WT_CLAIM_SEED, &fit);
     wt_chart_series *out = status == WT_OK ? wt_chart_series_open(chart, LAW_POINTS) : NULL;
     if (out == NULL)
         return status == WT_OK ? chart->arena.status : status;

@@ -32,9 +32,9 @@ static void add_number(wt_script *html, const wt_evidence *evidence, double valu
         wt_script_add(html, "?");
     else
         wt_html_number(html, value);
-    if (evidence->searched && value == WT_LEAST_EXPONENT)
+    if (evidence->searched && value == WT_MIN_EXPONENT)
         wt_script_add(html, " or less");
-    if (evidence->searched && value == WT_MOST_EXPONENT)
+    if (evidence->searched && value == WT_MAX_EXPONENT)
         wt_script_add(html, " or more");
 }
 
@@ -118,9 +118,9 @@ static void add_strip(wt_script *html, const wt_finding_part *part) {
     double scale = width / (high - low);
     double edge = left + (part->boundary - low) * scale;
     /* An end that is not told, or that may lie beyond the search, goes to the end of the axis. */
-    if (evidence->searched && effect.low == WT_LEAST_EXPONENT)
+    if (evidence->searched && effect.low == WT_MIN_EXPONENT)
         effect.low = -INFINITY;
-    if (evidence->searched && effect.high == WT_MOST_EXPONENT)
+    if (evidence->searched && effect.high == WT_MAX_EXPONENT)
         effect.high = INFINITY;
     double from = isnan(effect.low) ? NAN : left + fmax(effect.low - low, 0) * scale;
     double to = isnan(effect.high) ? NAN : left + fmin((effect.high - low) * scale, width);
@@ -237,7 +237,7 @@ static void add_rival(wt_script *html, const wt_finding_part *part, const wt_cla
 static void add_part(wt_page *page, size_t index) {
     wt_script *html = &page->html;
     const wt_claim_part *rule = wt_claim_part_at(index);
-    const wt_finding_part *part = wt_findings_part(page->findings, index);
+    const wt_finding_part *part = wt_findings_part_at(page->findings, index);
     const wt_evidence *evidence = part->measured;
     wt_html_add(html, "<div class=\"part\"><p>Effect: %p.</p>\n", part->effect);
     if (!wt_evidence_measured(evidence)) {

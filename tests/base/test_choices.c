@@ -35,10 +35,11 @@ static wt_model_spec model(void) {
     return (wt_model_spec){
         .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 2, .dim = 2, .keys = 2};
 }
-static const wt_ridge plain_ridge = {
-    .size = sizeof(wt_ridge), .rule = WT_LAMBDA_FIXED, .lambda = 1};
+static const wt_ridge_options plain_ridge = {
+    .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_FIXED, .lambda = 1};
 
-static wt_status fit(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
+static wt_status fit(wt_context *context, const wt_model_spec *spec,
+                     const wt_ridge_options *ridge) {
     wt_fitted *fitted = NULL;
     wt_fit_report report = WT_SIZED(wt_fit_report);
     wt_sets *sets = draw_sets(context);
@@ -48,7 +49,7 @@ static wt_status fit(wt_context *context, const wt_model_spec *spec, const wt_ri
     return status;
 }
 static wt_status fit_problem(wt_context *context, const wt_model_spec *spec,
-                             const wt_ridge *ridge) {
+                             const wt_ridge_options *ridge) {
     wt_problem_spec about = {
         .size = sizeof(wt_problem_spec), .target = "mean-power:2", .dim = 2, .keys = 2};
     wt_problem *problem;
@@ -61,11 +62,13 @@ static wt_status fit_problem(wt_context *context, const wt_model_spec *spec,
     wt_problem_free(problem);
     return status;
 }
-static wt_status plan(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
+static wt_status plan(wt_context *context, const wt_model_spec *spec,
+                      const wt_ridge_options *ridge) {
     wt_fit_cost out = WT_SIZED(wt_fit_cost);
     return wt_ridge_cost(context, ridge, spec, 4, 1, false, &out);
 }
-static wt_status curve(wt_context *context, const wt_model_spec *spec, const wt_ridge *ridge) {
+static wt_status curve(wt_context *context, const wt_model_spec *spec,
+                       const wt_ridge_options *ridge) {
     static const size_t sizes[] = {2, 4};
     wt_curve_point points[2];
     wt_sets *sets = draw_sets(context);
@@ -77,7 +80,7 @@ static wt_status curve(wt_context *context, const wt_model_spec *spec, const wt_
 static wt_status ball(wt_context *context, const wt_model_spec *spec, wt_loss loss) {
     wt_ball_options options;
     wt_fitted *fitted = NULL;
-    wt_ball_result found = WT_SIZED(wt_ball_result);
+    wt_ball_report found = WT_SIZED(wt_ball_report);
     WT_INIT(wt_ball_options, &options);
     options.loss = loss;
     options.k1 = options.k2 = 1;
@@ -109,13 +112,13 @@ OF_MODEL(ball, ball(context, &spec, WT_LOSS_SQUARE))
 #define OF_RIDGE(name, call)                                                                       \
     static wt_status name##_rule(wt_context *context, int number) {                                \
         wt_model_spec spec = model();                                                              \
-        wt_ridge ridge = plain_ridge;                                                              \
+        wt_ridge_options ridge = plain_ridge;                                                      \
         ridge.rule = (wt_lambda)number;                                                            \
         return call;                                                                               \
     }                                                                                              \
     static wt_status name##_solver(wt_context *context, int number) {                              \
         wt_model_spec spec = model();                                                              \
-        wt_ridge ridge = plain_ridge;                                                              \
+        wt_ridge_options ridge = plain_ridge;                                                      \
         ridge.solver = (wt_solver)number;                                                          \
         return call;                                                                               \
     }
@@ -202,7 +205,7 @@ static wt_status positions(wt_context *context, int number) {
     wt_construction_spec spec = {
         .size = sizeof spec, .function = "and:2", .length = 5, .positions = (wt_positions)number};
     wt_construction *built;
-    wt_status status = wt_construction_build(context, &spec, &built);
+    wt_status status = wt_construction_new(context, &spec, &built);
     assert_int_equal(wt_construction_spec_check(context, &spec), status);
     if (status == WT_OK)
         wt_construction_free(built);

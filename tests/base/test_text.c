@@ -5,69 +5,69 @@
 static void integers_are_whole_texts(void **state) {
     (void)state;
     int64_t value;
-    assert_true(wt_parse_integer("-9223372036854775808", &value) && value == INT64_MIN);
-    assert_true(wt_parse_integer("+7", &value) && value == 7);
+    assert_true(wt_integer_parse("-9223372036854775808", &value) && value == INT64_MIN);
+    assert_true(wt_integer_parse("+7", &value) && value == 7);
     static const char *const bad[] = {"",  " 1", "1 ", "1.0", "0x10", "9223372036854775808",
                                       "-", "--1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(wt_parse_integer(bad[i], &value));
+        assert_false(wt_integer_parse(bad[i], &value));
     uint64_t natural;
-    assert_true(wt_parse_unsigned("18446744073709551615", &natural) && natural == UINT64_MAX);
+    assert_true(wt_unsigned_parse("18446744073709551615", &natural) && natural == UINT64_MAX);
     static const char *const worse[] = {"", "-1", "+1", " 1", "1e3", "18446744073709551616"};
     for (size_t i = 0; i < sizeof worse / sizeof *worse; i++)
-        assert_false(wt_parse_unsigned(worse[i], &natural));
+        assert_false(wt_unsigned_parse(worse[i], &natural));
 }
 
 static void reals_are_finite(void **state) {
     (void)state;
     double value;
-    assert_true(wt_parse_real("-1.5e-3", &value) && value == -1.5e-3);
-    assert_true(wt_parse_real(".5", &value) && value == 0.5);
-    assert_true(wt_parse_real("-0e-400", &value) && value == 0);
-    assert_true(wt_parse_real("5e-324", &value) && value > 0); /* rounded, but not to 0 */
+    assert_true(wt_real_parse("-1.5e-3", &value) && value == -1.5e-3);
+    assert_true(wt_real_parse(".5", &value) && value == 0.5);
+    assert_true(wt_real_parse("-0e-400", &value) && value == 0);
+    assert_true(wt_real_parse("5e-324", &value) && value > 0); /* rounded, but not to 0 */
     static const char *const bad[] = {"",       " 1",      "1 ",          "1,5", "inf",
                                       "-inf",   "nan",     "1e400",       ".",   "1e",
                                       "1e-400", "-1e-400", "0.00001e-320"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(wt_parse_real(bad[i], &value));
+        assert_false(wt_real_parse(bad[i], &value));
 }
 
 static void bytes_take_a_unit(void **state) {
     (void)state;
     size_t bytes;
-    assert_true(wt_parse_bytes("0", &bytes) && bytes == 0);
-    assert_true(wt_parse_bytes("4096", &bytes) && bytes == 4096);
-    assert_true(wt_parse_bytes("64k", &bytes) && bytes == 65536);
-    assert_true(wt_parse_bytes("1.5G", &bytes) && bytes == (size_t)3 << 29);
-    assert_true(wt_parse_bytes("2T", &bytes) && bytes == (size_t)1 << 41);
+    assert_true(wt_bytes_parse("0", &bytes) && bytes == 0);
+    assert_true(wt_bytes_parse("4096", &bytes) && bytes == 4096);
+    assert_true(wt_bytes_parse("64k", &bytes) && bytes == 65536);
+    assert_true(wt_bytes_parse("1.5G", &bytes) && bytes == (size_t)3 << 29);
+    assert_true(wt_bytes_parse("2T", &bytes) && bytes == (size_t)1 << 41);
     static const char *const bad[] = {"",         "-1",    "G",   "1GB", "1 G",   "1X",
                                       "9000000T", "1e999", "0.5", "inf", "1e-400"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(wt_parse_bytes(bad[i], &bytes));
+        assert_false(wt_bytes_parse(bad[i], &bytes));
 }
 
 static void bytes_are_written_short(void **state) {
     (void)state;
     char text[WT_BYTES_TEXT];
-    assert_string_equal(wt_format_bytes(0, text), "0 B");
-    assert_string_equal(wt_format_bytes(1023, text), "1023 B");
-    assert_string_equal(wt_format_bytes(1536, text), "1.5 KiB");
-    assert_string_equal(wt_format_bytes((size_t)200 << 20, text), "200 MiB");
-    assert_string_equal(wt_format_bytes(SIZE_MAX, text), "16.0 EiB");
+    assert_string_equal(wt_bytes_format(0, text), "0 B");
+    assert_string_equal(wt_bytes_format(1023, text), "1023 B");
+    assert_string_equal(wt_bytes_format(1536, text), "1.5 KiB");
+    assert_string_equal(wt_bytes_format((size_t)200 << 20, text), "200 MiB");
+    assert_string_equal(wt_bytes_format(SIZE_MAX, text), "16.0 EiB");
 }
 
 static void seconds_are_written_short(void **state) {
     (void)state;
     char text[WT_SECONDS_TEXT];
-    assert_string_equal(wt_format_seconds(0.654, text), "0.65 s");
-    assert_string_equal(wt_format_seconds(119, text), "119 s");
-    assert_string_equal(wt_format_seconds(150, text), "2.5 min");
-    assert_string_equal(wt_format_seconds(1800, text), "30 min");
-    assert_string_equal(wt_format_seconds(1.2e5, text), "33 h");
-    assert_string_equal(wt_format_seconds(1.2e6, text), "14 days");
-    assert_string_equal(wt_format_seconds(NAN, text), "not known");
-    assert_string_equal(wt_format_seconds(INFINITY, text), "not known");
-    assert_string_equal(wt_format_seconds(-1, text), "not known");
+    assert_string_equal(wt_seconds_format(0.654, text), "0.65 s");
+    assert_string_equal(wt_seconds_format(119, text), "119 s");
+    assert_string_equal(wt_seconds_format(150, text), "2.5 min");
+    assert_string_equal(wt_seconds_format(1800, text), "30 min");
+    assert_string_equal(wt_seconds_format(1.2e5, text), "33 h");
+    assert_string_equal(wt_seconds_format(1.2e6, text), "14 days");
+    assert_string_equal(wt_seconds_format(NAN, text), "not known");
+    assert_string_equal(wt_seconds_format(INFINITY, text), "not known");
+    assert_string_equal(wt_seconds_format(-1, text), "not known");
 }
 
 static void distances_count_slips(void **state) {

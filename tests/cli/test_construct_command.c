@@ -69,7 +69,7 @@ static void a_missed_promise_is_exit_code_1(void **state) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    CHECK_OK(*state, wt_construction_build(*state, &spec, &built));
+    CHECK_OK(*state, wt_construction_new(*state, &spec, &built));
     for (size_t i = 0; i < built->dim; i++)
         built->w_q[i] /= 2;
     CHECK_OK(*state, wt_construction_save(*state, built, path));

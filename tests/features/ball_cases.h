@@ -14,7 +14,7 @@ typedef struct {
     wt_dense_features features;
     wt_operator operation;
     wt_ball_options options;
-    wt_ball_result result;
+    wt_ball_report result;
     size_t q;
 } problem;
 
@@ -64,7 +64,7 @@ static inline double objective(const problem *p, const double *v) {
 
 /* The result's words about v are true; slack 1e-12 for sums in another order. */
 static inline void check_result(const problem *p) {
-    const wt_ball_result *r = &p->result;
+    const wt_ball_report *r = &p->result;
     double sum = oracle_sum(HEADS, WIDTH * p->q, p->v), norm = oracle_norm(p->v, COLUMNS * p->q);
     CHECK_NEAR(r->sum_norms, sum, 1e-12);
     CHECK_NEAR(r->m_sum_squares, HEADS * norm * norm, 1e-12);

@@ -15,7 +15,7 @@ typedef struct {
 
 static inline outcome fit_and_predict(wt_context *context, const wt_model_spec *spec,
                                       const wt_sets *train, const wt_sets *test,
-                                      const wt_ridge *ridge) {
+                                      const wt_ridge_options *ridge) {
     outcome out = {.report.size = sizeof out.report};
     wt_fitted *fitted;
     CHECK_OK(context, wt_ridge_fit(context, ridge, spec, train, test, &fitted, &out.report));

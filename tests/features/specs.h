@@ -5,6 +5,6 @@
 #include "wattle/fit.h"
 
 #define MODEL(name) .size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_##name
-#define RIDGE(name) .size = sizeof(wt_ridge), .rule = WT_LAMBDA_##name
+#define RIDGE(name) .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_##name
 
 #endif

@@ -40,7 +40,7 @@ static void few_steps_are_told_honestly(void **state) {
         for (size_t steps = 1; steps <= 4; steps++) {
             make(&p, (wt_loss)l, SAMPLES, 1);
             p.options.k1 = 0.6, p.options.k2 = 0.6;
-            p.options.most_steps = steps;
+            p.options.max_steps = steps;
             CHECK_OK(*state, fit(*state, &p));
             check_result(&p);
             assert_false(p.result.reached);
@@ -81,7 +81,7 @@ static void units_do_not_matter(void **state) {
             for (size_t i = 0; i < SAMPLES * COLUMNS; i++)
                 p.phi[i] /= units[u];
             p.options.k1 = 0.6 * units[u] * units[u], p.options.k2 = 0.6 * pow(units[u], 4);
-            p.options.most_steps = 2000;
+            p.options.max_steps = 2000;
             CHECK_OK(*state, fit(*state, &p));
             assert_true(p.result.reached && p.result.sum_binds && p.result.squares_bind);
         }

@@ -11,7 +11,7 @@ typedef struct {
     wt_dense_features features;
     wt_operator operation;
     wt_ball_options options;
-    wt_ball_result result;
+    wt_ball_report result;
 } problem;
 
 static void make(problem *p) {
@@ -53,7 +53,7 @@ static void options_are_judged(void **state) {
     p.options.k1 = p.options.k2 = INFINITY;
     CHECK_FAILS(*state, fit(*state, &p), WT_USAGE, "one of K1 and K2 must be finite");
     make(&p);
-    p.options.most_steps = 0;
+    p.options.max_steps = 0;
     CHECK_FAILS(*state, fit(*state, &p), WT_USAGE, "1 step or more");
 }
 
@@ -200,7 +200,7 @@ static void threads_do_not_change_a_bit(void **state) {
     int old = wt_context_threads(context);
     for (size_t rows = 280; rows <= MANY; rows += 280)
         for (size_t q = 1; q <= OUTPUTS; q++) {
-            wt_ball_result results[2];
+            wt_ball_report results[2];
             for (int t = 0; t < 2; t++) {
                 CHECK_OK(context, WT_NEW_ZERO(context, &v[t], columns * OUTPUTS, "values"));
                 CHECK_OK(context, wt_context_set_threads(context, threads[t]));
@@ -210,7 +210,7 @@ static void threads_do_not_change_a_bit(void **state) {
                 WT_INIT(wt_ball_options, &options);
                 options.loss = q == 1 ? WT_LOSS_ABSOLUTE : WT_LOSS_SQUARE;
                 options.k1 = 1, options.k2 = 2;
-                options.most_steps = 40;
+                options.max_steps = 40;
                 CHECK_OK(context,
                          wt_ball_solve(context, &operation, y, q, &options, v[t], &results[t]));
             }

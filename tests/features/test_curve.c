@@ -20,7 +20,7 @@ static const double path[] = {1e-5, 1e-3, 1e-1, 10};
 
 static const struct {
     const char *name;
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     double tolerance; /* relative, of errors */
 } rules[] = {
     /* The condition, n / lambda at most, times rounding; errors square it down again. */
@@ -73,7 +73,7 @@ static void points_are_fits_of_the_first_samples(void **state) {
                 for (size_t s = 1; s < SIZES; s++) { /* one sample has no variance */
                     wt_sets part = labelled(context, &train, sizes[s], train_y, COLUMNS, t * Q, Q);
                     wt_sets judge = labelled(context, &test, TEST, test_y, COLUMNS, t * Q, Q);
-                    wt_ridge ridge = rules[r].ridge;
+                    wt_ridge_options ridge = rules[r].ridge;
                     ridge.solver = WT_SOLVER_DUAL;
                     wt_fitted *fitted;
                     wt_fit_report report = WT_SIZED(wt_fit_report);
@@ -146,7 +146,7 @@ static void a_lambda_fails_where_it_must_alone(void **state) {
     for (size_t i = 0; i < 200 * 3; i++) /* K of order 1e9: 1e-9 is within its rounding */
         train.query[i] *= i / 3 < 20 ? 1 : 3e4;
     double *train_y = labels_of(context, &train, 1), *test_y = labels_of(context, &test, 1);
-    wt_ridge ridge = {RIDGE(GCV), .path = few, .path_count = 2};
+    wt_ridge_options ridge = {RIDGE(GCV), .path = few, .path_count = 2};
     wt_curve_point points[2], small;
     CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1, 1,
                                      two, 2, points));
@@ -206,7 +206,7 @@ static void bad_input_is_refused(void **state) {
     wt_sets other = draw_sets(context, 43, 5, 4, 2, 0, false);
     double *train_y = labels_of(context, &train, 3), *test_y = labels_of(context, &test, 3);
     wt_model_spec spec = specs[0];
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1};
     wt_curve_point points[12];
 #define CURVE(test_sets, columns, targets, list, count)                                            \
     wt_ridge_curve(context, &ridge, &spec, &train, train_y, test_sets, test_y, columns, targets,   \

@@ -21,11 +21,11 @@ static void labels_of_any_scale_and_place(void **state) {
             for (int standardize = 0; standardize < 2; standardize++) {
                 wt_sets train = draw_sets(context, 1, TRAIN, 4, 3, 2, true);
                 wt_sets test = draw_sets(context, 2, TEST, 4, 3, 2, true);
-                wt_ridge ridge = {.size = sizeof(wt_ridge),
-                                  .rule = rules[r],
-                                  .lambda = 0.01,
-                                  .solver = solvers[s],
-                                  .standardize = standardize};
+                wt_ridge_options ridge = {.size = sizeof(wt_ridge_options),
+                                          .rule = rules[r],
+                                          .lambda = 0.01,
+                                          .solver = solvers[s],
+                                          .standardize = standardize};
                 outcome base = fit_and_predict(context, &rfa, &train, &test, &ridge);
                 for (size_t c = 1; c < 3; c++) {
                     double place = standardize ? places[c] : 0, scale = scales[c];
@@ -62,8 +62,9 @@ static void variances_survive_a_large_mean(void **state) {
         train.y[i] += 1e7;
     outcome out[SOLVERS];
     for (size_t s = 0; s < SOLVERS; s++)
-        out[s] = fit_and_predict(context, &rfa, &train, &test,
-                                 &(wt_ridge){RIDGE(FIXED), .lambda = 10, .solver = solvers[s]});
+        out[s] =
+            fit_and_predict(context, &rfa, &train, &test,
+                            &(wt_ridge_options){RIDGE(FIXED), .lambda = 10, .solver = solvers[s]});
     CHECK_NEAR(out[1].report.train_error / out[0].report.train_error, 1, 1e-9);
     CHECK_NEAR(out[1].report.loo_error / out[0].report.loo_error, 1, 1e-9);
     wt_sets_close(&train);
@@ -79,8 +80,8 @@ static void constant_labels(void **state) {
             wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
             for (size_t i = 0; i < TRAIN; i++)
                 train.y[i] = 0.1; /* whose sums are not exact */
-            wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = solvers[s],
-                              .standardize = standardize};
+            wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = solvers[s],
+                                      .standardize = standardize};
             outcome out = fit_and_predict(context, &rfa, &train, &test, &ridge);
             assert_true(isnan(out.report.train_error) && isnan(out.report.loo_error));
             assert_true(isfinite(out.report.test_error));
@@ -105,14 +106,14 @@ static void same_bits_for_every_number_of_threads(void **state) {
         {MODEL(RFA), .heads = 70, .dim = 4, .keys = 3, .seed = 5},
         {MODEL(RFMLP), .heads = 60, .dim = 4, .keys = 3, .seed = 5},
         {MODEL(RFA_INF), .dim = 4, .keys = 3}};
-    static const wt_ridge ridges[] = {
+    static const wt_ridge_options ridges[] = {
         {RIDGE(FIXED), .lambda = 1e-3}, {RIDGE(LOO)}, {RIDGE(MIN_NORM)}};
     wt_sets train = draw_sets(context, 6, 300, 3, 4, 2, true);
     wt_sets test = draw_sets(context, 7, TEST, 3, 4, 2, true);
     for (size_t m = 0; m < 3; m++)
         for (size_t r = 0; r < 3; r++)
             for (size_t s = 0; s < (m == 2 ? 1 : SOLVERS); s++) {
-                wt_ridge ridge = ridges[r];
+                wt_ridge_options ridge = ridges[r];
                 ridge.solver = solvers[s];
                 outcome first = {0};
                 for (int threads = 1; threads <= 4; threads++) {
@@ -153,13 +154,14 @@ static void a_stream_gives_the_same_bits(void **state) {
     CHECK_OK(context, wt_problem_draw(context, problem, 0, &whole));
     wt_sets test = draw_sets(context, 2, TEST, 4, 3, 1, false);
     CHECK_OK(context, wt_problem_draw(context, problem, 1 << 20, &test));
-    static const wt_ridge ridges[] = {{RIDGE(FIXED), .lambda = 1e-3},
-                                      {RIDGE(LOO)},
-                                      {RIDGE(GCV)},
-                                      {RIDGE(ORACLE)},
-                                      {RIDGE(MIN_NORM)},
-                                      {RIDGE(FIXED), .lambda = 1e-3, .standardize = true},
-                                      {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
+    static const wt_ridge_options ridges[] = {
+        {RIDGE(FIXED), .lambda = 1e-3},
+        {RIDGE(LOO)},
+        {RIDGE(GCV)},
+        {RIDGE(ORACLE)},
+        {RIDGE(MIN_NORM)},
+        {RIDGE(FIXED), .lambda = 1e-3, .standardize = true},
+        {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL}};
     for (size_t r = 0; r < sizeof ridges / sizeof *ridges; r++) {
         wt_fitted *streamed, *held;
         wt_fit_report first = WT_SIZED(wt_fit_report), second = WT_SIZED(wt_fit_report);
@@ -201,8 +203,8 @@ static void sizes_of_structs_are_read(void **state) {
     wt_sets train = draw_sets(context, 1, 10, 4, 3, 1, true);
     wt_fitted *fitted;
     wt_fit_report report = {.size = offsetof(wt_fit_report, samples), .samples = 99};
-    wt_ridge ridge;
-    wt_ridge_init(&ridge, offsetof(wt_ridge, path));
+    wt_ridge_options ridge;
+    wt_ridge_options_init(&ridge, offsetof(wt_ridge_options, path));
     ridge.solver = (wt_solver)7; /* beyond what the caller has: not read */
     ridge.path_count = 0;
     CHECK_OK(context, wt_ridge_fit(context, &ridge, &rfa, &train, NULL, &fitted, &report));
@@ -236,7 +238,7 @@ static void bad_input_is_refused(void **state) {
     wt_sets unlabelled = draw_sets(context, 2, 5, 4, 3, 0, false);
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1};
 #define FIT(spec, train_sets, test_sets)                                                           \
     wt_ridge_fit(context, &ridge, spec, train_sets, test_sets, &fitted, &report)
     CHECK_FAILS(context, FIT(&rfa, &other_dim, NULL), WT_DATA,
@@ -267,7 +269,7 @@ static void bad_input_is_refused(void **state) {
     }
     ridge.path_count = 0;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_USAGE, "empty");
-    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1};
+    ridge = (wt_ridge_options){RIDGE(FIXED), .lambda = 1};
     train.y[3] = NAN;
     CHECK_FAILS(context, FIT(&rfa, &train, NULL), WT_DATA,
                 "the training data: y of sample 3, number 0, is nan");
@@ -299,12 +301,13 @@ static void bad_input_is_refused(void **state) {
         CHECK_FAILS(context, STREAM(&rfa, 100, &two_labels), WT_DATA, "2 labels a sample");
     }
     wt_problem_free(problem);
-    CHECK_OK(context, wt_ridge_set_lambda(context, &ridge, "gcv"));
+    CHECK_OK(context, wt_ridge_options_set_lambda(context, &ridge, "gcv"));
     assert_int_equal(ridge.rule, WT_LAMBDA_GCV);
-    CHECK_OK(context, wt_ridge_set_lambda(context, &ridge, "2.5e-3"));
+    CHECK_OK(context, wt_ridge_options_set_lambda(context, &ridge, "2.5e-3"));
     assert_true(ridge.rule == WT_LAMBDA_FIXED && ridge.lambda == 2.5e-3);
-    CHECK_FAILS(context, wt_ridge_set_lambda(context, &ridge, "-1"), WT_USAGE, "not -1");
-    CHECK_FAILS(context, wt_ridge_set_lambda(context, &ridge, "lo"), WT_USAGE, "'lo' is neither");
+    CHECK_FAILS(context, wt_ridge_options_set_lambda(context, &ridge, "-1"), WT_USAGE, "not -1");
+    CHECK_FAILS(context, wt_ridge_options_set_lambda(context, &ridge, "lo"), WT_USAGE,
+                "'lo' is neither");
     train.samples = 10;
     wt_sets_close(&train);
     wt_sets_close(&test);
@@ -332,10 +335,10 @@ static void failing_allocations_leave_nothing_behind(void **state) {
             for (size_t s = 0; s < 3; s++) { /* the third: a stream */
                 if (m == 2 && s > 0)
                     continue;
-                wt_ridge ridge = {.size = sizeof(wt_ridge),
-                                  .rule = rules[r],
-                                  .lambda = 1e-3,
-                                  .standardize = s < 2};
+                wt_ridge_options ridge = {.size = sizeof(wt_ridge_options),
+                                          .rule = rules[r],
+                                          .lambda = 1e-3,
+                                          .standardize = s < 2};
                 ridge.solver = solvers[s < 2 ? s : 1];
                 bool done = false;
                 for (long k = 1; !done; k++) {
@@ -372,7 +375,7 @@ static void a_cancelled_fit_stops(void **state) {
         wt_sets train = draw_sets(context, 1, 12, 4, 3, 1, false);
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
-        wt_ridge ridge = {RIDGE(FIXED), .lambda = 1, .solver = solvers[s]};
+        wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1, .solver = solvers[s]};
         wt_context_cancel(context);
         CHECK_FAILS(context, wt_ridge_fit(context, &ridge, &rfa, &train, NULL, &fitted, &report),
                     WT_INTERRUPTED, "interrupted");

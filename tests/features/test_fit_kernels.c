@@ -101,7 +101,7 @@ static void kernels_solve_the_dual(void **state) {
         }
         double variance = plain_variance(N, 1, train.y);
         outcome out = fit_and_predict(context, &spec, &train, &test,
-                                      &(wt_ridge){RIDGE(FIXED), .lambda = lambda});
+                                      &(wt_ridge_options){RIDGE(FIXED), .lambda = lambda});
         /* A condition of 1e5 at most. */
         CHECK_BELOW(relative_difference(TEST, out.predicted, predicted), 1e-10, "kind %zu", k);
         CHECK_NEAR(out.report.loo_error / ((double)wanted / variance), 1, 1e-9);
@@ -133,7 +133,7 @@ static void kernels_of_copies_have_a_minimum_norm(void **state) {
             memcpy(twice.key + i * 12, once.key + i / 2 * 12, 12 * sizeof(double));
             twice.y[i] = once.y[i / 2] + (i % 2 == 0 ? 0.5 : -0.5);
         }
-        wt_ridge ridge = {RIDGE(MIN_NORM)};
+        wt_ridge_options ridge = {RIDGE(MIN_NORM)};
         outcome first = fit_and_predict(context, &spec, &once, &test, &ridge);
         outcome second = fit_and_predict(context, &spec, &twice, &test, &ridge);
         assert_int_equal(first.report.rank, N);

@@ -23,7 +23,7 @@ static wt_fitted *fit(wt_context *context, const wt_model_spec *spec, const wt_s
                       bool standardize) {
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-2, .standardize = standardize};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-2, .standardize = standardize};
     CHECK_OK(context, wt_ridge_fit(context, &ridge, spec, train, NULL, &fitted, &report));
     return fitted;
 }
@@ -84,7 +84,7 @@ static void files_give_the_same_bits_back(void **state) {
             CHECK_OK(context, wt_fitted_predict(context, loaded, &test, second));
             assert_memory_equal(first, second, sizeof first);
             assert_int_equal(wt_fitted_outputs(loaded), 2);
-            const wt_model_spec *spec = wt_fitted_spec(loaded);
+            const wt_model_spec *spec = wt_fitted_get_spec(loaded);
             CHECK_OK(context, wt_model_spec_check(context, spec));
             assert_int_equal(spec->kind, specs[s].kind);
             assert_int_equal(spec->activation, specs[s].activation);

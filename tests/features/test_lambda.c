@@ -30,7 +30,7 @@ static wt_sets without(wt_context *context, const wt_sets *sets, size_t out) {
 /* The error of n fits, each of the other samples, means and deviations theirs: squares in units of
  * the deviation of all labels, which have a variance of 1 then. */
 static double left_out(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
-                       const wt_ridge *ridge) {
+                       const wt_ridge_options *ridge) {
     size_t n = sets->samples, q = sets->outputs;
     double sum = 0, predicted[3];
     for (size_t i = 0; i < n; i++) {
@@ -78,11 +78,11 @@ static void standardised_leave_one_out_is_that_of_refits(void **state) {
             sets.y[i] = 5 + pow(10, (double)(i % cases[c].outputs)) * sets.y[i];
         for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
             for (size_t s = 0; s < (wt_model_kind_infinite(spec->kind) ? 1 : SOLVERS); s++) {
-                wt_ridge ridge = {.size = sizeof(wt_ridge),
-                                  .rule = rules[r].rule,
-                                  .lambda = rules[r].lambda,
-                                  .standardize = true,
-                                  .solver = solvers[s]};
+                wt_ridge_options ridge = {.size = sizeof(wt_ridge_options),
+                                          .rule = rules[r].rule,
+                                          .lambda = rules[r].lambda,
+                                          .standardize = true,
+                                          .solver = solvers[s]};
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
                 CHECK_OK(context,
@@ -107,7 +107,7 @@ static void one_standardised_sample(void **state) {
     wt_model_spec spec = {MODEL(RFA), .heads = 5, .dim = 3, .keys = 4, .seed = 1};
     wt_sets sets = draw_sets(context, 20, 1, 4, 3, 1, false);
     for (size_t s = 0; s < SOLVERS; s++) {
-        wt_ridge ridge = {RIDGE(LOO), .standardize = true, .solver = solvers[s]};
+        wt_ridge_options ridge = {RIDGE(LOO), .standardize = true, .solver = solvers[s]};
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
         double predicted;
@@ -130,7 +130,7 @@ static void a_stream_has_its_leave_one_out_error(void **state) {
                               .noise = 0.1,
                               .dim = 3,
                               .keys = 4};
-    wt_ridge ridge = {RIDGE(LOO)};
+    wt_ridge_options ridge = {RIDGE(LOO)};
     wt_problem *problem;
     wt_fitted *fitted, *streamed;
     wt_fit_report report = WT_SIZED(wt_fit_report), stream = WT_SIZED(wt_fit_report);
@@ -183,7 +183,7 @@ static void paths_are_widened_where_an_end_is_best(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t i = 0; i < N; i++)
             sets.y[i] = 3 * phi[i * f] - phi[i * f + 5] + cases[c].noise * noise[i];
-        wt_ridge ridge = {RIDGE(LOO), .path = cases[c].path, .path_count = cases[c].count};
+        wt_ridge_options ridge = {RIDGE(LOO), .path = cases[c].path, .path_count = cases[c].count};
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);

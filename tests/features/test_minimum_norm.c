@@ -33,9 +33,9 @@ static void check_minimum_norm(wt_context *context, const wt_model_spec *spec, c
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {.size = sizeof(wt_ridge),
-                              .rule = rule == 0 ? WT_LAMBDA_MIN_NORM : WT_LAMBDA_FIXED,
-                              .solver = solvers[s]};
+            wt_ridge_options ridge = {.size = sizeof(wt_ridge_options),
+                                      .rule = rule == 0 ? WT_LAMBDA_MIN_NORM : WT_LAMBDA_FIXED,
+                                      .solver = solvers[s]};
             CHECK_OK(context, wt_ridge_fit(context, &ridge, spec, sets, NULL, &fitted, &report));
             double *v = fitted_values(context, fitted);
             /* The squared condition, 1e8 or less in these cases, times 1e-16. */
@@ -96,8 +96,8 @@ static void no_unit_on(void **state) {
         for (int l = 0; l < 3; l++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {
-                .size = sizeof(wt_ridge), .solver = solvers[s], .lambda = l == 0 ? 0 : 0.1};
+            wt_ridge_options ridge = {
+                .size = sizeof(wt_ridge_options), .solver = solvers[s], .lambda = l == 0 ? 0 : 0.1};
             ridge.rule = l == 2 ? WT_LAMBDA_LOO : WT_LAMBDA_FIXED;
             CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             assert_true(fitted->v[0] == 0);
@@ -139,7 +139,7 @@ static void leave_one_out_of_minimum_norm(void **state) {
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {RIDGE(MIN_NORM), .solver = solvers[s]};
+            wt_ridge_options ridge = {RIDGE(MIN_NORM), .solver = solvers[s]};
             CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             if (!(fabs(report.loo_error / wanted - 1) <= 1e-6))
                 fail_msg("case %zu, solver %zu: leave-one-out %g, not %g", r, s, report.loo_error,
@@ -168,7 +168,7 @@ static void contradicting_copies(void **state) {
         for (size_t s = 0; s < SOLVERS; s++) {
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
+            wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
             CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
             double *v = fitted_values(context, fitted), penalty = lambdas[l] * 40;
             CHECK_BELOW(gradient_ratio(40, f, 1, phi, sets.y, penalty, v), 1e-9,
@@ -197,7 +197,7 @@ static void vanishing_penalties(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
                          wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
                 double *v = fitted_values(context, fitted);
@@ -225,7 +225,7 @@ static void many_slabs(void **state) {
     for (size_t s = 0; s < SOLVERS; s++) {
         wt_fitted *fitted;
         wt_fit_report report = WT_SIZED(wt_fit_report);
-        wt_ridge ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
+        wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
         CHECK_OK(context, wt_ridge_fit(context, &ridge, &spec, &sets, NULL, &fitted, &report));
         double *v = fitted_values(context, fitted);
         /* Conditions of up to 1e6. */

@@ -102,7 +102,7 @@ static void without_a_float_factor_the_curve_is_right(void **state) {
         wt_release(v);
         wt_features_free(&features);
         wt_curve_point points[2];
-        wt_ridge ridge = {RIDGE(FIXED), .lambda = cases[c].lambda};
+        wt_ridge_options ridge = {RIDGE(FIXED), .lambda = cases[c].lambda};
         CHECK_OK(context, wt_ridge_curve(context, &ridge, &spec, &train, train_y, &test, test_y, 1,
                                          1, two, 2, points));
         for (size_t s = 0; s < 2; s++) {

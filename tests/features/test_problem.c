@@ -78,7 +78,7 @@ static void targets_follow_their_formulas(void **state) {
 static void every_listed_target_can_be_opened(void **state) {
     wt_context *context = *state;
     size_t count = 0;
-    for (const wt_target_info *info; (info = wt_target_list(count)) != NULL; count++) {
+    for (const wt_target_info *info; (info = wt_target_at(count)) != NULL; count++) {
         char text[64];
         snprintf(text, sizeof text, "%s", info->form);
         for (char *at = strchr(text, ':'); at != NULL && *at != '\0'; at++)

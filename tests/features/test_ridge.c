@@ -14,7 +14,7 @@ enum { SOLVERS = sizeof solvers / sizeof *solvers };
 
 /* v of the model through the dual or the primal, in the order of files. */
 static double *solve_with(wt_context *context, const wt_model *model, const wt_sets *sets,
-                          wt_solver solver, const wt_ridge *ridge) {
+                          wt_solver solver, const wt_ridge_options *ridge) {
     size_t q = sets->outputs, n = sets->samples, f = wt_features_count(&model->features);
     double *v = doubles(context, f * q);
     double *shift = doubles(context, q), *scale = doubles(context, q);
@@ -69,7 +69,7 @@ static void golden_solutions(void **state) {
             wt_model model = {.spec = cases[c].spec,
                               .features = features_with(context, &cases[c].spec, weights)};
             double *v = solve_with(context, &model, &sets, solvers[s],
-                                   &(wt_ridge){RIDGE(FIXED), .lambda = *lambda});
+                                   &(wt_ridge_options){RIDGE(FIXED), .lambda = *lambda});
             /* Condition numbers are below 1000 here, so that two double solvers agree to 1e-12. */
             CHECK_BELOW(relative_difference(cases[c].f * sets.outputs, v, wanted), 1e-12,
                         "%s, solver %zu", cases[c].v, s);
@@ -121,7 +121,7 @@ static void fits_solve_the_stated_problem(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context, wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL,
                                                &fitted, &report));
                 double *v = fitted_values(context, fitted);
@@ -162,7 +162,7 @@ static void the_report_is_true(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted;
                 wt_fit_report report = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
+                wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambdas[l], .solver = solvers[s]};
                 CHECK_OK(context,
                          wt_ridge_fit(context, &ridge, spec, &sets, &test, &fitted, &report));
                 double *v = fitted_values(context, fitted), train = 0, tested = 0, squares = 0;
@@ -218,7 +218,7 @@ static void the_condition_number_is_right(void **state) {
             CHECK_OK(context, wt_eigen_symmetric(context, m, a, m, false, values));
             wt_fitted *fitted;
             wt_fit_report report = WT_SIZED(wt_fit_report);
-            wt_ridge ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
+            wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambda, .solver = solvers[s]};
             CHECK_OK(context,
                      wt_ridge_fit(context, &ridge, &cases[c].spec, &sets, NULL, &fitted, &report));
             CHECK_NEAR(report.condition / (values[m - 1] / values[0]), 1, 0.05);
@@ -311,11 +311,11 @@ static void rules_choose_the_best_of_the_path(void **state) {
             for (size_t s = 0; s < SOLVERS; s++) {
                 wt_fitted *fitted, *again;
                 wt_fit_report report = WT_SIZED(wt_fit_report), fixed = WT_SIZED(wt_fit_report);
-                wt_ridge ridge = {.size = sizeof(wt_ridge),
-                                  .rule = rules[r],
-                                  .path = path,
-                                  .path_count = PATH,
-                                  .solver = solvers[s]};
+                wt_ridge_options ridge = {.size = sizeof(wt_ridge_options),
+                                          .rule = rules[r],
+                                          .path = path,
+                                          .path_count = PATH,
+                                          .solver = solvers[s]};
                 CHECK_OK(context,
                          wt_ridge_fit(context, &ridge, spec, &sets, &test, &fitted, &report));
                 if (report.lambda != lambda)

@@ -13,15 +13,15 @@ static const wt_model_spec specs[] = {
 enum { SPECS = sizeof specs / sizeof *specs };
 
 static wt_fit_cost plan_of(wt_context *context, const wt_model_spec *spec, size_t n, bool drawn,
-                           const wt_ridge *ridge) {
+                           const wt_ridge_options *ridge) {
     wt_fit_cost plan = WT_SIZED(wt_fit_cost);
     CHECK_OK(context, wt_ridge_cost(context, ridge, spec, n, 1, drawn, &plan));
     return plan;
 }
 
 /* The most bytes a fit held, in a context of its own with the samples counted. */
-static size_t measure(const wt_model_spec *spec, size_t n, bool drawn, const wt_ridge *ridge,
-                      int threads, wt_fit_cost *plan) {
+static size_t measure(const wt_model_spec *spec, size_t n, bool drawn,
+                      const wt_ridge_options *ridge, int threads, wt_fit_cost *plan) {
     wt_context *context;
     wt_fitted *fitted;
     wt_fit_report report = WT_SIZED(wt_fit_report);
@@ -59,7 +59,8 @@ static void bytes_are_as_planned(void **state) {
                 for (int way = 0; way < (m < 3 ? 3 : 1); way++) { /* dual, primal, streamed */
                     if (m == 0 && way > 0)
                         continue; /* a large normal matrix says no more than a small one */
-                    wt_ridge ridge = {.size = sizeof(wt_ridge), .rule = rules[r], .lambda = 1e-3};
+                    wt_ridge_options ridge = {
+                        .size = sizeof(wt_ridge_options), .rule = rules[r], .lambda = 1e-3};
                     ridge.solver = way == 0 ? WT_SOLVER_DUAL : WT_SOLVER_PRIMAL;
                     wt_fit_cost plan = WT_SIZED(wt_fit_cost);
                     size_t bytes = measure(&specs[m], n, way == 2, &ridge, 3, &plan);
@@ -72,7 +73,7 @@ static void bytes_are_as_planned(void **state) {
 
 static void the_smaller_system_is_solved(void **state) {
     wt_context *context = *state;
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3};
     assert_string_equal(plan_of(context, &specs[1], 180, false, &ridge).route, "dual");
     assert_string_equal(plan_of(context, &specs[1], 181, false, &ridge).route, "primal");
     assert_string_equal(plan_of(context, &specs[1], 181, true, &ridge).route, "streamed");
@@ -84,7 +85,7 @@ static void the_smaller_system_is_solved(void **state) {
     ridge.solver = WT_SOLVER_DUAL;
     assert_string_equal(plan_of(context, &specs[1], 1000, false, &ridge).route, "dual");
     /* Labels are standardised before they are fitted: no stream then. */
-    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1e-3, .standardize = true};
+    ridge = (wt_ridge_options){RIDGE(FIXED), .lambda = 1e-3, .standardize = true};
     assert_string_equal(plan_of(context, &specs[1], 1000, true, &ridge).route, "primal");
 }
 
@@ -93,7 +94,7 @@ static void large_jobs_fit_their_budgets(void **state) {
     wt_context *context = *state;
     int before = wt_context_threads(context);
     CHECK_OK(context, wt_context_set_threads(context, 2));
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3};
     wt_model_spec thousand = {MODEL(RFA), .heads = 1200, .dim = 16, .keys = 16};
     wt_fit_cost plan = plan_of(context, &thousand, 20000, false, &ridge);
     assert_string_equal(plan.route, "dual");
@@ -109,7 +110,7 @@ static void large_jobs_fit_their_budgets(void **state) {
 
 static void flops_grow_as_they_should(void **state) {
     wt_context *context = *state;
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_DUAL};
     double once = plan_of(context, &specs[0], 2000, false, &ridge).flops;
     double twice = plan_of(context, &specs[0], 4000, false, &ridge).flops;
     assert_true(twice > 4 * once && twice < 8 * once);
@@ -120,7 +121,8 @@ static void flops_grow_as_they_should(void **state) {
     ridge.rule = WT_LAMBDA_LOO;
     assert_true(
         plan_of(context, &specs[1], 1000, false, &ridge).flops >
-        plan_of(context, &specs[1], 1000, true, &(wt_ridge){RIDGE(FIXED), .lambda = 1}).flops);
+        plan_of(context, &specs[1], 1000, true, &(wt_ridge_options){RIDGE(FIXED), .lambda = 1})
+            .flops);
 }
 
 /* One byte less than a fit holds, and it is refused with the sum it needs, before anything large
@@ -132,8 +134,8 @@ static void budgets_are_kept(void **state) {
         wt_fitted *fitted = NULL;
         wt_fit_report report = WT_SIZED(wt_fit_report);
         wt_fit_cost plan = WT_SIZED(wt_fit_cost);
-        wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3,
-                          .solver = way == 0 ? WT_SOLVER_DUAL : WT_SOLVER_PRIMAL};
+        wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3,
+                                  .solver = way == 0 ? WT_SOLVER_DUAL : WT_SOLVER_PRIMAL};
         size_t bytes = measure(&specs[1], 300, way == 2, &ridge, 2, &plan);
         for (int enough = 0; enough < 2; enough++) {
             assert_int_equal(wt_context_new(&context), WT_OK);
@@ -181,12 +183,12 @@ static void a_budget_may_turn_the_way(void **state) {
     wt_context *context;
     assert_int_equal(wt_context_new(&context), WT_OK);
     CHECK_OK(context, wt_context_set_threads(context, 1));
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3};
     /* 3000 samples, 3060 features: the dual by a hair, and its samples in memory. */
     wt_model_spec spec = {MODEL(RFMLP), .heads = 1, .width = 3060, .dim = 40, .keys = 100};
     wt_fit_cost plan = plan_of(context, &spec, 3000, true, &ridge);
     assert_string_equal(plan.route, "dual");
-    wt_ridge primal = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_PRIMAL};
+    wt_ridge_options primal = {RIDGE(FIXED), .lambda = 1e-3, .solver = WT_SOLVER_PRIMAL};
     double less = plan_of(context, &spec, 3000, true, &primal).bytes;
     assert_true(less < 0.9 * plan.bytes);
     wt_context_set_memory(context, (size_t)less + 1);
@@ -201,7 +203,7 @@ static void a_curve_over_budget_says_so(void **state) {
     wt_sets test = draw_sets(context, 2, 30, 8, 8, 1, false);
     static const size_t sizes[] = {100, 300};
     wt_curve_point points[2];
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = 1e-3};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = 1e-3};
     wt_context_set_memory(context, wt_context_memory_used(context) + 300 * 300 * 4);
     CHECK_FAILS(context,
                 wt_ridge_curve(context, &ridge, &specs[1], &train, train.y, &test, test.y, 1, 1,
@@ -215,7 +217,7 @@ static void a_curve_over_budget_says_so(void **state) {
 static void nonsense_is_refused(void **state) {
     wt_context *context = *state;
     wt_fit_cost plan = WT_SIZED(wt_fit_cost);
-    wt_ridge ridge = {RIDGE(FIXED), .lambda = -1};
+    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = -1};
     CHECK_FAILS(context, wt_ridge_cost(context, &ridge, &specs[0], 10, 1, false, &plan), WT_USAGE,
                 "lambda must be 0 or more");
     ridge.lambda = 1;
@@ -227,7 +229,7 @@ static void nonsense_is_refused(void **state) {
     CHECK_FAILS(context, wt_ridge_cost(context, &ridge, &specs[3], 10, 1, false, &plan), WT_USAGE,
                 "it has no primal");
     /* Numbers far beyond any machine still have a plan, and no fit. */
-    ridge = (wt_ridge){RIDGE(FIXED), .lambda = 1};
+    ridge = (wt_ridge_options){RIDGE(FIXED), .lambda = 1};
     spec.heads = (size_t)1 << 40;
     CHECK_OK(context, wt_ridge_cost(context, &ridge, &spec, (size_t)1 << 50, 1, true, &plan));
     assert_true(plan.bytes > 0x1p70 && isfinite(plan.bytes));

@@ -35,7 +35,7 @@ static inline wt_status fuzz_walk(wt_context *context, const wt_file *file) {
         if (array->count > MOST_VALUES - values)
             continue;
         values += array->count;
-        status = wt_file_summary(context, file, array, &summary);
+        status = wt_file_summarise(context, file, array, &summary);
         if (status == WT_OK)
             FUZZ_REQUIRE(summary.finite + summary.nan + summary.inf == array->count, array->name);
     }

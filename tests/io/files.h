@@ -85,7 +85,7 @@ static inline wt_status read_all(wt_context *context, const char *path) {
     wt_status status = wt_file_open(context, path, &file);
     for (size_t i = 0; status == WT_OK && i < wt_file_count(file); i++) {
         wt_summary summary = WT_SIZED(wt_summary);
-        status = wt_file_summary(context, file, wt_file_at(file, i), &summary);
+        status = wt_file_summarise(context, file, wt_file_at(file, i), &summary);
     }
     wt_file_free(file);
     return status;

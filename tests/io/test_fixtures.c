@@ -125,7 +125,7 @@ static void every_type_stored_and_deflated(void **state) {
     assert_int_equal(wt_file_count(file), 8);
     check_types(*state, file);
     wt_summary summary = WT_SIZED(wt_summary);
-    CHECK_OK(*state, wt_file_summary(*state, file, wt_file_find(file, "zeros"), &summary));
+    CHECK_OK(*state, wt_file_summarise(*state, file, wt_file_find(file, "zeros"), &summary));
     assert_int_equal(summary.finite, 5000);
     assert_true(summary.min == 0 && summary.max == 0 && summary.mean == 0);
     wt_file_free(file);
@@ -177,7 +177,7 @@ static void what_summaries_say(void **state) {
     wt_file *file;
     wt_summary summary = WT_SIZED(wt_summary);
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("types.npz"), &file));
-    CHECK_OK(*state, wt_file_summary(*state, file, wt_file_find(file, "f8"), &summary));
+    CHECK_OK(*state, wt_file_summarise(*state, file, wt_file_find(file, "f8"), &summary));
     assert_int_equal(summary.finite, 3);
     assert_int_equal(summary.nan, 1);
     assert_int_equal(summary.inf, 1);
@@ -185,7 +185,7 @@ static void what_summaries_say(void **state) {
     CHECK_NEAR(summary.mean / -2.5e300, 1.0 / 3, 4e-16); /* two roundings */
     wt_file_free(file);
     CHECK_OK(*state, wt_file_open(*state, FIXTURE("empty.npy"), &file));
-    CHECK_OK(*state, wt_file_summary(*state, file, wt_file_at(file, 0), &summary));
+    CHECK_OK(*state, wt_file_summarise(*state, file, wt_file_at(file, 0), &summary));
     assert_true(isnan(summary.min) && isnan(summary.max) && isnan(summary.mean));
     wt_file_free(file);
 }

@@ -112,7 +112,7 @@ static void one_bit_of_every_byte_turned(void **state) {
             wt_status status = wt_file_open_memory(*state, "turned", content, bytes, &file);
             for (size_t i = 0; status == WT_OK && i < wt_file_count(file); i++) {
                 wt_summary summary = WT_SIZED(wt_summary);
-                status = wt_file_summary(*state, file, wt_file_at(file, i), &summary);
+                status = wt_file_summarise(*state, file, wt_file_at(file, i), &summary);
             }
             wt_file_free(file);
             if (status != WT_OK && status != WT_DATA)

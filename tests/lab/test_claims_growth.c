@@ -40,7 +40,7 @@ static void what_is_given_up_is_no_end(void **state) {
     }
     wt_evidence evidence = measure(*state, "2.3", NULL);
     CHECK_NEAR(evidence.effect.value, 1, 0.2);
-    assert_true(evidence.effect.low > 0.5 && evidence.effect.high == WT_MOST_EXPONENT);
+    assert_true(evidence.effect.low > 0.5 && evidence.effect.high == WT_MAX_EXPONENT);
     assert_int_equal(evidence.censored, 1);
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_REPRODUCED);
 }
@@ -74,7 +74,7 @@ static void a_size_without_finds_is_evidence(void **state) {
         assert_int_equal(evidence.censored, with);
         assert_int_equal(evidence.cells, with ? 100 : 80);
         assert_int_equal(verdict == WT_VERDICT_NOT_REPRODUCED, !with);
-        assert_true((evidence.effect.high == WT_MOST_EXPONENT) == with);
+        assert_true((evidence.effect.high == WT_MAX_EXPONENT) == with);
     }
 }
 
@@ -222,8 +222,8 @@ static void falling_costs_do_not_grow(void **state) {
         for (int rep = 0; rep < 4; rep++)
             add_recover(*state, "boolean", bits, rep, 1, pow(2, -bits) * (1 + 0.01 * rep));
     wt_evidence evidence = measure(*state, "2.3", NULL);
-    assert_true(evidence.searched && evidence.effect.value == WT_LEAST_EXPONENT);
-    assert_true(evidence.effect.high == WT_LEAST_EXPONENT);
+    assert_true(evidence.searched && evidence.effect.value == WT_MIN_EXPONENT);
+    assert_true(evidence.effect.high == WT_MIN_EXPONENT);
     assert_int_equal(evidence.repetitions, 4);
     assert_int_equal(wt_part_verdict(part_of("2.3", NULL), &evidence), WT_VERDICT_NOT_REPRODUCED);
 }
@@ -260,8 +260,8 @@ static void critical_sizes_outside_the_grid_are_censored(void **state) {
     wt_release(sizes);
     wt_evidence evidence = measure(*state, "3.3", NULL);
     assert_int_equal(evidence.censored, 1);
-    assert_true(evidence.effect.high == WT_MOST_EXPONENT);
-    assert_true(evidence.effect.value < 0.25 && evidence.effect.low > WT_LEAST_EXPONENT);
+    assert_true(evidence.effect.high == WT_MAX_EXPONENT);
+    assert_true(evidence.effect.value < 0.25 && evidence.effect.low > WT_MIN_EXPONENT);
     assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_UNDECIDED);
     start_fresh(state);
     add_trials(*state, critical_linear_beyond); /* too fast already at the bound */
@@ -277,8 +277,8 @@ static void some_censored_sizes_leave_all_open(void **state) {
         add_trials(*state, laws[i]);
         wt_evidence evidence = measure(*state, "3.3", NULL);
         assert_int_equal(evidence.censored, 1);
-        assert_true(evidence.effect.low == WT_LEAST_EXPONENT);
-        assert_true(evidence.effect.high == WT_MOST_EXPONENT);
+        assert_true(evidence.effect.low == WT_MIN_EXPONENT);
+        assert_true(evidence.effect.high == WT_MAX_EXPONENT);
         assert_int_equal(wt_part_verdict(part_of("3.3", NULL), &evidence), WT_VERDICT_UNDECIDED);
     }
 }

@@ -48,7 +48,7 @@ static void a_cell_is_a_construction(void **state) {
                                  .seed = wt_trial_seed(&trial)};
     wt_construction *built;
     wt_construction_report report = WT_SIZED(wt_construction_report);
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     CHECK_OK(context, wt_construction_check(context, built, 100, spec.seed, &report));
     assert_true(metrics[metric(experiment, "head_error")] == report.head_error);
     assert_true(metrics[metric(experiment, "drawn_error")] == report.drawn_error);

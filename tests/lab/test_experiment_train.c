@@ -160,7 +160,7 @@ static void the_worst_gap_is_the_largest(void **state) {
         wt_train_setting setting = gap_setting(s + 1);
         wt_trainer *trainer;
         wt_train_measure measure = WT_SIZED(wt_train_measure);
-        CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+        CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
         CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
         wt_train_result result = WT_SIZED(wt_train_result);
         CHECK_OK(*state, wt_trainer_result(*state, trainer, &result));
@@ -197,7 +197,7 @@ static void every_start_must_settle(void **state) {
     wt_trainer *trainer;
     size_t count, starts = 6;
     wt_train_setting setting = gap_setting(starts);
-    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
     const wt_train_point *history = wt_trainer_history(trainer, &count);
     for (size_t i = 0; i < count; i++)

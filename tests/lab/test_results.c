@@ -188,11 +188,11 @@ static void experiments_are_listed(void **state) {
     assert_string_equal(wt_experiment_name(curve), "curve");
     assert_string_equal(wt_experiment_group(curve), "n");
     assert_true(wt_experiment_result_version(curve) > 0 && wt_experiment_reps(curve) > 0);
-    for (size_t i = 0; (field = wt_experiment_field(curve, i)) != NULL; i++)
+    for (size_t i = 0; (field = wt_experiment_field_at(curve, i)) != NULL; i++)
         model |= strcmp(field->name, "model") == 0;
     assert_true(model);
-    assert_non_null(wt_experiment_metric(curve, 0));
-    assert_null(wt_experiment_metric(curve, 1000));
+    assert_non_null(wt_experiment_metric_at(curve, 0));
+    assert_null(wt_experiment_metric_at(curve, 1000));
 }
 
 int main(void) {

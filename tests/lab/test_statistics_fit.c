@@ -17,8 +17,8 @@ static void published_points_give_published_shares(void **state) {
     static const double shares[] = {0.915, 0.956, 0.941};
     wt_affine_fit fits[3];
     for (int g = 0; g < 3; g++) {
-        CHECK_OK(*state, wt_affine_fit_of(*state, (wt_growth)g, published_t, published_m, PUBLISHED,
-                                          1, &fits[g]));
+        CHECK_OK(*state, wt_affine_fit_compute(*state, (wt_growth)g, published_t, published_m,
+                                               PUBLISHED, 1, &fits[g]));
         CHECK_NEAR(fits[g].r_squared, shares[g], 5.1e-4);
         assert_true(fits[g].slope.low > 0 && fits[g].slope.low < fits[g].slope.value);
         assert_true(fits[g].slope.high > fits[g].slope.value);
@@ -38,7 +38,7 @@ static void lines_are_found_exactly(void **state) {
     wt_affine_fit fit;
     for (int i = 0; i < 5; i++)
         y[i] = 3 - 2 * sqrt(x[i]);
-    CHECK_OK(*state, wt_affine_fit_of(*state, WT_GROWTH_SQRT, x, y, 5, 1, &fit));
+    CHECK_OK(*state, wt_affine_fit_compute(*state, WT_GROWTH_SQRT, x, y, 5, 1, &fit));
     CHECK_NEAR(fit.slope.value, -2, 1e-13);
     CHECK_NEAR(fit.intercept.value, 3, 1e-13);
     CHECK_NEAR(fit.slope.high - fit.slope.low, 0, 1e-12);
@@ -50,7 +50,7 @@ static void lines_are_found_exactly(void **state) {
 static void lines_agree_with_a_worked_example(void **state) {
     const double x[] = {1, 2, 3, 4, 5}, y[] = {2, 4, 5, 4, 5};
     wt_affine_fit fit;
-    CHECK_OK(*state, wt_affine_fit_of(*state, WT_GROWTH_LINEAR, x, y, 5, 1, &fit));
+    CHECK_OK(*state, wt_affine_fit_compute(*state, WT_GROWTH_LINEAR, x, y, 5, 1, &fit));
     CHECK_NEAR(fit.slope.value, 0.6, 1e-14);
     CHECK_NEAR(fit.intercept.value, 2.2, 1e-14);
     CHECK_NEAR(fit.squares, 2.4, 1e-14);
@@ -77,7 +77,8 @@ static void exponents_are_covered(void **state) {
             for (size_t i = 0; i < counts[c]; i++)
                 y[i] = log(3 * pow(x[i], -0.5)) + 0.2 * noise[i];
             wt_affine_fit fit;
-            CHECK_OK(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, counts[c], set, &fit));
+            CHECK_OK(*state,
+                     wt_affine_fit_compute(*state, WT_GROWTH_LOG, x, y, counts[c], set, &fit));
             covered += fit.slope.low <= -0.5 && -0.5 <= fit.slope.high;
             assert_true(fit.intercept.low < fit.intercept.value &&
                         fit.intercept.value < fit.intercept.high);
@@ -118,16 +119,16 @@ static void no_growth_is_at_the_end(void **state) {
             x[i] = 100 * exp2(i / 2.0);
             y[i] = 7 + 2 * sign * (exponents[e] == 0 ? log(x[i]) : pow(x[i], exponents[e]));
         }
-        assert_true(wt_growth_exponent(x, y, POINTS) == WT_LEAST_EXPONENT);
+        assert_true(wt_growth_exponent(x, y, POINTS) == WT_MIN_EXPONENT);
     }
     for (int i = 0; i < POINTS; i++)
         y[i] = 4;
-    assert_true(wt_growth_exponent(x, y, POINTS) == WT_LEAST_EXPONENT);
+    assert_true(wt_growth_exponent(x, y, POINTS) == WT_MIN_EXPONENT);
     for (int i = 0; i < POINTS; i++)
         y[i] = pow(x[i], 5);
-    assert_true(wt_growth_exponent(x, y, POINTS) == WT_MOST_EXPONENT);
-    assert_string_equal(wt_exponent_words(WT_LEAST_EXPONENT, words), "-2 or less");
-    assert_string_equal(wt_exponent_words(WT_MOST_EXPONENT, words), "3 or more");
+    assert_true(wt_growth_exponent(x, y, POINTS) == WT_MAX_EXPONENT);
+    assert_string_equal(wt_exponent_words(WT_MIN_EXPONENT, words), "-2 or less");
+    assert_string_equal(wt_exponent_words(WT_MAX_EXPONENT, words), "3 or more");
     assert_string_equal(wt_exponent_words(0.5, words), "0.5");
 }
 
@@ -147,13 +148,13 @@ static void draws_give_quantiles(void **state) {
 static void what_cannot_be_fitted_is_told(void **state) {
     wt_affine_fit fit;
     const double x[] = {1, 1, 1, 0}, y[] = {1, 2, 3, 4};
-    CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, 3, 1, &fit), WT_USAGE,
+    CHECK_FAILS(*state, wt_affine_fit_compute(*state, WT_GROWTH_LOG, x, y, 3, 1, &fit), WT_USAGE,
                 "three points at two different x, not 3 points");
-    CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, y, y, 2, 1, &fit), WT_USAGE,
+    CHECK_FAILS(*state, wt_affine_fit_compute(*state, WT_GROWTH_LOG, y, y, 2, 1, &fit), WT_USAGE,
                 "not 2 points");
-    CHECK_FAILS(*state, wt_affine_fit_of(*state, WT_GROWTH_LOG, x, y, 4, 1, &fit), WT_USAGE,
+    CHECK_FAILS(*state, wt_affine_fit_compute(*state, WT_GROWTH_LOG, x, y, 4, 1, &fit), WT_USAGE,
                 "point 3 of a fit is not finite");
-    CHECK_FAILS(*state, wt_affine_fit_of(*state, (wt_growth)3, x, y, 4, 1, &fit), WT_USAGE,
+    CHECK_FAILS(*state, wt_affine_fit_compute(*state, (wt_growth)3, x, y, 4, 1, &fit), WT_USAGE,
                 "growth");
 }
 

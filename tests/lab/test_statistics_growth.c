@@ -40,7 +40,7 @@ static void attempts_in_vain_bound_the_cost(void **state) {
     double bound = wt_growth_exponent(x, y, 3);
     assert_true(bound > 0.2 && bound < 2.5); /* within the search: it says something */
     CHECK_NEAR(p.low, bound, 0.15);
-    CHECK_NEAR(p.high, WT_MOST_EXPONENT, 0);
+    CHECK_NEAR(p.high, WT_MAX_EXPONENT, 0);
 }
 
 static void too_little_gives_nothing(void **state) {

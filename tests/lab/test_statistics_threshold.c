@@ -230,8 +230,8 @@ static void exponents_are_found_again(void **state) {
         for (size_t k = 0; k < SIZES; k++)
             sizes[k] = known(25 * exp2((double)k), 100 - 10 * falls * (double)k);
         CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, &p));
-        assert_true(p.value == WT_LEAST_EXPONENT && p.low == WT_LEAST_EXPONENT);
-        assert_true(p.high == WT_MOST_EXPONENT);
+        assert_true(p.value == WT_MIN_EXPONENT && p.low == WT_MIN_EXPONENT);
+        assert_true(p.high == WT_MAX_EXPONENT);
     }
 }
 
@@ -242,14 +242,14 @@ static void censored_sizes_open_the_ends(void **state) {
     draw_growth(state, 0, sizes);
     sizes[SIZES - 1].above = true;
     CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, &p));
-    assert_true(p.high == WT_MOST_EXPONENT && p.low > WT_LEAST_EXPONENT);
+    assert_true(p.high == WT_MAX_EXPONENT && p.low > WT_MIN_EXPONENT);
     sizes[0].above = true;
     CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, &p));
-    assert_true(p.high == WT_MOST_EXPONENT && p.low == WT_LEAST_EXPONENT);
+    assert_true(p.high == WT_MAX_EXPONENT && p.low == WT_MIN_EXPONENT);
     sizes[SIZES - 1].above = sizes[0].above = false;
     sizes[0].below = true;
     CHECK_OK(*state, wt_critical_growth(*state, sizes, SIZES, &p));
-    assert_true(p.high == WT_MOST_EXPONENT && p.low == WT_LEAST_EXPONENT);
+    assert_true(p.high == WT_MAX_EXPONENT && p.low == WT_MIN_EXPONENT);
     CHECK_OK(*state, wt_critical_growth(*state, sizes, 2, &p));
     assert_true(isnan(p.value));
     sizes[1].x = sizes[0].x;

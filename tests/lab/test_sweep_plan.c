@@ -267,8 +267,8 @@ static void a_curve_cell_is_a_curve(void **state) {
     const char *target = "mean-power:2";
     const size_t sizes[] = {8, 16};
     const double path = 1e-12;
-    wt_ridge ridge = {
-        .size = sizeof(wt_ridge), .rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
+    wt_ridge_options ridge = {
+        .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_LOO, .path = &path, .path_count = 1};
     wt_curve_point points[2];
     double metrics[2 * 5];
     wt_plan *plan;

@@ -33,7 +33,7 @@ static void curves_are_their_cells(void **state) {
     static const char *const targets[] = {"mean-power:2", "corr-power:3"};
     wt_curve_options options = small();
     wt_curves *curves;
-    wt_ridge ridge = {.size = sizeof ridge, .rule = WT_LAMBDA_FIXED, .lambda = 1e-3};
+    wt_ridge_options ridge = {.size = sizeof ridge, .rule = WT_LAMBDA_FIXED, .lambda = 1e-3};
     wt_curve_point points[4];
     CHECK_OK(*state, wt_curves_run(*state, &options, &curves));
     assert_int_equal(wt_curves_count(curves), 6); /* 2 heads and 1, by 2 targets */

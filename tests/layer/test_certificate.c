@@ -38,7 +38,7 @@ static void test_true_heads(void **state) {
     draw(context, 2, 3, &teacher, &data);
     options.directions = 0;
     options.teacher = teacher;
-    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &basis));
+    CHECK_OK(context, wt_certificate_compute(context, data, teacher, &options, &basis));
     assert_int_equal(basis.teacher_heads, 2);
     assert_int_equal(basis.teacher_inside, 2);
     assert_int_equal(basis.directions, D * D - 2);
@@ -49,7 +49,7 @@ static void test_true_heads(void **state) {
     assert_true(basis.median > 0 && basis.median <= basis.largest && basis.largest < 0.5);
     CHECK_NEAR(basis.frobenius_factor, sqrt(D * D - 2), 1e-15);
     options.directions = 20;
-    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &random));
+    CHECK_OK(context, wt_certificate_compute(context, data, teacher, &options, &random));
     CHECK_NEAR(random.eta, basis.eta, 0);
     /* A unit mix of n directions reaches at most sqrt(n) times as far as they do. */
     assert_true(random.largest <= basis.largest * basis.frobenius_factor);
@@ -90,7 +90,7 @@ static void test_one_head(void **state) {
     WT_INIT(wt_certificate_options, &options);
     wt_certificate_result result = WT_SIZED(wt_certificate_result);
     draw(context, 1, 4, &teacher, &data);
-    CHECK_OK(context, wt_certificate(context, data, teacher, &options, &result));
+    CHECK_OK(context, wt_certificate_compute(context, data, teacher, &options, &result));
     CHECK_NEAR(result.eta, 1e-9, 0);
     assert_true(result.largest < 1e-8);
     wt_layer_free(teacher);
@@ -106,20 +106,21 @@ static void test_refuses(void **state) {
     wt_certificate_result result = WT_SIZED(wt_certificate_result);
     draw(context, 2, 3, &teacher, &data);
     options.part = 0;
-    CHECK_FAILS(context, wt_certificate(context, data, teacher, &options, &result), WT_USAGE,
-                "part of rows");
+    CHECK_FAILS(context, wt_certificate_compute(context, data, teacher, &options, &result),
+                WT_USAGE, "part of rows");
     WT_INIT(wt_certificate_options, &options);
     wt_sequences few = wt_sequences_part(data, 0, 100);
-    CHECK_FAILS(context, wt_certificate(context, &few, teacher, &options, &result), WT_MISSED,
-                "without end");
+    CHECK_FAILS(context, wt_certificate_compute(context, &few, teacher, &options, &result),
+                WT_MISSED, "without end");
     /* Every row is far from what wrong heads say. */
     teacher->theta[3] += 5;
-    CHECK_FAILS(context, wt_certificate(context, data, teacher, &options, &result), WT_MISSED,
-                "certifies nothing");
+    CHECK_FAILS(context, wt_certificate_compute(context, data, teacher, &options, &result),
+                WT_MISSED, "certifies nothing");
     assert_true(result.eta > 1);
     assert_true(isnan(result.median));
     wt_context_cancel(context);
-    assert_int_equal(wt_certificate(context, data, teacher, &options, &result), WT_INTERRUPTED);
+    assert_int_equal(wt_certificate_compute(context, data, teacher, &options, &result),
+                     WT_INTERRUPTED);
     wt_layer_free(teacher);
     wt_sequences_free(data);
 }

@@ -112,7 +112,7 @@ static void beside_clp(wt_context *context, size_t heads, size_t dim, wt_law law
     CHECK_OK(context, wt_layer_draw(context, of.teacher, law, 1, 0, seed, 0, of.data));
     options.directions = DIRECTIONS;
     options.seed = seed;
-    CHECK_OK(context, wt_certificate(context, of.data, of.teacher, &options, &ours));
+    CHECK_OK(context, wt_certificate_compute(context, of.data, of.teacher, &options, &ours));
     find_slabs(context, &of);
     assert_int_equal(of.slabs.count, ours.slabs);
     find_body(context, &of, ours.eta);
@@ -158,7 +158,7 @@ static void test_eta(void **state) {
     CHECK_OK(context, wt_sequences_new(context, 8000, 2, 5, 12, &of.data));
     CHECK_OK(context, wt_layer_draw(context, of.teacher, WT_LAW_GAUSSIAN, 1, 0, 4, 0, of.data));
     find_slabs(context, &of);
-    CHECK_OK(context, wt_certificate(context, of.data, of.teacher, &options, &result));
+    CHECK_OK(context, wt_certificate_compute(context, of.data, of.teacher, &options, &result));
     CHECK_NEAR(result.eta, 1.1 * worst_violation(&of), 1e-12); /* sums of 25 products */
     for (int above = 0; above < 2; above++) {
         double low = 1, high = 8, wanted = above ? 1.03 : 0.97;
@@ -170,7 +170,7 @@ static void test_eta(void **state) {
         }
         scale_heads(&of, low);
         CHECK_NEAR(1.1 * worst_violation(&of), wanted, 1e-9);
-        assert_int_equal(wt_certificate(context, of.data, of.teacher, &options, &result),
+        assert_int_equal(wt_certificate_compute(context, of.data, of.teacher, &options, &result),
                          above ? WT_MISSED : WT_OK);
         scale_heads(&of, 1 / low);
     }

@@ -26,7 +26,7 @@ static void order_and_duplicates_do_not_count(void **state) {
     copy_head(b, 4, b, 2, 0); /* a Theta of its own, W = 0 */
     copy_head(a, 1, b, 3, 1);
     copy_head(a, 0, b, 4, 0.75);
-    CHECK_OK(context, wt_compare(context, a, b, 1, 0, &all));
+    CHECK_OK(context, wt_layer_compare(context, a, b, 1, 0, &all));
     assert_int_equal(all.heads_a, 3);
     assert_int_equal(all.heads_b, 3);
     assert_int_equal(all.matches, 3);
@@ -37,7 +37,7 @@ static void order_and_duplicates_do_not_count(void **state) {
     /* a change of one head is seen there, and in the function */
     for (size_t i = 0; i < D * D; i++)
         b->theta[3 * D * D + i] *= 1.01;
-    CHECK_OK(context, wt_compare(context, a, b, 1, 0, &all));
+    CHECK_OK(context, wt_layer_compare(context, a, b, 1, 0, &all));
     for (size_t i = 0; i < 3; i++)
         CHECK_NEAR(all.match[i].theta_error, all.match[i].a == 1 ? 0.01 : 0, 1e-12);
     assert_true(all.distance[1] > 1e-4);
@@ -55,7 +55,7 @@ static void heads_left_over_are_told(void **state) {
     copy_head(a, 2, b, 0, 1);
     copy_head(a, 1, b, 1, 1);
     for (int turned = 0; turned < 2; turned++) {
-        CHECK_OK(context, wt_compare(context, turned ? b : a, turned ? a : b, 1, 0, &all));
+        CHECK_OK(context, wt_layer_compare(context, turned ? b : a, turned ? a : b, 1, 0, &all));
         assert_int_equal(all.matches, 3);
         assert_true(isinf(all.theta_error) && isinf(all.w_error));
         assert_int_equal(turned ? all.match[2].b : all.match[2].a, 0);
@@ -64,7 +64,7 @@ static void heads_left_over_are_told(void **state) {
     }
     wt_layer *other;
     CHECK_OK(context, make_teacher(context, 2, D + 1, P, 2, 0, 2, &other));
-    CHECK_FAILS(context, wt_compare(context, a, other, 1, 0, &all), WT_DATA, "compared");
+    CHECK_FAILS(context, wt_layer_compare(context, a, other, 1, 0, &all), WT_DATA, "compared");
     wt_layer_free(a);
     wt_layer_free(b);
     wt_layer_free(other);

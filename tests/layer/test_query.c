@@ -80,7 +80,7 @@ static void learn_and_compare(wt_context *context, size_t heads, size_t d, size_
     wt_layer *found;
     options.heads = heads;
     options.seed = seed + 1000;
-    CHECK_OK(context, wt_query_layer(context, ask, &one, d, p, &options, &found, report));
+    CHECK_OK(context, wt_layer_query(context, ask, &one, d, p, &options, &found, report));
     double error = error_of(one.layer, found);
     if (!report->reached || !(error <= EXACT))
         fail_msg("%zu heads, d = %zu, p = %zu, seed %zu: error %g, residual %g, fresh %g", heads, d,
@@ -112,7 +112,7 @@ static void a_sharp_head_is_asked_again(void **state) {
     wt_layer *found;
     options.heads = 1;
     CHECK_OK(*state, make_teacher(*state, 1, 6, 1, 300, 0, 5, &one.layer));
-    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 6, 1, &options, &found, &report));
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 6, 1, &options, &found, &report));
     assert_true(report.start_queries > 6 * 6 + 6);
     assert_true(error_of(one.layer, found) <= EXACT);
     wt_layer_free(found);
@@ -139,7 +139,7 @@ static void the_number_of_heads_is_found(void **state) {
         WT_INIT(wt_query_options, &options);
         wt_query_report report = WT_SIZED(wt_query_report);
         wt_layer *found;
-        CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 2, &options, &found, &report));
+        CHECK_OK(*state, wt_layer_query(*state, ask, &one, 4, 2, &options, &found, &report));
         assert_int_equal(report.heads, heads);
         assert_true(report.reached);
         assert_true(error_of(one.layer, found) <= EXACT);
@@ -160,7 +160,7 @@ static void heads_may_cancel(void **state) {
     options.heads = 2;
     for (size_t i = 0; i < 4; i++)
         one.layer->w[4 + i] = -one.layer->w[i];
-    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 4, 1, &options, &found, &report));
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 4, 1, &options, &found, &report));
     assert_true(report.reached);
     assert_true(error_of(one.layer, found) <= EXACT);
     wt_layer_free(found);
@@ -178,7 +178,7 @@ static void threads_change_no_bit(void **state) {
     options.heads = 2;
     for (int i = 0; i < 2; i++) {
         CHECK_OK(*state, wt_context_set_threads(*state, 1 + i));
-        CHECK_OK(*state, wt_query_layer(*state, ask, &one, D, 1, &options, &found[i], &report));
+        CHECK_OK(*state, wt_layer_query(*state, ask, &one, D, 1, &options, &found[i], &report));
     }
     assert_memory_equal(found[0]->theta, found[1]->theta, 2 * D * D * sizeof(double));
     assert_memory_equal(found[0]->w, found[1]->w, 2 * D * sizeof(double));
@@ -197,7 +197,7 @@ static void what_does_not_fit_is_not_reached(void **state) {
     wt_layer *found;
     options.restarts = 1;
     for (options.heads = 1; options.heads <= 2; options.heads++) {
-        CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 2, &options, &found, &report));
+        CHECK_OK(*state, wt_layer_query(*state, ask, &one, 3, 2, &options, &found, &report));
         assert_false(report.reached);
         assert_true(report.check_error > 1e-6);
         wt_layer_free(found);
@@ -206,7 +206,7 @@ static void what_does_not_fit_is_not_reached(void **state) {
     one = make(*state, 2, 3, 1, 4);
     one.twist = 0.1;
     options.heads = 2;
-    CHECK_OK(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report));
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 3, 1, &options, &found, &report));
     assert_false(report.reached);
     wt_layer_free(found);
     wt_layer_free(one.layer);
@@ -220,7 +220,7 @@ static void silence_is_a_miss(void **state) {
     wt_layer *found = NULL;
     memset(one.layer->w, 0, 3 * sizeof(double));
     for (options.heads = 1; options.heads <= 2; options.heads++)
-        CHECK_FAILS(*state, wt_query_layer(*state, ask, &one, 3, 1, &options, &found, &report),
+        CHECK_FAILS(*state, wt_layer_query(*state, ask, &one, 3, 1, &options, &found, &report),
                     WT_MISSED, "cannot be seen");
     wt_layer_free(one.layer);
 }
@@ -246,7 +246,7 @@ static void bad_options_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(*state,
-                    wt_query_layer(*state, ask, &one, cases[i].dim, cases[i].outputs,
+                    wt_layer_query(*state, ask, &one, cases[i].dim, cases[i].outputs,
                                    &cases[i].options, &found, &report),
                     WT_USAGE, cases[i].words);
     assert_int_equal(one.asked, 0);
@@ -262,19 +262,19 @@ static void failures_come_through(void **state) {
     wt_query_report report = WT_SIZED(wt_query_report);
     wt_layer *found = NULL;
     options.heads = 2;
-    CHECK_OK(context, wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report));
+    CHECK_OK(context, wt_layer_query(context, ask, &one, 2, 1, &options, &found, &report));
     wt_layer_free(found);
     size_t last = one.asked;
     for (one.fail_at = 1; one.fail_at <= last; one.fail_at += 7) {
         one.asked = 0;
-        CHECK_FAILS(context, wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report),
+        CHECK_FAILS(context, wt_layer_query(context, ask, &one, 2, 1, &options, &found, &report),
                     WT_UNAVAILABLE, "dead");
     }
     one.fail_at = 0;
     long fault = 1;
     for (;; fault += 1 + fault / 16) {
         atomic_store(&context->allocation_to_fail, fault);
-        wt_status status = wt_query_layer(context, ask, &one, 2, 1, &options, &found, &report);
+        wt_status status = wt_layer_query(context, ask, &one, 2, 1, &options, &found, &report);
         atomic_store(&context->allocation_to_fail, 0);
         if (status == WT_OK)
             break;

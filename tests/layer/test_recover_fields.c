@@ -47,9 +47,9 @@ static void methods_are_dispatched(void **state) {
         WT_INIT(wt_recover_options, &options);
         options.heads = 1;
         options.restarts = 2;
-        options.most_steps = 30;
+        options.max_steps = 30;
         options.method = names[i];
-        CHECK_OK(context, wt_recover(context, data, &options, &layer, &report, &stages));
+        CHECK_OK(context, wt_layer_recover(context, data, &options, &layer, &report, &stages));
         assert_string_equal(report.method, i == 2 ? "adam" : "refine");
         assert_int_equal(stages.stage, WT_SCULPT_STAGE_NONE);
         wt_layer_free(layer);
@@ -57,11 +57,11 @@ static void methods_are_dispatched(void **state) {
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_sculpt_report stages = WT_SIZED(wt_sculpt_report);
     options.method = "query";
-    CHECK_FAILS(context, wt_recover(context, data, &options, &layer, &report, &stages), WT_USAGE,
-                "query chooses its inputs");
+    CHECK_FAILS(context, wt_layer_recover(context, data, &options, &layer, &report, &stages),
+                WT_USAGE, "query chooses its inputs");
     options.method = "magic";
-    CHECK_FAILS(context, wt_recover(context, data, &options, &layer, &report, &stages), WT_USAGE,
-                "method: 'magic' is none of auto|refine|sculpt|adam|query");
+    CHECK_FAILS(context, wt_layer_recover(context, data, &options, &layer, &report, &stages),
+                WT_USAGE, "method: 'magic' is none of auto|refine|sculpt|adam|query");
     assert_null(layer);
     wt_layer_free(teacher);
     wt_sequences_free(data);

@@ -33,7 +33,7 @@ static void draw(wt_context *context, const wt_layer *layer, wt_law law, size_t 
 /* The larger of the two errors of the worst head. */
 static double distance(wt_context *context, const wt_layer *wanted, const wt_layer *got) {
     wt_comparison all = WT_SIZED(wt_comparison);
-    CHECK_OK(context, wt_compare(context, wanted, got, 1, 0, &all));
+    CHECK_OK(context, wt_layer_compare(context, wanted, got, 1, 0, &all));
     double error = fmax(all.theta_error, all.w_error);
     wt_comparison_free(&all);
     return error;
@@ -101,7 +101,7 @@ static void threads_do_not_matter(void **state) {
     draw(context, teacher, WT_LAW_GAUSSIAN, 6, 1000, 0, 1, &data);
     options.heads = 2;
     options.restarts = 1;
-    options.most_steps = 1;
+    options.max_steps = 1;
     CHECK_OK(context, wt_context_set_threads(context, 1));
     CHECK_OK(context, wt_refine(context, data, &options, &one, &report));
     CHECK_OK(context, wt_context_set_threads(context, 3));
@@ -326,10 +326,10 @@ static void adam_descends(void **state) {
     draw(context, teacher, WT_LAW_BOOLEAN, 3, 60, 0, 1, &data);
     options.heads = 1;
     options.restarts = 1;
-    options.most_steps = 20;
+    options.max_steps = 20;
     CHECK_OK(context, wt_adam(context, data, &options, &layer, &few));
     wt_layer_free(layer);
-    options.most_steps = 600;
+    options.max_steps = 600;
     CHECK_OK(context, wt_adam(context, data, &options, &layer, &many));
     assert_true(many.train_error < 0.1 && many.train_error < few.train_error);
     wt_layer_free(layer);

@@ -138,7 +138,7 @@ static void test_bad_input(void **state) {
     options.slabs = 1;
     CHECK_FAILS(context, wt_sculpt(context, data, &options, &start, &report), WT_USAGE, "slabs");
     WT_INIT(wt_sculpt_options, &options);
-    options.heads = WT_SCULPT_HEADS + 1;
+    options.heads = WT_SCULPT_MAX_HEADS + 1;
     CHECK_FAILS(context, wt_sculpt(context, data, &options, &start, &report), WT_MISSED,
                 "up to 4 heads");
     options.heads = 0;

@@ -123,7 +123,7 @@ static void a_step_of_adam_by_hand(void **state) {
     wt_sequences *data;
     make(context, &layer, &data);
     options.heads = HEADS;
-    options.restarts = options.most_steps = 1;
+    options.restarts = options.max_steps = 1;
     options.holdout = 0;
     CHECK_OK(context, wt_adam(context, data, &options, &found, &report));
     assert_int_equal(report.steps, 5);
@@ -182,7 +182,7 @@ static void only_what_is_done_counts(void **state) {
         flops[turn][1] = report.flops;
         oracle one = {context, layer, 1 + (size_t)turn};
         CHECK_OK(context,
-                 wt_query_layer(context, ask, &one, DIM, OUTPUTS, &questions, &found, &asked));
+                 wt_layer_query(context, ask, &one, DIM, OUTPUTS, &questions, &found, &asked));
         wt_layer_free(found);
         flops[turn][2] = asked.flops;
         /* W that sum to 0: it stops at the first stage, and says what that cost */

@@ -29,7 +29,7 @@ static inline wt_network *open_network(wt_context *context, const wt_network_spe
     wt_network *network;
     wt_network_spec own = *spec;
     own.size = sizeof own;
-    CHECK_OK(context, wt_network_open(context, &own, &network));
+    CHECK_OK(context, wt_network_new(context, &own, &network));
     return network;
 }
 

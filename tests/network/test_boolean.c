@@ -18,7 +18,7 @@ static void functions_are_their_tables(void **state) {
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         wt_boolean *function;
-        CHECK_OK(context, wt_boolean_open(context, cases[c].text, &function));
+        CHECK_OK(context, wt_boolean_new(context, cases[c].text, &function));
         assert_int_equal((size_t)1 << function->bits, strlen(cases[c].table));
         for (size_t row = 0; row < (size_t)1 << function->bits; row++)
             assert_int_equal(function->value[row], cases[c].table[row] == '1');
@@ -30,7 +30,7 @@ static void functions_are_their_tables(void **state) {
                                         "table:",  "and:3.5", "symmetric:2", "symmetric:1"};
     for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++) {
         wt_boolean *function;
-        assert_int_equal(wt_boolean_open(context, wrong[c], &function), WT_USAGE);
+        assert_int_equal(wt_boolean_new(context, wrong[c], &function), WT_USAGE);
         assert_non_null(strstr(wt_context_message(context), wrong[c]));
     }
 }
@@ -50,7 +50,7 @@ static void balance_is_where_ones_are_half(void **state) {
                  {"table:0000", 0.5}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         wt_boolean *function;
-        CHECK_OK(context, wt_boolean_open(context, cases[c].text, &function));
+        CHECK_OK(context, wt_boolean_new(context, cases[c].text, &function));
         CHECK_NEAR(wt_boolean_balance(function), cases[c].probability, 1e-14);
         wt_boolean_free(function);
     }
@@ -64,7 +64,7 @@ static void samples_depend_on_their_index_alone(void **state) {
                            .length = 21,
                            .probability = NAN,
                            .seed = 5};
-    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    CHECK_OK(context, wt_sparse_task_new(context, &spec, &task));
     wt_bits *all, *part;
     CHECK_OK(context, wt_bits_new(context, 200, 21, &all));
     CHECK_OK(context, wt_bits_new(context, 3, 21, &part));
@@ -98,7 +98,7 @@ static void rates_are_as_asked(void **state) {
                            .probability = NAN,
                            .noise = 0.1,
                            .seed = 7};
-    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    CHECK_OK(context, wt_sparse_task_new(context, &spec, &task));
     wt_bits *bits;
     CHECK_OK(context, wt_bits_new(context, N, T, &bits));
     CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 0, true, bits));
@@ -144,9 +144,9 @@ static void wrong_tasks_are_refused(void **state) {
     for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++) {
         wt_sparse_task *task;
         wt_sparse_spec spec = wrong[c];
-        CHECK_FAILS(context, wt_sparse_task_open(context, &spec, &task), WT_USAGE, "size");
+        CHECK_FAILS(context, wt_sparse_task_new(context, &spec, &task), WT_USAGE, "size");
         spec.size = sizeof spec;
-        assert_int_equal(wt_sparse_task_open(context, &spec, &task), WT_USAGE);
+        assert_int_equal(wt_sparse_task_new(context, &spec, &task), WT_USAGE);
         assert_null(strstr(wt_context_message(context), "size"));
     }
     /* a caller that knew less: the rest is as in a spec that was initialised */
@@ -155,7 +155,7 @@ static void wrong_tasks_are_refused(void **state) {
     wt_sparse_spec_init(&spec, offsetof(wt_sparse_spec, probability));
     spec.length = 9;
     spec.probability = spec.noise = 7;
-    CHECK_OK(context, wt_sparse_task_open(context, &spec, &task));
+    CHECK_OK(context, wt_sparse_task_new(context, &spec, &task));
     CHECK_NEAR(wt_sparse_task_probability(task), pow(0.5, 1.0 / 3), 1e-14);
     wt_sparse_task_free(task);
 }

@@ -22,7 +22,7 @@ static wt_capacity_spec spec_of(const wt_model_norms *norms, bool deep) {
                               .epsilon = 0.5,
                               .delta = 0.05,
                               .lipschitz = 1,
-                              .loss_most = 1};
+                              .loss_max = 1};
 }
 
 /* All roots are whole: |W_V|_{2,1} = 8, and 2 * 4 * 4 * 2 = 64 inside at B = 2, so that
@@ -156,7 +156,7 @@ static void the_gap_is_its_formula(void **state) {
     norms->head[0] = (wt_head_norms){.qk21 = 0, .v21 = 1, .v = 1};
     wt_capacity_spec spec = spec_of(norms, false);
     spec.lipschitz = 3;
-    spec.loss_most = 5;
+    spec.loss_max = 5;
     CHECK_OK(context, wt_capacity_compute(context, &spec, NULL, &bound));
     double c = log(800000), root = sqrt(c / 1000);
     assert_false(bound.vacuous);

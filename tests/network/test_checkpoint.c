@@ -44,7 +44,7 @@ static void resumed_trials_give_the_same_bits(void **state) {
             run_small(*state, &setting, stop, &part);
             CHECK_OK(*state, wt_trainer_save(*state, part, path));
             wt_trainer_free(part);
-            CHECK_OK(*state, wt_trainer_open(*state, &setting, &resumed));
+            CHECK_OK(*state, wt_trainer_new(*state, &setting, &resumed));
             CHECK_OK(*state, wt_trainer_load(*state, resumed, path));
             CHECK_OK(*state, wt_trainer_run(*state, resumed, SIZE_MAX));
             check_same(whole, resumed);
@@ -170,7 +170,7 @@ static void a_failed_write_leaves_the_old_one(void **state) {
         atomic_store(&context->write_to_fail, k);
         failed = wt_trainer_save(context, new, path) != WT_OK;
         atomic_store(&context->write_to_fail, 0);
-        CHECK_OK(context, wt_trainer_open(context, &setting, &loaded));
+        CHECK_OK(context, wt_trainer_new(context, &setting, &loaded));
         CHECK_OK(context, wt_trainer_load(context, loaded, path));
         check_same(failed && loaded->step == 3 ? old : new, loaded);
         assert_true(k > 1 || (failed && loaded->step == 3));

@@ -34,7 +34,7 @@ static wt_construction_spec spec_of(size_t s, size_t length, wt_positions positi
 static void keeps(wt_context *context, const wt_construction_spec *spec, size_t draws) {
     wt_construction *built;
     wt_construction_report report = WT_SIZED(wt_construction_report);
-    CHECK_OK(context, wt_construction_build(context, spec, &built));
+    CHECK_OK(context, wt_construction_new(context, spec, &built));
     CHECK_OK(context, wt_construction_check(context, built, draws, 1, &report));
     /* no draw is worse than the worst; 1e-12 for sums taken in another order */
     if (!report.kept || report.drawn_error > report.head_error + 1e-12)
@@ -83,7 +83,7 @@ static void strength_and_error_are_those_of_the_formula(void **state) {
         wt_construction *built;
         wt_construction_report report = WT_SIZED(wt_construction_report);
         wt_construction_summary norms = WT_SIZED(wt_construction_summary);
-        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_new(context, &spec, &built));
         CHECK_OK(context, wt_construction_check(context, built, 20, 3, &report));
         CHECK_NEAR(built->strength, log(12 * length), 1e-15);
         CHECK_NEAR(built->strength, strengths[i], 0.005);
@@ -156,7 +156,7 @@ static void the_worst_input_is_found(void **state) {
             wt_bits *bits;
             static double head[ALL * 3], out[ALL];
             double worst = 0;
-            CHECK_OK(context, wt_construction_build(context, &spec, &built));
+            CHECK_OK(context, wt_construction_new(context, &spec, &built));
             CHECK_OK(context, wt_construction_check(context, built, 3, 1, &report));
             CHECK_OK(context, wt_bits_new(context, ALL, LENGTH, &bits));
             for (size_t i = 0; i < ALL * LENGTH; i++)
@@ -187,7 +187,7 @@ static void random_heads_are_dual_vectors(void **state) {
     wt_construction_spec spec = spec_of(3, 200, WT_POSITIONS_RANDOM, false, false);
     wt_construction *built;
     spec.position_dim = 128;
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     assert_int_equal(built->dim, 128);
     for (size_t h = 0; h < 3; h++) {
         for (size_t j = 0; j < 3; j++) {
@@ -216,7 +216,7 @@ static void a_broken_promise_is_seen(void **state) {
     wt_construction_spec spec = spec_of(3, 64, WT_POSITIONS_BASIS, true, false);
     wt_construction *built;
     wt_construction_report report = WT_SIZED(wt_construction_report);
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     for (size_t i = 0; i < built->dim; i++)
         built->w_q[i] *= 0.5;
     CHECK_OK(context, wt_construction_check(context, built, 2, 1, &report));
@@ -255,7 +255,7 @@ static void the_least_strength_is_that_by_hand(void **state) {
                                     : 4 * rest + 2 - (rest + 1) / told;
                 wt_construction *built;
                 wt_construction_least least = WT_SIZED(wt_construction_least);
-                CHECK_OK(context, wt_construction_build(context, &spec, &built));
+                CHECK_OK(context, wt_construction_new(context, &spec, &built));
                 CHECK_OK(context, wt_construction_find_least(context, built, &least));
                 if (fabs(least.strength / log(weight) - 1) > 1e-6 ||
                     fabs(least.linear / (weight - 1) - 1) > 1e-6)
@@ -285,7 +285,7 @@ static void the_least_strength_is_where_the_check_turns(void **state) {
                     spec_of(s, 200, (wt_positions)positions, kind % 2 == 0, kind >= 2);
                 wt_construction *built;
                 wt_construction_least least = WT_SIZED(wt_construction_least);
-                CHECK_OK(context, wt_construction_build(context, &spec, &built));
+                CHECK_OK(context, wt_construction_new(context, &spec, &built));
                 CHECK_OK(context, wt_construction_find_least(context, built, &least));
                 double below = least.strength * (1 - WT_CONSTRUCTION_LEAST_TOLERANCE);
                 assert_true(least.strength <= built->strength);
@@ -309,7 +309,7 @@ static void the_least_strength_is_of_the_head_alone(void **state) {
     wt_construction *built;
     wt_construction_least least = WT_SIZED(wt_construction_least),
                           again = WT_SIZED(wt_construction_least);
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     CHECK_OK(context, wt_construction_find_least(context, built, &least));
     wt_construction_set_strength(built, 0.1);
     CHECK_OK(context, wt_construction_find_least(context, built, &again));
@@ -320,12 +320,12 @@ static void the_least_strength_is_of_the_head_alone(void **state) {
     assert_true(isinf(least.strength) && isinf(least.linear));
     wt_construction_free(built);
     spec = spec_of(1, 1, WT_POSITIONS_BASIS, true, false);
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     CHECK_OK(context, wt_construction_find_least(context, built, &least));
     assert_true(least.strength == 0 && least.linear == 0);
     wt_construction_free(built);
     spec = spec_of(2, 2, WT_POSITIONS_BASIS, true, false);
-    CHECK_OK(context, wt_construction_build(context, &spec, &built));
+    CHECK_OK(context, wt_construction_new(context, &spec, &built));
     for (size_t i = 0; i < built->dim; i++)
         built->w_k[i] = -1;
     CHECK_OK(context, wt_construction_find_least(context, built, &least));
@@ -338,13 +338,13 @@ static void sizes_are_those_of_the_notes(void **state) {
     for (size_t s = 1; s <= 5; s++) {
         wt_construction_spec spec = spec_of(s, 30, WT_POSITIONS_BASIS, true, false);
         wt_construction *built;
-        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_new(context, &spec, &built));
         assert_int_equal(built->dim, 33);
         assert_int_equal(built->width1, 4 * (s + 1));
         assert_int_equal(built->width2, 2 * (s + 1));
         wt_construction_free(built);
         spec = spec_of(s, 30, WT_POSITIONS_TRAINED, false, true);
-        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_new(context, &spec, &built));
         assert_int_equal(built->dim, s + 1);
         assert_int_equal(built->width1, 4 * s << s);
         assert_int_equal(built->width2, 2 << s);
@@ -364,7 +364,7 @@ static void files_come_back(void **state) {
         int file = mkstemp(path);
         assert_true(file >= 0);
         close(file);
-        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_new(context, &spec, &built));
         CHECK_OK(context, wt_construction_check(context, built, 4, 2, &before));
         CHECK_OK(context, wt_construction_save(context, built, path));
         CHECK_OK(context, wt_construction_load(context, path, &loaded));
@@ -446,20 +446,19 @@ static void what_makes_no_sense_is_refused(void **state) {
     wt_construction *built;
     wt_construction_spec spec = spec_of(5, 4096, WT_POSITIONS_RANDOM, true, false);
     spec.position_dim = 16;
-    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
-                "overlap too much");
+    CHECK_FAILS(context, wt_construction_new(context, &spec, &built), WT_USAGE, "overlap too much");
     spec.position_dim = 7;
-    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+    CHECK_FAILS(context, wt_construction_new(context, &spec, &built), WT_USAGE,
                 "7 dimensions cannot hold the 8 vectors");
     spec.function = "table:0010";
-    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE, "not symmetric");
+    CHECK_FAILS(context, wt_construction_new(context, &spec, &built), WT_USAGE, "not symmetric");
     spec.heads = WT_CONSTRUCTION_HEADS_EACH;
     spec.function = "and:9";
-    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+    CHECK_FAILS(context, wt_construction_new(context, &spec, &built), WT_USAGE,
                 "s may be 8 at most");
     spec.function = "and:3";
     spec.length = 2;
-    CHECK_FAILS(context, wt_construction_build(context, &spec, &built), WT_USAGE,
+    CHECK_FAILS(context, wt_construction_new(context, &spec, &built), WT_USAGE,
                 "2 bits cannot hold");
     CHECK_FAILS(context,
                 wt_construction_load(context, TEST_DATA "/fixtures/layer.safetensors", &built),
@@ -476,7 +475,7 @@ static void threads_do_not_change_the_report(void **state) {
     for (int i = 0; i < 2; i++) {
         wt_construction *built;
         CHECK_OK(context, wt_context_set_threads(context, 1 + 3 * i));
-        CHECK_OK(context, wt_construction_build(context, &spec, &built));
+        CHECK_OK(context, wt_construction_new(context, &spec, &built));
         CHECK_OK(context, wt_construction_check(context, built, 9, 2, &report[i]));
         wt_construction_free(built);
     }

@@ -133,7 +133,7 @@ static void starts_as_the_recipe_says(void **state) {
     assert_memory_equal(parameters, again, size * sizeof *parameters);
     wt_network_draw(network, 10, again);
     assert_memory_not_equal(parameters, again, size * sizeof *parameters);
-    assert_int_equal(wt_network_spec_of(network)->hidden, 256);
+    assert_int_equal(wt_network_get_spec(network)->hidden, 256);
     for (size_t t = 0; t < count; t++) {
         size_t numbers = tensors[t].rows * tensors[t].columns;
         double sum = 0, square = 0;
@@ -165,7 +165,7 @@ static void a_head_is_bounded(void **state) {
     float *parameters;
     CHECK_OK(context, WT_NEW(context, &parameters, wt_network_size(network), "parameters"));
     wt_network_draw(network, 1, parameters);
-    assert_int_equal(wt_network_spec_of(network)->heads, 1);
+    assert_int_equal(wt_network_get_spec(network)->heads, 1);
     for (size_t t = 0; t < count; t++) {
         bool table =
             strcmp(tensors[t].name, "symbols") == 0 || strcmp(tensors[t].name, "positions") == 0;
@@ -206,12 +206,12 @@ static void bad_specs_are_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         wt_network_spec spec = bad[i].spec;
         spec.size = sizeof spec;
-        CHECK_FAILS(context, wt_network_open(context, &spec, &network), WT_USAGE, bad[i].words);
+        CHECK_FAILS(context, wt_network_new(context, &spec, &network), WT_USAGE, bad[i].words);
         assert_null(network);
     }
     wt_network_spec huge = {
         .size = sizeof huge, .kind = "mlp", .length = SIZE_MAX / 4, .hidden = SIZE_MAX / 4};
-    CHECK_FAILS(context, wt_network_open(context, &huge, &network), WT_MEMORY, "w1");
+    CHECK_FAILS(context, wt_network_new(context, &huge, &network), WT_MEMORY, "w1");
 }
 
 static void bad_batches_are_refused(void **state) {

@@ -98,7 +98,7 @@ static void attention_is_the_plain_one(void **state) {
         if (strcmp(network_cases[c].kind, "mlp") == 0)
             continue;
         open_trial(context, &network_cases[c], 9, 0.3, &at);
-        size_t count = 9 * wt_network_spec_of(at.network)->heads * (network_cases[c].length + 1);
+        size_t count = 9 * wt_network_get_spec(at.network)->heads * (network_cases[c].length + 1);
         CHECK_OK(context, WT_NEW(context, &wanted, count, "weights"));
         CHECK_OK(context, WT_NEW(context, &got, count, "weights"));
         CHECK_OK(context, wt_network_plain(context, at.network, at.parameters, at.batch, NULL, NULL,

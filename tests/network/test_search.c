@@ -15,7 +15,7 @@ static void draw(wt_context *context, const char *function, size_t length, size_
                            .probability = NAN,
                            .noise = noise,
                            .seed = seed};
-    CHECK_OK(context, wt_sparse_task_open(context, &spec, task));
+    CHECK_OK(context, wt_sparse_task_new(context, &spec, task));
     CHECK_OK(context, wt_bits_new(context, samples, length, bits));
     CHECK_OK(context, wt_sparse_task_draw(context, *task, "train", 0, true, *bits));
 }

@@ -62,7 +62,7 @@ static void marks_are_the_first_steps_below(void **state) {
     wt_trainer *trainer;
     setting.to_end = true;
     setting.steps = 400;
-    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     while (!wt_trainer_ended(trainer)) {
         CHECK_OK(*state, wt_trainer_run(*state, trainer, 1));
         wt_train_result now = result_of(*state, trainer);
@@ -100,7 +100,7 @@ static void overflow_ends_a_trial(void **state) {
             setting.embedding_dropout = 0.1 * drop;
             setting.init_scale = far ? 1e30 : 1e20;
             setting.to_end = true;
-            CHECK_OK(context, wt_trainer_open(context, &setting, &trainer));
+            CHECK_OK(context, wt_trainer_new(context, &setting, &trainer));
             CHECK_FAILS(context, wt_trainer_run(context, trainer, SIZE_MAX), WT_DATA,
                         "the gradient of step 1 is not finite");
             wt_trainer_free(trainer);
@@ -329,8 +329,7 @@ static void ambiguous_sets_are_redrawn(void **state) {
     assert_true(redrawn > 0);
     setting.samples = 1; /* tells when it has two ones alone, once in 10^7 draws */
     setting.length = 20;
-    CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_MISSED,
-                "fits a second and");
+    CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_MISSED, "fits a second and");
     wt_train_result result = WT_SIZED(wt_train_result);
     CHECK_OK(*state, wt_train_setting_run(*state, &setting, 1, &result));
     assert_false(result.success);
@@ -396,7 +395,7 @@ static void bad_settings_are_refused(void **state) {
     do {                                                                                           \
         wt_train_setting setting = small_setting("transformer");                                   \
         change;                                                                                    \
-        CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, words);         \
+        CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, words);          \
         assert_null(trainer);                                                                      \
     } while (0)
     REFUSED(setting.length = 1, "1 bits cannot hold the 2 relevant ones");

@@ -173,7 +173,7 @@ static void bad_balls_are_refused(void **state) {
         wt_train_setting setting = small_setting("head");
         wt_trainer *trainer;
         setting.balls = cases[i].ball;
-        CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, cases[i].words);
+        CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, cases[i].words);
         assert_null(trainer);
     }
     for (int fixed = 0; fixed < 2; fixed++) { /* the transformer's positions may be either */
@@ -182,10 +182,10 @@ static void bad_balls_are_refused(void **state) {
         setting.balls = "pos_emb.spectral=0.1";
         setting.fixed_positions = fixed == 1;
         if (fixed == 1)
-            CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE,
+            CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE,
                         "not trained");
         else
-            CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+            CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
         wt_trainer_free(trainer);
     }
 }

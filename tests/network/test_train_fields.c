@@ -64,12 +64,12 @@ static void settings_are_sized(void **state) {
     wt_trainer *trainer;
     setting.size = offsetof(wt_train_setting, settle);
     setting.settle = -1; /* not read */
-    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     wt_trainer_free(trainer);
     setting.size = 0;
-    CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, "size");
+    CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, "size");
     setting.size = sizeof setting + 8;
-    CHECK_FAILS(*state, wt_trainer_open(*state, &setting, &trainer), WT_USAGE, "later version");
+    CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, "later version");
 }
 
 /* Files say every field but the one that three others say. */
@@ -78,7 +78,7 @@ static void files_say_every_field(void **state) {
     wt_trainer *trainer;
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
-    CHECK_OK(*state, wt_trainer_open(*state, &setting, &trainer));
+    CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     for (size_t i = 0; i < count; i++) {
         const char *key = fields[i].file != NULL ? fields[i].file : wt_field_option(&fields[i]);
         size_t found = 0;

@@ -31,7 +31,7 @@ static inline wt_train_setting small_setting(const char *kind) {
 /* A trainer after so many steps. */
 static inline void run_small(wt_context *context, const wt_train_setting *setting, size_t steps,
                              wt_trainer **out) {
-    CHECK_OK(context, wt_trainer_open(context, setting, out));
+    CHECK_OK(context, wt_trainer_new(context, setting, out));
     CHECK_OK(context, wt_trainer_run(context, *out, steps));
 }
 

@@ -47,7 +47,7 @@ typedef struct {
 
 void wt_ball_options_init(wt_ball_options *options, size_t size) {
     wt_ball_options all = {
-        .loss = WT_LOSS_SQUARE, .huber = 1, .tolerance = 1e-6, .most_steps = 20000};
+        .loss = WT_LOSS_SQUARE, .huber = 1, .tolerance = 1e-6, .max_steps = 20000};
     options->size = size;
     wt_sized_write(options, &all, sizeof all);
 }
@@ -64,7 +64,7 @@ static wt_status check_options(wt_context *context, const wt_ball_options *optio
     if (options->loss == WT_LOSS_HUBER && (!(options->huber > 0) || isinf(options->huber)))
         return wt_fail(context, WT_USAGE, "the Huber loss needs a delta above 0 and finite, not %g",
                        options->huber);
-    if (options->most_steps == 0)
+    if (options->max_steps == 0)
         return wt_fail(context, WT_USAGE, "a fit needs 1 step or more");
     return WT_OK;
 }
@@ -111,7 +111,7 @@ static double lower_bound(const solver *job) {
 }
 
 /* Objective at the point and bound at the slopes; keeps the better of each, and the point in v. */
-static wt_status certify(wt_context *context, solver *job, double *v, wt_ball_result *out) {
+static wt_status certify(wt_context *context, solver *job, double *v, wt_ball_report *out) {
     const wt_operator *phi = job->phi;
     WT_PASS(phi->apply(phi->self, context, job->point, job->q, job->f));
     for (size_t i = 0; i < job->labels; i++)
@@ -135,7 +135,7 @@ static wt_status certify(wt_context *context, solver *job, double *v, wt_ball_re
 
 /* The start, with the slopes of the loss there. For the smooth losses they give the gap of the
  * start itself, so that a start that is good enough is seen to be. */
-static wt_status begin(wt_context *context, solver *job, double *v, wt_ball_result *out) {
+static wt_status begin(wt_context *context, solver *job, double *v, wt_ball_report *out) {
     const wt_operator *phi = job->phi;
     size_t block = job->parameters / job->ball.heads;
     memcpy(job->point, v, job->parameters * sizeof *v);
@@ -246,15 +246,15 @@ static wt_status balance(wt_context *context, solver *job, size_t steps) {
     return tau == job->graph.tau ? WT_OK : wt_graph_factor(context, &job->graph, tau);
 }
 
-static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_result *out) {
+static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_report *out) {
     wt_meter meter = wt_meter_start(context, "steps", 0);
     WT_PASS(open_graph(context, job));
     job->next_balance = STEPS_BEFORE_BALANCING;
-    while (!out->reached && out->steps < job->options->most_steps) {
+    while (!out->reached && out->steps < job->options->max_steps) {
         WT_PASS(wt_check_cancelled(context));
         WT_PASS(step(context, job));
         wt_meter_set(&meter, (double)++out->steps);
-        if (out->steps % STEPS_A_CHECK != 0 && out->steps < job->options->most_steps)
+        if (out->steps % STEPS_A_CHECK != 0 && out->steps < job->options->max_steps)
             continue;
         WT_PASS(certify(context, job, v, out));
         if (!out->reached)
@@ -263,7 +263,7 @@ static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_re
     return WT_OK;
 }
 
-static void describe(const solver *job, const double *v, wt_ball_result *out) {
+static void describe(const solver *job, const double *v, wt_ball_report *out) {
     size_t heads = job->ball.heads;
     wt_block_norms(heads, job->parameters / heads, v, job->norms);
     for (size_t m = 0; m < heads; m++) {
@@ -277,14 +277,14 @@ static void describe(const solver *job, const double *v, wt_ball_result *out) {
 }
 
 wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const double *y, size_t q,
-                        const wt_ball_options *options, double *v, wt_ball_result *out) {
+                        const wt_ball_options *options, double *v, wt_ball_report *out) {
     solver job = {.arena = wt_arena_on(context, "value vectors and predictions"),
                   .phi = phi,
                   .y = y,
                   .options = options,
                   .q = q};
     size_t columns;
-    *out = (wt_ball_result){
+    *out = (wt_ball_report){
         .objective = INFINITY, .lower_bound = -INFINITY, .gap = INFINITY, .test_loss = NAN};
     wt_status status;
     WT_TRY(check_options(context, options));

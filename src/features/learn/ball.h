@@ -42,6 +42,6 @@ wt_operator wt_operator_of_dense(const wt_dense_features *features, size_t heads
  * out of steps is WT_OK with `reached` false. Holds one square matrix of order min(n, M w), and
  * vectors. On failure v is left as it was or as the best point so far. */
 wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const double *y, size_t q,
-                        const wt_ball_options *options, double *v, wt_ball_result *out);
+                        const wt_ball_options *options, double *v, wt_ball_report *out);
 
 #endif

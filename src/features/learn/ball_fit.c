@@ -104,7 +104,7 @@ static bool features_fit(wt_context *context, size_t samples, size_t features) {
 
 /* Solves with the operator that fits, into v in file order. */
 static wt_status solve(wt_context *context, const wt_features *features, const wt_sets *train,
-                       const wt_ball_options *options, double *v, wt_ball_result *result) {
+                       const wt_ball_options *options, double *v, wt_ball_report *result) {
     size_t n = train->samples, f = wt_features_count(features);
     double *phi = NULL;
     streamed remade = {.features = features, .sets = train};
@@ -148,15 +148,15 @@ done:
 
 wt_status wt_ball_fit(wt_context *context, const wt_ball_options *options,
                       const wt_model_spec *spec, const wt_sets *train, const wt_sets *test,
-                      wt_fitted **out, wt_ball_result *result) {
+                      wt_fitted **out, wt_ball_report *result) {
     wt_fitted *fitted = NULL;
     double *v = NULL;
     wt_model_spec model;
     wt_ball_options settings;
-    wt_ball_result found = {.test_loss = NAN};
+    wt_ball_report found = {.test_loss = NAN};
     wt_status status;
     *out = NULL;
-    WT_TRY(wt_sized_check(context, "wt_ball_result", result, sizeof *result));
+    WT_TRY(wt_sized_check(context, "wt_ball_report", result, sizeof *result));
     WT_INIT(wt_ball_options, &settings);
     WT_TRY(wt_sized_read(context, "wt_ball_options", options, &settings, sizeof settings));
     WT_TRY(wt_model_spec_read(context, spec, &model));

@@ -181,7 +181,7 @@ static bool best_at_end(const search *run, size_t point, double end, double next
 
 /* Tries one lambda on the first `count` sizes and every target: on all of them, or, beyond an end
  * of the path, on those that have their best there. */
-static wt_status try_lambda(search *run, const wt_ridge *ridge, double lambda, size_t count,
+static wt_status try_lambda(search *run, const wt_ridge_options *ridge, double lambda, size_t count,
                             const double *end) {
     const wt_dual *dual = run->dual;
     size_t usable;
@@ -222,7 +222,7 @@ static size_t sizes_at(const search *run, double end, double beyond) {
 
 /* Goes on from an end of the path, a factor `step` at a time, for the points that have their best
  * there: each as if it were alone. */
-static wt_status widen(search *run, const wt_ridge *ridge, double end, double step) {
+static wt_status widen(search *run, const wt_ridge_options *ridge, double end, double step) {
     for (double next = end * step; isfinite(next); end = next, next *= step) {
         size_t count = sizes_at(run, end, next);
         if (count == 0)
@@ -232,7 +232,7 @@ static wt_status widen(search *run, const wt_ridge *ridge, double end, double st
     return WT_OK;
 }
 
-static wt_status search_path(search *run, const wt_ridge *ridge) {
+static wt_status search_path(search *run, const wt_ridge_options *ridge) {
     const wt_dual *dual = run->dual;
     const double *path;
     size_t count;
@@ -302,7 +302,7 @@ static wt_status measure_condition(search *run) {
     return WT_OK;
 }
 
-static wt_status solve_exactly(search *run, const wt_ridge *ridge) {
+static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     const wt_dual *dual = run->dual;
     wt_context *context = run->context;
     size_t n = dual->train->samples;
@@ -336,7 +336,7 @@ done:
     return status;
 }
 
-wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge *ridge,
+wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge_options *ridge,
                         wt_dual_answer *out) {
     size_t all = dual->count * dual->columns;
     search run = {.context = context, .dual = dual, .answer = out, .all = all};

@@ -33,7 +33,7 @@ typedef struct wt_dual_answer {
     wt_arena results;    /* holds all but alpha and v */
 } wt_dual_answer;
 
-wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge *ridge,
+wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge_options *ridge,
                         wt_dual_answer *out);
 void wt_dual_free(wt_dual_answer *answer);
 
@@ -42,7 +42,7 @@ wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dua
                           const wt_sets *sets, double *out);
 
 /* The path of the ridge settings, the default one where it has none. */
-void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count);
+void wt_ridge_path(const wt_ridge_options *ridge, const double **path, size_t *count);
 /* Beyond an end of the path that is best, lambdas are tried a decade at a time while one lowers the
  * score by this part. A lambda below the least would be moved as much by rounding as by its merit:
  * entries of (K + lambda I)^-1 are right to about epsilon trace(K) / lambda. */
@@ -51,6 +51,7 @@ double wt_ridge_least(const wt_system *system, size_t order);
 /* y is a label less the mean of n: without it the mean of the others is lower by this. */
 double wt_centre_moved(double y, size_t n);
 /* The caller's settings, whole and judged. */
-wt_status wt_ridge_read(wt_context *context, const wt_ridge *given, bool has_test, wt_ridge *out);
+wt_status wt_ridge_read(wt_context *context, const wt_ridge_options *given, bool has_test,
+                        wt_ridge_options *out);
 
 #endif

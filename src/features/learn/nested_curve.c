@@ -37,13 +37,13 @@ static double mean_square(const double *predicted, size_t all, size_t from, cons
     return sum / (double)(samples * q);
 }
 
-wt_status wt_ridge_curve(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
-                         const wt_sets *train, const double *train_y, const wt_sets *test,
-                         const double *test_y, size_t columns, size_t targets, const size_t *sizes,
-                         size_t count, wt_curve_point *points) {
+wt_status wt_ridge_curve(wt_context *context, const wt_ridge_options *ridge,
+                         const wt_model_spec *spec, const wt_sets *train, const double *train_y,
+                         const wt_sets *test, const double *test_y, size_t columns, size_t targets,
+                         const size_t *sizes, size_t count, wt_curve_point *points) {
     wt_model model = {0};
     wt_model_spec kind;
-    wt_ridge settings;
+    wt_ridge_options settings;
     wt_dual_answer answer = {0};
     double *predicted = NULL;
     size_t all = count * columns, q = columns / (targets == 0 ? 1 : targets);

@@ -112,7 +112,7 @@ done:
 }
 
 /* The rule's score of one lambda; infinite where there is no factor. */
-static wt_status score_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+static wt_status score_lambda(wt_primal_solver *run, const wt_ridge_options *ridge, double lambda,
                               double *v, double *score) {
     double train, loo, freedom, n = (double)run->primal->source->samples;
     size_t usable;
@@ -135,7 +135,7 @@ static wt_status score_lambda(wt_primal_solver *run, const wt_ridge *ridge, doub
 }
 
 /* Whether a lambda is scored on the samples. */
-static bool judged(const wt_ridge *ridge) {
+static bool judged(const wt_ridge_options *ridge) {
     return ridge->rule == WT_LAMBDA_LOO || ridge->rule == WT_LAMBDA_GCV;
 }
 
@@ -145,7 +145,7 @@ typedef struct {
 } found;
 
 /* Tries one lambda: the best when its score is below that part of the score so far. */
-static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double lambda,
+static wt_status try_lambda(wt_primal_solver *run, const wt_ridge_options *ridge, double lambda,
                             double part, double *v, found *so_far) {
     double score;
     WT_PASS(score_lambda(run, ridge, lambda, v, &score));
@@ -161,8 +161,8 @@ static wt_status try_lambda(wt_primal_solver *run, const wt_ridge *ridge, double
 }
 
 /* Goes on from an end of the path, a factor `step` at a time, while it is best. */
-static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end, double step,
-                       double *v, found *so_far) {
+static wt_status widen(wt_primal_solver *run, const wt_ridge_options *ridge, double end,
+                       double step, double *v, found *so_far) {
     double least = step < 1 ? wt_ridge_least(&run->system, run->f) : 0;
     for (double next = end * step; so_far->lambda == end && next >= least && isfinite(next);
          end = next, next *= step) {
@@ -172,7 +172,8 @@ static wt_status widen(wt_primal_solver *run, const wt_ridge *ridge, double end,
     return WT_OK;
 }
 
-static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+static wt_status search_path(wt_primal_solver *run, const wt_ridge_options *ridge,
+                             wt_primal_answer *out) {
     const double *path;
     size_t count;
     found so_far = {.best = INFINITY, .least = INFINITY};
@@ -192,7 +193,8 @@ static wt_status search_path(wt_primal_solver *run, const wt_ridge *ridge, wt_pr
     return WT_OK;
 }
 
-static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal_answer *out) {
+static wt_status prepare(wt_primal_solver *run, const wt_ridge_options *ridge,
+                         wt_primal_answer *out) {
     wt_context *context = run->context;
     size_t f = run->f;
     WT_PASS(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
@@ -209,7 +211,7 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge *ridge, wt_primal
 
 /* Times the samples are read, unless the path is widened: to collect, for every lambda that is
  * judged on them, and to judge the answer. */
-static double passes(const wt_ridge *ridge) {
+static double passes(const wt_ridge_options *ridge) {
     const double *path;
     size_t count;
     wt_ridge_path(ridge, &path, &count);
@@ -223,8 +225,8 @@ static void drop_ones(const wt_primal_solver *run, double *v) {
         memmove(v + k * outputs, v + k * run->q, outputs * sizeof *v);
 }
 
-wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
-                          wt_primal_answer *out) {
+wt_status wt_primal_solve(wt_context *context, const wt_primal *primal,
+                          const wt_ridge_options *ridge, wt_primal_answer *out) {
     wt_primal_solver run = {
         .context = context,
         .arena = wt_arena_on(context, "a slab of features"),

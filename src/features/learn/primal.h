@@ -27,8 +27,8 @@ typedef struct wt_primal_answer {
     bool at_end; /* lambda is an end of what could be tried */
 } wt_primal_answer;
 
-wt_status wt_primal_solve(wt_context *context, const wt_primal *primal, const wt_ridge *ridge,
-                          wt_primal_answer *out);
+wt_status wt_primal_solve(wt_context *context, const wt_primal *primal,
+                          const wt_ridge_options *ridge, wt_primal_answer *out);
 void wt_primal_free(wt_primal_answer *answer);
 
 #endif

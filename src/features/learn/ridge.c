@@ -11,7 +11,7 @@
 
 typedef struct {
     wt_context *context;
-    wt_ridge ridge;
+    wt_ridge_options ridge;
     wt_model_spec spec;
     const wt_sets *train; /* all samples; NULL while they are drawn as needed */
     const wt_sets *test;
@@ -267,7 +267,7 @@ done:
 }
 
 /* The report is the caller's even of a fit that failed. */
-static wt_status fit_either(fit *run, const wt_ridge *ridge, const wt_model_spec *spec,
+static wt_status fit_either(fit *run, const wt_ridge_options *ridge, const wt_model_spec *spec,
                             const wt_sets *train, const wt_problem *problem, size_t samples,
                             wt_fitted **out, wt_fit_report *report) {
     *out = NULL;
@@ -291,14 +291,14 @@ static wt_status fit_either(fit *run, const wt_ridge *ridge, const wt_model_spec
     return status;
 }
 
-wt_status wt_ridge_fit(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
-                       const wt_sets *train, const wt_sets *test, wt_fitted **out,
-                       wt_fit_report *report) {
+wt_status wt_ridge_fit(wt_context *context, const wt_ridge_options *ridge,
+                       const wt_model_spec *spec, const wt_sets *train, const wt_sets *test,
+                       wt_fitted **out, wt_fit_report *report) {
     fit run = {.context = context, .test = test};
     return fit_either(&run, ridge, spec, train, NULL, 0, out, report);
 }
 
-wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge *ridge,
+wt_status wt_ridge_fit_problem(wt_context *context, const wt_ridge_options *ridge,
                                const wt_model_spec *spec, const wt_problem *problem, size_t samples,
                                const wt_sets *test, wt_fitted **out, wt_fit_report *report) {
     fit run = {.context = context, .test = test};

@@ -16,7 +16,7 @@ const char *wt_lambda_name(wt_lambda rule) {
     return (size_t)rule < RULES ? rules[rule] : "?";
 }
 
-void wt_ridge_path(const wt_ridge *ridge, const double **path, size_t *count) {
+void wt_ridge_path(const wt_ridge_options *ridge, const double **path, size_t *count) {
     static const double powers[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
     *path = ridge->path != NULL ? ridge->path : powers;
     *count = ridge->path != NULL ? ridge->path_count : sizeof powers / sizeof *powers;
@@ -30,7 +30,7 @@ double wt_centre_moved(double y, size_t n) {
     return n > 1 ? y / (double)(n - 1) : 0;
 }
 
-static wt_status check(wt_context *context, const wt_ridge *ridge, bool has_test) {
+static wt_status check(wt_context *context, const wt_ridge_options *ridge, bool has_test) {
     wt_status status = wt_check_choice(context, "rule for lambda", (int)ridge->rule, RULES);
     if (status == WT_OK)
         status = wt_check_choice(context, "solver", (int)ridge->solver, WT_SOLVER_PRIMAL + 1);
@@ -53,31 +53,33 @@ static wt_status check(wt_context *context, const wt_ridge *ridge, bool has_test
     return WT_OK;
 }
 
-void wt_ridge_init(wt_ridge *ridge, size_t size) {
-    wt_ridge all = {.rule = WT_LAMBDA_FIXED, .lambda = 1e-3};
+void wt_ridge_options_init(wt_ridge_options *ridge, size_t size) {
+    wt_ridge_options all = {.rule = WT_LAMBDA_FIXED, .lambda = 1e-3};
     ridge->size = size;
     wt_sized_write(ridge, &all, sizeof all);
 }
 
-wt_status wt_ridge_set_lambda(wt_context *context, wt_ridge *ridge, const char *text) {
-    WT_PASS(wt_sized_check(context, "wt_ridge", ridge, sizeof *ridge));
+wt_status wt_ridge_options_set_lambda(wt_context *context, wt_ridge_options *ridge,
+                                      const char *text) {
+    WT_PASS(wt_sized_check(context, "wt_ridge_options", ridge, sizeof *ridge));
     for (size_t i = WT_LAMBDA_FIXED + 1; i < RULES; i++)
         if (strcmp(text, rules[i]) == 0) {
             ridge->rule = (wt_lambda)i;
             return WT_OK;
         }
     ridge->rule = WT_LAMBDA_FIXED;
-    if (!wt_parse_real(text, &ridge->lambda))
+    if (!wt_real_parse(text, &ridge->lambda))
         return wt_fail(
             context, WT_USAGE,
             "lambda '%s' is neither a number that fits a double nor loo, gcv, min-norm or oracle",
             text);
-    wt_ridge all;
+    wt_ridge_options all;
     return wt_ridge_read(context, ridge, true, &all);
 }
 
-wt_status wt_ridge_read(wt_context *context, const wt_ridge *given, bool has_test, wt_ridge *out) {
-    WT_INIT(wt_ridge, out);
-    WT_PASS(wt_sized_read(context, "wt_ridge", given, out, sizeof *out));
+wt_status wt_ridge_read(wt_context *context, const wt_ridge_options *given, bool has_test,
+                        wt_ridge_options *out) {
+    WT_INIT(wt_ridge_options, out);
+    WT_PASS(wt_sized_read(context, "wt_ridge_options", given, out, sizeof *out));
     return check(context, out, has_test);
 }

@@ -17,7 +17,7 @@ typedef struct {
     const wt_model_spec *spec;
     const wt_features *shape; /* of random features */
     bool infinite, drawn;
-    const wt_ridge *ridge;
+    const wt_ridge_options *ridge;
     double n, q, f, workers;
     double ones;    /* 1 where labels are centred: one more right-hand side, of ones */
     double tokens;  /* of all samples, labels too */
@@ -25,14 +25,14 @@ typedef struct {
 } question;
 
 /* Lambdas that are factored, unless the path is widened. */
-static double factors(const wt_ridge *ridge) {
+static double factors(const wt_ridge_options *ridge) {
     const double *path;
     size_t count;
     wt_ridge_path(ridge, &path, &count);
     return ridge->rule == WT_LAMBDA_FIXED || ridge->rule == WT_LAMBDA_MIN_NORM ? 1 : (double)count;
 }
 
-static bool by_eigenvalues(const wt_ridge *ridge) {
+static bool by_eigenvalues(const wt_ridge_options *ridge) {
     return ridge->rule == WT_LAMBDA_MIN_NORM ||
            (ridge->rule == WT_LAMBDA_FIXED && ridge->lambda == 0);
 }
@@ -108,7 +108,7 @@ static bool fits(const wt_context *context, double more) {
 }
 
 wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
-                          size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
+                          size_t samples, size_t outputs, bool drawn, const wt_ridge_options *ridge,
                           wt_fit_cost *out, bool *primal) {
     bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
     size_t features = infinite ? 0 : wt_features_count(shape);
@@ -153,16 +153,17 @@ wt_status wt_route_refuse(wt_context *context, const wt_model_spec *spec, const 
                    "the fit of %s on %zu samples (%s) needs about %s more, with %s in use and a "
                    "memory budget of %s",
                    wt_model_kind_name(spec->kind), cost->samples, cost->route,
-                   wt_format_bytes(more < 0x1p63 ? (size_t)more : SIZE_MAX, needed),
-                   wt_format_bytes(wt_context_memory_used(context), have),
-                   wt_format_bytes(wt_context_memory(context), limit));
+                   wt_bytes_format(more < 0x1p63 ? (size_t)more : SIZE_MAX, needed),
+                   wt_bytes_format(wt_context_memory_used(context), have),
+                   wt_bytes_format(wt_context_memory(context), limit));
 }
 
-wt_status wt_ridge_cost(wt_context *context, const wt_ridge *ridge, const wt_model_spec *spec,
-                        size_t samples, size_t outputs, bool drawn, wt_fit_cost *out) {
+wt_status wt_ridge_cost(wt_context *context, const wt_ridge_options *ridge,
+                        const wt_model_spec *spec, size_t samples, size_t outputs, bool drawn,
+                        wt_fit_cost *out) {
     wt_features shape = {0};
     wt_model_spec model;
-    wt_ridge settings;
+    wt_ridge_options settings;
     wt_fit_cost cost;
     bool primal;
     WT_PASS(wt_sized_check(context, "wt_fit_cost", out, sizeof *out));

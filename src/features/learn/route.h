@@ -7,7 +7,7 @@
 /* *primal: by the normal matrix rather than the kernel matrix. With the solver left open, the
  * smaller of the two is taken, and the other one where only that fits the memory budget. */
 wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
-                          size_t samples, size_t outputs, bool drawn, const wt_ridge *ridge,
+                          size_t samples, size_t outputs, bool drawn, const wt_ridge_options *ridge,
                           wt_fit_cost *out, bool *primal);
 
 /* WT_MEMORY with the bytes needed when the cost does not fit what is left of the budget. */

@@ -21,7 +21,7 @@ size_t wt_fitted_outputs(const wt_fitted *fitted) {
     return fitted->outputs;
 }
 
-const wt_model_spec *wt_fitted_spec(const wt_fitted *fitted) {
+const wt_model_spec *wt_fitted_get_spec(const wt_fitted *fitted) {
     return &fitted->model.spec;
 }
 

@@ -113,7 +113,7 @@ static wt_status read_number(wt_context *context, const wt_file *file, const cha
                              size_t *out) {
     const char *text = wt_file_metadata(file, key);
     uint64_t value;
-    if (text == NULL || !wt_parse_unsigned(text, &value))
+    if (text == NULL || !wt_unsigned_parse(text, &value))
         return wt_fail(context, WT_DATA, "%s is no fitted model: its metadata has no number '%s'",
                        wt_file_path(file), key);
     *out = (size_t)value;
@@ -136,7 +136,7 @@ static wt_status read_spec(wt_context *context, const wt_file *file, wt_model_sp
     WT_PASS(read_number(context, file, "heads", &spec->heads));
     WT_PASS(read_number(context, file, "dim", &spec->dim));
     WT_PASS(read_number(context, file, "keys", &spec->keys));
-    if (bias == NULL || !wt_parse_real(bias, &spec->bias))
+    if (bias == NULL || !wt_real_parse(bias, &spec->bias))
         return wt_fail(context, WT_DATA, "%s: the metadata has no bias", path);
     if (activation == NULL || wt_activation_parse(context, activation, &spec->activation) != WT_OK)
         return wt_fail(context, WT_DATA, "%s: the activation is '%s', not relu or softmax", path,

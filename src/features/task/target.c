@@ -98,7 +98,7 @@ static const struct {
 };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-const wt_target_info *wt_target_list(size_t index) {
+const wt_target_info *wt_target_at(size_t index) {
     return index < TARGETS ? &targets[index].info : NULL;
 }
 
@@ -136,7 +136,7 @@ static wt_status parse_parameters(wt_context *context, const char *text, char *w
         char *next = strchr(words, ':');
         if (next != NULL)
             *next++ = '\0';
-        if (!wt_parse_real(words, &out->parameters[i]) || !valid(letters[i], out->parameters[i]))
+        if (!wt_real_parse(words, &out->parameters[i]) || !valid(letters[i], out->parameters[i]))
             return wt_fail(context, WT_USAGE, "target '%s': %c must be %s", text, letters[i],
                            letters[i] == 'g' ? "in [0, 1]" : "a whole number of 0 to 64");
         out->count = i + 1;

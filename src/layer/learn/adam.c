@@ -116,11 +116,11 @@ done:
 
 /* The rate whose short run ends lowest. */
 static wt_status tune(job *work, double *rate) {
-    size_t steps = work->options->most_steps / TRIAL_PARTS + 1;
+    size_t steps = work->options->max_steps / TRIAL_PARTS + 1;
     double least = INFINITY;
     wt_status status = WT_OK;
     for (size_t i = 0; i < RATES; i++) {
-        WT_TRY(descend(work, 0, trial_rates[i], steps, work->options->most_steps));
+        WT_TRY(descend(work, 0, trial_rates[i], steps, work->options->max_steps));
         if (work->at.error < least) {
             least = work->at.error;
             *rate = trial_rates[i];
@@ -143,7 +143,7 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
     WT_TRY(tune(work, &rate));
     for (size_t start = 0; start < work->options->restarts && !report->exact; start++) {
         double judged = NAN;
-        WT_TRY(descend(work, start, rate, work->options->most_steps, work->options->most_steps));
+        WT_TRY(descend(work, start, rate, work->options->max_steps, work->options->max_steps));
         wt_layer now = {.heads = work->at.heads,
                         .dim = out->dim,
                         .outputs = out->outputs,

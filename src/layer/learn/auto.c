@@ -12,7 +12,7 @@ enum { MOST_FREEDOM = 3 };
 /* What can be seen beforehand; sculpt itself looks at the sum of W and at the rows. */
 static bool may_work(const wt_sequences *data, size_t heads) {
     size_t m = heads == 0 ? 2 : heads, k = data->length;
-    if (k < 2 || k > WT_SCULPT_TOKENS || m > WT_SCULPT_HEADS)
+    if (k < 2 || k > WT_SCULPT_MAX_TOKENS || m > WT_SCULPT_MAX_HEADS)
         return false;
     size_t pairs_a_sequence = k * (k * (k - 1) / 2);
     double pairs = (double)data->samples * (double)pairs_a_sequence;

@@ -144,7 +144,7 @@ done:
     return status;
 }
 
-wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps) {
+wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
     wt_status status;
@@ -157,7 +157,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_s
     damping = FIRST_DAMPING;
     if (descent->near)
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
-    for (size_t step = 0; step < most_steps && descent->now.error > ROUNDING; step++) {
+    for (size_t step = 0; step < max_steps && descent->now.error > ROUNDING; step++) {
         double before = descent->now.error;
         WT_TRY(forgive(linearise(context, descent), &fine));
         if (!fine || !(descent->scale > 0))

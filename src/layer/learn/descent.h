@@ -43,10 +43,10 @@ typedef struct wt_descent {
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
                          wt_descent *out);
 void wt_descent_free(wt_descent *descent);
-/* From the Theta in now.theta to where the error no longer falls, or most_steps. A step to where
+/* From the Theta in now.theta to where the error no longer falls, or max_steps. A step to where
  * nothing can be computed (wt_projection_evaluate) is one that does not lower the error; a start of
  * that kind stays where it is, with its infinite error. */
-wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t most_steps);
+wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps);
 /* The condition number of P J at `now`: of the matrix where it can be formed, else as the last
  * conjugate gradients saw it, which is an estimate from below; NaN where there were none, or its
  * numbers are not finite. */

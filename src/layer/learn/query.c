@@ -26,13 +26,13 @@ void wt_query_options_init(wt_query_options *options, size_t size) {
 
 static wt_status check_options(wt_context *context, size_t dim, size_t outputs,
                                const wt_query_options *options) {
-    if (dim == 0 || dim > WT_QUERY_MOST_DIM)
+    if (dim == 0 || dim > WT_QUERY_MAX_DIM)
         return wt_fail(context, WT_USAGE, "the dimension must be 1 to %d, not %zu",
-                       WT_QUERY_MOST_DIM, dim);
+                       WT_QUERY_MAX_DIM, dim);
     if (outputs == 0)
         return wt_fail(context, WT_USAGE, "a layer has 1 output or more, not 0");
-    if (options->heads > WT_QUERY_MOST_HEADS)
-        return wt_fail(context, WT_USAGE, "heads must be 1 to %d, not %zu", WT_QUERY_MOST_HEADS,
+    if (options->heads > WT_QUERY_MAX_HEADS)
+        return wt_fail(context, WT_USAGE, "heads must be 1 to %d, not %zu", WT_QUERY_MAX_HEADS,
                        options->heads);
     if (!(options->tolerance > 0))
         return wt_fail(context, WT_USAGE, "the tolerance must be above 0, not %g",
@@ -211,7 +211,7 @@ static wt_status try_heads(wt_context *context, wt_query_ask_fn ask, void *user,
                            size_t outputs, const wt_query_options *options, wt_layer **out,
                            wt_query_report *report) {
     size_t first = options->heads == 0 ? 1 : options->heads;
-    size_t last = options->heads == 0 ? WT_QUERY_MOST_HEADS : options->heads;
+    size_t last = options->heads == 0 ? WT_QUERY_MAX_HEADS : options->heads;
     size_t spent[3] = {0};
     double before = wt_work_done(context), theirs = 0;
     wt_layer *layer = NULL;
@@ -247,7 +247,7 @@ done:
     return status;
 }
 
-wt_status wt_query_layer(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
+wt_status wt_layer_query(wt_context *context, wt_query_ask_fn ask, void *user, size_t dim,
                          size_t outputs, const wt_query_options *given, wt_layer **out,
                          wt_query_report *report) {
     wt_query_report full = {0};

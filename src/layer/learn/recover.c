@@ -24,8 +24,8 @@ wt_status wt_recover_open(wt_context *context, const char *method, const wt_reco
     WT_TRY(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
     WT_TRY(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
     WT_TRY(wt_fields_check(context, fields, count, options));
-    if (options->most_steps == 0)
-        options->most_steps =
+    if (options->max_steps == 0)
+        options->max_steps =
             wt_recover_method_find(method == NULL ? options->method : method)->steps;
 done:
     return status;
@@ -129,7 +129,7 @@ wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
 }
 
 void wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...) {
-    if (report->warnings == WT_RECOVER_WARNINGS)
+    if (report->warnings == WT_RECOVER_MAX_WARNINGS)
         return;
     char *sentence = report->warning[report->warnings++];
     va_list values;

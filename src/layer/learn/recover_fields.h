@@ -20,7 +20,7 @@
              "chooses its inputs itself: wattle query."},                                          \
     {WT_RECOVER_ROW("restarts", COUNT, "20", restarts), .value = "R",                              \
      .help = "Random starts at most."},                                                            \
-    {WT_RECOVER_ROW("steps", NATURAL, "0", most_steps), .value = "S",                              \
+    {WT_RECOVER_ROW("steps", NATURAL, "0", max_steps), .value = "S",                              \
      .help = "Steps of a start at most; 0 = 200, and 20000 for adam."},                            \
     {WT_RECOVER_ROW("holdout", REAL, "0.2", holdout), .value = "PART", .range = "[0,1)",           \
      .help = "Part of the sequences, drawn by the seed, that judges the fit; the layer is then "   \

@@ -88,8 +88,9 @@ const wt_recover_method *wt_recover_method_find(const char *name) {
     return i < METHODS ? &methods[i].about : NULL;
 }
 
-wt_status wt_recover(wt_context *context, const wt_sequences *data, const wt_recover_options *given,
-                     wt_layer **out, wt_recover_report *report, wt_sculpt_report *stages) {
+wt_status wt_layer_recover(wt_context *context, const wt_sequences *data,
+                           const wt_recover_options *given, wt_layer **out,
+                           wt_recover_report *report, wt_sculpt_report *stages) {
     wt_recover_report full = WT_SIZED(wt_recover_report);
     wt_sculpt_report of_sculpt = WT_SIZED(wt_sculpt_report);
     wt_recover_options options;

@@ -61,7 +61,8 @@ wt_status wt_recover_call(wt_context *context, const char *method, wt_recover_le
 wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, const wt_rescue *rescue,
                             wt_layer **out, wt_recover_report *report);
-/* The learners behind wt_recover, as they are called without it. most_steps counts Adam's steps. */
+/* The learners behind wt_layer_recover, as they are called without it. max_steps counts Adam's
+ * steps. */
 wt_status wt_refine(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer **out, wt_recover_report *report);
 wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,

@@ -139,7 +139,7 @@ static wt_status settle(wt_refinement *work) {
     wt_status status;
     WT_TRY(open_rows(work, work->data->samples));
     memcpy(now->theta, work->best, work->descent.side * sizeof *work->best);
-    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->max_steps));
     memcpy(work->settled, now->theta, work->descent.side * sizeof *work->settled);
     work->settled_error = now->error;
     work->tested = true;
@@ -171,7 +171,7 @@ static wt_status try_starts(wt_refinement *work) {
         if (work->train.in.sequences != work->train_samples)
             WT_TRY(open_rows(work, work->train_samples));
         first_theta(work, work->starts, given);
-        WT_TRY(wt_descent_run(work->context, &work->descent, work->options->most_steps));
+        WT_TRY(wt_descent_run(work->context, &work->descent, work->options->max_steps));
         WT_TRY(judge(work, &held));
         keep(work, work->starts, held);
         work->starts++;

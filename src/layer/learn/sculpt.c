@@ -61,11 +61,11 @@ static wt_status check(wt_context *context, const wt_sequences *data,
     else if (k < 2)
         status = wt_fail(context, WT_MISSED,
                          "sequences of one token show the sum of all W alone, and no Theta");
-    else if (k > WT_SCULPT_TOKENS || m > WT_SCULPT_HEADS)
+    else if (k > WT_SCULPT_MAX_TOKENS || m > WT_SCULPT_MAX_HEADS)
         status = wt_fail(context, WT_MISSED,
                          "%zu heads on %zu tokens leave no rows where all heads attend alike: "
                          "sculpt takes up to %d heads and %d tokens",
-                         m, k, WT_SCULPT_HEADS, WT_SCULPT_TOKENS);
+                         m, k, WT_SCULPT_MAX_HEADS, WT_SCULPT_MAX_TOKENS);
     else if (data->outputs < m * (k - 1) && m > 1)
         status = wt_fail(context, WT_MISSED,
                          "with %zu outputs too many rows of %zu tokens are mixtures by chance: "
@@ -150,7 +150,7 @@ done:
 static void report_values(sculptor *job) {
     wt_sculpt_report *report = job->report;
     const wt_span *span = &job->span;
-    while (report->value_count < WT_SCULPT_VALUES && report->value_count < span->unknowns) {
+    while (report->value_count < WT_SCULPT_MAX_VALUES && report->value_count < span->unknowns) {
         report->values[report->value_count] = span->values[report->value_count];
         report->value_count++;
     }
@@ -166,7 +166,7 @@ static void count_heads(sculptor *job) {
         return;
     }
     report->gap = 0;
-    for (size_t j = 1; j < WT_SCULPT_HEADS && j < job->span.unknowns; j++)
+    for (size_t j = 1; j < WT_SCULPT_MAX_HEADS && j < job->span.unknowns; j++)
         if (wt_span_gap(&job->span, j) > report->gap) {
             report->gap = wt_span_gap(&job->span, j);
             report->heads = j + 1;

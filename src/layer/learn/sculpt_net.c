@@ -12,7 +12,7 @@
 /* Rows of each part for every unknown of one output of W. */
 enum { ROWS_AN_UNKNOWN = 10, MOST_MOVES = 200 };
 /* Points an axis of the net, by m: 33, 18,424 / 49 and 17,550 / 27 tuples / points at most. */
-static const size_t POINTS_AN_AXIS[WT_SCULPT_HEADS + 1] = {0, 1, 33, 7, 3};
+static const size_t POINTS_AN_AXIS[WT_SCULPT_MAX_HEADS + 1] = {0, 1, 33, 7, 3};
 /* Half the side of the net, over the length that random heads would have in the hull. */
 static const double SIDES[] = {1.25, 3};
 #define LAST_STEP 1e-3 /* of the same length */
@@ -84,7 +84,7 @@ static bool keep(net *job, size_t best, double error, double *w) {
 
 /* A cube of points about the center and all its m-tuples, in order. */
 static void spread(net *job, size_t side_points, double half_side) {
-    size_t tuple[WT_SCULPT_HEADS], m = job->heads;
+    size_t tuple[WT_SCULPT_MAX_HEADS], m = job->heads;
     job->points = power(side_points, job->axes);
     job->count = choose(job->points, m);
     for (size_t i = 0; i < job->points; i++)

@@ -76,8 +76,8 @@ done:
     return status;
 }
 
-wt_status wt_compare(wt_context *context, const wt_layer *a, const wt_layer *b, double token_scale,
-                     uint64_t seed, wt_comparison *given) {
+wt_status wt_layer_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
+                           double token_scale, uint64_t seed, wt_comparison *given) {
     wt_comparison full = {0}, *out = &full;
     wt_layer *tidy_a = NULL, *tidy_b = NULL;
     wt_status status = wt_sized_check(context, "wt_comparison", given, sizeof full);

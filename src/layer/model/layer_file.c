@@ -70,9 +70,10 @@ wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer, const 
     const wt_tensor tensors[] = {
         {.name = "theta", .rank = 3, .shape = {m, d, d}, .values = layer->theta},
         {.name = "w", .rank = 3, .shape = {m, d, layer->outputs}, .values = layer->w}};
-    wt_metadata metadata[2 + WT_LAYER_NOTES] = {{"wattle", "1"}, {"kind", "layer"}};
-    if (count > WT_LAYER_NOTES)
-        return wt_fail(context, WT_USAGE, "a layer takes %d notes, not %zu", WT_LAYER_NOTES, count);
+    wt_metadata metadata[2 + WT_LAYER_MAX_NOTES] = {{"wattle", "1"}, {"kind", "layer"}};
+    if (count > WT_LAYER_MAX_NOTES)
+        return wt_fail(context, WT_USAGE, "a layer takes %d notes, not %zu", WT_LAYER_MAX_NOTES,
+                       count);
     for (size_t i = 0; i < count; i++)
         metadata[2 + i] = notes[i];
     return wt_safetensors_write(context, path, tensors, 2, metadata, 2 + count);

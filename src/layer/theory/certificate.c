@@ -40,10 +40,10 @@ static wt_status check(wt_context *context, const wt_sequences *data, const wt_l
     else if (options->teacher != NULL && options->teacher->dim != data->dim)
         status = wt_fail(context, WT_USAGE, "the teacher has dimension %zu, the data %zu",
                          options->teacher->dim, data->dim);
-    else if (data->length < 2 || data->length > WT_SCULPT_TOKENS)
+    else if (data->length < 2 || data->length > WT_SCULPT_MAX_TOKENS)
         status =
             wt_fail(context, WT_MISSED, "a certificate takes sequences of 2 to %d tokens, not %zu",
-                    WT_SCULPT_TOKENS, data->length);
+                    WT_SCULPT_MAX_TOKENS, data->length);
     else if (!(options->part > 0 && options->part <= 1))
         status = wt_fail(context, WT_USAGE,
                          "the part of rows must be above 0 and at most 1, not %g", options->part);
@@ -234,8 +234,9 @@ static void ask_teacher(const wt_slabs *slabs, const wt_layer *teacher,
             wt_slabs_violation(slabs, teacher->theta + head * slabs->unknowns) <= result->eta;
 }
 
-wt_status wt_certificate(wt_context *context, const wt_sequences *data, const wt_layer *layer,
-                         const wt_certificate_options *given, wt_certificate_result *out) {
+wt_status wt_certificate_compute(wt_context *context, const wt_sequences *data,
+                                 const wt_layer *layer, const wt_certificate_options *given,
+                                 wt_certificate_result *out) {
     double began = wt_clock();
     size_t u = layer->dim * layer->dim;
     wt_arena arena = wt_arena_on(context, "slabs");

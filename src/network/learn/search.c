@@ -20,17 +20,17 @@ typedef struct {
     wt_arena arena; /* of all arrays but those found */
     wt_search_columns data;
     wt_states states;
-    wt_search_list list[WT_BOOLEAN_MOST_BITS]; /* of the first bit of each kind; else empty */
-    size_t kind[WT_BOOLEAN_MOST_BITS];         /* that first bit */
-    wt_search_table table;                     /* slots = 0 where it is of no use */
-    uint64_t *cells[WT_BOOLEAN_MOST_BITS];     /* [j]: (live states of depth j, words) */
-    uint64_t *mask, *need;                     /* (words) of the last bit */
-    size_t errors[WT_BOOLEAN_MOST_BITS];
-    size_t chosen[WT_BOOLEAN_MOST_BITS], place[WT_BOOLEAN_MOST_BITS];
+    wt_search_list list[WT_BOOLEAN_MAX_BITS]; /* of the first bit of each kind; else empty */
+    size_t kind[WT_BOOLEAN_MAX_BITS];         /* that first bit */
+    wt_search_table table;                    /* slots = 0 where it is of no use */
+    uint64_t *cells[WT_BOOLEAN_MAX_BITS];     /* [j]: (live states of depth j, words) */
+    uint64_t *mask, *need;                    /* (words) of the last bit */
+    size_t errors[WT_BOOLEAN_MAX_BITS];
+    size_t chosen[WT_BOOLEAN_MAX_BITS], place[WT_BOOLEAN_MAX_BITS];
     bool best; /* fewest errors, not none */
     size_t allowed;
     bool ended;
-    size_t most_found, room;
+    size_t max_found, room;
     wt_search_result *out;
 } search;
 
@@ -54,7 +54,7 @@ static wt_status record(search *of, size_t errors) {
         out->found = 0;
         out->complete = true;
     }
-    if (out->found == of->most_found) {
+    if (out->found == of->max_found) {
         out->complete = false;
         of->ended = errors == 0;
         of->allowed = errors == 0 ? 0 : errors - 1;
@@ -235,21 +235,21 @@ done:
 }
 
 static wt_status search_all(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                            size_t most_found, bool best, wt_search_result *out) {
+                            size_t max_found, bool best, wt_search_result *out) {
     wt_search_result found = {.bits = function->bits, .complete = true};
     search of = {.context = context,
                  .arena = wt_arena_on(context, "a search over positions"),
                  .best = best,
-                 .most_found = most_found,
+                 .max_found = max_found,
                  .out = &found};
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_search_result", out, sizeof found));
-    if (data->samples == 0 || data->length < function->bits || most_found == 0) {
+    if (data->samples == 0 || data->length < function->bits || max_found == 0) {
         status = wt_fail(context, WT_USAGE,
                          "a search needs one sample or more, as many bits as the function has and "
                          "room for one answer, not %zu samples of %zu bits for %zu and room for "
                          "%zu",
-                         data->samples, data->length, function->bits, most_found);
+                         data->samples, data->length, function->bits, max_found);
         goto done;
     }
     if (best) {
@@ -270,13 +270,13 @@ done:
 }
 
 wt_status wt_bits_search(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                         size_t most_found, wt_search_result *out) {
-    return search_all(context, data, function, most_found, false, out);
+                         size_t max_found, wt_search_result *out) {
+    return search_all(context, data, function, max_found, false, out);
 }
 
 wt_status wt_bits_search_best(wt_context *context, const wt_bits *data, const wt_boolean *function,
-                              size_t most_found, wt_search_result *out) {
-    return search_all(context, data, function, most_found, true, out);
+                              size_t max_found, wt_search_result *out) {
+    return search_all(context, data, function, max_found, true, out);
 }
 
 void wt_search_result_free(wt_search_result *result) {

@@ -158,7 +158,7 @@ static wt_status solve(wt_context *context, const wt_bits *data, wt_parity_resul
             out->consistent = false;
     if (!out->consistent)
         goto done;
-    bool small = out->dimension <= WT_PARITY_MOST_DIMENSION;
+    bool small = out->dimension <= WT_PARITY_MAX_DIMENSION;
     WT_TRY(make_sets(&of, small ? out->dimension : 0));
     if (small)
         WT_TRY(find_least(context, &of, out));

@@ -49,7 +49,7 @@ static wt_status open_task(wt_context *context, wt_trainer *trainer) {
                                  .probability = setting->probability,
                                  .noise = setting->noise,
                                  .seed = wt_seed_for(setting->seed, "task", 0)};
-    return wt_sparse_task_open(context, &spec, &trainer->task);
+    return wt_sparse_task_new(context, &spec, &trainer->task);
 }
 
 static wt_status open_network(wt_context *context, wt_trainer *trainer) {
@@ -68,7 +68,7 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
     size_t piece = setting->validation_samples;
     wt_arena *arena = &trainer->arena;
     wt_status status;
-    WT_TRY(wt_network_open(context, &spec, &trainer->network));
+    WT_TRY(wt_network_new(context, &spec, &trainer->network));
     trainer->size = wt_network_size(trainer->network);
     trainer->parameters = WT_TAKE(arena, float, trainer->size);
     trainer->gradient = WT_TAKE(arena, float, trainer->size);
@@ -83,7 +83,7 @@ done:
     return status;
 }
 
-wt_status wt_trainer_open(wt_context *context, const wt_train_setting *setting, wt_trainer **out) {
+wt_status wt_trainer_new(wt_context *context, const wt_train_setting *setting, wt_trainer **out) {
     wt_trainer *trainer = NULL;
     wt_status status;
     *out = NULL;
@@ -198,7 +198,7 @@ static void show(wt_context *context, wt_trainer *trainer) {
     wt_meter_set(&trainer->meter, (double)trainer->step);
 }
 
-wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_steps) {
+wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_steps) {
     double began = wt_clock();
     size_t done_steps = 0;
     wt_status status = WT_OK;
@@ -209,7 +209,7 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t most_s
             conclude(trainer);
             continue;
         }
-        if (done_steps == most_steps)
+        if (done_steps == max_steps)
             break;
         WT_TRY(wt_train_step(context, trainer));
         done_steps++;
@@ -285,7 +285,7 @@ wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *sett
     own.seed = seed;
     WT_TRY(wt_sized_check(context, "wt_train_result", out, sizeof none));
     wt_sized_write(out, &none, sizeof none);
-    status = wt_trainer_open(context, &own, &trainer);
+    status = wt_trainer_new(context, &own, &trainer);
     if (status == WT_MISSED) { /* no training set to be had: a trial that fails */
         status = WT_OK;
         goto done;

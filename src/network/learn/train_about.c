@@ -67,7 +67,7 @@ static wt_status put_field(wt_context *context, wt_trainer *trainer, const wt_fi
 
 /* "5,20,30" */
 static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
-    char text[WT_BOOLEAN_MOST_BITS * POSITION_TEXT] = "";
+    char text[WT_BOOLEAN_MAX_BITS * POSITION_TEXT] = "";
     size_t used = 0;
     for (size_t i = 0; i < trainer->task->function->bits; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "%zu" : ",%zu",
@@ -77,7 +77,7 @@ static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
 
 /* What task and network have made of the setting: "0 = the usual" is told as the usual. */
 static wt_train_setting as_opened(const wt_trainer *trainer) {
-    const wt_network_spec *spec = wt_network_spec_of(trainer->network);
+    const wt_network_spec *spec = wt_network_get_spec(trainer->network);
     wt_train_setting out = trainer->setting;
     out.probability = trainer->task->probability;
     out.samples = out.online > 0 ? 0 : out.samples;

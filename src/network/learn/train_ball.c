@@ -68,7 +68,7 @@ static wt_status read_item(wt_context *context, wt_trainer *trainer, char *item)
         n++;
     if (n == NORMS)
         return no_ball(context, whole, "names no norm");
-    if (!wt_parse_real(equals + 1, &radius) || !(radius > 0))
+    if (!wt_real_parse(equals + 1, &radius) || !(radius > 0))
         return no_ball(context, whole, "has no radius above 0");
     if (wt_train_matrix_count(trainer, item) == 0)
         return no_ball(context, whole, "names no matrix of this network");

@@ -7,7 +7,7 @@
 #include "network/learn/trainer.h"
 
 static bool is_kind(const wt_trainer *trainer, const char *kind) {
-    return strcmp(wt_network_spec_of(trainer->network)->kind, kind) == 0;
+    return strcmp(wt_network_get_spec(trainer->network)->kind, kind) == 0;
 }
 
 static const wt_network_tensor *find(const wt_trainer *trainer, const char *name) {
@@ -41,13 +41,13 @@ static bool by_head(const wt_trainer *trainer, const char *name) {
 
 size_t wt_train_matrix_count(const wt_trainer *trainer, const char *name) {
     if (by_head(trainer, name))
-        return wt_network_spec_of(trainer->network)->heads;
+        return wt_network_get_spec(trainer->network)->heads;
     return find(trainer, full_name(trainer, name)) == NULL ? 0 : 1;
 }
 
 /* One head's part of the transformer: columns of wv, or the product of those of wq and wk. */
 static wt_train_matrix head_at(const wt_trainer *trainer, const char *name, size_t head) {
-    const wt_network_spec *spec = wt_network_spec_of(trainer->network);
+    const wt_network_spec *spec = wt_network_get_spec(trainer->network);
     size_t width = spec->dim / spec->heads;
     bool product = strcmp(name, "qk") == 0;
     wt_train_matrix out = {.product = product,

@@ -109,7 +109,7 @@ static wt_status measure_norms(wt_context *context, const wt_trainer *trainer,
     static const char *const by_head[] = {"qk", "v"};
     size_t count = trainer->network->tensor_count, heads = trainer->network->spec.heads;
     const wt_network_tensor *tensors = trainer->network->tensors;
-    const char *kind = wt_network_spec_of(trainer->network)->kind;
+    const char *kind = wt_network_get_spec(trainer->network)->kind;
     bool split = strcmp(kind, "transformer") == 0, read_out = strcmp(kind, "head") == 0;
     wt_status status;
     WT_TRY(WT_NEW(context, &out->norms, count + (split ? 2 * heads : 0), "norms"));
@@ -173,7 +173,7 @@ static void summarise(const wt_trainer *trainer, const double *mean, wt_train_me
 
 static wt_status measure_attention(wt_context *context, wt_trainer *trainer,
                                    wt_train_measure *out) {
-    const wt_network_spec *spec = wt_network_spec_of(trainer->network);
+    const wt_network_spec *spec = wt_network_get_spec(trainer->network);
     double *sum = NULL;
     wt_status status = WT_OK;
     if (strcmp(spec->kind, "mlp") == 0)

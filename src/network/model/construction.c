@@ -9,7 +9,7 @@
 
 enum { READ_ROWS = 256 }; /* rows the network reads at a time */
 
-wt_status wt_construction_new(wt_context *context, wt_construction **out) {
+wt_status wt_construction_room(wt_context *context, wt_construction **out) {
     wt_status status = WT_NEW_ZERO(context, out, 1, "a construction");
     if (status == WT_OK)
         (*out)->arena = wt_arena_on(context, "a construction");

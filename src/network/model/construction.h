@@ -10,7 +10,7 @@ struct wt_construction {
     wt_arena arena; /* of the arrays */
     wt_boolean *function;
     size_t length, dim, heads; /* T, d, 1 or s */
-    size_t relevant[WT_BOOLEAN_MOST_BITS];
+    size_t relevant[WT_BOOLEAN_MAX_BITS];
     bool bag;
     double *position;         /* (T, d); NULL = row t is the unit vector t */
     double *symbol;           /* (2, d) e_0 and e_1; NULL for a bag */
@@ -25,7 +25,7 @@ struct wt_construction {
 };
 
 /* An empty one; its arrays come from its arena. */
-wt_status wt_construction_new(wt_context *context, wt_construction **out);
+wt_status wt_construction_room(wt_context *context, wt_construction **out);
 /* The usual dimension of random positions. */
 size_t wt_construction_random_dim(size_t bits, size_t length);
 /* What head h should answer for row r of the truth table. */

@@ -15,8 +15,8 @@ enum {
     NUMBER_BYTES = 32,
     METADATA = 8,
     MOST_TENSORS = 12,
-    FUNCTION_BYTES = (1 << WT_BOOLEAN_MOST_BITS) + 16,
-    LIST_BYTES = 24 * WT_BOOLEAN_MOST_BITS,
+    FUNCTION_BYTES = (1 << WT_BOOLEAN_MAX_BITS) + 16,
+    LIST_BYTES = 24 * WT_BOOLEAN_MAX_BITS,
 };
 
 /* ---- writing ---- */
@@ -106,7 +106,7 @@ static wt_status no_construction(wt_context *context, const wt_file *file, const
 
 static wt_status read_real(wt_context *context, const wt_file *file, const char *key, double *out) {
     const char *text = wt_file_metadata(file, key);
-    if (text == NULL || !wt_parse_real(text, out))
+    if (text == NULL || !wt_real_parse(text, out))
         return wt_fail(context, WT_DATA, "%s is no construction: its metadata has no number '%s'",
                        wt_file_path(file), key);
     return WT_OK;
@@ -203,7 +203,7 @@ static wt_status read_words(wt_context *context, const wt_file *file, wt_constru
     wt_status status;
     if (kind == NULL || strcmp(kind, "head") != 0)
         return no_construction(context, file, "its kind is not 'head'");
-    if (function == NULL || wt_boolean_open(context, function, &out->function) != WT_OK)
+    if (function == NULL || wt_boolean_new(context, function, &out->function) != WT_OK)
         return no_construction(context, file, "its metadata has no function");
     if (tokens == NULL || (strcmp(tokens, "bag") != 0 && strcmp(tokens, "sum") != 0))
         return no_construction(context, file, "its tokens are neither 'sum' nor 'bag'");
@@ -224,7 +224,7 @@ wt_status wt_construction_load(wt_context *context, const char *path, wt_constru
     wt_status status;
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(wt_construction_new(context, &construction));
+    WT_TRY(wt_construction_room(context, &construction));
     WT_TRY(read_sizes(context, file, construction));
     WT_TRY(read_words(context, file, construction));
     WT_TRY(read_arrays(file, construction));

@@ -213,11 +213,10 @@ done:
 }
 
 static wt_status evaluate(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, size_t most_errors, wt_network_result *result) {
+                          const wt_bits *batch, size_t max_errors, wt_network_result *result) {
     pass *at;
     wt_status status = start(context, network, parameters, NULL, &at);
-    return status != WT_OK ? status
-                           : wt_network_run_blocks(&blocks, at, batch, most_errors, result);
+    return status != WT_OK ? status : wt_network_run_blocks(&blocks, at, batch, max_errors, result);
 }
 
 static wt_status attention(wt_context *context, wt_network *network, const float *parameters,

@@ -139,13 +139,13 @@ static const wt_network_blocks blocks = {.samples = BLOCK,
                                          .backward = backward};
 
 static wt_status run(wt_context *context, wt_network *network, const float *parameters,
-                     const wt_bits *batch, wt_dropout dropout, float *gradient, size_t most_errors,
+                     const wt_bits *batch, wt_dropout dropout, float *gradient, size_t max_errors,
                      wt_network_result *result) {
     pass *at;
     wt_status status;
     WT_TRY(wt_network_start_blocks(context, network, &blocks, parameters, gradient, &at));
     at->dropout = dropout;
-    WT_TRY(wt_network_run_blocks(&blocks, at, batch, most_errors, result));
+    WT_TRY(wt_network_run_blocks(&blocks, at, batch, max_errors, result));
 done:
     return status;
 }
@@ -158,8 +158,8 @@ static wt_status gradient_of(wt_context *context, wt_network *network, const flo
 }
 
 static wt_status evaluate(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, size_t most_errors, wt_network_result *result) {
-    return run(context, network, parameters, batch, wt_dropout_none(), NULL, most_errors, result);
+                          const wt_bits *batch, size_t max_errors, wt_network_result *result) {
+    return run(context, network, parameters, batch, wt_dropout_none(), NULL, max_errors, result);
 }
 
 /* ---- the kind ---- */

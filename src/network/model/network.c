@@ -67,7 +67,7 @@ static wt_status check_spec(wt_context *context, const wt_network_spec *spec) {
     return WT_OK;
 }
 
-wt_status wt_network_open(wt_context *context, const wt_network_spec *given, wt_network **out) {
+wt_status wt_network_new(wt_context *context, const wt_network_spec *given, wt_network **out) {
     wt_network_spec spec;
     wt_network *network = NULL;
     wt_status status;
@@ -119,7 +119,7 @@ wt_status wt_network_add(wt_context *context, wt_network *network, const char *n
     return WT_OK;
 }
 
-const wt_network_spec *wt_network_spec_of(const wt_network *network) {
+const wt_network_spec *wt_network_get_spec(const wt_network *network) {
     return &network->spec;
 }
 
@@ -208,12 +208,12 @@ done:
 }
 
 wt_status wt_network_evaluate(wt_context *context, wt_network *network, const float *parameters,
-                              const wt_bits *batch, size_t most_errors, wt_network_result *result) {
+                              const wt_bits *batch, size_t max_errors, wt_network_result *result) {
     wt_network_result full = {0};
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_network_result", result, sizeof full));
     WT_TRY(check_batch(context, network, batch));
-    WT_TRY(network->kind->evaluate(context, network, parameters, batch, most_errors, &full));
+    WT_TRY(network->kind->evaluate(context, network, parameters, batch, max_errors, &full));
     wt_sized_write(result, &full, sizeof full);
 done:
     return status;

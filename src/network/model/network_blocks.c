@@ -57,11 +57,11 @@ wt_status wt_network_start_blocks(wt_context *context, wt_network *network,
 }
 
 wt_status wt_network_run_blocks(const wt_network_blocks *blocks, const void *work,
-                                const wt_bits *batch, size_t most_errors,
+                                const wt_bits *batch, size_t max_errors,
                                 wt_network_result *result) {
     const wt_network_pass *pass = work;
     wt_status status = WT_OK;
-    while (result->samples < batch->samples && result->samples - result->correct <= most_errors) {
+    while (result->samples < batch->samples && result->samples - result->correct <= max_errors) {
         size_t first = result->samples, left = batch->samples - first;
         size_t count = left < blocks->samples ? left : blocks->samples;
         WT_TRY(blocks->forward(work, batch, first, count));

@@ -44,7 +44,7 @@ struct wt_network_kind {
                           const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                           wt_network_result *result);
     wt_status (*evaluate)(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, size_t most_errors, wt_network_result *result);
+                          const wt_bits *batch, size_t max_errors, wt_network_result *result);
     wt_status (*attention)(wt_context *context, wt_network *network, const float *parameters,
                            const wt_bits *batch, float *out); /* NULL: it does not attend */
 
@@ -101,8 +101,7 @@ wt_status wt_network_start_blocks(wt_context *context, wt_network *network,
                                   float *gradient, void *out);
 /* The whole batch, as wt_network_evaluate; back through every block where there is a gradient. */
 wt_status wt_network_run_blocks(const wt_network_blocks *blocks, const void *work,
-                                const wt_bits *batch, size_t most_errors,
-                                wt_network_result *result);
+                                const wt_bits *batch, size_t max_errors, wt_network_result *result);
 /* Accepts NULL. */
 void wt_network_close_blocks(void *work);
 

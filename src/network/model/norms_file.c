@@ -180,7 +180,7 @@ wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_mod
 static wt_status count_heads(reader *of, size_t dim, size_t *heads) {
     const char *text = wt_file_metadata(of->file, "heads");
     uint64_t said = 0;
-    if (*heads == 0 && text != NULL && wt_parse_unsigned(text, &said))
+    if (*heads == 0 && text != NULL && wt_unsigned_parse(text, &said))
         *heads = (size_t)said;
     if (*heads == 0)
         return wt_fail(of->context, WT_USAGE, "%s does not say how many heads it has",

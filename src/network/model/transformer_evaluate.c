@@ -152,14 +152,14 @@ done:
 }
 
 wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, const float *parameters,
-                                  const wt_bits *batch, size_t most_errors,
+                                  const wt_bits *batch, size_t max_errors,
                                   wt_network_result *result) {
     job run = {.batch = batch};
     size_t round = FIRST_ROUND;
     wt_status status;
     WT_TRY(start(context, network, parameters, &run));
     WT_TRY(set_codes(context, &run));
-    while (result->samples < batch->samples && result->samples - result->correct <= most_errors) {
+    while (result->samples < batch->samples && result->samples - result->correct <= max_errors) {
         size_t left = batch->samples - result->samples, count = left < round ? left : round;
         run.first = result->samples;
         WT_TRY(wt_parallel_for(context, count, WT_TAIL_SAMPLES, judge, &run));

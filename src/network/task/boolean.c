@@ -54,7 +54,7 @@ static spelling read_spelling(const char *text) {
             out.family = families[i].of;
     if (out.family != NULL) {
         uint64_t s;
-        out.bits = wt_parse_unsigned(colon + 1, &s) && s <= WT_BOOLEAN_MOST_BITS ? (size_t)s : 0;
+        out.bits = wt_unsigned_parse(colon + 1, &s) && s <= WT_BOOLEAN_MAX_BITS ? (size_t)s : 0;
         return out;
     }
     out.digits = colon + 1;
@@ -63,10 +63,10 @@ static spelling read_spelling(const char *text) {
     if ((!out.table && strncmp(text, "symmetric:", name + 1) != 0) || digits < 2 ||
         strspn(out.digits, "01") != digits)
         return none;
-    while (out.bits <= WT_BOOLEAN_MOST_BITS &&
+    while (out.bits <= WT_BOOLEAN_MAX_BITS &&
            (out.table ? (size_t)1 << out.bits : out.bits + 1) < digits)
         out.bits++;
-    bool fits = out.bits <= WT_BOOLEAN_MOST_BITS &&
+    bool fits = out.bits <= WT_BOOLEAN_MAX_BITS &&
                 (out.table ? (size_t)1 << out.bits : out.bits + 1) == digits;
     return fits ? out : none;
 }
@@ -85,14 +85,14 @@ static bool is_symmetric(const wt_boolean *function) {
     return true;
 }
 
-wt_status wt_boolean_open(wt_context *context, const char *text, wt_boolean **out) {
+wt_status wt_boolean_new(wt_context *context, const char *text, wt_boolean **out) {
     spelling of = read_spelling(text);
     *out = NULL;
     if (of.bits == 0)
         return wt_fail(context, WT_USAGE,
                        "no Boolean function: '%s' (and:3, or:3, majority:3, parity:3, symmetric: "
                        "and s + 1 zeros and ones, table: and 2^s of them; s from 1 to %d)",
-                       text, WT_BOOLEAN_MOST_BITS);
+                       text, WT_BOOLEAN_MAX_BITS);
     size_t rows = (size_t)1 << of.bits;
     wt_status status = wt_allocate(context, out, sizeof **out + rows, 1, "a truth table");
     if (status != WT_OK)
@@ -122,7 +122,7 @@ uint8_t wt_boolean_value(const wt_boolean *function, size_t row) {
 
 double wt_boolean_mean(const wt_boolean *function, double probability) {
     /* rows with j ones that give 1, each of probability p^j (1-p)^(s-j) */
-    double rows[WT_BOOLEAN_MOST_BITS + 1] = {0}, mean = 0;
+    double rows[WT_BOOLEAN_MAX_BITS + 1] = {0}, mean = 0;
     for (size_t row = 0; row < (size_t)1 << function->bits; row++)
         rows[ones(row)] += function->value[row];
     for (size_t j = 0; j <= function->bits; j++)

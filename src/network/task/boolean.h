@@ -20,7 +20,7 @@ struct wt_bits {
 struct wt_sparse_task {
     wt_boolean *function;
     size_t length;
-    size_t relevant[WT_BOOLEAN_MOST_BITS]; /* (s) */
+    size_t relevant[WT_BOOLEAN_MAX_BITS]; /* (s) */
     double probability, noise;
     uint64_t seed;
 };

@@ -52,8 +52,8 @@ void wt_sparse_spec_init(wt_sparse_spec *spec, size_t size) {
     wt_sized_write(spec, &full, sizeof full);
 }
 
-wt_status wt_sparse_task_open(wt_context *context, const wt_sparse_spec *given,
-                              wt_sparse_task **out) {
+wt_status wt_sparse_task_new(wt_context *context, const wt_sparse_spec *given,
+                             wt_sparse_task **out) {
     wt_sparse_spec spec;
     wt_sparse_task *task = NULL;
     wt_status status;
@@ -64,7 +64,7 @@ wt_status wt_sparse_task_open(wt_context *context, const wt_sparse_spec *given,
     task->length = spec.length;
     task->noise = spec.noise;
     task->seed = spec.seed;
-    WT_TRY(wt_boolean_open(context, spec.function, &task->function));
+    WT_TRY(wt_boolean_new(context, spec.function, &task->function));
     WT_TRY(check_spec(context, &spec, task->function->bits));
     WT_TRY(set_relevant(context, &spec, task));
     task->probability =

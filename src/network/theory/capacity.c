@@ -61,11 +61,11 @@ static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
                        spec->dim, spec->length, spec->samples);
     if (!(spec->delta > 0 && spec->delta < 1))
         return wt_fail(context, WT_USAGE, "delta must be above 0 and below 1, not %g", spec->delta);
-    if (!(spec->epsilon > 0 && spec->lipschitz > 0 && spec->loss_most > 0))
+    if (!(spec->epsilon > 0 && spec->lipschitz > 0 && spec->loss_max > 0))
         return wt_fail(context, WT_USAGE,
                        "epsilon and the loss's Lipschitz constant and bound must be above 0, not "
                        "%g, %g and %g",
-                       spec->epsilon, spec->lipschitz, spec->loss_most);
+                       spec->epsilon, spec->lipschitz, spec->loss_max);
     if (!spec->deep && norms->layers != 1)
         return wt_fail(context, WT_USAGE, "a head has one layer, not %zu", norms->layers);
     WT_TRY(check_norm(context, "x", norms->x));
@@ -142,12 +142,12 @@ static void add_gap(const wt_capacity_spec *spec, wt_capacity *out) {
     out->capacity_term = none ? 0
                               : 4 * spec->lipschitz * sqrt(out->constant / m) *
                                     (1 + (out->vacuous ? 0 : log(ratio)));
-    out->confidence_term = 2 * spec->loss_most * sqrt(-log(spec->delta) / (2 * m));
+    out->confidence_term = 2 * spec->loss_max * sqrt(-log(spec->delta) / (2 * m));
     out->gap = out->capacity_term + out->confidence_term;
 }
 
 void wt_capacity_spec_init(wt_capacity_spec *spec, size_t size) {
-    const wt_capacity_spec full = {.epsilon = 0.1, .delta = 0.05, .lipschitz = 1, .loss_most = 1};
+    const wt_capacity_spec full = {.epsilon = 0.1, .delta = 0.05, .lipschitz = 1, .loss_max = 1};
     spec->size = size;
     wt_sized_write(spec, &full, sizeof full);
 }

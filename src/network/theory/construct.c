@@ -221,7 +221,7 @@ static wt_status take_task(builder *of) {
                              .relevant_count = spec->relevant_count,
                              .probability = 0.5,
                              .seed = spec->seed};
-    wt_status status = wt_sparse_task_open(of->context, &wanted, &task);
+    wt_status status = wt_sparse_task_new(of->context, &wanted, &task);
     if (status != WT_OK)
         return status;
     of->out->function = task->function;
@@ -237,11 +237,11 @@ static wt_status take_task(builder *of) {
                        "%s is not symmetric: one head tells how many relevant bits are 1, not "
                        "which; take s heads",
                        spec->function);
-    if (!of->one_head && s > WT_CONSTRUCTION_MOST_BITS)
+    if (!of->one_head && s > WT_CONSTRUCTION_MAX_BITS)
         return wt_fail(of->context, WT_USAGE,
                        "the network on %zu heads would have 4 s 2^s x 2 2^s weights; s may be %d "
                        "at most",
-                       s, WT_CONSTRUCTION_MOST_BITS);
+                       s, WT_CONSTRUCTION_MAX_BITS);
     return WT_OK;
 }
 
@@ -286,7 +286,7 @@ static wt_status open_builder(wt_context *context, const wt_construction_spec *g
                            WT_CONSTRUCTION_HEADS_AUTO + 1));
     WT_TRY(wt_check_choice(context, "tokens of a construction", (int)spec->tokens,
                            WT_CONSTRUCTION_TOKENS_BAG + 1));
-    WT_TRY(wt_construction_new(context, &of->out));
+    WT_TRY(wt_construction_room(context, &of->out));
     wt_construction *out = of->out;
     out->length = spec->length;
     out->bag = spec->tokens == WT_CONSTRUCTION_TOKENS_BAG;
@@ -310,8 +310,8 @@ wt_status wt_construction_spec_check(wt_context *context, const wt_construction_
     return status;
 }
 
-wt_status wt_construction_build(wt_context *context, const wt_construction_spec *spec,
-                                wt_construction **out) {
+wt_status wt_construction_new(wt_context *context, const wt_construction_spec *spec,
+                              wt_construction **out) {
     wt_arena scratch = wt_arena_on(context, "anchors");
     wt_construction_spec full;
     builder of;

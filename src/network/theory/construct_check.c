@@ -115,7 +115,7 @@ static void of_draw(const checker *of, size_t draw, sums *other) {
 static wt_status check_draws(void *argument, size_t begin, size_t end, int worker) {
     const checker *of = argument;
     size_t heads = of->construction->heads;
-    sums other[WT_BOOLEAN_MOST_BITS];
+    sums other[WT_BOOLEAN_MAX_BITS];
     (void)worker;
     for (size_t draw = begin; draw < end; draw++) {
         of_draw(of, draw, other);

@@ -27,8 +27,8 @@ typedef struct {
 typedef struct {
     const wt_construction *construction;
     size_t head, patterns;
-    token own[WT_BOOLEAN_MOST_BITS + 1]; /* at the relevant positions; [CLS] */
-    token *other;                        /* at the others, equal neighbours as one */
+    token own[WT_BOOLEAN_MAX_BITS + 1]; /* at the relevant positions; [CLS] */
+    token *other;                       /* at the others, equal neighbours as one */
     size_t others;
     double largest; /* score */
 } searcher;
@@ -104,7 +104,7 @@ static bool pattern_keeps(const searcher *of, size_t pattern, double ratio, doub
 /* Whether no answer is more than gamma / 4 above (sign = 1) or below (-1) what it should be. */
 static bool side_keeps(const searcher *of, double sign) {
     const wt_construction *construction = of->construction;
-    double ratio[WT_BOOLEAN_MOST_BITS + 1], others[WT_BOOLEAN_MOST_BITS + 1];
+    double ratio[WT_BOOLEAN_MAX_BITS + 1], others[WT_BOOLEAN_MAX_BITS + 1];
     for (size_t ones = 0; ones <= wt_construction_told(construction); ones++) {
         ratio[ones] = wt_construction_answer(construction, ones) + sign * construction->gap / 4;
         others[ones] = worst_others(of, ratio[ones], sign);
