@@ -132,7 +132,7 @@ static wt_status run(cli_call *call) {
     wt_construction_report report = WT_SIZED(wt_construction_report);
     wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
     WT_TRY(wt_construction_check(call->context, built, given->draws, call->common.seed, &report));
     WT_TRY(wt_construction_find_least(call->context, built, &least));

@@ -92,7 +92,7 @@ static wt_status run(cli_call *call) {
     wt_status status;
     WT_TRY(read_options(call, &arena, &chosen));
     WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     if (call->operand_count == 1) {
         if (given->problem.target != NULL)
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));

@@ -97,7 +97,7 @@ static wt_status run(cli_call *call) {
     if ((given->problem.target == NULL && given->layer == NULL) || given->output == NULL)
         return wt_fail(call->context, WT_USAGE,
                        "wattle draw needs --target or --layer, and --output");
-    status = wt_output_try(call->context, given->output);
+    status = wt_output_check(call->context, given->output);
     if (status != WT_OK)
         return status;
     return given->layer != NULL ? draw_sequences(call) : draw_sets(call);

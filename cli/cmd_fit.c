@@ -277,7 +277,7 @@ static wt_status run(cli_call *call) {
     wt_status status;
     WT_TRY(check_estimator(call));
     WT_TRY(read_settings(call, &work));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(open_data(call, &work));
     if (given->ball != NULL) {
         WT_TRY(run_ball(call, &work));

@@ -48,7 +48,7 @@ static wt_status run_predict(cli_call *call) {
     wt_sets *sets = NULL;
     double *y = NULL;
     wt_status status;
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(open_both(call, &fitted, &sets));
     size_t q = wt_fitted_outputs(fitted), samples = wt_sets_samples(sets);
     WT_TRY(WT_NEW2(call->context, &y, samples, q, "predictions"));

@@ -104,7 +104,7 @@ static wt_status run(cli_call *call) {
     wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(read_options(call, &wanted));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
     status = wt_layer_query(call->context, wt_oracle_ask, oracle, given->dim,
                             wt_oracle_outputs(oracle), &wanted, &layer, &report);

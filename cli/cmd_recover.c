@@ -153,7 +153,7 @@ static wt_status run(cli_call *call) {
                                          .certificate = WT_SIZED(wt_certificate_result)};
     WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));

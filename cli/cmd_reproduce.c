@@ -56,7 +56,7 @@ static wt_status open_folder(wt_context *context, const char *folder, char **sto
                        wt_quote(folder, shown, sizeof shown), strerror(errno));
     WT_TRY(join(context, folder, "results.db", store));
     WT_TRY(join(context, folder, "report.html", page));
-    WT_TRY(wt_output_try(context, *page));
+    WT_TRY(wt_output_check(context, *page));
 done:
     return status;
 }

@@ -11,7 +11,7 @@
 #include "wattle/output.h"
 
 typedef struct {
-    wt_train_setting train;
+    wt_train_spec train;
     wt_grid length;
     const char *samples, *output, *plot;
     size_t resolution, trials;
@@ -45,7 +45,7 @@ static const cli_option options[] = {
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
 
-static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_setting *out) {
+static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_spec *out) {
     const values *given = call->values;
     double low, high;
     wt_status status = wt_range_parse(call->context, given->samples, &low, &high);
@@ -55,16 +55,16 @@ static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_sett
         return wt_fail(call->context, WT_USAGE,
                        "--samples: '%s' is no range of whole numbers from 1 to 10^9",
                        given->samples);
-    *out = (wt_threshold_setting){.size = sizeof *out,
-                                  .train = &given->train,
-                                  .low = (size_t)low,
-                                  .high = (size_t)high,
-                                  .resolution = given->resolution,
-                                  .trials = given->trials,
-                                  .rate = given->rate,
-                                  .all_trials = given->all_trials,
-                                  .around = (size_t)given->around,
-                                  .seed = call->common.seed};
+    *out = (wt_threshold_spec){.size = sizeof *out,
+                               .train = &given->train,
+                               .low = (size_t)low,
+                               .high = (size_t)high,
+                               .resolution = given->resolution,
+                               .trials = given->trials,
+                               .rate = given->rate,
+                               .all_trials = given->all_trials,
+                               .around = (size_t)given->around,
+                               .seed = call->common.seed};
     return cli_counts(call, arena, "length", &given->length, &out->lengths, &out->length_count);
 }
 
@@ -81,7 +81,7 @@ static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
 
 static wt_status run(cli_call *call) {
     values *given = call->values;
-    wt_threshold_setting setting;
+    wt_threshold_spec setting;
     wt_threshold *threshold = NULL;
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     wt_arena arena = wt_arena_on(call->context, "the options");
@@ -89,7 +89,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &arena, &setting));
     WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
     status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);

@@ -13,7 +13,7 @@
 #include "wattle/output.h"
 
 typedef struct {
-    wt_train_setting train;
+    wt_train_spec train;
     size_t test_samples, checkpoint_every;
     wt_grid relevant;
     bool resume;
@@ -54,15 +54,15 @@ static wt_status check_options(cli_call *call) {
 }
 
 /* What cannot be written is said before the first step; from here on the checkpoint is ours. */
-static wt_status check_outputs(cli_call *call, wt_hold **hold) {
+static wt_status check_outputs(cli_call *call, wt_lock **hold) {
     const values *given = call->values;
     wt_status status;
     WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_try(call->context, given->checkpoint));
-    WT_TRY(wt_output_try(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, given->checkpoint));
+    WT_TRY(wt_output_check(call->context, given->output));
     if (given->checkpoint == NULL)
         goto done;
-    WT_TRY(wt_hold_open(call->context, given->checkpoint, hold));
+    WT_TRY(wt_lock_open(call->context, given->checkpoint, hold));
     if (!given->resume && access(given->checkpoint, F_OK) == 0)
         status = wt_fail(call->context, WT_USAGE,
                          "%s exists: give --resume to go on from it, or another name",
@@ -139,7 +139,7 @@ static void remark_balance(cli_call *call, const wt_sparse_task *task) {
 static wt_status run(cli_call *call) {
     values *given = call->values;
     wt_trainer *trainer = NULL;
-    wt_hold *hold = NULL;
+    wt_lock *hold = NULL;
     size_t *relevant = NULL;
     cli_trial trial = {.setting = &given->train,
                        .result = WT_SIZED(wt_train_result),
@@ -163,7 +163,7 @@ static wt_status run(cli_call *call) {
 done:
     wt_train_measure_free(&trial.measure);
     wt_trainer_free(trainer);
-    wt_hold_free(hold);
+    wt_lock_free(hold);
     wt_release(relevant);
     return status;
 }

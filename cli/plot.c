@@ -31,7 +31,7 @@ wt_status cli_plot_check(cli_call *call, const char *path) {
         return WT_OK;
     if (strcmp(path, "-") != 0) {
         wt_status status = wt_figure_check_path(call->context, path);
-        return status == WT_OK ? wt_output_try(call->context, path) : status;
+        return status == WT_OK ? wt_output_check(call->context, path) : status;
     }
     if (call->common.json)
         return wt_fail(call->context, WT_USAGE,

@@ -57,12 +57,12 @@ static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shar
     add_word(self, " --store ", given->store);
 }
 
-static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spec **out) {
+static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_sweep_spec **out) {
     char seed[32];
     wt_status status;
-    WT_TRY(wt_spec_load(call->context, call->operands[1], out));
+    WT_TRY(wt_sweep_spec_load(call->context, call->operands[1], out));
     for (size_t i = 0; i < given->set.count; i++)
-        WT_TRY(wt_spec_set(call->context, *out, given->set.items[i]));
+        WT_TRY(wt_sweep_spec_set(call->context, *out, given->set.items[i]));
     if (cli_given(call, "seed")) {
         if (call->common.seed >= WT_GRID_WHOLE) { /* a key of a sweep is a grid */
             status = wt_fail(call->context, WT_USAGE,
@@ -71,7 +71,7 @@ static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_spe
             goto done;
         }
         snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
-        WT_TRY(wt_spec_set(call->context, *out, seed));
+        WT_TRY(wt_sweep_spec_set(call->context, *out, seed));
     }
 done:
     return status;
@@ -128,7 +128,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_sweep_options options;
     wt_sweep_report report = WT_SIZED(wt_sweep_report);
     wt_plan_count before = WT_SIZED(wt_plan_count);
-    wt_spec *spec = NULL;
+    wt_sweep_spec *spec = NULL;
     wt_plan *plan = NULL;
     wt_store *store = NULL;
     wt_shard shard;
@@ -139,7 +139,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     if (given->store == NULL && !given->dry_run)
         WT_TRY(wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store"));
     WT_TRY(read_spec(call, given, &spec));
-    WT_TRY(wt_plan_make(call->context, spec, shard, &plan));
+    WT_TRY(wt_plan_new(call->context, spec, shard, &plan));
     if (given->dry_run) {
         WT_TRY(dry_run(call, given, plan));
         goto done;
@@ -154,7 +154,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
 done:
     wt_store_free(store);
     wt_plan_free(plan);
-    wt_spec_free(spec);
+    wt_sweep_spec_free(spec);
     return status;
 }
 
@@ -178,7 +178,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     add_word(&self, "wattle sweep retry failed ", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_WRITE, &store));
     WT_TRY(wt_store_counts(call->context, store, &held));
-    WT_TRY(wt_plan_failed(call->context, store, &plan));
+    WT_TRY(wt_plan_new_failed(call->context, store, &plan));
     WT_TRY(wt_sweep_run(call->context, plan, store, &options, &report));
     wt_plan_count before = {
         .cells = held.done + held.failed, .done = held.done, .failed = held.failed};

@@ -32,7 +32,7 @@ static wt_status print_table(cli_call *call, wt_export_options *options) {
     store = NULL;
     cli_json_emitted = call->common.json;
     WT_TRY(options->path != NULL ? wt_output_commit(table)
-                                 : wt_output_pour(table, print_block, call));
+                                 : wt_output_walk(table, print_block, call));
 done:
     wt_output_free(table);
     wt_store_free(store);
@@ -102,7 +102,7 @@ static wt_status summarise(summary *all, const char *path) {
     WT_TRY(wt_store_open(all->context, path, WT_STORE_MODE_READ, &store));
     WT_TRY(wt_store_hold(all->context, store));
     WT_TRY(wt_store_walk(all->context, store, NULL, add_cell, all));
-    WT_TRY(wt_store_about(all->context, store, add_fact, all));
+    WT_TRY(wt_store_walk_notes(all->context, store, add_fact, all));
 done:
     wt_store_free(store);
     return status;

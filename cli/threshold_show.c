@@ -167,7 +167,7 @@ static json_t *json_fits(const wt_threshold_summary *summary) {
     return list;
 }
 
-wt_status cli_threshold_emit(cli_call *call, const wt_threshold_setting *setting, size_t trials,
+wt_status cli_threshold_emit(cli_call *call, const wt_threshold_spec *setting, size_t trials,
                              const wt_threshold_summary *summary) {
     return cli_emit_json(
         call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "task",

@@ -6,7 +6,7 @@
 #include "wattle/threshold.h"
 
 void cli_threshold_print(const wt_threshold_summary *summary);
-wt_status cli_threshold_emit(cli_call *call, const wt_threshold_setting *setting, size_t trials,
+wt_status cli_threshold_emit(cli_call *call, const wt_threshold_spec *setting, size_t trials,
                              const wt_threshold_summary *summary);
 /* Critical m against T with the fits, and the rates against m. */
 wt_status cli_threshold_draw(cli_call *call, const wt_threshold_summary *summary, const char *path);

@@ -6,7 +6,7 @@
 #include "wattle/train.h"
 
 typedef struct cli_trial {
-    const wt_train_setting *setting;
+    const wt_train_spec *setting;
     const wt_trainer *trainer;
     wt_train_result result;
     wt_train_measure measure;

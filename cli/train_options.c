@@ -5,7 +5,7 @@
 
 #include "wattle/memory.h"
 
-wt_status cli_train_finish(const cli_call *call, wt_train_setting *setting) {
+wt_status cli_train_finish(const cli_call *call, wt_train_spec *setting) {
     size_t count;
     const wt_field *fields = wt_train_fields(&count), *field;
     for (size_t i = 0; (field = wt_field_at(fields, count, i)) != NULL; i++) {

@@ -125,7 +125,7 @@ static json_t *json_attention(const wt_train_measure *measure) {
 wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     const wt_train_result *result = &trial->result;
     const wt_train_measure *measure = &trial->measure;
-    const wt_train_setting *setting = trial->setting;
+    const wt_train_spec *setting = trial->setting;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
     double probability = wt_sparse_task_probability(task);
     json_t *object = json_pack(

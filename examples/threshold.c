@@ -18,10 +18,10 @@ int main(void) {
 
     /* Small, so that it is over in a second. */
     static const size_t lengths[] = {6, 8, 10};
-    wt_train_setting train;
-    wt_threshold_setting setting;
-    WT_INIT(wt_train_setting, &train);
-    WT_INIT(wt_threshold_setting, &setting);
+    wt_train_spec train;
+    wt_threshold_spec setting;
+    WT_INIT(wt_train_spec, &train);
+    WT_INIT(wt_threshold_spec, &setting);
     setting.train = &train;
     setting.lengths = lengths;
     setting.length_count = 3;

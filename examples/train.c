@@ -17,8 +17,8 @@ int main(void) {
         return 1;
 
     /* The published recipe on a smaller task and network. */
-    wt_train_setting setting;
-    WT_INIT(wt_train_setting, &setting);
+    wt_train_spec setting;
+    WT_INIT(wt_train_spec, &setting);
     setting.task = "and:3";
     setting.length = 30;
     setting.samples = 200;

@@ -21,7 +21,7 @@
 #define WT_VERSION_NUMBER (WT_VERSION_MAJOR * 10000 + WT_VERSION_MINOR * 100 + WT_VERSION_PATCH)
 
 /* Structs that may grow start with `size_t size`: the size that the caller's headers knew. Options
- * get their defaults by WT_INIT(wt_train_setting, &setting); what a call fills in is declared as
+ * get their defaults by WT_INIT(wt_train_spec, &setting); what a call fills in is declared as
  * wt_train_result result = WT_SIZED(wt_train_result). */
 #define WT_INIT(type, object) type##_init(object, sizeof *(object))
 #define WT_SIZED(type)                                                                             \
@@ -82,14 +82,15 @@ WT_API size_t wt_context_memory_peak(const wt_context *context);
 WT_API const char *wt_context_message(const wt_context *context);
 
 /* Asks the call in progress to stop at its next safe place with WT_INTERRUPTED; what runs cells
- * (sweeps, curves, searches, thresholds) finishes those in hand first, unless it is asked twice.
- * Safe in a signal handler and from any thread. */
+ * (sweeps, curves, searches, thresholds) finishes those it has begun first, unless it is asked
+ * twice. Safe in a signal handler and from any thread. */
 WT_API void wt_context_cancel(wt_context *context);
 WT_API bool wt_context_cancelled(const wt_context *context);
 /* Takes the requests back, so that the context can be used again. */
 WT_API void wt_context_resume(wt_context *context);
 
-/* Remarks worth a user's eye that are no failure (a warning about the data, a choice made). */
+/* Remarks that are no failure but that a user should see: a warning about the data, a choice made.
+ */
 typedef void (*wt_log_fn)(void *user, const char *sentence);
 WT_API void wt_context_set_log(wt_context *context, wt_log_fn log, void *user);
 

@@ -1,4 +1,4 @@
-/* The BLAS beneath: which one is in use, and who chose its kernels. */
+/* The BLAS in use: which one it is, and who chose its kernels. */
 #ifndef WATTLE_BLAS_H
 #define WATTLE_BLAS_H
 
@@ -12,7 +12,7 @@ extern "C" {
 typedef enum wt_blas_choice {
     WT_BLAS_CHOICE_PROCESSOR,    /* wattle, by what the processor can do */
     WT_BLAS_CHOICE_USER,         /* OPENBLAS_CORETYPE was set */
-    WT_BLAS_CHOICE_LIBRARY,      /* OpenBLAS, which knows this processor as well as we do */
+    WT_BLAS_CHOICE_LIBRARY,      /* OpenBLAS, which chooses the best kernels by itself */
     WT_BLAS_CHOICE_LOADED_BEFORE /* whoever loaded OpenBLAS into this process before */
 } wt_blas_choice;
 /* "chosen by what the processor can do" and the like; "?" for no choice. */
@@ -32,11 +32,11 @@ typedef struct wt_blas {
  * by what the processor can do, so that a library older than the processor runs at full speed too.
  * An OpenBLAS that the process has loaded before is used as it is.
  *
- * An OPENBLAS_CORETYPE in the environment wins. While OpenBLAS is loaded, our choice of it and
- * OPENBLAS_NUM_THREADS=1 are there, and then the environment is as it was: where other threads use
- * it, call this before they start. WT_UNAVAILABLE when there is no OpenBLAS, WT_INTERNAL when it
- * was built without threads, WT_CONFIG when OPENBLAS_CORETYPE asks for kernels that the processor
- * cannot run; every later call that needs it says the same. */
+ * An OPENBLAS_CORETYPE in the environment takes precedence. While OpenBLAS is being loaded, that
+ * variable and OPENBLAS_NUM_THREADS=1 are set, and restored afterwards: where other threads use the
+ * environment, call this before they start. WT_UNAVAILABLE when there is no OpenBLAS, WT_INTERNAL
+ * when it was built without threads, WT_CONFIG when OPENBLAS_CORETYPE asks for kernels that the
+ * processor cannot run; every later call that needs it says the same. */
 WT_API wt_status wt_blas_open(wt_context *context, wt_blas *out);
 
 #ifdef __cplusplus

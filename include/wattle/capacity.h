@@ -31,7 +31,8 @@ typedef enum wt_model_norm {
     /* |W_V|_{2,1} and |W_V|, */
     WT_MODEL_NORM_V21,
     WT_MODEL_NORM_V,
-    /* and of W_C, which takes the head's answer to the token; a lone head has none */
+    /* and of W_C, which maps the head's answer back to a token; a single head without layers has
+       none */
     WT_MODEL_NORM_C21,
     WT_MODEL_NORM_C,
     /* of each layer: the Lipschitz constant of the activation */

@@ -69,10 +69,11 @@ typedef struct wt_claim {
 
 /* What was measured for a part. */
 typedef struct wt_evidence {
-    wt_interval effect; /* NaN where nothing, or too little, was measured; an end that the cells do
-                           not tell is infinite, or the end of the search for a growth exponent */
-    size_t cells;       /* that went into it */
-    size_t settings;    /* different parameters among them, apart from x and the repetition */
+    wt_interval
+        effect;      /* NaN where nothing, or too little, was measured; an end that the cells do
+                        not determine is infinite, or the end of the search for a growth exponent */
+    size_t cells;    /* that went into it */
+    size_t settings; /* different parameters among them, apart from x and the repetition */
     size_t
         repetitions; /* (seed, repetition) that the interval rests on; 0 where cells are trials */
     size_t dropped;  /* repetitions of a setting that bear on it and gave no number */
@@ -97,7 +98,7 @@ typedef struct wt_finding_part {
     const wt_evidence *of_rival; /* the same where it is false */
     wt_verdict verdict, rival_verdict;
     double more; /* how many times as many repetitions would bring an undecided interval to one
-                    side, if the effect stays what it is; NaN where that cannot be told */
+                    side, if the effect stays what it is; NaN where that is not known */
 } wt_finding_part;
 
 typedef struct wt_finding {

@@ -66,7 +66,7 @@ typedef struct wt_construction_spec {
 WT_API void wt_construction_spec_init(wt_construction_spec *spec, size_t size);
 /* Its members by name: options of `wattle construct`, keys of the experiment `construct`. */
 WT_API const wt_field *wt_construction_fields(size_t *count);
-/* What can be told before anything is built; overlaps are not known then. */
+/* What can be checked before anything is built: all but the overlaps. */
 WT_API wt_status wt_construction_spec_check(wt_context *context, const wt_construction_spec *spec);
 
 typedef struct wt_construction wt_construction;
@@ -88,7 +88,7 @@ typedef struct wt_construction_summary {
     const size_t *relevant;          /* (s), of the construction */
     bool bag;
     size_t width1, width2; /* of the network that reads the heads */
-    double gap;            /* gamma: of the answers to be told apart */
+    double gap;            /* gamma: the smallest distance of answers that must be distinguished */
     double strength;       /* the largest R = log(8 T / gamma) / (1 - rho) of a head, */
     double overlap;        /* and the largest rho */
     /* Norms of the theory: |W_QK^T|_{2,1} = the sum over the rows of W_QK = W_Q W_K^T of their

@@ -14,7 +14,7 @@
  *
  * A repetition redraws the target's direction, data, test set and weights from (seed, repetition).
  * Models and targets see the same draws, and the samples of a smaller n are the first of a larger
- * one; all targets and n of a model come from one factorisation a lambda. */
+ * one; all targets and n of a model come from one factorisation per lambda. */
 #ifndef WATTLE_CURVE_H
 #define WATTLE_CURVE_H
 
@@ -66,8 +66,8 @@ WT_API void wt_curve_options_init(wt_curve_options *options, size_t size);
 typedef struct wt_curves wt_curves;
 
 /* Cells, which are repetitions of a model, run one after the other. When the context is cancelled
- * the one in hand is finished, unless it is cancelled twice; *out is then NULL and the finished
- * ones are in the output. */
+ * the one that was begun is finished, unless it is cancelled twice; *out is then NULL and the
+ * finished ones are in the output. */
 WT_API wt_status wt_curves_run(wt_context *context, const wt_curve_options *options,
                                wt_curves **out);
 WT_API void wt_curves_free(wt_curves *curves);

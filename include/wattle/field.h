@@ -6,8 +6,8 @@
  *     size_t count;
  *     const wt_field *fields = wt_train_fields(&count), *steps;
  *     wt_value value;
- *     wt_train_setting setting;
- *     WT_INIT(wt_train_setting, &setting);
+ *     wt_train_spec setting;
+ *     WT_INIT(wt_train_spec, &setting);
  *     steps = wt_field_find(fields, count, "steps");
  *     if (wt_field_parse(context, steps, "500", &value) == WT_OK)
  *         wt_field_set(steps, value, &setting);

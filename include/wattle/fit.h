@@ -61,7 +61,7 @@ typedef struct wt_model_spec {
 WT_API void wt_model_spec_init(wt_model_spec *spec, size_t size);
 /* Its members by name: options of `wattle fit`, keys of the experiment `curve`. */
 WT_API const wt_field *wt_model_fields(size_t *count);
-/* One function judges a specification for the C API and the command line. */
+/* The check that every call with a specification makes. */
 WT_API wt_status wt_model_spec_check(wt_context *context, const wt_model_spec *spec);
 
 /* ---- fitted models --------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ WT_API wt_status wt_ridge_cost(wt_context *context, const wt_ridge_options *ridg
                                const wt_model_spec *spec, size_t samples, size_t outputs,
                                bool drawn, wt_fit_cost *out);
 
-/* One point of a learning curve: an array's element, which never grows. */
+/* One point of a learning curve; closed, as it is an element of arrays. */
 typedef struct wt_curve_point {
     size_t n;
     double lambda;
@@ -178,7 +178,7 @@ typedef struct wt_curve_point {
 } wt_curve_point;
 
 /* Errors of a model after the first n training samples, for every n of `sizes` (increasing), from
- * one factorisation a lambda. train_y (n, columns) and test_y hold `targets` problems side by
+ * one factorisation per lambda. train_y (n, columns) and test_y hold `targets` problems side by
  * side, columns / targets outputs each; points is (targets, sizes). */
 WT_API wt_status wt_ridge_curve(wt_context *context, const wt_ridge_options *ridge,
                                 const wt_model_spec *spec, const wt_sets *train,

@@ -1,9 +1,9 @@
 /* Arrays in files: .npy, .npz and .safetensors.
  *
- * A file is told by its content, never by its name, and nothing in it is believed before it is
- * checked: a bad file gives WT_DATA and one sentence with the file, the place and the reason, a
- * missing one WT_NO_INPUT. Reading holds two blocks of 64 KiB beside the caller's own memory.
- * docs/formats.md lists the types, the limits and what is refused. */
+ * The format of a file is detected from its content, never from its name, and everything in it is
+ * checked before it is used: a bad file gives WT_DATA and one sentence with the file, the place and
+ * the reason, a missing one WT_NO_INPUT. Reading holds two blocks of 64 KiB beside the caller's own
+ * memory. docs/formats.md lists the types, the limits and what is refused. */
 #ifndef WATTLE_IO_H
 #define WATTLE_IO_H
 
@@ -115,9 +115,10 @@ typedef struct wt_tensor {
 } wt_tensor;
 
 /* The writers make a new file beside the target, flush it to the disk and rename it, so that the
- * target is either the old one or whole. What makes no sense (a name twice, a value too large for
- * WT_TYPE_F32) is WT_USAGE; a file that cannot be made WT_CANNOT_CREATE; a full disk WT_IO. They
- * hold two blocks of 64 KiB, a few hundred bytes an array and, for safetensors, the header. */
+ * target is either the old file or the complete new one. What makes no sense (a name twice, a value
+ * too large for WT_TYPE_F32) is WT_USAGE; a file that cannot be made WT_CANNOT_CREATE; a full disk
+ * WT_IO. They hold two blocks of 64 KiB, a few hundred bytes an array and, for safetensors, the
+ * header. */
 WT_API wt_status wt_npy_write(wt_context *context, const char *path, const wt_tensor *tensor);
 /* Members are stored, not deflated: the low bits of measured numbers do not compress. */
 WT_API wt_status wt_npz_write(wt_context *context, const char *path, const wt_tensor *tensors,

@@ -17,7 +17,7 @@ typedef enum wt_law {
 /* "sphere", "gaussian", "boolean"; WT_USAGE for another word, "?" for no law. */
 WT_API wt_status wt_law_parse(wt_context *context, const char *word, wt_law *out);
 WT_API const char *wt_law_name(wt_law law);
-/* What tokens of set data are multiplied by unless one says otherwise: 1 for the sphere,
+/* The default factor of the tokens of sets: 1 for the sphere,
  * 1/sqrt(d) for the other laws. */
 WT_API double wt_law_set_scale(wt_law law, size_t dim);
 

@@ -22,8 +22,8 @@ WT_API wt_status wt_allocate_zero(wt_context *context, void *slot, size_t count,
 /* Releases what wt_allocate gave; accepts NULL. */
 WT_API void wt_release(void *block);
 
-/* Room for one more element behind `count` of them: the block at `slot`, of *room elements, gives
- * way to one twice as large where it is full. What is not used yet is cleared. */
+/* Makes room for one more element behind `count` of them: where the block at `slot`, of *room
+ * elements, is full, it is replaced by one twice as large. New elements are cleared. */
 WT_API wt_status wt_grow(wt_context *context, void *slot, size_t count, size_t *room, size_t size,
                          const char *what);
 
@@ -62,7 +62,7 @@ WT_API wt_status wt_copy_text(wt_context *context, char **out, const char *text,
  *     wt_arena_free(&arena);
  *
  * Sizes are multiplied with overflow checks. After a failure every further piece is NULL, so that
- * one look at the status behind the last piece is enough. */
+ * checking the status once, after the last piece, is enough. */
 typedef struct wt_arena {
     wt_context *context;
     const char *what; /* in the sentence of a failure */

@@ -1,4 +1,4 @@
-/* Both ends of a conversation about a layer: a program that is asked, and a layer that answers.
+/* A layer as a black box: asking an outside program, and answering as one.
  *
  * A question is a line with a JSON matrix, k rows of d numbers: the tokens X. The answer is a line
  * with a JSON list: the p numbers of the last row of F(X).
@@ -15,12 +15,13 @@
 extern "C" {
 #endif
 
-/* A program that answers. */
+/* A program that answers questions. */
 typedef struct wt_oracle wt_oracle;
 
-/* Starts `sh -c command` and asks for the answer to the first unit vector of R^dim, which tells the
- * number of outputs. One answer may take so many seconds. A program that dies, hangs or answers
- * rubbish is WT_UNAVAILABLE, here and in wt_oracle_ask. The context must outlive the oracle. */
+/* Starts `sh -c command` and asks for the answer to the first unit vector of R^dim, which gives the
+ * number of outputs. One answer may take `seconds` at most. A program that dies, hangs or answers
+ * with anything else is WT_UNAVAILABLE, here and in wt_oracle_ask. The context must outlive the
+ * oracle. */
 WT_API wt_status wt_oracle_open(wt_context *context, const char *command, size_t dim,
                                 double seconds, wt_oracle **out);
 /* Ends the program and all it started. Accepts NULL. */

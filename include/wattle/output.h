@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all.
+/* Files that appear complete or not at all.
  *
  *     WT_TRY(wt_output_open(context, "table.csv", &output));
  *     WT_TRY(wt_output_print(output, "%g,%g\n", x, y));
@@ -6,8 +6,7 @@
  * done:
  *     wt_output_free(output);
  *
- * Until wt_output_commit returns WT_OK or says otherwise, the target is untouched; after any
- * failure the temporary file is gone. */
+ * The target is untouched before wt_output_commit; after any failure the temporary file is gone. */
 #ifndef WATTLE_OUTPUT_H
 #define WATTLE_OUTPUT_H
 
@@ -24,12 +23,12 @@ typedef struct wt_output wt_output;
  * target is no regular file, or an SQLite database. The context must outlive the output. */
 WT_API wt_status wt_output_open(wt_context *context, const char *path, wt_output **out);
 
-/* Whether it would open: for long work, to fail before it and not after. NULL will do. Nothing
- * remains. */
-WT_API wt_status wt_output_try(wt_context *context, const char *path);
+/* Whether it would open: for long work, to fail before it and not after. A path of NULL is fine.
+ * Nothing remains. */
+WT_API wt_status wt_output_check(wt_context *context, const char *path);
 
-/* What must not be seen before all of it is known: in memory while it is little, then in a file of
- * the directory that has no name. wt_output_pour takes the place of a commit. */
+/* A temporary output without a target: in memory while it is small, then in an unnamed file of the
+ * directory. wt_output_walk takes the place of a commit. */
 WT_API wt_status wt_output_spool(wt_context *context, const char *directory, wt_output **out);
 
 /* After one failure every further call returns the same status. */
@@ -41,20 +40,20 @@ WT_API wt_status wt_output_status(const wt_output *output);
 
 /* All that was written to a spool, in blocks; what `take` returns other than WT_OK ends it. */
 typedef wt_status (*wt_output_block_fn)(void *user, const void *bytes, size_t count);
-WT_API wt_status wt_output_pour(wt_output *output, wt_output_block_fn take, void *user);
+WT_API wt_status wt_output_walk(wt_output *output, wt_output_block_fn take, void *user);
 
 /* Flushes to the disk and renames to the target. */
 WT_API wt_status wt_output_commit(wt_output *output);
 /* Accepts NULL. Without a commit before it, nothing remains. */
 WT_API void wt_output_free(wt_output *output);
 
-/* One worker at a time on a target that is read, added to and written again. */
-typedef struct wt_hold wt_hold;
+/* A lock on a target that is read, added to and written again: one holder at a time. */
+typedef struct wt_lock wt_lock;
 /* WT_CANNOT_CREATE when another has it, in this process or another, or its directory cannot be
  * written. */
-WT_API wt_status wt_hold_open(wt_context *context, const char *target, wt_hold **out);
+WT_API wt_status wt_lock_open(wt_context *context, const char *target, wt_lock **out);
 /* Accepts NULL. Nothing remains beside the target. */
-WT_API void wt_hold_free(wt_hold *hold);
+WT_API void wt_lock_free(wt_lock *hold);
 
 #ifdef __cplusplus
 }

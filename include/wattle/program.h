@@ -1,5 +1,5 @@
-/* For programs and callbacks built on the library: they fail with a sentence, free what they hold,
- * stop when they are told to and show how far they have come in the same way as the library.
+/* For programs and callbacks built on the library: reporting failures, freeing on the way out,
+ * checking for cancellation and reporting progress, in the same way as the library does.
  *
  *     static wt_status total(wt_context *context, const char *path, double *out) {
  *         wt_status status;
@@ -58,10 +58,10 @@ WT_API wt_status wt_check_cancelled(wt_context *context);
             return status_of_call;                                                                 \
     } while (0)
 
-/* Seconds on a clock that never goes back. */
+/* Seconds on a monotonic clock. */
 WT_API double wt_clock(void);
 
-/* Tells the context's progress callback how far a loop has come. */
+/* Reports how far a loop has come to the context's progress callback. */
 typedef struct wt_meter {
     wt_context *context;
     const char *what; /* "cells": what is counted; must outlive the meter */
@@ -75,7 +75,7 @@ WT_API void wt_meter_set(wt_meter *meter, double done);
 
 /* For tests: the k-th allocation and the k-th write from now fail; 0 = none. */
 WT_API void wt_context_set_faults(wt_context *context, long allocation, long write);
-/* Counts a write that the program makes past the library; true when it is the one to fail. */
+/* Counts a write that the program makes by itself; true when it is the one that is to fail. */
 WT_API bool wt_context_write_fails(wt_context *context);
 
 #ifdef __cplusplus

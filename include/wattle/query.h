@@ -1,4 +1,4 @@
-/* Learning an attention layer by asking it: the inputs are ours to choose.
+/* Learning an attention layer from membership queries: the learner chooses the inputs.
  *
  * The layer is F(X) = sum_h softmax(X Theta_h X^T) X W_h; an answer is the last row of F(X), p
  * numbers. One head is found from d^2 + d answers by solving for one logit at a time. Several heads

@@ -24,7 +24,7 @@ WT_API uint64_t wt_seed_for(uint64_t seed, const char *purpose, uint64_t index);
 
 /* Words first .. first+count-1 of the stream. */
 WT_API void wt_random_words(wt_stream stream, uint64_t first, size_t count, uint64_t *out);
-/* Uniform on [0, 1): (word >> 11) / 2^53, one word a value. */
+/* Uniform on [0, 1): (word >> 11) / 2^53, one word per value. */
 WT_API void wt_random_uniform(wt_stream stream, uint64_t first, size_t count, double *out);
 /* N(0,1) by Box and Muller: with u1 = (w_2j >> 11) / 2^53 and u2 = (w_2j+1 >> 11) / 2^53, values
  * 2j and 2j+1 are sqrt(-2 log(1 - u1)) times cos(2 pi u2) and sin(2 pi u2). */
@@ -33,7 +33,7 @@ WT_API void wt_random_normal(wt_stream stream, uint64_t first, size_t count, dou
  * Vector i is made of the normals that start at i * (dim rounded up to even). */
 WT_API void wt_random_sphere(wt_stream stream, uint64_t first, size_t count, size_t dim,
                              double *out);
-/* +1 or -1 by the top bit of the word (set: -1), one word a value. */
+/* +1 or -1 by the top bit of the word (set: -1), one word per value. */
 WT_API void wt_random_sign(wt_stream stream, uint64_t first, size_t count, double *out);
 /* 1 with the given probability, else 0: uniform < probability. */
 WT_API void wt_random_bernoulli(wt_stream stream, uint64_t first, size_t count, double probability,

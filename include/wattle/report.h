@@ -2,9 +2,9 @@
  *
  * Figures are panels of series with intervals, and heat maps, drawn by gnuplot run as a program.
  *
- * The same figure gives the same bytes of SVG. Colours are those of Okabe and Ito, told apart by
- * colour-blind readers too, and every look has its own mark; letters are 8 points at the printed
- * size: 3.4 inches for one panel in a row, 5.2 for two, 7 for more. */
+ * The same figure gives the same bytes of SVG. Colours are those of Okabe and Ito, which
+ * colour-blind readers can distinguish, and every look has its own mark; letters are 8 points at
+ * the printed size: 3.4 inches for one panel in a row, 5.2 for two, 7 for more. */
 #ifndef WATTLE_REPORT_H
 #define WATTLE_REPORT_H
 
@@ -27,9 +27,9 @@ typedef enum wt_mark {
 typedef enum wt_open { WT_OPEN_LOW = 1, WT_OPEN_HIGH = 2, WT_OPEN_VALUE = 4 } wt_open;
 
 /* Points of one colour; series with bars are set a little apart along x: by up to 3% of a
- * logarithmic axis, 0.5% of a linear one. Values that are not
- * finite, or not above 0 on a logarithmic axis, are left out; an interval that runs out of a
- * logarithmic axis ends at its edge, with an arrow. */
+ * logarithmic axis, 0.5% of a linear one. Values that are not finite, or not above 0 on a
+ * logarithmic axis, are left out; an interval that runs out of a logarithmic axis ends at its edge,
+ * with an arrow. */
 typedef struct wt_series {
     const char *name; /* in the legend; NULL = not there. Series of one name share an entry */
     wt_mark mark;
@@ -60,7 +60,7 @@ typedef struct wt_panel {
     size_t heat_rows, heat_columns;
 } wt_panel;
 
-/* To be set with WT_FIGURE_SIZES, which tells the sizes that the caller's headers knew:
+/* To be set with WT_FIGURE_SIZES, which holds the sizes that the caller's headers knew:
  *
  *     wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1};
  */
@@ -69,7 +69,7 @@ typedef struct wt_figure {
     const char *title; /* NULL = none */
     const wt_panel *panels;
     size_t panel_count;
-    size_t columns;     /* panels a row; 0 = at most 4 */
+    size_t columns;     /* panels per row; 0 = at most 4 */
     bool share_y;       /* one range of y for all panels with series, labelled on the left only */
     double heat_limit;  /* colours of heat maps run from -heat_limit to heat_limit */
     const char *legend; /* what the colours of heat maps mean; NULL = no words */
@@ -77,8 +77,8 @@ typedef struct wt_figure {
 #define WT_FIGURE_SIZES                                                                            \
     .size = sizeof(wt_figure), .panel_size = sizeof(wt_panel), .series_size = sizeof(wt_series)
 
-/* Draws into a file, told by its extension: .svg, .pdf or .png. The file is either the old one or
- * whole. WT_UNAVAILABLE when gnuplot is not installed, dies or hangs. */
+/* Draws into a file, whose extension chooses the format: .svg, .pdf or .png. The file is either the
+ * old one or the complete new one. WT_UNAVAILABLE when gnuplot is not installed, dies or hangs. */
 WT_API wt_status wt_figure_write(wt_context *context, const wt_figure *figure, const char *path);
 /* WT_USAGE unless wt_figure_write would take the extension: to be asked before long work. */
 WT_API wt_status wt_figure_check_path(wt_context *context, const char *path);
@@ -98,8 +98,8 @@ typedef struct wt_report_summary {
 
 /* Measures all claims on the store of that path and writes what it says as one page to `output`,
  * "report.html", and its figures into a folder beside it, "report-figures": a .svg, .pdf and .csv
- * each, and a .ini for every sweep that was run. The page comes last, and every file is whole or
- * not there. *findings are the caller's to free; NULL = not wanted. */
+ * each, and a .ini for every sweep that was run. The page comes last, and every file is complete
+ * or not there. *findings are the caller's to free; NULL = not wanted. */
 WT_API wt_status wt_report_write(wt_context *context, const char *store, const char *output,
                                  wt_findings **findings, wt_report_summary *out);
 

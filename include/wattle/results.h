@@ -1,5 +1,5 @@
-/* The cells of a store as tables: a row a setting and x, with its repetitions as a number and its
- * 95% interval.
+/* The cells of a store as tables: one row per setting and x, which gives the mean or rate of its
+ * repetitions with a 95% interval.
  *
  *     wt_table_query query;
  *     WT_INIT(wt_table_query, &query);

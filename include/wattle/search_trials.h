@@ -1,5 +1,5 @@
-/* How many samples tell which bits explain the labels, whatever the learner: trials over lengths T
- * and numbers of samples m, what `wattle search` does without a file.
+/* How many samples determine which bits explain the labels, whatever the learner: trials over
+ * lengths T and numbers of samples m, what `wattle search` does without a file.
  *
  *     wt_search_options options;
  *     wt_search_trials *table;
@@ -44,7 +44,7 @@ WT_API void wt_search_options_init(wt_search_options *options, size_t size);
 
 typedef struct wt_search_trials wt_search_trials;
 
-/* Trials run side by side, one a thread. When the context is cancelled those in hand are finished,
+/* Trials run side by side, one per thread. When the context is cancelled those begun are finished,
  * unless it is cancelled twice; *out is then NULL and the finished ones are in the output. */
 WT_API wt_status wt_search_trials_run(wt_context *context, const wt_search_options *options,
                                       wt_search_trials **out);

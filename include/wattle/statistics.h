@@ -42,7 +42,7 @@ typedef struct wt_affine_fit {
 
 /* Least squares with the x taken as chosen, not drawn. From six points on the intervals are by a
  * deterministic bootstrap of residuals, each over sqrt(1 - leverage), and the quantiles of
- * Student's ratio (b* - b)/se*; with fewer, of which it would have too little to draw from, they
+ * Student's ratio (b* - b)/se*; with fewer, too few to resample, they
  * are Student's own with n - 2 degrees of freedom. WT_USAGE with fewer than three points, two
  * different f(x), or values that are not finite; x above 0 for log, not below for sqrt. */
 WT_API wt_status wt_affine_fit_compute(wt_context *context, wt_growth growth, const double *x,
@@ -53,7 +53,7 @@ WT_API wt_status wt_affine_fit_compute(wt_context *context, wt_growth growth, co
 #define WT_MIN_EXPONENT (-2.0)
 #define WT_MAX_EXPONENT 3.0
 /* The p within these at which y = a + b (x^p - 1)/p with b >= 0 fits the points best, where p = 0
- * stands for log x: 0, 1/2 and 1 are the three growths, and what is between tells which one is
+ * stands for log x: 0, 1/2 and 1 are the three growths, and a value between them shows which is
  * nearest. A y that does not grow gives the least p. NaN with fewer than three different x, an x
  * that is not above 0 or a y that is not finite. */
 WT_API double wt_growth_exponent(const double *x, const double *y, size_t count);

@@ -1,4 +1,4 @@
-/* Stores: files of results, one row a cell.
+/* Stores: files of results, one row per cell.
  *
  * A cell is a pure function (experiment, parameters, seed) -> metrics. Its name is a SHA-256 of
  * these and of the version of the experiment's results, so that a sweep knows what it has done.
@@ -36,7 +36,7 @@ typedef struct wt_record {
     size_t size;            /* WT_SIZED(wt_record) */
     const char *hash;       /* 64 hexadecimal digits */
     const char *experiment; /* "curve" */
-    const char *parameters; /* one JSON object; "rep", a whole number, tells repetitions apart */
+    const char *parameters; /* one JSON object; "rep", a whole number, counts repetitions */
     int64_t seed;
     int64_t result_version;
     bool failed;
@@ -56,22 +56,23 @@ typedef enum wt_store_mode {
                              wants to store waits while a walk is under way */
     WT_STORE_MODE_WRITE,  /* must exist; one writer at a time */
     WT_STORE_MODE_CREATE, /* the same, and made when it is not there */
-    WT_STORE_MODE_COPY    /* read, and all is copied when it is opened, in memory or to a temporary
-                             file: a walk may take its time, as it holds nobody up */
+    WT_STORE_MODE_COPY    /* read, and all is copied when it is opened, to memory or a temporary
+                             file: a long walk does not block writers */
 } wt_store_mode;
 
 /* WT_NO_INPUT when there is no such file, WT_DATA when it is no store, damaged or of a later
  * format, WT_CANNOT_CREATE when it cannot be made or another process writes to it. A file that is
  * no store is never changed. Where another process has locked the file, this and the calls below
- * wait until it lets go, with a remark after some seconds, or until the context is cancelled. A
- * process has a store open once at a time: to close a file drops the locks the process has on it.
+ * wait until the lock is released, with a remark after some seconds, or until the context is
+ * cancelled. A process has a store open once at a time: to close a file drops the locks the process
+ * has on it.
  */
 WT_API wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mode,
                                wt_store **out);
 /* Accepts NULL. What was put and not committed is dropped. */
 WT_API void wt_store_free(wt_store *store);
 
-/* The path of the store as sentences show it. */
+/* The path of the store, escaped as wt_show does for messages. */
 WT_API const char *wt_store_path(const wt_store *store);
 
 /* Called with one record after the other; a status other than WT_OK ends the walk with it. */
@@ -87,13 +88,14 @@ WT_API wt_status wt_store_walk(wt_context *context, wt_store *store, const char 
 WT_API wt_status wt_store_hold(wt_context *context, wt_store *store);
 WT_API void wt_store_let_go(wt_store *store);
 
-/* Facts about the store itself, in the order they were written: kind "format" (its number),
+/* Notes about the store itself, in the order they were written: kind "format" (its number),
  * "experiment" (a meaning: name, result version, parameters), "command" (a command line that wrote
  * to it) and "sweep" (the keys and grids of a specification that was run). */
-typedef wt_status (*wt_about_fn)(void *user, const char *kind, const char *text);
-WT_API wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user);
+typedef wt_status (*wt_note_fn)(void *user, const char *kind, const char *text);
+WT_API wt_status wt_store_walk_notes(wt_context *context, wt_store *store, wt_note_fn take,
+                                     void *user);
 
-/* Notes a fact of kind "command" or "sweep", unless it is there; to be committed. */
+/* Adds a note of kind "command" or "sweep", unless it is there; to be committed. */
 WT_API wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind,
                                const char *text);
 
@@ -106,7 +108,7 @@ WT_API wt_status wt_record_hash(wt_context *context, const wt_record *record,
 WT_API wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *record);
 WT_API wt_status wt_store_commit(wt_context *context, wt_store *store);
 /* Drops what was put since the last commit. */
-WT_API void wt_store_drop(wt_store *store);
+WT_API void wt_store_rollback(wt_store *store);
 
 /* How many cells there are. */
 typedef struct wt_store_count {
@@ -117,10 +119,10 @@ typedef struct wt_store_count {
 WT_API wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out);
 
 typedef enum wt_export_format {
-    WT_EXPORT_FORMAT_CSV,       /* a column a parameter and metric */
+    WT_EXPORT_FORMAT_CSV,       /* one column per parameter and metric */
     WT_EXPORT_FORMAT_JSON,      /* {"cells": [..]}, all of a cell */
     WT_EXPORT_FORMAT_LIST_JSON, /* the same without metrics, versions and times */
-    WT_EXPORT_FORMAT_LIST       /* a line a cell, fit for a terminal */
+    WT_EXPORT_FORMAT_LIST       /* one line per cell, safe for a terminal */
 } wt_export_format;
 
 typedef struct wt_export_options {
@@ -128,15 +130,15 @@ typedef struct wt_export_options {
     wt_export_format format;
     const char *experiment; /* NULL = cells of all */
     bool failed_only;
-    const char *path;   /* of the file that the table becomes; NULL = it is to be poured */
-    const char *folder; /* where a large table that is to be poured waits */
+    const char *path; /* of the file that the table becomes; NULL = none: wt_output_walk reads it */
+    const char *folder; /* for the temporary file of a large table without a path */
 } wt_export_options;
-/* CSV of all cells, to be poured; /tmp. */
+/* CSV of all cells, no path, temporary files in /tmp. */
 WT_API void wt_export_options_init(wt_export_options *options, size_t size);
 
 /* The cells of a store at one moment as a table, in the order of their hashes. *out has all of it:
- * wt_output_commit makes it the file, wt_output_pour hands it over where there is no path, and
- * without either nothing was written. docs/formats.md lists columns and keys. */
+ * wt_output_commit makes it the file, wt_output_walk reads it where there is no path, and
+ * without either nothing is written. docs/formats.md lists columns and keys. */
 WT_API wt_status wt_store_export(wt_context *context, wt_store *store,
                                  const wt_export_options *options, wt_output **out);
 

@@ -2,20 +2,19 @@
  * not computed again, so that a sweep may be stopped at any moment, widened, or spread over
  * machines.
  *
- *     wt_spec *spec;
+ *     wt_sweep_spec *spec;
  *     wt_plan *plan;
  *     wt_store *store;
  *     wt_plan_count count = WT_SIZED(wt_plan_count);
  *     wt_sweep_options options;
  *     wt_sweep_report report = WT_SIZED(wt_sweep_report);
  *     WT_INIT(wt_sweep_options, &options);
- *     wt_spec_parse(context, "experiment=curve target=mean-power:2 n=16:512:x2 reps=10", &spec);
- *     wt_plan_make(context, spec, (wt_shard){0, 1}, &plan);
- *     wt_store_open(context, "results.db", WT_STORE_MODE_CREATE, &store);
- *     wt_plan_compare(context, plan, store, &count);
+ *     wt_sweep_spec_parse(context, "experiment=curve target=mean-power:2 n=16:512:x2 reps=10",
+ * &spec); wt_plan_new(context, spec, (wt_shard){0, 1}, &plan); wt_store_open(context, "results.db",
+ * WT_STORE_MODE_CREATE, &store); wt_plan_compare(context, plan, store, &count);
  *     wt_sweep_run(context, plan, store, &options, &report);
  *
- * docs/sweeps.md tells of experiments and grids. */
+ * docs/sweeps.md describes experiments and grids. */
 #ifndef WATTLE_SWEEP_H
 #define WATTLE_SWEEP_H
 
@@ -27,16 +26,17 @@ extern "C" {
 
 /* What a sweep is to do: keys and grids. Keys are `experiment`, the parameters of that experiment,
  * `seed` (a grid) and `reps` (a number). */
-typedef struct wt_spec wt_spec;
+typedef struct wt_sweep_spec wt_sweep_spec;
 
 /* A file with a section [sweep] and a line "key = grid" each. WT_CONFIG with file, line and reason
  * when it makes no sense. */
-WT_API wt_status wt_spec_load(wt_context *context, const char *path, wt_spec **out);
-/* "key=grid" words with blanks between them; "" will do, to be set. */
-WT_API wt_status wt_spec_parse(wt_context *context, const char *text, wt_spec **out);
+WT_API wt_status wt_sweep_spec_load(wt_context *context, const char *path, wt_sweep_spec **out);
+/* "key=grid" words with blanks between them; "" gives an empty one, to be set. */
+WT_API wt_status wt_sweep_spec_parse(wt_context *context, const char *text, wt_sweep_spec **out);
 /* "key=grid" in place of what was there, or beside it. WT_USAGE when it is not of that form. */
-WT_API wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment);
-WT_API void wt_spec_free(wt_spec *spec);
+WT_API wt_status wt_sweep_spec_set(wt_context *context, wt_sweep_spec *spec,
+                                   const char *assignment);
+WT_API void wt_sweep_spec_free(wt_sweep_spec *spec);
 
 /* The cells of a sweep, and which of them are wanted. A cell is computed together with others that
  * it shares work with, its group. */
@@ -49,10 +49,10 @@ typedef struct wt_shard {
 } wt_shard;
 
 /* All cells that the specification describes, every one wanted. */
-WT_API wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard,
-                              wt_plan **out);
+WT_API wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+                             wt_plan **out);
 /* The cells of the store that failed. */
-WT_API wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan **out);
+WT_API wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out);
 WT_API void wt_plan_free(wt_plan *plan);
 WT_API size_t wt_plan_cells(const wt_plan *plan);
 
@@ -67,7 +67,7 @@ typedef struct wt_plan_count {
 WT_API wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store,
                                  wt_plan_count *out);
 
-/* What the wanted cells take, about; NaN = not known. */
+/* An estimate of what the wanted cells take; NaN = not known. */
 typedef struct wt_plan_cost {
     size_t size;
     double seconds;
@@ -76,7 +76,7 @@ typedef struct wt_plan_cost {
 /* `rate`: as wt_sweep_rate measures it. 0 workers are as many as the context has threads. */
 WT_API wt_status wt_plan_estimate(wt_context *context, const wt_plan *plan, size_t workers,
                                   double rate, wt_plan_cost *out);
-/* Flops a second of one thread of this machine, on a large product of matrices. */
+/* Flops per second of one thread of this machine, on a large product of matrices. */
 WT_API wt_status wt_sweep_rate(wt_context *context, double *out);
 
 /* The texts are noted in the store with the cells; NULL = none. */
@@ -96,9 +96,9 @@ typedef struct wt_sweep_report {
 } wt_sweep_report;
 
 /* Computes the wanted cells. WT_OK also when cells failed: the report counts them. WT_INTERRUPTED
- * after a cancel, when the groups in hand are finished and kept; when the context is cancelled
- * twice they are left. The report is filled then too. The progress callback is called by any of the
- * workers, one at a time. */
+ * after a cancel, when the groups that were begun are finished and kept; when the context is
+ * cancelled twice they are dropped. The report is filled then too. The progress callback is called
+ * by any of the workers, one at a time. */
 WT_API wt_status wt_sweep_run(wt_context *context, wt_plan *plan, wt_store *store,
                               const wt_sweep_options *options, wt_sweep_report *report);
 

@@ -1,5 +1,5 @@
-/* Words and numbers: strict parsing, grids, formatting of bytes and times, nearest words; text of
- * others, made fit for a terminal, a sentence, a shell or a spreadsheet. */
+/* Words and numbers: strict parsing, grids, formatting of bytes and times, edit distance; escaping
+ * of foreign text for a terminal, an error message, a shell or a spreadsheet. */
 #ifndef WATTLE_TEXT_H
 #define WATTLE_TEXT_H
 
@@ -33,13 +33,13 @@ WT_API void wt_utf8_trim(char *text);
 
 #define WT_SHOWN_CHARACTER 20
 /* The character at the start of the text into shown[WT_SHOWN_CHARACTER]: itself, or \xNN for each
- * of its bytes where a terminal would obey it (C0, DEL, C1, ends of lines, turns of direction) or
+ * of its bytes where a terminal would obey it (C0, DEL, C1, ends of lines, changes of direction) or
  * nobody would see it, or where it is not UTF-8. Returns the bytes it takes in the text, 1 or more.
  */
 WT_API size_t wt_show_character(const char *text, size_t bytes, char *shown);
-/* All of the text so, into out[size], cut at a whole character where it does not fit. Text that was
- * shown once stays as it is. Returns the bytes written, without the 0. wt_fail and wt_remark do it
- * to every sentence, the command to all it prints. */
+/* The whole text in this way, into out[size], cut at a whole character where it does not fit. Text
+ * that was shown once stays as it is. Returns the bytes written, without the 0. wt_fail and
+ * wt_remark do it to every sentence, the command to all it prints. */
 WT_API size_t wt_show(const char *text, char *out, size_t size);
 
 /* Insertions, deletions and replacements that turn a into b. */
@@ -53,7 +53,8 @@ WT_API const char *wt_quote(const char *text, char *out, size_t size);
 
 /* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would
  * compute it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it
- * starts with a quote of its own, else "". Who reads a text drops one ' at its start. */
+ * starts with a quote of its own, else "". A reader of such a file drops one ' at the start of a
+ * text. */
 WT_API const char *wt_csv_lead(const char *text);
 
 /* The word as a POSIX shell reads it back, in single quotes where it needs them, into out[size],

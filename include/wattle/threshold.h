@@ -13,8 +13,8 @@
  * All trials may be kept in a CSV file (docs/formats.md), and a search that finds some there goes
  * on from them. Used so (examples/threshold.c is the whole program):
  *
- *     wt_threshold_setting setting;
- *     WT_INIT(wt_threshold_setting, &setting);
+ *     wt_threshold_spec setting;
+ *     WT_INIT(wt_threshold_spec, &setting);
  *     setting.lengths = (const size_t[]){8, 16, 32};
  *     setting.length_count = 3;
  *     wt_threshold *threshold;
@@ -33,12 +33,12 @@
 extern "C" {
 #endif
 
-typedef struct wt_threshold_setting {
+typedef struct wt_threshold_spec {
     size_t size;
-    const wt_train_setting *train; /* a trial: length, samples, seed and to_end are not read; no
+    const wt_train_spec *train; /* a trial: length, samples, seed and to_end are not read; no
                                       relevant positions and no online samples may be given. NULL =
                                       the published recipe with 5 restarts */
-    const size_t *lengths;         /* (length_count), increasing */
+    const size_t *lengths;      /* (length_count), increasing */
     size_t length_count;
     size_t low, high, resolution;
     size_t trials;   /* at an m */
@@ -46,11 +46,11 @@ typedef struct wt_threshold_setting {
     bool all_trials; /* run them all, though it is decided whether the rate is met */
     size_t around;
     uint64_t seed;
-} wt_threshold_setting;
+} wt_threshold_spec;
 
 /* What `wattle threshold` takes: m from 10 to 200 by 5, 40 trials at a rate of 0.8, 2 around. No
  * lengths: they are to be set. */
-WT_API void wt_threshold_setting_init(wt_threshold_setting *setting, size_t size);
+WT_API void wt_threshold_spec_init(wt_threshold_spec *setting, size_t size);
 
 /* A search. One thread of calls at a time. */
 typedef struct wt_threshold wt_threshold;
@@ -58,7 +58,7 @@ typedef struct wt_threshold wt_threshold;
 /* Checks the setting. With a path (NULL = none) the trials that are there already are read; a file
  * that is no table, or one of another setting or seed, is WT_DATA; one that another search has
  * open, in this process or another, WT_CANNOT_CREATE. */
-WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
+WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *setting,
                                    const char *path, wt_threshold **out);
 WT_API void wt_threshold_free(wt_threshold *threshold);
 
@@ -96,7 +96,7 @@ enum { WT_THRESHOLD_GROWTHS = 3 };
 
 typedef struct wt_threshold_summary {
     size_t size;
-    wt_threshold_point *points; /* one a length */
+    wt_threshold_point *points; /* one per length */
     size_t point_count;
     wt_threshold_cell *cells; /* by length and m */
     size_t cell_count;

@@ -5,8 +5,8 @@
  * passes `success`. Everything is keyed by the setting's seed: the same setting gives the same bits
  * for every number of threads, in one go or stopped and resumed.
  *
- *     wt_train_setting setting;
- *     WT_INIT(wt_train_setting, &setting);
+ *     wt_train_spec setting;
+ *     WT_INIT(wt_train_spec, &setting);
  *     setting.task = "and:2";
  *     setting.length = 30;
  *     wt_trainer *trainer;
@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-typedef struct wt_train_setting {
+typedef struct wt_train_spec {
     size_t size; /* of this struct, as the caller knows it */
 
     const char *task;       /* the function, as wt_boolean_new reads it */
@@ -55,7 +55,7 @@ typedef struct wt_train_setting {
     double success;   /* accuracy of a validation that must be passed, in (0, 1]; 1 = met */
     double settle;    /* a run ends once it has settled, see below; 0 = never */
     size_t restarts;  /* runs at most */
-    double loss_mark; /* the first step with a smaller loss is told */
+    double loss_mark; /* the first step with a smaller loss is reported: mark_step */
     uint64_t seed;
 
     bool fixed_positions; /* of the network: the positional table stays as drawn */
@@ -63,17 +63,17 @@ typedef struct wt_train_setting {
     bool decoupled;       /* the decay is taken from the parameters, times the rate, instead */
     bool to_end;          /* go on after a success */
     bool hasty;           /* a validation ends as soon as it can neither succeed nor be the best */
-} wt_train_setting;
+} wt_train_spec;
 
 /* The published recipe: and:3 of 300 bits, 100 samples, Adam at 1e-3 with decay 1e-4 and clip 1,
  * 1000 steps, a validation on 10^4 samples every 10, success above 0.99, one run. */
-WT_API void wt_train_setting_init(wt_train_setting *setting, size_t size);
+WT_API void wt_train_spec_init(wt_train_spec *setting, size_t size);
 /* Its members by name: what `wattle train` takes as options and the experiment `train` as keys. */
 WT_API const wt_field *wt_train_fields(size_t *count);
 
 /* Settled: at a validation, the second half of the run's steps has lowered the training loss by
- * less than `settle` times its fall below ln 2, what a coin costs. So twice the steps gain next to
- * nothing, whatever the rate of the steps. A loss that never was below ln 2 has not settled; a
+ * less than `settle` times its fall below ln 2, the loss of guessing. So twice the steps gain next
+ * to nothing, whatever the rate of the steps. A loss that never was below ln 2 has not settled; a
  * plateau after a small fall passes for the end once it is half of the run. It needs a training set
  * and no dropout: the loss of a step is then that of the set, at the step's beginning. */
 
@@ -93,7 +93,7 @@ typedef struct wt_trainer wt_trainer;
 
 /* Checks the setting, draws task, training set and start. WT_MISSED when every one of 1000 training
  * sets was ambiguous. */
-WT_API wt_status wt_trainer_new(wt_context *context, const wt_train_setting *setting,
+WT_API wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting,
                                 wt_trainer **out);
 WT_API void wt_trainer_free(wt_trainer *trainer);
 
@@ -105,7 +105,7 @@ WT_API bool wt_trainer_ended(const wt_trainer *trainer);
  * the run that one more restart would have had. A state saved after that is of no setting. */
 WT_API void wt_trainer_restart(wt_trainer *trainer);
 
-/* What a validation saw. */
+/* What a validation measured. */
 typedef struct wt_train_point {
     size_t run, step;
     double loss, train_accuracy; /* of the last step's batch, with dropout */
@@ -136,8 +136,8 @@ WT_API const float *wt_trainer_parameters(const wt_trainer *trainer);
 WT_API const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer);
 
 /* A whole trial, with this seed in place of the setting's. */
-WT_API wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *setting,
-                                      uint64_t seed, wt_train_result *out);
+WT_API wt_status wt_train_run(wt_context *context, const wt_train_spec *setting, uint64_t seed,
+                              wt_train_result *out);
 
 /* The state in a file, so that a run can be resumed with the same bits: parameters, Adam's moments,
  * step, history, and the setting. Loading is WT_DATA when the file is of another setting or shape,

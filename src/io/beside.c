@@ -124,7 +124,7 @@ wt_status wt_beside_temporary(wt_context *context, const char *target, char **pa
     return WT_OK;
 }
 
-struct wt_hold {
+struct wt_lock {
     int file;
     char *path;
 };
@@ -160,8 +160,8 @@ static wt_status fail_hold(wt_context *context, const char *target, const char *
                    wt_quote(path, beside, sizeof beside), strerror(reason));
 }
 
-wt_status wt_hold_open(wt_context *context, const char *target, wt_hold **out) {
-    wt_hold *hold = NULL;
+wt_status wt_lock_open(wt_context *context, const char *target, wt_lock **out) {
+    wt_lock *hold = NULL;
     char *real = NULL, *name;
     wt_status status;
     *out = NULL;
@@ -180,11 +180,11 @@ wt_status wt_hold_open(wt_context *context, const char *target, wt_hold **out) {
     hold = NULL;
 done:
     free(real);
-    wt_hold_free(hold);
+    wt_lock_free(hold);
     return status;
 }
 
-void wt_hold_free(wt_hold *hold) {
+void wt_lock_free(wt_lock *hold) {
     if (hold == NULL)
         return;
     if (hold->file >= 0) {

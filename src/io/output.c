@@ -261,7 +261,7 @@ wt_status wt_output_status(const wt_output *output) {
     return output->status;
 }
 
-wt_status wt_output_pour(wt_output *output, wt_output_block_fn take, void *user) {
+wt_status wt_output_walk(wt_output *output, wt_output_block_fn take, void *user) {
     uint64_t at = 0;
     wt_status status;
     WT_TRY(output->status);
@@ -334,7 +334,7 @@ void wt_output_free(wt_output *output) {
     wt_release(output);
 }
 
-wt_status wt_output_try(wt_context *context, const char *path) {
+wt_status wt_output_check(wt_context *context, const char *path) {
     wt_output *output = NULL;
     wt_status status = path == NULL ? WT_OK : wt_output_open(context, path, &output);
     wt_output_free(output);

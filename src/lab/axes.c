@@ -131,29 +131,30 @@ static void sort_once(wt_axis_values *axis) {
 }
 
 /* The values the specification gives, or the usual ones. */
-static wt_status read_axis(wt_context *context, const wt_spec *spec, const wt_field *parameter,
-                           wt_axis_values *out) {
-    const wt_spec_entry *entry = wt_spec_find(spec, parameter->name);
-    const wt_spec_entry *other = wt_spec_find(spec, wt_field_option(parameter));
+static wt_status read_axis(wt_context *context, const wt_sweep_spec *spec,
+                           const wt_field *parameter, wt_axis_values *out) {
+    const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, parameter->name);
+    const wt_sweep_spec_entry *other = wt_sweep_spec_find(spec, wt_field_option(parameter));
     if (entry != NULL && other != NULL && entry != other)
-        return wt_spec_fail(context, spec, other, "is '%s', which is given too", parameter->name);
+        return wt_sweep_spec_fail(context, spec, other, "is '%s', which is given too",
+                                  parameter->name);
     entry = entry != NULL ? entry : other;
     const char *text = entry != NULL ? entry->text : parameter->fallback;
     if (text == NULL)
-        return wt_spec_fail(context, spec, NULL, "'%s' must be given: %s", parameter->name,
-                            parameter->help);
+        return wt_sweep_spec_fail(context, spec, NULL, "'%s' must be given: %s", parameter->name,
+                                  parameter->help);
     wt_status status = parse(context, parameter, text, out);
     if (status != WT_USAGE)
         return status;
-    return wt_spec_fail(context, spec, entry, "%s", wt_context_message(context));
+    return wt_sweep_spec_fail(context, spec, entry, "%s", wt_context_message(context));
 }
 
-static wt_status read_reps(wt_context *context, const wt_spec *spec, wt_axes *out) {
-    const wt_spec_entry *entry = wt_spec_find(spec, "reps");
+static wt_status read_reps(wt_context *context, const wt_sweep_spec *spec, wt_axes *out) {
+    const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, "reps");
     uint64_t reps = out->experiment->reps;
     if (entry != NULL && (!wt_unsigned_parse(entry->text, &reps) || reps == 0 || reps > MOST_REPS))
-        return wt_spec_fail(context, spec, entry, "'%s' is not a whole number of 1 to %d",
-                            entry->text, MOST_REPS);
+        return wt_sweep_spec_fail(context, spec, entry, "'%s' is not a whole number of 1 to %d",
+                                  entry->text, MOST_REPS);
     out->reps = (size_t)reps;
     return WT_OK;
 }
@@ -167,8 +168,8 @@ static const char *key_at(const wt_experiment *experiment, size_t index) {
     return index - own < sizeof common / sizeof *common ? common[index - own] : NULL;
 }
 
-static wt_status check_key(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
-                           const wt_experiment *experiment) {
+static wt_status check_key(wt_context *context, const wt_sweep_spec *spec,
+                           const wt_sweep_spec_entry *entry, const wt_experiment *experiment) {
     const char *nearest = NULL, *name;
     if (wt_field_find(experiment->parameters, experiment->parameter_count, entry->key) != NULL)
         return WT_OK;
@@ -183,16 +184,17 @@ static wt_status check_key(wt_context *context, const wt_spec *spec, const wt_sp
         }
     }
     if (nearest != NULL)
-        return wt_spec_fail(context, spec, entry, "'%s' has no such parameter; did you mean '%s'?",
-                            experiment->name, nearest);
-    return wt_spec_fail(context, spec, entry,
-                        "'%s' has no such parameter; 'wattle sweep experiments' lists them",
-                        experiment->name);
+        return wt_sweep_spec_fail(context, spec, entry,
+                                  "'%s' has no such parameter; did you mean '%s'?",
+                                  experiment->name, nearest);
+    return wt_sweep_spec_fail(context, spec, entry,
+                              "'%s' has no such parameter; 'wattle sweep experiments' lists them",
+                              experiment->name);
 }
 
-static wt_status find_experiment(wt_context *context, const wt_spec *spec,
+static wt_status find_experiment(wt_context *context, const wt_sweep_spec *spec,
                                  const wt_experiment **out) {
-    const wt_spec_entry *entry = wt_spec_find(spec, "experiment");
+    const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, "experiment");
     char names[512] = "";
     size_t used = 0;
     const wt_experiment *one;
@@ -200,14 +202,15 @@ static wt_status find_experiment(wt_context *context, const wt_spec *spec,
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
                                  one->name);
     if (entry == NULL)
-        return wt_spec_fail(context, spec, NULL, "'experiment' must be given: one of %s", names);
+        return wt_sweep_spec_fail(context, spec, NULL, "'experiment' must be given: one of %s",
+                                  names);
     *out = wt_experiment_find(entry->text);
     if (*out == NULL)
-        return wt_spec_fail(context, spec, entry, "'%s' is none of %s", entry->text, names);
+        return wt_sweep_spec_fail(context, spec, entry, "'%s' is none of %s", entry->text, names);
     return WT_OK;
 }
 
-wt_status wt_axes_read(wt_context *context, const wt_spec *spec, wt_axes *out) {
+wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *out) {
     wt_status status;
     *out = (wt_axes){0};
     WT_TRY(find_experiment(context, spec, &out->experiment));

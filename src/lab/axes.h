@@ -20,7 +20,7 @@ typedef struct wt_axes {
 
 /* Every key must be known (else the sentence offers the nearest one) and every value make sense.
  * To be freed in any case. */
-wt_status wt_axes_read(wt_context *context, const wt_spec *spec, wt_axes *out);
+wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *out);
 void wt_axes_free(wt_axes *axes);
 
 #endif

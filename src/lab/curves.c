@@ -317,7 +317,7 @@ wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_c
     curves->size_count = options.size_count;
     work.curves = curves;
     WT_TRY(prepare(context, &work));
-    WT_TRY(wt_output_try(context, options.output));
+    WT_TRY(wt_output_check(context, options.output));
     work.engine.total = (double)(work.variant_count * curves->reps);
     WT_TRY(wt_engine_open(&work.engine));
     status = wt_engine_run(&work.engine, work.variant_count * curves->reps, run_cell, &work);

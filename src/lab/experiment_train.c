@@ -8,7 +8,7 @@
 
 /* A cell: the setting of a trial, and what `train` alone has beside it. */
 typedef struct {
-    wt_train_setting train; /* first, as its fields have it */
+    wt_train_spec train; /* first, as its fields have it */
     size_t test_samples, gap_starts;
     double dim_ratio;
 } cell;
@@ -79,16 +79,16 @@ static const char *const metrics[TRAIN_METRICS] = {[M_SUCCESS] = "success",
 /* The cell that the values of a threshold, or of a whole trial, describe. */
 static cell cell_of(const wt_field *fields, size_t count, const wt_value *values) {
     cell out = {.gap_starts = 1};
-    WT_INIT(wt_train_setting, &out.train);
+    WT_INIT(wt_train_spec, &out.train);
     wt_fields_set(fields, count, values, &out);
     return out;
 }
 
 /* Dropouts by name, and what a head or a perceptron does not have. */
-static void settle_network(wt_train_setting *setting) {
+static void settle_network(wt_train_spec *setting) {
     bool transformer = strcmp(setting->model, "transformer") == 0;
     bool head = strcmp(setting->model, "head") == 0;
-    wt_train_setting_settle(setting);
+    wt_train_spec_settle(setting);
     setting->dropout = 0; /* said by the three */
     if (head)
         setting->embedding_dropout = setting->block_dropout = 0;
@@ -110,7 +110,7 @@ static size_t dim_of(const cell *one) {
  * task on one sample will do, as there may be many cells. */
 static wt_status check_recipe(wt_context *context, const cell *one) {
     wt_trainer *trainer = NULL;
-    wt_train_setting setting = one->train;
+    wt_train_spec setting = one->train;
     setting.dim = dim_of(one);
     setting.keep_ambiguous = true;
     setting.samples = 1;
@@ -161,7 +161,7 @@ done:
 #define SETTLED_STEPS 1000.0
 
 static wt_cost cost_of(const cell *one, double samples, double steps) {
-    const wt_train_setting *setting = &one->train;
+    const wt_train_spec *setting = &one->train;
     double d = (double)dim_of(one), n = (double)setting->length + 1, tail = 54 * d * d;
     double heads = fmax(1, (double)setting->heads);
     double absorbed = samples * (12 * n * d * heads + 18 * d * d + tail);
@@ -205,7 +205,7 @@ static wt_status run_threshold(wt_context *context, const wt_trial *trial, doubl
     cell one = cell_of(threshold_fields, THRESHOLD_FIELDS, trial->values);
     wt_train_result result = WT_SIZED(wt_train_result);
     one.train.hasty = true;
-    wt_status status = wt_train_setting_run(context, &one.train, wt_trial_seed(trial), &result);
+    wt_status status = wt_train_run(context, &one.train, wt_trial_seed(trial), &result);
     if (status == WT_OK)
         fill_result(&result, out);
     return status;

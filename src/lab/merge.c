@@ -94,7 +94,7 @@ wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_merge_report", out, sizeof *out));
     WT_TRY(wt_store_hold(context, from));
-    status = wt_store_about(context, from, add_fact, &work);
+    status = wt_store_walk_notes(context, from, add_fact, &work);
     if (status == WT_OK)
         status = wt_store_walk(context, from, NULL, add_cell, &work);
     wt_store_let_go(from);
@@ -103,6 +103,6 @@ wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
     wt_sized_write(out, &report, sizeof report);
 done:
     if (status != WT_OK)
-        wt_store_drop(store);
+        wt_store_rollback(store);
     return status;
 }

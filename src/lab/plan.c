@@ -11,7 +11,7 @@
 /* The settings of a sweep: one value a parameter, made canonical; equal ones once. */
 typedef struct {
     wt_context *context;
-    const wt_spec *spec;
+    const wt_sweep_spec *spec;
     const wt_axes *axes;
     size_t grouped; /* place of the grouped parameter; the number of parameters = none */
     wt_value *values;
@@ -41,7 +41,8 @@ static wt_status settle(const settings *all, wt_value *values) {
         return status;
     char reason[WT_MESSAGE_BYTES];
     snprintf(reason, sizeof reason, "%s", wt_context_message(all->context));
-    return wt_spec_fail(all->context, all->spec, wt_spec_blame(all->spec, reason), "%s", reason);
+    return wt_sweep_spec_fail(all->context, all->spec, wt_sweep_spec_blame(all->spec, reason), "%s",
+                              reason);
 }
 
 /* A name and where it came from, to find equal settings. */
@@ -104,8 +105,8 @@ static wt_status make_settings(settings *all) {
     for (size_t i = 0; i < width; i++)
         if (!wt_multiply(all->count, axis_count(all, i), &all->count) ||
             all->count > WT_PLAN_MOST) {
-            status = wt_spec_fail(all->context, all->spec, NULL, "asks for more than %d cells",
-                                  WT_PLAN_MOST);
+            status = wt_sweep_spec_fail(all->context, all->spec, NULL,
+                                        "asks for more than %d cells", WT_PLAN_MOST);
             goto done;
         }
     WT_TRY(WT_NEW(all->context, &all->values, all->count * width, "settings"));
@@ -201,8 +202,8 @@ static wt_status make_all(settings *all, wt_axes *axes) {
     if (!wt_multiply(all->count, axes->seeds.count, &all->groups) ||
         !wt_multiply(all->groups, axes->reps, &all->groups) ||
         !wt_multiply(all->groups, all->size_count, &all->cells) || all->cells > WT_PLAN_MOST) {
-        status =
-            wt_spec_fail(context, all->spec, NULL, "asks for more than %d cells", WT_PLAN_MOST);
+        status = wt_sweep_spec_fail(context, all->spec, NULL, "asks for more than %d cells",
+                                    WT_PLAN_MOST);
         goto done;
     }
     WT_TRY(WT_NEW_ZERO(context, &all->sizes, all->size_count, "sizes"));
@@ -212,12 +213,13 @@ done:
     return status;
 }
 
-static wt_status fill(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan *out) {
+static wt_status fill(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+                      wt_plan *out) {
     settings all = {.context = context, .spec = spec, .axes = &out->axes};
     wt_status status = make_all(&all, &out->axes);
     out->values = all.values;
     WT_TRY(status);
-    WT_TRY(wt_spec_line(context, spec, &out->sweep));
+    WT_TRY(wt_sweep_spec_line(context, spec, &out->sweep));
     WT_TRY(wt_plan_reserve(context, out, all.groups, all.cells));
     WT_TRY(add_groups(context, &all, shard, out));
     WT_TRY(wt_plan_chain(context, out));
@@ -226,7 +228,8 @@ done:
     return status;
 }
 
-wt_status wt_plan_make(wt_context *context, const wt_spec *spec, wt_shard shard, wt_plan **out) {
+wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+                      wt_plan **out) {
     wt_status status;
     *out = NULL;
     if (shard.index >= shard.count)
@@ -242,7 +245,7 @@ done:
     return status;
 }
 
-wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
+wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
                        wt_status (*take)(void *user, const char *hash), void *user) {
     wt_axes axes = {0};
     settings all = {.context = context, .spec = spec, .axes = &axes};

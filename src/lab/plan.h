@@ -38,7 +38,7 @@ struct wt_plan {
 
 /* Calls `take` with the name of one cell after the other that the specification describes; a plan
  * of them is not made. */
-wt_status wt_plan_walk(wt_context *context, const wt_spec *spec,
+wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
                        wt_status (*take)(void *user, const char *hash), void *user);
 typedef wt_status (*wt_meaning_fn)(wt_context *context, wt_store *store, const char *experiment,
                                    const char *meaning);

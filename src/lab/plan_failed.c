@@ -178,7 +178,7 @@ done:
     return status;
 }
 
-wt_status wt_plan_failed(wt_context *context, wt_store *store, wt_plan **out) {
+wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out) {
     wt_plan *made = NULL;
     gathering all = {.context = context, .store = store};
     const wt_experiment *one;

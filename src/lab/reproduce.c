@@ -276,15 +276,15 @@ static wt_status check_words(wt_context *context, const char *scale, const char 
 
 static wt_status make_plan(wt_context *context, const wt_reproduction_sweep *one, uint64_t seed,
                            wt_plan **out) {
-    wt_spec *spec = NULL;
+    wt_sweep_spec *spec = NULL;
     char seeds[32];
     wt_status status;
     snprintf(seeds, sizeof seeds, "seed=%" PRIu64, seed);
-    WT_TRY(wt_spec_parse(context, one->sweep, &spec));
-    WT_TRY(wt_spec_set(context, spec, seeds));
-    WT_TRY(wt_plan_make(context, spec, (wt_shard){0, 1}, out));
+    WT_TRY(wt_sweep_spec_parse(context, one->sweep, &spec));
+    WT_TRY(wt_sweep_spec_set(context, spec, seeds));
+    WT_TRY(wt_plan_new(context, spec, (wt_shard){0, 1}, out));
 done:
-    wt_spec_free(spec);
+    wt_sweep_spec_free(spec);
     return status;
 }
 
@@ -394,7 +394,7 @@ wt_status wt_reproduction_run(wt_context *context, wt_reproduction *reproduction
     WT_INIT(wt_sweep_options, &options);
     WT_TRY(wt_sized_read(context, "wt_sweep_options", given, &options, sizeof options));
     WT_TRY(wt_sized_check(context, "wt_reproduction_report", out, sizeof report));
-    WT_TRY(wt_store_about(context, store, check_command, &wanted));
+    WT_TRY(wt_store_walk_notes(context, store, check_command, &wanted));
     WT_TRY(spell_command(context, reproduction, folder, &command));
     WT_TRY(compare(context, reproduction, store, &report));
     options.command = command;

@@ -311,7 +311,7 @@ static wt_status read_store(wt_context *context, wt_store *store, wt_results *ou
         return status;
     WT_TRY(reserve(context, store, out));
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
-    WT_TRY(wt_store_about(context, store, take_about, &load));
+    WT_TRY(wt_store_walk_notes(context, store, take_about, &load));
 done:
     wt_store_let_go(store);
     return status;

@@ -174,7 +174,7 @@ wt_status wt_search_trials_run(wt_context *context, const wt_search_options *giv
     WT_INIT(wt_search_options, &options);
     WT_TRY(wt_sized_read(context, "wt_search_options", given, &options, sizeof options));
     WT_TRY(check(context, &options));
-    WT_TRY(wt_output_try(context, options.output));
+    WT_TRY(wt_output_check(context, options.output));
     WT_TRY(make_table(context, &options, &table));
     work.table = table;
     work.engine.total = (double)(table->lengths * table->trials);

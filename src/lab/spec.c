@@ -14,7 +14,7 @@
 /* A file on its way through the parser, which asks for a line at a time. */
 typedef struct {
     wt_context *context;
-    wt_spec *spec;
+    wt_sweep_spec *spec;
     const char *text;
     size_t at, bytes;
     int line;
@@ -22,7 +22,7 @@ typedef struct {
     wt_status status; /* of the first failure; its sentence is on the context */
 } reading;
 
-const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key) {
+const wt_sweep_spec_entry *wt_sweep_spec_find(const wt_sweep_spec *spec, const char *key) {
     for (size_t i = 0; i < spec->count; i++)
         if (strcmp(spec->entries[i].key, key) == 0)
             return &spec->entries[i];
@@ -40,10 +40,10 @@ static bool has_word(const char *sentence, const char *word) {
     return false;
 }
 
-const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence) {
-    const wt_spec_entry *found = NULL;
+const wt_sweep_spec_entry *wt_sweep_spec_blame(const wt_sweep_spec *spec, const char *sentence) {
+    const wt_sweep_spec_entry *found = NULL;
     for (size_t i = 0; i < spec->count; i++) {
-        const wt_spec_entry *entry = &spec->entries[i];
+        const wt_sweep_spec_entry *entry = &spec->entries[i];
         if (has_word(sentence, entry->key) &&
             (found == NULL || (found->line > 0 && entry->line == 0)))
             found = entry;
@@ -51,8 +51,8 @@ const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence) {
     return found;
 }
 
-wt_status wt_spec_fail(wt_context *context, const wt_spec *spec, const wt_spec_entry *entry,
-                       const char *format, ...) {
+wt_status wt_sweep_spec_fail(wt_context *context, const wt_sweep_spec *spec,
+                             const wt_sweep_spec_entry *entry, const char *format, ...) {
     char reason[WT_MESSAGE_BYTES], key[WT_QUOTED_BYTES] = "";
     va_list values;
     va_start(values, format);
@@ -98,13 +98,13 @@ static char *next_line(char *out, int room, void *stream) {
     return out;
 }
 
-static wt_status add(wt_context *context, wt_spec *spec, const char *key, const char *text,
+static wt_status add(wt_context *context, wt_sweep_spec *spec, const char *key, const char *text,
                      int line) {
     wt_status status;
     if (spec->count == WT_SPEC_MOST)
         return wt_fail(context, WT_CONFIG, "a sweep of more than %d keys", WT_SPEC_MOST);
-    wt_spec_entry *entry = &spec->entries[spec->count];
-    *entry = (wt_spec_entry){.line = line};
+    wt_sweep_spec_entry *entry = &spec->entries[spec->count];
+    *entry = (wt_sweep_spec_entry){.line = line};
     WT_TRY(wt_copy_text(context, &entry->key, key, "a key"));
     WT_TRY(wt_copy_text(context, &entry->text, text, "a value"));
     spec->count++;
@@ -128,7 +128,7 @@ static wt_status take_pair(reading *file, const char *section, const char *key, 
     }
     file->seen_section = true;
     wt_quote(key, shown, sizeof shown);
-    const wt_spec_entry *before = wt_spec_find(file->spec, key);
+    const wt_sweep_spec_entry *before = wt_sweep_spec_find(file->spec, key);
     if (before != NULL) { /* an indented line too: the parser reads it as more of the last key */
         snprintf(reason, sizeof reason, "'%s' is given again, after line %d", shown, before->line);
         return refuse_line(file, reason);
@@ -164,7 +164,7 @@ static wt_status parse(reading *file) {
     return WT_OK;
 }
 
-static wt_status read_file(wt_context *context, const char *path, wt_spec *out) {
+static wt_status read_file(wt_context *context, const char *path, wt_sweep_spec *out) {
     wt_source source = {.file = -1};
     char *text = NULL;
     wt_status status;
@@ -186,21 +186,22 @@ done:
 }
 
 /* An empty specification filled by `fill`. */
-static wt_status make(wt_context *context, const char *from, wt_spec **out,
-                      wt_status (*fill)(wt_context *context, const char *from, wt_spec *spec)) {
+static wt_status make(wt_context *context, const char *from, wt_sweep_spec **out,
+                      wt_status (*fill)(wt_context *context, const char *from,
+                                        wt_sweep_spec *spec)) {
     wt_status status;
     *out = NULL;
     WT_TRY(WT_NEW_ZERO(context, out, 1, "a sweep"));
     WT_TRY(fill(context, from, *out));
 done:
     if (status != WT_OK) {
-        wt_spec_free(*out);
+        wt_sweep_spec_free(*out);
         *out = NULL;
     }
     return status;
 }
 
-wt_status wt_spec_load(wt_context *context, const char *path, wt_spec **out) {
+wt_status wt_sweep_spec_load(wt_context *context, const char *path, wt_sweep_spec **out) {
     return make(context, path, out, read_file);
 }
 
@@ -219,7 +220,7 @@ static size_t value_length(const char *text) {
     return length;
 }
 
-static wt_status read_line(wt_context *context, const char *line, wt_spec *spec) {
+static wt_status read_line(wt_context *context, const char *line, wt_sweep_spec *spec) {
     char *text = NULL;
     wt_status status;
     WT_TRY(wt_copy_text(context, &text, line, "a sweep"));
@@ -230,7 +231,7 @@ static wt_status read_line(wt_context *context, const char *line, wt_spec *spec)
         size_t whole = key + 1 + value_length(at + key + 1);
         char *next = at + whole + (at[whole] == ' ');
         at[whole] = '\0';
-        WT_TRY(wt_spec_set(context, spec, at));
+        WT_TRY(wt_sweep_spec_set(context, spec, at));
         at = next;
     }
 done:
@@ -238,15 +239,15 @@ done:
     return status;
 }
 
-wt_status wt_spec_add_line(wt_context *context, wt_spec *spec, const char *line) {
+wt_status wt_sweep_spec_add_line(wt_context *context, wt_sweep_spec *spec, const char *line) {
     return read_line(context, line, spec);
 }
 
-wt_status wt_spec_parse(wt_context *context, const char *text, wt_spec **out) {
+wt_status wt_sweep_spec_parse(wt_context *context, const char *text, wt_sweep_spec **out) {
     return make(context, text, out, read_line);
 }
 
-wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment) {
+wt_status wt_sweep_spec_set(wt_context *context, wt_sweep_spec *spec, const char *assignment) {
     const char *equals = strchr(assignment, '=');
     char *key = NULL;
     wt_status status;
@@ -254,7 +255,7 @@ wt_status wt_spec_set(wt_context *context, wt_spec *spec, const char *assignment
         return wt_fail(context, WT_USAGE, "--set: '%s' is not of the form key=grid", assignment);
     WT_TRY(wt_copy_text(context, &key, assignment, "a key"));
     key[equals - assignment] = '\0';
-    wt_spec_entry *entry = NULL;
+    wt_sweep_spec_entry *entry = NULL;
     for (size_t i = 0; i < spec->count; i++)
         if (strcmp(spec->entries[i].key, key) == 0)
             entry = &spec->entries[i];
@@ -272,7 +273,7 @@ done:
     return status;
 }
 
-wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out) {
+wt_status wt_sweep_spec_line(wt_context *context, const wt_sweep_spec *spec, char **out) {
     size_t bytes = 1, used = 0;
     for (size_t i = 0; i < spec->count; i++)
         bytes += strlen(spec->entries[i].key) + strlen(spec->entries[i].text) + 2;
@@ -283,7 +284,7 @@ wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out) {
     return status;
 }
 
-void wt_spec_free(wt_spec *spec) {
+void wt_sweep_spec_free(wt_sweep_spec *spec) {
     if (spec == NULL)
         return;
     for (size_t i = 0; i < spec->count; i++) {

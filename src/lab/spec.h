@@ -9,36 +9,36 @@
 
 enum { WT_SPEC_MOST = 64, WT_SPEC_PLACE = 320 };
 
-typedef struct wt_spec_entry {
+typedef struct wt_sweep_spec_entry {
     char *key, *text;
     int line; /* in the file; 0 = set by an option */
-} wt_spec_entry;
+} wt_sweep_spec_entry;
 
-struct wt_spec {
+struct wt_sweep_spec {
     char *path; /* as sentences show it; NULL = no file */
-    wt_spec_entry entries[WT_SPEC_MOST];
+    wt_sweep_spec_entry entries[WT_SPEC_MOST];
     size_t count;
 };
 
-/* Sets all words of "experiment=curve n=16:512:x2 ..", as wt_spec_line gives them: values may have
- * blanks in them. What was read before a failure stays. */
-wt_status wt_spec_add_line(wt_context *context, wt_spec *spec, const char *line);
+/* Sets all words of "experiment=curve n=16:512:x2 ..", as wt_sweep_spec_line gives them: values may
+ * have blanks in them. What was read before a failure stays. */
+wt_status wt_sweep_spec_add_line(wt_context *context, wt_sweep_spec *spec, const char *line);
 
 /* "experiment=curve n=16:512:x2 ..": all there is, in one line; to be released. */
-wt_status wt_spec_line(wt_context *context, const wt_spec *spec, char **out);
+wt_status wt_sweep_spec_line(wt_context *context, const wt_sweep_spec *spec, char **out);
 
 /* NULL when the key is not there. */
-const wt_spec_entry *wt_spec_find(const wt_spec *spec, const char *key);
+const wt_sweep_spec_entry *wt_sweep_spec_find(const wt_sweep_spec *spec, const char *key);
 
 /* The entry that a sentence about a whole setting is about: the first whose key is a word of it,
  * those set by an option before those of the file. NULL when there is none. */
-const wt_spec_entry *wt_spec_blame(const wt_spec *spec, const char *sentence);
+const wt_sweep_spec_entry *wt_sweep_spec_blame(const wt_sweep_spec *spec, const char *sentence);
 
 /* WT_CONFIG or WT_USAGE, led in by where the entry stands: "spec.ini: line 3: n: ..". Without an
  * entry, by the file alone. */
-__attribute__((format(printf, 4, 5))) wt_status wt_spec_fail(wt_context *context,
-                                                             const wt_spec *spec,
-                                                             const wt_spec_entry *entry,
-                                                             const char *format, ...);
+__attribute__((format(printf, 4, 5))) wt_status wt_sweep_spec_fail(wt_context *context,
+                                                                   const wt_sweep_spec *spec,
+                                                                   const wt_sweep_spec_entry *entry,
+                                                                   const char *format, ...);
 
 #endif

@@ -306,7 +306,7 @@ done:
 void wt_store_free(wt_store *store) {
     if (store == NULL)
         return;
-    wt_store_drop(store);
+    wt_store_rollback(store);
     sqlite3_finalize(store->get);
     sqlite3_finalize(store->put);
     sqlite3_close(store->base);
@@ -329,7 +329,7 @@ wt_status wt_store_begin(wt_context *context, wt_store *store) {
     return status;
 }
 
-void wt_store_drop(wt_store *store) {
+void wt_store_rollback(wt_store *store) {
     if (store->changing)
         (void)sqlite3_exec(store->base, "ROLLBACK", NULL, NULL, NULL);
     store->changing = false;
@@ -345,7 +345,7 @@ wt_status wt_store_commit(wt_context *context, wt_store *store) {
     else
         status = wt_store_execute(context, store, "COMMIT");
     if (status != WT_OK)
-        wt_store_drop(store);
+        wt_store_rollback(store);
     store->changing = false;
     return status;
 }

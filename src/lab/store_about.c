@@ -25,7 +25,7 @@ done:
     return status;
 }
 
-wt_status wt_store_about(wt_context *context, wt_store *store, wt_about_fn take, void *user) {
+wt_status wt_store_walk_notes(wt_context *context, wt_store *store, wt_note_fn take, void *user) {
     sqlite3_stmt *statement = NULL;
     char *spelled = NULL;
     int step = SQLITE_DONE;
@@ -68,7 +68,7 @@ wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, 
 done:
     sqlite3_finalize(statement);
     if (status != WT_OK)
-        wt_store_drop(store);
+        wt_store_rollback(store);
     return status;
 }
 
@@ -99,13 +99,13 @@ static wt_status check_meaning(void *user, const char *kind, const char *text) {
 wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
                          const char *meaning) {
     declaration wanted = {context, store, experiment, meaning, false};
-    return wt_store_about(context, store, check_meaning, &wanted);
+    return wt_store_walk_notes(context, store, check_meaning, &wanted);
 }
 
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
                            const char *meaning) {
     declaration wanted = {context, store, experiment, meaning, false};
-    wt_status status = wt_store_about(context, store, check_meaning, &wanted);
+    wt_status status = wt_store_walk_notes(context, store, check_meaning, &wanted);
     if (status != WT_OK || wanted.known)
         return status;
     return wt_store_note(context, store, "experiment", meaning);

@@ -314,7 +314,7 @@ done:
         sqlite3_clear_bindings(store->put);
     }
     if (status != WT_OK)
-        wt_store_drop(store);
+        wt_store_rollback(store);
     return status;
 }
 

@@ -10,15 +10,15 @@
 /* ---- the setting ------------------------------------------------------------------------------
  */
 
-static const wt_threshold_setting defaults = {
+static const wt_threshold_spec defaults = {
     .low = 10, .high = 200, .resolution = 5, .trials = 40, .rate = 0.8, .around = 2};
 
-void wt_threshold_setting_init(wt_threshold_setting *setting, size_t size) {
+void wt_threshold_spec_init(wt_threshold_spec *setting, size_t size) {
     setting->size = size;
     wt_sized_write(setting, &defaults, sizeof defaults);
 }
 
-static wt_status check(wt_context *context, const wt_threshold_setting *setting) {
+static wt_status check(wt_context *context, const wt_threshold_spec *setting) {
     if (setting->low == 0 || setting->low > setting->high)
         return wt_fail(context, WT_USAGE,
                        "the range of samples must be lo:hi with 1 <= lo <= hi, not %zu:%zu",
@@ -44,21 +44,20 @@ static wt_status check(wt_context *context, const wt_threshold_setting *setting)
 }
 
 /* The setting, checked, with lengths and texts of its own. */
-static wt_status copy_setting(wt_context *context, const wt_threshold_setting *setting,
+static wt_status copy_setting(wt_context *context, const wt_threshold_spec *setting,
                               const char *path, wt_threshold *out) {
-    wt_train_setting *train = &out->train;
+    wt_train_spec *train = &out->train;
     const char **texts[WT_THRESHOLD_TEXTS] = {&train->task, &train->model, &train->activation,
                                               &train->balls, &out->path};
     wt_status status;
     out->setting = defaults;
     out->path = path;
-    WT_INIT(wt_train_setting, train);
+    WT_INIT(wt_train_spec, train);
     train->restarts = 5;
-    WT_TRY(wt_sized_read(context, "wt_threshold_setting", setting, &out->setting,
-                         sizeof out->setting));
+    WT_TRY(
+        wt_sized_read(context, "wt_threshold_spec", setting, &out->setting, sizeof out->setting));
     if (out->setting.train != NULL)
-        WT_TRY(
-            wt_sized_read(context, "wt_train_setting", out->setting.train, train, sizeof *train));
+        WT_TRY(wt_sized_read(context, "wt_train_spec", out->setting.train, train, sizeof *train));
     out->setting.train = train;
     WT_TRY(check(context, &out->setting));
     WT_TRY(WT_NEW(context, &out->lengths, out->setting.length_count, "lengths"));
@@ -69,7 +68,7 @@ static wt_status copy_setting(wt_context *context, const wt_threshold_setting *s
             WT_TRY(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
             *texts[i] = out->texts[i];
         }
-    wt_train_setting_settle(train);
+    wt_train_spec_settle(train);
     train->hasty = true; /* success is all that is asked */
     train->to_end = false;
 done:
@@ -77,9 +76,9 @@ done:
 }
 
 /* A wrong option is told before hours of work: the shortest task, with samples enough. */
-static wt_status try_first(wt_context *context, const wt_threshold_setting *setting) {
+static wt_status try_first(wt_context *context, const wt_threshold_spec *setting) {
     wt_trainer *trainer = NULL;
-    wt_train_setting first = *setting->train;
+    wt_train_spec first = *setting->train;
     first.length = setting->lengths[0];
     first.samples = setting->high;
     first.keep_ambiguous = true;
@@ -88,8 +87,8 @@ static wt_status try_first(wt_context *context, const wt_threshold_setting *sett
     return status;
 }
 
-wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *setting,
-                            const char *path, wt_threshold **out) {
+wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *setting, const char *path,
+                            wt_threshold **out) {
     wt_threshold *made = NULL;
     wt_status status;
     *out = NULL;
@@ -98,7 +97,7 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_setting *set
     WT_TRY(try_first(context, &made->setting));
     made->key = wt_threshold_key(&made->setting);
     if (path != NULL) {
-        WT_TRY(wt_hold_open(context, path, &made->hold));
+        WT_TRY(wt_lock_open(context, path, &made->hold));
         WT_TRY(wt_threshold_read(context, made, path));
     }
     *out = made;
@@ -113,7 +112,7 @@ void wt_threshold_free(wt_threshold *threshold) {
         return;
     for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
         wt_release(threshold->texts[i]);
-    wt_hold_free(threshold->hold);
+    wt_lock_free(threshold->hold);
     wt_release(threshold->lengths);
     wt_release(threshold->rows);
     wt_release(threshold->tallies);
@@ -207,7 +206,7 @@ typedef enum { OPEN, MET, NOT_MET } verdict;
 /* Whether the m meets the rate: as soon as the trials that are left cannot change it, or when all
  * are done. */
 static verdict judge(const wt_threshold *threshold, size_t length, size_t samples) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t successes, trials;
     size_t need = (size_t)ceil(setting->rate * (double)setting->trials * (1 - 1e-12));
     wt_threshold_count(threshold, length, samples, &successes, &trials);
@@ -218,16 +217,16 @@ static verdict judge(const wt_threshold *threshold, size_t length, size_t sample
     return trials - successes > setting->trials - need ? NOT_MET : OPEN;
 }
 
-static size_t grid_points(const wt_threshold_setting *setting) {
+static size_t grid_points(const wt_threshold_spec *setting) {
     return (setting->high - setting->low) / setting->resolution + 1;
 }
 
-static size_t grid_at(const wt_threshold_setting *setting, size_t index) {
+static size_t grid_at(const wt_threshold_spec *setting, size_t index) {
     return setting->low + index * setting->resolution;
 }
 
 /* The index-th m on both sides of the threshold; 0 outside the grid. */
-static size_t neighbour(const wt_threshold_setting *setting, size_t below, size_t index) {
+static size_t neighbour(const wt_threshold_spec *setting, size_t below, size_t index) {
     size_t step = index / 2, points = grid_points(setting);
     bool up = index % 2 == 1;
     if (up ? below + 1 + step >= points : step > below || below == SIZE_MAX)
@@ -236,7 +235,7 @@ static size_t neighbour(const wt_threshold_setting *setting, size_t below, size_
 }
 
 size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t nearest = 0;
     for (size_t i = 0; i < threshold->tally_count; i++) {
         const wt_threshold_tally *tally = &threshold->tallies[i];
@@ -252,7 +251,7 @@ size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t a
  * there on that is known to meet the rate, as all larger ones that are known; past the grid when
  * there is none. */
 static void bracket(const wt_threshold *threshold, size_t length, size_t *low, size_t *high) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t points = grid_points(setting), m = 0;
     *low = 0;
     *high = points;
@@ -281,7 +280,7 @@ static size_t half_done(const wt_threshold *threshold, size_t length, size_t cri
 /* Luck at small m may have raised the fitted rates above the rate: then the next m below all that
  * were tried; 0 when that is not so, or the grid ends. */
 static size_t below_all(const wt_threshold *threshold, size_t length) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t first = wt_threshold_tried(threshold, length, 0), successes, trials, won = 0, run = 0;
     /* the isotonic fit begins with the least of the rates of all m up to one */
     for (size_t m = first; m != 0; m = wt_threshold_tried(threshold, length, m)) {
@@ -295,7 +294,7 @@ static size_t below_all(const wt_threshold *threshold, size_t length) {
 }
 
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t points = grid_points(setting), low, high;
     size_t around = setting->around < points ? setting->around : points; /* no more are there */
     bracket(threshold, length, &low, &high);
@@ -314,7 +313,7 @@ size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *c
 }
 
 double wt_threshold_left(const wt_threshold *threshold, size_t length) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t low, high, sizes = 0, points = grid_points(setting);
     bracket(threshold, length, &low, &high);
     size_t middle = low < high ? low + (high - low) / 2 : high < points ? high : points - 1;

@@ -44,8 +44,8 @@ static const wt_field *field_named(const char *name) {
     return wt_field_find(fields, count, name);
 }
 
-uint64_t wt_threshold_key(const wt_threshold_setting *setting) {
-    const wt_train_setting *train = setting->train;
+uint64_t wt_threshold_key(const wt_threshold_spec *setting) {
+    const wt_train_spec *train = setting->train;
     uint64_t hash = hash_text(0xcbf29ce484222325u, "1|");
     char text[WT_FIELD_TEXT];
     for (size_t i = 0; i < sizeof keyed / sizeof *keyed; i++) {
@@ -70,8 +70,8 @@ static void add_word(char *out, size_t bytes, size_t *used, const char *name, co
 }
 
 /* Writes what fits and returns the bytes it takes. */
-static size_t write_words(const wt_threshold_setting *setting, char *out, size_t bytes) {
-    const wt_train_setting *train = setting->train;
+static size_t write_words(const wt_threshold_spec *setting, char *out, size_t bytes) {
+    const wt_train_spec *train = setting->train;
     size_t used = 0;
     char text[WT_FIELD_TEXT];
     add_word(out, bytes, &used, "task", train->task);
@@ -86,7 +86,7 @@ static size_t write_words(const wt_threshold_setting *setting, char *out, size_t
     return used + 1;
 }
 
-wt_status wt_threshold_words(wt_context *context, const wt_threshold_setting *setting, char **out) {
+wt_status wt_threshold_words(wt_context *context, const wt_threshold_spec *setting, char **out) {
     char none[1];
     size_t bytes = write_words(setting, none, sizeof none);
     wt_status status = WT_NEW(context, out, bytes, "a setting");

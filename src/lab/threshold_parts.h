@@ -20,8 +20,8 @@ typedef struct wt_threshold_tally {
 enum { WT_THRESHOLD_TEXTS = 5 };
 
 struct wt_threshold {
-    wt_threshold_setting setting; /* its lengths and texts are copies, its trial is the next */
-    wt_train_setting train;
+    wt_threshold_spec setting; /* its lengths and texts are copies, its trial is the next */
+    wt_train_spec train;
     uint64_t key; /* of what a trial depends on, beside T, m and its number */
     wt_threshold_row *rows;
     size_t count, room;
@@ -29,16 +29,16 @@ struct wt_threshold {
     size_t tally_count, tally_room;
     wt_slots by_row, by_size; /* rows and tallies, to be found */
     const char *path;         /* NULL = none */
-    wt_hold *hold;            /* on the path: rows of another run would be lost */
+    wt_lock *hold;            /* on the path: rows of another run would be lost */
     size_t *lengths;
     char *texts[WT_THRESHOLD_TEXTS];
 };
 
 /* Names what a trial depends on, beside T, m and its number. */
-uint64_t wt_threshold_key(const wt_threshold_setting *setting);
+uint64_t wt_threshold_key(const wt_threshold_spec *setting);
 
 /* The same in words: "task=and:3 probability=0 .. seed=0"; to be released. */
-wt_status wt_threshold_words(wt_context *context, const wt_threshold_setting *setting, char **out);
+wt_status wt_threshold_words(wt_context *context, const wt_threshold_spec *setting, char **out);
 
 #define WT_THRESHOLD_DIFFERENCE 320
 /* What two settings in words differ in: "steps: 500 there, 1000 here; seed: ..", cut where it does

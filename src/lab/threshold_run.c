@@ -70,11 +70,10 @@ static wt_status run_job(void *user, wt_context *context, size_t unit) {
     rounds *all = user;
     outcome found = {.all = all, .mine = &all->jobs[unit], .result = WT_SIZED(wt_train_result)};
     const wt_threshold_row *row = &found.mine->row;
-    wt_train_setting setting = all->threshold->train;
+    wt_train_spec setting = all->threshold->train;
     setting.length = row->length;
     setting.samples = row->samples;
-    wt_status status =
-        wt_train_setting_run(context, &setting, seed_of(all->threshold, row), &found.result);
+    wt_status status = wt_train_run(context, &setting, seed_of(all->threshold, row), &found.result);
     return status != WT_OK ? status
                            : wt_engine_keep(&all->engine, keep, &found, 1,
                                             (double)row->length * (double)row->samples);
@@ -82,7 +81,7 @@ static wt_status run_job(void *user, wt_context *context, size_t unit) {
 
 /* The trials this length wants next, behind those of the others. */
 static void add_jobs(rounds *all, size_t length) {
-    const wt_threshold_setting *setting = &all->threshold->setting;
+    const wt_threshold_spec *setting = &all->threshold->setting;
     size_t critical, added = 0, most = setting->all_trials ? setting->trials : BLOCK;
     size_t samples = wt_threshold_next(all->threshold, length, &critical);
     for (size_t trial = 0; samples > 0 && trial < setting->trials && added < most; trial++)
@@ -94,7 +93,7 @@ static void add_jobs(rounds *all, size_t length) {
 }
 
 static wt_status run_round(rounds *all) {
-    const wt_threshold_setting *setting = &all->threshold->setting;
+    const wt_threshold_spec *setting = &all->threshold->setting;
     wt_status status, collected;
     all->count = all->taken = 0;
     all->engine.cost = all->engine.paid;
@@ -117,7 +116,7 @@ static wt_status save(void *user) {
 }
 
 wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     rounds all = {.threshold = threshold,
                   .engine = {.context = context, .what = "trials"},
                   .next_save =

@@ -21,7 +21,7 @@ static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold
 }
 
 static void find_critical(const wt_threshold *threshold, wt_threshold_point *point) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     wt_threshold_next(threshold, point->length, &point->critical);
     point->censoring = point->critical == 0              ? WT_CENSORING_ABOVE
                        : point->critical == setting->low ? WT_CENSORING_BELOW
@@ -93,7 +93,7 @@ done:
 
 wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *threshold,
                                  wt_threshold_summary *out) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     wt_threshold_summary found = {0};
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_threshold_summary", out, sizeof found));

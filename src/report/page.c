@@ -188,7 +188,7 @@ wt_status wt_report_write(wt_context *context, const char *store, const char *ou
     if (findings != NULL)
         *findings = NULL;
     WT_TRY(wt_sized_check(context, "wt_report_summary", out, sizeof *out));
-    WT_TRY(wt_output_try(context, output)); /* before the folder of figures is made */
+    WT_TRY(wt_output_check(context, output)); /* before the folder of figures is made */
     WT_TRY(wt_findings_want(context, &results));
     WT_TRY(wt_charts_want(context, &results));
     WT_TRY(wt_results_read_file(context, store, &results));

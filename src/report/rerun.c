@@ -82,25 +82,25 @@ size_t wt_rerun_numbers(wt_script *out, const wt_least_numbers *numbers) {
     return numbers->count + numbers->more;
 }
 
-static bool fits_line(const wt_spec_entry *entry) {
+static bool fits_line(const wt_sweep_spec_entry *entry) {
     return strlen(entry->key) + strlen(" = ") + strlen(entry->text) <= WT_SPEC_LINE;
 }
 
 /* What is no sweep of ours any more is written as far as it can be read. */
 static void each_entry(wt_script *out, const char *sweep,
-                       void (*take)(wt_script *out, const wt_spec_entry *entry)) {
-    wt_spec *spec;
-    wt_status status = wt_spec_parse(out->context, "", &spec);
+                       void (*take)(wt_script *out, const wt_sweep_spec_entry *entry)) {
+    wt_sweep_spec *spec;
+    wt_status status = wt_sweep_spec_parse(out->context, "", &spec);
     if (status == WT_OK)
-        status = wt_spec_add_line(out->context, spec, sweep);
+        status = wt_sweep_spec_add_line(out->context, spec, sweep);
     if (status == WT_MEMORY)
         out->status = WT_MEMORY;
     for (size_t i = 0; spec != NULL && i < spec->count; i++)
         take(out, &spec->entries[i]);
-    wt_spec_free(spec);
+    wt_sweep_spec_free(spec);
 }
 
-static void add_line(wt_script *out, const wt_spec_entry *entry) {
+static void add_line(wt_script *out, const wt_sweep_spec_entry *entry) {
     if (fits_line(entry))
         wt_script_add(out, "%s = %s\n", entry->key, entry->text);
     else
@@ -112,7 +112,7 @@ void wt_rerun_spec(wt_script *out, const char *sweep) {
     each_entry(out, sweep, add_line);
 }
 
-static void add_word(wt_script *out, const wt_spec_entry *entry) {
+static void add_word(wt_script *out, const wt_sweep_spec_entry *entry) {
     if (fits_line(entry))
         return;
     wt_script_add(out, " --set %s=", entry->key);
@@ -147,14 +147,14 @@ static wt_status note_cell(void *user, const char *hash) {
 wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
                          uint32_t number, uint32_t *out) {
     making work = {results, number, out};
-    wt_spec *spec = NULL;
+    wt_sweep_spec *spec = NULL;
     wt_status status;
     if (results->count == 0)
         return WT_OK;
-    WT_TRY(wt_spec_parse(context, sweep, &spec));
+    WT_TRY(wt_sweep_spec_parse(context, sweep, &spec));
     WT_TRY(wt_plan_walk(context, spec, note_cell, &work));
 done:
-    wt_spec_free(spec);
+    wt_sweep_spec_free(spec);
     /* A sweep of another version is none of ours; anything else is a failure. */
     return status == WT_USAGE || status == WT_CONFIG || status == WT_DATA ? WT_OK : status;
 }

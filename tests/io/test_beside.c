@@ -30,10 +30,10 @@ static int write_target(wt_context *context, const char *path, int ready, int to
 }
 
 static int hold_target(wt_context *context, const char *path, int ready, int told) {
-    wt_hold *hold = NULL;
-    bool fine = wt_hold_open(context, path, &hold) == WT_OK && write(ready, "r", 1) == 1;
+    wt_lock *hold = NULL;
+    bool fine = wt_lock_open(context, path, &hold) == WT_OK && write(ready, "r", 1) == 1;
     fine = finish(told, fine) == 0;
-    wt_hold_free(hold);
+    wt_lock_free(hold);
     return fine ? 0 : 1;
 }
 
@@ -92,7 +92,7 @@ static void what_the_dead_left_is_removed(void **state) {
     assert_int_equal(files_left(), 3);
     write_now(*state, file_path("other")); /* another target's are none of its business */
     assert_int_equal(files_left(), 4);
-    CHECK_OK(*state, wt_output_try(*state, target)); /* before the work is early enough */
+    CHECK_OK(*state, wt_output_check(*state, target)); /* before the work is early enough */
     assert_int_equal(files_left(), 1);
     works[0] = start(*state, write_target, target);
     end(&works[0], true);
@@ -146,11 +146,11 @@ static void links_are_left_alone(void **state) {
 }
 
 static void one_at_a_time(void **state) {
-    wt_hold *hold, *again;
+    wt_lock *hold, *again;
     files_clear();
     char *target = strdup(file_path("target"));
-    CHECK_OK(*state, wt_hold_open(*state, target, &hold));
-    CHECK_FAILS(*state, wt_hold_open(*state, target, &again), WT_CANNOT_CREATE,
+    CHECK_OK(*state, wt_lock_open(*state, target, &hold));
+    CHECK_FAILS(*state, wt_lock_open(*state, target, &again), WT_CANNOT_CREATE,
                 "target: another run is writing to it");
     assert_null(again);
     /* by whatever name */
@@ -158,34 +158,34 @@ static void one_at_a_time(void **state) {
     snprintf(folder, sizeof folder, "%s", test_directory);
     char line[256];
     snprintf(line, sizeof line, "%s/../%s/target", folder, strrchr(folder, '/') + 1);
-    CHECK_FAILS(*state, wt_hold_open(*state, line, &again), WT_CANNOT_CREATE, "another run");
+    CHECK_FAILS(*state, wt_lock_open(*state, line, &again), WT_CANNOT_CREATE, "another run");
     write_now(*state, target);
     assert_int_equal(symlink("target", file_path("link")), 0);
-    CHECK_FAILS(*state, wt_hold_open(*state, file_path("link"), &again), WT_CANNOT_CREATE,
+    CHECK_FAILS(*state, wt_lock_open(*state, file_path("link"), &again), WT_CANNOT_CREATE,
                 "another run");
-    wt_hold *other;
-    CHECK_OK(*state, wt_hold_open(*state, file_path("other"), &other));
-    wt_hold_free(other);
-    wt_hold_free(hold);
+    wt_lock *other;
+    CHECK_OK(*state, wt_lock_open(*state, file_path("other"), &other));
+    wt_lock_free(other);
+    wt_lock_free(hold);
     assert_int_equal(files_left(), 2); /* the target and the link to it */
-    CHECK_OK(*state, wt_hold_open(*state, target, &hold));
-    wt_hold_free(hold);
-    wt_hold_free(NULL);
-    CHECK_FAILS(*state, wt_hold_open(*state, file_path("none/target"), &hold), WT_CANNOT_CREATE,
+    CHECK_OK(*state, wt_lock_open(*state, target, &hold));
+    wt_lock_free(hold);
+    wt_lock_free(NULL);
+    CHECK_FAILS(*state, wt_lock_open(*state, file_path("none/target"), &hold), WT_CANNOT_CREATE,
                 "No such file");
     free(target);
 }
 
 static void a_killed_run_holds_nothing(void **state) {
-    wt_hold *hold;
+    wt_lock *hold;
     files_clear();
     char *target = strdup(file_path("target"));
     worker work = start(*state, hold_target, target);
-    CHECK_FAILS(*state, wt_hold_open(*state, target, &hold), WT_CANNOT_CREATE, "another run");
+    CHECK_FAILS(*state, wt_lock_open(*state, target, &hold), WT_CANNOT_CREATE, "another run");
     end(&work, true);
     assert_int_equal(files_left(), 1);
-    CHECK_OK(*state, wt_hold_open(*state, target, &hold));
-    wt_hold_free(hold);
+    CHECK_OK(*state, wt_lock_open(*state, target, &hold));
+    wt_lock_free(hold);
     assert_int_equal(files_left(), 0);
     work = start(*state, hold_target, target);
     end(&work, false);

@@ -259,7 +259,7 @@ static wt_status spool_bytes(wt_context *context, const char *directory, size_t 
         WT_TRY(wt_output_write(output, &byte, 1));
     }
     assert_int_equal(files_left(), 0); /* it has no name */
-    WT_TRY(wt_output_pour(output, take_block, out));
+    WT_TRY(wt_output_walk(output, take_block, out));
 done:
     wt_output_free(output);
     return status;

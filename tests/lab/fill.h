@@ -54,19 +54,19 @@ done:
 /* The sweep as words, "experiment=curve", "n=16:1024:x2" and so on. */
 static inline wt_status fill_store(wt_context *context, const char *path, char *const *words,
                                    size_t count) {
-    wt_spec *sweep = NULL;
+    wt_sweep_spec *sweep = NULL;
     wt_plan *plan = NULL;
     wt_store *store = NULL;
     char *meaning = NULL, *line = NULL;
     wt_status status;
-    WT_TRY(wt_spec_parse(context, "", &sweep));
+    WT_TRY(wt_sweep_spec_parse(context, "", &sweep));
     for (size_t i = 0; i < count; i++)
-        WT_TRY(wt_spec_set(context, sweep, words[i]));
-    WT_TRY(wt_plan_make(context, sweep, (wt_shard){0, 1}, &plan));
+        WT_TRY(wt_sweep_spec_set(context, sweep, words[i]));
+    WT_TRY(wt_plan_new(context, sweep, (wt_shard){0, 1}, &plan));
     WT_TRY(wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_cell_meaning(context, plan->axes.experiment, &meaning));
     WT_TRY(wt_store_declare(context, store, plan->axes.experiment->name, meaning));
-    WT_TRY(wt_spec_line(context, sweep, &line));
+    WT_TRY(wt_sweep_spec_line(context, sweep, &line));
     WT_TRY(wt_store_note(context, store, "sweep", line));
     for (size_t g = 0; g < plan->group_count; g++)
         for (size_t i = 0; i < plan->groups[g].trial.count; i++)
@@ -77,7 +77,7 @@ done:
     wt_release(line);
     wt_store_free(store);
     wt_plan_free(plan);
-    wt_spec_free(sweep);
+    wt_sweep_spec_free(sweep);
     return status;
 }
 

@@ -37,36 +37,36 @@ static const struct {
       "fixed-length=20"}},
 };
 
-static void read_keys(wt_context *context, const char *const *keys, wt_spec **out) {
-    CHECK_OK(context, wt_spec_parse(context, "", out));
+static void read_keys(wt_context *context, const char *const *keys, wt_sweep_spec **out) {
+    CHECK_OK(context, wt_sweep_spec_parse(context, "", out));
     for (size_t i = 0; i < MOST_KEYS && keys[i] != NULL; i++)
-        CHECK_OK(context, wt_spec_set(context, *out, keys[i]));
-    CHECK_OK(context, wt_spec_set(context, *out, "reps=1"));
-    CHECK_OK(context, wt_spec_set(context, *out, "seed=1009"));
+        CHECK_OK(context, wt_sweep_spec_set(context, *out, keys[i]));
+    CHECK_OK(context, wt_sweep_spec_set(context, *out, "reps=1"));
+    CHECK_OK(context, wt_sweep_spec_set(context, *out, "seed=1009"));
 }
 
 static void names_stay(void **state) {
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        wt_spec *spec;
+        wt_sweep_spec *spec;
         wt_plan *plan;
         read_keys(*state, cells[i].keys, &spec);
-        CHECK_OK(*state, wt_plan_make(*state, spec, (wt_shard){0, 1}, &plan));
+        CHECK_OK(*state, wt_plan_new(*state, spec, (wt_shard){0, 1}, &plan));
         assert_int_equal(plan->cell_count, 1);
         assert_string_equal(plan->cells[0].hash, cells[i].hash);
         wt_plan_free(plan);
-        wt_spec_free(spec);
+        wt_sweep_spec_free(spec);
     }
 }
 
 static void one_spelling_at_a_time(void **state) {
     static const char *const keys[MOST_KEYS] = {"experiment=train", "m=30", "samples=30"};
-    wt_spec *spec;
+    wt_sweep_spec *spec;
     wt_plan *plan;
     read_keys(*state, keys, &spec);
-    CHECK_FAILS(*state, wt_plan_make(*state, spec, (wt_shard){0, 1}, &plan), WT_USAGE,
+    CHECK_FAILS(*state, wt_plan_new(*state, spec, (wt_shard){0, 1}, &plan), WT_USAGE,
                 "samples: is 'm', which is given too");
     wt_plan_free(plan);
-    wt_spec_free(spec);
+    wt_sweep_spec_free(spec);
 }
 
 int main(void) {

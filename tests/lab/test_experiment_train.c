@@ -50,9 +50,9 @@ static void fill(const wt_experiment *experiment, wt_value *values) {
     set(experiment, values, "success-accuracy", 0.95, NULL);
 }
 
-static wt_train_setting same_setting(void) {
-    wt_train_setting setting;
-    WT_INIT(wt_train_setting, &setting);
+static wt_train_spec same_setting(void) {
+    wt_train_spec setting;
+    WT_INIT(wt_train_spec, &setting);
     setting.task = "and:2";
     setting.length = 8;
     setting.samples = 60;
@@ -77,10 +77,10 @@ static void a_cell_is_a_trial(void **state) {
         CHECK_OK(*state, experiment->settle(*state, values));
         const wt_trial trial = {.values = values, .seed = 3, .rep = 1, .count = 1};
         CHECK_OK(*state, experiment->run(*state, &trial, metrics));
-        wt_train_setting setting = same_setting();
+        wt_train_spec setting = same_setting();
         setting.restarts = i == 0 ? 1 : 5;
         setting.hasty = i == 1;
-        CHECK_OK(*state, wt_train_setting_run(*state, &setting, wt_trial_seed(&trial), &result));
+        CHECK_OK(*state, wt_train_run(*state, &setting, wt_trial_seed(&trial), &result));
         CHECK_NEAR(metric(experiment, metrics, "success"), result.success, 0);
         CHECK_NEAR(metric(experiment, metrics, "best_accuracy"), result.best_accuracy, 0);
         assert_true(result.success);
@@ -128,8 +128,8 @@ static void fill_gap(const wt_experiment *experiment, wt_value *values) {
 }
 
 /* The trainer of such a cell, with so many runs. */
-static wt_train_setting gap_setting(size_t runs) {
-    wt_train_setting setting = same_setting();
+static wt_train_spec gap_setting(size_t runs) {
+    wt_train_spec setting = same_setting();
     const wt_trial trial = {.seed = 3, .rep = 1};
     setting.model = "head";
     setting.heads = 0;
@@ -157,7 +157,7 @@ static void the_worst_gap_is_the_largest(void **state) {
     wt_value values[MOST];
     double metrics[MOST], gap[STARTS], largest = -1;
     for (size_t s = 0; s < STARTS; s++) {
-        wt_train_setting setting = gap_setting(s + 1);
+        wt_train_spec setting = gap_setting(s + 1);
         wt_trainer *trainer;
         wt_train_measure measure = WT_SIZED(wt_train_measure);
         CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
@@ -196,7 +196,7 @@ static void every_start_must_settle(void **state) {
     double first = metric(experiment, metrics, "steps_taken");
     wt_trainer *trainer;
     size_t count, starts = 6;
-    wt_train_setting setting = gap_setting(starts);
+    wt_train_spec setting = gap_setting(starts);
     CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     CHECK_OK(*state, wt_trainer_run(*state, trainer, SIZE_MAX));
     const wt_train_point *history = wt_trainer_history(trainer, &count);

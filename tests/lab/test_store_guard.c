@@ -152,7 +152,7 @@ static void invariant_6_cells_of_others_are_told(void **state) {
         CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
         CHECK_FAILS(context, wt_store_walk(context, store, NULL, count_record, &count), WT_DATA,
                     cases[i].words);
-        CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA, "is damaged");
+        CHECK_FAILS(context, wt_plan_new_failed(context, store, &plan), WT_DATA, "is damaged");
         wt_plan_free(plan);
         wt_store_free(store);
     }
@@ -169,12 +169,12 @@ static void invariant_6_facts_of_others_are_told(void **state) {
     char last[64];
     execute("INSERT INTO about VALUES ('command', CAST(x'61c3a980ff62' AS TEXT))");
     CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_MODE_READ, &store));
-    CHECK_OK(*state, wt_store_about(*state, store, keep_fact, last));
+    CHECK_OK(*state, wt_store_walk_notes(*state, store, keep_fact, last));
     assert_string_equal(last, "command: a\xc3\xa9\\x80\\xffb");
     wt_store_free(store);
     execute("INSERT INTO about VALUES ('sweep', x'80')");
     CHECK_OK(*state, wt_store_open(*state, path, WT_STORE_MODE_READ, &store));
-    CHECK_FAILS(*state, wt_store_about(*state, store, keep_fact, last), WT_DATA,
+    CHECK_FAILS(*state, wt_store_walk_notes(*state, store, keep_fact, last), WT_DATA,
                 "the text of a fact about it is no text");
     wt_store_free(store);
 }
@@ -194,7 +194,7 @@ static void parameters_out_of_range_are_told(void **state) {
                  values[i]);
         execute(sql);
         CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_READ, &store));
-        CHECK_FAILS(context, wt_plan_failed(context, store, &plan), WT_DATA,
+        CHECK_FAILS(context, wt_plan_new_failed(context, store, &plan), WT_DATA,
                     "no sound value of 'length'");
         assert_non_null(strstr(wt_context_message(context), "is damaged: cell "));
         wt_plan_free(plan);

@@ -8,17 +8,17 @@
 #include "check.h"
 #include "lab/curve_cell.h"
 
-static void set_all(wt_context *context, wt_spec **spec, const char *const *keys) {
-    CHECK_OK(context, wt_spec_parse(context, "", spec));
+static void set_all(wt_context *context, wt_sweep_spec **spec, const char *const *keys) {
+    CHECK_OK(context, wt_sweep_spec_parse(context, "", spec));
     for (; *keys != NULL; keys++)
-        CHECK_OK(context, wt_spec_set(context, *spec, *keys));
+        CHECK_OK(context, wt_sweep_spec_set(context, *spec, *keys));
 }
 
 static void make(wt_context *context, const char *const *keys, wt_shard shard, wt_plan **out) {
-    wt_spec *spec;
+    wt_sweep_spec *spec;
     set_all(context, &spec, keys);
-    CHECK_OK(context, wt_plan_make(context, spec, shard, out));
-    wt_spec_free(spec);
+    CHECK_OK(context, wt_plan_new(context, spec, shard, out));
+    wt_sweep_spec_free(spec);
 }
 
 static const wt_shard all_of_it = {0, 1};
@@ -73,7 +73,7 @@ static void every_cell_has_the_name_of_its_parameters(void **state) {
         {"experiment=threshold", "m=20,30", "length=12,15", "reps=2", NULL}};
     for (size_t s = 0; s < sizeof sweeps / sizeof *sweeps; s++) {
         wt_plan *plan;
-        wt_spec *spec;
+        wt_sweep_spec *spec;
         make(*state, sweeps[s], all_of_it, &plan);
         for (size_t g = 0; g < plan->group_count; g++)
             for (size_t i = 0; i < plan->groups[g].trial.count; i++) {
@@ -89,7 +89,7 @@ static void every_cell_has_the_name_of_its_parameters(void **state) {
         set_all(*state, &spec, sweeps[s]);
         CHECK_OK(*state, wt_plan_walk(*state, spec, follow, &all));
         assert_int_equal(all.at, plan->cell_count);
-        wt_spec_free(spec);
+        wt_sweep_spec_free(spec);
         wt_plan_free(plan);
     }
 }
@@ -403,12 +403,12 @@ static void bad_values_are_told(void **state) {
         {{"experiment=curve", "target=corr:1", "n=16:2000000:1", NULL}, "more than"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        wt_spec *spec;
+        wt_sweep_spec *spec;
         wt_plan *plan;
         set_all(*state, &spec, bad[i].keys);
-        CHECK_FAILS(*state, wt_plan_make(*state, spec, all_of_it, &plan), WT_USAGE, bad[i].words);
+        CHECK_FAILS(*state, wt_plan_new(*state, spec, all_of_it, &plan), WT_USAGE, bad[i].words);
         wt_plan_free(plan);
-        wt_spec_free(spec);
+        wt_sweep_spec_free(spec);
     }
 }
 

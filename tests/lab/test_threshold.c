@@ -30,7 +30,7 @@ static size_t search_truth(wt_context *context, wt_threshold *threshold, size_t 
 
 static void every_threshold_is_found(void **state) {
     for (size_t from = 1; from <= 45; from++) {
-        wt_threshold_setting setting = tiny();
+        wt_threshold_spec setting = tiny();
         wt_threshold *threshold;
         wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
         size_t cells, wanted = from <= 4 ? 4 : (from + 3) / 4 * 4;
@@ -62,7 +62,7 @@ static void every_threshold_is_found(void **state) {
 static void around_ends_with_the_grid(void **state) {
     static const size_t arounds[] = {SIZE_MAX, SIZE_MAX / 2, 100000000000000, 10};
     for (size_t i = 0; i < sizeof arounds / sizeof *arounds; i++) {
-        wt_threshold_setting setting = tiny();
+        wt_threshold_spec setting = tiny();
         wt_threshold *threshold;
         size_t cells;
         setting.around = arounds[i];
@@ -75,7 +75,7 @@ static void around_ends_with_the_grid(void **state) {
 
 /* The search against so many successes at each point of the grid. */
 static void search_table(wt_context *context, wt_threshold *threshold, const size_t *successes) {
-    const wt_threshold_setting *setting = &threshold->setting;
+    const wt_threshold_spec *setting = &threshold->setting;
     size_t critical, samples;
     while ((samples = wt_threshold_next(threshold, 6, &critical)) != 0) {
         size_t index = (samples - setting->low) / setting->resolution, trial = 0;
@@ -106,7 +106,7 @@ static size_t critical_by_definition(const wt_threshold_summary *summary, const 
 /* 300 tables of 5 trials at 10 m with chances of success that rise: all m around the critical one
  * are tried, and it is fitted as well unless the grid ends. */
 static void critical_is_what_it_is_defined_to_be(void **state) {
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     for (uint64_t set = 0; set < 300; set++) {
         wt_threshold *threshold;
         wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
@@ -141,7 +141,7 @@ static void critical_is_what_it_is_defined_to_be(void **state) {
  * not the end of the range. */
 static void luck_below_does_not_count(void **state) {
     static const size_t successes[] = {0, 0, 0, 0, 4, 3, 3, 4, 4, 4, 4, 4}, none[12] = {0};
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *threshold;
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     setting.low = setting.resolution = 5;
@@ -165,7 +165,7 @@ static void luck_below_does_not_count(void **state) {
 
 /* Of 5 trials at a rate of 0.8 four successes decide, and two failures. */
 static void a_verdict_comes_early(void **state) {
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *threshold;
     for (int all = 0; all < 2; all++)
         for (int success = 0; success < 2; success++) {
@@ -202,7 +202,7 @@ static void check_same_rows(const wt_threshold *a, const wt_threshold *b) {
 }
 
 static void threads_and_files_change_nothing(void **state) {
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *whole, *other, *resumed;
     int threads = wt_context_threads(*state);
     CHECK_OK(*state, wt_context_set_threads(*state, 1));
@@ -232,7 +232,7 @@ static void threads_and_files_change_nothing(void **state) {
 }
 
 static void finished_trials_survive_a_cancel(void **state) {
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *threshold, *read;
     wt_context *context = *state;
     const wt_threshold_row row = {.length = 6, .samples = 4, .trial = 0, .result = {.runs = 1}};
@@ -254,7 +254,7 @@ static void finished_trials_survive_a_cancel(void **state) {
 static void the_setting_is_borrowed_for_the_call_only(void **state) {
     size_t own_lengths[] = {6, 10};
     char function[] = "and:2", kind[] = "mlp", own_path[sizeof path];
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *threshold;
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     memcpy(own_path, path, sizeof path);

@@ -12,7 +12,7 @@ static void put(const char *text) {
 static void foreign_files_are_refused(void **state) {
 #define HEAD                                                                                       \
     "setting,length,samples,trial,success,runs,success_step,best_accuracy,redrawn,seconds\n"
-    wt_threshold_setting setting = tiny();
+    wt_threshold_spec setting = tiny();
     wt_threshold *threshold;
     char good[256], text[1024];
     CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
@@ -56,7 +56,7 @@ static void foreign_files_are_refused(void **state) {
 /* A table says its setting, and what differs is named. */
 static void what_differs_is_told(void **state) {
     const wt_threshold_row row = {.length = 6, .samples = 4, .result = {.runs = 1}};
-    wt_threshold_setting setting = tiny(), other;
+    wt_threshold_spec setting = tiny(), other;
     wt_threshold *threshold;
     CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
     CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
@@ -86,7 +86,7 @@ static void bad_settings_are_refused(void **state) {
     wt_threshold *threshold;
 #define REFUSED(change, words)                                                                     \
     do {                                                                                           \
-        wt_threshold_setting setting = tiny();                                                     \
+        wt_threshold_spec setting = tiny();                                                        \
         change;                                                                                    \
         CHECK_FAILS(*state, wt_threshold_open(*state, &setting, NULL, &threshold), WT_USAGE,       \
                     words);                                                                        \

@@ -22,21 +22,21 @@ static inline int close_path(void **state) {
     return check_close(state);
 }
 
-static wt_train_setting train; /* of a tiny search; tiny() sets it anew */
+static wt_train_spec train; /* of a tiny search; tiny() sets it anew */
 
-static inline wt_threshold_setting tiny(void) {
-    wt_threshold_setting setting = {.size = sizeof setting,
-                                    .train = &train,
-                                    .lengths = lengths,
-                                    .length_count = 2,
-                                    .low = 4,
-                                    .high = 40,
-                                    .resolution = 4,
-                                    .trials = 5,
-                                    .rate = 0.8,
-                                    .around = 1,
-                                    .seed = 3};
-    WT_INIT(wt_train_setting, &train);
+static inline wt_threshold_spec tiny(void) {
+    wt_threshold_spec setting = {.size = sizeof setting,
+                                 .train = &train,
+                                 .lengths = lengths,
+                                 .length_count = 2,
+                                 .low = 4,
+                                 .high = 40,
+                                 .resolution = 4,
+                                 .trials = 5,
+                                 .rate = 0.8,
+                                 .around = 1,
+                                 .seed = 3};
+    WT_INIT(wt_train_spec, &train);
     train.task = "and:2";
     train.model = "mlp";
     train.dim = 8;

@@ -25,7 +25,7 @@ static int close_path(void **state) {
 static void resumed_trials_give_the_same_bits(void **state) {
     const char *kinds[] = {"transformer", "head", "mlp"};
     for (size_t k = 0; k < 3; k++) {
-        wt_train_setting setting = small_setting(kinds[k]);
+        wt_train_spec setting = small_setting(kinds[k]);
         wt_trainer *whole, *part, *resumed;
         setting.steps = 12;
         setting.validate = 5;
@@ -56,7 +56,7 @@ static void resumed_trials_give_the_same_bits(void **state) {
 
 /* Invariant 3. */
 static void other_settings_are_refused(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *trainer, *before;
     run_small(*state, &setting, 3, &trainer);
     CHECK_OK(*state, wt_trainer_save(*state, trainer, path));
@@ -84,7 +84,7 @@ static void other_settings_are_refused(void **state) {
 
 /* One of a time without `settle` says nothing of it, and is of a trial that never settles. */
 static void older_checkpoints_are_resumed(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_trainer *trainer, *other;
     run_small(*state, &setting, 3, &trainer);
     size_t all = trainer->about_count, at = 0;
@@ -140,7 +140,7 @@ static void spoilt_files_are_refused(void **state) {
     const char *words[] = {"'parameters' has",     "another version",      "parameters[5] is nan",
                            "state makes no sense", "row 0 of the history", "state makes no sense",
                            "has no history",       "is no checkpoint"};
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_trainer *trainer, *before;
     run_small(*state, &setting, 2, &trainer);
     run_small(*state, &setting, 2, &before);
@@ -159,7 +159,7 @@ static void spoilt_files_are_refused(void **state) {
 
 /* Invariant 1: whichever write fails, the file is the one before. */
 static void a_failed_write_leaves_the_old_one(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_context *context = *state;
     wt_trainer *old, *new, *loaded;
     bool failed = true;
@@ -181,7 +181,7 @@ static void a_failed_write_leaves_the_old_one(void **state) {
 }
 
 static void models_are_written_by_name(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *trainer;
     wt_file *file;
     double row[16];

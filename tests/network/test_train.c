@@ -57,7 +57,7 @@ static void adam_follows_its_formulas(void **state) {
 
 /* The first steps whose loss is below 90% and 10% of ln 2 and below the mark, seen step by step. */
 static void marks_are_the_first_steps_below(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     size_t leave = 0, mark = 0, low = 0;
     wt_trainer *trainer;
     setting.to_end = true;
@@ -95,7 +95,7 @@ static void overflow_ends_a_trial(void **state) {
     wt_context *context = *state;
     for (int drop = 0; drop < 2; drop++)
         for (int far = 0; far < 2; far++) {
-            wt_train_setting setting = small_setting("transformer");
+            wt_train_spec setting = small_setting("transformer");
             wt_trainer *trainer;
             setting.embedding_dropout = 0.1 * drop;
             setting.init_scale = far ? 1e30 : 1e20;
@@ -110,10 +110,10 @@ static void overflow_ends_a_trial(void **state) {
 static void small_tasks_are_learned(void **state) {
     const char *kinds[] = {"transformer", "head", "mlp"};
     for (size_t i = 0; i < 3; i++) {
-        wt_train_setting setting = small_setting(kinds[i]);
+        wt_train_spec setting = small_setting(kinds[i]);
         wt_train_result result = WT_SIZED(wt_train_result);
         setting.restarts = 3;
-        CHECK_OK(*state, wt_train_setting_run(*state, &setting, 2, &result));
+        CHECK_OK(*state, wt_train_run(*state, &setting, 2, &result));
         if (!result.success)
             fail_msg("%s: best accuracy %g", kinds[i], result.best_accuracy);
         assert_true(result.success_step > 0 && result.success_step <= setting.steps);
@@ -123,7 +123,7 @@ static void small_tasks_are_learned(void **state) {
 }
 
 static void threads_do_not_change_bits(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *one, *two;
     int threads = wt_context_threads(*state);
     setting.embedding_dropout = setting.attention_dropout = 0.1;
@@ -138,7 +138,7 @@ static void threads_do_not_change_bits(void **state) {
 }
 
 static void online_samples_are_fresh(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_trainer *trainer;
     setting.online = 32;
     run_small(*state, &setting, 1, &trainer);
@@ -151,7 +151,7 @@ static void online_samples_are_fresh(void **state) {
 
 /* Stopping a validation early may change the accuracy told, never success nor its step. */
 static void hasty_validations_decide_alike(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *full, *hasty;
     run_small(*state, &setting, SIZE_MAX, &full);
     setting.hasty = true;
@@ -169,7 +169,7 @@ static void hasty_validations_decide_alike(void **state) {
  * best of 100 on 256 samples each would be about 1/2 + 2.5 / (2 sqrt 256) = 0.58; judged on 10^4,
  * the few that look like the best are within 4 / (2 sqrt 10^4) = 0.02. */
 static void best_accuracies_are_judged_in_full(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_trainer *trainer;
     setting.task = "parity:3";
     setting.length = 40;
@@ -188,7 +188,7 @@ static void best_accuracies_are_judged_in_full(void **state) {
 }
 
 static void runs_follow_each_other(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     setting.steps = 7;
     setting.validate = 3;
     setting.restarts = 2;
@@ -211,7 +211,7 @@ static void runs_follow_each_other(void **state) {
 }
 
 static void to_end_goes_on(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     setting.to_end = true;
     wt_trainer *trainer;
     run_small(*state, &setting, SIZE_MAX, &trainer);
@@ -236,7 +236,7 @@ static bool settled_at(const wt_train_point *history, size_t last, double settle
 /* A run ends at the first validation where it has settled, and not before; on coins the loss falls
  * by a part of ln 2 alone. */
 static void runs_settle(void **state) {
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *trainer, *other;
     size_t count;
     setting.balls = "v.two-one=4,w.frobenius=1";
@@ -271,7 +271,7 @@ static void runs_settle(void **state) {
 
 /* A run that was settled is followed by the next, and one more by hand is the same. */
 static void one_run_more_is_a_restart(void **state) {
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *two, *one;
     setting.noise = 0.49; /* no success */
     setting.settle = 0.2;
@@ -292,7 +292,7 @@ static void one_run_more_is_a_restart(void **state) {
 }
 
 static void fixed_tensors_stay(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *start, *end;
     setting.fixed_positions = true;
     setting.weight_decay = 0.1;
@@ -312,7 +312,7 @@ static void fixed_tensors_stay(void **state) {
  */
 
 static void ambiguous_sets_are_redrawn(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_search_result found = WT_SIZED(wt_search_result);
     wt_trainer *trainer;
     size_t redrawn = 0;
@@ -331,7 +331,7 @@ static void ambiguous_sets_are_redrawn(void **state) {
     setting.length = 20;
     CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_MISSED, "fits a second and");
     wt_train_result result = WT_SIZED(wt_train_result);
-    CHECK_OK(*state, wt_train_setting_run(*state, &setting, 1, &result));
+    CHECK_OK(*state, wt_train_run(*state, &setting, 1, &result));
     assert_false(result.success);
     assert_int_equal(result.runs, 0);
     setting.keep_ambiguous = true;
@@ -343,7 +343,7 @@ static void ambiguous_sets_are_redrawn(void **state) {
  */
 
 static void measures_are_those_of_the_formulas(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *trainer;
     wt_train_measure measure = WT_SIZED(wt_train_measure);
     double *wide, *logits, loss, miss = 0, sum[2] = {0};
@@ -393,7 +393,7 @@ static void bad_settings_are_refused(void **state) {
     wt_trainer *trainer;
 #define REFUSED(change, words)                                                                     \
     do {                                                                                           \
-        wt_train_setting setting = small_setting("transformer");                                   \
+        wt_train_spec setting = small_setting("transformer");                                      \
         change;                                                                                    \
         CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, words);          \
         assert_null(trainer);                                                                      \
@@ -419,7 +419,7 @@ static void bad_settings_are_refused(void **state) {
 }
 
 static void a_cancelled_step_is_no_step(void **state) {
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *trainer, *other;
     setting.balls = "v.two-one=1.5,v.spectral=0.5";
     run_small(*state, &setting, 7, &trainer);

@@ -16,7 +16,7 @@ static void measured(wt_context *context, const wt_trainer *trainer, const char 
 }
 
 static void balls_hold(void **state) {
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *trainer;
     setting.balls = "qk.two-one=0.3,v.two-one=1.5,v.spectral=0.5,w.frobenius=0.8";
     run_small(*state, &setting, 30, &trainer);
@@ -40,7 +40,7 @@ static void balls_hold(void **state) {
 
 /* The two-one norm of W_QK is the sum of the lengths of its rows. */
 static void the_transpose_is_meant(void **state) {
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *trainer;
     run_small(*state, &setting, 0, &trainer);
     wt_train_matrix matrix = wt_train_matrix_at(trainer, "qk", 0);
@@ -77,7 +77,7 @@ static void products_are_projected_exactly(void **state) {
                  {"qk.frobenius=0.7", WT_FROBENIUS, 0.7},
                  {"qk.two-one=1", WT_COLUMNS, 1}};
     for (size_t c = 0; c < 3; c++) {
-        wt_train_setting setting = small_setting("transformer");
+        wt_train_spec setting = small_setting("transformer");
         wt_trainer *trainer;
         double wanted[D * D], got[D * D];
         setting.balls = cases[c].ball;
@@ -97,7 +97,7 @@ static void products_are_projected_exactly(void **state) {
 /* P is the nearest point of a convex set to A when <A - P, Z - P> <= 0 for all Z of the set. */
 static void several_balls_give_the_nearest_of_all(void **state) {
     enum { D = 8, COUNT = D * D };
-    wt_train_setting setting = small_setting("head");
+    wt_train_spec setting = small_setting("head");
     wt_trainer *trainer;
     double a[COUNT], p[COUNT], z[COUNT], norm, length = 0;
     setting.dim = D;
@@ -139,7 +139,7 @@ static void a_projected_matrix_stays(void **state) {
     const char *balls[] = {"v.two-one=3,v.spectral=1", "v.spectral=0.7,w.frobenius=0.1",
                            "qk.two-one=0.2"};
     for (size_t i = 0; i < 3; i++) {
-        wt_train_setting setting = small_setting("head");
+        wt_train_spec setting = small_setting("head");
         wt_trainer *trainer;
         float *once;
         setting.balls = balls[i];
@@ -170,14 +170,14 @@ static void bad_balls_are_refused(void **state) {
                  {"positions.spectral=0.1", "not trained"},
                  {"symbols.frobenius=0.1", "not trained"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wt_train_setting setting = small_setting("head");
+        wt_train_spec setting = small_setting("head");
         wt_trainer *trainer;
         setting.balls = cases[i].ball;
         CHECK_FAILS(*state, wt_trainer_new(*state, &setting, &trainer), WT_USAGE, cases[i].words);
         assert_null(trainer);
     }
     for (int fixed = 0; fixed < 2; fixed++) { /* the transformer's positions may be either */
-        wt_train_setting setting = small_setting("transformer");
+        wt_train_spec setting = small_setting("transformer");
         wt_trainer *trainer;
         setting.balls = "pos_emb.spectral=0.1";
         setting.fixed_positions = fixed == 1;

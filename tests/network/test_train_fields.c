@@ -10,17 +10,17 @@ static const wt_field *field_named(const char *name) {
 }
 
 static void every_field_comes_back(void **state) {
-    wt_train_setting setting;
+    wt_train_spec setting;
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
-    WT_INIT(wt_train_setting, &setting);
+    WT_INIT(wt_train_spec, &setting);
     check_fields(*state, fields, count, &setting);
 }
 
 static void the_recipe_is_the_published_one(void **state) {
-    wt_train_setting setting;
+    wt_train_spec setting;
     (void)state;
-    WT_INIT(wt_train_setting, &setting);
+    WT_INIT(wt_train_spec, &setting);
     assert_int_equal(setting.size, sizeof setting);
     assert_string_equal(setting.task, "and:3");
     assert_string_equal(setting.model, "transformer");
@@ -60,9 +60,9 @@ static void out_of_range_is_refused(void **state) {
 
 /* A setting from a library that knew less, and one from a library that knows more. */
 static void settings_are_sized(void **state) {
-    wt_train_setting setting = small_setting("mlp");
+    wt_train_spec setting = small_setting("mlp");
     wt_trainer *trainer;
-    setting.size = offsetof(wt_train_setting, settle);
+    setting.size = offsetof(wt_train_spec, settle);
     setting.settle = -1; /* not read */
     CHECK_OK(*state, wt_trainer_new(*state, &setting, &trainer));
     wt_trainer_free(trainer);
@@ -74,7 +74,7 @@ static void settings_are_sized(void **state) {
 
 /* Files say every field but the one that three others say. */
 static void files_say_every_field(void **state) {
-    wt_train_setting setting = small_setting("transformer");
+    wt_train_spec setting = small_setting("transformer");
     wt_trainer *trainer;
     size_t count;
     const wt_field *fields = wt_train_fields(&count);

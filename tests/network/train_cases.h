@@ -8,9 +8,9 @@
 
 enum { SMALL_LENGTH = 8 };
 
-static inline wt_train_setting small_setting(const char *kind) {
-    wt_train_setting setting;
-    WT_INIT(wt_train_setting, &setting);
+static inline wt_train_spec small_setting(const char *kind) {
+    wt_train_spec setting;
+    WT_INIT(wt_train_spec, &setting);
     bool mlp = strcmp(kind, "mlp") == 0;
     setting.task = "and:2";
     setting.length = SMALL_LENGTH;
@@ -29,7 +29,7 @@ static inline wt_train_setting small_setting(const char *kind) {
 }
 
 /* A trainer after so many steps. */
-static inline void run_small(wt_context *context, const wt_train_setting *setting, size_t steps,
+static inline void run_small(wt_context *context, const wt_train_spec *setting, size_t steps,
                              wt_trainer **out) {
     CHECK_OK(context, wt_trainer_new(context, setting, out));
     CHECK_OK(context, wt_trainer_run(context, *out, steps));

@@ -12,7 +12,7 @@
 
 /* ---- opening ---- */
 
-static wt_status check_setting(wt_context *context, const wt_train_setting *setting) {
+static wt_status check_setting(wt_context *context, const wt_train_spec *setting) {
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
     bool dropout = setting->embedding_dropout > 0 || setting->attention_dropout > 0 ||
@@ -40,7 +40,7 @@ static void set_ranges(wt_trainer *trainer) {
 }
 
 static wt_status open_task(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     const wt_sparse_spec spec = {.size = sizeof spec,
                                  .function = setting->task,
                                  .length = setting->length,
@@ -53,7 +53,7 @@ static wt_status open_task(wt_context *context, wt_trainer *trainer) {
 }
 
 static wt_status open_network(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     const wt_network_spec spec = {.size = sizeof spec,
                                   .kind = setting->model,
                                   .length = setting->length,
@@ -83,17 +83,17 @@ done:
     return status;
 }
 
-wt_status wt_trainer_new(wt_context *context, const wt_train_setting *setting, wt_trainer **out) {
+wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_trainer **out) {
     wt_trainer *trainer = NULL;
     wt_status status;
     *out = NULL;
-    wt_train_setting *own;
+    wt_train_spec *own;
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
     trainer->arena = wt_arena_on(context, "a trainer");
     own = &trainer->setting;
-    WT_INIT(wt_train_setting, own);
-    WT_TRY(wt_sized_read(context, "wt_train_setting", setting, own, sizeof *own));
-    wt_train_setting_settle(own);
+    WT_INIT(wt_train_spec, own);
+    WT_TRY(wt_sized_read(context, "wt_train_spec", setting, own, sizeof *own));
+    wt_train_spec_settle(own);
     WT_TRY(check_setting(context, own));
     trainer->loss = trainer->accuracy = NAN;
     WT_TRY(open_task(context, trainer));
@@ -131,7 +131,7 @@ static bool point_passes(const wt_trainer *trainer, const wt_train_point *point)
 }
 
 static bool validation_due(const wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     const wt_train_point *last =
         trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
     if (trainer->step == 0 ||
@@ -164,7 +164,7 @@ static bool run_has_settled(const wt_trainer *trainer) {
 
 /* After a validation: is the trial over, or a new run to begin? */
 static void conclude(wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     bool success = run_has_success(trainer);
     bool over = trainer->step >= setting->steps || run_has_settled(trainer);
     bool last_run = trainer->run + 1 >= setting->restarts;
@@ -274,14 +274,14 @@ wt_status wt_trainer_result(wt_context *context, const wt_trainer *trainer,
     return status;
 }
 
-wt_status wt_train_setting_run(wt_context *context, const wt_train_setting *setting, uint64_t seed,
-                               wt_train_result *out) {
+wt_status wt_train_run(wt_context *context, const wt_train_spec *setting, uint64_t seed,
+                       wt_train_result *out) {
     const wt_train_result none = {.best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
     wt_trainer *trainer = NULL;
-    wt_train_setting own;
+    wt_train_spec own;
     wt_status status;
-    WT_INIT(wt_train_setting, &own);
-    WT_TRY(wt_sized_read(context, "wt_train_setting", setting, &own, sizeof own));
+    WT_INIT(wt_train_spec, &own);
+    WT_TRY(wt_sized_read(context, "wt_train_spec", setting, &own, sizeof own));
     own.seed = seed;
     WT_TRY(wt_sized_check(context, "wt_train_result", out, sizeof none));
     wt_sized_write(out, &none, sizeof none);

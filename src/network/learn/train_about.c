@@ -53,7 +53,7 @@ static wt_status put(wt_context *context, wt_trainer *trainer, const char *key, 
 }
 
 static wt_status put_field(wt_context *context, wt_trainer *trainer, const wt_field *field,
-                           const wt_train_setting *setting) {
+                           const wt_train_spec *setting) {
     wt_value value = wt_field_get(field, setting);
     char text[WT_FIELD_TEXT];
     bool none = value.text != NULL && field->none != NULL && strcmp(value.text, field->none) == 0;
@@ -76,9 +76,9 @@ static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
 }
 
 /* What task and network have made of the setting: "0 = the usual" is told as the usual. */
-static wt_train_setting as_opened(const wt_trainer *trainer) {
+static wt_train_spec as_opened(const wt_trainer *trainer) {
     const wt_network_spec *spec = wt_network_get_spec(trainer->network);
-    wt_train_setting out = trainer->setting;
+    wt_train_spec out = trainer->setting;
     out.probability = trainer->task->probability;
     out.samples = out.online > 0 ? 0 : out.samples;
     out.dim = spec->dim;
@@ -89,7 +89,7 @@ static wt_train_setting as_opened(const wt_trainer *trainer) {
 }
 
 wt_status wt_train_about(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting setting = as_opened(trainer);
+    const wt_train_spec setting = as_opened(trainer);
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
     char seed[WT_FIELD_TEXT];

@@ -13,14 +13,14 @@ const wt_field *wt_train_fields(size_t *count) {
     return fields;
 }
 
-void wt_train_setting_init(wt_train_setting *setting, size_t size) {
-    wt_train_setting full = {0};
+void wt_train_spec_init(wt_train_spec *setting, size_t size) {
+    wt_train_spec full = {0};
     wt_fields_init(fields, FIELDS, &full);
     setting->size = size;
     wt_sized_write(setting, &full, sizeof full);
 }
 
-void wt_train_setting_settle(wt_train_setting *setting) {
+void wt_train_spec_settle(wt_train_spec *setting) {
     bool transformer = setting->model != NULL && strcmp(setting->model, "transformer") == 0;
     double *const drops[] = {&setting->embedding_dropout, &setting->attention_dropout,
                              &setting->block_dropout};

@@ -1,5 +1,5 @@
 /* The fields of a training run, once for all: the library's table, and rows for the experiments.
- * Offsets are those of wt_train_setting, which stands first in a struct that has more. */
+ * Offsets are those of wt_train_spec, which stands first in a struct that has more. */
 #ifndef WT_NETWORK_LEARN_TRAIN_FIELDS_H
 #define WT_NETWORK_LEARN_TRAIN_FIELDS_H
 
@@ -9,7 +9,7 @@
 /* clang-format off */
 #define WT_TRAIN_ROW(row_name, row_kind, row_fallback, member)                                     \
     .name = (row_name), .kind = WT_FIELD_KIND_##row_kind, .fallback = (row_fallback),              \
-    .offset = offsetof(wt_train_setting, member)
+    .offset = offsetof(wt_train_spec, member)
 
 /* What a trial of a threshold has too. */
 #define WT_TRAIN_RECIPE(usual_length, usual_restarts)                                              \
@@ -97,6 +97,6 @@
 /* clang-format on */
 
 /* Dropouts that are not said become those that are meant; samples that are not read become 1. */
-void wt_train_setting_settle(wt_train_setting *setting);
+void wt_train_spec_settle(wt_train_spec *setting);
 
 #endif

@@ -25,7 +25,7 @@ static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bo
 }
 
 wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     size_t samples = setting->online > 0 ? setting->online : setting->samples;
     bool ambiguous = true;
     wt_status status;

@@ -42,7 +42,7 @@ static wt_status project(wt_context *context, wt_trainer *trainer) {
 }
 
 static wt_status update(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     const wt_adam_rule rule = {.rate = setting->rate,
                                .weight_decay = setting->weight_decay,
                                .clip = setting->clip,
@@ -67,7 +67,7 @@ static void note_marks(wt_trainer *trainer, double loss) {
 }
 
 wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->run);
     wt_network_result result = WT_SIZED(wt_network_result);
     wt_status status;
@@ -93,13 +93,13 @@ done:
 
 /* ---- validation ---- */
 
-static bool passes(const wt_train_setting *setting, size_t wrong, size_t samples) {
+static bool passes(const wt_train_spec *setting, size_t wrong, size_t samples) {
     double accuracy = (double)(samples - wrong) / (double)samples;
     return accuracy > setting->success || wrong == 0;
 }
 
 /* The most errors that still are a success; none at all always is one. */
-static size_t errors_allowed(const wt_train_setting *setting) {
+static size_t errors_allowed(const wt_train_spec *setting) {
     size_t samples = setting->validation_samples, low = 0, high = samples;
     while (low < high) { /* passes(low) holds, passes falls with the errors */
         size_t middle = high - (high - low) / 2;
@@ -134,7 +134,7 @@ static double best_so_far(const wt_trainer *trainer) {
  * best of many accuracies on a few samples each is too good: one that looks like the best so far is
  * judged on the samples of the other pieces, too. */
 wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
-    const wt_train_setting *setting = &trainer->setting;
+    const wt_train_spec *setting = &trainer->setting;
     size_t samples = setting->validation_samples, judged = 0, correct = 0, piece = 0;
     size_t allowed = setting->hasty ? errors_allowed(setting) : SIZE_MAX;
     size_t count = trainer->points; /* validations so far: each has its own part of the stream */

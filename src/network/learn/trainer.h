@@ -24,8 +24,8 @@ enum { WT_TRAIN_PIECE = 512 };
 typedef struct wt_train_group wt_train_group;
 
 struct wt_trainer {
-    wt_train_setting setting; /* its texts are not kept: see `about` */
-    wt_metadata *about;       /* the setting in words, for files; values are blocks of their own */
+    wt_train_spec setting; /* its texts are not kept: see `about` */
+    wt_metadata *about;    /* the setting in words, for files; values are blocks of their own */
     size_t about_count;
     wt_sparse_task *task;
     wt_network *network;
