@@ -83,6 +83,27 @@ for file in cli/*.[ch]; do
         esac
     done
 done
+# Enumerators of public types bear their type's name; those of wt_status stand in every line.
+if awk '
+    /^typedef enum [a-z0-9_]+ *[{]/ { type = $3; inside = 1 }
+    inside {
+        line = $0
+        gsub("/[*][^*]*[*]/", "", line)
+        if (comment && line !~ /[*][/]/) line = ""
+        if (comment && sub(".*[*]/", "", line)) comment = 0
+        if (sub("/[*].*", "", line)) comment = 1
+        count = split(line, words, /[^A-Za-z0-9_]+/)
+        for (i = 1; i <= count; i++)
+            if (words[i] ~ /^WT_/ && type != "wt_status" && index(words[i], toupper(type) "_") != 1)
+                print FILENAME ": " words[i] " of " type
+        if (line ~ /[}]/) inside = 0
+    }' include/wattle/*.h | grep .; then
+    complain "an enumerator of a public type has another prefix than its type"
+fi
+# The walks of the page lead through files that are there.
+for file in $(grep -oE '`(src|cli)/[a-z0-9_/]+\.[ch]`' docs/architecture.md | tr -d '`'); do
+    [ -f "$file" ] || complain "docs/architecture.md walks through $file, which is not there"
+done
 # One loop spawns threads.
 if grep -rnE '^ *# *pragma +omp|omp_[a-z_]+ *\(' src cli include | grep -v '^src/base/parallel.c:'; then
     complain "OpenMP is used outside src/base/parallel.c"
