@@ -191,7 +191,7 @@ static void bad_specifications_are_told(void **state) {
         {"[sweep]\nexperiment = curv\n", "line 2: experiment: 'curv' is none of curve, recover"},
         {"[sweep]\nexperiment = curve\n", "'target' must be given"},
         {"[sweep]\nexperiment = curve\ntarget = corr:1\nmodel = rfb\n",
-         "line 4: model: there is no model 'rfb'"},
+         "line 4: model: 'rfb' is none of"},
         {"[sweep]\nexperiment = recover\nknown-heads = maybe\n", "neither yes nor no"},
         {"[sweep]\nexperiment = recover\nseed = 0:99999:1\nreps = 1000\n",
          "more than 1000000 cells"},
@@ -210,7 +210,7 @@ static void bad_specifications_are_told(void **state) {
                "--set n: 'x' is no grid");
     /* What the experiment itself refuses is blamed on the option, or the line, it came from. */
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set model=rfb"), 64,
-               "--set model: there is no model 'rfb'");
+               "--set model: 'rfb' is none of");
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set lambda=-1"), 64,
                "--set lambda: lambda must be 0 or more");
     CHECK_SAYS(run_in_folder("sweep rn spec.ini"), 64, "did you mean 'run'?");
