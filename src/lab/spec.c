@@ -62,9 +62,13 @@ wt_status wt_sweep_spec_fail(wt_context *context, const wt_sweep_spec *spec,
     if (entry == NULL)
         return wt_fail(context, spec->path == NULL ? WT_USAGE : WT_CONFIG, "%s: %s", file, reason);
     wt_quote(entry->key, key, sizeof key);
+    size_t length = strlen(key); /* a reason that names the key says it once */
+    const char *why = strncmp(reason, key, length) == 0 && strncmp(reason + length, ": ", 2) == 0
+                          ? reason + length + 2
+                          : reason;
     if (entry->line == 0)
-        return wt_fail(context, WT_USAGE, "--set %s: %s", key, reason);
-    return wt_fail(context, WT_CONFIG, "%s: line %d: %s: %s", file, entry->line, key, reason);
+        return wt_fail(context, WT_USAGE, "--set %s: %s", key, why);
+    return wt_fail(context, WT_CONFIG, "%s: line %d: %s: %s", file, entry->line, key, why);
 }
 
 static wt_status refuse_line(reading *file, const char *reason) {
