@@ -64,25 +64,20 @@ static wt_status take_norms(cli_call *call, report *out) {
 static wt_status compute(cli_call *call, report *out) {
     const cli_bound_values *values = out->values;
     wt_capacity_spec *spec = &out->spec;
-    wt_status status;
-    WT_TRY(take_norms(call, out));
+    WT_PASS(take_norms(call, out));
     *spec = values->capacity;
     spec->size = sizeof *spec;
     spec->norms = out->norms;
     spec->deep = out->deep;
     spec->dim = values->dim;
     spec->delta = values->delta;
-    WT_TRY(take_size(call, "dim", wt_model_norms_dim(out->norms), &spec->dim));
-    WT_TRY(take_size(call, "length", wt_model_norms_length(out->norms), &spec->length));
-    if (spec->length == 0) {
-        status = wt_fail(call->context, WT_USAGE, "a bound from --norms needs --length");
-        goto done;
-    }
-    WT_TRY(
+    WT_PASS(take_size(call, "dim", wt_model_norms_dim(out->norms), &spec->dim));
+    WT_PASS(take_size(call, "length", wt_model_norms_length(out->norms), &spec->length));
+    if (spec->length == 0)
+        return wt_fail(call->context, WT_USAGE, "a bound from --norms needs --length");
+    WT_PASS(
         WT_NEW(call->context, &out->alpha, wt_model_norms_layers(out->norms), "factors of layers"));
-    WT_TRY(wt_capacity_compute(call->context, spec, out->alpha, &out->bound));
-done:
-    return status;
+    return wt_capacity_compute(call->context, spec, out->alpha, &out->bound);
 }
 
 static const char *const *outside_of(const report *of, size_t *count) {

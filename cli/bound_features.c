@@ -80,13 +80,10 @@ static wt_status measure(cli_call *call, wt_sets **sets, report *out) {
     for (size_t part = 4; part > 0; part /= 2)
         if (n / part > 0 && (out->count == 0 || n / part > out->sizes[out->count - 1]))
             out->sizes[out->count++] = n / part;
-    wt_status status;
     if (values->data == NULL)
-        WT_TRY(draw(call, values, n, sets));
-    WT_TRY(wt_complexity_measure(call->context, &out->kernel, *sets, out->sizes, out->count,
-                                 out->measured, &out->about));
-done:
-    return status;
+        WT_PASS(draw(call, values, n, sets));
+    return wt_complexity_measure(call->context, &out->kernel, *sets, out->sizes, out->count,
+                                 out->measured, &out->about);
 }
 
 static wt_status compute(cli_call *call, report *out) {

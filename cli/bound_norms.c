@@ -43,19 +43,16 @@ static wt_status read_pair(wt_context *context, bool deep, char *pair, double *n
 /* A group's values at its place: a head, or all heads of a layer. */
 static wt_status put(wt_context *context, bool deep, size_t index, const double *now,
                      wt_model_norms *out) {
-    wt_status status = WT_OK;
     for (size_t h = 0; h < wt_model_norms_heads(out); h++)
         for (size_t k = 0; k < CLI_NORMS && (deep || h == index); k++)
-            WT_TRY(
+            WT_PASS(
                 wt_model_norms_set(context, out, cli_norms[k].norm, deep ? index : 0, h, now[k]));
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status read_groups(wt_context *context, char *text, bool deep, size_t count,
                              wt_model_norms *out) {
     double now[CLI_NORMS]; /* what was said so far: the next group starts from it */
-    wt_status status = WT_OK;
     for (size_t k = 0; k < CLI_NORMS; k++)
         now[k] = deep && cli_norms[k].norm == WT_MODEL_NORM_W ? 1 : cli_norms[k].fallback;
     for (size_t index = 0; index < count; index++) {
@@ -66,14 +63,13 @@ static wt_status read_groups(wt_context *context, char *text, bool deep, size_t 
             char *comma = strchr(pair, ',');
             if (comma != NULL)
                 *comma++ = '\0';
-            WT_TRY(read_pair(context, deep, pair, now));
+            WT_PASS(read_pair(context, deep, pair, now));
             pair = comma;
         }
-        WT_TRY(put(context, deep, index, now, out));
+        WT_PASS(put(context, deep, index, now, out));
         text = end;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size_t copies,

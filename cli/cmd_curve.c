@@ -43,12 +43,11 @@ static const cli_option options[] = {
 
 static wt_status read_options(cli_call *call, wt_arena *arena, wt_curve_options *out) {
     const values *given = call->values;
-    wt_status status;
     WT_INIT(wt_curve_options, out);
-    WT_TRY(cli_counts(call, arena, "n", &given->n, &out->sizes, &out->size_count));
-    WT_TRY(cli_counts(call, arena, "heads", &given->heads, &out->heads, &out->head_count));
-    WT_TRY(cli_counts(call, arena, "dim", &given->dim, &out->dims, &out->dim_count));
-    WT_TRY(cli_counts(call, arena, "keys", &given->keys, &out->keys, &out->key_count));
+    WT_PASS(cli_counts(call, arena, "n", &given->n, &out->sizes, &out->size_count));
+    WT_PASS(cli_counts(call, arena, "heads", &given->heads, &out->heads, &out->head_count));
+    WT_PASS(cli_counts(call, arena, "dim", &given->dim, &out->dims, &out->dim_count));
+    WT_PASS(cli_counts(call, arena, "keys", &given->keys, &out->keys, &out->key_count));
     out->models = given->models;
     out->activations = given->activations;
     if (given->problem.target != NULL)
@@ -67,8 +66,7 @@ static wt_status read_options(cli_call *call, wt_arena *arena, wt_curve_options 
     out->path_count = given->lambda.path.count;
     out->output = given->output;
     out->seed = call->common.seed;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Points whose lambda is an end of what could be tried. */

@@ -87,31 +87,28 @@ static wt_status read_settings(cli_call *call, job *work) {
     const values *given = call->values;
     static const char *const solvers[] = {
         [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal"};
-    wt_status status;
     work->spec = given->model;
     work->spec.seed = call->common.seed;
-    WT_TRY(cli_lambda_ridge(call, &given->lambda, &work->ridge));
+    WT_PASS(cli_lambda_ridge(call, &given->lambda, &work->ridge));
     work->ridge.standardize = given->standardize;
     while (strcmp(given->solver, solvers[work->ridge.solver]) != 0)
         work->ridge.solver++;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status show_plan(cli_call *call, const job *work) {
     const values *given = call->values;
     bool drawn = work->problem != NULL;
     wt_fit_cost cost = WT_SIZED(wt_fit_cost);
-    wt_status status;
-    WT_TRY(wt_ridge_cost(call->context, &work->ridge, &work->spec,
-                         drawn ? given->n : wt_sets_samples(work->train),
-                         drawn ? 1 : wt_sets_outputs(work->train), drawn, &cost));
+    WT_PASS(wt_ridge_cost(call->context, &work->ridge, &work->spec,
+                          drawn ? given->n : wt_sets_samples(work->train),
+                          drawn ? 1 : wt_sets_outputs(work->train), drawn, &cost));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", cost.route,
-                                             "samples", (json_int_t)cost.samples, "features",
-                                             (json_int_t)cost.features, "bytes", cost.bytes,
-                                             "flops", cost.flops)));
-        goto done;
+        WT_PASS(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", cost.route,
+                                              "samples", (json_int_t)cost.samples, "features",
+                                              (json_int_t)cost.features, "bytes", cost.bytes,
+                                              "flops", cost.flops)));
+        return WT_OK;
     }
     char bytes[WT_BYTES_TEXT];
     cli_print_row("path", "%s", cost.route);
@@ -119,8 +116,7 @@ static wt_status show_plan(cli_call *call, const job *work) {
     cli_print_row("features", "%zu", cost.features);
     cli_print_row("bytes", "%s", wt_bytes_format((size_t)cost.bytes, bytes));
     cli_print_row("flops", "%.3g", cost.flops);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status show_json(cli_call *call, const job *work, const wt_fit_report *report) {

@@ -19,11 +19,8 @@ static const cli_option options[] = {
 
 /* Model and data of the two operands. */
 static wt_status open_both(cli_call *call, wt_fitted **fitted, wt_sets **sets) {
-    wt_status status;
-    WT_TRY(wt_fitted_load(call->context, call->operands[0], fitted));
-    WT_TRY(wt_sets_load(call->context, call->operands[1], sets));
-done:
-    return status;
+    WT_PASS(wt_fitted_load(call->context, call->operands[0], fitted));
+    return wt_sets_load(call->context, call->operands[1], sets);
 }
 
 static wt_status print_predictions(cli_call *call, const double *y, size_t rows, size_t columns) {

@@ -49,16 +49,13 @@ static wt_status join(wt_context *context, const char *folder, const char *name,
 static wt_status open_folder(wt_context *context, const char *folder, char **store, char **page) {
     char shown[WT_QUOTED_BYTES];
     struct stat about;
-    wt_status status;
     if (mkdir(folder, 0777) != 0 &&
         (errno != EEXIST || stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)))
         return wt_fail(context, WT_CANNOT_CREATE, "cannot make the folder %s: %s",
                        wt_quote(folder, shown, sizeof shown), strerror(errno));
-    WT_TRY(join(context, folder, "results.db", store));
-    WT_TRY(join(context, folder, "report.html", page));
-    WT_TRY(wt_output_check(context, *page));
-done:
-    return status;
+    WT_PASS(join(context, folder, "results.db", store));
+    WT_PASS(join(context, folder, "report.html", page));
+    return wt_output_check(context, *page);
 }
 
 static wt_status list(cli_call *call, const wt_reproduction *all) {

@@ -56,19 +56,17 @@ static wt_status check_options(cli_call *call) {
 /* What cannot be written is said before the first step; from here on the checkpoint is ours. */
 static wt_status check_outputs(cli_call *call, wt_lock **hold) {
     const values *given = call->values;
-    wt_status status;
-    WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_check(call->context, given->checkpoint));
-    WT_TRY(wt_output_check(call->context, given->output));
+    WT_PASS(cli_plot_check(call, given->plot));
+    WT_PASS(wt_output_check(call->context, given->checkpoint));
+    WT_PASS(wt_output_check(call->context, given->output));
     if (given->checkpoint == NULL)
-        goto done;
-    WT_TRY(wt_lock_open(call->context, given->checkpoint, hold));
+        return WT_OK;
+    WT_PASS(wt_lock_open(call->context, given->checkpoint, hold));
     if (!given->resume && access(given->checkpoint, F_OK) == 0)
-        status = wt_fail(call->context, WT_USAGE,
-                         "%s exists: give --resume to go on from it, or another name",
-                         given->checkpoint);
-done:
-    return status;
+        return wt_fail(call->context, WT_USAGE,
+                       "%s exists: give --resume to go on from it, or another name",
+                       given->checkpoint);
+    return WT_OK;
 }
 
 /* After Ctrl-C the state is kept where the user asked for it. */

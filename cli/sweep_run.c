@@ -59,22 +59,19 @@ static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shar
 
 static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_sweep_spec **out) {
     char seed[32];
-    wt_status status;
-    WT_TRY(wt_sweep_spec_load(call->context, call->operands[1], out));
+    WT_PASS(wt_sweep_spec_load(call->context, call->operands[1], out));
     for (size_t i = 0; i < given->set.count; i++)
-        WT_TRY(wt_sweep_spec_set(call->context, *out, given->set.items[i]));
+        WT_PASS(wt_sweep_spec_set(call->context, *out, given->set.items[i]));
     if (cli_given(call, "seed")) {
         if (call->common.seed >= WT_GRID_WHOLE) { /* a key of a sweep is a grid */
-            status = wt_fail(call->context, WT_USAGE,
-                             "--seed: the seed of a sweep must be below 2^53, not %" PRIu64,
-                             call->common.seed);
-            goto done;
+            return wt_fail(call->context, WT_USAGE,
+                           "--seed: the seed of a sweep must be below 2^53, not %" PRIu64,
+                           call->common.seed);
         }
         snprintf(seed, sizeof seed, "seed=%" PRIu64, call->common.seed);
-        WT_TRY(wt_sweep_spec_set(call->context, *out, seed));
+        WT_PASS(wt_sweep_spec_set(call->context, *out, seed));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* `failed`: the cells that are failed now, those of before included. */

@@ -23,11 +23,10 @@ typedef struct {
 
 static wt_status fill_history(wt_context *context, const wt_train_point *history, sheet *out) {
     size_t n = out->points;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->step, n, "a figure"));
-    WT_TRY(WT_NEW(context, &out->value, KINDS * n, "a figure"));
-    WT_TRY(WT_NEW(context, &out->names, out->runs, "a figure"));
-    WT_TRY(WT_NEW_ZERO(context, &out->series, KINDS * out->runs, "a figure"));
+    WT_PASS(WT_NEW(context, &out->step, n, "a figure"));
+    WT_PASS(WT_NEW(context, &out->value, KINDS * n, "a figure"));
+    WT_PASS(WT_NEW(context, &out->names, out->runs, "a figure"));
+    WT_PASS(WT_NEW_ZERO(context, &out->series, KINDS * out->runs, "a figure"));
     for (size_t i = 0; i < n; i++) {
         out->step[i] = (double)history[i].step;
         out->value[i] = history[i].loss;
@@ -48,8 +47,7 @@ static wt_status fill_history(wt_context *context, const wt_train_point *history
                                                            .y = out->value + k * n + first};
         first = end;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* All positions as lines, each relevant one as a point of its own on that of the best head. */
@@ -59,9 +57,8 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
     const double *best = measure->attention + measure->positions;
     const size_t *relevant = wt_sparse_task_relevant(task);
     size_t s = wt_boolean_bits(wt_sparse_task_function(task)), positions = measure->positions;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->position, positions, "a figure"));
-    WT_TRY(WT_NEW_ZERO(context, &out->attention, s + 2, "a figure"));
+    WT_PASS(WT_NEW(context, &out->position, positions, "a figure"));
+    WT_PASS(WT_NEW_ZERO(context, &out->attention, s + 2, "a figure"));
     for (size_t t = 0; t < positions; t++)
         out->position[t] = (double)t;
     if (measure->heads > 1)
@@ -84,8 +81,7 @@ static wt_status fill_attention(wt_context *context, const cli_trial *trial, she
                                                    .count = 1,
                                                    .x = out->position + relevant[i],
                                                    .y = best + relevant[i]};
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *path) {

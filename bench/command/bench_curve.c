@@ -45,17 +45,14 @@ static wt_status draw(job *work) {
                           .heads = HEADS,
                           .dim = DIM,
                           .keys = KEYS};
-    wt_status status;
     spec.seed = work->call->common.seed;
     wt_sets_free(work->train);
     wt_sets_free(work->test);
     work->train = work->test = NULL;
     wt_model_free(&work->model);
-    WT_TRY(cli_problem_draw(work->call, work->problem, 0, work->given->n, &work->train));
-    WT_TRY(cli_problem_draw(work->call, work->problem, CLI_FIRST_TEST, TEST, &work->test));
-    WT_TRY(wt_model_draw(context, &spec, &work->model));
-done:
-    return status;
+    WT_PASS(cli_problem_draw(work->call, work->problem, 0, work->given->n, &work->train));
+    WT_PASS(cli_problem_draw(work->call, work->problem, CLI_FIRST_TEST, TEST, &work->test));
+    return wt_model_draw(context, &spec, &work->model);
 }
 
 static void score(job *work) {
@@ -73,18 +70,16 @@ static wt_status run_once(job *work) {
     const wt_features *features = &work->model.features;
     double began = wt_clock();
     timing now = {0};
-    wt_status status;
-    WT_TRY(draw(work));
+    WT_PASS(draw(work));
     now.draw = wt_clock() - began;
-    WT_TRY(wt_mixed_solve(context, features, work->train, LAMBDA, work->sizes, work->count, 1,
-                          work->train->y, work->alpha, work->v, &work->mixed));
-    if (!work->mixed.converged) {
-        status = wt_fail(context, WT_INTERNAL, "the corrections did not converge: residual %g",
-                         work->mixed.residual);
-        goto done;
-    }
+    WT_PASS(wt_mixed_solve(context, features, work->train, LAMBDA, work->sizes, work->count, 1,
+                           work->train->y, work->alpha, work->v, &work->mixed));
+    if (!work->mixed.converged)
+        return wt_fail(context, WT_INTERNAL, "the corrections did not converge: residual %g",
+                       work->mixed.residual);
     double before_test = wt_clock();
-    WT_TRY(wt_features_apply(context, features, work->test, work->count, work->v, work->predicted));
+    WT_PASS(
+        wt_features_apply(context, features, work->test, work->count, work->v, work->predicted));
     score(work);
     now.gram = work->mixed.seconds_gram;
     now.factor = work->mixed.seconds_factor;
@@ -93,8 +88,7 @@ static wt_status run_once(job *work) {
     now.total = wt_clock() - began;
     if (now.total < work->best.total)
         work->best = now;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The Gram matrix of infinitely many heads over the same samples. */
@@ -238,21 +232,16 @@ static wt_status prepare(job *work) {
                             .law = WT_LAW_SPHERE,
                             .dim = DIM,
                             .keys = KEYS};
-    wt_status status;
-    if (n < FIRST_SIZE) {
-        status = wt_fail(context, WT_USAGE, "--n must be %d or more for this bench", FIRST_SIZE);
-        goto done;
-    }
+    if (n < FIRST_SIZE)
+        return wt_fail(context, WT_USAGE, "--n must be %d or more for this bench", FIRST_SIZE);
     for (size_t size = FIRST_SIZE; size <= n && work->count < MOST_SIZES; size *= 2)
         work->sizes[work->count++] = size;
     work->features = HEADS * (DIM + 1);
     spec.seed = work->call->common.seed;
-    WT_TRY(wt_problem_new(context, &spec, &work->problem));
-    WT_TRY(WT_NEW(context, &work->alpha, n * work->count, "dual weights"));
-    WT_TRY(WT_NEW(context, &work->v, work->features * work->count, "value vectors"));
-    WT_TRY(WT_NEW(context, &work->predicted, TEST * work->count, "predictions"));
-done:
-    return status;
+    WT_PASS(wt_problem_new(context, &spec, &work->problem));
+    WT_PASS(WT_NEW(context, &work->alpha, n * work->count, "dual weights"));
+    WT_PASS(WT_NEW(context, &work->v, work->features * work->count, "value vectors"));
+    return WT_NEW(context, &work->predicted, TEST * work->count, "predictions");
 }
 
 wt_status cli_bench_curve(cli_call *call, const cli_bench_values *given) {

@@ -19,21 +19,19 @@ typedef struct {
 } timing;
 
 static wt_status time_once(cli_bench_matrices *on, const cli_bench_operation *of, timing *best) {
-    wt_status status;
     if (of->restore != NULL)
         of->restore(on);
     double start = wt_clock();
-    WT_TRY(of->ours(on));
+    WT_PASS(of->ours(on));
     best->ours = fmin(best->ours, wt_clock() - start);
     if (of->single == NULL)
-        goto done;
+        return WT_OK;
     if (of->restore != NULL)
         of->restore(on);
     start = wt_clock();
     of->single(on);
     best->single = fmin(best->single, wt_clock() - start);
-done:
-    return status;
+    return WT_OK;
 }
 
 typedef struct {
@@ -52,41 +50,37 @@ static wt_status copy_chunk(void *argument, size_t begin, size_t end, int worker
 static wt_status copy_rate(cli_bench_matrices *on, size_t repeats, double *rate) {
     copying job = {on->work, on->a};
     double best = INFINITY;
-    wt_status status = WT_OK;
     for (size_t r = 0; r < repeats; r++) {
         double start = wt_clock();
-        WT_TRY(wt_parallel_for(on->context, on->n * on->n, 1 << 18, copy_chunk, &job));
+        WT_PASS(wt_parallel_for(on->context, on->n * on->n, 1 << 18, copy_chunk, &job));
         best = fmin(best, wt_clock() - start);
     }
     *rate = 2 * sizeof(double) * (double)on->n * (double)on->n / best;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status set_up(cli_bench_matrices *on) {
     size_t elements = on->n * on->n;
-    wt_status status;
     on->blas = (wt_blas)WT_SIZED(wt_blas);
-    WT_TRY(wt_blas_open(on->context, &on->blas));
-    WT_TRY(wt_backend_open(on->context, &on->backend));
-    WT_TRY(WT_NEW(on->context, &on->a, elements, "matrices to measure with"));
-    WT_TRY(WT_NEW_ZERO(on->context, &on->definite, elements, "matrices to measure with"));
-    WT_TRY(WT_NEW(on->context, &on->factor, elements, "matrices to measure with"));
-    WT_TRY(WT_NEW_ZERO(on->context, &on->work, elements, "matrices to measure with"));
-    WT_TRY(WT_NEW(on->context, &on->values, on->n, "matrices to measure with"));
-    WT_TRY(WT_NEW(on->context, &on->a_float, elements, "matrices to measure with"));
-    WT_TRY(WT_NEW_ZERO(on->context, &on->work_float, elements, "matrices to measure with"));
+    WT_PASS(wt_blas_open(on->context, &on->blas));
+    WT_PASS(wt_backend_open(on->context, &on->backend));
+    WT_PASS(WT_NEW(on->context, &on->a, elements, "matrices to measure with"));
+    WT_PASS(WT_NEW_ZERO(on->context, &on->definite, elements, "matrices to measure with"));
+    WT_PASS(WT_NEW(on->context, &on->factor, elements, "matrices to measure with"));
+    WT_PASS(WT_NEW_ZERO(on->context, &on->work, elements, "matrices to measure with"));
+    WT_PASS(WT_NEW(on->context, &on->values, on->n, "matrices to measure with"));
+    WT_PASS(WT_NEW(on->context, &on->a_float, elements, "matrices to measure with"));
+    WT_PASS(WT_NEW_ZERO(on->context, &on->work_float, elements, "matrices to measure with"));
     wt_random_normal(wt_stream_for(0, "bench", 0), 0, elements, on->a);
     for (size_t i = 0; i < elements; i++)
         on->a_float[i] = (float)on->a[i];
-    WT_TRY(wt_gram(on->context, WT_PLAIN, on->n, on->n, on->a, on->n, 0, on->definite, on->n));
+    WT_PASS(wt_gram(on->context, WT_PLAIN, on->n, on->n, on->a, on->n, 0, on->definite, on->n));
     for (size_t i = 0; i < on->n; i++)
         on->definite[i * on->n + i] += (double)on->n;
     cli_bench_restore(on);
-    WT_TRY(cli_bench_cholesky(on));
+    WT_PASS(cli_bench_cholesky(on));
     memcpy(on->factor, on->work, elements * sizeof *on->work);
-done:
-    return status;
+    return WT_OK;
 }
 
 static void tear_down(cli_bench_matrices *on) {

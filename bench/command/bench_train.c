@@ -94,19 +94,17 @@ typedef struct {
 static wt_status open_trial(job *work, size_t length, bool embedding_drop, trial *out) {
     wt_context *context = work->call->context;
     wt_network_spec spec = work->spec;
-    wt_status status;
     *out = (trial){0};
     spec.length = length;
     spec.embedding_drop = embedding_drop ? spec.embedding_drop : 0;
-    WT_TRY(wt_network_new(context, &spec, &out->network));
+    WT_PASS(wt_network_new(context, &spec, &out->network));
     out->size = wt_network_size(out->network);
-    WT_TRY(WT_NEW(context, &out->parameters, out->size, "parameters"));
-    WT_TRY(WT_NEW(context, &out->gradient, out->size, "a gradient"));
-    WT_TRY(WT_NEW_ZERO(context, &out->first, out->size, "moments"));
-    WT_TRY(WT_NEW_ZERO(context, &out->second, out->size, "moments"));
+    WT_PASS(WT_NEW(context, &out->parameters, out->size, "parameters"));
+    WT_PASS(WT_NEW(context, &out->gradient, out->size, "a gradient"));
+    WT_PASS(WT_NEW_ZERO(context, &out->first, out->size, "moments"));
+    WT_PASS(WT_NEW_ZERO(context, &out->second, out->size, "moments"));
     wt_network_draw(out->network, work->call->common.seed, out->parameters);
-done:
-    return status;
+    return WT_OK;
 }
 
 static void close_trial(trial *at) {
@@ -227,13 +225,11 @@ done:
 
 static wt_status time_column(job *work, size_t index) {
     column *to = &work->columns[index];
-    wt_status status;
-    WT_TRY(wt_context_set_threads(work->call->context, work->threads[index]));
-    WT_TRY(time_machine(work, to));
+    WT_PASS(wt_context_set_threads(work->call->context, work->threads[index]));
+    WT_PASS(time_machine(work, to));
     for (int kind = 0; kind < WORKS; kind++)
-        WT_TRY(time_work(work, (work_kind)kind, &to->rows[kind]));
-done:
-    return status;
+        WT_PASS(time_work(work, (work_kind)kind, &to->rows[kind]));
+    return WT_OK;
 }
 
 /* All that a trial holds at the largest published size: bits, parameters, moments, work. */

@@ -49,19 +49,17 @@ done:
 
 wt_status wt_npy_read_head(wt_context *context, wt_input *input, uint64_t total, wt_array *out) {
     size_t length;
-    wt_status status;
-    WT_TRY(read_length(context, input, &length));
-    WT_TRY(read_literal(context, input, total, length, out));
+    WT_PASS(read_length(context, input, &length));
+    WT_PASS(read_literal(context, input, total, length, out));
     if (!wt_array_measure(out))
-        WT_TRY(wt_input_fail(context, input, "the shape overflows: no memory holds that many"));
+        WT_PASS(wt_input_fail(context, input, "the shape overflows: no memory holds that many"));
     out->offset = input->position;
     if (out->bytes != total - out->offset)
-        WT_TRY(wt_input_fail(context, input,
-                             "the shape asks for %zu bytes of values, but %" PRIu64
-                             " follow byte %" PRIu64,
-                             out->bytes, total - out->offset, out->offset));
-done:
-    return status;
+        WT_PASS(wt_input_fail(context, input,
+                              "the shape asks for %zu bytes of values, but %" PRIu64
+                              " follow byte %" PRIu64,
+                              out->bytes, total - out->offset, out->offset));
+    return WT_OK;
 }
 
 static bool recognise(const uint8_t *head, size_t bytes) {
@@ -70,12 +68,9 @@ static bool recognise(const uint8_t *head, size_t bytes) {
 
 static wt_status open_npy(wt_context *context, wt_file *file) {
     wt_input input = {.source = &file->source};
-    wt_status status;
-    WT_TRY(wt_file_reserve(context, file, 1));
-    WT_TRY(wt_copy_text(context, (char **)&file->arrays[0].name, "array", "a name"));
-    WT_TRY(wt_npy_read_head(context, &input, file->source.bytes, &file->arrays[0]));
-done:
-    return status;
+    WT_PASS(wt_file_reserve(context, file, 1));
+    WT_PASS(wt_copy_text(context, (char **)&file->arrays[0].name, "array", "a name"));
+    return wt_npy_read_head(context, &input, file->source.bytes, &file->arrays[0]);
 }
 
 const wt_format wt_format_npy = {"npy", recognise, open_npy, wt_file_begin_plain};

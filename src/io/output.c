@@ -109,8 +109,7 @@ static uint64_t largest_file(void) {
 /* An output without files. */
 static wt_status make_output(wt_context *context, const char *path, wt_output **out) {
     wt_output *output;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &output, 1, "an output file"));
+    WT_PASS(WT_NEW(context, &output, 1, "an output file"));
     output->context = context;
     output->status = WT_OK;
     output->target = output->temporary = NULL;
@@ -120,8 +119,7 @@ static wt_status make_output(wt_context *context, const char *path, wt_output **
     output->position = output->used = 0;
     wt_quote(path, output->shown, sizeof output->shown);
     *out = output;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_output_open(wt_context *context, const char *path, wt_output **out) {
@@ -263,8 +261,7 @@ wt_status wt_output_status(const wt_output *output) {
 
 wt_status wt_output_walk(wt_output *output, wt_output_block_fn take, void *user) {
     uint64_t at = 0;
-    wt_status status;
-    WT_TRY(output->status);
+    WT_PASS(output->status);
     while (at < output->position) {
         ssize_t got = pread(output->file, output->stored, sizeof output->stored, (off_t)at);
         if (got < 0 && errno == EINTR)
@@ -273,13 +270,11 @@ wt_status wt_output_walk(wt_output *output, wt_output_block_fn take, void *user)
             return wt_fail(output->context, WT_IO,
                            "%s: could not be read past byte %" PRIu64 ": %s", output->shown, at,
                            got < 0 ? strerror(errno) : "it became shorter");
-        WT_TRY(wt_check_cancelled(output->context));
-        WT_TRY(take(user, output->stored, (size_t)got));
+        WT_PASS(wt_check_cancelled(output->context));
+        WT_PASS(take(user, output->stored, (size_t)got));
         at += (uint64_t)got;
     }
-    WT_TRY(take(user, output->buffer, output->used));
-done:
-    return status;
+    return take(user, output->buffer, output->used);
 }
 
 /* So that the new name survives a power cut as well. The file is in its place already. */

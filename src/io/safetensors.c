@@ -126,23 +126,21 @@ done:
 }
 
 static wt_status read_metadata(wt_context *context, wt_file *file, json_t *metadata) {
-    wt_status status;
     const char *key;
     json_t *value;
     if (!json_is_object(metadata))
         return wt_fail(context, WT_DATA, "%s: the __metadata__ is no object", file->source.shown);
-    WT_TRY(WT_NEW_ZERO(context, &file->metadata, json_object_size(metadata), "metadata"));
+    WT_PASS(WT_NEW_ZERO(context, &file->metadata, json_object_size(metadata), "metadata"));
     json_object_foreach(metadata, key, value) {
         char shown[WT_QUOTED_BYTES];
         if (!json_is_string(value))
-            WT_TRY(wt_fail(context, WT_DATA, "%s: __metadata__: the value of '%s' is no string",
-                           file->source.shown, wt_quote(key, shown, sizeof shown)));
+            WT_PASS(wt_fail(context, WT_DATA, "%s: __metadata__: the value of '%s' is no string",
+                            file->source.shown, wt_quote(key, shown, sizeof shown)));
         wt_metadata *pair = &file->metadata[file->metadata_count++];
-        WT_TRY(wt_copy_text(context, (char **)&pair->key, key, "metadata"));
-        WT_TRY(wt_copy_text(context, (char **)&pair->value, json_string_value(value), "metadata"));
+        WT_PASS(wt_copy_text(context, (char **)&pair->key, key, "metadata"));
+        WT_PASS(wt_copy_text(context, (char **)&pair->value, json_string_value(value), "metadata"));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status read_shape(wt_context *context, const wt_file *file, json_t *shape,
@@ -186,7 +184,6 @@ static wt_status read_tensor(wt_context *context, const wt_file *file, json_t *e
                              uint64_t start, wt_array *array) {
     json_t *type = json_object_get(entry, "dtype"), *shape = json_object_get(entry, "shape");
     json_t *offsets = json_object_get(entry, "data_offsets");
-    wt_status status;
     if (!json_is_string(type) || shape == NULL || offsets == NULL || json_object_size(entry) != 3)
         return refuse(context, file, array->name,
                       "the entry is not made of dtype, shape and data_offsets");
@@ -196,12 +193,10 @@ static wt_status read_tensor(wt_context *context, const wt_file *file, json_t *e
                       "type '%s' is none of F64 F32 F16 BF16 I64 I32 U8 BOOL",
                       wt_quote(json_string_value(type), shown, sizeof shown));
     }
-    WT_TRY(read_shape(context, file, shape, array));
+    WT_PASS(read_shape(context, file, shape, array));
     if (!wt_array_measure(array))
         return refuse(context, file, array->name, "the shape overflows: no memory holds that many");
-    WT_TRY(read_offsets(context, file, offsets, start, array));
-done:
-    return status;
+    return read_offsets(context, file, offsets, start, array);
 }
 
 static int compare_offsets(const void *a, const void *b) {

@@ -91,17 +91,15 @@ static wt_status write_header(wt_context *context, wt_output *output, const char
 
 static wt_status write_values(wt_context *context, wt_output *output, const wt_tensor *tensors,
                               size_t count) {
-    wt_status status = WT_OK;
     for (size_t k = 0; k < ORDER_COUNT; k++)
         for (size_t i = 0; i < count; i++) {
             wt_array array;
             if (tensors[i].type != order[k])
                 continue;
-            WT_TRY(wt_tensor_measure(context, &tensors[i], &array));
-            WT_TRY(wt_output_values(output, order[k], tensors[i].values, array.count));
+            WT_PASS(wt_tensor_measure(context, &tensors[i], &array));
+            WT_PASS(wt_output_values(output, order[k], tensors[i].values, array.count));
         }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_safetensors_write(wt_context *context, const char *path, const wt_tensor *tensors,

@@ -94,26 +94,24 @@ static wt_status add_words(wt_context *context, const wt_field *parameter, wt_ax
 
 static wt_status parse(wt_context *context, const wt_field *parameter, const char *text,
                        wt_axis_values *out) {
-    wt_status status;
-    WT_TRY(wt_copy_text(context, &out->text, text, "values"));
+    WT_PASS(wt_copy_text(context, &out->text, text, "values"));
     switch (parameter->kind) {
     case WT_FIELD_KIND_TEXT:
-        WT_TRY(grow(context, out, 1));
+        WT_PASS(grow(context, out, 1));
         out->values[out->count++] = (wt_value){.text = out->text};
         break;
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_CHOICE:
     case WT_FIELD_KIND_FLAG:
-        WT_TRY(add_words(context, parameter, out));
+        WT_PASS(add_words(context, parameter, out));
         break;
     case WT_FIELD_KIND_COUNT:
     case WT_FIELD_KIND_NATURAL:
     case WT_FIELD_KIND_REAL:
-        WT_TRY(add_grid(context, parameter, text, out));
+        WT_PASS(add_grid(context, parameter, text, out));
         break;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -211,22 +209,20 @@ static wt_status find_experiment(wt_context *context, const wt_sweep_spec *spec,
 }
 
 wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *out) {
-    wt_status status;
     *out = (wt_axes){0};
-    WT_TRY(find_experiment(context, spec, &out->experiment));
+    WT_PASS(find_experiment(context, spec, &out->experiment));
     const wt_experiment *experiment = out->experiment;
     for (size_t i = 0; i < spec->count; i++)
-        WT_TRY(check_key(context, spec, &spec->entries[i], experiment));
-    WT_TRY(WT_NEW_ZERO(context, &out->parameters, experiment->parameter_count, "values"));
+        WT_PASS(check_key(context, spec, &spec->entries[i], experiment));
+    WT_PASS(WT_NEW_ZERO(context, &out->parameters, experiment->parameter_count, "values"));
     for (size_t i = 0; i < experiment->parameter_count; i++)
-        WT_TRY(read_axis(context, spec, &experiment->parameters[i], &out->parameters[i]));
-    WT_TRY(read_axis(context, spec, &seed_parameter, &out->seeds));
-    WT_TRY(read_reps(context, spec, out));
+        WT_PASS(read_axis(context, spec, &experiment->parameters[i], &out->parameters[i]));
+    WT_PASS(read_axis(context, spec, &seed_parameter, &out->seeds));
+    WT_PASS(read_reps(context, spec, out));
     sort_once(&out->seeds);
     if (experiment->group != NULL)
         sort_once(&out->parameters[wt_experiment_parameter(experiment, experiment->group)]);
-done:
-    return status;
+    return WT_OK;
 }
 
 static void axis_free(wt_axis_values *axis) {

@@ -105,16 +105,14 @@ static void find_places(wt_cell_form *form) {
 
 static wt_status make_form(wt_context *context, wt_cell_form *form, const wt_experiment *experiment,
                            const wt_trial *trial, double size) {
-    wt_status status;
     wt_cell_form_free(form);
     form->experiment = experiment;
-    WT_TRY(wt_cell_parameters(context, experiment, trial, size, WT_CELL_WHOLE, &form->text));
+    WT_PASS(wt_cell_parameters(context, experiment, trial, size, WT_CELL_WHOLE, &form->text));
     form->length = strlen(form->text);
     find_places(form);
-    WT_TRY(WT_NEW(context, &form->out, form->length + 2 * DIGITS, "the text of a cell"));
+    WT_PASS(WT_NEW(context, &form->out, form->length + 2 * DIGITS, "the text of a cell"));
     form->values = trial->values;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Appends the decimal digits; returns their end. */
@@ -136,13 +134,12 @@ static char *add_bytes(char *out, const char *bytes, size_t count) {
 
 wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
                             const wt_experiment *experiment, const wt_trial *trial, double size) {
-    wt_status status = WT_OK;
     bool counts =
         experiment->group == NULL ||
         experiment->parameters[wt_experiment_parameter(experiment, experiment->group)].kind ==
             WT_FIELD_KIND_COUNT;
     if (form->values != trial->values || form->experiment != experiment || !counts)
-        WT_TRY(make_form(context, form, experiment, trial, size));
+        WT_PASS(make_form(context, form, experiment, trial, size));
     bool size_first = form->size.at < form->rep.at;
     size_t at = 0;
     char *out = form->out;
@@ -158,8 +155,7 @@ wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
         at = place + length;
     }
     memcpy(out, form->text + at, form->length - at + 1);
-done:
-    return status;
+    return WT_OK;
 }
 
 void wt_cell_form_free(wt_cell_form *form) {
@@ -191,15 +187,12 @@ done:
 
 wt_status wt_record_hash(wt_context *context, const wt_record *given, char out[WT_HASH_TEXT]) {
     wt_record record = {0};
-    wt_status status;
-    WT_TRY(wt_sized_read(context, "wt_record", given, &record, sizeof record));
+    WT_PASS(wt_sized_read(context, "wt_record", given, &record, sizeof record));
     if (record.experiment == NULL || record.parameters == NULL)
         return wt_fail(context, WT_USAGE, "a cell without experiment or parameters has no name");
     const wt_experiment experiment = {.name = record.experiment,
                                       .result_version = record.result_version};
-    WT_TRY(wt_cell_hash(context, &experiment, record.parameters, (uint64_t)record.seed, out));
-done:
-    return status;
+    return wt_cell_hash(context, &experiment, record.parameters, (uint64_t)record.seed, out);
 }
 
 wt_status wt_cell_metrics(wt_context *context, const wt_experiment *experiment,

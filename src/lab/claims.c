@@ -107,24 +107,20 @@ wt_verdict wt_claim_verdict(const wt_verdict *verdicts, size_t count) {
 static wt_status want(wt_context *context, wt_results *results, const wt_claim_part *part) {
     const char *const names[] = {part->x,     part->y,        part->size,
                                  part->found, part->attempts, part->demand};
-    wt_status status = WT_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i] != NULL)
-            WT_TRY(wt_results_want(context, results, names[i]));
-done:
-    return status;
+            WT_PASS(wt_results_want(context, results, names[i]));
+    return WT_OK;
 }
 
 wt_status wt_findings_want(wt_context *context, wt_results *results) {
     const wt_claim_part *part;
-    wt_status status = WT_OK;
     for (size_t p = 0; (part = wt_claim_part_at(p)) != NULL; p++) {
         const wt_claim_part rival = wt_part_rival(part);
-        WT_TRY(want(context, results, part));
-        WT_TRY(want(context, results, &rival));
+        WT_PASS(want(context, results, part));
+        WT_PASS(want(context, results, &rival));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Cells with seeds for exploring, of every setting. */
@@ -157,10 +153,9 @@ static wt_status measure_part(wt_context *context, const wt_results *results,
                               const size_t *explored, size_t p, wt_findings *out) {
     const wt_claim_part *part = wt_claim_part_at(p), rival = wt_part_rival(part);
     wt_evidence *measured = &out->evidence[2 * p], *of_rival = measured + 1;
-    wt_status status;
-    WT_TRY(wt_check_cancelled(context));
-    WT_TRY(part->measure(context, results, part, measured));
-    WT_TRY(part->measure(context, results, &rival, of_rival));
+    WT_PASS(wt_check_cancelled(context));
+    WT_PASS(part->measure(context, results, part, measured));
+    WT_PASS(part->measure(context, results, &rival, of_rival));
     wt_verdict against = wt_part_verdict(&rival, of_rival);
     bool seen = is_explored(results, explored, part) || is_explored(results, explored, &rival);
     out->parts[p] = (wt_finding_part){
@@ -176,8 +171,7 @@ static wt_status measure_part(wt_context *context, const wt_results *results,
         .verdict = wt_part_conclude(wt_part_verdict(part, measured), against, seen),
         .rival_verdict = against,
         .more = wt_part_more(part, measured)};
-done:
-    return status;
+    return WT_OK;
 }
 
 /* A claim and its parts, from `first` on, which are measured. */

@@ -52,20 +52,17 @@ typedef struct {
 
 static wt_status units_open(wt_context *context, const wt_results *results,
                             const wt_lines_query *query, units *out) {
-    wt_status status;
     *out = (units){.line = UINT32_MAX, .arena = wt_arena_on(context, "repetitions")};
-    WT_TRY(wt_lines_find(context, results, query, &out->lines));
+    WT_PASS(wt_lines_find(context, results, query, &out->lines));
     out->seen.dropped = out->lines.left_out;
     out->seen.failed = out->lines.failed;
     out->of = WT_TAKE(&out->arena, uint32_t, out->lines.point_count);
-    WT_TRY(out->arena.status);
-    WT_TRY(
+    WT_PASS(out->arena.status);
+    WT_PASS(
         wt_number_draws(context, out->lines.points, out->lines.point_count, out->of, &out->draws));
     out->all = WT_TAKE_ZERO(&out->arena, unit, out->draws);
     out->met = WT_TAKE(&out->arena, uint32_t, out->draws);
-    WT_TRY(out->arena.status);
-done:
-    return status;
+    return out->arena.status;
 }
 
 static void units_close(units *all) {

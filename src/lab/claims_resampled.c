@@ -93,9 +93,8 @@ static void resample(means *all, size_t draw) {
 
 static wt_status means_open(wt_context *context, const wt_results *results,
                             const wt_lines_query *query, means *out) {
-    wt_status status;
     out->arena = wt_arena_on(context, "means");
-    WT_TRY(wt_lines_find(context, results, query, &out->lines));
+    WT_PASS(wt_lines_find(context, results, query, &out->lines));
     size_t count = out->lines.point_count;
     out->unit = WT_TAKE(&out->arena, uint32_t, count);
     out->weights = WT_TAKE(&out->arena, double, count);
@@ -103,12 +102,10 @@ static wt_status means_open(wt_context *context, const wt_results *results,
     out->y = WT_TAKE(&out->arena, double, count);
     out->low = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
     out->high = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
-    WT_TRY(out->arena.status);
-    WT_TRY(wt_number_draws(context, out->lines.points, count, out->unit, &out->units));
+    WT_PASS(out->arena.status);
+    WT_PASS(wt_number_draws(context, out->lines.points, count, out->unit, &out->units));
     out->uniform = WT_TAKE(&out->arena, double, out->units);
-    WT_TRY(out->arena.status);
-done:
-    return status;
+    return out->arena.status;
 }
 
 /* An end is open where more than 2.5% of the resamples may lie beyond any number. */

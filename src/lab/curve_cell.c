@@ -24,17 +24,15 @@ static void labelled_free(labelled *part) {
 static wt_status draw(wt_context *context, const wt_curve_setting *setting,
                       wt_problem *const *problems, uint64_t first, size_t n, labelled *out) {
     const wt_problem_spec *spec = &setting->problem;
-    wt_status status;
-    WT_TRY(wt_sets_open(context, n, spec->keys, spec->dim, 1, false, &out->sets));
-    WT_TRY(WT_NEW(context, &out->y, n * setting->targets, "labels"));
+    WT_PASS(wt_sets_open(context, n, spec->keys, spec->dim, 1, false, &out->sets));
+    WT_PASS(WT_NEW(context, &out->y, n * setting->targets, "labels"));
     for (size_t t = 0; t < setting->targets; t++) {
-        WT_TRY(t == 0 ? wt_problem_draw(context, problems[t], first, &out->sets)
-                      : wt_problem_label(context, problems[t], first, &out->sets));
+        WT_PASS(t == 0 ? wt_problem_draw(context, problems[t], first, &out->sets)
+                       : wt_problem_label(context, problems[t], first, &out->sets));
         for (size_t i = 0; i < n; i++)
             out->y[i * setting->targets + t] = out->sets.y[i];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status draw_both(wt_context *context, const wt_curve_setting *setting, uint64_t seed,
@@ -62,9 +60,8 @@ done:
 static wt_status gather(wt_context *context, const wt_sets *data, const size_t *chosen,
                         size_t count, labelled *out) {
     size_t row = data->keys * data->dim, q = data->outputs;
-    wt_status status;
-    WT_TRY(wt_sets_open(context, count, data->keys, data->dim, q, data->mask != NULL, &out->sets));
-    WT_TRY(WT_NEW(context, &out->y, count * q, "labels"));
+    WT_PASS(wt_sets_open(context, count, data->keys, data->dim, q, data->mask != NULL, &out->sets));
+    WT_PASS(WT_NEW(context, &out->y, count * q, "labels"));
     for (size_t i = 0; i < count; i++) {
         wt_sets from = wt_sets_part(data, chosen[i], chosen[i] + 1);
         memcpy(out->sets.query + i * data->dim, from.query, data->dim * sizeof *from.query);
@@ -74,8 +71,7 @@ static wt_status gather(wt_context *context, const wt_sets *data, const size_t *
         memcpy(out->sets.y + i * q, from.y, q * sizeof *from.y);
         memcpy(out->y + i * q, from.y, q * sizeof *from.y);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_curve_split(wt_context *context, size_t samples, double holdout, size_t *training) {

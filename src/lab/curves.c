@@ -88,16 +88,14 @@ static wt_status check_counts(wt_context *context, const char *what, const size_
 }
 
 static wt_status check_options(wt_context *context, const wt_curve_options *options) {
-    wt_status status;
-    WT_TRY(check_counts(context, "n", options->sizes, options->size_count));
-    WT_TRY(check_counts(context, "heads", options->heads, options->head_count));
-    WT_TRY(check_counts(context, "dim", options->dims, options->dim_count));
-    WT_TRY(check_counts(context, "keys", options->keys, options->key_count));
-    WT_TRY(check_counts(context, "repetitions", &options->reps, 1));
+    WT_PASS(check_counts(context, "n", options->sizes, options->size_count));
+    WT_PASS(check_counts(context, "heads", options->heads, options->head_count));
+    WT_PASS(check_counts(context, "dim", options->dims, options->dim_count));
+    WT_PASS(check_counts(context, "keys", options->keys, options->key_count));
+    WT_PASS(check_counts(context, "repetitions", &options->reps, 1));
     if (options->bias_count == 0)
-        status = wt_fail(context, WT_USAGE, "there are no biases");
-done:
-    return status;
+        return wt_fail(context, WT_USAGE, "there are no biases");
+    return WT_OK;
 }
 
 static wt_status check_data(wt_context *context, const wt_curve_options *options) {
@@ -170,28 +168,26 @@ static wt_status list_variants(wt_context *context, job *work) {
     size_t grid = drawn ? wt_product(options->dim_count, options->key_count) : 1, variants = 0;
     wt_activation any;
     extent many;
-    wt_status status = WT_OK;
     for (size_t i = 0; i < curves->activations.count; i++)
-        WT_TRY(wt_activation_parse(context, curves->activations.words[i], &any));
+        WT_PASS(wt_activation_parse(context, curves->activations.words[i], &any));
     for (size_t m = 0; m < curves->models.count; m++) {
-        WT_TRY(extent_of(context, work, curves->models.words[m], &many));
+        WT_PASS(extent_of(context, work, curves->models.words[m], &many));
         variants += many.heads * many.biases * many.activations;
     }
     work->variants = WT_TAKE(&curves->arena, variant, grid, variants);
     work->costs = WT_TAKE(&curves->arena, double, grid, variants);
     curves->lines = WT_TAKE(&curves->arena, wt_curve_line, grid, variants, curves->targets.count);
-    WT_TRY(curves->arena.status);
+    WT_PASS(curves->arena.status);
     for (size_t g = 0; g < grid; g++)
         for (size_t m = 0; m < curves->models.count; m++) {
-            WT_TRY(extent_of(context, work, curves->models.words[m], &many));
+            WT_PASS(extent_of(context, work, curves->models.words[m], &many));
             for (size_t i = 0; i < many.heads * many.biases * many.activations; i++)
-                WT_TRY(add_variant(
+                WT_PASS(add_variant(
                     context, work, &many, i,
                     drawn ? options->dims[g / options->key_count] : options->data->dim,
                     drawn ? options->keys[g % options->key_count] : options->data->keys));
         }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The cell of a unit; its points go to those of the lines. */
@@ -212,18 +208,18 @@ static wt_status prepare(wt_context *context, job *work) {
     wt_arena *arena = &curves->arena;
     size_t *sizes = WT_TAKE(arena, size_t, options->size_count);
     wt_cost cost;
-    wt_status status;
-    WT_TRY(arena->status);
+    WT_PASS(arena->status);
     memcpy(sizes, options->sizes, options->size_count * sizeof *sizes);
-    WT_TRY(split_words(arena, options->models, &curves->models));
-    WT_TRY(split_words(arena, options->activations, &curves->activations));
-    WT_TRY(split_words(arena, options->data != NULL ? "data" : options->targets, &curves->targets));
+    WT_PASS(split_words(arena, options->models, &curves->models));
+    WT_PASS(split_words(arena, options->activations, &curves->activations));
+    WT_PASS(
+        split_words(arena, options->data != NULL ? "data" : options->targets, &curves->targets));
     curves->tokens = keep_text(arena, options->data != NULL ? "" : options->tokens);
-    WT_TRY(list_variants(context, work));
+    WT_PASS(list_variants(context, work));
     WT_INIT(wt_ridge_options, &work->ridge);
     work->ridge.path = options->path;
     work->ridge.path_count = options->path_count;
-    WT_TRY(wt_ridge_options_set_lambda(context, &work->ridge, options->lambda));
+    WT_PASS(wt_ridge_options_set_lambda(context, &work->ridge, options->lambda));
     work->base = (wt_curve_setting){.problem = {.size = sizeof(wt_problem_spec),
                                                 .token_scale = options->token_scale,
                                                 .noise = options->noise},
@@ -235,19 +231,18 @@ static wt_status prepare(wt_context *context, job *work) {
                                     .sizes = sizes,
                                     .size_count = options->size_count,
                                     .seed = options->seed};
-    WT_TRY(wt_law_parse(context, options->tokens, &work->base.problem.law));
+    WT_PASS(wt_law_parse(context, options->tokens, &work->base.problem.law));
     curves->points =
         WT_TAKE_ZERO(arena, wt_curve_point, curves->count, curves->reps, curves->size_count);
     curves->summaries = WT_TAKE(arena, wt_curve_summary, curves->count, curves->size_count);
-    WT_TRY(arena->status);
+    WT_PASS(arena->status);
     for (size_t i = 0; i < work->variant_count; i++) {
         wt_curve_setting setting = setting_of(work, i * curves->reps);
-        WT_TRY(wt_curve_cost(context, &setting, &cost));
+        WT_PASS(wt_curve_cost(context, &setting, &cost));
         work->costs[i] = cost.flops;
         work->engine.cost += cost.flops * (double)curves->reps;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- running ----------------------------------------------------------------------------------

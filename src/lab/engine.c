@@ -10,19 +10,15 @@
 static wt_status open_contexts(wt_engine *engine) {
     size_t budget = wt_context_memory(engine->context), workers = engine->workers;
     size_t part = budget > 0 && budget < workers ? 1 : budget / workers; /* 0 would be no limit */
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(engine->context, &engine->contexts, workers, "workers"));
+    WT_PASS(WT_NEW_ZERO(engine->context, &engine->contexts, workers, "workers"));
     for (size_t i = 0; i < workers; i++) {
-        if (wt_context_new(&engine->contexts[i]) != WT_OK) {
-            status = wt_fail(engine->context, WT_MEMORY, "no memory for %zu workers", workers);
-            goto done;
-        }
+        if (wt_context_new(&engine->contexts[i]) != WT_OK)
+            return wt_fail(engine->context, WT_MEMORY, "no memory for %zu workers", workers);
         engine->contexts[i]->parent = engine->context;
         wt_context_set_memory(engine->contexts[i], part);
-        WT_TRY(wt_context_set_threads(engine->contexts[i], 1));
+        WT_PASS(wt_context_set_threads(engine->contexts[i], 1));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_engine_open(wt_engine *engine) {

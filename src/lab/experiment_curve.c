@@ -74,18 +74,16 @@ static wt_status read_ball(wt_context *context, const char *text, wt_ball_option
 /* The path is parsed into *path, to be freed, where the rule has one. */
 static wt_status read_ridge(wt_context *context, const cell *one, wt_ridge_options *out,
                             wt_grid *path) {
-    wt_status status = WT_OK;
     *out = (wt_ridge_options){
         .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_FIXED, .lambda = one->lambda.number};
     if (one->lambda.text != NULL)
-        WT_TRY(wt_ridge_options_set_lambda(context, out, one->lambda.text));
+        WT_PASS(wt_ridge_options_set_lambda(context, out, one->lambda.text));
     if (searches(out)) {
-        WT_TRY(wt_grid_parse(context, one->path, path));
+        WT_PASS(wt_grid_parse(context, one->path, path));
         out->path = path->values;
         out->path_count = path->count;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The model as it is fitted: heads that are not read are checked all the same. */
@@ -157,7 +155,6 @@ typedef struct {
 } reading;
 
 static wt_status read_trial(wt_context *context, const wt_trial *trial, reading *out) {
-    wt_status status;
     *out = (reading){0};
     wt_fields_set(fields, FIELDS, trial->values, &out->one);
     out->one.problem.size = sizeof out->one.problem;
@@ -170,11 +167,10 @@ static wt_status read_trial(wt_context *context, const wt_trial *trial, reading 
                                       .ball = out->one.ball == NULL ? NULL : &out->ball,
                                       .seed = trial->seed,
                                       .rep = trial->rep};
-    WT_TRY(read_ridge(context, &out->one, &out->ridge, &out->path));
+    WT_PASS(read_ridge(context, &out->one, &out->ridge, &out->path));
     if (out->one.ball != NULL)
-        WT_TRY(read_ball(context, out->one.ball, &out->ball));
-done:
-    return status;
+        WT_PASS(read_ball(context, out->one.ball, &out->ball));
+    return WT_OK;
 }
 
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {

@@ -166,21 +166,19 @@ static wt_status settle_teacher(wt_context *context, cell *one) {
 
 static wt_status settle(wt_context *context, wt_value *values) {
     cell one = cell_of(values);
-    wt_status status;
-    WT_TRY(wt_fields_check(context, fields, FIELDS, &one));
-    WT_TRY(settle_dim(context, &one));
-    WT_TRY(settle_teacher(context, &one));
+    WT_PASS(wt_fields_check(context, fields, FIELDS, &one));
+    WT_PASS(settle_dim(context, &one));
+    WT_PASS(settle_teacher(context, &one));
     if (one.options.max_steps == 0 || method_of(&one)->steps == 0)
         one.options.max_steps = method_of(&one)->steps;
     double samples = one.samples_ratio * least_samples(&one);
     if (method_of(&one)->asks)
-        WT_TRY(settle_asking(context, &one));
+        WT_PASS(settle_asking(context, &one));
     else if (!(samples < (double)WT_GRID_WHOLE))
-        WT_TRY(wt_fail(context, WT_USAGE, "samples-ratio %g asks for %g sequences: too many",
-                       one.samples_ratio, samples));
+        WT_PASS(wt_fail(context, WT_USAGE, "samples-ratio %g asks for %g sequences: too many",
+                        one.samples_ratio, samples));
     wt_fields_get(fields, FIELDS, &one, values);
-done:
-    return status;
+    return WT_OK;
 }
 
 static size_t samples_of(const cell *one) {
@@ -304,12 +302,9 @@ static void tell_stages(const wt_recovered *found, double *out) {
 
 static wt_status draw_data(wt_context *context, const cell *one, wt_law law, uint64_t seed,
                            const wt_layer *teacher, wt_sequences **out) {
-    wt_status status;
-    WT_TRY(wt_sequences_new(context, samples_of(one), one->length, teacher->dim, teacher->outputs,
-                            out));
-    WT_TRY(wt_layer_draw(context, teacher, law, one->token_scale, one->noise, seed, 0, *out));
-done:
-    return status;
+    WT_PASS(wt_sequences_new(context, samples_of(one), one->length, teacher->dim, teacher->outputs,
+                             out));
+    return wt_layer_draw(context, teacher, law, one->token_scale, one->noise, seed, 0, *out);
 }
 
 static wt_status run(wt_context *context, const wt_trial *trial, double *out) {

@@ -131,21 +131,19 @@ static wt_status settle_threshold(wt_context *context, wt_value *values) {
 static wt_status settle_train(wt_context *context, wt_value *values) {
     cell one = cell_of(train_fields, TRAIN_FIELDS, values);
     double ratio = one.dim_ratio;
-    wt_status status;
-    WT_TRY(wt_fields_check(context, train_fields, TRAIN_FIELDS, &one));
+    WT_PASS(wt_fields_check(context, train_fields, TRAIN_FIELDS, &one));
     if (ratio * (double)one.train.length > MOST_DIM)
-        WT_TRY(wt_fail(context, WT_USAGE, "dim-ratio must make tokens of at most %d, not %g",
-                       MOST_DIM, ratio * (double)one.train.length));
+        WT_PASS(wt_fail(context, WT_USAGE, "dim-ratio must make tokens of at most %d, not %g",
+                        MOST_DIM, ratio * (double)one.train.length));
     if (ratio > 0 && strcmp(one.train.model, "head") != 0)
-        WT_TRY(
+        WT_PASS(
             wt_fail(context, WT_USAGE, "dim-ratio is of model=head, not of %s", one.train.model));
     if (ratio > 0)
         one.train.dim = 1; /* not read */
     settle_network(&one.train);
-    WT_TRY(check_recipe(context, &one));
+    WT_PASS(check_recipe(context, &one));
     wt_fields_get(train_fields, TRAIN_FIELDS, &one, values);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Measured: the rate of a step's products in float over that of a large product in double, with and

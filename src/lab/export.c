@@ -39,16 +39,14 @@ bool wt_columns_has(const wt_columns *names, size_t place, const char *name, siz
 static wt_status add_name(wt_context *context, wt_columns *to, size_t place, const char *name,
                           size_t length) {
     char *copy = NULL;
-    wt_status status;
-    WT_TRY(WT_GROW(context, &to->all, to->count, &to->room, "columns"));
-    WT_TRY(WT_NEW(context, &copy, length + 1, "a column"));
+    WT_PASS(WT_GROW(context, &to->all, to->count, &to->room, "columns"));
+    WT_PASS(WT_NEW(context, &copy, length + 1, "a column"));
     memcpy(copy, name, length);
     copy[length] = '\0';
     memmove(to->all + place + 1, to->all + place, (to->count - place) * sizeof *to->all);
     to->all[place] = (wt_column){copy, length};
     to->count++;
-done:
-    return status;
+    return WT_OK;
 }
 
 static void free_columns(wt_columns *names) {
@@ -62,7 +60,6 @@ static void free_columns(wt_columns *names) {
 static wt_status look_at(table *all, const wt_record *record) {
     static const char *const what[] = {"parameters", "metrics"};
     const char *const texts[] = {record->parameters, record->metrics};
-    wt_status status = WT_OK;
     for (size_t k = 0; k < 2; k++) {
         wt_columns *to = &all->names[k];
         wt_flat walk = {.at = texts[k]};
@@ -71,7 +68,7 @@ static wt_status look_at(table *all, const wt_record *record) {
             if (!wt_columns_has(to, place, member.name, member.name_length))
                 place = place_of(to, member.name, member.name_length);
             if (!wt_columns_has(to, place, member.name, member.name_length))
-                WT_TRY(add_name(all->context, to, place, member.name, member.name_length));
+                WT_PASS(add_name(all->context, to, place, member.name, member.name_length));
         }
         if (walk.wrong)
             return wt_fail(
@@ -79,57 +76,50 @@ static wt_status look_at(table *all, const wt_record *record) {
                 "%s: is damaged: the %s of cell %.12s are no JSON object of plain values in order",
                 wt_store_path(all->store), what[k], record->hash);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The row, or what ends the table for NULL, to where it goes; *fits when it could be made. */
 static wt_status put_row(table *all, const wt_record *record, bool *fits) {
-    wt_status status;
     all->row.length = 0;
     *fits = wt_export_rows[all->options.format](&all->row, record, all->names, all->rows == 0);
-    WT_TRY(all->row.status);
+    WT_PASS(all->row.status);
     if (*fits && all->row.length > 0)
-        WT_TRY(wt_output_write(all->out, all->row.text, all->row.length));
-done:
-    return status;
+        WT_PASS(wt_output_write(all->out, all->row.text, all->row.length));
+    return WT_OK;
 }
 
 static wt_status take_row(void *user, const wt_record *record) {
     table *all = user;
     bool fits = true;
-    wt_status status = WT_OK;
     if (!record->failed && all->options.failed_only)
-        goto done;
+        return WT_OK;
     if (all->rows == 0 || all->late)
-        WT_TRY(look_at(all, record));
+        WT_PASS(look_at(all, record));
     if (!all->late)
-        WT_TRY(put_row(all, record, &fits));
+        WT_PASS(put_row(all, record, &fits));
     if (!fits) {
-        WT_TRY(look_at(all, record));
+        WT_PASS(look_at(all, record));
         all->late = true;
     }
     all->rows++;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* All rows into a new output. */
 static wt_status put_rows(table *all) {
     const wt_export_options *options = &all->options;
     bool fits;
-    wt_status status;
     wt_output_free(all->out);
     all->out = NULL;
     all->rows = 0;
     all->late = false;
-    WT_TRY(options->path != NULL ? wt_output_open(all->context, options->path, &all->out)
-                                 : wt_output_spool(all->context, options->folder, &all->out));
-    WT_TRY(wt_store_walk(all->context, all->store, options->experiment, take_row, all));
+    WT_PASS(options->path != NULL ? wt_output_open(all->context, options->path, &all->out)
+                                  : wt_output_spool(all->context, options->folder, &all->out));
+    WT_PASS(wt_store_walk(all->context, all->store, options->experiment, take_row, all));
     if (!all->late)
-        WT_TRY(put_row(all, NULL, &fits));
-done:
-    return status;
+        WT_PASS(put_row(all, NULL, &fits));
+    return WT_OK;
 }
 
 void wt_export_options_init(wt_export_options *options, size_t size) {

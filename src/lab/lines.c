@@ -177,10 +177,9 @@ static int by_draw(const void *left, const void *right) {
 static wt_status find_members(wt_context *context, wt_lines *lines, search *found) {
     const wt_results *results = lines->results;
     uint32_t experiment = wt_results_experiment(results, found->query->experiment);
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
+    WT_PASS(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
     for (uint32_t i = 0; i < results->setting_count; i++) {
-        WT_TRY(wt_check_cancelled(context));
+        WT_PASS(wt_check_cancelled(context));
         if (results->settings[i].experiment != experiment ||
             results->settings[i].cells + results->settings[i].lost == 0 ||
             !wt_setting_fits(results, i, found->query->where))
@@ -189,7 +188,7 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
         found->count++;
         lines->failed += results->settings[i].lost;
     }
-    WT_TRY(WT_NEW(context, &found->members, found->count, "lines"));
+    WT_PASS(WT_NEW(context, &found->members, found->count, "lines"));
     for (uint32_t i = 0, k = 0; k < found->count; i++) {
         if (found->of_setting[i] == 0)
             continue;
@@ -206,8 +205,7 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
             one->line = one[-1].line +
                         (compare_settings(lines, one[-1].setting, one->setting, WT_NO_TEXT) != 0);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static size_t cell_count(const search *found, const wt_results *results) {
@@ -241,10 +239,9 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
 static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
     const wt_results *results = lines->results;
     wt_line_point point;
-    wt_status status;
     for (uint32_t i = 0; i < cell_count(found, results); i++) {
         uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
-        WT_TRY(wt_check_cancelled(context));
+        WT_PASS(wt_check_cancelled(context));
         if (number == 0)
             continue;
         bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
@@ -252,7 +249,7 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
         lines->point_count += whole;
         lines->left_out += !whole;
     }
-    WT_TRY(WT_NEW(context, &lines->points, lines->point_count, "lines"));
+    WT_PASS(WT_NEW(context, &lines->points, lines->point_count, "lines"));
     size_t first = 0;
     for (size_t k = 0; k < found->count; k++) {
         size_t count = found->members[k].next;
@@ -264,8 +261,7 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
         if (number != 0 && point_of(lines, found, &found->members[number - 1], i, &point))
             lines->points[found->members[number - 1].next++] = point;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Points of one line in their order. Cells come in the order of their hashes, so that those of a
@@ -287,14 +283,13 @@ static void sort_line(wt_line_point *points, size_t count) {
 static wt_status arrange(wt_context *context, wt_lines *lines, const search *found) {
     const wt_results *results = lines->results;
     size_t end, kept = 0;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &lines->lines, found->count, "lines"));
+    WT_PASS(WT_NEW(context, &lines->lines, found->count, "lines"));
     for (size_t begin = 0; begin < lines->point_count; begin = end) {
         wt_line_point *points = lines->points + begin;
         for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
             end++;
         size_t count = end - begin, different = 1;
-        WT_TRY(wt_check_cancelled(context));
+        WT_PASS(wt_check_cancelled(context));
         sort_line(points, count);
         for (size_t i = 1; i < count; i++)
             different += points[i].x != points[i - 1].x;
@@ -311,8 +306,7 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
         kept += count;
     }
     lines->point_count = kept;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt_lines_query *query,

@@ -58,17 +58,14 @@ static wt_status compare(void *user, const wt_record *here) {
 static wt_status add_cell(void *user, const wt_record *record) {
     merging *work = user;
     bool found;
-    wt_status status;
     work->record = record;
-    WT_TRY(wt_store_get(work->context, work->store, record->hash, &found, compare, work));
+    WT_PASS(wt_store_get(work->context, work->store, record->hash, &found, compare, work));
     if (found && !work->put)
-        goto done;
+        return WT_OK;
     work->put = false;
     work->report->added += !found;
     work->report->mended += found;
-    WT_TRY(wt_store_put(work->context, work->store, record));
-done:
-    return status;
+    return wt_store_put(work->context, work->store, record);
 }
 
 static wt_status add_fact(void *user, const char *kind, const char *text) {

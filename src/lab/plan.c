@@ -131,7 +131,6 @@ static bool in_shard(const char *hash, wt_shard shard) {
 wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *experiment,
                       wt_trial trial) {
     wt_plan_group *group = &plan->groups[plan->group_count];
-    wt_status status = WT_OK;
     *group = (wt_plan_group){.experiment = experiment, .trial = trial, .first = plan->cell_count};
     group->trial.sizes = plan->sizes + plan->cell_count;
     for (size_t i = 0; i < trial.count; i++) {
@@ -139,22 +138,18 @@ wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *e
         double size = trial.sizes == NULL ? 0 : trial.sizes[i];
         cell->wanted = true;
         plan->sizes[plan->cell_count + i] = size;
-        WT_TRY(wt_cell_form_fill(context, &plan->form, experiment, &trial, size));
-        WT_TRY(wt_cell_hash(context, experiment, plan->form.out, trial.seed, cell->hash));
+        WT_PASS(wt_cell_form_fill(context, &plan->form, experiment, &trial, size));
+        WT_PASS(wt_cell_hash(context, experiment, plan->form.out, trial.seed, cell->hash));
     }
     plan->group_count++;
     plan->cell_count += trial.count;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells) {
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(context, &plan->groups, groups, "groups"));
-    WT_TRY(WT_NEW_ZERO(context, &plan->cells, cells, "cells"));
-    WT_TRY(WT_NEW_ZERO(context, &plan->sizes, cells, "cells"));
-done:
-    return status;
+    WT_PASS(WT_NEW_ZERO(context, &plan->groups, groups, "groups"));
+    WT_PASS(WT_NEW_ZERO(context, &plan->cells, cells, "cells"));
+    return WT_NEW_ZERO(context, &plan->sizes, cells, "cells");
 }
 
 /* Trial number `index` of all: settings, then seeds, then repetitions, which run fastest. */
@@ -171,20 +166,18 @@ static wt_trial trial_at(const settings *all, size_t index) {
 
 static wt_status add_groups(wt_context *context, const settings *all, wt_shard shard,
                             wt_plan *plan) {
-    wt_status status = WT_OK;
     for (size_t i = 0; i < all->groups; i++) {
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(all, i);
         bool parted = shard.count > 1;
-        WT_TRY(wt_check_cancelled(context));
+        WT_PASS(wt_check_cancelled(context));
         if (parted)
-            WT_TRY(
+            WT_PASS(
                 wt_plan_part_name(context, all->axes->experiment, &trial, WT_CELL_TOGETHER, hash));
         if (!parted || in_shard(hash, shard))
-            WT_TRY(wt_plan_add(context, plan, all->axes->experiment, trial));
+            WT_PASS(wt_plan_add(context, plan, all->axes->experiment, trial));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Settings, sizes and how many cells that makes; `all` is to be released in any case. */
@@ -314,20 +307,18 @@ done:
 
 static wt_status compare_group(wt_context *context, wt_plan *plan, const wt_plan_group *group,
                                wt_store *store, wt_cell_form *form, wt_plan_count *out) {
-    wt_status status = WT_OK;
     for (size_t i = 0; i < group->trial.count; i++) {
         wt_plan_cell *cell = &plan->cells[group->first + i];
         wt_cell_state state;
-        WT_TRY(wt_check_cancelled(context));
-        WT_TRY(wt_cell_form_fill(context, form, group->experiment, &group->trial,
-                                 plan->sizes[group->first + i]));
-        WT_TRY(wt_store_find(context, store, cell->hash, form->out, &state));
+        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_cell_form_fill(context, form, group->experiment, &group->trial,
+                                  plan->sizes[group->first + i]));
+        WT_PASS(wt_store_find(context, store, cell->hash, form->out, &state));
         out->done += state == WT_CELL_DONE;
         out->failed += state == WT_CELL_FAILED;
         cell->wanted = state == WT_CELL_MISSING;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
@@ -345,13 +336,11 @@ done:
 
 wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, wt_plan_count *out) {
     wt_plan_count count = {.cells = plan->cell_count, .groups = plan->group_count};
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_plan_count", out, sizeof count));
+    WT_PASS(wt_sized_check(context, "wt_plan_count", out, sizeof count));
     if (store != NULL)
-        WT_TRY(compare(context, plan, store, &count));
+        WT_PASS(compare(context, plan, store, &count));
     for (size_t i = 0; i < plan->cell_count; i++)
         count.wanted += plan->cells[i].wanted;
     wt_sized_write(out, &count, sizeof count);
-done:
-    return status;
+    return WT_OK;
 }

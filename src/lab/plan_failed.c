@@ -46,7 +46,6 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
                              member *out) {
     wt_trial trial = {.values = all->values, .seed = (uint64_t)record->seed};
     const wt_experiment *experiment = wt_experiment_find(record->experiment);
-    wt_status status;
     *object = NULL;
     if (experiment == NULL)
         return wt_fail(all->context, WT_DATA, "%s: has cells of '%s', no experiment of this wattle",
@@ -54,8 +53,8 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
     *object = json_loads(record->parameters, JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(*object))
         return blame(all, record, wt_fail(all->context, WT_DATA, "its parameters are not JSON"));
-    WT_TRY(blame(all, record,
-                 wt_cell_read(all->context, experiment, *object, all->values, &trial.rep)));
+    WT_PASS(blame(all, record,
+                  wt_cell_read(all->context, experiment, *object, all->values, &trial.rep)));
     *out = (member){.experiment = experiment,
                     .object = *object,
                     .seed = trial.seed,
@@ -63,11 +62,9 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
                     .failed = record->failed};
     if (experiment->group != NULL)
         out->size = all->values[wt_experiment_parameter(experiment, experiment->group)].number;
-    WT_TRY(wt_plan_part_name(all->context, experiment, &trial, WT_CELL_GROUP, out->group.name));
-    WT_TRY(
-        wt_plan_part_name(all->context, experiment, &trial, WT_CELL_TOGETHER, out->together.name));
-done:
-    return status;
+    WT_PASS(wt_plan_part_name(all->context, experiment, &trial, WT_CELL_GROUP, out->group.name));
+    return wt_plan_part_name(all->context, experiment, &trial, WT_CELL_TOGETHER,
+                             out->together.name);
 }
 
 /* First pass: the groups that failed cells are of. */
@@ -134,24 +131,20 @@ static wt_status add_group(gathering *all, size_t begin, size_t end, double *siz
     const member *first = &all->members[begin];
     wt_value *values = plan->values + plan->group_count * all->width;
     wt_trial trial = {.values = values, .seed = first->seed, .sizes = sizes, .count = end - begin};
-    wt_status status;
-    WT_TRY(wt_cell_read(all->context, first->experiment, first->object, values, &trial.rep));
+    WT_PASS(wt_cell_read(all->context, first->experiment, first->object, values, &trial.rep));
     for (size_t i = begin; i < end; i++)
         sizes[i - begin] = all->members[i].size;
     size_t place = plan->cell_count;
-    WT_TRY(wt_plan_add(all->context, plan, first->experiment, trial));
+    WT_PASS(wt_plan_add(all->context, plan, first->experiment, trial));
     for (size_t i = begin; i < end; i++) {
         wt_plan_cell *cell = &plan->cells[place + i - begin];
         cell->wanted = all->members[i].failed;
-        if (strcmp(cell->hash, all->members[i].hash) != 0) {
-            status = wt_fail(all->context, WT_DATA,
-                             "%s: cell %.12s should be called %.12s by its parameters",
-                             wt_store_path(all->store), all->members[i].hash, cell->hash);
-            goto done;
-        }
+        if (strcmp(cell->hash, all->members[i].hash) != 0)
+            return wt_fail(all->context, WT_DATA,
+                           "%s: cell %.12s should be called %.12s by its parameters",
+                           wt_store_path(all->store), all->members[i].hash, cell->hash);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Rooms are those of the cells in hand. */

@@ -40,20 +40,18 @@ typedef struct {
 static wt_status answer(void *user, size_t k, const double *x, double *y) {
     oracle *one = user;
     size_t p = one->layer->outputs;
-    wt_status status = WT_OK;
     if (k > one->room) {
         wt_release(one->all);
         one->all = NULL;
         one->room = 0;
-        WT_TRY(WT_NEW(one->context, &one->all, k * p, "an answer"));
+        WT_PASS(WT_NEW(one->context, &one->all, k * p, "an answer"));
         one->room = k;
     }
-    WT_TRY(wt_layer_forward(one->context, one->layer, 1, k, x, one->all));
+    WT_PASS(wt_layer_forward(one->context, one->layer, 1, k, x, one->all));
     wt_random_normal(wt_stream_for(one->seed, "answer noise", one->asked++), 0, p, y);
     for (size_t o = 0; o < p; o++)
         y[o] = one->noise * y[o] + one->all[(k - 1) * p + o];
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status by_questions(wt_context *context, const wt_recovery *job, wt_recovered *out) {

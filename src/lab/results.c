@@ -130,20 +130,18 @@ static wt_status keep_shape(wt_context *context, wt_results *results, size_t cou
     const wt_shape shape = {.first = results->name_count, .count = count};
     uint32_t hash = hash_texts(0, results->names + (count == 0 ? 0 : shape.first), count);
     size_t cursor = wt_slots_start(&results->by_shape, hash);
-    wt_status status = WT_OK;
     while (wt_slots_next(&results->by_shape, hash, &cursor, out))
         if (results->shapes[*out].count == count &&
             same_texts(results->names + results->shapes[*out].first, results->names + shape.first,
                        count))
-            goto done;
-    WT_TRY(
+            return WT_OK;
+    WT_PASS(
         WT_GROW(context, &results->shapes, results->shape_count, &results->shape_room, "results"));
     *out = (uint32_t)results->shape_count;
-    WT_TRY(wt_slots_add(context, &results->by_shape, hash, *out));
+    WT_PASS(wt_slots_add(context, &results->by_shape, hash, *out));
     results->shapes[results->shape_count++] = shape;
     results->name_count += count;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The setting of a record, kept once. */
@@ -151,13 +149,12 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
                               uint32_t experiment, wt_result *cell, bool *repeats) {
     wt_setting setting = {.experiment = experiment, .first = results->value_count};
     size_t count;
-    wt_status status;
     /* so that there is something to point to where there are no parameters */
-    WT_TRY(WT_GROW(context, &results->names, results->name_count, &results->name_room, "results"));
-    WT_TRY(
+    WT_PASS(WT_GROW(context, &results->names, results->name_count, &results->name_room, "results"));
+    WT_PASS(
         WT_GROW(context, &results->values, results->value_count, &results->value_room, "results"));
-    WT_TRY(read_parameters(context, results, record, &count, &cell->rep, repeats));
-    WT_TRY(keep_shape(context, results, count, &setting.shape));
+    WT_PASS(read_parameters(context, results, record, &count, &cell->rep, repeats));
+    WT_PASS(keep_shape(context, results, count, &setting.shape));
     const uint32_t *values = results->values + setting.first;
     uint32_t hash = hash_texts(experiment + setting.shape, values, count);
     size_t cursor = wt_slots_start(&results->by_setting, hash);
@@ -165,16 +162,15 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
         const wt_setting *known = &results->settings[cell->setting];
         if (known->experiment == experiment && known->shape == setting.shape &&
             same_texts(results->values + known->first, values, count))
-            goto done;
+            return WT_OK;
     }
-    WT_TRY(WT_GROW(context, &results->settings, results->setting_count, &results->setting_room,
-                   "results"));
+    WT_PASS(WT_GROW(context, &results->settings, results->setting_count, &results->setting_room,
+                    "results"));
     cell->setting = (uint32_t)results->setting_count;
-    WT_TRY(wt_slots_add(context, &results->by_setting, hash, cell->setting));
+    WT_PASS(wt_slots_add(context, &results->by_setting, hash, cell->setting));
     results->settings[results->setting_count++] = setting;
     results->value_count += count;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -222,40 +218,36 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
     wt_result cell = {.seed = record->seed};
     uint32_t experiment;
     bool repeats;
-    wt_status status;
-    WT_TRY(wt_tally_keep(context, results, record, &experiment));
-    WT_TRY(keep_setting(context, results, record, experiment, &cell, &repeats));
-    WT_TRY(read_metrics(context, results, record, &cell));
-    WT_TRY(wt_tally_note(context, results, record, experiment, &cell, repeats));
+    WT_PASS(wt_tally_keep(context, results, record, &experiment));
+    WT_PASS(keep_setting(context, results, record, experiment, &cell, &repeats));
+    WT_PASS(read_metrics(context, results, record, &cell));
+    WT_PASS(wt_tally_note(context, results, record, experiment, &cell, repeats));
     wt_result_name(record->hash, cell.name);
     if (record->failed) {
-        WT_TRY(wt_tally_fail(context, results, record, &cell));
-        goto done;
+        WT_PASS(wt_tally_fail(context, results, record, &cell));
+        return WT_OK;
     }
-    WT_TRY(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
+    WT_PASS(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
     results->settings[cell.setting].cells++;
     results->metric_count += cell.metric_count;
     results->cells[results->count++] = cell;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric) {
     char json[WT_VALUE_TEXT + 2];
     size_t length = strlen(metric);
     uint32_t name;
-    wt_status status = WT_OK;
     if (length >= WT_VALUE_TEXT)
         return wt_fail(context, WT_INTERNAL, "the name of a metric is too long");
     snprintf(json, sizeof json, "\"%s\"", metric);
-    WT_TRY(keep_words(context, results, json + 1, length, &name));
+    WT_PASS(keep_words(context, results, json + 1, length, &name));
     if (results->wanted_count > 0 && is_wanted(results, name))
-        goto done;
-    WT_TRY(WT_GROW(context, &results->wanted, results->wanted_count, &results->wanted_room,
-                   "results"));
+        return WT_OK;
+    WT_PASS(WT_GROW(context, &results->wanted, results->wanted_count, &results->wanted_room,
+                    "results"));
     results->wanted[results->wanted_count++] = name;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- a store --------------------------------------------------------------------------------- */
@@ -280,27 +272,23 @@ static wt_status take_about(void *user, const char *kind, const char *text) {
     loader *load = user;
     bool command = strcmp(kind, "command") == 0;
     wt_facts *facts = command ? &load->results->commands : &load->results->sweeps;
-    wt_status status = WT_OK;
     if (!command && strcmp(kind, "sweep") != 0)
         return WT_OK;
-    WT_TRY(WT_GROW(load->context, &facts->texts, facts->count, &facts->room, "commands"));
-    WT_TRY(wt_results_copy(load->context, load->results, text, &facts->texts[facts->count]));
+    WT_PASS(WT_GROW(load->context, &facts->texts, facts->count, &facts->room, "commands"));
+    WT_PASS(wt_results_copy(load->context, load->results, text, &facts->texts[facts->count]));
     facts->count++;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Room as the store says, so that none is left over; it grows all the same where that was wrong. */
 static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) {
     wt_store_count count = WT_SIZED(wt_store_count);
-    wt_status status;
-    WT_TRY(wt_store_counts(context, store, &count));
+    WT_PASS(wt_store_counts(context, store, &count));
     if (out->count > 0 || count.done == 0)
-        goto done;
-    WT_TRY(WT_NEW(context, &out->cells, count.done, "results"));
+        return WT_OK;
+    WT_PASS(WT_NEW(context, &out->cells, count.done, "results"));
     out->room = count.done;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* All of a store as it is at one moment, behind what is there. */

@@ -58,19 +58,17 @@ done:
 
 wt_status wt_tally_fail(wt_context *context, wt_results *results, const wt_record *record,
                         const wt_result *cell) {
-    wt_status status = WT_OK;
-    WT_TRY(WT_GROW(context, &results->lost, results->failed, &results->failed_room, "results"));
+    WT_PASS(WT_GROW(context, &results->lost, results->failed, &results->failed_room, "results"));
     if (results->failed < WT_FAILURES_KEPT) {
         wt_failure *failure = &results->failures[results->failed];
-        WT_TRY(wt_results_copy(context, results, record->hash, &failure->hash));
-        WT_TRY(wt_results_copy(context, results, record->experiment, &failure->experiment));
-        WT_TRY(wt_results_copy(context, results, record->message, &failure->message));
+        WT_PASS(wt_results_copy(context, results, record->hash, &failure->hash));
+        WT_PASS(wt_results_copy(context, results, record->experiment, &failure->experiment));
+        WT_PASS(wt_results_copy(context, results, record->message, &failure->message));
     }
     results->settings[cell->setting].lost++;
     results->lost[results->failed] = *cell;
     results->lost[results->failed++].metric_count = 0;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The text in place of the one at `slot`. */
@@ -85,32 +83,28 @@ static wt_status replace(wt_context *context, char **slot, const char *text) {
 }
 
 static wt_status note_date(wt_context *context, wt_results *results, const char *date) {
-    wt_status status = WT_OK;
     if (results->first_date == NULL || strcmp(date, results->first_date) < 0)
-        WT_TRY(replace(context, &results->first_date, date));
+        WT_PASS(replace(context, &results->first_date, date));
     if (results->last_date == NULL || strcmp(date, results->last_date) > 0)
-        WT_TRY(replace(context, &results->last_date, date));
-done:
-    return status;
+        WT_PASS(replace(context, &results->last_date, date));
+    return WT_OK;
 }
 
 wt_status wt_tally_note(wt_context *context, wt_results *results, const wt_record *record,
                         uint32_t experiment, const wt_result *cell, bool repeats) {
     wt_tally *tally = &results->tallies[experiment];
-    wt_status status;
     if (tally->done + tally->failed == 0) {
         tally->first_setting = cell->setting;
         tally->result_version = record->result_version;
     }
-    WT_TRY(add_least_text(context, &tally->versions, record->version));
-    WT_TRY(add_least_text(context, &tally->machines, record->machine));
-    WT_TRY(note_date(context, results, record->finished_date));
+    WT_PASS(add_least_text(context, &tally->versions, record->version));
+    WT_PASS(add_least_text(context, &tally->machines, record->machine));
+    WT_PASS(note_date(context, results, record->finished_date));
     add_least(&tally->seeds, record->seed);
     if (repeats)
         add_least(&tally->reps, cell->rep);
     tally->repeats |= repeats;
     tally->wall_seconds += record->wall_seconds;
     *(record->failed ? &tally->failed : &tally->done) += 1;
-done:
-    return status;
+    return WT_OK;
 }

@@ -48,20 +48,18 @@ static wt_search_setting setting_of(const wt_search_options *options, size_t len
 }
 
 static wt_status check(wt_context *context, const wt_search_options *options) {
-    wt_status status = WT_OK;
     if (options->task == NULL)
         return wt_fail(context, WT_USAGE, "a search needs a task");
     if (options->length_count == 0 || options->sample_count == 0 || options->trials == 0)
         return wt_fail(context, WT_USAGE, "a search needs lengths, samples and trials");
     for (size_t l = 0; l < options->length_count; l++) {
         wt_search_setting setting = setting_of(options, l);
-        WT_TRY(wt_search_setting_check(context, &setting));
+        WT_PASS(wt_search_setting_check(context, &setting));
     }
     if (!(options->rate > 0 && options->rate <= 1))
-        status = wt_fail(context, WT_USAGE, "the rate must be above 0 and at most 1, not %g",
-                         options->rate);
-done:
-    return status;
+        return wt_fail(context, WT_USAGE, "the rate must be above 0 and at most 1, not %g",
+                       options->rate);
+    return WT_OK;
 }
 
 static wt_search_point *point_at(const wt_search_trials *table, size_t length, size_t trial,

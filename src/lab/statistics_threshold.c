@@ -303,9 +303,8 @@ wt_status wt_trials_critical(wt_context *context, const wt_trials *points, size_
 
 wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points, size_t count,
                           double rate, wt_critical *out) {
-    wt_status status;
     *out = (wt_critical){.x = x, .m = {NAN, NAN, NAN}};
-    WT_TRY(wt_threshold_fit(context, points, count, rate, &out->m, &out->support));
+    WT_PASS(wt_threshold_fit(context, points, count, rate, &out->m, &out->support));
     out->least = points[0].m;
     out->most = points[count - 1].m;
     out->below = out->m.value == -INFINITY;
@@ -314,6 +313,5 @@ wt_status wt_critical_fit(wt_context *context, double x, const wt_trials *points
     out->cut_high = isinf(out->m.high);
     for (size_t i = 0; i < count; i++)
         out->trials += points[i].count;
-done:
-    return status;
+    return WT_OK;
 }

@@ -183,15 +183,12 @@ done:
 
 static wt_status create_tables(wt_context *context, wt_store *store) {
     char numbers[128];
-    wt_status status;
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              APPLICATION_ID, WT_STORE_FORMAT);
-    WT_TRY(wt_store_begin(context, store));
-    WT_TRY(wt_store_execute(context, store, numbers));
-    WT_TRY(wt_store_execute(context, store, wt_store_schema));
-    WT_TRY(wt_store_commit(context, store));
-done:
-    return status;
+    WT_PASS(wt_store_begin(context, store));
+    WT_PASS(wt_store_execute(context, store, numbers));
+    WT_PASS(wt_store_execute(context, store, wt_store_schema));
+    return wt_store_commit(context, store);
 }
 
 static wt_status check_whole(wt_context *context, wt_store *store) {
@@ -218,26 +215,23 @@ static bool is_reader(wt_store_mode mode) {
 /* Tables and format; a writer checks every page first. */
 static wt_status check_content(wt_context *context, wt_store *store, wt_store_mode mode) {
     int64_t pages = 0, format = 0;
-    wt_status status;
-    WT_TRY(ask_number(context, store, "PRAGMA page_count", &pages));
+    WT_PASS(ask_number(context, store, "PRAGMA page_count", &pages));
     if (is_reader(mode))
-        WT_TRY(wt_store_execute(context, store, "PRAGMA query_only = ON"));
+        WT_PASS(wt_store_execute(context, store, "PRAGMA query_only = ON"));
     else
-        WT_TRY(wt_store_execute(context, store,
-                                "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"));
+        WT_PASS(wt_store_execute(context, store,
+                                 "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"));
     if (pages == 0 && mode == WT_STORE_MODE_CREATE)
-        WT_TRY(create_tables(context, store));
-    WT_TRY(ask_number(context, store, "PRAGMA user_version", &format));
+        WT_PASS(create_tables(context, store));
+    WT_PASS(ask_number(context, store, "PRAGMA user_version", &format));
     if (format != WT_STORE_FORMAT) {
-        status = wt_fail(context, WT_DATA, "%s: is of format %lld; this wattle knows format %d",
-                         store->shown, (long long)format, WT_STORE_FORMAT);
-        goto done;
+        return wt_fail(context, WT_DATA, "%s: is of format %lld; this wattle knows format %d",
+                       store->shown, (long long)format, WT_STORE_FORMAT);
     }
-    WT_TRY(wt_store_check_schema(context, store));
+    WT_PASS(wt_store_check_schema(context, store));
     if (!is_reader(mode))
-        WT_TRY(check_whole(context, store));
-done:
-    return status;
+        WT_PASS(check_whole(context, store));
+    return WT_OK;
 }
 
 /* The pages of another store as they are now, to the empty base of this one. */

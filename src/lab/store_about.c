@@ -8,8 +8,7 @@
  * released. */
 static wt_status spell(wt_context *context, const char *text, char **out) {
     size_t left = strlen(text); /* a text of SQLite is below 2^31 bytes */
-    wt_status status;
-    WT_TRY(WT_NEW(context, out, 4 * left + WT_SHOWN_CHARACTER, "a fact about a store"));
+    WT_PASS(WT_NEW(context, out, 4 * left + WT_SHOWN_CHARACTER, "a fact about a store"));
     char *end = *out;
     for (size_t taken; left > 0; text += taken, left -= taken) {
         taken = wt_utf8_length(text, left);
@@ -21,8 +20,7 @@ static wt_status spell(wt_context *context, const char *text, char **out) {
         }
     }
     *end = '\0';
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_store_walk_notes(wt_context *context, wt_store *store, wt_note_fn take, void *user) {

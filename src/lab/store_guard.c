@@ -35,21 +35,18 @@ wt_status wt_store_restrict(wt_context *context, wt_store *store, bool reader) {
                     {SQLITE_DBCONFIG_ENABLE_VIEW, 0}};
     char pragmas[160];
     size_t budget = wt_context_memory(context), cache = reader ? CACHE_READER : CACHE_WRITER;
-    wt_status status;
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         (void)sqlite3_db_config(store->base, switches[i].what, switches[i].value, NULL);
     sqlite3_limit(store->base, SQLITE_LIMIT_LENGTH, TEXT_MOST);
     sqlite3_limit(store->base, SQLITE_LIMIT_ATTACHED, 0);
     if (budget > 0 && budget / 16 < cache)
         cache = budget / 16;
-    WT_TRY(wt_count_memory(context, cache, "a store", &store->counted));
+    WT_PASS(wt_count_memory(context, cache, "a store", &store->counted));
     snprintf(pragmas, sizeof pragmas,
              "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
              "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%zu;",
              cache / 1024);
-    WT_TRY(wt_store_execute(context, store, pragmas));
-done:
-    return status;
+    return wt_store_execute(context, store, pragmas);
 }
 
 /* One row of the schema: a table of ours, which is noted in `seen`, or nothing we know. */

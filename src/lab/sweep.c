@@ -115,13 +115,12 @@ static wt_status put_cells(void *user) {
     const wt_plan *plan = found->of->plan;
     const double *metrics = found->metrics;
     char date[32];
-    wt_status status = WT_OK;
     spell_now(date);
     for (const wt_plan_group *at = found->of->group; at != NULL; at = next_of(plan, at)) {
         size_t width = at->experiment->metric_count;
         for (size_t i = found->begin; i < found->end; i++)
             if (plan->cells[at->first + i].wanted)
-                WT_TRY(put_cell(found, at, i, metrics == NULL ? NULL : metrics + i * width, date));
+                WT_PASS(put_cell(found, at, i, metrics == NULL ? NULL : metrics + i * width, date));
         if (metrics != NULL)
             metrics += found->end * width;
     }
@@ -130,9 +129,8 @@ static wt_status put_cells(void *user) {
         snprintf(work->what, sizeof work->what, "cells, %zu failed,", report->failed);
     work->unsaved += found->seconds;
     if (work->unsaved >= UNSAVED_SECONDS)
-        WT_TRY(save(work));
-done:
-    return status;
+        WT_PASS(save(work));
+    return WT_OK;
 }
 
 /* Computes the first `count` cells of each group of a unit. When that fails, the last of each, its
@@ -188,17 +186,14 @@ done:
 }
 
 static wt_status declare(const job *work, wt_plan *const *plans, size_t count) {
-    wt_status status = WT_OK;
     for (size_t i = 0; i < count; i++)
-        WT_TRY(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
+        WT_PASS(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
     if (work->options->command != NULL)
-        WT_TRY(wt_store_note(work->context, work->store, "command", work->options->command));
+        WT_PASS(wt_store_note(work->context, work->store, "command", work->options->command));
     for (size_t i = 0; i < count; i++)
         if (plans[i]->sweep != NULL)
-            WT_TRY(wt_store_note(work->context, work->store, "sweep", plans[i]->sweep));
-    WT_TRY(wt_store_commit(work->context, work->store));
-done:
-    return status;
+            WT_PASS(wt_store_note(work->context, work->store, "sweep", plans[i]->sweep));
+    return wt_store_commit(work->context, work->store);
 }
 
 /* A cell that several plans want is left to the first of them. */
@@ -235,10 +230,9 @@ done:
 static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
     size_t groups = 0;
     bool known = true;
-    wt_status status;
     for (size_t i = 0; i < count; i++)
         groups += plans[i]->group_count;
-    WT_TRY(WT_NEW(work->context, &work->units, groups, "groups"));
+    WT_PASS(WT_NEW(work->context, &work->units, groups, "groups"));
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < plans[i]->group_count; g++) {
             unit next = {plans[i], &plans[i]->groups[g], NAN};
@@ -246,7 +240,7 @@ static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
             wt_cost cost;
             if (wanted == 0)
                 continue;
-            WT_TRY(wt_plan_group_cost(work->context, next.group, &cost));
+            WT_PASS(wt_plan_group_cost(work->context, next.group, &cost));
             next.cost = cost.flops / (double)wanted;
             known &= isfinite(cost.flops) && cost.flops > 0;
             work->units[work->unit_count++] = next;
@@ -255,8 +249,7 @@ static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
         }
     if (!known)
         work->engine.cost = 0;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t count,

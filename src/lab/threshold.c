@@ -49,30 +49,28 @@ static wt_status copy_setting(wt_context *context, const wt_threshold_spec *sett
     wt_train_spec *train = &out->train;
     const char **texts[WT_THRESHOLD_TEXTS] = {&train->task, &train->model, &train->activation,
                                               &train->balls, &out->path};
-    wt_status status;
     out->setting = defaults;
     out->path = path;
     WT_INIT(wt_train_spec, train);
     train->restarts = 5;
-    WT_TRY(
+    WT_PASS(
         wt_sized_read(context, "wt_threshold_spec", setting, &out->setting, sizeof out->setting));
     if (out->setting.train != NULL)
-        WT_TRY(wt_sized_read(context, "wt_train_spec", out->setting.train, train, sizeof *train));
+        WT_PASS(wt_sized_read(context, "wt_train_spec", out->setting.train, train, sizeof *train));
     out->setting.train = train;
-    WT_TRY(check(context, &out->setting));
-    WT_TRY(WT_NEW(context, &out->lengths, out->setting.length_count, "lengths"));
+    WT_PASS(check(context, &out->setting));
+    WT_PASS(WT_NEW(context, &out->lengths, out->setting.length_count, "lengths"));
     memcpy(out->lengths, out->setting.lengths, out->setting.length_count * sizeof *out->lengths);
     out->setting.lengths = out->lengths;
     for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
         if (*texts[i] != NULL) {
-            WT_TRY(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
+            WT_PASS(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
             *texts[i] = out->texts[i];
         }
     wt_train_spec_settle(train);
     train->hasty = true; /* success is all that is asked */
     train->to_end = false;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* A wrong option is told before hours of work: the shortest task, with samples enough. */
@@ -161,18 +159,17 @@ done:
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row) {
     wt_threshold_tally *tally;
-    wt_status status;
-    WT_TRY(WT_GROW(context, &threshold->rows, threshold->count, &threshold->room, "trials"));
-    WT_TRY(tally_of(context, threshold, row, &tally));
-    WT_TRY(wt_slots_add(context, &threshold->by_row, hash_of(row->length, row->samples, row->trial),
-                        (uint32_t)threshold->count));
+    WT_PASS(WT_GROW(context, &threshold->rows, threshold->count, &threshold->room, "trials"));
+    WT_PASS(tally_of(context, threshold, row, &tally));
+    WT_PASS(wt_slots_add(context, &threshold->by_row,
+                         hash_of(row->length, row->samples, row->trial),
+                         (uint32_t)threshold->count));
     threshold->rows[threshold->count++] = *row;
     if (row->trial < threshold->setting.trials) {
         tally->trials++;
         tally->successes += row->result.success;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 size_t wt_threshold_trials(const wt_threshold *threshold) {

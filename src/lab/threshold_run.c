@@ -30,16 +30,14 @@ static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *r
 
 /* Moves what is finished to the table, in the order of the jobs. */
 static wt_status collect(rounds *all, bool to_end) {
-    wt_status status = WT_OK;
     for (; all->taken < all->count; all->taken++) {
         const job *next = &all->jobs[all->taken];
         if (!next->finished && !to_end)
             break;
         if (next->finished)
-            WT_TRY(wt_threshold_add(all->engine.context, all->threshold, &next->row));
+            WT_PASS(wt_threshold_add(all->engine.context, all->threshold, &next->row));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* A trial that is finished. */
@@ -53,17 +51,15 @@ static wt_status keep(void *user) {
     outcome *found = user;
     rounds *all = found->all;
     double began = wt_clock();
-    wt_status status = WT_OK;
     found->mine->row.result = found->result;
     found->mine->finished = true;
     if (all->threshold->path == NULL || began < all->next_save)
         return WT_OK;
-    WT_TRY(collect(all, false));
-    WT_TRY(wt_threshold_write(all->engine.context, all->threshold, all->threshold->path));
+    WT_PASS(collect(all, false));
+    WT_PASS(wt_threshold_write(all->engine.context, all->threshold, all->threshold->path));
     double now = wt_clock();
     all->next_save = now + fmax(SAVE_EVERY, (now - began) / SAVE_SHARE);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status run_job(void *user, wt_context *context, size_t unit) {

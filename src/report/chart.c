@@ -78,13 +78,11 @@ static bool has_name(const names *all, uint32_t name) {
 }
 
 static wt_status add_name(wt_context *context, names *to, uint32_t name) {
-    wt_status status = WT_OK;
     if (!has_name(to, name)) {
-        WT_TRY(WT_GROW(context, &to->names, to->count, &to->room, "a chart"));
+        WT_PASS(WT_GROW(context, &to->names, to->count, &to->room, "a chart"));
         to->names[to->count++] = name;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The names in which two lines differ, one of them missing in the other too. */
@@ -92,13 +90,11 @@ static wt_status add_differences(wt_context *context, const wt_lines *lines, con
                                  const wt_line *b, names *to) {
     const wt_line *const both[] = {a, b};
     uint32_t name, value;
-    wt_status status = WT_OK;
     for (size_t i = 0; i < 2; i++)
         for (size_t cursor = 0; wt_line_next(lines, both[i], &cursor, &name, &value);)
             if (wt_line_value(lines, both[1 - i], name) != value)
-                WT_TRY(add_name(context, to, name));
-done:
-    return status;
+                WT_PASS(add_name(context, to, name));
+    return WT_OK;
 }
 
 /* Appends " key=value" for every parameter in which lines of the same panel and name differ. */

@@ -89,17 +89,15 @@ static wt_status add_laws(wt_context *context, const wt_critical *sizes, size_t 
                           wt_chart *out) {
     double *x = WT_TAKE(&out->arena, double, count), *y = WT_TAKE(&out->arena, double, count);
     size_t found = 0;
-    wt_status status;
-    WT_TRY(out->arena.status);
+    WT_PASS(out->arena.status);
     for (size_t i = 0; i < count; i++)
         if (isfinite(sizes[i].m.value)) {
             x[found] = sizes[i].x;
             y[found++] = sizes[i].m.value;
         }
     for (size_t law = 0; law < LAWS && found >= 3; law++)
-        WT_TRY(add_law(context, (wt_growth)law, x, y, found, out));
-done:
-    return status;
+        WT_PASS(add_law(context, (wt_growth)law, x, y, found, out));
+    return WT_OK;
 }
 
 /* The part of the claim table that is about critical sizes. */

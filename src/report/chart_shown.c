@@ -54,7 +54,6 @@ static void copy_series(const wt_chart_series *from, wt_chart *out) {
 
 wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_shown *out) {
     size_t panels, at = 0, next = 0;
-    wt_status status;
     *out =
         (wt_chart_shown){.chart = {.spec = chart->spec, .arena = wt_arena_on(context, "a chart")},
                          .points_of = most_points(chart)};
@@ -63,7 +62,7 @@ wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_sho
     out->series = least(out->series_of, WT_LOOKS);
     out->points = least(out->points_of, POINTS);
     out->chart.series = WT_TAKE(&out->chart.arena, wt_chart_series, out->panels, out->series);
-    WT_TRY(out->chart.arena.status);
+    WT_PASS(out->chart.arena.status);
     for (size_t first = 0; first < chart->series_count; first += wt_chart_panel(chart, first)) {
         if (at++ != chosen(next, out->panels, panels))
             continue;
@@ -72,11 +71,10 @@ wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_sho
         for (size_t i = 0; i < shown; i++)
             copy_series(&chart->series[first + chosen(i, shown, count)], &out->chart);
     }
-    WT_TRY(out->chart.arena.status);
+    WT_PASS(out->chart.arena.status);
     if (out->chart.series_count < chart->series_count && chart->spec->build == wt_chart_lines)
         wt_chart_looks(&out->chart);
-done:
-    return status;
+    return WT_OK;
 }
 
 bool wt_chart_shown_whole(const wt_chart_shown *shown) {

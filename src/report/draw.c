@@ -60,16 +60,13 @@ static wt_status run_gnuplot(wt_context *context, const wt_script *script, char 
 static wt_status write_svg(wt_output *output, const char *text) {
     static const char image[] = "<image ", crisp[] = "image-rendering='pixelated' ";
     const char *found;
-    wt_status status;
     while ((found = strstr(text, image)) != NULL) {
         found += sizeof image - 1;
-        WT_TRY(wt_output_write(output, text, (size_t)(found - text)));
-        WT_TRY(wt_output_write(output, crisp, sizeof crisp - 1));
+        WT_PASS(wt_output_write(output, text, (size_t)(found - text)));
+        WT_PASS(wt_output_write(output, crisp, sizeof crisp - 1));
         text = found;
     }
-    WT_TRY(wt_output_write(output, text, strlen(text)));
-done:
-    return status;
+    return wt_output_write(output, text, strlen(text));
 }
 
 static wt_status save(wt_context *context, const char *path, const char *bytes, size_t count) {

@@ -50,15 +50,12 @@ done:
 wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_figure *figure) {
     wt_context *context = page->context;
     char path[4096];
-    wt_status status;
     for (size_t i = 0; i < CSV && page->drawing; i++) {
         snprintf(path, sizeof path, "%s/%s.%s", page->folder, chart->spec->id, kinds[i]);
-        WT_TRY(wt_figure_write(context, figure, path));
+        WT_PASS(wt_figure_write(context, figure, path));
     }
     snprintf(path, sizeof path, "%s/%s.csv", page->folder, chart->spec->id);
-    WT_TRY(write_csv(context, chart, path));
-done:
-    return status;
+    return write_csv(context, chart, path);
 }
 
 wt_status wt_page_sweeps(wt_page *page) {

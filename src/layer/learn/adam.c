@@ -35,16 +35,13 @@ typedef struct {
 
 static wt_status make_room(job *work, size_t heads) {
     wt_context *context = work->context;
-    wt_status status;
-    WT_TRY(wt_projection_new(context, work->rows, heads, &work->at));
-    WT_TRY(wt_jacobian_new(context, &work->at, &work->jacobian));
+    WT_PASS(wt_projection_new(context, work->rows, heads, &work->at));
+    WT_PASS(wt_jacobian_new(context, &work->at, &work->jacobian));
     work->thetas = work->at.columns * work->rows->in.dim;
     work->count = work->thetas + work->at.columns * work->rows->outputs;
-    WT_TRY(WT_NEW(context, &work->gradient, work->count, "a gradient"));
-    WT_TRY(WT_NEW(context, &work->first, work->count, "moments"));
-    WT_TRY(WT_NEW(context, &work->second, work->count, "moments"));
-done:
-    return status;
+    WT_PASS(WT_NEW(context, &work->gradient, work->count, "a gradient"));
+    WT_PASS(WT_NEW(context, &work->first, work->count, "moments"));
+    return WT_NEW(context, &work->second, work->count, "moments");
 }
 
 static void begin(job *work, size_t start) {
@@ -64,19 +61,16 @@ static void begin(job *work, size_t start) {
 static wt_status differentiate(job *work) {
     wt_projection *at = &work->at;
     size_t n = at->columns, R = work->rows->rows, p = work->rows->outputs;
-    wt_status status;
     wt_theta_unpack(at->heads, work->rows->in.dim, at->theta, at->plain);
-    WT_TRY(
+    WT_PASS(
         wt_attention_run(work->context, &work->rows->in, at->heads, at->plain, at->weights, at->h));
     memcpy(at->e, work->rows->y, R * p * sizeof *at->e);
-    WT_TRY(
+    WT_PASS(
         wt_gemm(work->context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
     at->error = sqrt(wt_vector_squares(R * p, at->e)) / work->rows->norm;
-    WT_TRY(wt_jacobian_transposed(work->context, &work->jacobian, at->e, work->gradient));
-    WT_TRY(wt_gemm(work->context, WT_TRANSPOSED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
-                   work->gradient + work->thetas, p));
-done:
-    return status;
+    WT_PASS(wt_jacobian_transposed(work->context, &work->jacobian, at->e, work->gradient));
+    return wt_gemm(work->context, WT_TRANSPOSED, WT_PLAIN, n, p, R, 1, at->h, n, at->e, p, 0,
+                   work->gradient + work->thetas, p);
 }
 
 static void move(job *work, double rate, size_t step) {
@@ -97,11 +91,10 @@ static void move(job *work, double rate, size_t step) {
 /* `steps` of a schedule of `whole`. */
 static wt_status descend(job *work, size_t start, double rate, size_t steps, size_t whole) {
     wt_meter meter = wt_meter_start(work->context, "adam steps", (double)steps);
-    wt_status status;
     begin(work, start);
     for (size_t step = 1; step <= steps; step++) {
         double phase = (double)step / (double)whole;
-        WT_TRY(differentiate(work));
+        WT_PASS(differentiate(work));
         if (work->at.error <= work->options->goal)
             break;
         move(work, rate * (0.01 + 0.99 * 0.5 * (1 + cos(3.14159265358979323846 * phase))), step);
@@ -109,25 +102,21 @@ static wt_status descend(job *work, size_t start, double rate, size_t steps, siz
         work->steps++;
         wt_meter_set(&meter, (double)step);
     }
-    WT_TRY(differentiate(work));
-done:
-    return status;
+    return differentiate(work);
 }
 
 /* The rate whose short run ends lowest. */
 static wt_status tune(job *work, double *rate) {
     size_t steps = work->options->max_steps / TRIAL_PARTS + 1;
     double least = INFINITY;
-    wt_status status = WT_OK;
     for (size_t i = 0; i < RATES; i++) {
-        WT_TRY(descend(work, 0, trial_rates[i], steps, work->options->max_steps));
+        WT_PASS(descend(work, 0, trial_rates[i], steps, work->options->max_steps));
         if (work->at.error < least) {
             least = work->at.error;
             *rate = trial_rates[i];
         }
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status run_starts(void *argument, size_t first, size_t last, int worker) {
@@ -136,21 +125,20 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
     wt_layer *out = work->out;
     wt_recover_report *report = work->report;
     double rate = trial_rates[0], best = INFINITY;
-    wt_status status;
     (void)first;
     (void)last;
     (void)worker;
-    WT_TRY(tune(work, &rate));
+    WT_PASS(tune(work, &rate));
     for (size_t start = 0; start < work->options->restarts && !report->exact; start++) {
         double judged = NAN;
-        WT_TRY(descend(work, start, rate, work->options->max_steps, work->options->max_steps));
+        WT_PASS(descend(work, start, rate, work->options->max_steps, work->options->max_steps));
         wt_layer now = {.heads = work->at.heads,
                         .dim = out->dim,
                         .outputs = out->outputs,
                         .theta = work->at.plain,
                         .w = work->at.w};
         if (held->rows > 0)
-            WT_TRY(wt_recover_error(work->context, &now, held, &judged));
+            WT_PASS(wt_recover_error(work->context, &now, held, &judged));
         report->starts++;
         if (work->at.error >= best)
             continue;
@@ -161,8 +149,7 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
         memcpy(out->theta, work->at.plain, work->thetas * sizeof *out->theta);
         memcpy(out->w, work->at.w, (work->count - work->thetas) * sizeof *out->w);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status run_adam(wt_context *context, const wt_sequences *data,

@@ -82,26 +82,23 @@ static wt_status forgive(wt_status status, bool *fine) {
 static wt_status linearise(wt_context *context, wt_descent *descent) {
     const wt_projection *now = &descent->now;
     size_t side = descent->side;
-    wt_status status;
     wt_jacobian_look(&descent->jacobian, now);
-    WT_TRY(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
+    WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
     if (descent->matrix_free) {
         wt_jacobian_float_load(&descent->narrow, now);
-        WT_TRY(wt_descent_measure_free(context, descent));
-        goto done;
+        WT_PASS(wt_descent_measure_free(context, descent));
+        return WT_OK;
     }
-    WT_TRY(wt_normal_form(context, now, descent->normal));
+    WT_PASS(wt_normal_form(context, now, descent->normal));
     descent->scale = 0;
     for (size_t i = 0; i < side; i++)
         descent->scale += descent->normal[i * side + i] / (double)side;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* step for the damping; *solved = false when the matrix is not definite with it. */
 static wt_status solve(wt_context *context, wt_descent *descent, double damping, bool *solved) {
     size_t side = descent->side, failed;
-    wt_status status;
     *solved = true;
     if (descent->matrix_free) {
         double tolerance = fmax(1e-4, 0.5 * fmin(0.1, descent->now.error));
@@ -110,59 +107,53 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
     memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);
     for (size_t i = 0; i < side; i++)
         descent->factor[i * side + i] += damping * descent->scale;
-    WT_TRY(wt_cholesky(context, side, descent->factor, side, &failed));
+    WT_PASS(wt_cholesky(context, side, descent->factor, side, &failed));
     *solved = failed == 0;
     if (!*solved)
-        goto done;
+        return WT_OK;
     memcpy(descent->step, descent->gradient, side * sizeof *descent->step);
-    WT_TRY(wt_solve_lower(context, WT_PLAIN, side, 1, descent->factor, side, descent->step, 1));
-    WT_TRY(
-        wt_solve_lower(context, WT_TRANSPOSED, side, 1, descent->factor, side, descent->step, 1));
-done:
-    return status;
+    WT_PASS(wt_solve_lower(context, WT_PLAIN, side, 1, descent->factor, side, descent->step, 1));
+    return wt_solve_lower(context, WT_TRANSPOSED, side, 1, descent->factor, side, descent->step, 1);
 }
 
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
-    wt_status status = WT_OK;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
         bool solved, fine;
-        WT_TRY(forgive(solve(context, descent, *damping, &solved), &fine));
+        WT_PASS(forgive(solve(context, descent, *damping, &solved), &fine));
         if (fine && solved) {
             for (size_t i = 0; i < descent->side; i++)
                 descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
-            WT_TRY(wt_projection_evaluate(context, &descent->trial));
+            WT_PASS(wt_projection_evaluate(context, &descent->trial));
             *moved = descent->trial.error < descent->now.error;
         }
         *damping *= *moved ? 0.2 : 4;
         if (!*moved && descent->now.error < NEAR_ROUNDING)
             break;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
-    wt_status status;
     descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
     descent->products_before = descent->products;
-    WT_TRY(wt_projection_evaluate(context, &descent->now));
+    WT_PASS(wt_projection_evaluate(context, &descent->now));
     descent->start_error = descent->now.error;
     if (!isfinite(descent->now.error)) /* no start */
-        goto done;
+        return WT_OK;
     damping = FIRST_DAMPING;
     if (descent->near)
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
     for (size_t step = 0; step < max_steps && descent->now.error > ROUNDING; step++) {
         double before = descent->now.error;
-        WT_TRY(forgive(linearise(context, descent), &fine));
+        WT_PASS(forgive(linearise(context, descent), &fine));
         if (!fine || !(descent->scale > 0))
             break;
-        WT_TRY(advance(context, descent, &damping, &moved));
+        WT_PASS(advance(context, descent, &damping, &moved));
         if (!moved)
             break;
         wt_projection swap = descent->now;
@@ -180,8 +171,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
             checked = after;
         }
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out) {

@@ -11,17 +11,15 @@
 
 /* product = J^T P J direction. */
 static wt_status multiply(wt_context *context, wt_descent *descent) {
-    wt_status status;
     for (size_t i = 0; i < descent->side; i++)
         descent->narrow_in[i] = (float)descent->direction[i];
-    WT_TRY(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
-    WT_TRY(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
-                                        descent->narrow_out));
+    WT_PASS(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
+    WT_PASS(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
+                                         descent->narrow_out));
     for (size_t i = 0; i < descent->side; i++)
         descent->product[i] = (double)descent->narrow_out[i];
     descent->products++;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent) {
@@ -36,7 +34,6 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
                                 double tolerance) {
     size_t side = descent->side;
     double *r = descent->residual, *d = descent->direction, *x = descent->step;
-    wt_status status = WT_OK;
     descent->iterations = 0;
     descent->damping = damping;
     memset(x, 0, side * sizeof *x);
@@ -44,7 +41,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
     memcpy(d, descent->gradient, side * sizeof *d);
     double square = wt_vector_squares(side, r), wanted = tolerance * tolerance * square;
     for (size_t i = 0; i < WT_DESCENT_ITERATIONS && square > wanted; i++) {
-        WT_TRY(multiply(context, descent));
+        WT_PASS(multiply(context, descent));
         for (size_t j = 0; j < side; j++)
             descent->product[j] += damping * d[j];
         double curvature = wt_vector_dot(side, d, descent->product);
@@ -65,8 +62,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
         wt_work_add(context, 12 * (double)side);
         wt_meter_set(&descent->meter, (double)(descent->products - descent->products_before));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out) {

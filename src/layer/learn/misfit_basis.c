@@ -186,10 +186,9 @@ static void choose_columns(wt_misfit_work *work, const wt_feature_family *family
 wt_status wt_misfit_basis(wt_misfit_work *work, const wt_feature_family *family, uint64_t seed) {
     wt_context *context = work->context;
     size_t workers = (size_t)wt_context_threads(context);
-    wt_status status = WT_OK;
     choose_columns(work, family);
     if (work->q == 0)
-        goto done;
+        return WT_OK;
     bool mixed = work->q < work->raw;
     work->scratch_each = row_scratch(work) + work->width * work->raw;
     work->scratch = WT_TAKE(&work->arena, double, workers, work->scratch_each);
@@ -197,14 +196,12 @@ wt_status wt_misfit_basis(wt_misfit_work *work, const wt_feature_family *family,
     work->mixer = mixed ? WT_TAKE(&work->arena, double, work->raw, work->q) : NULL;
     work->z = WT_TAKE(&work->arena, double, work->R, work->width, work->q);
     work->basis = WT_TAKE(&work->arena, double, work->R, work->width, work->q);
-    WT_TRY(work->arena.status);
+    WT_PASS(work->arena.status);
     if (mixed)
         draw_mixer(work, seed);
     measure_features(work);
-    WT_TRY(wt_parallel_for(context, work->R, 64, fill_rows, work));
+    WT_PASS(wt_parallel_for(context, work->R, 64, fill_rows, work));
     wt_work_add(context, feature_work(work));
-    WT_TRY(project(work));
-    WT_TRY(orthonormalise(work));
-done:
-    return status;
+    WT_PASS(project(work));
+    return orthonormalise(work);
 }

@@ -29,7 +29,6 @@ wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double all
     const double sharp = 0.9;
     size_t d = at->rows->in.dim, columns = at->columns;
     double square, own;
-    wt_status status = WT_OK;
     bool moved = false;
     *itself = false;
     for (*head = 0; *head < at->heads; ++*head) {
@@ -41,7 +40,7 @@ wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double all
                 for (size_t v = 0; v < d; v++)
                     at->theta[u * columns + *head * d + v] *= factor == 0 ? 2 : 0.5;
             if (factor == 0) {
-                WT_TRY(wt_projection_evaluate(context, at));
+                WT_PASS(wt_projection_evaluate(context, at));
                 moved = true;
             }
         }
@@ -51,9 +50,8 @@ wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double all
         }
     }
     if (moved)
-        WT_TRY(wt_projection_evaluate(context, at));
-done:
-    return status;
+        WT_PASS(wt_projection_evaluate(context, at));
+    return WT_OK;
 }
 
 /* A sequence and where its keys and rows are, to be sorted by its tokens. */

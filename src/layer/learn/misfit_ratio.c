@@ -121,12 +121,11 @@ wt_status wt_misfit_hold(wt_misfit_work *work, double critical, wt_misfit_findin
     double whole = wt_vector_squares(work->R * work->p, work->e),
            side = (double)(work->q * work->free);
     sums all;
-    wt_status status;
-    WT_TRY(add_scores(work, &all));
+    WT_PASS(add_scores(work, &all));
     double mean = all.squares / n, spread = fmax(all.fourths / n - mean * mean, 0) * n / (n - 1);
     double cross = fmax(all.cross - all.fourths, 0) * n / (n - 1), noise = all.squares / left;
     if (!(noise > 0))
-        goto done;
+        return WT_OK;
     double top = cross > 0 ? all.squares * all.squares / cross : side;
     double bottom = spread > 0 ? 2 * n * mean * mean / spread : 1e9;
     top = fmin(fmax(top, 1), side);
@@ -135,6 +134,5 @@ wt_status wt_misfit_hold(wt_misfit_work *work, double critical, wt_misfit_findin
     out->z = wt_misfit_deviate(all.total / noise, top, bottom);
     out->part = (all.total - noise) / whole;
     out->least = noise * (ratio_of(critical + POWER, top, bottom) - 1);
-done:
-    return status;
+    return WT_OK;
 }

@@ -103,7 +103,6 @@ static wt_status make_room(wt_context *context, job *work) {
     const wt_attention *in = &at->rows->in;
     size_t d = in->dim, n = at->columns, p = at->rows->outputs;
     size_t keys = wt_attention_key(in, in->sequences), workers;
-    wt_status status;
     workers = (size_t)wt_context_threads(context);
     for (size_t s = 0; s < in->sequences; s++) {
         size_t one = wt_attention_key(in, s + 1) - wt_attention_key(in, s);
@@ -119,9 +118,7 @@ static wt_status make_room(wt_context *context, job *work) {
     work->products = WT_TAKE(&work->arena, double, work->halves_x, work->halves_b);
     work->spread = WT_TAKE(&work->arena, double, d, n, n, p);
     work->basis_part = WT_TAKE(&work->arena, double, d, n, n, p);
-    WT_TRY(work->arena.status);
-done:
-    return status;
+    return work->arena.status;
 }
 
 static wt_status sum_rows(wt_context *context, job *work) {
@@ -129,27 +126,25 @@ static wt_status sum_rows(wt_context *context, job *work) {
     const wt_attention *in = &at->rows->in;
     size_t d = in->dim, n = at->columns, p = at->rows->outputs, m = at->heads;
     size_t keys = wt_attention_key(in, in->sequences);
-    wt_status status = WT_OK;
     for (size_t i = 0; i < m; i++)
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, keys, p, d, 1, in->key, d, at->w + i * d * p, p,
-                       0, work->values + i * p, m * p));
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, keys, p, d, 1, in->key, d, at->w + i * d * p,
+                        p, 0, work->values + i * p, m * p));
     /* B of all rows: A .* (X W - h^T W), and X^T times it */
     wt_work_add(context, wt_work_product(m * at->starts[in->sequences], p, d + 2));
     for (work->first = 0; work->first < at->rows->rows; work->first += ROWS_A_BLOCK) {
         size_t left = at->rows->rows - work->first,
                rows = left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK;
         double beta = work->first == 0 ? 0 : 1;
-        WT_TRY(wt_parallel_for(context, rows, ROWS_A_CHUNK, expand, work));
+        WT_PASS(wt_parallel_for(context, rows, ROWS_A_CHUNK, expand, work));
         wt_work_add(context, wt_work_product(rows, n * (n + 1) / 2, p) +
                                  (double)rows * (double)(d * n + work->halves_x));
-        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
-                       work->xx, work->halves_x, work->bb, work->halves_b, beta, work->products,
-                       work->halves_b));
-        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d * n, n * p, rows, 1, work->xq, d * n,
-                       work->b, n * p, beta, work->spread, n * p));
+        WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, work->halves_x, work->halves_b, rows, 1,
+                        work->xx, work->halves_x, work->bb, work->halves_b, beta, work->products,
+                        work->halves_b));
+        WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d * n, n * p, rows, 1, work->xq, d * n,
+                        work->b, n * p, beta, work->spread, n * p));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *normal) {

@@ -110,27 +110,25 @@ static wt_status orthonormalise(wt_context *context, wt_projection *at, bool fir
                                 bool *last, bool *found) {
     size_t n = at->columns, R = at->rows->rows, failed = 1;
     double shift = 0;
-    wt_status status = WT_OK;
     *last = *found = false;
     for (size_t try = 0; try < MOST_SHIFTS && failed != 0; try++) {
-        WT_TRY(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, factor, n));
+        WT_PASS(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, factor, n));
         if (!first)
             drop_directions(at, factor);
         double trace = trace_of(n, factor);
         if (!isfinite(trace))
-            goto done;
+            return WT_OK;
         *last = try == 0 && !first && near_orthonormal(n, trace);
         if (!*last)
             shift = fmax(16 * shift, DBL_EPSILON * (trace > TINY ? trace : 1));
         for (size_t i = 0; i < n && !*last; i++)
             factor[i * n + i] += shift;
-        WT_TRY(wt_cholesky(context, n, factor, n, &failed));
+        WT_PASS(wt_cholesky(context, n, factor, n, &failed));
     }
     *found = failed == 0;
     if (*found)
-        WT_TRY(wt_solve_lower(context, WT_PLAIN, n, R, factor, n, at->qt, R));
-done:
-    return status;
+        WT_PASS(wt_solve_lower(context, WT_PLAIN, n, R, factor, n, at->qt, R));
+    return WT_OK;
 }
 
 /* L = L M of lower triangles; row (n). */
@@ -150,17 +148,16 @@ static void multiply_lower(size_t n, double *l, const double *m, double *row) {
 static wt_status find_basis(wt_context *context, wt_projection *at, bool *found) {
     size_t n = at->columns, R = at->rows->rows;
     bool last;
-    wt_status status;
     transpose(R, n, at->h, at->qt);
-    WT_TRY(orthonormalise(context, at, true, at->first, &last, found));
+    WT_PASS(orthonormalise(context, at, true, at->first, &last, found));
     for (size_t pass = 1; *found && !last; pass++) {
-        WT_TRY(orthonormalise(context, at, false, pass == 1 ? at->again : at->third, &last, found));
+        WT_PASS(
+            orthonormalise(context, at, false, pass == 1 ? at->again : at->third, &last, found));
         if (pass > 1)
             multiply_lower(n, at->again, at->third, at->spare);
         *found = *found && (last || pass + 1 < MOST_PASSES);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static bool all_finite(size_t count, const double *numbers) {
@@ -173,42 +170,38 @@ static bool all_finite(size_t count, const double *numbers) {
 /* W += H^+ (what is in e), e = Y - H W; *found = false where they are not finite. */
 static wt_status correct(wt_context *context, wt_projection *at, bool *found) {
     size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
-    wt_status status;
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, at->qt, R, at->e, p, 0, at->spare, p));
-    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->again, n, at->spare, p));
-    WT_TRY(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->first, n, at->spare, p));
+    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, at->qt, R, at->e, p, 0, at->spare, p));
+    WT_PASS(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->again, n, at->spare, p));
+    WT_PASS(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->first, n, at->spare, p));
     for (size_t i = 0; i < n * p; i++)
         at->w[i] += at->spare[i];
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
     *found = all_finite(n * p, at->w);
     if (!*found)
-        goto done;
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
+        return WT_OK;
+    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
     *found = all_finite(R * p, at->e);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
     size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
     bool found;
-    wt_status status;
     at->error = INFINITY;
     memset(at->w, 0, n * p * sizeof *at->w);
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
     wt_theta_unpack(at->heads, at->rows->in.dim, at->theta, at->plain);
-    WT_TRY(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
+    WT_PASS(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
     found = all_finite(R * n, at->h);
     if (found)
-        WT_TRY(find_basis(context, at, &found));
+        WT_PASS(find_basis(context, at, &found));
     for (int i = 0; i < 2 && found; i++)
-        WT_TRY(correct(context, at, &found));
+        WT_PASS(correct(context, at, &found));
     if (!found) {
         memset(at->w, 0, n * p * sizeof *at->w);
         memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
-        goto done;
+        return WT_OK;
     }
     at->error = sqrt(wt_vector_squares(R * p, at->e)) / at->rows->norm;
-done:
-    return status;
+    return WT_OK;
 }

@@ -76,19 +76,17 @@ static size_t share_of(const wt_layer *layer, double share) {
 static wt_status make_start(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
                             double *scale, wt_query_report *report) {
     size_t before = asker->count;
-    wt_status status = WT_OK;
     if (report->starts < RATIONAL_STARTS) {
-        WT_TRY(wt_query_start(asker, options->seed, report->starts, layer, scale));
+        WT_PASS(wt_query_start(asker, options->seed, report->starts, layer, scale));
         report->start_queries += asker->count - before;
-        WT_TRY(ask_random(asker, options, *scale, share_of(layer, FIRST_SHARE),
-                          &report->polish_queries));
+        WT_PASS(ask_random(asker, options, *scale, share_of(layer, FIRST_SHARE),
+                           &report->polish_queries));
     } else {
-        WT_TRY(ask_random(asker, options, *scale, share_of(layer, LATER_SHARE),
-                          &report->polish_queries));
+        WT_PASS(ask_random(asker, options, *scale, share_of(layer, LATER_SHARE),
+                           &report->polish_queries));
         draw_start(options, report->starts, *scale, layer);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* A layer that never answers has nothing to learn from. */
@@ -140,17 +138,15 @@ static wt_status learn_several(wt_asker *asker, const wt_query_options *options,
                                double *scale, wt_query_report *report) {
     polishing job = {asker, layer, report};
     double unknowns = (double)(layer->heads * layer->dim * layer->dim);
-    wt_status status;
     do {
-        WT_TRY(make_start(asker, options, layer, scale, report));
-        WT_TRY(check_answers(asker));
+        WT_PASS(make_start(asker, options, layer, scale, report));
+        WT_PASS(check_answers(asker));
         double flops = (double)(asker->rows * asker->p) * unknowns * unknowns;
-        WT_TRY(wt_recover_share(asker->context, flops, polish, &job));
+        WT_PASS(wt_recover_share(asker->context, flops, polish, &job));
         report->starts++;
     } while (report->residual > options->tolerance &&
              report->starts < RATIONAL_STARTS + options->restarts);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The error on fresh questions, relative to their answers. */

@@ -16,53 +16,46 @@ void wt_asker_free(wt_asker *asker) {
 }
 
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
-    wt_status status;
-    WT_TRY(wt_check_cancelled(asker->context));
+    WT_PASS(wt_check_cancelled(asker->context));
     double before = wt_work_done(asker->context);
-    WT_TRY(asker->ask(asker->user, k, x, y));
+    WT_PASS(asker->ask(asker->user, k, x, y));
     asker->theirs += wt_work_done(asker->context) - before;
     asker->count++;
-    WT_TRY(wt_check_finite(asker->context, "the answer", y, 1, &asker->p));
-done:
-    return status;
+    return wt_check_finite(asker->context, "the answer", y, 1, &asker->p);
 }
 
 /* The question with its repetitions written out, (k, d). */
 static wt_status widen(wt_asker *asker, size_t n, const double *x, const double *times, size_t *k) {
     size_t d = asker->d, bytes = d * sizeof *x;
-    wt_status status = WT_OK;
     *k = 0;
     for (size_t b = 0; b < n; b++)
         for (size_t c = times == NULL ? 1 : (size_t)times[b]; c > 0; c--, ++*k) {
-            WT_TRY(
+            WT_PASS(
                 wt_grow(asker->context, &asker->wide, *k, &asker->wide_room, bytes, "a question"));
             memcpy(asker->wide + *k * d, x + b * d, bytes);
         }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double *times,
                         double *y) {
     size_t k, d = asker->d, p = asker->p, row = asker->rows;
     wt_context *context = asker->context;
-    wt_status status;
-    WT_TRY(widen(asker, n, x, times, &k));
-    WT_TRY(wt_grow(context, &asker->y, row, &asker->answer_room, p * sizeof *y, "answers"));
-    WT_TRY(WT_GROW(context, &asker->ends, row, &asker->row_room, "questions"));
-    WT_TRY(wt_asker_ask(asker, k, asker->wide, asker->y + row * p));
+    WT_PASS(widen(asker, n, x, times, &k));
+    WT_PASS(wt_grow(context, &asker->y, row, &asker->answer_room, p * sizeof *y, "answers"));
+    WT_PASS(WT_GROW(context, &asker->ends, row, &asker->row_room, "questions"));
+    WT_PASS(wt_asker_ask(asker, k, asker->wide, asker->y + row * p));
     for (size_t b = 0; b < n; b++, asker->tokens++) {
         size_t at = asker->tokens;
-        WT_TRY(wt_grow(context, &asker->x, at, &asker->token_room, d * sizeof *x, "questions"));
-        WT_TRY(WT_GROW(context, &asker->times, at, &asker->times_room, "questions"));
+        WT_PASS(wt_grow(context, &asker->x, at, &asker->token_room, d * sizeof *x, "questions"));
+        WT_PASS(WT_GROW(context, &asker->times, at, &asker->times_room, "questions"));
         memcpy(asker->x + at * d, x + b * d, d * sizeof *x);
         asker->times[at] = times == NULL ? 1 : times[b];
     }
     asker->ends[asker->rows++] = asker->tokens;
     if (y != NULL)
         memcpy(y, asker->y + row * p, p * sizeof *y);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out) {

@@ -84,21 +84,19 @@ static wt_status ask_alpha(single *work, size_t j, size_t i, double length, doub
 /* e_j^T Theta u_i. */
 static wt_status find_logit(single *work, size_t j, size_t i, double *out) {
     double length = 1, alpha;
-    wt_status status;
     for (int tries = 0; tries < MOST_TRIES; tries++, length *= SHORTER) {
-        WT_TRY(ask_alpha(work, j, i, length, &alpha));
+        WT_PASS(ask_alpha(work, j, i, length, &alpha));
         double logit = log(alpha / (1 - alpha)); /* NaN outside (0, 1) */
         if (fabs(logit) <= MOST_LOGIT) {
             *out = logit / length;
-            goto done;
+            return WT_OK;
         }
     }
-    status = wt_fail(work->asker->context, WT_MISSED,
-                     "the answers are not those of one head: between token %zu and another the "
-                     "attention is %g however near they are",
-                     j, alpha);
-done:
-    return status;
+    return wt_fail(work->asker->context, WT_MISSED,
+                   "the answers are not those of one head: between token %zu and another the "
+                   "attention is %g however near they are",
+                   j, alpha);
+    return WT_OK;
 }
 
 wt_status wt_query_single(wt_asker *asker, wt_layer *out) {

@@ -83,21 +83,18 @@ static void set_base(start *work, const double *b) {
 }
 
 static wt_status ask_sums(start *work) {
-    wt_status status = WT_OK;
     for (size_t a = 0; a < work->d; a++) {
         memset(work->unit, 0, work->d * sizeof *work->unit);
         work->unit[a] = 1;
-        WT_TRY(wt_asker_keep(work->asker, 1, work->unit, NULL, work->sums + a * work->p));
+        WT_PASS(wt_asker_keep(work->asker, 1, work->unit, NULL, work->sums + a * work->p));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The length of b and u at which random cells come apart best, from a few tried at each. */
 static wt_status choose_length(start *work, uint64_t seed) {
     double best = -1, logits[MOST];
     size_t d = work->d;
-    wt_status status = WT_OK;
     for (int power = 0; power < SCALES; power++) {
         double length = exp2(power - 1), total = 0;
         for (uint64_t pilot = 0; pilot < PILOTS; pilot++) {
@@ -109,7 +106,8 @@ static wt_status choose_length(start *work, uint64_t seed) {
                 work->other[a] *= length;
             }
             set_base(work, work->unit);
-            WT_TRY(wt_query_cell(work->asker, work->m, work->unit, work->other, work->base, &cell));
+            WT_PASS(
+                wt_query_cell(work->asker, work->m, work->unit, work->other, work->base, &cell));
             total += cell.quality;
         }
         if (total > best) {
@@ -117,8 +115,7 @@ static wt_status choose_length(start *work, uint64_t seed) {
             work->length = length;
         }
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The unit vectors at the first try; later, where those had a head that hardly answers to one of
@@ -154,16 +151,14 @@ static wt_status ask_cell(start *work, size_t j, size_t i, size_t second, wt_cel
 
 static wt_status ask_cells(start *work) {
     wt_meter meter = wt_meter_start(work->asker->context, "cells", (double)(work->d * work->d));
-    wt_status status = WT_OK;
     for (size_t u = 0; u < work->d; u++)
         for (size_t b = 0; b < work->d; b++) {
             wt_cell cell = {.logits = logits_at(work, u, b), .values = values_at(work, u, b)};
-            WT_TRY(ask_cell(work, b, u, u, &cell));
+            WT_PASS(ask_cell(work, b, u, u, &cell));
             work->quality[u * work->d + b] = cell.quality;
             wt_meter_set(&meter, (double)(u * work->d + b + 1));
         }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Puts the heads of (u, b) in the order given: head h is what was order[h]. */
@@ -290,15 +285,13 @@ static size_t best_u(start *work) {
 }
 
 static wt_status match(start *work) {
-    wt_status status = WT_OK;
     for (size_t u = 0; u < work->d; u++)
         match_one(work, u);
     size_t first = best_u(work);
     for (size_t u = 0; u < work->d; u++)
         if (u != first)
-            WT_TRY(match_two(work, first, u));
-done:
-    return status;
+            WT_PASS(match_two(work, first, u));
+    return WT_OK;
 }
 
 /* From the basis back to coordinates: with B its rows, Theta = B^T (logits) B and W = B^T (values).

@@ -19,16 +19,14 @@ wt_status wt_recover_open(wt_context *context, const char *method, const wt_reco
                           const wt_recover_report *report, wt_recover_options *options) {
     size_t count;
     const wt_field *fields = wt_recover_fields(&count);
-    wt_status status;
     WT_INIT(wt_recover_options, options);
-    WT_TRY(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
-    WT_TRY(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
-    WT_TRY(wt_fields_check(context, fields, count, options));
+    WT_PASS(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
+    WT_PASS(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
+    WT_PASS(wt_fields_check(context, fields, count, options));
     if (options->max_steps == 0)
         options->max_steps =
             wt_recover_method_find(method == NULL ? options->method : method)->steps;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_recover_call(wt_context *context, const char *method, wt_recover_learner *learner,
@@ -177,8 +175,7 @@ static wt_status check_outputs(wt_context *context, const wt_sequences *data,
 static wt_status check(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options) {
     size_t longest;
-    wt_status status;
-    WT_TRY(wt_sequences_check(context, data, "the data"));
+    WT_PASS(wt_sequences_check(context, data, "the data"));
     if (data->y == NULL || data->outputs == 0)
         return wt_fail(context, WT_DATA, "the data has no outputs y to recover a layer from");
     if (options->start != NULL &&
@@ -186,22 +183,19 @@ static wt_status check(wt_context *context, const wt_sequences *data,
         return wt_fail(context, WT_USAGE,
                        "a start of %zu heads in %zu dimensions does not fit %zu in %zu",
                        options->start->heads, options->start->dim, options->heads, data->dim);
-    WT_TRY(check_lengths(context, data, options, &longest));
+    WT_PASS(check_lengths(context, data, options, &longest));
     if (longest < 2)
         return wt_fail(context, WT_DATA,
                        "sequences of one token show only the sum of all W, y = x^T sum W_i: no "
                        "Theta can be recovered from them");
     if (wt_recover_mean_square(data) == 0)
         return wt_fail(context, WT_DATA, "every token is zero");
-    WT_TRY(check_outputs(context, data, options));
-done:
-    return status;
+    return check_outputs(context, data, options);
 }
 
 wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
                            const wt_recover_options *options, wt_recover_report *report) {
     size_t heads = options->heads == 0 ? 1 : options->heads, rows, unknowns;
-    wt_status status;
     *report = (wt_recover_report){.method = method,
                                   .start_from = "random",
                                   .train_error = NAN,
@@ -215,7 +209,7 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                                   .dim = data->dim,
                                   .rank = data->dim,
                                   .examples = data->samples};
-    WT_TRY(check(context, data, options));
+    WT_PASS(check(context, data, options));
     rows = wt_recover_train_rows(data, options);
     if (!wt_multiply(heads, data->dim, &unknowns))
         unknowns = SIZE_MAX;
@@ -224,8 +218,7 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                        "%zu output rows to fit are hopeless for %zu heads in %zu dimensions: W "
                        "alone can follow %zu of any",
                        rows, heads, data->dim, unknowns);
-done:
-    return status;
+    return WT_OK;
 }
 
 static void warn_examples(wt_context *context, const wt_sequences *data,

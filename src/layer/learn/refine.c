@@ -16,7 +16,6 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
     wt_recover_options few = *options;
     double best = INFINITY;
     size_t since = 0;
-    wt_status status = WT_OK;
     few.restarts = options->restarts < FEW_STARTS ? options->restarts : FEW_STARTS;
     few.start = NULL;
     *out = 1;
@@ -25,7 +24,7 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
         wt_layer *layer;
         if (wt_recover_train_rows(data, options) <= heads * data->dim)
             break;
-        WT_TRY(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
+        WT_PASS(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
         wt_layer_free(layer);
         double error = isnan(report->holdout_error) ? report->train_error : report->holdout_error;
         since++;
@@ -38,8 +37,7 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
         if (report->exact)
             break;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 typedef struct {

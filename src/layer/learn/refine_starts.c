@@ -89,100 +89,89 @@ static wt_status ask_rescue(wt_refinement *work) {
 /* The start that is not random, if there is one to be tried now; *most counts it. */
 static wt_status given_start(wt_refinement *work, size_t *most, const wt_layer **given) {
     size_t wait = *most < RESCUE_AFTER ? *most : RESCUE_AFTER;
-    wt_status status = WT_OK;
     *given = NULL;
     if (work->options->start != NULL && work->starts == 0) {
         *given = work->options->start;
         work->from = "given";
     } else if (work->rescue != NULL && work->starts >= wait) {
         work->from = work->rescue->name;
-        WT_TRY(ask_rescue(work));
+        WT_PASS(ask_rescue(work));
         if (work->rescued != NULL && work->rescued->heads == work->heads) {
             *given = work->rescued;
             ++*most;
         }
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Rows of sequences begin .. end-1, sketched where there are many outputs. */
 static wt_status make_rows(wt_refinement *work, size_t begin, size_t end, bool whole,
                            wt_rows *out) {
-    wt_status status;
-    WT_TRY(wt_rows_make(work->context, work->data, work->options, begin, end, out));
+    WT_PASS(wt_rows_make(work->context, work->data, work->options, begin, end, out));
     if (!whole && out->outputs > SKETCH_ABOVE)
-        WT_TRY(wt_rows_sketch(work->context, out, SKETCH, work->options->seed));
-done:
-    return status;
+        WT_PASS(wt_rows_sketch(work->context, out, SKETCH, work->options->seed));
+    return WT_OK;
 }
 
 /* Room for descents on sequences 0 .. end-1; what was counted before goes to the report. */
 static wt_status open_rows(wt_refinement *work, size_t end) {
     wt_recover_report *report = work->report;
-    wt_status status;
     report->steps += work->descent.steps;
     report->products += work->descent.products;
     wt_descent_free(&work->descent);
     wt_rows_free(&work->train);
-    WT_TRY(make_rows(work, 0, end, false, &work->train));
-    WT_TRY(wt_descent_new(work->context, &work->train, work->heads,
-                          work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent));
-done:
-    return status;
+    WT_PASS(make_rows(work, 0, end, false, &work->train));
+    return wt_descent_new(work->context, &work->train, work->heads,
+                          work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent);
 }
 
 /* The best floor again, on all sequences: with noise every one of them counts. Then the residuals
  * are tested. */
 static wt_status settle(wt_refinement *work) {
     wt_projection *now = &work->descent.now;
-    wt_status status;
-    WT_TRY(open_rows(work, work->data->samples));
+    WT_PASS(open_rows(work, work->data->samples));
     memcpy(now->theta, work->best, work->descent.side * sizeof *work->best);
-    WT_TRY(wt_descent_run(work->context, &work->descent, work->options->max_steps));
+    WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
     memcpy(work->settled, now->theta, work->descent.side * sizeof *work->settled);
     work->settled_error = now->error;
     work->tested = true;
     double numbers = (double)(work->train.rows * work->train.outputs);
     if (numbers > wt_refine_unknowns(work)) {
-        WT_TRY(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
-        WT_TRY(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
+        WT_PASS(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
+        WT_PASS(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
         double allowed =
             fmax(now->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
                  10 * work->goal);
-        WT_TRY(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
+        WT_PASS(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
     } else {
         work->misfit = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
         work->unbounded = work->heads;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status try_starts(wt_refinement *work) {
     size_t most = work->options->restarts + (work->options->start != NULL);
-    wt_status status = WT_OK;
     while (!wt_refine_decided(work)) {
         const wt_layer *given;
         double held;
-        WT_TRY(given_start(work, &most, &given));
+        WT_PASS(given_start(work, &most, &given));
         if (work->starts == most)
             break;
         if (work->train.in.sequences != work->train_samples)
-            WT_TRY(open_rows(work, work->train_samples));
+            WT_PASS(open_rows(work, work->train_samples));
         first_theta(work, work->starts, given);
-        WT_TRY(wt_descent_run(work->context, &work->descent, work->options->max_steps));
-        WT_TRY(judge(work, &held));
+        WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
+        WT_PASS(judge(work, &held));
         keep(work, work->starts, held);
         work->starts++;
         if (!work->reached && !work->tested && work->same >= WT_REFINE_FLOOR)
-            WT_TRY(settle(work));
+            WT_PASS(settle(work));
     }
     /* noise in plenty makes many minima: the lowest may pass all the same */
     if (!work->reached && !work->tested && isfinite(work->best_error))
-        WT_TRY(settle(work));
-done:
-    return status;
+        WT_PASS(settle(work));
+    return WT_OK;
 }
 
 /* Condition, counts, and W on all sequences and all outputs. */

@@ -33,8 +33,7 @@ static wt_status gather(const wt_sequences *data, const wt_recover_options *opti
     size_t n = out->in.sequences, d = data->dim, p = data->outputs, k = data->length;
     size_t *key_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
     size_t *row_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
-    wt_status status;
-    WT_TRY(out->arena.status);
+    WT_PASS(out->arena.status);
     for (size_t s = 0; s < n; s++) {
         size_t length = length_of(data, options, begin + s);
         key_start[s + 1] = key_start[s] + length;
@@ -44,7 +43,7 @@ static wt_status gather(const wt_sequences *data, const wt_recover_options *opti
     double *key = WT_TAKE(&out->arena, double, key_start[n], d);
     double *query = WT_TAKE(&out->arena, double, out->rows, d);
     double *picked = WT_TAKE(&out->arena, double, out->rows, p);
-    WT_TRY(out->arena.status);
+    WT_PASS(out->arena.status);
     for (size_t s = 0; s < n; s++) {
         size_t length = key_start[s + 1] - key_start[s], rows = row_start[s + 1] - row_start[s];
         const double *x = data->x + (begin + s) * k * d, *y = data->y + (begin + s) * k * p;
@@ -59,8 +58,7 @@ static wt_status gather(const wt_sequences *data, const wt_recover_options *opti
                              .key = key,
                              .query = query};
     out->y = picked;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_rows_make(wt_context *context, const wt_sequences *data,

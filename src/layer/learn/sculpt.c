@@ -92,27 +92,23 @@ static double sum_error(const sculptor *job) {
 
 static wt_status crude(sculptor *job) {
     wt_sculpt_report *report = job->report;
-    wt_status status;
-    WT_TRY(wt_crude_sum(job->context, job->data, job->w, &report->crude_explained));
+    WT_PASS(wt_crude_sum(job->context, job->data, job->w, &report->crude_explained));
     report->crude_error = sum_error(job);
     report->stage = WT_SCULPT_STAGE_CRUDE;
     if (!(report->crude_explained >= LEAST_EXPLAINED))
-        status = wt_fail(job->context, WT_MISSED,
-                         "the sum of the heads' W seems near 0: it explains %.3g of the squares of "
-                         "the summed outputs, and sculpt needs %g",
-                         report->crude_explained, LEAST_EXPLAINED);
-done:
-    return status;
+        return wt_fail(job->context, WT_MISSED,
+                       "the sum of the heads' W seems near 0: it explains %.3g of the squares of "
+                       "the summed outputs, and sculpt needs %g",
+                       report->crude_explained, LEAST_EXPLAINED);
+    return WT_OK;
 }
 
 static wt_status refit_twice(sculptor *job, size_t accepted) {
-    wt_status status = WT_OK;
     for (int pass = 0; pass < 2; pass++) {
-        WT_TRY(wt_refit_sum(job->context, job->data, &job->patterns, accepted, job->w));
-        WT_TRY(wt_patterns_find(job->context, job->data, job->w, &job->patterns));
+        WT_PASS(wt_refit_sum(job->context, job->data, &job->patterns, accepted, job->w));
+        WT_PASS(wt_patterns_find(job->context, job->data, job->w, &job->patterns));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static size_t slabs_wanted(const sculptor *job) {
@@ -124,9 +120,8 @@ static wt_status refine_sum(sculptor *job) {
     wt_sculpt_report *report = job->report;
     double part = FIRST_PART;
     bool last = false;
-    wt_status status;
-    WT_TRY(wt_patterns_open(&job->arena, job->data, &job->patterns));
-    WT_TRY(wt_patterns_find(job->context, job->data, job->w, &job->patterns));
+    WT_PASS(wt_patterns_open(&job->arena, job->data, &job->patterns));
+    WT_PASS(wt_patterns_find(job->context, job->data, job->w, &job->patterns));
     for (; !last; part *= PART_A_ROUND, report->rounds++) {
         size_t floor = wt_slabs_rows_for(&job->patterns, slabs_wanted(job));
         floor = floor > ROWS_A_TOKEN * job->data->dim ? floor : ROWS_A_TOKEN * job->data->dim;
@@ -134,17 +129,16 @@ static wt_status refine_sum(sculptor *job) {
         last = accepted <= floor;
         accepted = last ? floor : accepted;
         if (accepted > job->patterns.usable)
-            WT_TRY(wt_fail(job->context, WT_MISSED,
-                           "%zu of %zu rows have a pattern of their own, and sculpt needs %zu",
-                           job->patterns.usable, job->patterns.rows, accepted));
-        WT_TRY(refit_twice(job, accepted));
+            WT_PASS(wt_fail(job->context, WT_MISSED,
+                            "%zu of %zu rows have a pattern of their own, and sculpt needs %zu",
+                            job->patterns.usable, job->patterns.rows, accepted));
+        WT_PASS(refit_twice(job, accepted));
     }
     report->rows = job->patterns.rows;
     report->median_residual = job->patterns.order[job->patterns.rows / 2].residual;
     report->sum_error = sum_error(job);
     report->stage = WT_SCULPT_STAGE_PATTERNS;
-done:
-    return status;
+    return WT_OK;
 }
 
 static void report_values(sculptor *job) {
@@ -207,28 +201,26 @@ static void report_hull(sculptor *job) {
 static wt_status find_span(sculptor *job) {
     wt_sculpt_report *report = job->report;
     size_t u = job->data->dim * job->data->dim;
-    wt_status status;
-    WT_TRY(wt_slabs_collect(&job->arena, job->data, &job->patterns, false, slabs_wanted(job),
-                            &job->slabs));
+    WT_PASS(wt_slabs_collect(&job->arena, job->data, &job->patterns, false, slabs_wanted(job),
+                             &job->slabs));
     report->slabs = job->slabs.count;
     report->accepted = job->slabs.rows;
     if (job->slabs.count < LEAST_SLABS * u)
-        WT_TRY(wt_fail(job->context, WT_MISSED,
-                       "%zu rows cut %zu slabs, too few for the %zu unknowns of a Theta: sculpt "
-                       "needs more examples",
-                       job->patterns.rows, job->slabs.count, u));
+        WT_PASS(wt_fail(job->context, WT_MISSED,
+                        "%zu rows cut %zu slabs, too few for the %zu unknowns of a Theta: sculpt "
+                        "needs more examples",
+                        job->patterns.rows, job->slabs.count, u));
     report->largest_residual = job->patterns.order[job->slabs.rows - 1].residual;
-    WT_TRY(wt_span_find(&job->arena, &job->slabs, &job->span));
+    WT_PASS(wt_span_find(&job->arena, &job->slabs, &job->span));
     report_values(job);
     count_heads(job);
-    WT_TRY(check_gap(job));
+    WT_PASS(check_gap(job));
     job->center = WT_TAKE(&job->arena, double, u);
-    WT_TRY(job->arena.status);
+    WT_PASS(job->arena.status);
     wt_span_center(&job->span, report->heads - 1, job->center);
     report_hull(job);
     report->stage = WT_SCULPT_STAGE_SPAN;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status find_start(sculptor *job, wt_layer **out) {

@@ -123,23 +123,21 @@ static void surround(net *job, double step) {
 static wt_status search(net *job, double *w) {
     size_t m = job->heads, side_points = POINTS_AN_AXIS[m], best;
     double error, step = 0;
-    wt_status status = WT_OK;
     for (size_t s = 0; s < sizeof SIDES / sizeof *SIDES; s++) {
         spread(job, side_points, SIDES[s] * job->length);
-        WT_TRY(evaluate(job, &best, &error));
+        WT_PASS(evaluate(job, &best, &error));
         if (keep(job, best, error, w) && m > 1)
             step = SIDES[s] * job->length / (double)(side_points - 1);
         if (m == 1)
-            goto done;
+            return WT_OK;
     }
     for (int move = 0; move < MOST_MOVES && step > LAST_STEP * job->length; move++) {
         surround(job, step);
-        WT_TRY(evaluate(job, &best, &error));
+        WT_PASS(evaluate(job, &best, &error));
         if (!keep(job, best, error, w))
             step /= 2;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status allocate(net *job) {
@@ -147,15 +145,12 @@ static wt_status allocate(net *job) {
     size_t points = power(POINTS_AN_AXIS[m], job->axes), tuples = choose(points, m);
     points = points > around ? points : around;
     tuples = tuples > around ? tuples : around;
-    wt_status status;
     job->at = WT_TAKE_ZERO(&job->arena, double, m, job->axes);
     job->c = WT_TAKE(&job->arena, double, points, job->axes);
     job->theta = WT_TAKE(&job->arena, double, points, job->unknowns);
     job->tuples = WT_TAKE(&job->arena, size_t, tuples, m);
     job->w = WT_TAKE(&job->arena, double, m, job->fit.dim, p);
-    WT_TRY(job->arena.status);
-done:
-    return status;
+    return job->arena.status;
 }
 
 /* sqrt(m - 1) |center|: the mean of m independent matrices of equal size is that much nearer to 0

@@ -81,21 +81,18 @@ wt_status wt_span_find(wt_arena *arena, const wt_slabs *slabs, wt_span *out) {
     wt_context *context = arena->context;
     size_t u = slabs->unknowns;
     double scale = 1 / (double)slabs->count;
-    wt_status status;
     *out = (wt_span){.unknowns = u,
                      .values = WT_TAKE(arena, double, u),
                      .vectors = WT_TAKE(arena, double, u, u),
                      .side = WT_TAKE(arena, double, u)};
-    WT_TRY(arena->status);
-    WT_TRY(wt_gram(context, WT_TRANSPOSED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
+    WT_PASS(arena->status);
+    WT_PASS(wt_gram(context, WT_TRANSPOSED, slabs->count, u, slabs->normal, u, 0, out->vectors, u));
     for (size_t i = 0; i < u; i++)
         for (size_t j = 0; j <= i; j++)
             out->vectors[i * u + j] *= scale;
-    WT_TRY(wt_eigen_symmetric(context, u, out->vectors, u, true, out->values));
-    WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, u, 1, slabs->count, scale, slabs->normal, u,
-                   slabs->middle, 1, 0, out->side, 1));
-done:
-    return status;
+    WT_PASS(wt_eigen_symmetric(context, u, out->vectors, u, true, out->values));
+    return wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, u, 1, slabs->count, scale, slabs->normal, u,
+                   slabs->middle, 1, 0, out->side, 1);
 }
 
 double wt_span_gap(const wt_span *span, size_t j) {

@@ -38,12 +38,9 @@ done:
 
 wt_status wt_candidates_open(wt_arena *arena, const wt_sequences *fit, const wt_sequences *held,
                              size_t count, const double *theta, wt_candidates *out) {
-    wt_status status;
     *out = (wt_candidates){.count = count, .dim = fit->dim, .outputs = fit->outputs};
-    WT_TRY(look(arena, fit, count, theta, &out->fit));
-    WT_TRY(look(arena, held, count, theta, &out->held));
-done:
-    return status;
+    WT_PASS(look(arena, fit, count, theta, &out->fit));
+    return look(arena, held, count, theta, &out->held);
 }
 
 typedef struct {
@@ -74,51 +71,44 @@ static void gather(const trial *job, const wt_candidate_part *part, const size_t
 static wt_status solve(const trial *job, const size_t *tuple, double *scratch) {
     size_t size = job->heads * job->candidates->dim, p = job->candidates->outputs, failed;
     double *gram = scratch, *w = scratch + size * size, trace = 0;
-    wt_status status;
     gather(job, &job->candidates->fit, tuple, gram, w);
     for (size_t i = 0; i < size; i++)
         trace += gram[i * size + i];
     for (size_t i = 0; i < size; i++)
         gram[i * size + i] += RIDGE * trace / (double)size;
-    WT_TRY(wt_cholesky(job->context, size, gram, size, &failed));
+    WT_PASS(wt_cholesky(job->context, size, gram, size, &failed));
     if (failed != 0) {
         memset(w, 0, size * p * sizeof *w);
-        goto done;
+        return WT_OK;
     }
-    WT_TRY(wt_solve_lower(job->context, WT_PLAIN, size, p, gram, size, w, p));
-    WT_TRY(wt_solve_lower(job->context, WT_TRANSPOSED, size, p, gram, size, w, p));
-done:
-    return status;
+    WT_PASS(wt_solve_lower(job->context, WT_PLAIN, size, p, gram, size, w, p));
+    return wt_solve_lower(job->context, WT_TRANSPOSED, size, p, gram, size, w, p);
 }
 
 /* |y|^2 - 2 <W, h^T y> + <W, h^T h W> on the held-out part. */
 static wt_status judge(const trial *job, const size_t *tuple, double *scratch, double *error) {
     size_t size = job->heads * job->candidates->dim, p = job->candidates->outputs;
     double *gram = scratch, *w = scratch + size * size, *side = w + size * p;
-    wt_status status;
     gather(job, &job->candidates->held, tuple, gram, side);
     for (size_t i = 0; i < size * p; i++)
         side[i] *= -2;
-    WT_TRY(
+    WT_PASS(
         wt_gemm(job->context, WT_PLAIN, WT_PLAIN, size, p, size, 1, gram, size, w, p, 1, side, p));
     double sum = job->candidates->held.whole;
     for (size_t i = 0; i < size * p; i++)
         sum += w[i] * side[i];
     *error = fmax(sum, 0); /* below 0 by rounding alone */
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status try_tuples(void *argument, size_t begin, size_t end, int worker) {
     const trial *job = argument;
     double *scratch = job->scratch + (size_t)worker * job->scratch_each;
-    wt_status status = WT_OK;
     for (size_t t = begin; t < end; t++) {
-        WT_TRY(solve(job, job->tuples + t * job->heads, scratch));
-        WT_TRY(judge(job, job->tuples + t * job->heads, scratch, &job->errors[t]));
+        WT_PASS(solve(job, job->tuples + t * job->heads, scratch));
+        WT_PASS(judge(job, job->tuples + t * job->heads, scratch, &job->errors[t]));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_candidates_best(wt_context *context, const wt_candidates *candidates, size_t heads,

@@ -20,10 +20,9 @@ static wt_status span(wt_context *context, const wt_sequences *data, double *vec
     size_t d = data->dim;
     double part =
         wt_recover_is_single(data->samples * data->length * d, data->x) ? NOTHING_SINGLE : NOTHING;
-    wt_status status;
-    WT_TRY(wt_gram(context, WT_TRANSPOSED, data->samples * data->length, d, data->x, d, 0, vectors,
-                   d));
-    WT_TRY(wt_eigen_symmetric(context, d, vectors, d, true, values));
+    WT_PASS(wt_gram(context, WT_TRANSPOSED, data->samples * data->length, d, data->x, d, 0, vectors,
+                    d));
+    WT_PASS(wt_eigen_symmetric(context, d, vectors, d, true, values));
     /* rounding of the Gram matrix itself hides what is smaller: look at the tokens */
     for (*skip = 0; *skip < d && values[*skip] < 1e-12 * values[d - 1]; ++*skip) {
         double square = 0;
@@ -34,8 +33,7 @@ static wt_status span(wt_context *context, const wt_sequences *data, double *vec
         if (square > part * values[d - 1])
             break;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* out (m, rank, rank) = U^T Theta U. */

@@ -44,14 +44,11 @@ static wt_status read_stack(wt_context *context, const wt_file *file, const wt_a
                    .rows = shape[0],
                    .columns = shape[1],
                    .rounding = rounding_of(array->type)};
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->values, array->count, name));
-    WT_TRY(wt_file_read(context, file, array, out->values));
+    WT_PASS(WT_NEW(context, &out->values, array->count, name));
+    WT_PASS(wt_file_read(context, file, array, out->values));
     char what[2 * WT_QUOTED_BYTES + 2];
     snprintf(what, sizeof what, "%s: %s", path, name);
-    WT_TRY(wt_check_finite(context, what, out->values, array->rank, array->shape));
-done:
-    return status;
+    return wt_check_finite(context, what, out->values, array->rank, array->shape);
 }
 
 static wt_status take_square(wt_context *context, const wt_file *file, const wt_array *array,

@@ -165,7 +165,6 @@ done:
 wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, double scale,
                         double noise, uint64_t seed, uint64_t first, wt_sequences *out) {
     drawing work = {.law = law, .scale = scale, .seed = seed, .first = first, .out = out};
-    wt_status status;
     size_t d = wt_layer_dim(layer), p = wt_layer_outputs(layer);
     if (out->dim != d || out->outputs != p)
         return wt_fail(context, WT_USAGE,
@@ -176,13 +175,12 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
         return wt_fail(context, WT_USAGE,
                        "noise must be 0 or more and the token scale above 0, not %g and %g", noise,
                        scale);
-    WT_TRY(wt_law_check(context, law));
-    WT_TRY(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
-    WT_TRY(wt_layer_forward(context, layer, out->samples, out->length, out->x, out->y));
+    WT_PASS(wt_law_check(context, law));
+    WT_PASS(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
+    WT_PASS(wt_layer_forward(context, layer, out->samples, out->length, out->x, out->y));
     if (noise > 0)
-        WT_TRY(add_noise(context, noise, seed, first, out));
-done:
-    return status;
+        WT_PASS(add_noise(context, noise, seed, first, out));
+    return WT_OK;
 }
 
 void wt_layer_zero_sum(wt_layer *layer) {

@@ -99,15 +99,13 @@ static wt_status eta_of(wt_context *context, const wt_slabs *slabs, const wt_lay
  * that widths are the same, and the programs start from a point inside. */
 static wt_status bounds_of(wt_context *context, const wt_slabs *slabs, double eta,
                            const double *origin, double *low, double *high) {
-    wt_status status;
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, slabs->count, 1, slabs->unknowns, -1, slabs->normal,
-                   slabs->unknowns, origin, 1, 0, low, 1));
+    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, slabs->count, 1, slabs->unknowns, -1,
+                    slabs->normal, slabs->unknowns, origin, 1, 0, low, 1));
     for (size_t i = 0; i < slabs->count; i++) {
         high[i] = low[i] + slabs->middle[i] + eta;
         low[i] += slabs->middle[i] - eta;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* Rows 0 .. heads-1 of an orthonormal basis span the heads' Theta, the others are orthogonal to
@@ -169,33 +167,29 @@ static wt_status half_widths(void *argument, size_t begin, size_t end, int worke
     const measure *job = argument;
     size_t u = job->body.columns;
     double *direction = job->scratch + (size_t)worker * 2 * u, there, back;
-    wt_status status = WT_OK;
     for (size_t i = job->first + begin; i < job->first + end; i++) {
         direction_of(job->options, u, job->free_count, job->basis, i, direction + u, direction);
-        WT_TRY(wt_body_reach(job->context, &job->body, direction, &there));
+        WT_PASS(wt_body_reach(job->context, &job->body, direction, &there));
         for (size_t j = 0; j < u; j++)
             direction[j] = -direction[j];
-        WT_TRY(wt_body_reach(job->context, &job->body, direction, &back));
+        WT_PASS(wt_body_reach(job->context, &job->body, direction, &back));
         job->widths[i] = (there + back) / 2;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status make_room(measure *job, size_t count) {
     size_t u = job->body.columns, rows = job->body.rows;
     size_t threads = (size_t)wt_context_threads(job->context);
-    wt_status status;
     job->basis = WT_TAKE(&job->arena, double, u, u);
     job->scratch = WT_TAKE(&job->arena, double, threads, 2, u);
     job->low = WT_TAKE(&job->arena, double, rows);
     job->high = WT_TAKE(&job->arena, double, rows);
     job->widths = WT_TAKE(&job->arena, double, count);
-    WT_TRY(job->arena.status);
+    WT_PASS(job->arena.status);
     job->body.low = job->low;
     job->body.high = job->high;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_layer *layer,

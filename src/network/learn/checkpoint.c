@@ -184,18 +184,14 @@ done:
 
 static wt_status read_blocks(wt_context *context, const wt_trainer *trainer, const wt_file *file,
                              double *wide) {
-    wt_status status = WT_OK;
     for (size_t b = 0; b < BLOCKS; b++) {
         double *block = wide + b * trainer->size;
-        WT_TRY(read_array(context, file, blocks[b], trainer->size, block));
-        if (wt_check_finite(context, blocks[b], block, 1, &trainer->size) != WT_OK) {
-            status = wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file),
-                             wt_context_message(context));
-            goto done;
-        }
+        WT_PASS(read_array(context, file, blocks[b], trainer->size, block));
+        if (wt_check_finite(context, blocks[b], block, 1, &trainer->size) != WT_OK)
+            return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file),
+                           wt_context_message(context));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* All was read and checked: from here nothing can fail. */

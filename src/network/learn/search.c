@@ -165,7 +165,6 @@ static wt_status finish_by_table(search *of, size_t depth, const wt_search_list 
 
 static wt_status finish(search *of, size_t depth) {
     const wt_search_list *list = &of->list[of->kind[depth]];
-    wt_status status = WT_OK;
     find_need(of, depth);
     if (of->table.slots > 0)
         return finish_by_table(of, depth, list);
@@ -174,15 +173,14 @@ static wt_status finish(search *of, size_t depth) {
         size_t position = list->position[i];
         if (taken(of, depth, position))
             continue;
-        WT_TRY(count_look(of));
+        WT_PASS(count_look(of));
         size_t errors = last_errors(of, of->errors[depth], position);
         if (errors > of->allowed)
             continue;
         of->chosen[depth] = position;
-        WT_TRY(record(of, errors));
+        WT_PASS(record(of, errors));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The function has 16 bits at most, and so has the recursion. */
@@ -190,48 +188,45 @@ static wt_status descend(search *of, size_t depth) {
     if (depth + 1 == of->states.bits)
         return finish(of, depth);
     const wt_search_list *list = &of->list[of->kind[depth]];
-    wt_status status = WT_OK;
     for (size_t i = first_place(of, depth);
          i < of->data.length && list->cost[i] <= of->allowed && !of->ended; i++) {
         if (taken(of, depth, list->position[i]))
             continue;
-        WT_TRY(count_look(of));
+        WT_PASS(count_look(of));
         step(of, depth, list->position[i]);
         if (of->errors[depth + 1] > of->allowed)
             continue;
         of->chosen[depth] = list->position[i];
         of->place[depth] = i;
-        WT_TRY(descend(of, depth + 1));
+        WT_PASS(descend(of, depth + 1));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- the whole ---- */
 
 static wt_status prepare(search *of) {
     size_t words = of->data.words, last = of->states.bits - 1;
-    wt_status status = WT_OK;
     for (size_t j = 0; j <= last; j++) {
         size_t twin = of->states.twin[j];
         of->kind[j] = twin == j ? j : of->kind[twin];
         if (twin == j)
-            WT_TRY(wt_search_list_fill(&of->arena, &of->data, of->states.decides[j], &of->list[j]));
+            WT_PASS(
+                wt_search_list_fill(&of->arena, &of->data, of->states.decides[j], &of->list[j]));
         of->cells[j] = WT_TAKE(&of->arena, uint64_t, of->states.live[j], words);
     }
     of->mask = WT_TAKE(&of->arena, uint64_t, words);
     of->need = WT_TAKE(&of->arena, uint64_t, words);
-    WT_TRY(of->arena.status);
+    WT_PASS(of->arena.status);
     if (!of->best && !of->states.decided_early)
-        WT_TRY(wt_search_table_fill(&of->arena, &of->data, &of->list[of->kind[last]], &of->table));
+        WT_PASS(wt_search_table_fill(&of->arena, &of->data, &of->list[of->kind[last]], &of->table));
     if (of->states.start >= WT_STATE_LIVE)
         memcpy(of->cells[0], of->data.every, words * sizeof *of->data.every);
     else /* a constant function */
         for (size_t w = 0; w < words; w++)
             of->errors[0] += wt_count_ones(
                 of->states.start == 1 ? of->data.label[w] ^ of->data.every[w] : of->data.label[w]);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status search_all(wt_context *context, const wt_bits *data, const wt_boolean *function,

@@ -67,20 +67,17 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
                                   .activation = setting->activation};
     size_t piece = setting->validation_samples;
     wt_arena *arena = &trainer->arena;
-    wt_status status;
-    WT_TRY(wt_network_new(context, &spec, &trainer->network));
+    WT_PASS(wt_network_new(context, &spec, &trainer->network));
     trainer->size = wt_network_size(trainer->network);
     trainer->parameters = WT_TAKE(arena, float, trainer->size);
     trainer->gradient = WT_TAKE(arena, float, trainer->size);
     trainer->first = WT_TAKE(arena, float, trainer->size);
     trainer->second = WT_TAKE(arena, float, trainer->size);
     trainer->ranges = WT_TAKE(arena, wt_train_range, trainer->network->tensor_count);
-    WT_TRY(arena->status);
+    WT_PASS(arena->status);
     set_ranges(trainer);
-    WT_TRY(wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
-                       trainer->task->length, &trainer->piece));
-done:
-    return status;
+    return wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
+                       trainer->task->length, &trainer->piece);
 }
 
 wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_trainer **out) {

@@ -93,21 +93,19 @@ wt_status wt_train_about(wt_context *context, wt_trainer *trainer) {
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
     char seed[WT_FIELD_TEXT];
-    wt_status status;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)setting.seed);
-    WT_TRY(WT_NEW(context, &trainer->about, NAMES + 1, "a setting"));
-    WT_TRY(put(context, trainer, "wattle", "1"));
+    WT_PASS(WT_NEW(context, &trainer->about, NAMES + 1, "a setting"));
+    WT_PASS(put(context, trainer, "wattle", "1"));
     for (size_t i = 0; i < NAMES; i++) {
         const wt_field *field = wt_field_find(fields, count, names[i]);
         if (field != NULL)
-            WT_TRY(put_field(context, trainer, field, &setting));
+            WT_PASS(put_field(context, trainer, field, &setting));
         else if (strcmp(names[i], "relevant") == 0)
-            WT_TRY(put_relevant(context, trainer));
+            WT_PASS(put_relevant(context, trainer));
         else if (strcmp(names[i], "seed") == 0)
-            WT_TRY(put(context, trainer, "seed", seed));
+            WT_PASS(put(context, trainer, "seed", seed));
         else
-            WT_TRY(put(context, trainer, "hasty", setting.hasty ? "1" : "0"));
+            WT_PASS(put(context, trainer, "hasty", setting.hasty ? "1" : "0"));
     }
-done:
-    return status;
+    return WT_OK;
 }

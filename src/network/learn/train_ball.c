@@ -115,38 +115,34 @@ done:
 static wt_status is_inside(wt_context *context, wt_norm_kind kind, double radius,
                            const wt_train_matrix *matrix, const double *a, bool *out) {
     double norm, most = radius * (1 + SLACK);
-    wt_status status;
     if (kind == WT_SPECTRAL) {
-        WT_TRY(wt_norm(context, WT_FROBENIUS, matrix->rows, matrix->columns, a, matrix->columns,
-                       &norm));
+        WT_PASS(wt_norm(context, WT_FROBENIUS, matrix->rows, matrix->columns, a, matrix->columns,
+                        &norm));
         *out = norm <= most;
         if (*out)
-            goto done;
+            return WT_OK;
     }
-    WT_TRY(wt_norm(context, kind, matrix->rows, matrix->columns, a, matrix->columns, &norm));
+    WT_PASS(wt_norm(context, kind, matrix->rows, matrix->columns, a, matrix->columns, &norm));
     *out = norm <= most;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* One cycle of Dykstra's method: a = P_i(a + p_i), p_i = what that took away, ball by ball. */
 static wt_status cycle(wt_context *context, const wt_train_group *group,
                        const wt_train_matrix *matrix, double *a, double *taken) {
     size_t count = matrix->rows * matrix->columns;
-    wt_status status = WT_OK;
     for (size_t b = 0; b < group->count; b++) {
         double *p = taken + b * count;
         for (size_t i = 0; i < count; i++) {
             a[i] += p[i];
             p[i] = a[i];
         }
-        WT_TRY(wt_project(context, group->kind[b], group->radius[b], matrix->rows, matrix->columns,
-                          a, matrix->columns));
+        WT_PASS(wt_project(context, group->kind[b], group->radius[b], matrix->rows, matrix->columns,
+                           a, matrix->columns));
         for (size_t i = 0; i < count; i++)
             p[i] -= a[i];
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The limit of the cycles is the nearest matrix in all balls; what is left over a radius where they
@@ -201,15 +197,13 @@ done:
 }
 
 wt_status wt_train_project(wt_context *context, wt_trainer *trainer) {
-    wt_status status = WT_OK;
     for (size_t g = 0; g < trainer->group_count; g++) {
         const wt_train_group *group = &trainer->groups[g];
         size_t count = wt_train_matrix_count(trainer, group->name);
         for (size_t i = 0; i < count; i++) {
             wt_train_matrix matrix = wt_train_matrix_at(trainer, group->name, i);
-            WT_TRY(project_matrix(context, trainer, group, &matrix));
+            WT_PASS(project_matrix(context, trainer, group, &matrix));
         }
     }
-done:
-    return status;
+    return WT_OK;
 }

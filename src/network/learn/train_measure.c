@@ -13,17 +13,15 @@ enum { PARTS = 20, LOOKED = 256, LOOK_PIECE = 32 };
 
 static wt_status measure_train(wt_context *context, wt_trainer *trainer, wt_train_measure *out) {
     wt_network_result result = WT_SIZED(wt_network_result);
-    wt_status status;
     out->train_loss = out->train_miss = out->train_accuracy = NAN;
     if (trainer->setting.online > 0)
         return WT_OK;
-    WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, trainer->batch,
-                               SIZE_MAX, &result));
+    WT_PASS(wt_network_evaluate(context, trainer->network, trainer->parameters, trainer->batch,
+                                SIZE_MAX, &result));
     out->train_loss = result.loss;
     out->train_miss = result.miss;
     out->train_accuracy = (double)result.correct / (double)result.samples;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* One part of the test samples, piece by piece. */
@@ -31,20 +29,18 @@ static wt_status test_part(wt_context *context, wt_trainer *trainer, size_t begi
                            wt_network_result *out) {
     wt_bits bits = *trainer->piece;
     wt_network_result result = WT_SIZED(wt_network_result);
-    wt_status status = WT_OK;
     *out = (wt_network_result){.samples = end - begin};
     for (size_t first = begin; first < end; first += bits.samples) {
         bits.samples =
             end - first < trainer->piece->samples ? end - first : trainer->piece->samples;
-        WT_TRY(wt_sparse_task_draw(context, trainer->task, "test", first, true, &bits));
-        WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
-                                   &result));
+        WT_PASS(wt_sparse_task_draw(context, trainer->task, "test", first, true, &bits));
+        WT_PASS(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
+                                    &result));
         out->loss += result.loss * (double)bits.samples / (double)out->samples;
         out->miss += result.miss * (double)bits.samples / (double)out->samples;
         out->correct += result.correct;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* The 0.975 quantile of Student's t with 1 .. PARTS - 1 degrees of freedom. */
@@ -59,10 +55,9 @@ static wt_status measure_test(wt_context *context, wt_trainer *trainer, size_t s
     size_t parts = samples < PARTS ? samples : PARTS, correct = 0;
     wt_network_result part[PARTS] = {0};
     double square = 0;
-    wt_status status = WT_OK;
     out->test_loss = out->test_miss = 0;
     for (size_t i = 0; i < parts; i++) {
-        WT_TRY(
+        WT_PASS(
             test_part(context, trainer, samples * i / parts, samples * (i + 1) / parts, &part[i]));
         out->test_loss += part[i].loss / (double)parts;
         out->test_miss += part[i].miss / (double)parts;
@@ -75,8 +70,7 @@ static wt_status measure_test(wt_context *context, wt_trainer *trainer, size_t s
     out->gap = out->test_loss - out->train_loss;
     out->gap_low = out->gap - half;
     out->gap_high = out->gap + half;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- norms ---- */
@@ -111,16 +105,14 @@ static wt_status measure_norms(wt_context *context, const wt_trainer *trainer,
     const wt_network_tensor *tensors = trainer->network->tensors;
     const char *kind = wt_network_get_spec(trainer->network)->kind;
     bool split = strcmp(kind, "transformer") == 0, read_out = strcmp(kind, "head") == 0;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &out->norms, count + (split ? 2 * heads : 0), "norms"));
+    WT_PASS(WT_NEW(context, &out->norms, count + (split ? 2 * heads : 0), "norms"));
     for (size_t i = 0; i < count; i++)
         if (!tensors[i].vector || read_out)
-            WT_TRY(measure_norm(context, trainer, tensors[i].name, 0, out));
+            WT_PASS(measure_norm(context, trainer, tensors[i].name, 0, out));
     for (size_t k = 0; split && k < 2; k++)
         for (size_t h = 0; h < heads; h++)
-            WT_TRY(measure_norm(context, trainer, by_head[k], h, out));
-done:
-    return status;
+            WT_PASS(measure_norm(context, trainer, by_head[k], h, out));
+    return WT_OK;
 }
 
 /* ---- attention ---- */

@@ -28,23 +28,21 @@ wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
     const wt_train_spec *setting = &trainer->setting;
     size_t samples = setting->online > 0 ? setting->online : setting->samples;
     bool ambiguous = true;
-    wt_status status;
-    WT_TRY(wt_bits_new(context, samples, trainer->task->length, &trainer->batch));
+    WT_PASS(wt_bits_new(context, samples, trainer->task->length, &trainer->batch));
     if (setting->online > 0)
-        goto done; /* every step draws its own */
+        return WT_OK; /* every step draws its own */
     bool check = !setting->keep_ambiguous && setting->noise == 0 && is_and(trainer->task->function);
     for (; ambiguous && trainer->redrawn < REDRAWS; trainer->redrawn += ambiguous) {
-        WT_TRY(wt_sparse_task_draw(context, trainer->task, "train",
-                                   (uint64_t)trainer->redrawn * samples, true, trainer->batch));
+        WT_PASS(wt_sparse_task_draw(context, trainer->task, "train",
+                                    (uint64_t)trainer->redrawn * samples, true, trainer->batch));
         ambiguous = false;
         if (check)
-            WT_TRY(is_ambiguous(context, trainer, &ambiguous));
+            WT_PASS(is_ambiguous(context, trainer, &ambiguous));
     }
     if (ambiguous)
-        status = wt_fail(context, WT_MISSED,
-                         "each of %d training sets of %zu samples of %zu bits fits a second and "
-                         "(take more samples, or keep ambiguous sets)",
-                         REDRAWS, samples, trainer->task->length);
-done:
-    return status;
+        return wt_fail(context, WT_MISSED,
+                       "each of %d training sets of %zu samples of %zu bits fits a second and "
+                       "(take more samples, or keep ambiguous sets)",
+                       REDRAWS, samples, trainer->task->length);
+    return WT_OK;
 }

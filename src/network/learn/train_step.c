@@ -48,14 +48,11 @@ static wt_status update(wt_context *context, wt_trainer *trainer) {
                                .clip = setting->clip,
                                .decoupled = setting->decoupled,
                                .step = trainer->step + 1};
-    wt_status status;
     if (trainer->group_count > 0)
         keep(trainer, false);
-    WT_TRY(wt_adam_update(context, &rule, trainer->ranges, trainer->range_count, trainer->gradient,
-                          trainer->parameters, trainer->first, trainer->second));
-    WT_TRY(project(context, trainer));
-done:
-    return status;
+    WT_PASS(wt_adam_update(context, &rule, trainer->ranges, trainer->range_count, trainer->gradient,
+                           trainer->parameters, trainer->first, trainer->second));
+    return project(context, trainer);
 }
 
 static void note_marks(wt_trainer *trainer, double loss) {
@@ -70,25 +67,23 @@ wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     const wt_train_spec *setting = &trainer->setting;
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->run);
     wt_network_result result = WT_SIZED(wt_network_result);
-    wt_status status;
     if (trainer->step == 0 && trainer->group_count > 0) { /* the start, too */
         keep(trainer, false);
-        WT_TRY(project(context, trainer));
+        WT_PASS(project(context, trainer));
     }
     if (setting->online > 0) { /* runs go on along the stream */
         uint64_t batch = (uint64_t)trainer->run * setting->steps + trainer->step;
-        WT_TRY(wt_sparse_task_draw(context, trainer->task, "train", batch * setting->online, true,
-                                   trainer->batch));
+        WT_PASS(wt_sparse_task_draw(context, trainer->task, "train", batch * setting->online, true,
+                                    trainer->batch));
     }
-    WT_TRY(wt_network_gradient(context, trainer->network, trainer->parameters, trainer->batch, seed,
-                               trainer->step, trainer->gradient, &result));
-    WT_TRY(update(context, trainer));
+    WT_PASS(wt_network_gradient(context, trainer->network, trainer->parameters, trainer->batch,
+                                seed, trainer->step, trainer->gradient, &result));
+    WT_PASS(update(context, trainer));
     trainer->step++;
     trainer->loss = result.loss;
     trainer->accuracy = (double)result.correct / (double)result.samples;
     note_marks(trainer, result.loss);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- validation ---- */
@@ -140,7 +135,6 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
     size_t count = trainer->points; /* validations so far: each has its own part of the stream */
     wt_bits bits = *trainer->piece;
     wt_network_result result = WT_SIZED(wt_network_result);
-    wt_status status = WT_OK;
     for (size_t first = 0; first < samples; first += piece) {
         if (judged - correct > allowed) {
             if ((double)correct <= best_so_far(trainer) * (double)judged)
@@ -150,15 +144,13 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
         piece =
             samples - first < trainer->piece->samples ? samples - first : trainer->piece->samples;
         bits.samples = piece;
-        WT_TRY(wt_sparse_task_draw(context, trainer->task, "validate",
-                                   (uint64_t)count * samples + first, false, &bits));
-        WT_TRY(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits,
-                                   allowed == SIZE_MAX ? allowed : allowed - (judged - correct),
-                                   &result));
+        WT_PASS(wt_sparse_task_draw(context, trainer->task, "validate",
+                                    (uint64_t)count * samples + first, false, &bits));
+        WT_PASS(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits,
+                                    allowed == SIZE_MAX ? allowed : allowed - (judged - correct),
+                                    &result));
         judged += result.samples;
         correct += result.correct;
     }
-    WT_TRY(add_point(context, trainer, (double)correct / (double)judged));
-done:
-    return status;
+    return add_point(context, trainer, (double)correct / (double)judged);
 }

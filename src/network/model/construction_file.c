@@ -142,7 +142,6 @@ static wt_status read_array(wt_arena *arena, const wt_file *file, const char *na
                             const size_t *shape, double **out) {
     wt_context *context = arena->context;
     const wt_array *array = wt_file_find(file, name);
-    wt_status status;
     if (array == NULL || array->rank != rank ||
         memcmp(array->shape, shape, rank * sizeof *shape) != 0) {
         char why[64 + NUMBER_BYTES];
@@ -150,13 +149,11 @@ static wt_status read_array(wt_arena *arena, const wt_file *file, const char *na
         return no_construction(context, file, why);
     }
     *out = WT_TAKE(arena, double, array->count);
-    WT_TRY(arena->status);
-    WT_TRY(wt_file_read(context, file, array, *out));
+    WT_PASS(arena->status);
+    WT_PASS(wt_file_read(context, file, array, *out));
     if (wt_check_finite(context, name, *out, rank, shape) != WT_OK)
-        status =
-            wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
-done:
-    return status;
+        return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
+    return WT_OK;
 }
 
 static wt_status read_arrays(const wt_file *file, wt_construction *out) {
@@ -172,13 +169,11 @@ static wt_status read_arrays(const wt_file *file, wt_construction *out) {
         {"b1", 1, {one}, &out->b1},       {"w2", 2, {one, two}, &out->w2},
         {"b2", 1, {two}, &out->b2},       {"w3", 2, {two, 1}, &out->w3},
         {"b3", 1, {1}, &out->b3},         {"symbols", 2, {2, d}, &out->symbol}};
-    wt_status status = WT_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (arrays[i].block != &out->symbol || !out->bag)
-            WT_TRY(read_array(&out->arena, file, arrays[i].name, arrays[i].rank, arrays[i].shape,
-                              arrays[i].block));
-done:
-    return status;
+            WT_PASS(read_array(&out->arena, file, arrays[i].name, arrays[i].rank, arrays[i].shape,
+                               arrays[i].block));
+    return WT_OK;
 }
 
 /* Sizes come from the arrays themselves; read_arrays holds the others against them. */
@@ -200,7 +195,6 @@ static wt_status read_sizes(wt_context *context, const wt_file *file, wt_constru
 static wt_status read_words(wt_context *context, const wt_file *file, wt_construction *out) {
     const char *kind = wt_file_metadata(file, "kind"), *tokens = wt_file_metadata(file, "tokens");
     const char *function = wt_file_metadata(file, "function");
-    wt_status status;
     if (kind == NULL || strcmp(kind, "head") != 0)
         return no_construction(context, file, "its kind is not 'head'");
     if (function == NULL || wt_boolean_new(context, function, &out->function) != WT_OK)
@@ -210,12 +204,10 @@ static wt_status read_words(wt_context *context, const wt_file *file, wt_constru
     out->bag = strcmp(tokens, "bag") == 0;
     if (out->heads != out->function->bits && !(out->heads == 1 && out->function->symmetric))
         return no_construction(context, file, "its heads do not fit its function");
-    WT_TRY(read_relevant(context, file, out));
+    WT_PASS(read_relevant(context, file, out));
     out->gap = wt_construction_gap(out); /* the promise is not the file's to make */
-    WT_TRY(read_real(context, file, "strength", &out->strength));
-    WT_TRY(read_real(context, file, "overlap", &out->overlap));
-done:
-    return status;
+    WT_PASS(read_real(context, file, "strength", &out->strength));
+    return read_real(context, file, "overlap", &out->overlap);
 }
 
 wt_status wt_construction_load(wt_context *context, const char *path, wt_construction **out) {

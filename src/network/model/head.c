@@ -101,13 +101,12 @@ static wt_status forward(const void *given, const wt_bits *batch, size_t first, 
     const pass *at = given;
     size_t d = at->d;
     const float *w = tensor(at, WT_HEAD_W);
-    wt_status status;
     for (size_t i = 0; i < count; i++)
         weigh(at, batch->bit + (first + i) * at->T, at->a + i * at->rows);
-    WT_TRY(wt_gemm_float(at->base.context, WT_PLAIN, WT_PLAIN, count, d, at->rows, 1, at->a,
-                         at->rows, at->x, d, 0, at->z, d));
-    WT_TRY(wt_gemm_float(at->base.context, WT_PLAIN, WT_PLAIN, count, d, d, 1, at->z, d,
-                         tensor(at, WT_HEAD_V), d, 0, at->v, d));
+    WT_PASS(wt_gemm_float(at->base.context, WT_PLAIN, WT_PLAIN, count, d, at->rows, 1, at->a,
+                          at->rows, at->x, d, 0, at->z, d));
+    WT_PASS(wt_gemm_float(at->base.context, WT_PLAIN, WT_PLAIN, count, d, d, 1, at->z, d,
+                          tensor(at, WT_HEAD_V), d, 0, at->v, d));
     for (size_t i = 0; i < count; i++) {
         double f = 0;
         for (size_t j = i * d; j < (i + 1) * d; j++) {
@@ -117,8 +116,7 @@ static wt_status forward(const void *given, const wt_bits *batch, size_t first, 
         at->base.logits[2 * i] = 0;
         at->base.logits[2 * i + 1] = (float)f;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* d_s += sum over samples of a (d_a - sum a d_a) */
@@ -138,7 +136,6 @@ static wt_status backward(const void *given, size_t first, size_t count) {
     size_t d = at->d;
     const float *w = tensor(at, WT_HEAD_W);
     float *d_w = slope(at, WT_HEAD_W), *d_cls = slope(at, WT_HEAD_CLS);
-    wt_status status;
     (void)first;
     /* 3. y = act(z w_v), f = <w, y> */
     for (size_t i = 0; i < count; i++)
@@ -148,19 +145,18 @@ static wt_status backward(const void *given, size_t first, size_t count) {
             d_w[j] += (float)(d_f * at->y[i * d + j]);
             at->d_v[i * d + j] = (float)(d_f * w[j] * by);
         }
-    WT_TRY(wt_gemm_float(at->base.context, WT_TRANSPOSED, WT_PLAIN, d, d, count, 1, at->z, d,
-                         at->d_v, d, 1, slope(at, WT_HEAD_V), d));
-    WT_TRY(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, d, d, 1, at->d_v, d,
-                         tensor(at, WT_HEAD_V), d, 0, at->d_z, d));
+    WT_PASS(wt_gemm_float(at->base.context, WT_TRANSPOSED, WT_PLAIN, d, d, count, 1, at->z, d,
+                          at->d_v, d, 1, slope(at, WT_HEAD_V), d));
+    WT_PASS(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, d, d, 1, at->d_v, d,
+                          tensor(at, WT_HEAD_V), d, 0, at->d_z, d));
     /* 2. a = softmax s, z = X^T a; of X only the row of [CLS] is trained */
-    WT_TRY(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, at->rows, d, 1, at->d_z,
-                         d, at->x, d, 0, at->d_a, at->rows));
+    WT_PASS(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, at->rows, d, 1, at->d_z,
+                          d, at->x, d, 0, at->d_a, at->rows));
     softmax_back(at, count);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < d; j++)
             d_cls[j] += at->a[(i + 1) * at->rows - 1] * at->d_z[i * d + j];
-done:
-    return status;
+    return WT_OK;
 }
 
 /* 1. q = cls w_qk, s_t = <q, x_t> */
@@ -201,15 +197,12 @@ static wt_status gradient_of(wt_context *context, wt_network *network, const flo
                              const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                              wt_network_result *result) {
     pass *at;
-    wt_status status;
     (void)seed; /* nothing is dropped */
     (void)step;
-    WT_TRY(start(context, network, parameters, gradient, &at));
+    WT_PASS(start(context, network, parameters, gradient, &at));
     memset(at->d_s, 0, at->rows * sizeof *at->d_s);
-    WT_TRY(wt_network_run_blocks(&blocks, at, batch, SIZE_MAX, result));
-    WT_TRY(scores_back(at));
-done:
-    return status;
+    WT_PASS(wt_network_run_blocks(&blocks, at, batch, SIZE_MAX, result));
+    return scores_back(at);
 }
 
 static wt_status evaluate(wt_context *context, wt_network *network, const float *parameters,
@@ -251,15 +244,12 @@ static wt_status layout(wt_context *context, wt_network *network) {
     spec->fixed_positions = true;
     wt_network_law small = {.spread = 0.02}, wide = {.spread = 1 / sqrt((double)d)},
                    ball = {.radius = HALF_RADIUS};
-    wt_status status;
-    WT_TRY(wt_network_add(context, network, "w_qk", d, d, small, false));
-    WT_TRY(wt_network_add(context, network, "w_v", d, d, wide, false));
-    WT_TRY(wt_network_add(context, network, "w", 0, d, wide, false));
-    WT_TRY(wt_network_add(context, network, "cls", 0, d, wide, false));
-    WT_TRY(wt_network_add(context, network, "symbols", 2, d, ball, true));
-    WT_TRY(wt_network_add(context, network, "positions", spec->length, d, ball, true));
-done:
-    return status;
+    WT_PASS(wt_network_add(context, network, "w_qk", d, d, small, false));
+    WT_PASS(wt_network_add(context, network, "w_v", d, d, wide, false));
+    WT_PASS(wt_network_add(context, network, "w", 0, d, wide, false));
+    WT_PASS(wt_network_add(context, network, "cls", 0, d, wide, false));
+    WT_PASS(wt_network_add(context, network, "symbols", 2, d, ball, true));
+    return wt_network_add(context, network, "positions", spec->length, d, ball, true);
 }
 
 static const char *const activations[] = {"relu", "gelu", "tanh", "identity", NULL};

@@ -78,57 +78,50 @@ static wt_status layer_back(const pass *at, size_t count, size_t inner, size_t c
                             const float *in, size_t in_stride, size_t w, const float *d_out,
                             size_t out_stride, float *d_in) {
     float *d_bias = slope(at, w + 1);
-    wt_status status = WT_OK;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < columns; j++)
             d_bias[j] += d_out[i * out_stride + j];
-    WT_TRY(wt_gemm_float(at->base.context, WT_TRANSPOSED, WT_PLAIN, inner, columns, count, 1, in,
-                         in_stride, d_out, out_stride, 1, slope(at, w), columns));
+    WT_PASS(wt_gemm_float(at->base.context, WT_TRANSPOSED, WT_PLAIN, inner, columns, count, 1, in,
+                          in_stride, d_out, out_stride, 1, slope(at, w), columns));
     if (d_in != NULL)
-        WT_TRY(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, inner, columns, 1,
-                             d_out, out_stride, tensor(at, w), columns, 0, d_in, in_stride));
-done:
-    return status;
+        WT_PASS(wt_gemm_float(at->base.context, WT_PLAIN, WT_TRANSPOSED, count, inner, columns, 1,
+                              d_out, out_stride, tensor(at, w), columns, 0, d_in, in_stride));
+    return WT_OK;
 }
 
 static wt_status forward(const void *given, const wt_bits *batch, size_t first, size_t count) {
     const pass *at = given;
     bool gelu = strcmp(at->base.network->spec.activation, "gelu") == 0;
     void (*act)(size_t, float *, float *) = gelu ? at->loops->gelu : at->loops->relu;
-    wt_status status;
     set_inputs(at, batch, first, count);
-    WT_TRY(
+    WT_PASS(
         layer(at, count, at->length, at->hidden, at->z, at->stride, WT_MLP_W1, at->f1, at->wide));
     act(count * at->wide, at->f1, at->u1);
     drop_layer(at, first, count, 0, at->u1);
-    WT_TRY(layer(at, count, at->hidden, at->hidden, at->u1, at->wide, WT_MLP_W2, at->f2, at->wide));
+    WT_PASS(
+        layer(at, count, at->hidden, at->hidden, at->u1, at->wide, WT_MLP_W2, at->f2, at->wide));
     act(count * at->wide, at->f2, at->u2);
     drop_layer(at, first, count, 1, at->u2);
-    WT_TRY(layer(at, count, at->hidden, 2, at->u2, at->wide, WT_MLP_W3, at->base.logits, 2));
-done:
-    return status;
+    return layer(at, count, at->hidden, 2, at->u2, at->wide, WT_MLP_W3, at->base.logits, 2);
 }
 
 static wt_status backward(const void *given, size_t first, size_t count) {
     const pass *at = given;
-    wt_status status;
     /* 3. logits = u2 w3 + b3 */
-    WT_TRY(layer_back(at, count, at->hidden, 2, at->u2, at->wide, WT_MLP_W3, at->base.logits, 2,
-                      at->d_u2));
+    WT_PASS(layer_back(at, count, at->hidden, 2, at->u2, at->wide, WT_MLP_W3, at->base.logits, 2,
+                       at->d_u2));
     /* 2. u2 = act(u1 w2 + b2), f2 holds the slope */
     drop_layer(at, first, count, 1, at->d_u2);
     for (size_t i = 0; i < count * at->wide; i++)
         at->d_u2[i] *= at->f2[i];
-    WT_TRY(layer_back(at, count, at->hidden, at->hidden, at->u1, at->wide, WT_MLP_W2, at->d_u2,
-                      at->wide, at->d_u1));
+    WT_PASS(layer_back(at, count, at->hidden, at->hidden, at->u1, at->wide, WT_MLP_W2, at->d_u2,
+                       at->wide, at->d_u1));
     /* 1. u1 = act(z w1 + b1), f1 holds the slope */
     drop_layer(at, first, count, 0, at->d_u1);
     for (size_t i = 0; i < count * at->wide; i++)
         at->d_u1[i] *= at->f1[i];
-    WT_TRY(layer_back(at, count, at->length, at->hidden, at->z, at->stride, WT_MLP_W1, at->d_u1,
-                      at->wide, NULL));
-done:
-    return status;
+    return layer_back(at, count, at->length, at->hidden, at->z, at->stride, WT_MLP_W1, at->d_u1,
+                      at->wide, NULL);
 }
 
 static const wt_network_blocks blocks = {.samples = BLOCK,
@@ -142,12 +135,9 @@ static wt_status run(wt_context *context, wt_network *network, const float *para
                      const wt_bits *batch, wt_dropout dropout, float *gradient, size_t max_errors,
                      wt_network_result *result) {
     pass *at;
-    wt_status status;
-    WT_TRY(wt_network_start_blocks(context, network, &blocks, parameters, gradient, &at));
+    WT_PASS(wt_network_start_blocks(context, network, &blocks, parameters, gradient, &at));
     at->dropout = dropout;
-    WT_TRY(wt_network_run_blocks(&blocks, at, batch, max_errors, result));
-done:
-    return status;
+    return wt_network_run_blocks(&blocks, at, batch, max_errors, result);
 }
 
 static wt_status gradient_of(wt_context *context, wt_network *network, const float *parameters,
@@ -174,15 +164,12 @@ static wt_status layout(wt_context *context, wt_network *network) {
     /* Variance 2 / inputs keeps the size of what ReLU lets through. */
     wt_network_law first = {.spread = sqrt(2 / (double)spec->length)},
                    other = {.spread = sqrt(2 / (double)hidden)}, zero = {0};
-    wt_status status;
-    WT_TRY(wt_network_add(context, network, "w1", spec->length, hidden, first, false));
-    WT_TRY(wt_network_add(context, network, "b1", 0, hidden, zero, false));
-    WT_TRY(wt_network_add(context, network, "w2", hidden, hidden, other, false));
-    WT_TRY(wt_network_add(context, network, "b2", 0, hidden, zero, false));
-    WT_TRY(wt_network_add(context, network, "w3", hidden, 2, other, false));
-    WT_TRY(wt_network_add(context, network, "b3", 0, 2, zero, false));
-done:
-    return status;
+    WT_PASS(wt_network_add(context, network, "w1", spec->length, hidden, first, false));
+    WT_PASS(wt_network_add(context, network, "b1", 0, hidden, zero, false));
+    WT_PASS(wt_network_add(context, network, "w2", hidden, hidden, other, false));
+    WT_PASS(wt_network_add(context, network, "b2", 0, hidden, zero, false));
+    WT_PASS(wt_network_add(context, network, "w3", hidden, 2, other, false));
+    return wt_network_add(context, network, "b3", 0, 2, zero, false);
 }
 
 static const char *const activations[] = {"relu", "gelu", NULL};

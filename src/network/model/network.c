@@ -193,39 +193,32 @@ wt_status wt_network_gradient(wt_context *context, wt_network *network, const fl
                               const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                               wt_network_result *result) {
     wt_network_result full = {0};
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_network_result", result, sizeof full));
-    WT_TRY(check_batch(context, network, batch));
-    WT_TRY(
+    WT_PASS(wt_sized_check(context, "wt_network_result", result, sizeof full));
+    WT_PASS(check_batch(context, network, batch));
+    WT_PASS(
         network->kind->gradient(context, network, parameters, batch, seed, step, gradient, &full));
     wt_sized_write(result, &full, sizeof full);
     for (size_t i = 0; i < network->tensor_count; i++)
         if (network->tensors[i].fixed)
             memset(gradient + network->tensors[i].offset, 0,
                    network->tensors[i].rows * network->tensors[i].columns * sizeof *gradient);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_network_evaluate(wt_context *context, wt_network *network, const float *parameters,
                               const wt_bits *batch, size_t max_errors, wt_network_result *result) {
     wt_network_result full = {0};
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_network_result", result, sizeof full));
-    WT_TRY(check_batch(context, network, batch));
-    WT_TRY(network->kind->evaluate(context, network, parameters, batch, max_errors, &full));
+    WT_PASS(wt_sized_check(context, "wt_network_result", result, sizeof full));
+    WT_PASS(check_batch(context, network, batch));
+    WT_PASS(network->kind->evaluate(context, network, parameters, batch, max_errors, &full));
     wt_sized_write(result, &full, sizeof full);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_network_attention(wt_context *context, wt_network *network, const float *parameters,
                                const wt_bits *batch, float *out) {
-    wt_status status;
-    WT_TRY(check_batch(context, network, batch));
+    WT_PASS(check_batch(context, network, batch));
     if (network->kind->attention == NULL)
         return wt_fail(context, WT_USAGE, "a network '%s' does not attend", network->kind->name);
-    WT_TRY(network->kind->attention(context, network, parameters, batch, out));
-done:
-    return status;
+    return network->kind->attention(context, network, parameters, batch, out);
 }

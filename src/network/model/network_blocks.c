@@ -60,17 +60,15 @@ wt_status wt_network_run_blocks(const wt_network_blocks *blocks, const void *wor
                                 const wt_bits *batch, size_t max_errors,
                                 wt_network_result *result) {
     const wt_network_pass *pass = work;
-    wt_status status = WT_OK;
     while (result->samples < batch->samples && result->samples - result->correct <= max_errors) {
         size_t first = result->samples, left = batch->samples - first;
         size_t count = left < blocks->samples ? left : blocks->samples;
-        WT_TRY(blocks->forward(work, batch, first, count));
+        WT_PASS(blocks->forward(work, batch, first, count));
         wt_network_judge(pass->logits, batch->label + first, count, batch->samples, result);
         if (pass->gradient != NULL)
-            WT_TRY(blocks->backward(work, first, count));
+            WT_PASS(blocks->backward(work, first, count));
     }
     result->loss /= (double)result->samples;
     result->miss /= (double)result->samples;
-done:
-    return status;
+    return WT_OK;
 }

@@ -109,11 +109,8 @@ double wt_length_of(size_t count, const double *values) {
 
 wt_status wt_norms_pair(wt_context *context, size_t rows, size_t columns, const double *matrix,
                         size_t stride, double *columns21, double *spectral) {
-    wt_status status;
-    WT_TRY(wt_norm(context, WT_COLUMNS, rows, columns, matrix, stride, columns21));
-    WT_TRY(wt_norm(context, WT_SPECTRAL, rows, columns, matrix, stride, spectral));
-done:
-    return status;
+    WT_PASS(wt_norm(context, WT_COLUMNS, rows, columns, matrix, stride, columns21));
+    return wt_norm(context, WT_SPECTRAL, rows, columns, matrix, stride, spectral);
 }
 
 wt_status wt_norms_square(wt_context *context, size_t dim, const double *w_qk, wt_head_norms *out) {

@@ -27,7 +27,6 @@ static wt_status refuse(reader *of, const char *why, const char *name) {
 /* A vector as one row, a matrix, or a stack of matrices. */
 static wt_status read_stack(reader *of, const char *name, stack *out) {
     const wt_array *array = wt_file_find(of->file, name);
-    wt_status status;
     if (array == NULL)
         return refuse(of, "is missing", name);
     if (array->rank == 0 || array->rank > 3 || array->count == 0)
@@ -36,13 +35,12 @@ static wt_status read_stack(reader *of, const char *name, stack *out) {
     out->rows = array->rank > 1 ? array->shape[array->rank - 2] : 1;
     out->count = array->rank > 2 ? array->shape[0] : 1;
     out->values = WT_TAKE(&of->arena, double, array->count);
-    WT_TRY(of->arena.status);
-    WT_TRY(wt_file_read(of->context, of->file, array, out->values));
+    WT_PASS(of->arena.status);
+    WT_PASS(wt_file_read(of->context, of->file, array, out->values));
     if (wt_check_finite(of->context, name, out->values, array->rank, array->shape) != WT_OK)
-        status = wt_fail(of->context, WT_DATA, "%s: %s", wt_file_path(of->file),
-                         wt_context_message(of->context));
-done:
-    return status;
+        return wt_fail(of->context, WT_DATA, "%s: %s", wt_file_path(of->file),
+                       wt_context_message(of->context));
+    return WT_OK;
 }
 
 static wt_status read_shaped(reader *of, const char *name, size_t count, size_t rows,
@@ -97,20 +95,18 @@ static double activation_slope(reader *of) {
 
 static wt_status measure_products(reader *of, size_t dim, wt_model_norms *out) {
     stack square, query, key;
-    wt_status status = WT_OK;
     if (wt_file_find(of->file, "w_qk") != NULL) {
-        WT_TRY(read_shaped(of, "w_qk", out->heads, dim, dim, &square));
+        WT_PASS(read_shaped(of, "w_qk", out->heads, dim, dim, &square));
         for (size_t h = 0; h < out->heads; h++)
-            WT_TRY(wt_norms_square(of->context, dim, matrix_at(&square, h), &out->head[h]));
-        goto done;
+            WT_PASS(wt_norms_square(of->context, dim, matrix_at(&square, h), &out->head[h]));
+        return WT_OK;
     }
-    WT_TRY(read_shaped(of, "w_q", out->heads, dim, 0, &query));
-    WT_TRY(read_shaped(of, "w_k", out->heads, dim, query.columns, &key));
+    WT_PASS(read_shaped(of, "w_q", out->heads, dim, 0, &query));
+    WT_PASS(read_shaped(of, "w_k", out->heads, dim, query.columns, &key));
     for (size_t h = 0; h < out->heads; h++)
-        WT_TRY(wt_norms_product(of->context, dim, query.columns, matrix_at(&query, h),
-                                query.columns, matrix_at(&key, h), key.columns, 1, &out->head[h]));
-done:
-    return status;
+        WT_PASS(wt_norms_product(of->context, dim, query.columns, matrix_at(&query, h),
+                                 query.columns, matrix_at(&key, h), key.columns, 1, &out->head[h]));
+    return WT_OK;
 }
 
 /* The largest |v_t + e_b|, or |v_t| where there are no symbols. */
@@ -143,32 +139,27 @@ done:
 
 static wt_status measure_readout(reader *of, wt_model_norms *out) {
     stack w;
-    wt_status status = WT_OK;
     if (wt_file_find(of->file, "w") != NULL) {
-        WT_TRY(read_stack(of, "w", &w));
+        WT_PASS(read_stack(of, "w", &w));
         out->w = wt_length_of(w.count * w.rows * w.columns, w.values);
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status measure_head(reader *of, size_t heads, wt_model_norms **norms) {
     stack value;
-    wt_status status;
     (void)heads; /* w_v tells */
-    WT_TRY(read_stack(of, "w_v", &value));
-    WT_TRY(wt_model_norms_new(of->context, 1, value.count, norms));
+    WT_PASS(read_stack(of, "w_v", &value));
+    WT_PASS(wt_model_norms_new(of->context, 1, value.count, norms));
     wt_model_norms *out = *norms;
     out->dim = value.rows;
     out->sigma[0] = activation_slope(of);
     for (size_t h = 0; h < out->heads; h++)
-        WT_TRY(wt_norms_pair(of->context, value.rows, value.columns, matrix_at(&value, h),
-                             value.columns, &out->head[h].v21, &out->head[h].v));
-    WT_TRY(measure_products(of, out->dim, out));
-    WT_TRY(measure_tokens(of, out->dim, out));
-    WT_TRY(measure_readout(of, out));
-done:
-    return status;
+        WT_PASS(wt_norms_pair(of->context, value.rows, value.columns, matrix_at(&value, h),
+                              value.columns, &out->head[h].v21, &out->head[h].v));
+    WT_PASS(measure_products(of, out->dim, out));
+    WT_PASS(measure_tokens(of, out->dim, out));
+    return measure_readout(of, out);
 }
 
 wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **out) {
@@ -195,33 +186,30 @@ static wt_status count_heads(reader *of, size_t dim, size_t *heads) {
 static wt_status measure_block(reader *of, size_t dim, wt_model_norms *out) {
     stack wq, wk, wv, wo;
     size_t width = dim / out->heads;
-    wt_status status;
-    WT_TRY(read_shaped(of, "wq", 1, dim, dim, &wq));
-    WT_TRY(read_shaped(of, "wk", 1, dim, dim, &wk));
-    WT_TRY(read_shaped(of, "wv", 1, dim, dim, &wv));
-    WT_TRY(read_shaped(of, "wo", 1, dim, dim, &wo));
+    WT_PASS(read_shaped(of, "wq", 1, dim, dim, &wq));
+    WT_PASS(read_shaped(of, "wk", 1, dim, dim, &wk));
+    WT_PASS(read_shaped(of, "wv", 1, dim, dim, &wv));
+    WT_PASS(read_shaped(of, "wo", 1, dim, dim, &wo));
     for (size_t h = 0; h < out->heads; h++) {
         wt_head_norms *head = &out->head[h];
         size_t first = h * width;
-        WT_TRY(wt_norms_product(of->context, dim, width, wq.values + first, dim, wk.values + first,
-                                dim, 1 / sqrt((double)width), head));
-        WT_TRY(
+        WT_PASS(wt_norms_product(of->context, dim, width, wq.values + first, dim, wk.values + first,
+                                 dim, 1 / sqrt((double)width), head));
+        WT_PASS(
             wt_norms_pair(of->context, dim, width, wv.values + first, dim, &head->v21, &head->v));
-        WT_TRY(wt_norms_pair(of->context, width, dim, wo.values + first * dim, dim, &head->c21,
-                             &head->c));
+        WT_PASS(wt_norms_pair(of->context, width, dim, wo.values + first * dim, dim, &head->c21,
+                              &head->c));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* A layer norm answers (normalised x) g + b with |normalised x| <= sqrt(d). */
 static wt_status measure_ends(reader *of, size_t dim, wt_model_norms *out) {
     stack gain, shift, head;
     double most = 0, square = 0;
-    wt_status status;
-    WT_TRY(read_shaped(of, "ln1_g", 1, 1, dim, &gain));
-    WT_TRY(read_shaped(of, "ln1_b", 1, 1, dim, &shift));
-    WT_TRY(read_shaped(of, "head", 1, dim, 2, &head));
+    WT_PASS(read_shaped(of, "ln1_g", 1, 1, dim, &gain));
+    WT_PASS(read_shaped(of, "ln1_b", 1, 1, dim, &shift));
+    WT_PASS(read_shaped(of, "head", 1, dim, 2, &head));
     for (size_t i = 0; i < dim; i++) {
         double difference = head.values[2 * i + 1] - head.values[2 * i];
         most = fmax(most, fabs(gain.values[i]));
@@ -229,23 +217,19 @@ static wt_status measure_ends(reader *of, size_t dim, wt_model_norms *out) {
     }
     out->x = out->cls = sqrt((double)dim) * most + wt_length_of(dim, shift.values);
     out->w = sqrt(square);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status measure_transformer(reader *of, size_t heads, wt_model_norms **norms) {
     stack position;
-    wt_status status;
-    WT_TRY(read_stack(of, "pos_emb", &position));
+    WT_PASS(read_stack(of, "pos_emb", &position));
     size_t dim = position.columns;
-    WT_TRY(count_heads(of, dim, &heads));
-    WT_TRY(wt_model_norms_new(of->context, 1, heads, norms));
+    WT_PASS(count_heads(of, dim, &heads));
+    WT_PASS(wt_model_norms_new(of->context, 1, heads, norms));
     (*norms)->dim = dim;
     (*norms)->length = position.rows - 1; /* the last is that of [CLS] */
-    WT_TRY(measure_block(of, dim, *norms));
-    WT_TRY(measure_ends(of, dim, *norms));
-done:
-    return status;
+    WT_PASS(measure_block(of, dim, *norms));
+    return measure_ends(of, dim, *norms);
 }
 
 wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,

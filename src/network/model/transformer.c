@@ -22,13 +22,11 @@ static wt_status add_all(wt_context *context, wt_network *network) {
         [WT_LNF_G] = {"lnf_g", 0, d, one},        [WT_LNF_B] = {"lnf_b", 0, d, zero},
         [WT_HEAD] = {"head", d, 2, normal},
     };
-    wt_status status = WT_OK;
     for (size_t i = 0; i < WT_TRANSFORMER_TENSORS; i++)
-        WT_TRY(wt_network_add(context, network, tensors[i].name, tensors[i].rows,
-                              tensors[i].columns, tensors[i].law,
-                              i == WT_POS_EMB && network->spec.fixed_positions));
-done:
-    return status;
+        WT_PASS(wt_network_add(context, network, tensors[i].name, tensors[i].rows,
+                               tensors[i].columns, tensors[i].law,
+                               i == WT_POS_EMB && network->spec.fixed_positions));
+    return WT_OK;
 }
 
 static wt_status layout(wt_context *context, wt_network *network) {

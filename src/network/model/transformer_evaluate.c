@@ -59,18 +59,15 @@ static wt_status fill_codes(void *argument, size_t begin, size_t end, int worker
 static wt_status set_codes(wt_context *context, job *run) {
     wt_transformer_work *work = run->work;
     size_t fours = (work->network->spec.length + FOUR - 1) / FOUR;
-    wt_status status = WT_OK;
     if (!work->narrow)
         return WT_OK;
     if (work->codes == NULL)
-        WT_TRY(WT_NEW2(context, &work->codes, fours * PATTERNS + 1, run->columns,
-                       "sums of patterns of bits"));
+        WT_PASS(WT_NEW2(context, &work->codes, fours * PATTERNS + 1, run->columns,
+                        "sums of patterns of bits"));
     float *base = work->codes + fours * PATTERNS * run->columns;
     memset(base, 0, run->columns * sizeof *base);
     add_row(run, work->table_rows - 1, base);
-    WT_TRY(wt_parallel_for(context, fours, CODE_CHUNK, fill_codes, run));
-done:
-    return status;
+    return wt_parallel_for(context, fours, CODE_CHUNK, fill_codes, run);
 }
 
 /* Bit j of code[q] is bit 4 q + j of the sample. */
@@ -140,15 +137,13 @@ static wt_status judge(void *argument, size_t begin, size_t end, int number) {
 
 static wt_status start(wt_context *context, wt_network *network, const float *parameters,
                        job *run) {
-    wt_status status;
-    WT_TRY(wt_transformer_work_open(context, network, &run->work));
-    WT_TRY(wt_transformer_reserve(context, run->work, 0, run->work->groups_absorbed));
+    WT_PASS(wt_transformer_work_open(context, network, &run->work));
+    WT_PASS(wt_transformer_reserve(context, run->work, 0, run->work->groups_absorbed));
     run->work->dropout = wt_dropout_none();
     wt_transformer_prepare(run->work, parameters, 1);
-    WT_TRY(wt_transformer_fill_tables(context, run->work));
+    WT_PASS(wt_transformer_fill_tables(context, run->work));
     run->columns = (run->work->shape.width + 1) * run->work->shape.lanes;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, const float *parameters,
@@ -156,13 +151,12 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
                                   wt_network_result *result) {
     job run = {.batch = batch};
     size_t round = FIRST_ROUND;
-    wt_status status;
-    WT_TRY(start(context, network, parameters, &run));
-    WT_TRY(set_codes(context, &run));
+    WT_PASS(start(context, network, parameters, &run));
+    WT_PASS(set_codes(context, &run));
     while (result->samples < batch->samples && result->samples - result->correct <= max_errors) {
         size_t left = batch->samples - result->samples, count = left < round ? left : round;
         run.first = result->samples;
-        WT_TRY(wt_parallel_for(context, count, WT_TAIL_SAMPLES, judge, &run));
+        WT_PASS(wt_parallel_for(context, count, WT_TAIL_SAMPLES, judge, &run));
         for (size_t c = 0; c * WT_TAIL_SAMPLES < count; c++) {
             result->loss += run.results[c].loss;
             result->miss += run.results[c].miss;
@@ -173,8 +167,7 @@ wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, cons
     }
     result->loss /= (double)result->samples;
     result->miss /= (double)result->samples;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status look(void *argument, size_t begin, size_t end, int number) {
@@ -194,9 +187,6 @@ static wt_status look(void *argument, size_t begin, size_t end, int number) {
 wt_status wt_transformer_attention(wt_context *context, wt_network *network,
                                    const float *parameters, const wt_bits *batch, float *out) {
     job run = {.batch = batch, .attention = out};
-    wt_status status;
-    WT_TRY(start(context, network, parameters, &run));
-    WT_TRY(wt_parallel_for(context, batch->samples, WT_TAIL_SAMPLES, look, &run));
-done:
-    return status;
+    WT_PASS(start(context, network, parameters, &run));
+    return wt_parallel_for(context, batch->samples, WT_TAIL_SAMPLES, look, &run);
 }

@@ -139,19 +139,18 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
     wt_transformer_work *work;
     job run = {.batch = batch};
     float scale = dropout->scale[WT_DROP_TOKENS];
-    wt_status status;
-    WT_TRY(wt_transformer_work_open(context, network, &work));
+    WT_PASS(wt_transformer_work_open(context, network, &work));
     run.work = work;
     run.groups = groups_for(work, absorbed, batch->samples);
     work->dropout = *dropout;
-    WT_TRY(wt_transformer_reserve(context, work, run.groups, absorbed));
+    WT_PASS(wt_transformer_reserve(context, work, run.groups, absorbed));
     wt_transformer_prepare(work, parameters, scale);
     if (!absorbed)
-        WT_TRY(wt_transformer_fill_tables(context, work));
-    WT_TRY(wt_parallel_for(context, run.groups, 1, run_group, &run));
-    WT_TRY(wt_parallel_for(context, work->group_floats, COLUMNS, add_groups, &run));
+        WT_PASS(wt_transformer_fill_tables(context, work));
+    WT_PASS(wt_parallel_for(context, run.groups, 1, run_group, &run));
+    WT_PASS(wt_parallel_for(context, work->group_floats, COLUMNS, add_groups, &run));
     if (!absorbed)
-        WT_TRY(wt_transformer_tables_back(context, work, &work->sums[0], work->table));
+        WT_PASS(wt_transformer_tables_back(context, work, &work->sums[0], work->table));
     finish(work, &work->sums[0], absorbed ? work->sums[0].table : work->table, scale, gradient);
     *result = (wt_network_result){.size = sizeof *result, .samples = batch->samples};
     for (size_t group = 0; group < run.groups; group++) {
@@ -159,8 +158,7 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
         result->miss += work->results[group].miss / (double)batch->samples;
         result->correct += work->results[group].correct;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_transformer_gradient(wt_context *context, wt_network *network, const float *parameters,

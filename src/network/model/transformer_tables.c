@@ -97,17 +97,15 @@ static bool narrow(const wt_transformer_work *work) {
 
 wt_status wt_transformer_fill_tables(wt_context *context, wt_transformer_work *work) {
     wt_attention_shape all = work->shape;
-    wt_status status;
     set_query(work);
-    WT_TRY(wt_parallel_for(context, work->table_rows, rows_a_chunk(work), fill_rows, work));
+    WT_PASS(wt_parallel_for(context, work->table_rows, rows_a_chunk(work), fill_rows, work));
     work->narrow = narrow(work);
     all.n = work->table_rows;
     all.rows = (work->table_rows + 7) / 8 * 8;
     if (work->narrow)
         work->loops->softmax(&all, work->scores, NULL, WT_KEEP_ALL, 1, work->weights, work->weights,
                              work->worker[0].more);
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_picked place(const wt_transformer_work *work, wt_picks *picks, size_t at) {
@@ -252,8 +250,7 @@ wt_status wt_transformer_tables_back(wt_context *context, wt_transformer_work *w
     size_t square = work->values_width * work->shape.stride;
     back run = {.work = work, .sums = sums, .d_table = d_table, .each = rows_a_chunk(work)};
     size_t chunks = (work->table_rows + run.each - 1) / run.each;
-    wt_status status;
-    WT_TRY(wt_parallel_for(context, work->table_rows, run.each, rows_back, &run));
+    WT_PASS(wt_parallel_for(context, work->table_rows, run.each, rows_back, &run));
     part all = cut_part(work, 0);
     for (size_t c = 0; c < chunks; c++) {
         part one = cut_part(work, c);
@@ -265,6 +262,5 @@ wt_status wt_transformer_tables_back(wt_context *context, wt_transformer_work *w
             all.u[i] += one.u[i];
     }
     query_back(work, all.u, sums, d_table);
-done:
-    return status;
+    return WT_OK;
 }

@@ -201,16 +201,15 @@ done:
 
 wt_status wt_transformer_reserve(wt_context *context, wt_transformer_work *work, size_t groups,
                                  bool absorbed) {
-    wt_status status;
     work->nested = wt_chunk_message != NULL;
     work->absorbed = absorbed;
-    WT_TRY(reserve_workers(context, work, work->nested ? 1 : (size_t)context->threads));
+    WT_PASS(reserve_workers(context, work, work->nested ? 1 : (size_t)context->threads));
     if (groups > work->groups || absorbed != work->groups_absorbed) {
         wt_release(work->group_block);
         work->group_block = NULL;
         work->groups = 0;
         cut_sums(work, NULL, absorbed, &work->group_floats);
-        WT_TRY(
+        WT_PASS(
             WT_NEW2(context, &work->group_block, groups, work->group_floats, "sums of a gradient"));
         for (size_t i = 0; i < groups; i++)
             work->sums[i] = cut_sums(work, work->group_block + i * work->group_floats, absorbed,
@@ -218,8 +217,7 @@ wt_status wt_transformer_reserve(wt_context *context, wt_transformer_work *work,
         work->groups = groups;
         work->groups_absorbed = absorbed;
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 const float *wt_transformer_tensor(const wt_transformer_work *work, size_t tensor) {

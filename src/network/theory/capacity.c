@@ -36,22 +36,19 @@ static wt_status check_head(wt_context *context, const wt_capacity_spec *spec,
         bool needed;
     } norms[] = {{"qk21", head->qk21, true}, {"v21", head->v21, true}, {"v", head->v, true},
                  {"c21", head->c21, deep},   {"c", head->c, deep},     {"qk", head->qk, stacked}};
-    wt_status status = WT_OK;
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
         if (norms[i].needed)
-            WT_TRY(check_norm(context, norms[i].name, norms[i].value));
-    WT_TRY(check_pair(context, "v", head->v21, head->v));
+            WT_PASS(check_norm(context, norms[i].name, norms[i].value));
+    WT_PASS(check_pair(context, "v", head->v21, head->v));
     if (deep)
-        WT_TRY(check_pair(context, "c", head->c21, head->c));
+        WT_PASS(check_pair(context, "c", head->c21, head->c));
     if (stacked)
-        WT_TRY(check_pair(context, "qk", head->qk21, head->qk));
-done:
-    return status;
+        WT_PASS(check_pair(context, "qk", head->qk21, head->qk));
+    return WT_OK;
 }
 
 static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
     const wt_model_norms *norms = spec->norms;
-    wt_status status = WT_OK;
     if (norms == NULL)
         return wt_fail(context, WT_USAGE, "a bound needs norms");
     if (spec->dim == 0 || spec->length == 0 || spec->samples == 0)
@@ -68,18 +65,17 @@ static wt_status check(wt_context *context, const wt_capacity_spec *spec) {
                        spec->epsilon, spec->lipschitz, spec->loss_max);
     if (!spec->deep && norms->layers != 1)
         return wt_fail(context, WT_USAGE, "a head has one layer, not %zu", norms->layers);
-    WT_TRY(check_norm(context, "x", norms->x));
-    WT_TRY(check_norm(context, "p", norms->p));
-    WT_TRY(check_norm(context, "cls", norms->cls));
+    WT_PASS(check_norm(context, "x", norms->x));
+    WT_PASS(check_norm(context, "p", norms->p));
+    WT_PASS(check_norm(context, "cls", norms->cls));
     if (spec->deep || !isnan(norms->w)) /* a head may answer y itself */
-        WT_TRY(check_norm(context, "w", norms->w));
+        WT_PASS(check_norm(context, "w", norms->w));
     for (size_t i = 0; i < norms->layers; i++) {
-        WT_TRY(check_norm(context, "sigma", norms->sigma[i]));
+        WT_PASS(check_norm(context, "sigma", norms->sigma[i]));
         for (size_t h = 0; h < norms->heads; h++)
-            WT_TRY(check_head(context, spec, &norms->head[i * norms->heads + h]));
+            WT_PASS(check_head(context, spec, &norms->head[i * norms->heads + h]));
     }
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- the formula ---- */
@@ -179,13 +175,11 @@ static wt_capacity compute(const wt_capacity_spec *spec, double *alpha) {
 wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *given, double *alpha,
                               wt_capacity *out) {
     wt_capacity_spec spec;
-    wt_status status;
     WT_INIT(wt_capacity_spec, &spec);
-    WT_TRY(wt_sized_read(context, "wt_capacity_spec", given, &spec, sizeof spec));
-    WT_TRY(wt_sized_check(context, "wt_capacity", out, sizeof *out));
-    WT_TRY(check(context, &spec));
+    WT_PASS(wt_sized_read(context, "wt_capacity_spec", given, &spec, sizeof spec));
+    WT_PASS(wt_sized_check(context, "wt_capacity", out, sizeof *out));
+    WT_PASS(check(context, &spec));
     wt_capacity full = compute(&spec, alpha);
     wt_sized_write(out, &full, sizeof full);
-done:
-    return status;
+    return WT_OK;
 }

@@ -182,21 +182,19 @@ static wt_status make_head(builder *of, size_t head) {
     size_t dim = out->dim, count = out->heads == 1 ? out->function->bits : 1;
     double *w_q = out->w_q + head * dim;
     bool bag = out->bag;
-    wt_status status;
     set_target(of, head, 1, none, bag ? 1 : 0);
-    WT_TRY(solve(of, out->w_k + head * dim));
+    WT_PASS(solve(of, out->w_k + head * dim));
     set_target(of, head, 0, none, 1);
-    WT_TRY(solve(of, w_q));
+    WT_PASS(solve(of, w_q));
     set_target(of, head, bag ? 1 : 0, signs, bag ? -(double)count : 0);
-    WT_TRY(solve(of, out->w_v + head * dim));
+    WT_PASS(solve(of, out->w_v + head * dim));
     double rho = overlap_of(of, head);
     if (rho >= 1) {
-        status = wt_fail(of->context, WT_USAGE,
-                         "random positions of dimension %zu overlap too much: an irrelevant one "
-                         "scores %.3g of a relevant one, and no weights can tell them apart; take "
-                         "more dimensions or another seed",
-                         dim, rho);
-        goto done;
+        return wt_fail(of->context, WT_USAGE,
+                       "random positions of dimension %zu overlap too much: an irrelevant one "
+                       "scores %.3g of a relevant one, and no weights can tell them apart; take "
+                       "more dimensions or another seed",
+                       dim, rho);
     }
     double range = bag ? (double)count : 1;
     double strength = log(8 * (double)out->length * range / out->gap) / (1 - rho);
@@ -204,8 +202,7 @@ static wt_status make_head(builder *of, size_t head) {
         w_q[i] *= strength;
     out->strength = fmax(out->strength, strength);
     out->overlap = fmax(out->overlap, rho);
-done:
-    return status;
+    return WT_OK;
 }
 
 /* ---- the whole ---- */
@@ -278,28 +275,26 @@ void wt_construction_spec_init(wt_construction_spec *spec, size_t size) {
 /* A construction with all sizes and its function, but without its arrays. */
 static wt_status open_builder(wt_context *context, const wt_construction_spec *given,
                               wt_construction_spec *spec, builder *of) {
-    wt_status status;
     *of = (builder){.context = context, .spec = spec};
     WT_INIT(wt_construction_spec, spec);
-    WT_TRY(wt_sized_read(context, "wt_construction_spec", given, spec, sizeof *spec));
-    WT_TRY(wt_check_choice(context, "heads of a construction", (int)spec->heads,
-                           WT_CONSTRUCTION_HEADS_AUTO + 1));
-    WT_TRY(wt_check_choice(context, "tokens of a construction", (int)spec->tokens,
-                           WT_CONSTRUCTION_TOKENS_BAG + 1));
-    WT_TRY(wt_construction_room(context, &of->out));
+    WT_PASS(wt_sized_read(context, "wt_construction_spec", given, spec, sizeof *spec));
+    WT_PASS(wt_check_choice(context, "heads of a construction", (int)spec->heads,
+                            WT_CONSTRUCTION_HEADS_AUTO + 1));
+    WT_PASS(wt_check_choice(context, "tokens of a construction", (int)spec->tokens,
+                            WT_CONSTRUCTION_TOKENS_BAG + 1));
+    WT_PASS(wt_construction_room(context, &of->out));
     wt_construction *out = of->out;
     out->length = spec->length;
     out->bag = spec->tokens == WT_CONSTRUCTION_TOKENS_BAG;
-    WT_TRY(take_task(of));
+    WT_PASS(take_task(of));
     size_t s = out->function->bits;
     out->heads = of->one_head ? 1 : s;
     of->places = spec->positions == WT_POSITIONS_TRAINED && of->one_head ? 1 : s;
     of->anchors = of->places + symbols(of) + 1;
     out->gap = wt_construction_gap(out);
-    WT_TRY(choose_dim(of));
+    WT_PASS(choose_dim(of));
     wt_readout_widths(out);
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_construction_spec_check(wt_context *context, const wt_construction_spec *spec) {
