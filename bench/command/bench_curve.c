@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "bench.h"
 #include "features/learn/mixed.h"
 #include "features/model/fitted.h"

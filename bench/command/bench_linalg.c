@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "bench.h"
 #include "bench_linalg.h"
 #include "linalg/linalg.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "bench.h"
 #include "layer/learn/recovery.h"
 #include "linalg/linalg.h"

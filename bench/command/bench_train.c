@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "bench.h"
 #include "linalg/linalg.h"
 #include "network/learn/trainer.h"

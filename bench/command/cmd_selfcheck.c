@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "commands.h"
 #include "linalg/backend.h"

@@ -1,4 +1,4 @@
-#include "base/arena.h"
+#include "base/memory.h"
 
 enum { LINK = 64 }; /* in front of a piece, so that it stays aligned: the piece before it */
 

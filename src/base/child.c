@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/descriptor.h"
-#include "base/progress.h"
 
 /* Seconds for the kernel to end what was killed; no wait is without end. */
 #define LAST 5.0

@@ -1,4 +1,4 @@
-#include "base/grid.h"
+#include "wattle/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "base/progress.h"
+#include "base/context.h"
 
 #include <math.h>
 #include <stdio.h>

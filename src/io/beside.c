@@ -12,7 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "wattle/random.h"
 
 enum { NAME_BYTES = 64, SLOTS = 10000, SWEPT = 8, TRIES = 100, SHOWN_BYTES = 256 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "io/types.h"
 
 static const wt_format *const formats[] = {&wt_format_npy, &wt_format_npz, &wt_format_safetensors,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/npy.h"
-#include "io/quote.h"
 #include "io/types.h"
 
 typedef struct {

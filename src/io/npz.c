@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "io/quote.h"
 #include "io/zip_source.h"
 
 /* Deflate spends at least 2 bits on a copy of at most 258 bytes. */

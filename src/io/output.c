@@ -14,8 +14,8 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/beside.h"
-#include "io/quote.h"
 #include "io/types.h"
 
 enum { SHOWN_BYTES = 256 };

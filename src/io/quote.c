@@ -1,4 +1,4 @@
-#include "io/quote.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "io/quote.h"
 #include "io/types.h"
 
 #define HEADER_MOST  100000000

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "io/tensor.h"
 
 #define HEADER_MOST 100000000 /* readers refuse longer ones */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 
 bool wt_script_room(wt_script *script, size_t more) {
     if (script->status != WT_OK || script->room - script->length > more)

@@ -12,7 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 
 static const char *kind_of(mode_t mode) {
     return S_ISDIR(mode)    ? "a directory"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/npy.h"
-#include "io/quote.h"
 
 static const char *show_name(const wt_tensor *tensor, char out[WT_QUOTED_BYTES]) {
     return tensor->name == NULL ? "the array" : wt_quote(tensor->name, out, WT_QUOTED_BYTES);

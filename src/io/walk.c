@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "io/file.h"
-#include "io/quote.h"
 #include "io/types.h"
 
 enum { BLOCK_VALUES = WT_BLOCK_BYTES / sizeof(double) };

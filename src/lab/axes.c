@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grid.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "wattle/text.h"
 
 #define MOST_REPS 1000000
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grid.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "lab/flat.h"
 #include "lab/sha256.h"
+#include "wattle/text.h"
 
 enum { DIGITS = 24 }; /* room for any whole number */
 

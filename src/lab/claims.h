@@ -3,7 +3,7 @@
 #ifndef WT_LAB_CLAIMS_H
 #define WT_LAB_CLAIMS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "lab/lines.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/claims.h"

@@ -2,7 +2,7 @@
 #ifndef WT_LAB_CURVES_H
 #define WT_LAB_CURVES_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "wattle/curve.h"
 
 /* Words between commas. */

@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-#include "base/progress.h"
+#include "base/context.h"
 
 typedef struct wt_engine {
     wt_context *context;

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/grid.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "features/model/model_fields.h"
 #include "features/task/problem_fields.h"
 #include "lab/curve_cell.h"
 #include "lab/experiment.h"
+#include "wattle/text.h"
 
 /* A cell: problem and model, and how the model is fitted. */
 typedef struct {

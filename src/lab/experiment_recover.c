@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/grid.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
 #include "lab/recover_cell.h"
 #include "layer/learn/recover_fields.h"
 #include "wattle/query.h"
+#include "wattle/text.h"
 
 /* Fresh sequences are those from here on: never among the examples. */
 #define FIRST_TEST ((uint64_t)1 << 40)

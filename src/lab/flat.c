@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grid.h"
+#include "base/context.h"
 #include "base/text.h"
+#include "wattle/text.h"
 
 static bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/sized.h"
 #include "lab/plan.h"
 #include "linalg/linalg.h"

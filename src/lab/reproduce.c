@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "lab/sweep.h"
 
 /* tiny runs everything in seconds, to see that it works. quick is the smallest that measures every

@@ -4,7 +4,7 @@
 #ifndef WT_LAB_RESULTS_H
 #define WT_LAB_RESULTS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "lab/flat.h"
 #include "lab/slots.h"
 #include "wattle/results.h"

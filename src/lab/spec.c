@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "io/source.h"
 
 #define MOST_BYTES ((uint64_t)1 << 20) /* of a file: no sweep needs as much */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "wattle/random.h"
 
 #define LEAST_RESAMPLED 6  /* points; fewer have too few residuals to draw from */

@@ -11,7 +11,7 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "lab/store_file.h"
 
 #define APPLICATION_ID 0x5754544c /* "WTTL", at byte 68 of the file */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "lab/flat.h"
 #include "lab/store_file.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/quote.h"
+#include "base/text.h"
 #include "lab/store_file.h"
 
 #define TEXT_MOST (16 << 20) /* bytes of a text or a row */

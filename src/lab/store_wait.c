@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <poll.h>
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "lab/store_file.h"
 
 #define TELL_AFTER 3.0 /* seconds */

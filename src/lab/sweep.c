@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/sized.h"
 #include "lab/engine.h"
 #include "lab/slots.h"

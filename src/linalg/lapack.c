@@ -1,7 +1,7 @@
 /* The decompositions on LAPACK. A row-major matrix enters as its transpose by columns. */
 #include <limits.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "linalg/backend.h"
 #include "linalg/openblas.h"
 

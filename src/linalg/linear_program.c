@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "linalg/linalg.h"
 
 enum { MOST_STEPS = 100 };

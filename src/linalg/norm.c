@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
 

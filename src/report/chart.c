@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/quote.h"
 
 enum { LOOKED_AT = 1000 };
 

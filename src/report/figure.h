@@ -2,7 +2,7 @@
 #ifndef WT_REPORT_FIGURE_H
 #define WT_REPORT_FIGURE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "io/script.h"
 #include "report/axis.h"
 #include "wattle/report.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/quote.h"
+#include "base/text.h"
 
 static const char *entity(char letter) {
     switch (letter) {

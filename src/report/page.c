@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "io/output.h"
-#include "io/quote.h"
 #include "report/figure.h"
 #include "report/html.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/output.h"
-#include "io/quote.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/page.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/progress.h"
+#include "base/context.h"
 #include "io/script.h"
 
 #define READ_BYTES  65536

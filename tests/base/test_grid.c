@@ -1,4 +1,5 @@
-#include "base/grid.h"
+#include "base/context.h"
+#include "wattle/text.h"
 
 #include "check.h"
 

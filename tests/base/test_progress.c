@@ -1,4 +1,4 @@
-#include "base/progress.h"
+#include "base/context.h"
 
 #include "check.h"
 

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "cli/sweep_cases.h"
-#include "io/quote.h"
 #include "wattle/io.h"
 
 /* Clears the screen, ends the line, turns letters round, and is no UTF-8 at its end. */

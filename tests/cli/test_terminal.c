@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "check.h"
 #include "command.h"
 

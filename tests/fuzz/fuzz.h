@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/text.h"
 #include "io/file.h"
-#include "io/quote.h"
 
 #define MOST_MEMORY (64 << 20)
 #define MOST_VALUES (4 << 20) /* walked in one run: a small archive may inflate to very many */

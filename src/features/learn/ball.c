@@ -19,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/progress.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "base/sized.h"
 #include "features/learn/ball_graph.h"
 #include "features/learn/ball_set.h"

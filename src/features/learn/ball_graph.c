@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 enum { COLUMNS_AT_A_TIME = 64 };
 

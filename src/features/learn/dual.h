@@ -3,7 +3,7 @@
 #ifndef WT_FEATURES_LEARN_DUAL_H
 #define WT_FEATURES_LEARN_DUAL_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "features/learn/system.h"
 #include "wattle/fit.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/progress.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "linalg/backend.h"
 
 /* Residuals against labels. Predictions on the samples are off by no more than that, so that errors

@@ -2,7 +2,7 @@
 #ifndef WT_FEATURES_LEARN_PRIMAL_PASS_H
 #define WT_FEATURES_LEARN_PRIMAL_PASS_H
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "features/learn/primal.h"
 
 typedef struct wt_primal_solver {

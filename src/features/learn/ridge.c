@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/sized.h"
 #include "features/learn/fit_check.h"
 #include "features/learn/primal.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 void wt_fitted_free(wt_fitted *fitted) {
     if (fitted == NULL)

@@ -2,7 +2,7 @@
 #ifndef WT_FEATURES_MODEL_KERNEL_SIDE_H
 #define WT_FEATURES_MODEL_KERNEL_SIDE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "features/task/sets.h"
 #include "wattle/fit.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "io/quote.h"
 
 #define HIGHEST_POWER 64
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"

@@ -7,7 +7,7 @@
 #ifndef WT_LAYER_LEARN_DESCENT_H
 #define WT_LAYER_LEARN_DESCENT_H
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "layer/learn/jacobian.h"
 
 /* Iterations of the conjugate gradients of one step at most, and as a rule. */

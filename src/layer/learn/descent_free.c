@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/descent.h"
 #include "layer/task/vector.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/learn/recovery.h"
 #include "wattle/random.h"
 

@@ -3,7 +3,7 @@
 #ifndef WT_LAYER_LEARN_MISFIT_PARTS_H
 #define WT_LAYER_LEARN_MISFIT_PARTS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/learn/misfit_features.h"
 
 typedef struct wt_misfit_work {

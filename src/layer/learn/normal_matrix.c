@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "linalg/backend.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/child.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "layer/learn/oracle_lines.h"
 
 #define LEAVE 2.0 /* seconds to end by itself once its input or its output is closed */

@@ -6,7 +6,7 @@
 #ifndef WT_LAYER_LEARN_PROJECTION_H
 #define WT_LAYER_LEARN_PROJECTION_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/learn/rows.h"
 
 typedef struct wt_projection {

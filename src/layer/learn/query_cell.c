@@ -7,7 +7,7 @@
 #include <complex.h>
 #include <math.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
 #include "layer/task/vector.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/learn/query_parts.h"
 #include "linalg/linalg.h"
 

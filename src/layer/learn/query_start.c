@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/progress.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "layer/learn/query_parts.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/arena.h"
 #include "base/field.h"
+#include "base/memory.h"
 #include "base/sized.h"
 #include "layer/model/heads.h"
 #include "layer/task/vector.h"

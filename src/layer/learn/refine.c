@@ -1,7 +1,7 @@
 /* Learner `refine`: how many heads, in which coordinates, from which sequences. */
 #include <math.h>
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
 #include "layer/learn/refine_parts.h"

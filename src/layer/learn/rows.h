@@ -2,7 +2,7 @@
 #ifndef WT_LAYER_LEARN_ROWS_H
 #define WT_LAYER_LEARN_ROWS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/model/attention.h"
 #include "layer/task/sequences.h"
 #include "wattle/recover.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/progress.h"
+#include "base/context.h"
 #include "base/sized.h"
 #include "base/work.h"
 #include "layer/learn/recovery.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_tuples.h"
 #include "layer/task/vector.h"

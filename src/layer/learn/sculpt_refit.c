@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/learn/sculpt_rows.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/work.h"
 #include "layer/task/vector.h"

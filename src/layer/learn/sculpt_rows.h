@@ -6,7 +6,7 @@
 #ifndef WT_LAYER_LEARN_SCULPT_ROWS_H
 #define WT_LAYER_LEARN_SCULPT_ROWS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/task/sequences.h"
 
 /* One row's nearest mixture. */

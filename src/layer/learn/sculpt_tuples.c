@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "layer/model/attention.h"
 #include "layer/task/vector.h"

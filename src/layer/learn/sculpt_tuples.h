@@ -2,7 +2,7 @@
 #ifndef WT_LAYER_LEARN_SCULPT_TUPLES_H
 #define WT_LAYER_LEARN_SCULPT_TUPLES_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/task/sequences.h"
 
 /* One part of the sequences, seen by all candidates: h (R, C d) attended tokens side by side. */

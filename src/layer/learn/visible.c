@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "layer/learn/recovery.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"

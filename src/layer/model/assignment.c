@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 /* Rows and columns count from 1; 0 stands for "none" and for the row being placed. */
 typedef struct {

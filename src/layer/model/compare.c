@@ -1,7 +1,7 @@
 /* Two layers beside each other: heads matched, and outputs on fresh sequences. */
 #include <math.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/sized.h"
 #include "layer/model/assignment.h"
 #include "layer/model/heads.h"

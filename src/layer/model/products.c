@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "layer/model/products.h"
 #include "linalg/linalg.h"
 #include "wattle/io.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "base/sized.h"
 #include "layer/learn/sculpt_span.h"
 #include "layer/model/layer.h"

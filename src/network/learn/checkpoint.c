@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/quote.h"
+#include "base/text.h"
 #include "network/learn/trainer.h"
 
 #define CHECKPOINT         "checkpoint" /* metadata: the version of this format */

@@ -6,7 +6,7 @@
 #ifndef WT_NETWORK_LEARN_SEARCH_STATES_H
 #define WT_NETWORK_LEARN_SEARCH_STATES_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "network/task/boolean.h"
 
 enum { WT_STATE_LIVE = 2 }; /* live state i of a depth is numbered 2 + i */

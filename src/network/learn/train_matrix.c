@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "network/learn/trainer.h"
 
 static bool is_kind(const wt_trainer *trainer, const char *kind) {

@@ -2,8 +2,8 @@
 #ifndef WT_NETWORK_LEARN_TRAINER_H
 #define WT_NETWORK_LEARN_TRAINER_H
 
-#include "base/arena.h"
-#include "base/progress.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "network/model/network_kind.h"
 #include "wattle/io.h"

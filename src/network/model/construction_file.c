@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grid.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "network/model/construction.h"
 #include "wattle/io.h"
+#include "wattle/text.h"
 
 #define FORMAT_VERSION "1"
 

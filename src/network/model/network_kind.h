@@ -2,7 +2,7 @@
 #ifndef WT_NETWORK_MODEL_NETWORK_KIND_H
 #define WT_NETWORK_MODEL_NETWORK_KIND_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "network/task/boolean.h"
 #include "wattle/network.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "network/model/norms.h"
 #include "wattle/io.h"
