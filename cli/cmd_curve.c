@@ -9,7 +9,7 @@
 typedef struct {
     const char *models, *activations, *output, *plot;
     wt_grid heads, dim, keys, bias, n;
-    size_t width, reps, test_n;
+    size_t width, reps, test_samples;
     double holdout;
     cli_lambda lambda;
     wt_problem_spec problem; /* target is a list here */
@@ -31,7 +31,7 @@ static const cli_option options[] = {
      "relu, softmax or relu,softmax."},
     {"n", 'n', CLI_INTEGERS, offsetof(values, n), "GRID", "16:1024:x2", "Training samples."},
     {"reps", 'r', CLI_COUNT, offsetof(values, reps), "R", "5", "Repetitions."},
-    {"test-n", 0, CLI_COUNT, offsetof(values, test_n), "SAMPLES", "1000", "Test samples."},
+    {"test-n", 0, CLI_COUNT, offsetof(values, test_samples), "SAMPLES", "1000", "Test samples."},
     {"holdout", 0, CLI_REAL, offsetof(values, holdout), "PART", "0.2",
      "Part of DATA.npz held out as test set, chosen anew in each repetition."},
     CLI_LAMBDA_OPTIONS(values, lambda),
@@ -59,7 +59,7 @@ static wt_status read_options(cli_call *call, wt_arena *arena, wt_curve_options 
     out->bias_count = given->bias.count;
     out->width = given->width;
     out->reps = given->reps;
-    out->test_n = given->test_n;
+    out->test_samples = given->test_samples;
     out->holdout = given->holdout;
     out->lambda = given->lambda.lambda;
     out->path = given->lambda.path.values;
@@ -74,8 +74,8 @@ static void remark_ends(cli_call *call, const wt_curves *curves) {
     size_t reps = wt_curves_reps(curves), sizes = wt_curves_size_count(curves);
     size_t points = wt_curves_count(curves) * reps * sizes, ends = 0;
     for (size_t p = 0; p < points; p++)
-        ends +=
-            wt_curves_point(curves, p / sizes / reps, p / sizes % reps, p % sizes)->lambda_at_end;
+        ends += wt_curves_point_at(curves, p / sizes / reps, p / sizes % reps, p % sizes)
+                    ->lambda_at_end;
     if (ends > 0)
         wt_remark(call->context, CLI_LAMBDA_AT_END " (%zu of %zu points; lambda_at_end)", ends,
                   points);

@@ -11,7 +11,7 @@ typedef struct {
     wt_model_spec model;
     wt_problem_spec problem;
     const char *test, *output, *solver, *loss, *ball;
-    size_t n, test_n, steps;
+    size_t n, test_samples, steps;
     double huber, tolerance;
     bool standardize, plan;
     cli_lambda lambda;
@@ -42,7 +42,7 @@ static const cli_option options[] = {
     {"plan", 0, CLI_FLAG, offsetof(values, plan), NULL, NULL,
      "Print path, bytes and flops, and stop."},
     {"n", 'n', CLI_COUNT, offsetof(values, n), "SAMPLES", "1000", "Samples to draw."},
-    {"test-n", 0, CLI_COUNT, offsetof(values, test_n), "SAMPLES", NULL,
+    {"test-n", 0, CLI_COUNT, offsetof(values, test_samples), "SAMPLES", NULL,
      "Fresh samples of the target to test on."},
 };
 
@@ -75,10 +75,11 @@ static wt_status open_data(cli_call *call, job *work) {
     }
     if (given->test != NULL)
         WT_TRY(wt_sets_load(call->context, given->test, &work->test));
-    else if (given->test_n > 0 && from_file)
+    else if (given->test_samples > 0 && from_file)
         status = wt_fail(call->context, WT_USAGE, "--test-n goes with --target; use --test FILE");
-    else if (given->test_n > 0)
-        WT_TRY(cli_problem_draw(call, work->problem, CLI_FIRST_TEST, given->test_n, &work->test));
+    else if (given->test_samples > 0)
+        WT_TRY(cli_problem_draw(call, work->problem, CLI_FIRST_TEST, given->test_samples,
+                                &work->test));
 done:
     return status;
 }

@@ -67,7 +67,7 @@ static wt_status list(cli_call *call, const wt_reproduction *all) {
     wt_status status;
     WT_TRY(wt_sweep_rate(call->context, &rate));
     for (size_t i = 0; (one = wt_reproduction_at(all, i)) != NULL; i++) {
-        const wt_plan *plan = wt_reproduction_plan(all, i);
+        const wt_plan *plan = wt_reproduction_plan_at(all, i);
         size_t cells = wt_plan_cells(plan);
         wt_plan_cost cost = WT_SIZED(wt_plan_cost);
         WT_TRY(wt_plan_estimate(call->context, plan, given->workers, rate, &cost));

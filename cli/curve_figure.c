@@ -33,9 +33,10 @@ static double size_at(const wt_curve_line *line, size_t axis) {
 static size_t varying_axis(const wt_curves *curves) {
     for (size_t a = 0; a < sizeof axes / sizeof *axes; a++)
         for (size_t i = 0; i < wt_curves_count(curves); i++)
-            if (size_at(wt_curves_line(curves, i), a) != size_at(wt_curves_line(curves, 0), a) &&
-                size_at(wt_curves_line(curves, i), a) > 0 &&
-                size_at(wt_curves_line(curves, 0), a) > 0)
+            if (size_at(wt_curves_line_at(curves, i), a) !=
+                    size_at(wt_curves_line_at(curves, 0), a) &&
+                size_at(wt_curves_line_at(curves, i), a) > 0 &&
+                size_at(wt_curves_line_at(curves, 0), a) > 0)
                 return a;
     return 0;
 }
@@ -74,14 +75,14 @@ static wt_series *series_of(canvas *sheet, const wt_curves *curves, size_t p, co
 }
 
 static void add_line(canvas *sheet, const wt_curves *curves, size_t i, size_t axis) {
-    const wt_curve_line *line = wt_curves_line(curves, i);
+    const wt_curve_line *line = wt_curves_line_at(curves, i);
     const wt_curve_summary *found;
     bool by_n = wt_curves_size_count(curves) > 1;
     size_t p = panel_of(sheet, curves, line, by_n ? "samples n" : axes[axis].label);
     char name[CURVE_NAME];
     wt_series *series =
         series_of(sheet, curves, p, curve_name(curves, line, by_n ? 0 : axes[axis].letter, name));
-    for (size_t s = 0; (found = wt_curves_summary(curves, i, s)) != NULL; s++) {
+    for (size_t s = 0; (found = wt_curves_summary_at(curves, i, s)) != NULL; s++) {
         wt_interval error = found->error;
         double *at = (double *)series->x + series->count++;
         at[0] = by_n ? (double)found->n : size_at(line, axis);

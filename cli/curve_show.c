@@ -8,7 +8,7 @@
 static bool varies(const wt_curves *curves, const wt_curve_line *line, size_t offset) {
     const char *here = (const char *)line + offset;
     const wt_curve_line *other;
-    for (size_t i = 0; (other = wt_curves_line(curves, i)) != NULL; i++)
+    for (size_t i = 0; (other = wt_curves_line_at(curves, i)) != NULL; i++)
         if (strcmp(other->model, line->model) == 0 &&
             memcmp((const char *)other + offset, here, sizeof(size_t)) != 0)
             return true;
@@ -29,7 +29,7 @@ const char *curve_name(const wt_curves *curves, const wt_curve_line *line, char 
                 out + at, CURVE_NAME - at, " %s=%zu", sizes[i].letter,
                 *(const size_t *)(const void *)((const char *)line + sizes[i].offset));
     for (size_t i = 0; i < wt_curves_count(curves); i++) {
-        double other = wt_curves_line(curves, i)->bias;
+        double other = wt_curves_line_at(curves, i)->bias;
         if (other != line->bias && !isnan(line->bias) && !isnan(other)) {
             at += (size_t)snprintf(out + at, CURVE_NAME - at, " c=%g", line->bias);
             break;
@@ -52,10 +52,10 @@ static const char *spell(wt_interval value, char out[64]) {
 }
 
 static void print_line(const wt_curves *curves, size_t i) {
-    const wt_curve_line *line = wt_curves_line(curves, i);
+    const wt_curve_line *line = wt_curves_line_at(curves, i);
     const wt_curve_summary *at;
     char name[CURVE_NAME], errors[64], ratios[64], rates[64];
-    for (size_t s = 0; (at = wt_curves_summary(curves, i, s)) != NULL; s++)
+    for (size_t s = 0; (at = wt_curves_summary_at(curves, i, s)) != NULL; s++)
         cli_print("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(curves, line, 0, name),
                   line->target, at->n, spell(at->error, errors), spell(at->over_first, ratios),
                   s + 1 == wt_curves_size_count(curves) ? spell(line->rate, rates) : "");
@@ -63,7 +63,7 @@ static void print_line(const wt_curves *curves, size_t i) {
 
 wt_status curve_print(const wt_curves *curves) {
     char heading[64];
-    snprintf(heading, sizeof heading, "over %s, paired", wt_curves_line(curves, 0)->model);
+    snprintf(heading, sizeof heading, "over %s, paired", wt_curves_line_at(curves, 0)->model);
     cli_print("%-18s %-14s %7s  %-28s %-26s %s\n", "model", "target", "n",
               "test error (95% interval)", heading, "exponent of n");
     for (size_t i = 0; i < wt_curves_count(curves); i++)
@@ -85,14 +85,14 @@ static json_t *json_point(size_t rep, const wt_curve_point *point) {
 }
 
 static json_t *json_line(const wt_curves *curves, size_t i) {
-    const wt_curve_line *line = wt_curves_line(curves, i);
+    const wt_curve_line *line = wt_curves_line_at(curves, i);
     const wt_curve_summary *at;
     const wt_curve_point *point;
     json_t *points = json_array(), *summary = json_array();
     for (size_t r = 0; r < wt_curves_reps(curves); r++)
-        for (size_t s = 0; (point = wt_curves_point(curves, i, r, s)) != NULL; s++)
+        for (size_t s = 0; (point = wt_curves_point_at(curves, i, r, s)) != NULL; s++)
             json_array_append_new(points, json_point(r, point));
-    for (size_t s = 0; (at = wt_curves_summary(curves, i, s)) != NULL; s++) {
+    for (size_t s = 0; (at = wt_curves_summary_at(curves, i, s)) != NULL; s++) {
         json_t *one = json_interval(at->error);
         json_object_set_new(one, "n", json_integer((json_int_t)at->n));
         json_object_set_new(one, "over_first", json_interval(at->over_first));

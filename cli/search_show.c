@@ -14,7 +14,7 @@ void search_print(const wt_search_trials *table, const wt_search_options *option
     cli_print("%8s %8s  %-30s %s\n", "T", "m", "found alone (95% interval)",
               tries ? "positions tried" : "");
     for (size_t l = 0; l < options->length_count; l++)
-        for (size_t s = 0; (row = wt_search_trials_row(table, l, s)) != NULL; s++) {
+        for (size_t s = 0; (row = wt_search_trials_row_at(table, l, s)) != NULL; s++) {
             char text[64];
             snprintf(text, sizeof text, "%.3f (%.3f, %.3f)", row->rate.value, row->rate.low,
                      row->rate.high);
@@ -40,7 +40,7 @@ wt_status search_emit_json(cli_call *call, const wt_search_trials *table,
     json_t *rows = json_array(), *least = json_array();
     const wt_search_row *row;
     for (size_t l = 0; l < options->length_count; l++) {
-        for (size_t s = 0; (row = wt_search_trials_row(table, l, s)) != NULL; s++)
+        for (size_t s = 0; (row = wt_search_trials_row_at(table, l, s)) != NULL; s++)
             json_array_append_new(
                 rows,
                 json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "length",

@@ -106,9 +106,9 @@ static void print_fits(const wt_threshold_summary *summary) {
     }
     print_basis(summary);
     cli_print("best exponent of T (0 is log): %s (%s, %s); by %zu lengths\n",
-              wt_exponent_words(summary->exponent.value, exponent[0]),
-              wt_exponent_words(summary->exponent.low, exponent[1]),
-              wt_exponent_words(summary->exponent.high, exponent[2]), summary->point_count);
+              wt_exponent_format(summary->exponent.value, exponent[0]),
+              wt_exponent_format(summary->exponent.low, exponent[1]),
+              wt_exponent_format(summary->exponent.high, exponent[2]), summary->point_count);
 }
 
 void cli_threshold_print(const wt_threshold_summary *summary) {

@@ -11,7 +11,7 @@ enum { WORDS = 128 };
 static const char *spell_number(const wt_evidence *evidence, double value,
                                 char out[WT_EXPONENT_TEXT]) {
     if (evidence->searched)
-        return wt_exponent_words(value, out);
+        return wt_exponent_format(value, out);
     snprintf(out, WT_EXPONENT_TEXT, isnan(value) ? "?" : "%.3g", value);
     return out;
 }

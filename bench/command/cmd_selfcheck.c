@@ -139,7 +139,7 @@ static void print_machine(wt_context *context, const wt_blas *blas, const rates 
     printf("threads   %d\n", wt_context_threads(context));
     cli_print("BLAS      %s, %s\n", blas->config,
               blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");
-    cli_print("kernels   %s, %s\n", blas->core, wt_blas_choice_words(blas->choice));
+    cli_print("kernels   %s, %s\n", blas->core, wt_blas_choice_name(blas->choice));
     if (blas->remedy[0] != '\0')
         cli_print("          %s\n", blas->remedy);
     print_rate("GEMM      double", found->real64);
@@ -167,17 +167,17 @@ static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *fo
                                               findings[i].passed, "found", findings[i].words));
     return cli_emit_json(
         call,
-        json_pack(
-            "{s:s, s:I, s:I, s:i, s:s, s:i, s:s, s:s, s:s?, s:s?, s:{s:o, s:o}, s:{s:o, "
-            "s:o}, s:I, s:o}",
-            "cpu", cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(), "memory_bytes",
-            (json_int_t)cli_memory_bytes(), "threads", wt_context_threads(call->context), "blas",
-            blas->config, "blas_parallel", blas->parallel, "blas_kernels", blas->core,
-            "blas_kernels_chosen", wt_blas_choice_words(blas->choice), "blas_kernels_best",
-            blas->best, "blas_remedy", blas->remedy[0] != '\0' ? blas->remedy : NULL, "gemm_gflops",
-            "one_thread", json_rate(found->real64[0]), "all_threads", json_rate(found->real64[1]),
-            "gemm_float_gflops", "one_thread", json_rate(found->real32[0]), "all_threads",
-            json_rate(found->real32[1]), "failed", (json_int_t)failed, "checks", list));
+        json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:s, s:s, s:s?, s:s?, s:{s:o, s:o}, s:{s:o, "
+                  "s:o}, s:I, s:o}",
+                  "cpu", cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(),
+                  "memory_bytes", (json_int_t)cli_memory_bytes(), "threads",
+                  wt_context_threads(call->context), "blas", blas->config, "blas_parallel",
+                  blas->parallel, "blas_kernels", blas->core, "blas_kernels_chosen",
+                  wt_blas_choice_name(blas->choice), "blas_kernels_best", blas->best, "blas_remedy",
+                  blas->remedy[0] != '\0' ? blas->remedy : NULL, "gemm_gflops", "one_thread",
+                  json_rate(found->real64[0]), "all_threads", json_rate(found->real64[1]),
+                  "gemm_float_gflops", "one_thread", json_rate(found->real32[0]), "all_threads",
+                  json_rate(found->real32[1]), "failed", (json_int_t)failed, "checks", list));
 }
 
 typedef struct {

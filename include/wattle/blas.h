@@ -16,7 +16,7 @@ typedef enum wt_blas_choice {
     WT_BLAS_CHOICE_LOADED_BEFORE /* whoever loaded OpenBLAS into this process before */
 } wt_blas_choice;
 /* "chosen by what the processor can do" and the like; "?" for no choice. */
-WT_API const char *wt_blas_choice_words(wt_blas_choice choice);
+WT_API const char *wt_blas_choice_name(wt_blas_choice choice);
 
 typedef struct wt_blas {
     size_t size;        /* WT_SIZED(wt_blas) */

@@ -8,8 +8,8 @@
  *     options.targets = "mean-power:2";
  *     wt_curves_run(context, &options, &curves);
  *     for (size_t i = 0; i < wt_curves_count(curves); i++)
- *         printf("%s: n^%g\n", wt_curves_line(curves, i)->model,
- *                wt_curves_line(curves, i)->rate.value);
+ *         printf("%s: n^%g\n", wt_curves_line_at(curves, i)->model,
+ *                wt_curves_line_at(curves, i)->rate.value);
  *     wt_curves_free(curves);
  *
  * A repetition redraws the target's direction, data, test set and weights from (seed, repetition).
@@ -48,7 +48,7 @@ typedef struct wt_curve_options {
     const size_t *sizes; /* (size_count) training samples n, increasing */
     size_t size_count;
     size_t reps;
-    size_t test_n;       /* test samples of a drawn problem */
+    size_t test_samples; /* test samples of a drawn problem */
     const wt_sets *data; /* the user's own, with labels; NULL = drawn */
     double holdout;      /* part of the data held out as test set, chosen anew each repetition */
     const char *lambda;  /* a number, loo, gcv, min-norm or oracle */
@@ -93,10 +93,11 @@ typedef struct wt_curve_summary {
 WT_API size_t wt_curves_count(const wt_curves *curves);
 WT_API size_t wt_curves_reps(const wt_curves *curves);
 WT_API size_t wt_curves_size_count(const wt_curves *curves);
-WT_API const wt_curve_line *wt_curves_line(const wt_curves *curves, size_t line);
-WT_API const wt_curve_summary *wt_curves_summary(const wt_curves *curves, size_t line, size_t size);
-WT_API const wt_curve_point *wt_curves_point(const wt_curves *curves, size_t line, size_t rep,
-                                             size_t size);
+WT_API const wt_curve_line *wt_curves_line_at(const wt_curves *curves, size_t line);
+WT_API const wt_curve_summary *wt_curves_summary_at(const wt_curves *curves, size_t line,
+                                                    size_t size);
+WT_API const wt_curve_point *wt_curves_point_at(const wt_curves *curves, size_t line, size_t rep,
+                                                size_t size);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ typedef struct wt_reproduction_sweep {
 WT_API const wt_reproduction_sweep *wt_reproduction_at(const wt_reproduction *reproduction,
                                                        size_t index);
 /* Its cells; belongs to the reproduction. */
-WT_API const wt_plan *wt_reproduction_plan(const wt_reproduction *reproduction, size_t index);
+WT_API const wt_plan *wt_reproduction_plan_at(const wt_reproduction *reproduction, size_t index);
 
 typedef struct wt_reproduction_report {
     size_t size;

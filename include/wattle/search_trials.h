@@ -67,10 +67,10 @@ typedef struct wt_search_row {
 } wt_search_row;
 
 /* By the places of T, trial and m in the options; NULL past the end. The table owns them. */
-WT_API const wt_search_point *wt_search_trials_point(const wt_search_trials *table, size_t length,
-                                                     size_t trial, size_t size);
-WT_API const wt_search_row *wt_search_trials_row(const wt_search_trials *table, size_t length,
-                                                 size_t size);
+WT_API const wt_search_point *wt_search_trials_point_at(const wt_search_trials *table,
+                                                        size_t length, size_t trial, size_t size);
+WT_API const wt_search_row *wt_search_trials_row_at(const wt_search_trials *table, size_t length,
+                                                    size_t size);
 /* The smallest m whose rate is reached there and at every larger m; 0 = none. */
 WT_API size_t wt_search_trials_enough(const wt_search_trials *table, size_t length);
 

@@ -60,7 +60,7 @@ WT_API double wt_growth_exponent(const double *x, const double *y, size_t count)
 
 /* "0.52", "-2 or less", "3 or more". Returns out. */
 #define WT_EXPONENT_TEXT 32
-WT_API const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]);
+WT_API const char *wt_exponent_format(double exponent, char out[WT_EXPONENT_TEXT]);
 
 /* ---- critical sizes ----------------------------------------------------------------------------
  */

@@ -40,11 +40,11 @@ typedef struct wt_threshold_spec {
                                       the published recipe with 5 restarts */
     const size_t *lengths;      /* (length_count), increasing */
     size_t length_count;
-    size_t low, high, resolution;
-    size_t trials;   /* at an m */
-    double rate;     /* of success that counts, in (0, 1) */
-    bool all_trials; /* run them all, though it is decided whether the rate is met */
-    size_t around;
+    size_t low, high, resolution; /* the grid of m */
+    size_t trials;                /* at an m */
+    double rate;                  /* of success that counts, in (0, 1) */
+    bool all_trials;              /* run them all, though it is decided whether the rate is met */
+    size_t around;                /* further m tried on each side of the critical one */
     uint64_t seed;
 } wt_threshold_spec;
 

@@ -48,7 +48,7 @@ static wt_status draw_both(wt_context *context, const wt_curve_setting *setting,
     }
     size_t largest = setting->sizes[setting->size_count - 1];
     WT_TRY(draw(context, setting, problems, 0, largest, train));
-    WT_TRY(draw(context, setting, problems, FIRST_TEST, setting->test_n, test));
+    WT_TRY(draw(context, setting, problems, FIRST_TEST, setting->test_samples, test));
 done:
     for (size_t t = 0; problems != NULL && t < setting->targets; t++)
         wt_problem_free(problems[t]);
@@ -160,7 +160,8 @@ done:
 wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt_cost *out) {
     const wt_sets *data = setting->data;
     size_t largest = setting->sizes[setting->size_count - 1];
-    double test = data == NULL ? (double)setting->test_n : setting->holdout * (double)data->samples;
+    double test =
+        data == NULL ? (double)setting->test_samples : setting->holdout * (double)data->samples;
     wt_model_spec model = setting->model;
     wt_ridge_options ridge = *setting->ridge;
     wt_fit_cost cost = WT_SIZED(wt_fit_cost);

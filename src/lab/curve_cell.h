@@ -17,7 +17,7 @@ typedef struct wt_curve_setting {
     size_t targets;
     const wt_sets *data; /* the user's own; NULL = drawn. `targets` is 1 then */
     double holdout;      /* part of the data held out as test set, drawn anew each repetition */
-    size_t test_n;       /* test samples of a drawn problem */
+    size_t test_samples; /* test samples of a drawn problem */
     const size_t *sizes; /* increasing */
     size_t size_count;
     const wt_ridge_options *ridge;

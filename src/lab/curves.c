@@ -28,7 +28,7 @@ void wt_curve_options_init(wt_curve_options *options, size_t size) {
                              .sizes = sizes,
                              .size_count = sizeof sizes / sizeof *sizes,
                              .reps = 5,
-                             .test_n = 1000,
+                             .test_samples = 1000,
                              .holdout = 0.2,
                              .lambda = "1e-3",
                              .path = path,
@@ -227,7 +227,7 @@ static wt_status prepare(wt_context *context, job *work) {
                                     .targets = curves->targets.count,
                                     .data = options->data,
                                     .holdout = options->holdout,
-                                    .test_n = options->test_n,
+                                    .test_samples = options->test_samples,
                                     .sizes = sizes,
                                     .size_count = options->size_count,
                                     .seed = options->seed};

@@ -117,18 +117,18 @@ size_t wt_curves_size_count(const wt_curves *curves) {
     return curves->size_count;
 }
 
-const wt_curve_line *wt_curves_line(const wt_curves *curves, size_t line) {
+const wt_curve_line *wt_curves_line_at(const wt_curves *curves, size_t line) {
     return line < curves->count ? &curves->lines[line] : NULL;
 }
 
-const wt_curve_summary *wt_curves_summary(const wt_curves *curves, size_t line, size_t size) {
+const wt_curve_summary *wt_curves_summary_at(const wt_curves *curves, size_t line, size_t size) {
     return line < curves->count && size < curves->size_count
                ? &curves->summaries[line * curves->size_count + size]
                : NULL;
 }
 
-const wt_curve_point *wt_curves_point(const wt_curves *curves, size_t line, size_t rep,
-                                      size_t size) {
+const wt_curve_point *wt_curves_point_at(const wt_curves *curves, size_t line, size_t rep,
+                                         size_t size) {
     return line < curves->count && rep < curves->reps && size < curves->size_count
                ? wt_curves_at(curves, line, rep, size)
                : NULL;

@@ -17,7 +17,7 @@
 typedef struct {
     wt_problem_spec problem;
     wt_model_spec model; /* its dim and keys are the problem's */
-    size_t n, test_n;
+    size_t n, test_samples;
     wt_value lambda;
     const char *path, *ball;
 } cell;
@@ -30,7 +30,7 @@ static const wt_field fields[] = {
     WT_PROBLEM_FIELDS(OF_PROBLEM),
     {"n", WT_FIELD_KIND_COUNT, "16:1024:x2", .offset = offsetof(cell, n),
      .help = "Training samples."},
-    {"test-n", WT_FIELD_KIND_COUNT, "1000", .offset = offsetof(cell, test_n),
+    {"test-n", WT_FIELD_KIND_COUNT, "1000", .offset = offsetof(cell, test_samples),
      .help = "Test samples."},
     {"lambda", WT_FIELD_KIND_CHOICE, "1e-3", .offset = offsetof(cell, lambda),
      .value = "loo|gcv|min-norm|oracle", .range = "[0,inf)",
@@ -163,7 +163,7 @@ static wt_status read_trial(wt_context *context, const wt_trial *trial, reading 
                                       .problem = out->one.problem,
                                       .target = &out->one.problem.target,
                                       .targets = 1,
-                                      .test_n = out->one.test_n,
+                                      .test_samples = out->one.test_samples,
                                       .ridge = &out->ridge,
                                       .ball = out->one.ball == NULL ? NULL : &out->ball,
                                       .seed = trial->seed,

@@ -15,7 +15,7 @@
 /* A cell: the options of the recovery, and teacher and data that it is tried on. */
 typedef struct {
     wt_recover_options options; /* first, as its fields have it */
-    size_t heads, dim, out_dim, rank, parity, dim_ratio, length, test_n;
+    size_t heads, dim, out_dim, rank, parity, dim_ratio, length, test_samples;
     double scale, token_scale, noise, samples_ratio, success;
     const char *tokens, *degenerate;
     bool known_heads;
@@ -51,7 +51,7 @@ static const wt_field fields[] = {
      .help = "whether the method is told the number of heads"},
     {ROW("success-error", REAL, "1e-7", success), .range = "(0,inf)",
      .help = "largest error of the parameters that counts as success"},
-    {ROW("test-n", COUNT, "200", test_n), .help = "fresh sequences for the test error"},
+    {ROW("test-n", COUNT, "200", test_samples), .help = "fresh sequences for the test error"},
     {ROW("degenerate", WORD, "no", degenerate), .value = "no|parallel|equal-w|zero-sum",
      .since = 2,
      .help = "no, parallel (Theta that differ by a tenth), equal-w (all W equal) or zero-sum (W "
@@ -250,7 +250,7 @@ static wt_status test_error(wt_context *context, const cell *one, wt_law law, ui
     wt_sequences *fresh = NULL;
     double *y = NULL, wrong = 0, norm = 0;
     wt_status status;
-    WT_TRY(wt_sequences_new(context, one->test_n, one->length, teacher->dim, teacher->outputs,
+    WT_TRY(wt_sequences_new(context, one->test_samples, one->length, teacher->dim, teacher->outputs,
                             &fresh));
     WT_TRY(wt_layer_draw(context, teacher, law, one->token_scale, 0, seed, FIRST_TEST, fresh));
     size_t count = fresh->samples * fresh->length * fresh->outputs;

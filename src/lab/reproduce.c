@@ -326,7 +326,7 @@ const wt_reproduction_sweep *wt_reproduction_at(const wt_reproduction *reproduct
     return index < reproduction->count ? reproduction->sweeps[index] : NULL;
 }
 
-const wt_plan *wt_reproduction_plan(const wt_reproduction *reproduction, size_t index) {
+const wt_plan *wt_reproduction_plan_at(const wt_reproduction *reproduction, size_t index) {
     return index < reproduction->count ? reproduction->plans[index] : NULL;
 }
 

@@ -202,15 +202,15 @@ void wt_search_trials_free(wt_search_trials *table) {
     wt_release(table);
 }
 
-const wt_search_point *wt_search_trials_point(const wt_search_trials *table, size_t length,
-                                              size_t trial, size_t size) {
+const wt_search_point *wt_search_trials_point_at(const wt_search_trials *table, size_t length,
+                                                 size_t trial, size_t size) {
     return length < table->lengths && trial < table->trials && size < table->sizes
                ? point_at(table, length, trial, size)
                : NULL;
 }
 
-const wt_search_row *wt_search_trials_row(const wt_search_trials *table, size_t length,
-                                          size_t size) {
+const wt_search_row *wt_search_trials_row_at(const wt_search_trials *table, size_t length,
+                                             size_t size) {
     return length < table->lengths && size < table->sizes
                ? &table->rows[length * table->sizes + size]
                : NULL;
@@ -219,7 +219,7 @@ const wt_search_row *wt_search_trials_row(const wt_search_trials *table, size_t 
 size_t wt_search_trials_enough(const wt_search_trials *table, size_t length) {
     size_t found = 0;
     for (size_t s = length < table->lengths ? table->sizes : 0; s-- > 0;) {
-        const wt_search_row *row = wt_search_trials_row(table, length, s);
+        const wt_search_row *row = wt_search_trials_row_at(table, length, s);
         if (row->rate.value < table->rate)
             break;
         found = row->samples;

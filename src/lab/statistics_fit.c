@@ -270,7 +270,7 @@ double wt_growth_exponent(const double *x, const double *y, size_t count) {
     return at_end && !(left_over(x, y, count, valley) < least) ? best : valley;
 }
 
-const char *wt_exponent_words(double exponent, char out[WT_EXPONENT_TEXT]) {
+const char *wt_exponent_format(double exponent, char out[WT_EXPONENT_TEXT]) {
     snprintf(out, WT_EXPONENT_TEXT, "%.3g%s", exponent,
              exponent == WT_MIN_EXPONENT   ? " or less"
              : exponent == WT_MAX_EXPONENT ? " or more"

@@ -79,7 +79,7 @@ static const char *const words[] = {
     [WT_BLAS_CHOICE_LOADED_BEFORE] = "of an OpenBLAS that the program had loaded before",
 };
 
-const char *wt_blas_choice_words(wt_blas_choice choice) {
+const char *wt_blas_choice_name(wt_blas_choice choice) {
     return (size_t)choice < sizeof words / sizeof *words ? words[choice] : "?";
 }
 

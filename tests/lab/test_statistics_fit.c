@@ -127,9 +127,9 @@ static void no_growth_is_at_the_end(void **state) {
     for (int i = 0; i < POINTS; i++)
         y[i] = pow(x[i], 5);
     assert_true(wt_growth_exponent(x, y, POINTS) == WT_MAX_EXPONENT);
-    assert_string_equal(wt_exponent_words(WT_MIN_EXPONENT, words), "-2 or less");
-    assert_string_equal(wt_exponent_words(WT_MAX_EXPONENT, words), "3 or more");
-    assert_string_equal(wt_exponent_words(0.5, words), "0.5");
+    assert_string_equal(wt_exponent_format(WT_MIN_EXPONENT, words), "-2 or less");
+    assert_string_equal(wt_exponent_format(WT_MAX_EXPONENT, words), "3 or more");
+    assert_string_equal(wt_exponent_format(0.5, words), "0.5");
 }
 
 static void draws_give_quantiles(void **state) {

@@ -279,7 +279,7 @@ static void a_curve_cell_is_a_curve(void **state) {
         .problem = {.size = sizeof(wt_problem_spec), .token_scale = 1, .dim = 4, .keys = 3},
         .target = &target,
         .targets = 1,
-        .test_n = 20,
+        .test_samples = 20,
         .sizes = sizes,
         .size_count = 2,
         .ridge = &ridge,

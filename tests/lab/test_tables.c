@@ -24,7 +24,7 @@ static wt_curve_options small(void) {
     options.sizes = sizes;
     options.size_count = 2;
     options.reps = 3;
-    options.test_n = 20;
+    options.test_samples = 20;
     options.seed = 7;
     return options;
 }
@@ -44,7 +44,7 @@ static void curves_are_their_cells(void **state) {
         .problem = {.size = sizeof setting.problem, .dim = 3, .keys = 2},
         .target = targets,
         .targets = 2,
-        .test_n = 20,
+        .test_samples = 20,
         .sizes = sizes,
         .size_count = 2,
         .ridge = &ridge,
@@ -53,20 +53,20 @@ static void curves_are_their_cells(void **state) {
     CHECK_OK(*state, wt_curve_cell(*state, &setting, points));
     for (size_t t = 0; t < 2; t++)
         for (size_t s = 0; s < 2; s++) {
-            const wt_curve_point *point = wt_curves_point(curves, 2 + t, 1, s);
+            const wt_curve_point *point = wt_curves_point_at(curves, 2 + t, 1, s);
             assert_int_equal(point->n, sizes[s]);
             assert_true(point->test_error == points[t * 2 + s].test_error);
         }
-    const wt_curve_line *line = wt_curves_line(curves, 3);
+    const wt_curve_line *line = wt_curves_line_at(curves, 3);
     assert_string_equal(line->model, "rfa");
     assert_string_equal(line->target, "corr-power:3");
     assert_int_equal(line->heads, 6);
     assert_true(isfinite(line->rate.value) && isnan(line->bias));
-    assert_true(isnan(wt_curves_summary(curves, 0, 0)->over_first.value));
-    assert_true(wt_curves_summary(curves, 4, 1)->over_first.value > 0);
-    assert_null(wt_curves_line(curves, 6));
-    assert_null(wt_curves_summary(curves, 0, 2));
-    assert_null(wt_curves_point(curves, 0, 3, 0));
+    assert_true(isnan(wt_curves_summary_at(curves, 0, 0)->over_first.value));
+    assert_true(wt_curves_summary_at(curves, 4, 1)->over_first.value > 0);
+    assert_null(wt_curves_line_at(curves, 6));
+    assert_null(wt_curves_summary_at(curves, 0, 2));
+    assert_null(wt_curves_point_at(curves, 0, 3, 0));
     wt_curves_free(curves);
     wt_curves_free(NULL);
 }
@@ -134,17 +134,17 @@ static void searches_find_enough_samples(void **state) {
     options.trials = 6;
     CHECK_OK(*state, wt_search_trials_run(*state, &options, &table));
     for (size_t l = 0; l < 2; l++) {
-        const wt_search_row *row = wt_search_trials_row(table, l, 1);
+        const wt_search_row *row = wt_search_trials_row_at(table, l, 1);
         size_t successes = 0;
         for (size_t t = 0; t < 6; t++)
-            successes += wt_search_trials_point(table, l, t, 1)->success;
+            successes += wt_search_trials_point_at(table, l, t, 1)->success;
         assert_int_equal(row->length, lengths[l]);
         assert_int_equal(row->successes, successes);
         assert_int_equal(wt_search_trials_enough(table, l), 60);
-        assert_int_equal(wt_search_trials_row(table, l, 0)->successes, 0);
+        assert_int_equal(wt_search_trials_row_at(table, l, 0)->successes, 0);
     }
-    assert_null(wt_search_trials_row(table, 2, 0));
-    assert_null(wt_search_trials_point(table, 0, 6, 0));
+    assert_null(wt_search_trials_row_at(table, 2, 0));
+    assert_null(wt_search_trials_point_at(table, 0, 6, 0));
     assert_int_equal(wt_search_trials_enough(table, 2), 0);
     wt_search_trials_free(table);
     wt_search_trials_free(NULL);

@@ -99,10 +99,10 @@ static void a_remedy_where_there_is_one(void **state) {
 static void every_choice_has_words(void **state) {
     (void)state;
     for (int choice = 0; choice <= WT_BLAS_CHOICE_LOADED_BEFORE; choice++)
-        assert_non_null(wt_blas_choice_words((wt_blas_choice)choice));
-    assert_string_equal(wt_blas_choice_words((wt_blas_choice)(WT_BLAS_CHOICE_LOADED_BEFORE + 1)),
+        assert_non_null(wt_blas_choice_name((wt_blas_choice)choice));
+    assert_string_equal(wt_blas_choice_name((wt_blas_choice)(WT_BLAS_CHOICE_LOADED_BEFORE + 1)),
                         "?");
-    assert_string_equal(wt_blas_choice_words((wt_blas_choice)-1), "?");
+    assert_string_equal(wt_blas_choice_name((wt_blas_choice)-1), "?");
 }
 
 int main(void) {
