@@ -83,7 +83,7 @@ static void remark_ends(cli_call *call, const wt_curves *curves) {
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    wt_arena arena = wt_arena_on(call->context, "the options");
+    wt_arena arena = wt_arena_start(call->context, "the options");
     wt_curve_options chosen;
     wt_curves *curves = NULL;
     wt_sets *data = NULL;

@@ -183,7 +183,7 @@ done:
 
 static wt_status run_table(cli_call *call) {
     const values *given = call->values;
-    wt_arena arena = wt_arena_on(call->context, "the options");
+    wt_arena arena = wt_arena_start(call->context, "the options");
     wt_search_trials *table = NULL;
     wt_search_options chosen;
     wt_status status;

@@ -84,7 +84,7 @@ static wt_status run(cli_call *call) {
     wt_threshold_spec setting;
     wt_threshold *threshold = NULL;
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
-    wt_arena arena = wt_arena_on(call->context, "the options");
+    wt_arena arena = wt_arena_start(call->context, "the options");
     wt_status status;
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &arena, &setting));

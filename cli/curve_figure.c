@@ -95,7 +95,7 @@ static void add_line(canvas *sheet, const wt_curves *curves, size_t i, size_t ax
 wt_status curve_draw(cli_call *call, const wt_curves *curves, const char *path) {
     size_t lines = wt_curves_count(curves), axis = varying_axis(curves);
     size_t most = wt_product(wt_curves_size_count(curves), lines);
-    wt_arena arena = wt_arena_on(call->context, "a figure");
+    wt_arena arena = wt_arena_start(call->context, "a figure");
     canvas sheet = {.panels = WT_TAKE_ZERO(&arena, wt_panel, lines),
                     .series = WT_TAKE_ZERO(&arena, wt_series, lines, lines),
                     .numbers = WT_TAKE(&arena, double, lines, lines, 4, most),

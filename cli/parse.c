@@ -301,7 +301,7 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     size_t count;
     cli_options_of(command, &count);
     count += cli_common_option_count;
-    wt_arena arena = wt_arena_on(call->context, "options");
+    wt_arena arena = wt_arena_start(call->context, "options");
     struct option *long_options = WT_TAKE(&arena, struct option, 2 * count + 1);
     char *short_options = WT_TAKE(&arena, char, 2 * count + 2);
     wt_status status;

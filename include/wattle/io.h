@@ -102,8 +102,8 @@ WT_API wt_status wt_file_summarise(wt_context *context, const wt_file *file, con
 
 /* WT_DATA with the position of the first NaN or Inf, as in "keys[3,0,2] is nan", when there is
  * one; `what` names the array, values are in C order. */
-WT_API wt_status wt_check_finite(wt_context *context, const char *what, const double *values,
-                                 size_t rank, const size_t *shape);
+WT_API wt_status wt_values_check_finite(wt_context *context, const char *what, const double *values,
+                                        size_t rank, const size_t *shape);
 
 /* An array to be written, its values in C order. */
 typedef struct wt_tensor {

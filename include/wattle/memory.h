@@ -53,7 +53,7 @@ WT_API wt_status wt_copy_text(wt_context *context, char **out, const char *text,
 
 /* An arena holds the scratch arrays of one call and gives them back at once.
  *
- *     wt_arena arena = wt_arena_on(context, "the gradient");
+ *     wt_arena arena = wt_arena_start(context, "the gradient");
  *     double *rows = WT_TAKE(&arena, double, count, width);
  *     size_t *order = WT_TAKE(&arena, size_t, count);
  *     WT_TRY(arena.status);
@@ -70,7 +70,7 @@ typedef struct wt_arena {
     void *last; /* piece; each knows the one before it */
 } wt_arena;
 
-WT_API wt_arena wt_arena_on(wt_context *context, const char *what);
+WT_API wt_arena wt_arena_start(wt_context *context, const char *what);
 /* The product of `count` sides, times `size` bytes, aligned to 64 bytes; NULL after a failure. */
 WT_API void *wt_arena_take(wt_arena *arena, size_t size, bool clear, const size_t *sides,
                            size_t count);

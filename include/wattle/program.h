@@ -38,10 +38,8 @@ __attribute__((format(printf, 3, 4))) WT_API wt_status wt_fail(wt_context *conte
 /* Sends a remark to the context's log, if there is one. */
 __attribute__((format(printf, 2, 3))) WT_API void wt_remark(wt_context *context, const char *format,
                                                             ...);
-/* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
-WT_API wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
 /* WT_INTERRUPTED with a sentence once the context is cancelled. */
-WT_API wt_status wt_check_cancelled(wt_context *context);
+WT_API wt_status wt_context_check_cancelled(wt_context *context);
 
 /* In functions with a `wt_status status` and one `done:` label that frees. */
 #define WT_TRY(call)                                                                               \

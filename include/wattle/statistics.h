@@ -21,10 +21,6 @@ WT_API wt_interval wt_mean_interval(const double *values, size_t count);
  * wrong. */
 WT_API wt_interval wt_rate_interval(size_t successes, size_t trials);
 
-/* Distribution function of Student's t, and its inverse for 0 < p < 1. */
-WT_API double wt_student_cdf(double t, double freedom);
-WT_API double wt_student_quantile(double p, double freedom);
-
 /* ---- curves ------------------------------------------------------------------------------------
  */
 

@@ -51,12 +51,6 @@ WT_API size_t wt_edit_distance(const char *a, const char *b);
  * Returns out. */
 WT_API const char *wt_quote(const char *text, char *out, size_t size);
 
-/* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would
- * compute it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it
- * starts with a quote of its own, else "". A reader of such a file drops one ' at the start of a
- * text. */
-WT_API const char *wt_csv_lead(const char *text);
-
 /* The word as a POSIX shell reads it back, in single quotes where it needs them, into out[size],
  * cut off where that is too small. Returns the bytes it takes in all, without the 0 at its end. */
 WT_API size_t wt_shell_word(const char *word, char *out, size_t size);

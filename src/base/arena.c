@@ -2,7 +2,7 @@
 
 enum { LINK = 64 }; /* in front of a piece, so that it stays aligned: the piece before it */
 
-wt_arena wt_arena_on(wt_context *context, const char *what) {
+wt_arena wt_arena_start(wt_context *context, const char *what) {
     return (wt_arena){.context = context, .what = what};
 }
 

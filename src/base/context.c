@@ -127,7 +127,7 @@ void wt_context_resume(wt_context *context) {
     atomic_store(&context->cancels, 0);
 }
 
-wt_status wt_check_cancelled(wt_context *context) {
+wt_status wt_context_check_cancelled(wt_context *context) {
     return wt_context_cancelled(context) ? wt_fail(context, WT_INTERRUPTED, "interrupted") : WT_OK;
 }
 

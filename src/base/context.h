@@ -36,4 +36,7 @@ extern _Thread_local char *wt_chunk_message;
 /* True when the k-th event set on the counter is this one. */
 bool wt_fault_due(atomic_long *counter);
 
+/* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
+wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
+
 #endif

@@ -31,7 +31,7 @@ static void run_chunk(loop *run, size_t chunk, int worker) {
         return;
     char message[WT_MESSAGE_BYTES] = "";
     wt_chunk_message = message;
-    wt_status status = wt_check_cancelled(run->context);
+    wt_status status = wt_context_check_cancelled(run->context);
     if (status == WT_OK) {
         size_t begin = chunk * run->grain;
         size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
@@ -49,7 +49,7 @@ static wt_status run_inline(loop *run) {
     int worker = omp_get_thread_num() % run->context->threads;
     for (size_t begin = 0; begin < run->count; begin += run->grain) {
         size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
-        wt_status status = wt_check_cancelled(run->context);
+        wt_status status = wt_context_check_cancelled(run->context);
         if (status == WT_OK)
             status = run->body(run->argument, begin, end, worker);
         if (status != WT_OK)

@@ -240,7 +240,7 @@ wt_status wt_output_values(wt_output *output, wt_type type, const double *values
         wt_output_write(output, output->stored, part * size);
         done += part;
         if (output->status == WT_OK)
-            output->status = wt_check_cancelled(output->context);
+            output->status = wt_context_check_cancelled(output->context);
     }
     return output->status;
 }
@@ -270,7 +270,7 @@ wt_status wt_output_walk(wt_output *output, wt_output_block_fn take, void *user)
             return wt_fail(output->context, WT_IO,
                            "%s: could not be read past byte %" PRIu64 ": %s", output->shown, at,
                            got < 0 ? strerror(errno) : "it became shorter");
-        WT_PASS(wt_check_cancelled(output->context));
+        WT_PASS(wt_context_check_cancelled(output->context));
         WT_PASS(take(user, output->stored, (size_t)got));
         at += (uint64_t)got;
     }

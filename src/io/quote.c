@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "io/script.h"
 
 #include <stdio.h>
 #include <string.h>

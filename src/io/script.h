@@ -42,4 +42,10 @@ void wt_script_csv(wt_script *script, const char *text);
 void wt_script_number(wt_script *script, double value);
 void wt_script_free(wt_script *script);
 
+/* What goes before a text in a cell of CSV, within its quotes: "'" where a spreadsheet would
+ * compute it (it starts with =, +, -, @, a tab or a carriage return, and is no number) and where it
+ * starts with a quote of its own, else "". A reader of such a file drops one ' at the start of a
+ * text. */
+const char *wt_csv_lead(const char *text);
+
 #endif

@@ -25,7 +25,7 @@ wt_status wt_file_walk(wt_context *context, const wt_file *file, const wt_array 
     WT_TRY(file->format->begin(context, file, array, &input));
     for (size_t done = 0; done < array->count;) {
         size_t count = array->count - done < BLOCK_VALUES ? array->count - done : BLOCK_VALUES;
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         WT_TRY(wt_input_read(context, &input, room->stored, count * size));
         wt_values_decode(array->type, room->stored, count, room->values);
         WT_TRY(take(user, room->values, count));
@@ -123,8 +123,8 @@ wt_status wt_file_summarise(wt_context *context, const wt_file *file, const wt_a
     return WT_OK;
 }
 
-wt_status wt_check_finite(wt_context *context, const char *what, const double *values, size_t rank,
-                          const size_t *shape) {
+wt_status wt_values_check_finite(wt_context *context, const char *what, const double *values,
+                                 size_t rank, const size_t *shape) {
     if (rank > WT_MAX_RANK)
         return wt_fail(context, WT_USAGE, "%s has %zu dimensions, more than %d", what, rank,
                        WT_MAX_RANK);

@@ -153,7 +153,7 @@ static wt_status measure_part(wt_context *context, const wt_results *results,
                               const size_t *explored, size_t p, wt_findings *out) {
     const wt_claim_part *part = wt_claim_part_at(p), rival = wt_part_rival(part);
     wt_evidence *measured = &out->evidence[2 * p], *of_rival = measured + 1;
-    WT_PASS(wt_check_cancelled(context));
+    WT_PASS(wt_context_check_cancelled(context));
     WT_PASS(part->measure(context, results, part, measured));
     WT_PASS(part->measure(context, results, &rival, of_rival));
     wt_verdict against = wt_part_verdict(&rival, of_rival);
@@ -195,7 +195,7 @@ wt_status wt_findings_measure(wt_context *context, const wt_results *results, wt
     const wt_claim *claims = wt_claim_table(&all->claim_count);
     while (wt_claim_part_at(all->part_count) != NULL)
         all->part_count++;
-    all->arena = wt_arena_on(context, "claims");
+    all->arena = wt_arena_start(context, "claims");
     all->claims = WT_TAKE_ZERO(&all->arena, wt_finding, all->claim_count);
     all->parts = WT_TAKE_ZERO(&all->arena, wt_finding_part, all->part_count);
     all->evidence = WT_TAKE_ZERO(&all->arena, wt_evidence, all->part_count, 2);

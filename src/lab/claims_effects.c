@@ -52,7 +52,7 @@ typedef struct {
 
 static wt_status units_open(wt_context *context, const wt_results *results,
                             const wt_lines_query *query, units *out) {
-    *out = (units){.line = UINT32_MAX, .arena = wt_arena_on(context, "repetitions")};
+    *out = (units){.line = UINT32_MAX, .arena = wt_arena_start(context, "repetitions")};
     WT_PASS(wt_lines_find(context, results, query, &out->lines));
     out->seen.dropped = out->lines.left_out;
     out->seen.failed = out->lines.failed;
@@ -143,7 +143,7 @@ wt_status wt_effect_exponent(wt_context *context, const wt_results *results,
             x[count] = lines->points[k].x;
             y[count++] = lines->points[k].y;
         }
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         if (x[0] != x[count - 1]) /* else it has no slope to give */
             units_add(&slopes, i, wt_log_slope(x, y, count), count);
     }

@@ -65,7 +65,7 @@ static const wt_line *largest_line(const wt_lines *lines) {
 wt_status wt_effect_growth(wt_context *context, const wt_results *results,
                            const wt_claim_part *part, wt_evidence *out) {
     const wt_lines_query query = wt_part_query(part, part->x);
-    wt_arena arena = wt_arena_on(context, "growth");
+    wt_arena arena = wt_arena_start(context, "growth");
     wt_lines lines;
     size_t count = 0;
     wt_status status;

@@ -125,7 +125,7 @@ static wt_status average(wt_arena *arena, crossing *all, size_t count, size_t dr
 wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
                           wt_evidence *out) {
     const wt_lines_query query = wt_part_query(part, part->size);
-    wt_arena arena = wt_arena_on(context, "crossings");
+    wt_arena arena = wt_arena_start(context, "crossings");
     wt_lines lines;
     uint32_t name = wt_results_name(results, part->x);
     size_t count = 0, draw_count = 0;

@@ -93,7 +93,7 @@ static void resample(means *all, size_t draw) {
 
 static wt_status means_open(wt_context *context, const wt_results *results,
                             const wt_lines_query *query, means *out) {
-    out->arena = wt_arena_on(context, "means");
+    out->arena = wt_arena_start(context, "means");
     WT_PASS(wt_lines_find(context, results, query, &out->lines));
     size_t count = out->lines.point_count;
     out->unit = WT_TAKE(&out->arena, uint32_t, count);
@@ -111,7 +111,7 @@ static wt_status means_open(wt_context *context, const wt_results *results,
 /* An end is open where more than 2.5% of the resamples may lie beyond any number. */
 static wt_status bootstrap(wt_context *context, means *all, double value, wt_interval *out) {
     for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
-        wt_status status = wt_check_cancelled(context);
+        wt_status status = wt_context_check_cancelled(context);
         if (status != WT_OK)
             return status;
         resample(all, draw);

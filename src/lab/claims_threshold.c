@@ -73,7 +73,7 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
                             const wt_claim_part *part, wt_critical **out, size_t *count,
                             size_t *failed) {
     wt_lines_query query = wt_part_query(part, part->size);
-    wt_arena arena = wt_arena_on(context, "critical sizes");
+    wt_arena arena = wt_arena_start(context, "critical sizes");
     wt_lines lines;
     wt_status status;
     *out = NULL;
@@ -97,7 +97,7 @@ wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
     for (; *count < chosen; ++*count) {
         const wt_line *line = &lines.lines[members[*count].index];
         size_t sizes = trials_of(&lines, line, trials);
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         WT_TRY(wt_critical_fit(context, parameter(&lines, line, members->x), trials, sizes,
                                SUCCESS_RATE, *out + *count));
     }

@@ -306,7 +306,7 @@ wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_c
     if (options.data != NULL)
         WT_TRY(check_data(context, &options));
     WT_TRY(WT_NEW_ZERO(context, &curves, 1, "curves"));
-    curves->arena = wt_arena_on(context, "curves");
+    curves->arena = wt_arena_start(context, "curves");
     curves->seed = options.seed;
     curves->reps = options.reps;
     curves->size_count = options.size_count;

@@ -87,7 +87,7 @@ static void summarise_line(const wt_curves *curves, size_t line, double *values,
 }
 
 wt_status wt_curves_summarise(wt_context *context, const wt_curves *curves) {
-    wt_arena arena = wt_arena_on(context, "rates");
+    wt_arena arena = wt_arena_start(context, "rates");
     double *values = WT_TAKE(&arena, double, curves->reps);
     double *x = WT_TAKE(&arena, double, curves->size_count);
     double *y = WT_TAKE(&arena, double, curves->size_count);

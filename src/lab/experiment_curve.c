@@ -201,7 +201,7 @@ static void fill_metrics(const wt_curve_point *points, size_t count, double *out
 static wt_status run_together(wt_context *context, const wt_trial *trials, size_t count,
                               double *out) {
     size_t size_count = trials->count;
-    wt_arena arena = wt_arena_on(context, "points");
+    wt_arena arena = wt_arena_start(context, "points");
     size_t *sizes = WT_TAKE(&arena, size_t, size_count);
     const char **targets = WT_TAKE(&arena, const char *, count);
     wt_curve_point *points = WT_TAKE(&arena, wt_curve_point, count, size_count);

@@ -179,7 +179,7 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
     uint32_t experiment = wt_results_experiment(results, found->query->experiment);
     WT_PASS(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
     for (uint32_t i = 0; i < results->setting_count; i++) {
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         if (results->settings[i].experiment != experiment ||
             results->settings[i].cells + results->settings[i].lost == 0 ||
             !wt_setting_fits(results, i, found->query->where))
@@ -241,7 +241,7 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
     wt_line_point point;
     for (uint32_t i = 0; i < cell_count(found, results); i++) {
         uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         if (number == 0)
             continue;
         bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
@@ -289,7 +289,7 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
         for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
             end++;
         size_t count = end - begin, different = 1;
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         sort_line(points, count);
         for (size_t i = 1; i < count; i++)
             different += points[i].x != points[i - 1].x;

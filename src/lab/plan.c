@@ -79,7 +79,7 @@ static wt_status drop_doubles(settings *all) {
     for (size_t i = 0; i < all->count; i++) {
         wt_trial trial = {.values = all->values + i * width};
         names[i].index = i;
-        WT_TRY(wt_check_cancelled(all->context));
+        WT_TRY(wt_context_check_cancelled(all->context));
         WT_TRY(wt_plan_part_name(all->context, all->axes->experiment, &trial, WT_CELL_GROUP,
                                  names[i].hash));
     }
@@ -111,7 +111,7 @@ static wt_status make_settings(settings *all) {
         }
     WT_TRY(WT_NEW(all->context, &all->values, all->count * width, "settings"));
     for (size_t i = 0; i < all->count; i++) {
-        WT_TRY(wt_check_cancelled(all->context));
+        WT_TRY(wt_context_check_cancelled(all->context));
         pick(all, i, all->values + i * width);
         WT_TRY(settle(all, all->values + i * width));
     }
@@ -170,7 +170,7 @@ static wt_status add_groups(wt_context *context, const settings *all, wt_shard s
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(all, i);
         bool parted = shard.count > 1;
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         if (parted)
             WT_PASS(
                 wt_plan_part_name(context, all->axes->experiment, &trial, WT_CELL_TOGETHER, hash));
@@ -248,7 +248,7 @@ wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
     for (size_t i = 0; i < all.cells; i++) {
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(&all, i / all.size_count);
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         WT_TRY(wt_cell_form_fill(context, &form, axes.experiment, &trial,
                                  all.sizes[i % all.size_count]));
         WT_TRY(wt_cell_hash(context, axes.experiment, form.out, trial.seed, hash));
@@ -310,7 +310,7 @@ static wt_status compare_group(wt_context *context, wt_plan *plan, const wt_plan
     for (size_t i = 0; i < group->trial.count; i++) {
         wt_plan_cell *cell = &plan->cells[group->first + i];
         wt_cell_state state;
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         WT_PASS(wt_cell_form_fill(context, form, group->experiment, &group->trial,
                                   plan->sizes[group->first + i]));
         WT_PASS(wt_store_find(context, store, cell->hash, form->out, &state));

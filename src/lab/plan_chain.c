@@ -53,7 +53,7 @@ wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
         uint32_t hash, leader = 0;
         if (group->experiment->together == NULL)
             continue;
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         hash = hash_of(group);
         size_t cursor = wt_slots_start(&leaders, hash);
         while (!group->follows && wt_slots_next(&leaders, hash, &cursor, &leader))

@@ -25,7 +25,7 @@ wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out) 
     for (size_t g = 0; g < plan->group_count; g++) {
         bool wanted = false;
         wt_cost cost;
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         for (size_t at = g; !plan->groups[g].follows;) {
             wanted |= any_wanted(plan, &plan->groups[at]);
             at = plan->groups[at].next;

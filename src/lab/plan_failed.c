@@ -103,7 +103,7 @@ static wt_status gather(void *user, const wt_record *record) {
     json_t *object = NULL;
     member one;
     wt_status status;
-    WT_TRY(wt_check_cancelled(all->context));
+    WT_TRY(wt_context_check_cancelled(all->context));
     WT_TRY(read_member(all, record, &object, &one));
     if (bsearch(&one.together, all->failed, all->failed_count, sizeof *all->failed, by_name) ==
         NULL)
@@ -160,7 +160,7 @@ static wt_status add_groups(gathering *all, wt_plan *plan) {
     WT_TRY(WT_NEW2(all->context, &plan->values, groups, all->width, "values"));
     WT_TRY(wt_plan_reserve(all->context, plan, groups, all->count));
     for (size_t begin = 0, end; begin < all->count; begin = end) {
-        WT_TRY(wt_check_cancelled(all->context));
+        WT_TRY(wt_context_check_cancelled(all->context));
         for (end = begin; end < all->count &&
                           by_name(&all->members[end].group, &all->members[begin].group) == 0;)
             end++;

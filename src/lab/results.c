@@ -67,7 +67,7 @@ static wt_status keep_value(wt_context *context, wt_results *results, const wt_f
 wt_status wt_results_copy(wt_context *context, wt_results *results, const char *text, char **out) {
     size_t bytes = strlen(text) + 1;
     if (results->kept.context == NULL)
-        results->kept = wt_arena_on(context, "results");
+        results->kept = wt_arena_start(context, "results");
     *out = WT_TAKE(&results->kept, char, bytes);
     if (*out != NULL)
         memcpy(*out, text, bytes);

@@ -52,7 +52,7 @@ static wt_status fill_rows(wt_context *context, wt_table *table, wt_table_rule r
         for (end = begin;
              end < count && points[end].line == first->line && points[end].x == first->x; end++)
             values[end - begin] = points[end].y;
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         table->rows[table->row_count++] =
             (wt_table_row){.line = first->line,
                            .x = first->x,

@@ -151,7 +151,7 @@ static wt_status make_table(wt_context *context, const wt_search_options *option
     if (status != WT_OK)
         return status;
     wt_search_trials *table = *out;
-    *table = (wt_search_trials){.arena = wt_arena_on(context, "trials"),
+    *table = (wt_search_trials){.arena = wt_arena_start(context, "trials"),
                                 .lengths = options->length_count,
                                 .trials = options->trials,
                                 .sizes = options->sample_count,

@@ -5,6 +5,10 @@
 #include "base/context.h"
 #include "wattle/statistics.h"
 
+/* Distribution function of Student's t, and its inverse for 0 < p < 1. */
+double wt_student_cdf(double t, double freedom);
+double wt_student_quantile(double p, double freedom);
+
 /* Distribution function of the beta law, which is the incomplete beta function I_x(a, b), for
  * 0 <= x <= 1, and its inverse for 0 < p < 1. */
 double wt_beta_cdf(double x, double a, double b);

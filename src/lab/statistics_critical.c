@@ -134,7 +134,7 @@ wt_status wt_critical_growth(wt_context *context, const wt_critical *sizes, size
     WT_TRY(WT_NEW(context, &of.shares, count, "growth"));
     *out = most_likely(&of);
     open_ends(sizes, count, out);
-    WT_TRY(wt_check_cancelled(context));
+    WT_TRY(wt_context_check_cancelled(context));
 done:
     wt_release(of.shares);
     return status;
@@ -200,5 +200,5 @@ wt_status wt_critical_slope(wt_context *context, const wt_critical *sizes, size_
         if ((sizes[i].above && away < 0) || (sizes[i].below && away > 0))
             out->low = -INFINITY;
     }
-    return wt_check_cancelled(context);
+    return wt_context_check_cancelled(context);
 }

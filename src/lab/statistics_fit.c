@@ -111,7 +111,7 @@ static wt_status bootstrap(wt_context *context, const line *fit, const double *u
     double slope_error, intercept_error, slope_again, intercept_again;
     errors_of(fit, count, &slope_error, &intercept_error);
     for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
-        wt_status status = wt_check_cancelled(context);
+        wt_status status = wt_context_check_cancelled(context);
         if (status != WT_OK)
             return status;
         wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
@@ -144,7 +144,7 @@ static void by_student(const line *fit, size_t count, wt_affine_fit *out) {
 
 static wt_status by_bootstrap(wt_context *context, const line *fit, const double *u,
                               const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
-    wt_arena arena = wt_arena_on(context, "a bootstrap");
+    wt_arena arena = wt_arena_start(context, "a bootstrap");
     scratch room = {.y = WT_TAKE(&arena, double, count),
                     .residuals = WT_TAKE(&arena, double, count),
                     .uniform = WT_TAKE(&arena, double, count),

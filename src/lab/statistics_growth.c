@@ -92,7 +92,7 @@ wt_status wt_spent_growth(wt_context *context, const wt_spent *points, size_t co
         for (size_t i = 0; i < count; i++)
             y[i] = draw_cost(&points[i], stream, &at);
         wt_interval here = widest(context, points, count, x, y);
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         lows[draw] = here.low;
         highs[draw] = here.high;
     }

@@ -282,7 +282,7 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
         .context = context, .points = points, .logs = logs, .count = count, .rate = rate};
     set_family(&seen);
     find_support(&seen, curve);
-    WT_TRY(wt_check_cancelled(context));
+    WT_TRY(wt_context_check_cancelled(context));
     wt_isotonic(points, count, fitted);
     out->value = fitted[0] >= rate          ? -INFINITY
                  : fitted[count - 1] < rate ? INFINITY

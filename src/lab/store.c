@@ -242,7 +242,7 @@ static wt_status copy_pages(wt_context *context, wt_store *from, wt_store *to) {
     from->context = to->context = context;
     wt_status status = WT_OK;
     int step = SQLITE_OK;
-    while (step == SQLITE_OK && (status = wt_check_cancelled(context)) == WT_OK)
+    while (step == SQLITE_OK && (status = wt_context_check_cancelled(context)) == WT_OK)
         step = sqlite3_backup_step(copy, COPIED_PAGES);
     int code = sqlite3_backup_finish(copy);
     if (status != WT_OK || (step == SQLITE_DONE && code == SQLITE_OK))

@@ -137,7 +137,7 @@ static wt_status walk(wt_context *context, wt_store *store, sqlite3_stmt *statem
     wt_status status = WT_OK;
     for (*rows = 0; (step = wt_store_step(context, store, statement)) == SQLITE_ROW; ++*rows) {
         wt_record record = WT_SIZED(wt_record);
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         WT_TRY(record_of(context, store, statement, &record));
         WT_TRY(take(user, &record));
     }

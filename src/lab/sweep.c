@@ -168,7 +168,7 @@ static wt_status run_unit(void *user, wt_context *context, size_t index) {
     job *work = user;
     const unit *of = &work->units[index];
     size_t count = of->group->trial.count, groups = 0, k = 0;
-    wt_arena arena = wt_arena_on(context, "metrics");
+    wt_arena arena = wt_arena_start(context, "metrics");
     bool done = false;
     wt_status status;
     for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))

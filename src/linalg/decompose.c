@@ -29,7 +29,7 @@ wt_status wt_eigen_symmetric(wt_context *context, size_t n, double *a, size_t st
     WT_PASS(wt_backend_open(context, &backend));
     WT_PASS(wt_check_shape(context, "A", n, n, stride));
     WT_PASS(wt_check_matrix(context, "A", WT_LOWER, n, n, a, stride));
-    WT_PASS(wt_check_cancelled(context));
+    WT_PASS(wt_context_check_cancelled(context));
     wt_work_add(context, eigen_work(n, vectors));
     if (n > 0)
         WT_PASS(backend->eigen(context, n, a, stride, vectors, values));
@@ -48,7 +48,7 @@ wt_status wt_svd(wt_context *context, size_t m, size_t n, const double *a, size_
         goto done;
     }
     WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, m, n, a, stride));
-    WT_TRY(wt_check_cancelled(context));
+    WT_TRY(wt_context_check_cancelled(context));
     if (m == 0 || n == 0)
         goto done;
     WT_TRY(WT_NEW2(context, &copy, m, n, "a matrix to decompose"));
@@ -84,7 +84,7 @@ wt_status wt_least_squares(wt_context *context, size_t m, size_t n, size_t colum
     WT_TRY(wt_check_shape(context, "X", n, columns, x_stride));
     WT_TRY(wt_check_matrix(context, "A", WT_WHOLE, m, n, a, a_stride));
     WT_TRY(wt_check_matrix(context, "B", WT_WHOLE, m, columns, b, b_stride));
-    WT_TRY(wt_check_cancelled(context));
+    WT_TRY(wt_context_check_cancelled(context));
     if (m == 0 || n == 0) {
         clear_rows(n, columns, x, x_stride);
         goto done;

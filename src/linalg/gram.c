@@ -59,7 +59,7 @@ static wt_status one_tile(const gram *job, size_t index, int worker) {
     for (size_t term = 0; term < job->depth; term += WT_GRAM_DEPTH) {
         size_t terms = wt_tile_length(job->depth, WT_GRAM_DEPTH, term / WT_GRAM_DEPTH);
         double beta = term == 0 ? job->beta : 1;
-        if (wt_check_cancelled(job->context) != WT_OK)
+        if (wt_context_check_cancelled(job->context) != WT_OK)
             return WT_INTERRUPTED;
         if (job->scratch == NULL) {
             tile_product(job, i, j, rows, columns, term, terms, beta, c, job->k_stride);

@@ -26,7 +26,7 @@ wt_status wt_lapack_eigen(wt_context *context, size_t n, double *a, size_t strid
     int order = (int)n, leading = (int)stride, work_size = -1, integer_size = -1, info;
     double wanted;
     int wanted_integers;
-    wt_arena arena = wt_arena_on(context, "work space for eigenvalues");
+    wt_arena arena = wt_arena_start(context, "work space for eigenvalues");
     wt_status status;
     /* With vectors the work space is 1 + 6n + 2n^2, told in an int that may have wrapped. */
     if (vectors && 1 + 6.0 * (double)n + 2.0 * (double)n * (double)n > INT_MAX)
@@ -54,7 +54,7 @@ wt_status wt_lapack_svd(wt_context *context, size_t m, size_t n, double *a, doub
     size_t least = m < n ? m : n;
     int rows = (int)n, columns = (int)m, rank = (int)least, work_size = -1, info;
     double wanted, unused;
-    wt_arena arena = wt_arena_on(context, "work space for singular values");
+    wt_arena arena = wt_arena_start(context, "work space for singular values");
     int *integers = WT_TAKE(&arena, int, 8, least);
     wt_status status;
     WT_TRY(arena.status);
@@ -77,7 +77,7 @@ wt_status wt_lapack_least_squares(wt_context *context, size_t m, size_t n, size_
     size_t least = m < n ? m : n, most = m < n ? n : m;
     int rows = (int)m, order = (int)n, sides = (int)columns, room = (int)most;
     int work_size = -1, wanted_integers, found = 0, info;
-    wt_arena arena = wt_arena_on(context, "work space for least squares");
+    wt_arena arena = wt_arena_start(context, "work space for least squares");
     double *s = WT_TAKE(&arena, double, least), wanted;
     wt_status status;
     WT_TRY(arena.status);

@@ -249,7 +249,7 @@ static wt_status climb(program *job, double *out) {
     if (!fine)
         return WT_OK;
     for (int steps = 0; steps < MOST_STEPS && fine; steps++) {
-        WT_PASS(wt_check_cancelled(job->context));
+        WT_PASS(wt_context_check_cancelled(job->context));
         WT_PASS(judge(job));
         if (job->gap <= CLOSE * job->value && job->left <= SOLVED * job->length) {
             *out = job->value * job->unit;
@@ -266,7 +266,7 @@ static wt_status climb(program *job, double *out) {
 wt_status wt_body_reach(wt_context *context, const wt_body *body, const double *direction,
                         double *out) {
     program job = {.context = context,
-                   .arena = wt_arena_on(context, "a linear program"),
+                   .arena = wt_arena_start(context, "a linear program"),
                    .body = body,
                    .c = direction};
     double square = 0;

@@ -166,7 +166,7 @@ static wt_status project_singular(wt_context *context, double radius, size_t m, 
                                   size_t stride,
                                   wt_status (*project)(wt_context *, double, size_t, double *)) {
     size_t count = m < n ? m : n;
-    wt_arena arena = wt_arena_on(context, "singular vectors");
+    wt_arena arena = wt_arena_start(context, "singular vectors");
     double *u = WT_TAKE(&arena, double, m, count), *s = WT_TAKE(&arena, double, count);
     double *vt = WT_TAKE(&arena, double, count, n);
     wt_status status;
@@ -208,7 +208,7 @@ static wt_status project_frobenius(wt_context *context, double radius, double no
 static wt_status project_columns(wt_context *context, double radius, double norm, size_t m,
                                  size_t n, double *a, size_t stride) {
     (void)norm;
-    wt_arena arena = wt_arena_on(context, "norms of columns");
+    wt_arena arena = wt_arena_start(context, "norms of columns");
     double *lengths = WT_TAKE(&arena, double, n), *shorter = WT_TAKE(&arena, double, n);
     wt_status status;
     WT_TRY(arena.status);

@@ -32,7 +32,7 @@ void wt_chart_free(wt_chart *chart) {
 
 wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
                          wt_chart *out) {
-    *out = (wt_chart){.spec = spec, .arena = wt_arena_on(context, "a chart")};
+    *out = (wt_chart){.spec = spec, .arena = wt_arena_start(context, "a chart")};
     return spec->build(context, results, spec, out);
 }
 
@@ -180,7 +180,7 @@ static wt_status add_series(wt_context *context, const wt_lines *lines, size_t i
         series->high[k] = isnan(at.high) ? at.value : at.high;
         series->cells[k] = end - begin;
     }
-    return wt_check_cancelled(context);
+    return wt_context_check_cancelled(context);
 }
 
 static int by_place(const void *left, const void *right) {

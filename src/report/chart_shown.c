@@ -54,9 +54,9 @@ static void copy_series(const wt_chart_series *from, wt_chart *out) {
 
 wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_shown *out) {
     size_t panels, at = 0, next = 0;
-    *out =
-        (wt_chart_shown){.chart = {.spec = chart->spec, .arena = wt_arena_on(context, "a chart")},
-                         .points_of = most_points(chart)};
+    *out = (wt_chart_shown){
+        .chart = {.spec = chart->spec, .arena = wt_arena_start(context, "a chart")},
+        .points_of = most_points(chart)};
     out->panels_of = panels = count_panels(chart, &out->series_of);
     out->panels = least(panels, PANELS);
     out->series = least(out->series_of, WT_LOOKS);

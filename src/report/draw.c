@@ -121,7 +121,7 @@ done:
 }
 
 wt_status wt_figure_write(wt_context *context, const wt_figure *given, const char *path) {
-    wt_arena arena = wt_arena_on(context, "a figure");
+    wt_arena arena = wt_arena_start(context, "a figure");
     wt_figure figure;
     char *picture = NULL;
     size_t bytes;
@@ -222,7 +222,7 @@ done:
 }
 
 wt_status wt_figure_text(wt_context *context, const wt_figure *given, size_t width, char **out) {
-    wt_arena arena = wt_arena_on(context, "a figure");
+    wt_arena arena = wt_arena_start(context, "a figure");
     wt_script text = {.context = context};
     wt_figure figure;
     wt_status status;

@@ -136,7 +136,7 @@ done:
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
                         const char *store, const char *output, wt_report_summary *out) {
     wt_page page = {.context = context,
-                    .arena = wt_arena_on(context, "a report"),
+                    .arena = wt_arena_start(context, "a report"),
                     .html = {.context = context},
                     .results = results,
                     .findings = findings,

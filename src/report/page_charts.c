@@ -126,7 +126,7 @@ static void add_omission(wt_script *html, const wt_chart_shown *shown) {
 /* The shown part of the chart as a figure. */
 static wt_status add_shown(wt_page *page, const wt_chart *chart, const wt_chart_shown *shown) {
     wt_script *html = &page->html;
-    wt_arena arena = wt_arena_on(page->context, "a figure");
+    wt_arena arena = wt_arena_start(page->context, "a figure");
     wt_panel *panels = WT_TAKE_ZERO(&arena, wt_panel, shown->chart.series_count);
     wt_series *series = WT_TAKE_ZERO(&arena, wt_series, shown->chart.series_count);
     wt_status status;

@@ -53,7 +53,7 @@ static wt_status talk(running *run) {
                                 {.fd = run->child.output, .events = POLLIN},
                                 {.fd = run->child.errors, .events = POLLIN}};
         poll(ends, 3, WT_CHILD_LOOK);
-        wt_status status = wt_check_cancelled(run->context);
+        wt_status status = wt_context_check_cancelled(run->context);
         if (status != WT_OK)
             return status;
         if (wt_clock() > end)
@@ -93,7 +93,7 @@ static wt_status finish(running *run) {
     wt_child_state state;
     int how = 0;
     do {
-        wt_status status = wt_check_cancelled(run->context);
+        wt_status status = wt_context_check_cancelled(run->context);
         if (status != WT_OK)
             return status;
         state = wt_child_wait(&run->child, 1e-3 * WT_CHILD_LOOK, &how);

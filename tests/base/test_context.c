@@ -71,10 +71,10 @@ static void a_cancelled_context_says_so(void **state) {
     (void)state;
     wt_context *context;
     assert_int_equal(wt_context_new(&context), WT_OK);
-    CHECK_OK(context, wt_check_cancelled(context));
+    CHECK_OK(context, wt_context_check_cancelled(context));
     wt_context_cancel(context);
     assert_true(wt_context_cancelled(context));
-    CHECK_FAILS(context, wt_check_cancelled(context), WT_INTERRUPTED, "interrupted");
+    CHECK_FAILS(context, wt_context_check_cancelled(context), WT_INTERRUPTED, "interrupted");
     wt_context_free(context);
 }
 

@@ -23,7 +23,7 @@ static void sides_are_multiplied_with_a_check(void **state) {
 
 static void an_arena_gives_all_back(void **state) {
     size_t before = wt_context_memory_used(*state);
-    wt_arena arena = wt_arena_on(*state, "the pieces");
+    wt_arena arena = wt_arena_start(*state, "the pieces");
     double *rows = WT_TAKE(&arena, double, 5, 7);
     char *letters = WT_TAKE_ZERO(&arena, char, 9);
     CHECK_OK(*state, arena.status);

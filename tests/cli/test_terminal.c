@@ -104,7 +104,7 @@ static void the_first_interrupt_cancels(void **state) {
     assert_false(wt_context_cancelled(context));
     raise(SIGINT);
     assert_true(wt_context_cancelled(context));
-    CHECK_FAILS(context, wt_check_cancelled(context), WT_INTERRUPTED, "interrupted");
+    CHECK_FAILS(context, wt_context_check_cancelled(context), WT_INTERRUPTED, "interrupted");
     /* the second asks for more haste; the third would end the program: the default is back */
     struct sigaction action;
     raise(SIGINT);

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "check.h"
+#include "io/script.h"
 
 static void check_quoted(const char *text, size_t size, const char *wanted) {
     char out[64];

@@ -154,17 +154,18 @@ static void what_makes_no_sense(void **state) {
 static void the_first_value_that_is_not_finite(void **state) {
     double values[24] = {0};
     const size_t shape[] = {4, 2, 3};
-    CHECK_OK(*state, wt_check_finite(*state, "keys", values, 3, shape));
+    CHECK_OK(*state, wt_values_check_finite(*state, "keys", values, 3, shape));
     values[23] = INFINITY;
-    CHECK_FAILS(*state, wt_check_finite(*state, "keys", values, 3, shape), WT_DATA,
+    CHECK_FAILS(*state, wt_values_check_finite(*state, "keys", values, 3, shape), WT_DATA,
                 "keys[3,1,2] is inf");
     values[20] = NAN;
-    CHECK_FAILS(*state, wt_check_finite(*state, "keys", values, 3, shape), WT_DATA,
+    CHECK_FAILS(*state, wt_values_check_finite(*state, "keys", values, 3, shape), WT_DATA,
                 "keys[3,0,2] is nan");
     values[0] = -INFINITY;
-    CHECK_FAILS(*state, wt_check_finite(*state, "y", values, 0, NULL), WT_DATA, "y is -inf");
-    CHECK_OK(*state, wt_check_finite(*state, "y", NULL, 2, (const size_t[]){3, 0}));
-    CHECK_FAILS(*state, wt_check_finite(*state, "y", values, 9, shape), WT_USAGE, "9 dimensions");
+    CHECK_FAILS(*state, wt_values_check_finite(*state, "y", values, 0, NULL), WT_DATA, "y is -inf");
+    CHECK_OK(*state, wt_values_check_finite(*state, "y", NULL, 2, (const size_t[]){3, 0}));
+    CHECK_FAILS(*state, wt_values_check_finite(*state, "y", values, 9, shape), WT_USAGE,
+                "9 dimensions");
 }
 
 int main(void) {

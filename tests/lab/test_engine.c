@@ -32,8 +32,8 @@ static wt_status run(void *user, wt_context *context, size_t unit) {
         return wt_fail(context, WT_DATA, "unit %zu is bad", unit);
     for (size_t i = 0; unit == work->cancel_at && i < work->cancels; i++)
         wt_context_cancel(work->engine.context);
-    WT_TRY(wt_check_cancelled(context)); /* what a long unit asks now and then */
-    work->unit = unit;                   /* with one worker */
+    WT_TRY(wt_context_check_cancelled(context)); /* what a long unit asks now and then */
+    work->unit = unit;                           /* with one worker */
     WT_TRY(wt_engine_keep(&work->engine, keep, work, 1, (double)unit + 1));
 done:
     return status;
@@ -42,7 +42,7 @@ done:
 static wt_status save(void *user) {
     job *work = user;
     work->saved++;
-    return wt_check_cancelled(work->engine.context); /* nothing keeps it from saving */
+    return wt_context_check_cancelled(work->engine.context); /* nothing keeps it from saving */
 }
 
 static job job_of(wt_context *context, bool apart) {

@@ -23,14 +23,14 @@ typedef struct {
 
 /* The rows that the certificate takes: 2% of them, by the sum of W. */
 static void find_slabs(wt_context *context, trial *of) {
-    wt_arena own = wt_arena_on(context, "patterns");
+    wt_arena own = wt_arena_start(context, "patterns");
     wt_patterns patterns;
     double *w;
     size_t count = of->teacher->dim * of->teacher->outputs, pairs;
     CHECK_OK(context, WT_NEW_ZERO(context, &w, count, "the sum of W"));
     for (size_t i = 0; i < of->heads * count; i++)
         w[i % count] += of->teacher->w[i];
-    of->arena = wt_arena_on(context, "slabs");
+    of->arena = wt_arena_start(context, "slabs");
     pairs = of->data->length * (of->data->length - 1) / 2;
     CHECK_OK(context, wt_patterns_open(&own, of->data, &patterns));
     CHECK_OK(context, wt_patterns_find(context, of->data, w, &patterns));

@@ -249,7 +249,7 @@ static void faults_leave_no_file(void **state) {
 static void figures_of_older_headers_are_read(void **state) {
     enum { OLDER = offsetof(wt_series, open) };
     unsigned char series[2 * OLDER];
-    wt_arena arena = wt_arena_on(*state, "a test");
+    wt_arena arena = wt_arena_start(*state, "a test");
     wt_panel panel = curve_panels[0];
     wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1}, read;
     for (size_t i = 0; i < 2; i++)

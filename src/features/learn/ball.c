@@ -251,7 +251,7 @@ static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_re
     WT_PASS(open_graph(context, job));
     job->next_balance = STEPS_BEFORE_BALANCING;
     while (!out->reached && out->steps < job->options->max_steps) {
-        WT_PASS(wt_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         WT_PASS(step(context, job));
         wt_meter_set(&meter, (double)++out->steps);
         if (out->steps % STEPS_A_CHECK != 0 && out->steps < job->options->max_steps)
@@ -278,7 +278,7 @@ static void describe(const solver *job, const double *v, wt_ball_report *out) {
 
 wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const double *y, size_t q,
                         const wt_ball_options *options, double *v, wt_ball_report *out) {
-    solver job = {.arena = wt_arena_on(context, "value vectors and predictions"),
+    solver job = {.arena = wt_arena_start(context, "value vectors and predictions"),
                   .phi = phi,
                   .y = y,
                   .options = options,

@@ -28,13 +28,13 @@ static wt_status gram_by_products(wt_context *context, const wt_graph *graph) {
     size_t columns = graph->phi->heads * graph->phi->width, order = graph->gram.n;
     size_t other = graph->trans == WT_TRANSPOSED ? graph->phi->rows : columns,
            width = COLUMNS_AT_A_TIME;
-    wt_arena arena = wt_arena_on(context, "columns of the Gram matrix");
+    wt_arena arena = wt_arena_start(context, "columns of the Gram matrix");
     double *e = WT_TAKE(&arena, double, order, width), *b = WT_TAKE(&arena, double, order, width);
     double *t = WT_TAKE(&arena, double, other, width);
     wt_status status;
     WT_TRY(arena.status);
     for (size_t first = 0; first < order; first += width) {
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         size_t count = order - first < width ? order - first : width;
         WT_TRY(gram_columns(context, graph, first, count, e, t, b));
     }

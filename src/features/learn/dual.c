@@ -35,7 +35,7 @@ static size_t outputs_of(const wt_dual *dual) {
 
 static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_answer *out) {
     size_t all = dual->count * dual->columns, points = dual->count * dual->targets;
-    *out = (wt_dual_answer){.condition = NAN, .results = wt_arena_on(context, "results")};
+    *out = (wt_dual_answer){.condition = NAN, .results = wt_arena_start(context, "results")};
     WT_PASS(WT_NEW2_ZERO(context, &out->alpha, dual->train->samples, all, "dual weights"));
     if (!wt_model_kind_infinite(dual->model->spec.kind))
         WT_PASS(WT_NEW2(context, &out->v, wt_features_count(&dual->model->features), all,
@@ -308,7 +308,7 @@ static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     size_t n = dual->train->samples;
     wt_status status;
     WT_TRY(wt_system_open(context, dual->model, dual->train, &run->system));
-    run->arena = wt_arena_on(context, "dual weights");
+    run->arena = wt_arena_start(context, "dual weights");
     run->alpha = WT_TAKE_ZERO(&run->arena, double, n, run->all);
     run->inverse = WT_TAKE(&run->arena, double, dual->count, n);
     run->ones = dual->centred ? WT_TAKE(&run->arena, double, 2, n) : NULL;

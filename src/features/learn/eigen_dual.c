@@ -25,7 +25,7 @@ typedef struct {
 
 static wt_status spectrum_new(wt_context *context, const wt_dual *dual, size_t s, spectrum *out) {
     size_t columns = dual->columns + dual->centred;
-    *out = (spectrum){.arena = wt_arena_on(context, "eigenvectors"),
+    *out = (spectrum){.arena = wt_arena_start(context, "eigenvectors"),
                       .s = s,
                       .columns = columns,
                       .centred = dual->centred};

@@ -145,7 +145,7 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
                   .columns = columns,
                   .all = count * columns,
                   .y = y};
-    wt_arena arena = wt_arena_on(context, "the float factor and residuals");
+    wt_arena arena = wt_arena_start(context, "the float factor and residuals");
     bool fine = false;
     wt_status status;
     *result = (wt_mixed_result){0};

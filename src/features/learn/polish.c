@@ -126,7 +126,7 @@ wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *sy
                          wt_dual_answer *answer) {
     const wt_features *features = &dual->model->features;
     polish work = {.context = context,
-                   .arena = wt_arena_on(context, "residuals and corrections"),
+                   .arena = wt_arena_start(context, "residuals and corrections"),
                    .dual = dual,
                    .system = system,
                    .answer = answer,

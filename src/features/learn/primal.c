@@ -48,7 +48,7 @@ done:
 /* v by eigenvalues, those below f * epsilon * the largest left out. */
 static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t f = run->f, q = run->q;
-    wt_arena arena = wt_arena_on(run->context, "eigenvectors");
+    wt_arena arena = wt_arena_start(run->context, "eigenvectors");
     double *u = WT_TAKE(&arena, double, f, f), *e = WT_TAKE(&arena, double, f);
     double *along = WT_TAKE(&arena, double, f, q), *moment = WT_TAKE(&arena, double, f, q);
     wt_status status;
@@ -229,7 +229,7 @@ wt_status wt_primal_solve(wt_context *context, const wt_primal *primal,
                           const wt_ridge_options *ridge, wt_primal_answer *out) {
     wt_primal_solver run = {
         .context = context,
-        .arena = wt_arena_on(context, "a slab of features"),
+        .arena = wt_arena_start(context, "a slab of features"),
         .primal = primal,
         .f = wt_features_count(primal->features),
         .q = primal->outputs + primal->centred,

@@ -31,7 +31,7 @@ wt_status wt_primal_pass(wt_primal_solver *run, wt_slab_fn body, void *argument)
     size_t n = run->primal->source->samples;
     for (size_t begin = 0; begin < n; begin += WT_PRIMAL_SLAB) {
         size_t end = n - begin < WT_PRIMAL_SLAB ? n : begin + WT_PRIMAL_SLAB;
-        WT_PASS(wt_check_cancelled(run->context));
+        WT_PASS(wt_context_check_cancelled(run->context));
         WT_PASS(read_slab(run, begin, end));
         WT_PASS(body(run, end - begin, argument));
     }

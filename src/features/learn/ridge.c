@@ -112,7 +112,7 @@ done:
  * first label on, so that a mean far from 0 takes no digits. */
 static wt_status source_variance(fit *run, double *out) {
     size_t q = run->fitted->outputs;
-    wt_arena arena = wt_arena_on(run->context, "labels");
+    wt_arena arena = wt_arena_start(run->context, "labels");
     double *first = WT_TAKE(&arena, double, q), n = (double)run->source.samples;
     double *sums = WT_TAKE_ZERO(&arena, double, q), *squares = WT_TAKE_ZERO(&arena, double, q);
     wt_status status;

@@ -95,7 +95,7 @@ wt_status wt_fitted_score(wt_context *context, const wt_fitted *fitted, const wt
     if (sets->outputs != q)
         return wt_fail(context, WT_DATA, "the data has %zu labels a sample, the model %zu",
                        sets->outputs, q);
-    wt_arena arena = wt_arena_on(context, "predictions");
+    wt_arena arena = wt_arena_start(context, "predictions");
     double *predicted = WT_TAKE(&arena, double, sets->samples, q);
     double *wanted = WT_TAKE(&arena, double, sets->samples, q);
     wt_status status;

@@ -166,7 +166,7 @@ static wt_status read_tensor(wt_context *context, const wt_file *file, const cha
         return wt_fail(context, WT_DATA, "%s: tensor '%s' has not the shape its metadata asks for",
                        wt_file_path(file), name);
     WT_PASS(wt_file_read(context, file, array, out));
-    return blame(context, file, wt_check_finite(context, name, out, rank, shape));
+    return blame(context, file, wt_values_check_finite(context, name, out, rank, shape));
 }
 
 /* Dimension `at` of a tensor, told before its shape is checked. */

@@ -128,7 +128,7 @@ static size_t query_width(const wt_model_spec *spec, size_t keys) {
 
 wt_status wt_kernel_side_open(wt_context *context, const wt_model_spec *spec, const wt_sets *sets,
                               wt_kernel_side *out) {
-    *out = (wt_kernel_side){.arena = wt_arena_on(context, "unit tokens"),
+    *out = (wt_kernel_side){.arena = wt_arena_start(context, "unit tokens"),
                             .samples = sets->samples,
                             .query_width = query_width(spec, sets->keys)};
     opening work = {.context = context, .spec = spec, .sets = sets, .side = out};

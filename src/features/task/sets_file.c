@@ -30,7 +30,7 @@ static wt_status read_mask(wt_context *context, const wt_file *file, const wt_ar
     wt_status status;
     WT_TRY(WT_NEW(context, &values, array->count, "mask"));
     WT_TRY(wt_file_read(context, file, array, values));
-    if (wt_check_finite(context, "mask", values, array->rank, array->shape) != WT_OK) {
+    if (wt_values_check_finite(context, "mask", values, array->rank, array->shape) != WT_OK) {
         status =
             wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
         goto done;

@@ -37,7 +37,7 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
     *out = (wt_descent){.rows = rows,
                         .side = side,
                         .patience = PATIENCE,
-                        .arena = wt_arena_on(context, "steps of a descent")};
+                        .arena = wt_arena_start(context, "steps of a descent")};
     WT_TRY(wt_projection_new(context, rows, heads, &out->now));
     out->matrix_free = iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
     WT_TRY(wt_projection_new(context, rows, heads, &out->trial));

@@ -67,7 +67,7 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
 
 wt_status wt_descent_condition_free(wt_context *context, const wt_descent *descent, double *out) {
     size_t n = descent->iterations;
-    wt_arena arena = wt_arena_on(context, "a Lanczos matrix");
+    wt_arena arena = wt_arena_start(context, "a Lanczos matrix");
     wt_status status = WT_OK;
     *out = NAN;
     if (n == 0)

@@ -26,7 +26,7 @@ static void copy(const wt_sequences *from, const size_t *order, wt_sequences *to
 wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
                            const wt_recover_options *options, wt_holdout *out) {
     size_t n = data->samples, count = n - wt_recover_train_samples(data, options);
-    wt_arena arena = wt_arena_on(context, "held-out sequences");
+    wt_arena arena = wt_arena_start(context, "held-out sequences");
     wt_status status = WT_OK;
     *out = (wt_holdout){.data = data, .options = *options};
     if (count == 0)

@@ -12,7 +12,7 @@
 #include "layer/learn/jacobian_products.h"
 
 wt_status wt_jacobian_new(wt_context *context, const wt_projection *at, wt_jacobian *out) {
-    *out = (wt_jacobian){.arena = wt_arena_on(context, "derivatives")};
+    *out = (wt_jacobian){.arena = wt_arena_start(context, "derivatives")};
     wt_jacobian_look(out, at);
     wt_status status = make_room(context, at, out);
     if (status != WT_OK)

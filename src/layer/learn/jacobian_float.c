@@ -26,7 +26,7 @@ wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
     size_t R = rows->rows, d = rows->in.dim;
     size_t keys = wt_attention_key(&rows->in, rows->in.sequences);
     wt_status status;
-    *out = (wt_jacobian_float){.arena = wt_arena_on(context, "derivatives in float")};
+    *out = (wt_jacobian_float){.arena = wt_arena_start(context, "derivatives in float")};
     out->weights = WT_TAKE(&out->arena, float, weight_count(at));
     out->w = WT_TAKE(&out->arena, float, at->columns, rows->outputs);
     out->qt = WT_TAKE(&out->arena, float, at->columns, R);

@@ -93,14 +93,14 @@ wt_status wt_misfit_test(wt_context *context, const wt_projection *at, uint64_t 
                          wt_misfit *out) {
     enum { MOST_FAMILIES = 32 };
     const wt_rows *rows = at->rows;
-    wt_arena arena = wt_arena_on(context, "residuals and fitted outputs");
+    wt_arena arena = wt_arena_start(context, "residuals and fitted outputs");
     wt_misfit_work work = {.context = context,
                            .at = at,
                            .rows = rows,
                            .R = rows->rows,
                            .n = rows->in.sequences,
                            .p = rows->outputs < MOST_OUTPUTS ? rows->outputs : MOST_OUTPUTS,
-                           .arena = wt_arena_on(context, "features")};
+                           .arena = wt_arena_start(context, "features")};
     wt_misfit_finding found[MOST_FAMILIES] = {0};
     size_t count = wt_feature_family_count, tried = 0;
     double critical = wt_misfit_critical(WT_MISFIT_LEVEL / (double)count), most = -INFINITY,

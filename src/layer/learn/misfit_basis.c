@@ -138,7 +138,7 @@ done:
 static wt_status orthonormalise(wt_misfit_work *work) {
     wt_context *context = work->context;
     size_t q = work->q, R = work->R * work->width;
-    wt_arena arena = wt_arena_on(context, "features");
+    wt_arena arena = wt_arena_start(context, "features");
     wt_status status;
     double *gram = WT_TAKE(&arena, double, q, q);
     double *values = WT_TAKE(&arena, double, q);

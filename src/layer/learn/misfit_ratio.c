@@ -58,7 +58,7 @@ static wt_status add_scores(wt_misfit_work *work, sums *out) {
     size_t side = work->q * work->free, n = work->n;
     bool by_sequence = n <= side;
     size_t block = by_sequence || n < BLOCK ? n : BLOCK, order = by_sequence ? n : side;
-    wt_arena arena = wt_arena_on(context, "scores of residuals");
+    wt_arena arena = wt_arena_start(context, "scores of residuals");
     wt_status status;
     *out = (sums){0};
     double *gram = WT_TAKE_ZERO(&arena, double, order, order);

@@ -153,7 +153,7 @@ wt_status wt_normal_form(wt_context *context, const wt_projection *at, double *n
                 .halves_x = d * (d + 1) / 2,
                 .halves_b = n * (n + 1) / 2,
                 .normal = normal,
-                .arena = wt_arena_on(context, "a normal matrix")};
+                .arena = wt_arena_start(context, "a normal matrix")};
     const wt_backend *backend;
     wt_status status;
     WT_TRY(wt_backend_open(context, &backend));

@@ -62,7 +62,7 @@ static wt_status talk(wt_oracle *oracle, size_t length, const char **line, size_
             {.fd = oracle->child.output, .events = POLLIN},
             {.fd = oracle->child.errors, .events = POLLIN}};
         poll(ends, 3, WT_CHILD_LOOK);
-        wt_status status = wt_check_cancelled(oracle->context);
+        wt_status status = wt_context_check_cancelled(oracle->context);
         if (status != WT_OK)
             return status;
         if (ends[0].revents != 0)

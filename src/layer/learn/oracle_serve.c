@@ -20,7 +20,7 @@ typedef struct {
 /* The last row of F(X) for the matrix of a line, as a line. */
 static wt_status answer(const server *work, const char *line, size_t length) {
     wt_context *context = work->context;
-    wt_arena arena = wt_arena_on(context, "an answer");
+    wt_arena arena = wt_arena_start(context, "an answer");
     size_t k, p = wt_layer_outputs(work->layer);
     double *x = NULL;
     wt_status status;
@@ -62,7 +62,7 @@ wt_status wt_layer_serve(wt_context *context, const wt_layer *layer, int input,
         const char *line;
         size_t length;
         int ready = poll(&end, 1, LOOK_EVERY);
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         if (ready <= 0)
             continue;
         WT_TRY(wt_oracle_lines_read(context, &lines, &ended));

@@ -15,7 +15,7 @@ wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t hea
     *out = (wt_projection){.rows = rows,
                            .heads = heads,
                            .columns = columns,
-                           .arena = wt_arena_on(context, "attended tokens and their basis")};
+                           .arena = wt_arena_start(context, "attended tokens and their basis")};
     out->theta = WT_TAKE(arena, double, columns, d);
     out->plain = WT_TAKE(arena, double, columns, d);
     out->h = WT_TAKE(arena, double, R, columns);

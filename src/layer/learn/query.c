@@ -155,7 +155,7 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
     wt_context *context = asker->context;
     size_t p = asker->p;
     double left = 0, whole = 0;
-    wt_arena arena = wt_arena_on(context, "a question");
+    wt_arena arena = wt_arena_start(context, "a question");
     wt_status status;
     double *x = WT_TAKE(&arena, double, 4, asker->d);
     double *y = WT_TAKE(&arena, double, p);

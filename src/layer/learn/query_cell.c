@@ -71,7 +71,7 @@ done:
 static wt_status denominator(wt_asker *asker, size_t m, const double *r, const double *f,
                              double *e) {
     size_t p = asker->p, rows = 2 * m * p, columns = m + m * p, rank;
-    wt_arena arena = wt_arena_on(asker->context, "a rational fit");
+    wt_arena arena = wt_arena_start(asker->context, "a rational fit");
     wt_status status;
     double *a = WT_TAKE_ZERO(&arena, double, rows, columns);
     double *side = WT_TAKE(&arena, double, rows);

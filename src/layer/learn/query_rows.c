@@ -16,12 +16,12 @@ void wt_asker_free(wt_asker *asker) {
 }
 
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
-    WT_PASS(wt_check_cancelled(asker->context));
+    WT_PASS(wt_context_check_cancelled(asker->context));
     double before = wt_work_done(asker->context);
     WT_PASS(asker->ask(asker->user, k, x, y));
     asker->theirs += wt_work_done(asker->context) - before;
     asker->count++;
-    return wt_check_finite(asker->context, "the answer", y, 1, &asker->p);
+    return wt_values_check_finite(asker->context, "the answer", y, 1, &asker->p);
 }
 
 /* The question with its repetitions written out, (k, d). */
@@ -60,7 +60,7 @@ wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double
 
 wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out) {
     size_t n = asker->rows, d = asker->d;
-    wt_arena arena = wt_arena_on(asker->context, "questions as rows");
+    wt_arena arena = wt_arena_start(asker->context, "questions as rows");
     size_t *key_start = WT_TAKE_ZERO(&arena, size_t, n + 1);
     size_t *row_start = WT_TAKE_ZERO(&arena, size_t, n + 1);
     double *query = WT_TAKE(&arena, double, n, d);

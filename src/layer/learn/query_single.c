@@ -40,7 +40,7 @@ static void reflect(size_t d, const double *from, double *basis) {
 static wt_status choose_basis(single *work) {
     size_t d = work->asker->d, p = work->asker->p, r = d < p ? d : p;
     wt_context *context = work->asker->context;
-    wt_arena arena = wt_arena_on(context, "singular vectors");
+    wt_arena arena = wt_arena_start(context, "singular vectors");
     wt_status status;
     double *u = WT_TAKE(&arena, double, d, r);
     double *s = WT_TAKE(&arena, double, r);
@@ -103,7 +103,7 @@ wt_status wt_query_single(wt_asker *asker, wt_layer *out) {
     size_t d = asker->d, p = asker->p;
     wt_context *context = asker->context;
     single work = {.asker = asker, .w = out->w};
-    wt_arena arena = wt_arena_on(context, "directions");
+    wt_arena arena = wt_arena_start(context, "directions");
     wt_status status;
     work.basis = WT_TAKE(&arena, double, d, d);
     work.through = WT_TAKE(&arena, double, d, p);

@@ -300,7 +300,7 @@ static wt_status read_heads(const start *work, wt_layer *out) {
     wt_context *context = work->asker->context;
     size_t m = work->m, d = work->d, p = work->p;
     double area = work->length * work->length;
-    wt_arena arena = wt_arena_on(context, "a head");
+    wt_arena arena = wt_arena_start(context, "a head");
     wt_status status;
     double *rows = WT_TAKE(&arena, double, d, d + p);
     double *half = WT_TAKE(&arena, double, d, d);
@@ -343,7 +343,7 @@ wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_laye
     size_t d = asker->d, p = asker->p, m = out->heads;
     wt_context *context = asker->context;
     start work = {.asker = asker, .m = m, .d = d, .p = p};
-    wt_arena arena = wt_arena_on(context, "the start of a layer");
+    wt_arena arena = wt_arena_start(context, "the start of a layer");
     wt_status status;
     work.basis = WT_TAKE(&arena, double, d, d);
     work.unit = WT_TAKE(&arena, double, d);

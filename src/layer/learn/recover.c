@@ -71,7 +71,7 @@ double wt_recover_mean_square(const wt_sequences *data) {
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out) {
     size_t R = rows->rows, columns = layer->heads * layer->dim, p = rows->outputs;
-    wt_arena arena = wt_arena_on(context, "outputs");
+    wt_arena arena = wt_arena_start(context, "outputs");
     wt_status status;
     double *h = WT_TAKE(&arena, double, R, columns);
     double *f = WT_TAKE(&arena, double, R, p);

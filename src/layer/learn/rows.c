@@ -67,7 +67,7 @@ wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
     size_t k = data->length;
     *out = (wt_rows){
         .outputs = data->outputs,
-        .arena = wt_arena_on(context, "rows of sequences"),
+        .arena = wt_arena_start(context, "rows of sequences"),
         .in = wt_attention_of(end - begin, k, data->dim, data->x + begin * k * data->dim)};
     if (options->lengths == NULL && !options->last_row) {
         out->rows = (end - begin) * k;
@@ -90,7 +90,7 @@ void wt_rows_free(wt_rows *rows) {
 /* S (p, columns): the rows of the Vt of a Gaussian (columns, p) matrix, transposed. */
 wt_status wt_rows_sketch(wt_context *context, wt_rows *rows, size_t columns, uint64_t seed) {
     size_t p = rows->outputs;
-    wt_arena arena = wt_arena_on(context, "a sketch");
+    wt_arena arena = wt_arena_start(context, "a sketch");
     double *gaussian = WT_TAKE(&arena, double, columns, p);
     double *u = WT_TAKE(&arena, double, columns, columns);
     double *s = WT_TAKE(&arena, double, columns);

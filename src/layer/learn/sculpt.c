@@ -263,7 +263,7 @@ wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_scul
                     .data = data,
                     .options = &options,
                     .report = &full,
-                    .arena = wt_arena_on(context, "the rows of sculpt")};
+                    .arena = wt_arena_start(context, "the rows of sculpt")};
     wt_status status = wt_sized_check(context, "wt_sculpt_report", report, sizeof full);
     *out = NULL;
     if (status != WT_OK)

@@ -50,7 +50,7 @@ static size_t choose(size_t n, size_t m) {
 /* Candidates at all c, and the best of the tuples. */
 static wt_status evaluate(net *job, size_t *best, double *error) {
     size_t u = job->unknowns;
-    wt_arena arena = wt_arena_on(job->context, "candidate heads");
+    wt_arena arena = wt_arena_start(job->context, "candidate heads");
     wt_candidates candidates;
     wt_status status;
     for (size_t i = 0; i < job->points; i++) {
@@ -177,7 +177,7 @@ wt_status wt_net_search(wt_context *context, const wt_sequences *data, const dou
                .axes = m - 1,
                .unknowns = u,
                .error = INFINITY,
-               .arena = wt_arena_on(context, "points of a net")};
+               .arena = wt_arena_start(context, "points of a net")};
     wt_status status;
     job.length = usual_length(&job);
     WT_TRY(allocate(&job));

@@ -141,7 +141,7 @@ wt_status wt_refit_sum(wt_context *context, const wt_sequences *rows, const wt_p
     size_t d = rows->dim, p = rows->outputs;
     size_t count = accepted < MOST_ROWS ? accepted : MOST_ROWS;
     refit job = {.rows = rows, .patterns = patterns, .w = w, .count = count, .accepted = accepted};
-    wt_arena arena = wt_arena_on(context, "a system for the sum of W");
+    wt_arena arena = wt_arena_start(context, "a system for the sum of W");
     wt_status status;
     job.h = WT_TAKE(&arena, double, count, d);
     job.hh = WT_TAKE(&arena, double, count, d, d);

@@ -93,7 +93,7 @@ done:
 static wt_status regress(wt_context *context, size_t count, size_t d, size_t p, const double *a,
                          const double *b, double *w) {
     size_t rank;
-    wt_arena arena = wt_arena_on(context, "a Gram matrix");
+    wt_arena arena = wt_arena_start(context, "a Gram matrix");
     wt_status status;
     double *gram = WT_TAKE(&arena, double, d, d);
     double *side = WT_TAKE(&arena, double, d, p);
@@ -118,7 +118,7 @@ static void sum_tokens(const wt_sequences *rows, size_t width, const double *fro
 wt_status wt_crude_sum(wt_context *context, const wt_sequences *rows, double *w,
                        double *explained) {
     size_t n = rows->samples, d = rows->dim, p = rows->outputs;
-    wt_arena arena = wt_arena_on(context, "sums of tokens");
+    wt_arena arena = wt_arena_start(context, "sums of tokens");
     wt_status status;
     double *x = WT_TAKE(&arena, double, n, d);
     double *y = WT_TAKE(&arena, double, n, p);

@@ -116,7 +116,7 @@ wt_status wt_candidates_best(wt_context *context, const wt_candidates *candidate
                              double *w) {
     size_t size = heads * candidates->dim, p = candidates->outputs;
     trial job = {.context = context, .candidates = candidates, .heads = heads, .tuples = tuples};
-    wt_arena arena = wt_arena_on(context, "errors of tuples");
+    wt_arena arena = wt_arena_start(context, "errors of tuples");
     wt_status status;
     job.scratch_each = size * (size + 2 * p);
     job.errors = WT_TAKE(&arena, double, count);

@@ -59,7 +59,7 @@ done:
 wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_visible *out) {
     size_t d = data->dim, tokens = data->samples * data->length, skip;
-    wt_arena arena = wt_arena_on(context, "the span of the tokens");
+    wt_arena arena = wt_arena_start(context, "the span of the tokens");
     double *vectors = WT_TAKE(&arena, double, d, d), *values = WT_TAKE(&arena, double, d);
     wt_status status;
     *out = (wt_visible){.data = *data, .options = *options, .dim = d, .rank = d};

@@ -55,7 +55,7 @@ static size_t find_path(hungarian *work, size_t row) {
 wt_status wt_assignment(wt_context *context, size_t rows, size_t columns, const double *cost,
                         size_t *column) {
     hungarian work = {.rows = rows, .columns = columns, .cost = cost};
-    wt_arena arena = wt_arena_on(context, "an assignment");
+    wt_arena arena = wt_arena_start(context, "an assignment");
     wt_status status;
     if (rows > columns)
         WT_TRY(wt_fail(context, WT_INTERNAL, "%zu rows cannot be assigned to %zu columns", rows,

@@ -35,7 +35,7 @@ static wt_status read_finite(wt_context *context, const wt_file *file, const wt_
                              double *out) {
     wt_status status;
     WT_TRY(wt_file_read(context, file, array, out));
-    if (wt_check_finite(context, array->name, out, array->rank, array->shape) != WT_OK) {
+    if (wt_values_check_finite(context, array->name, out, array->rank, array->shape) != WT_OK) {
         status =
             wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
     }

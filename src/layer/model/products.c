@@ -48,7 +48,7 @@ static wt_status read_stack(wt_context *context, const wt_file *file, const wt_a
     WT_PASS(wt_file_read(context, file, array, out->values));
     char what[2 * WT_QUOTED_BYTES + 2];
     snprintf(what, sizeof what, "%s: %s", path, name);
-    return wt_check_finite(context, what, out->values, array->rank, array->shape);
+    return wt_values_check_finite(context, what, out->values, array->rank, array->shape);
 }
 
 static wt_status take_square(wt_context *context, const wt_file *file, const wt_array *array,

@@ -37,7 +37,7 @@ void wt_teacher_options_init(wt_teacher_options *options, size_t size) {
 static wt_status draw_heads(wt_context *context, const wt_teacher_options *options,
                             wt_layer *layer) {
     size_t d = options->dim, p = wt_layer_outputs(layer);
-    wt_arena arena = wt_arena_on(context, "a factor of Theta");
+    wt_arena arena = wt_arena_start(context, "a factor of Theta");
     double *u = WT_TAKE(&arena, double, d, options->rank);
     double *v = WT_TAKE(&arena, double, d, options->rank);
     wt_status status;
@@ -80,7 +80,7 @@ done:
 /* Equation j, 0 .. n: sum_i c_i tanh(2j - 2i + 1) + c_0 = (-1)^(n - j); c has c_0 last. */
 static wt_status parity_weights(wt_context *context, size_t n, double *c) {
     size_t rank, side = n + 1;
-    wt_arena arena = wt_arena_on(context, "equations of a parity");
+    wt_arena arena = wt_arena_start(context, "equations of a parity");
     double *a = WT_TAKE(&arena, double, side, side), *b = WT_TAKE(&arena, double, side);
     wt_status status;
     WT_TRY(arena.status);

@@ -59,7 +59,7 @@ static wt_status collect(wt_arena *arena, const wt_sequences *data, const wt_lay
                          const wt_certificate_options *options, wt_slabs *slabs) {
     size_t count = layer->dim * layer->outputs, k = data->length;
     wt_context *context = arena->context;
-    wt_arena own = wt_arena_on(context, "patterns of attention");
+    wt_arena own = wt_arena_start(context, "patterns of attention");
     double *w = WT_TAKE_ZERO(&own, double, count);
     wt_patterns patterns;
     wt_status status;
@@ -198,7 +198,7 @@ static wt_status widths_of(wt_context *context, const wt_slabs *slabs, const wt_
                    .options = options,
                    .body = {.rows = slabs->count, .columns = slabs->unknowns, .a = slabs->normal},
                    .free_count = slabs->unknowns - layer->heads,
-                   .arena = wt_arena_on(context, "the widths of a body")};
+                   .arena = wt_arena_start(context, "the widths of a body")};
     size_t count = options->directions == 0 ? job.free_count : options->directions;
     wt_status status;
     WT_TRY(make_room(&job, count));
@@ -233,7 +233,7 @@ wt_status wt_certificate_compute(wt_context *context, const wt_sequences *data,
                                  wt_certificate_result *out) {
     double began = wt_clock();
     size_t u = layer->dim * layer->dim;
-    wt_arena arena = wt_arena_on(context, "slabs");
+    wt_arena arena = wt_arena_start(context, "slabs");
     wt_slabs slabs;
     wt_certificate_options options;
     wt_certificate_result full = {.eta = NAN, .median = NAN, .largest = NAN}, *result = &full;
@@ -265,7 +265,7 @@ wt_status wt_certificate_contains(wt_context *context, const wt_sequences *data,
                                   const wt_layer *layer, const wt_certificate_options *given,
                                   const double *theta, bool *out) {
     wt_certificate_options options;
-    wt_arena arena = wt_arena_on(context, "slabs");
+    wt_arena arena = wt_arena_start(context, "slabs");
     wt_slabs slabs;
     double eta;
     wt_status status;

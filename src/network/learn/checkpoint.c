@@ -47,7 +47,7 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
         trainer->accuracy,         (double)trainer->ended,   (double)trainer->marks[0],
         (double)trainer->marks[1], (double)trainer->marks[2]};
     wt_tensor tensors[BLOCKS + 2];
-    wt_arena arena = wt_arena_on(context, "a checkpoint");
+    wt_arena arena = wt_arena_start(context, "a checkpoint");
     double *wide = WT_TAKE(&arena, double, BLOCKS, trainer->size);
     double *history = WT_TAKE(&arena, double, trainer->points, COLUMNS);
     wt_metadata *about = WT_TAKE(&arena, wt_metadata, trainer->about_count + 1);
@@ -81,7 +81,7 @@ done:
 wt_status wt_trainer_save_model(wt_context *context, const wt_trainer *trainer, const char *path) {
     size_t count = trainer->network->tensor_count;
     const wt_network_tensor *parts = trainer->network->tensors;
-    wt_arena arena = wt_arena_on(context, "a model");
+    wt_arena arena = wt_arena_start(context, "a model");
     double *wide = WT_TAKE(&arena, double, trainer->size);
     wt_tensor *tensors = WT_TAKE(&arena, wt_tensor, count);
     wt_status status;
@@ -187,7 +187,7 @@ static wt_status read_blocks(wt_context *context, const wt_trainer *trainer, con
     for (size_t b = 0; b < BLOCKS; b++) {
         double *block = wide + b * trainer->size;
         WT_PASS(read_array(context, file, blocks[b], trainer->size, block));
-        if (wt_check_finite(context, blocks[b], block, 1, &trainer->size) != WT_OK)
+        if (wt_values_check_finite(context, blocks[b], block, 1, &trainer->size) != WT_OK)
             return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file),
                            wt_context_message(context));
     }

@@ -86,7 +86,7 @@ static size_t first_place(const search *of, size_t depth) {
 }
 
 static wt_status count_look(search *of) {
-    return ++of->out->looked % LOOK_UP == 0 ? wt_check_cancelled(of->context) : WT_OK;
+    return ++of->out->looked % LOOK_UP == 0 ? wt_context_check_cancelled(of->context) : WT_OK;
 }
 
 /* Moves the samples of a live state with the bits `with` to their next state; returns how many of
@@ -233,7 +233,7 @@ static wt_status search_all(wt_context *context, const wt_bits *data, const wt_b
                             size_t max_found, bool best, wt_search_result *out) {
     wt_search_result found = {.bits = function->bits, .complete = true};
     search of = {.context = context,
-                 .arena = wt_arena_on(context, "a search over positions"),
+                 .arena = wt_arena_start(context, "a search over positions"),
                  .best = best,
                  .max_found = max_found,
                  .out = &found};

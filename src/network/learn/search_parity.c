@@ -39,7 +39,7 @@ static size_t size_of_set(const uint64_t *row, size_t words) {
 
 static wt_status open_system(wt_context *context, const wt_bits *data, system_of *of) {
     size_t rows = data->samples, length = data->length, words = length / WORD_BITS + 1;
-    wt_arena arena = wt_arena_on(context, "equations over GF(2)");
+    wt_arena arena = wt_arena_start(context, "equations over GF(2)");
     *of = (system_of){.rows = rows,
                       .length = length,
                       .words = words,
@@ -82,7 +82,7 @@ static bool bring_pivot(system_of *of, size_t t) {
 /* Gauss and Jordan: afterwards each pivot's position stands in its own row alone. */
 static wt_status eliminate(wt_context *context, system_of *of) {
     for (size_t t = 0; t < of->length && of->rank < of->rows; t++) {
-        wt_status status = wt_check_cancelled(context);
+        wt_status status = wt_context_check_cancelled(context);
         if (status != WT_OK)
             return status;
         if (!bring_pivot(of, t))
@@ -135,7 +135,7 @@ static wt_status find_least(wt_context *context, system_of *of, wt_parity_result
             memcpy(of->least, of->now, of->words * sizeof *of->now);
         }
         out->least_count += size == out->least;
-        wt_status status = i % LOOK_UP == 0 ? wt_check_cancelled(context) : WT_OK;
+        wt_status status = i % LOOK_UP == 0 ? wt_context_check_cancelled(context) : WT_OK;
         if (status != WT_OK)
             return status;
     }

@@ -86,7 +86,7 @@ wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_t
     *out = NULL;
     wt_train_spec *own;
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
-    trainer->arena = wt_arena_on(context, "a trainer");
+    trainer->arena = wt_arena_start(context, "a trainer");
     own = &trainer->setting;
     WT_INIT(wt_train_spec, own);
     WT_TRY(wt_sized_read(context, "wt_train_spec", setting, own, sizeof *own));
@@ -200,7 +200,7 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_st
     size_t done_steps = 0;
     wt_status status = WT_OK;
     while (!trainer->ended) {
-        WT_TRY(wt_check_cancelled(context));
+        WT_TRY(wt_context_check_cancelled(context));
         if (validation_due(trainer)) {
             WT_TRY(wt_train_validate(context, trainer));
             conclude(trainer);

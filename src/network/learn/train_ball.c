@@ -150,7 +150,7 @@ static wt_status cycle(wt_context *context, const wt_train_group *group,
 static wt_status project_all(wt_context *context, const wt_train_group *group,
                              const wt_train_matrix *matrix, double *a) {
     size_t count = matrix->rows * matrix->columns;
-    wt_arena arena = wt_arena_on(context, "a projection");
+    wt_arena arena = wt_arena_start(context, "a projection");
     double *taken = WT_TAKE_ZERO(&arena, double, group->count, count);
     double *last = WT_TAKE(&arena, double, count), norm;
     wt_status status;

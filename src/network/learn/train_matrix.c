@@ -101,7 +101,7 @@ static void load_factor(const float *from, const wt_train_matrix *matrix, double
 static wt_status load_product(wt_context *context, const wt_trainer *trainer,
                               const wt_train_matrix *matrix, double *out) {
     size_t d = matrix->rows, width = matrix->width;
-    wt_arena arena = wt_arena_on(context, "the factors of a head");
+    wt_arena arena = wt_arena_start(context, "the factors of a head");
     double *query = WT_TAKE(&arena, double, d, width), *key = WT_TAKE(&arena, double, d, width);
     wt_status status;
     WT_TRY(arena.status);
@@ -127,7 +127,7 @@ wt_status wt_train_matrix_load(wt_context *context, const wt_trainer *trainer,
 static wt_status store_product(wt_context *context, wt_trainer *trainer,
                                const wt_train_matrix *matrix, const double *values) {
     size_t d = matrix->rows, width = matrix->width, rank;
-    wt_arena arena = wt_arena_on(context, "the factors of a head");
+    wt_arena arena = wt_arena_start(context, "the factors of a head");
     double *key = WT_TAKE(&arena, double, d, width), *query = WT_TAKE(&arena, double, width, d);
     wt_status status;
     WT_TRY(arena.status);

@@ -12,7 +12,7 @@ enum { READ_ROWS = 256 }; /* rows the network reads at a time */
 wt_status wt_construction_room(wt_context *context, wt_construction **out) {
     wt_status status = WT_NEW_ZERO(context, out, 1, "a construction");
     if (status == WT_OK)
-        (*out)->arena = wt_arena_on(context, "a construction");
+        (*out)->arena = wt_arena_start(context, "a construction");
     return status;
 }
 
@@ -84,7 +84,7 @@ static void add_relu(size_t rows, size_t columns, const double *bias, double *va
 wt_status wt_construction_read(wt_context *context, const wt_construction *construction,
                                size_t rows, const double *y, double *out) {
     size_t heads = construction->heads, first = construction->width1, second = construction->width2;
-    wt_arena arena = wt_arena_on(context, "hidden layers");
+    wt_arena arena = wt_arena_start(context, "hidden layers");
     double *one = WT_TAKE(&arena, double, READ_ROWS, first);
     double *two = WT_TAKE(&arena, double, READ_ROWS, second);
     wt_status status;
@@ -120,7 +120,7 @@ static void attend(const wt_token_table *table, const uint8_t *bit, double *out)
 
 wt_status wt_construction_run(wt_context *context, const wt_construction *construction,
                               const wt_bits *bits, double *head, double *out) {
-    wt_arena arena = wt_arena_on(context, "answers of the heads");
+    wt_arena arena = wt_arena_start(context, "answers of the heads");
     wt_token_table table;
     size_t heads = construction->heads;
     wt_status status;

@@ -70,7 +70,7 @@ static size_t list_tensors(const wt_construction *of, const double *position,
 
 wt_status wt_construction_save(wt_context *context, const wt_construction *construction,
                                const char *path) {
-    wt_arena arena = wt_arena_on(context, "the file of a construction");
+    wt_arena arena = wt_arena_start(context, "the file of a construction");
     char *function = WT_TAKE(&arena, char, FUNCTION_BYTES);
     const double *position =
         construction->position == NULL ? spread(&arena, construction) : construction->position;
@@ -151,7 +151,7 @@ static wt_status read_array(wt_arena *arena, const wt_file *file, const char *na
     *out = WT_TAKE(arena, double, array->count);
     WT_PASS(arena->status);
     WT_PASS(wt_file_read(context, file, array, *out));
-    if (wt_check_finite(context, name, *out, rank, shape) != WT_OK)
+    if (wt_values_check_finite(context, name, *out, rank, shape) != WT_OK)
         return wt_fail(context, WT_DATA, "%s: %s", wt_file_path(file), wt_context_message(context));
     return WT_OK;
 }

@@ -28,7 +28,7 @@ static wt_status open_work(wt_context *context, wt_network *network,
     if (status != WT_OK)
         return status;
     wt_network_pass *pass = (void *)work;
-    pass->arena = wt_arena_on(context, blocks->what);
+    pass->arena = wt_arena_start(context, blocks->what);
     pass->network = network;
     WT_TAKE_FLOATS(&pass->arena, blocks->samples, 2, &pass->logits);
     blocks->open(work);

@@ -126,7 +126,7 @@ wt_status wt_norms_product(wt_context *context, size_t dim, size_t rank, const d
                            size_t q_stride, const double *k, size_t k_stride, double scale,
                            wt_head_norms *out) {
     size_t least = dim < rank ? dim : rank;
-    wt_arena arena = wt_arena_on(context, "norms of a product");
+    wt_arena arena = wt_arena_start(context, "norms of a product");
     double *gram = WT_TAKE(&arena, double, rank, rank);
     double *product = WT_TAKE(&arena, double, dim, rank);
     double *u = WT_TAKE(&arena, double, dim, least), *s = WT_TAKE(&arena, double, least);

@@ -37,7 +37,7 @@ static wt_status read_stack(reader *of, const char *name, stack *out) {
     out->values = WT_TAKE(&of->arena, double, array->count);
     WT_PASS(of->arena.status);
     WT_PASS(wt_file_read(of->context, of->file, array, out->values));
-    if (wt_check_finite(of->context, name, out->values, array->rank, array->shape) != WT_OK)
+    if (wt_values_check_finite(of->context, name, out->values, array->rank, array->shape) != WT_OK)
         return wt_fail(of->context, WT_DATA, "%s: %s", wt_file_path(of->file),
                        wt_context_message(of->context));
     return WT_OK;
@@ -64,7 +64,7 @@ static const double *matrix_at(const stack *of, size_t index) {
 static wt_status load(wt_context *context, const char *path, const char *kind, const char *what,
                       wt_status (*measure)(reader *of, size_t heads, wt_model_norms **out),
                       size_t heads, wt_model_norms **out) {
-    reader of = {.context = context, .arena = wt_arena_on(context, what), .what = what};
+    reader of = {.context = context, .arena = wt_arena_start(context, what), .what = what};
     wt_model_norms *norms = NULL;
     wt_status status;
     *out = NULL;

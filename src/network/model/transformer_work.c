@@ -60,7 +60,7 @@ wt_status wt_transformer_work_open(wt_context *context, wt_network *network,
     work->loops = wt_loops_best()->transformer;
     work->blas = &backend->real32;
     set_shape(work);
-    work->arena = wt_arena_on(context, "tables of a transformer");
+    work->arena = wt_arena_start(context, "tables of a transformer");
     take_step(work);
     WT_TRY(work->arena.status);
     for (size_t i = 0; i < work->shape.dim; i++)
@@ -168,7 +168,7 @@ static wt_status open_worker(wt_context *context, const wt_transformer_work *wor
                              wt_worker *worker) {
     wt_arena *arena = &worker->arena;
     size_t rows = work->shape.rows, stride = work->shape.stride, lanes = work->shape.lanes;
-    *arena = wt_arena_on(context, "a worker of a transformer");
+    *arena = wt_arena_start(context, "a worker of a transformer");
     take_tail(work, arena, &worker->tail);
     for (size_t i = 0; i < WT_SLOTS; i++)
         take_slot(work, arena, &worker->slots[i]);

@@ -307,7 +307,7 @@ wt_status wt_construction_spec_check(wt_context *context, const wt_construction_
 
 wt_status wt_construction_new(wt_context *context, const wt_construction_spec *spec,
                               wt_construction **out) {
-    wt_arena scratch = wt_arena_on(context, "anchors");
+    wt_arena scratch = wt_arena_start(context, "anchors");
     wt_construction_spec full;
     builder of;
     wt_status status;

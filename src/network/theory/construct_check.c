@@ -156,7 +156,7 @@ static void sum_up(const checker *of, size_t draws, wt_construction_report *out)
 
 wt_status wt_construction_check(wt_context *context, const wt_construction *construction,
                                 size_t draws, uint64_t seed, wt_construction_report *out) {
-    wt_arena arena = wt_arena_on(context, "answers of the heads");
+    wt_arena arena = wt_arena_start(context, "answers of the heads");
     size_t heads = construction->heads, patterns = (size_t)1 << construction->function->bits;
     wt_construction_report full = {.promise = construction->gap / 4};
     checker of = {.construction = construction,

@@ -144,7 +144,7 @@ static double search(searcher *of, weigher by) {
 
 wt_status wt_construction_find_least(wt_context *context, const wt_construction *construction,
                                      wt_construction_least *out) {
-    wt_arena arena = wt_arena_on(context, "tokens");
+    wt_arena arena = wt_arena_start(context, "tokens");
     size_t dim = construction->dim, tokens = construction->length + 1;
     double *score = WT_TAKE(&arena, double, 2, tokens), *value = WT_TAKE(&arena, double, 2, tokens);
     searcher of = {.construction = construction,
