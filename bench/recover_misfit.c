@@ -59,8 +59,8 @@ static void one(wt_context *context, const job *work, size_t index) {
         if (strcmp(work->mode, "power") == 0)
             noise = mixed_noises[turn % 3];
     }
-    wt_layer *teacher, *layer;
-    wt_sequences *data;
+    wt_layer *teacher = NULL, *layer = NULL;
+    wt_sequences *data = NULL;
     wt_recover_options options;
     WT_INIT(wt_recover_options, &options);
     wt_recover_report report = WT_SIZED(wt_recover_report);
