@@ -129,7 +129,9 @@ const cli_command cli_curve = {
         "the same set.\n\n"
         "With DATA.npz the curve is of your own data, a part of it held out. Grids over --heads, "
         "--dim, --keys and --bias run every combination; with a single n the picture is drawn "
-        "against the size that varies.",
+        "against the size that varies.\n\n"
+        "A run with -o that is interrupted, or killed, goes on when the same command is given "
+        "again, from OUTPUT.part beside the table, which goes when the table is complete.",
     .examples = "wattle curve --model rfa,brfa,rfmlp --n 16:4096:x2 --lambda loo -o curve.csv "
                 "--plot curve.svg\n"
                 "wattle curve --target mean-power:2 --heads 10:1000:x10 --n 512 --plot -\n"

@@ -237,7 +237,9 @@ const cli_command cli_search = {
         "only one, and right.\n\n"
         "A trial redraws positions and inputs by the seed; samples of a smaller m are the first of "
         "a larger one. With --method elimination a parity of unknown size is found by elimination "
-        "over GF(2), which takes about T samples.\n\n"
+        "over GF(2), which takes about T samples. A run with -o that is interrupted goes on when "
+        "the "
+        "same command is given again.\n\n"
         "With DATA.npz (bits (n,T), labels (n)) the answers themselves are shown; exit code 1 "
         "when there is none. Positions count from 0.",
     .examples = "wattle search --task and:3 --length 100,300,1100 --samples 10:60:5\n"

@@ -55,7 +55,8 @@ typedef struct wt_curve_options {
     const double *path;  /* (path_count) lambdas tried by loo, gcv and oracle */
     size_t path_count;
     const char *output; /* CSV file of all points (docs/formats.md), also of a run that was
-                           interrupted; NULL = none */
+                           interrupted, which leaves what is needed to go on beside it, in
+                           OUTPUT.part; NULL = none */
     uint64_t seed;
 } wt_curve_options;
 
@@ -67,7 +68,7 @@ typedef struct wt_curves wt_curves;
 
 /* Cells, which are repetitions of a model, run one after the other. When the context is cancelled
  * the one that was begun is finished, unless it is cancelled twice; *out is then NULL and the
- * finished ones are in the output. */
+ * finished ones are in the output. The same call goes on from them, also after a kill. */
 WT_API wt_status wt_curves_run(wt_context *context, const wt_curve_options *options,
                                wt_curves **out);
 WT_API void wt_curves_free(wt_curves *curves);

@@ -35,7 +35,8 @@ typedef struct wt_search_options {
     size_t trials;      /* at each length */
     double rate;        /* of success that counts, above 0 and at most 1 */
     const char *output; /* CSV file of all trials (docs/formats.md), also of a run that was
-                           interrupted; NULL = none */
+                           interrupted, which leaves what is needed to go on beside it, in
+                           OUTPUT.part; NULL = none */
     uint64_t seed;
 } wt_search_options;
 
@@ -45,7 +46,8 @@ WT_API void wt_search_options_init(wt_search_options *options, size_t size);
 typedef struct wt_search_trials wt_search_trials;
 
 /* Trials run side by side, one per thread. When the context is cancelled those begun are finished,
- * unless it is cancelled twice; *out is then NULL and the finished ones are in the output. */
+ * unless it is cancelled twice; *out is then NULL and the finished ones are in the output. The
+ * same call goes on from them, also after a kill. */
 WT_API wt_status wt_search_trials_run(wt_context *context, const wt_search_options *options,
                                       wt_search_trials **out);
 WT_API void wt_search_trials_free(wt_search_trials *table);

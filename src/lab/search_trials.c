@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "io/output.h"
 #include "lab/engine.h"
+#include "lab/kept.h"
 #include "lab/search_cell.h"
 
 struct wt_search_trials {
@@ -34,6 +35,7 @@ typedef struct {
     const wt_search_options *options;
     wt_search_trials *table;
     wt_engine engine;
+    wt_kept kept;
 } job;
 
 static wt_search_setting setting_of(const wt_search_options *options, size_t length) {
@@ -72,16 +74,67 @@ static double cost_of(const wt_search_options *options, size_t length) {
     return (double)options->lengths[length] * (double)options->lengths[length];
 }
 
+enum { NUMBERS = 5 }; /* of a point */
+
+static void give_points(void *user, size_t unit, double *values) {
+    const wt_search_trials *table = ((const job *)user)->table;
+    for (size_t i = 0; i < table->sizes; i++, values += NUMBERS) {
+        const wt_search_point *point = &table->points[unit * table->sizes + i];
+        const double row[NUMBERS] = {(double)point->samples, point->unique, point->success,
+                                     (double)point->errors, (double)point->looked};
+        memcpy(values, row, sizeof row);
+    }
+}
+
+static void take_points(void *user, size_t unit, double *values) {
+    const wt_search_trials *table = ((const job *)user)->table;
+    for (size_t i = 0; i < table->sizes; i++, values += NUMBERS)
+        table->points[unit * table->sizes + i] = (wt_search_point){.samples = (size_t)values[0],
+                                                                   .unique = values[1] != 0,
+                                                                   .success = values[2] != 0,
+                                                                   .errors = (size_t)values[3],
+                                                                   .looked = (uint64_t)values[4]};
+}
+
+/* What is there already is not to be done. */
+static wt_status open_kept(wt_context *context, job *work) {
+    const wt_search_options *options = work->options;
+    const wt_search_trials *table = work->table;
+    wt_script setting = {.context = context};
+    wt_script_add(&setting, "search %llu %s %d %.17g %.17g %zu", (unsigned long long)options->seed,
+                  options->task, options->elimination, options->probability, options->noise,
+                  table->trials);
+    for (size_t i = 0; i < table->lengths; i++)
+        wt_script_add(&setting, " T%zu", options->lengths[i]);
+    for (size_t i = 0; i < table->sizes; i++)
+        wt_script_add(&setting, " m%zu", options->samples[i]);
+    work->kept = (wt_kept){.context = context,
+                           .give = give_points,
+                           .take = take_points,
+                           .user = work,
+                           .units = table->lengths * table->trials,
+                           .width = NUMBERS * table->sizes};
+    wt_status status = wt_kept_open(&work->kept, options->output, &setting);
+    work->engine.total = (double)(work->kept.units - work->kept.count);
+    for (size_t i = 0; i < work->kept.units; i++)
+        if (!wt_kept_has(&work->kept, i))
+            work->engine.cost += cost_of(options, i / table->trials);
+    wt_script_free(&setting);
+    return status;
+}
+
 typedef struct {
-    wt_search_point *to;
+    job *work;
+    size_t unit;
     const wt_search_point *points;
-    size_t count;
 } outcome;
 
 static wt_status keep(void *user) {
     const outcome *found = user;
-    memcpy(found->to, found->points, found->count * sizeof *found->to);
-    return WT_OK;
+    const wt_search_trials *table = found->work->table;
+    memcpy(&table->points[found->unit * table->sizes], found->points,
+           table->sizes * sizeof *found->points);
+    return wt_kept_add(&found->work->kept, found->unit);
 }
 
 static wt_status run_trial(void *user, wt_context *context, size_t unit) {
@@ -90,10 +143,12 @@ static wt_status run_trial(void *user, wt_context *context, size_t unit) {
     wt_search_setting setting = setting_of(work->options, length);
     wt_search_point *points = NULL;
     wt_status status;
+    if (wt_kept_has(&work->kept, unit))
+        return WT_OK;
     setting.trial = unit % work->table->trials;
     WT_TRY(WT_NEW(context, &points, setting.size_count, "points"));
     WT_TRY(wt_search_cell(context, &setting, points));
-    outcome found = {point_at(work->table, length, setting.trial, 0), points, setting.size_count};
+    outcome found = {work, unit, points};
     WT_TRY(wt_engine_keep(&work->engine, keep, &found, 1, cost_of(work->options, length)));
 done:
     wt_release(points);
@@ -101,12 +156,12 @@ done:
 }
 
 static wt_status save(void *user) {
-    const job *work = user;
+    job *work = user;
     const wt_search_options *options = work->options;
     const wt_search_trials *table = work->table;
     wt_output *out = NULL;
     wt_status status = WT_OK;
-    if (options->output == NULL || work->engine.done == 0)
+    if (work->kept.path == NULL || work->kept.count == 0)
         return status;
     WT_TRY(wt_output_open(work->engine.context, options->output, &out));
     wt_output_print(out,
@@ -123,6 +178,8 @@ static wt_status save(void *user) {
                             (unsigned long long)point->looked);
     }
     WT_TRY(wt_output_commit(out));
+    if (work->kept.count < work->kept.units)
+        WT_TRY(wt_kept_save(&work->kept));
 done:
     wt_output_free(out);
     return status;
@@ -175,21 +232,23 @@ wt_status wt_search_trials_run(wt_context *context, const wt_search_options *giv
     WT_TRY(wt_output_check(context, options.output));
     WT_TRY(make_table(context, &options, &table));
     work.table = table;
-    work.engine.total = (double)(table->lengths * table->trials);
-    for (size_t l = 0; l < table->lengths; l++)
-        work.engine.cost += cost_of(&options, l) * (double)table->trials;
+    WT_TRY(open_kept(context, &work));
     WT_TRY(wt_engine_open(&work.engine));
     status = wt_engine_run(&work.engine, table->lengths * table->trials, run_trial, &work);
     if (status == WT_OK || status == WT_INTERRUPTED)
         status = wt_engine_finish(&work.engine, status, save, &work);
-    if (status == WT_INTERRUPTED && options.output != NULL && work.engine.done > 0)
+    if (status == WT_INTERRUPTED && work.kept.count > 0)
         status = wt_fail(context, WT_INTERRUPTED,
-                         "interrupted; the trials that were finished are in %s", options.output);
+                         "interrupted; the %zu trials that were finished are in %s, and the same "
+                         "command goes on from them",
+                         work.kept.count, options.output);
     WT_TRY(status);
     sum_up(&options, table);
+    wt_kept_drop(&work.kept);
     *out = table;
     table = NULL;
 done:
+    wt_kept_close(&work.kept);
     wt_engine_close(&work.engine);
     wt_search_trials_free(table);
     return status;

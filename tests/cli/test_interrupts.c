@@ -66,10 +66,57 @@ static void searches_keep_their_trials(void **state) {
     assert_true(lines > 1 && (lines - 1) % 4 == 0);
 }
 
+/* Stopped again and again, and gone on with: the table is that of a run in one go. */
+static void tables_go_on(void **state) {
+    static const char *const lines[] = {
+        "search --task and:3 --length 40 --samples 10:40:10 --trials 2000 -q -o {tmp}/%s.csv",
+        "curve --model rfa,rfa-inf --heads 30 --target mean-power:2,corr-power:3 --n 16,250 --reps "
+        "12 --dim 8 --keys 8 --lambda loo -q -o {tmp}/%s.csv",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char stopped[512], whole[512], part[1024];
+        struct stat about;
+        size_t stops = 0;
+        int code = 75;
+        snprintf(stopped, sizeof stopped, lines[i], "stopped");
+        snprintf(whole, sizeof whole, lines[i], "whole");
+        snprintf(part, sizeof part, "%s", run_line("{tmp}/stopped.csv.part"));
+        for (double pause = 0.02; code == 75; pause *= 1.3) {
+            pid_t child = run_start(run_line(stopped), -1);
+            run_pause(pause);
+            int status = run_end(child, SIGINT);
+            code = WIFEXITED(status) ? WEXITSTATUS(status) : 75; /* else not yet listening */
+            stops += code == 75 && stat(part, &about) == 0;
+        }
+        assert_int_equal(code, 0);
+        assert_true(stops > 0);
+        assert_int_not_equal(stat(part, &about), 0);
+        assert_int_equal(run(run_line(whole))->code, 0);
+        assert_int_equal(system(run_line("cmp {tmp}/whole.csv {tmp}/stopped.csv")), 0);
+    }
+}
+
+/* What is kept for another setting, or is no file of ours, does not spoil a run. */
+static void other_parts_are_told(void **state) {
+    static const char line[] = "curve --model rfa --heads 4 --target mean-power:2 --n 8 --reps 2 "
+                               "--dim 2 --keys 2 -o {tmp}/other.csv";
+    (void)state;
+    FILE *file = fopen(run_line("{tmp}/other.csv.part"), "w");
+    assert_non_null(file);
+    fputs("no tensors", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(run(run_line(line))->code, 65);
+    assert_int_equal(unlink(run_line("{tmp}/other.csv.part")), 0);
+    assert_int_equal(run(run_line(line))->code, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_one_leaves_the_cells_in_hand),
         cmocka_unit_test(searches_keep_their_trials),
+        cmocka_unit_test(tables_go_on),
+        cmocka_unit_test(other_parts_are_told),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }

@@ -94,6 +94,13 @@ static void temporary(char path[64]) {
     assert_true(file >= 0 && close(file) == 0);
 }
 
+/* Removes what lies beside an interrupted table. */
+static int remove_part(const char *path) {
+    char part[80];
+    snprintf(part, sizeof part, "%s.part", path);
+    return unlink(part);
+}
+
 static void interrupted_tables_keep_what_is_finished(void **state) {
     wt_context *context = *state;
     wt_curve_options options = small();
@@ -111,14 +118,43 @@ static void interrupted_tables_keep_what_is_finished(void **state) {
                 "the 1 cells that were finished are in");
     assert_null(curves);
     assert_int_equal(lines_of(path), 1 + 2 * 2); /* both targets at both n */
+    assert_int_equal(remove_part(path), 0);
     wt_context_resume(context);
     context->progress_shown = 0;
     CHECK_FAILS(context, wt_search_trials_run(context, &search, &table), WT_INTERRUPTED,
-                "the trials that were finished are in");
+                "the 1 trials that were finished are in");
     assert_null(table);
     assert_int_equal(lines_of(path), 1 + 11); /* every m of the first trial */
     wt_context_resume(context);
     wt_context_set_progress(context, NULL, NULL);
+    assert_int_equal(remove_part(path), 0);
+}
+
+/* The second call computes what is missing, and gives what one call would have given. */
+static void interrupted_curves_go_on(void **state) {
+    wt_context *context = *state;
+    wt_curve_options options = small();
+    wt_curves *whole, *curves;
+    char path[64];
+    CHECK_OK(context, wt_curves_run(context, &options, &whole));
+    temporary(path);
+    options.output = path;
+    wt_context_set_progress(context, cancel, context);
+    context->progress_shown = 0;
+    CHECK_FAILS(context, wt_curves_run(context, &options, &curves), WT_INTERRUPTED, "goes on");
+    wt_context_resume(context);
+    wt_context_set_progress(context, NULL, NULL);
+    CHECK_OK(context, wt_curves_run(context, &options, &curves));
+    for (size_t i = 0; i < wt_curves_count(whole); i++)
+        for (size_t p = 0; p < wt_curves_reps(whole) * wt_curves_size_count(whole); p++) {
+            size_t rep = p / wt_curves_size_count(whole), size = p % wt_curves_size_count(whole);
+            assert_true(wt_curves_point_at(whole, i, rep, size)->test_error ==
+                        wt_curves_point_at(curves, i, rep, size)->test_error);
+        }
+    assert_int_not_equal(remove_part(path), 0); /* it is gone */
+    unlink(path);
+    wt_curves_free(whole);
+    wt_curves_free(curves);
 }
 
 static void searches_find_enough_samples(void **state) {
@@ -177,6 +213,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_their_cells),
         cmocka_unit_test(interrupted_tables_keep_what_is_finished),
+        cmocka_unit_test(interrupted_curves_go_on),
         cmocka_unit_test(searches_find_enough_samples),
         cmocka_unit_test(bad_options_are_refused),
     };
