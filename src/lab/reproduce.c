@@ -250,7 +250,7 @@ static bool is_among(const char *lines, const char *word) {
         if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
             return true;
         at = strchr(at, ',');
-        at += at != NULL;
+        at = at == NULL ? NULL : at + 1;
     }
     return lines == NULL;
 }

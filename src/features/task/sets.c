@@ -8,12 +8,12 @@ wt_status wt_sets_open(wt_context *context, size_t samples, size_t keys, size_t 
                        bool masked, wt_sets *out) {
     *out = (wt_sets){.samples = samples, .keys = keys, .dim = dim, .outputs = outputs};
     wt_status status;
-    WT_TRY(WT_NEW2(context, &out->query, samples, dim, "query tokens"));
+    if (outputs > 0) /* what is often largest comes first: a size beyond all memory is told early */
+        WT_TRY(WT_NEW2(context, &out->y, samples, outputs, "labels"));
     WT_TRY(WT_NEW3(context, &out->key, samples, keys, dim, "key tokens"));
+    WT_TRY(WT_NEW2(context, &out->query, samples, dim, "query tokens"));
     if (masked)
         WT_TRY(WT_NEW2(context, &out->mask, samples, keys, "mask"));
-    if (outputs > 0)
-        WT_TRY(WT_NEW2(context, &out->y, samples, outputs, "labels"));
 done:
     if (status != WT_OK)
         wt_sets_close(out);
