@@ -245,8 +245,9 @@ wt_value wt_field_usual(const wt_field *field) {
         return value;
     if (field->kind == WT_FIELD_KIND_FLAG)
         return (wt_value){.number = strcmp(field->fallback, "yes") == 0};
-    return wt_real_parse(field->fallback, &value.number) ? (wt_value){.number = value.number}
-                                                         : value;
+    if (wt_real_parse(field->fallback, &value.number))
+        value.text = NULL;
+    return value;
 }
 
 void wt_fields_init(const wt_field *fields, size_t count, void *object) {
