@@ -1,16 +1,10 @@
-/* Learning curves over models, targets and sizes. */
+/* Learning curves: which cells there are. */
 #include <math.h>
 #include <string.h>
 
 #include "base/sized.h"
 #include "features/task/sets.h"
-#include "io/output.h"
-#include "lab/curve_cell.h"
 #include "lab/curves.h"
-#include "lab/engine.h"
-#include "lab/experiment.h"
-#include "lab/kept.h"
-#include "lab/sha256.h"
 
 void wt_curve_options_init(wt_curve_options *options, size_t size) {
     static const size_t sixteen = 16, heads = 1000, sizes[] = {16, 32, 64, 128, 256, 512, 1024};
@@ -39,26 +33,6 @@ void wt_curve_options_init(wt_curve_options *options, size_t size) {
     options->size = size;
     wt_sized_write(options, &full, sizeof full);
 }
-
-/* ---- what is to be run ------------------------------------------------------------------------
- */
-
-typedef struct {
-    wt_model_spec model;
-    size_t dim, keys;
-} variant;
-
-typedef struct {
-    wt_curves *curves;
-    const wt_curve_options *options;
-    wt_curve_setting base; /* what all cells share */
-    wt_ridge_options ridge;
-    variant *variants;
-    double *costs; /* of a cell of each */
-    size_t variant_count;
-    wt_engine engine;
-    wt_kept kept;
-} job;
 
 static const char *keep_text(wt_arena *arena, const char *text) {
     char *copy = WT_TAKE(arena, char, strlen(text) + 1);
@@ -121,7 +95,8 @@ typedef struct {
     size_t heads, biases, activations;
 } extent;
 
-static wt_status extent_of(wt_context *context, const job *work, const char *word, extent *out) {
+static wt_status extent_of(wt_context *context, const wt_curves_job *work, const char *word,
+                           extent *out) {
     wt_model_kind kind;
     wt_status status = wt_model_kind_parse(context, word, &kind);
     if (status != WT_OK)
@@ -137,19 +112,19 @@ static wt_status extent_of(wt_context *context, const job *work, const char *wor
 }
 
 /* One combination at one (dim, keys), and its line for each target. */
-static wt_status add_variant(wt_context *context, job *work, const extent *many, size_t i,
+static wt_status add_variant(wt_context *context, wt_curves_job *work, const extent *many, size_t i,
                              size_t dim, size_t keys) {
     wt_curves *curves = work->curves;
     const char *activation = curves->activations.words[i % many->activations];
-    variant *next = &work->variants[work->variant_count++];
-    *next =
-        (variant){.model = {.size = sizeof(wt_model_spec),
-                            .kind = many->kind,
-                            .width = work->options->width,
-                            .bias = work->options->biases[i / many->activations % many->biases],
-                            .heads = work->options->heads[i / many->activations / many->biases]},
-                  .dim = dim,
-                  .keys = keys};
+    wt_curve_variant *next = &work->variants[work->variant_count++];
+    *next = (wt_curve_variant){
+        .model = {.size = sizeof(wt_model_spec),
+                  .kind = many->kind,
+                  .width = work->options->width,
+                  .bias = work->options->biases[i / many->activations % many->biases],
+                  .heads = work->options->heads[i / many->activations / many->biases]},
+        .dim = dim,
+        .keys = keys};
     wt_status status = wt_activation_parse(context, activation, &next->model.activation);
     if (curves->activations.count > 1 && many->activations == 1)
         next->model.activation = WT_ACTIVATION_RELU;
@@ -165,7 +140,7 @@ static wt_status add_variant(wt_context *context, job *work, const extent *many,
     return status;
 }
 
-static wt_status list_variants(wt_context *context, job *work) {
+static wt_status list_variants(wt_context *context, wt_curves_job *work) {
     const wt_curve_options *options = work->options;
     wt_curves *curves = work->curves;
     bool drawn = options->data == NULL;
@@ -178,7 +153,7 @@ static wt_status list_variants(wt_context *context, job *work) {
         WT_PASS(extent_of(context, work, curves->models.words[m], &many));
         variants += many.heads * many.biases * many.activations;
     }
-    work->variants = WT_TAKE(&curves->arena, variant, grid, variants);
+    work->variants = WT_TAKE(&curves->arena, wt_curve_variant, grid, variants);
     work->costs = WT_TAKE(&curves->arena, double, grid, variants);
     curves->lines = WT_TAKE(&curves->arena, wt_curve_line, grid, variants, curves->targets.count);
     WT_PASS(curves->arena.status);
@@ -194,9 +169,8 @@ static wt_status list_variants(wt_context *context, job *work) {
     return WT_OK;
 }
 
-/* The cell of a unit; its points go to those of the lines. */
-static wt_curve_setting setting_of(const job *work, size_t unit) {
-    const variant *one = &work->variants[unit / work->curves->reps];
+wt_curve_setting wt_curves_setting(const wt_curves_job *work, size_t unit) {
+    const wt_curve_variant *one = &work->variants[unit / work->curves->reps];
     wt_curve_setting setting = work->base;
     setting.ridge = &work->ridge;
     setting.model = one->model;
@@ -206,12 +180,15 @@ static wt_curve_setting setting_of(const job *work, size_t unit) {
     return setting;
 }
 
-static wt_status prepare(wt_context *context, job *work) {
+wt_status wt_curves_prepare(wt_context *context, wt_curves_job *work) {
     const wt_curve_options *options = work->options;
     wt_curves *curves = work->curves;
     wt_arena *arena = &curves->arena;
     size_t *sizes = WT_TAKE(arena, size_t, options->size_count);
     wt_cost cost;
+    WT_PASS(check_options(context, options));
+    if (options->data != NULL)
+        WT_PASS(check_data(context, options));
     WT_PASS(arena->status);
     memcpy(sizes, options->sizes, options->size_count * sizeof *sizes);
     WT_PASS(split_words(arena, options->models, &curves->models));
@@ -241,182 +218,10 @@ static wt_status prepare(wt_context *context, job *work) {
     curves->summaries = WT_TAKE(arena, wt_curve_summary, curves->count, curves->size_count);
     WT_PASS(arena->status);
     for (size_t i = 0; i < work->variant_count; i++) {
-        wt_curve_setting setting = setting_of(work, i * curves->reps);
+        wt_curve_setting setting = wt_curves_setting(work, i * curves->reps);
         WT_PASS(wt_curve_cost(context, &setting, &cost));
         work->costs[i] = cost.flops;
         work->engine.cost += cost.flops * (double)curves->reps;
     }
     return WT_OK;
-}
-
-/* ---- running ----------------------------------------------------------------------------------
- */
-
-enum { NUMBERS = 6 }; /* of a point */
-
-static wt_curve_point *point_of(const job *work, size_t unit, size_t i) {
-    const wt_curves *curves = work->curves;
-    size_t line = unit / curves->reps * curves->targets.count + i / curves->size_count;
-    return wt_curves_at(curves, line, unit % curves->reps, i % curves->size_count);
-}
-
-static void give_points(void *user, size_t unit, double *values) {
-    const job *work = user;
-    for (size_t i = 0; i < work->kept.width / NUMBERS; i++, values += NUMBERS) {
-        const wt_curve_point *point = point_of(work, unit, i);
-        const double row[NUMBERS] = {(double)point->n,   point->lambda,    point->test_error,
-                                     point->train_error, point->loo_error, point->lambda_at_end};
-        memcpy(values, row, sizeof row);
-    }
-}
-
-static void take_points(void *user, size_t unit, double *values) {
-    const job *work = user;
-    for (size_t i = 0; i < work->kept.width / NUMBERS; i++, values += NUMBERS)
-        *point_of(work, unit, i) = (wt_curve_point){.n = (size_t)values[0],
-                                                    .lambda = values[1],
-                                                    .test_error = values[2],
-                                                    .train_error = values[3],
-                                                    .loo_error = values[4],
-                                                    .lambda_at_end = values[5] != 0};
-}
-
-static void add_numbers(wt_script *out, const double *values, size_t count) {
-    char hash[WT_HASH_TEXT];
-    wt_script_add(out, " %s", wt_sha256(values, count * sizeof *values, hash));
-}
-
-/* All that the points of a cell depend on. */
-static void describe(const job *work, wt_script *out) {
-    const wt_curve_options *options = work->options;
-    const wt_curve_setting *base = &work->base;
-    const wt_ridge_options *ridge = &work->ridge;
-    const wt_sets *data = options->data;
-    char hash[WT_HASH_TEXT];
-    wt_script_add(out, "curve %lld %llu %zu", (long long)wt_experiment_curve.result_version,
-                  (unsigned long long)options->seed, work->curves->reps);
-    for (size_t i = 0; i < work->variant_count; i++) {
-        const variant *one = &work->variants[i];
-        wt_script_add(out, "\n%d %d %zu %zu %.17g %zu %zu", (int)one->model.kind,
-                      (int)one->model.activation, one->model.width, one->model.heads,
-                      one->model.bias, one->dim, one->keys);
-    }
-    for (size_t i = 0; i < base->targets; i++)
-        wt_script_add(out, "\n%s", base->target[i]);
-    wt_script_add(out, "\n%d %.17g %.17g %.17g %zu %d %.17g", (int)base->problem.law,
-                  base->problem.token_scale, base->problem.noise, base->holdout, base->test_samples,
-                  (int)ridge->rule, ridge->lambda);
-    for (size_t i = 0; i < base->size_count; i++)
-        wt_script_add(out, " %zu", base->sizes[i]);
-    add_numbers(out, ridge->path, ridge->path_count);
-    if (data == NULL)
-        return;
-    wt_script_add(out, "\n%zu %zu %zu %zu", data->samples, data->keys, data->dim, data->outputs);
-    add_numbers(out, data->query, data->samples * data->dim);
-    add_numbers(out, data->key, data->samples * data->keys * data->dim);
-    add_numbers(out, data->y, data->samples * data->outputs);
-    if (data->mask != NULL)
-        wt_script_add(out, " %s", wt_sha256(data->mask, data->samples * data->keys, hash));
-}
-
-/* What is there already is not to be done. */
-static wt_status open_kept(wt_context *context, job *work) {
-    wt_script setting = {.context = context};
-    work->kept = (wt_kept){.context = context,
-                           .give = give_points,
-                           .take = take_points,
-                           .user = work,
-                           .units = work->variant_count * work->curves->reps,
-                           .width = NUMBERS * work->base.targets * work->base.size_count};
-    describe(work, &setting);
-    wt_status status = wt_kept_open(&work->kept, work->options->output, &setting);
-    work->engine.total = (double)(work->kept.units - work->kept.count);
-    for (size_t i = 0; i < work->kept.units; i++)
-        work->engine.cost -= wt_kept_has(&work->kept, i) ? work->costs[i / work->curves->reps] : 0;
-    wt_script_free(&setting);
-    return status;
-}
-
-typedef struct {
-    job *work;
-    size_t unit;
-    const wt_curve_point *points; /* (targets, sizes) */
-} outcome;
-
-static wt_status keep(void *user) {
-    const outcome *found = user;
-    size_t count = found->work->base.targets * found->work->base.size_count;
-    for (size_t i = 0; i < count; i++)
-        *point_of(found->work, found->unit, i) = found->points[i];
-    return wt_kept_add(&found->work->kept, found->unit);
-}
-
-static wt_status run_cell(void *user, wt_context *context, size_t unit) {
-    job *work = user;
-    wt_curve_setting setting = setting_of(work, unit);
-    wt_curve_point *points = NULL;
-    wt_status status;
-    if (wt_kept_has(&work->kept, unit))
-        return WT_OK;
-    WT_TRY(WT_NEW2(context, &points, setting.targets, setting.size_count, "points"));
-    WT_TRY(wt_curve_cell(context, &setting, points));
-    outcome found = {work, unit, points};
-    WT_TRY(wt_engine_keep(&work->engine, keep, &found, 1, work->costs[unit / work->curves->reps]));
-done:
-    wt_release(points);
-    return status;
-}
-
-static wt_status save(void *user) {
-    job *work = user;
-    if (work->kept.path == NULL || work->kept.count == 0)
-        return WT_OK;
-    WT_PASS(wt_curves_write(work->engine.context, work->curves, work->options->output));
-    return work->kept.count < work->kept.units ? wt_kept_save(&work->kept) : WT_OK;
-}
-
-static wt_status interrupted(const job *work) {
-    wt_context *context = work->engine.context;
-    if (work->kept.count == 0)
-        return wt_fail(context, WT_INTERRUPTED, "interrupted after %.0f cells", work->engine.done);
-    return wt_fail(context, WT_INTERRUPTED,
-                   "interrupted; the %zu cells that were finished are in %s, and the same command "
-                   "goes on from them",
-                   work->kept.count, work->options->output);
-}
-
-wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_curves **out) {
-    wt_curve_options options;
-    wt_curves *curves = NULL;
-    job work = {.options = &options, .engine = {.context = context, .what = "cells", .workers = 1}};
-    wt_status status;
-    *out = NULL;
-    WT_INIT(wt_curve_options, &options);
-    WT_TRY(wt_sized_read(context, "wt_curve_options", given, &options, sizeof options));
-    WT_TRY(check_options(context, &options));
-    if (options.data != NULL)
-        WT_TRY(check_data(context, &options));
-    WT_TRY(WT_NEW_ZERO(context, &curves, 1, "curves"));
-    curves->arena = wt_arena_start(context, "curves");
-    curves->seed = options.seed;
-    curves->reps = options.reps;
-    curves->size_count = options.size_count;
-    work.curves = curves;
-    WT_TRY(prepare(context, &work));
-    WT_TRY(wt_output_check(context, options.output));
-    WT_TRY(open_kept(context, &work));
-    WT_TRY(wt_engine_open(&work.engine));
-    status = wt_engine_run(&work.engine, work.variant_count * curves->reps, run_cell, &work);
-    if (status == WT_OK || status == WT_INTERRUPTED)
-        status = wt_engine_finish(&work.engine, status, save, &work);
-    WT_TRY(status == WT_INTERRUPTED ? interrupted(&work) : status);
-    WT_TRY(wt_curves_summarise(context, curves));
-    wt_kept_drop(&work.kept);
-    *out = curves;
-    curves = NULL;
-done:
-    wt_kept_close(&work.kept);
-    wt_engine_close(&work.engine);
-    wt_curves_free(curves);
-    return status;
 }

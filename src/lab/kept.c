@@ -29,8 +29,8 @@ static wt_status load(wt_kept *kept) {
     wt_context *context = kept->context;
     wt_file *file = NULL;
     double *rows = NULL;
-    wt_status status = access(kept->path, F_OK) == 0 ? WT_OK : WT_NO_INPUT;
-    if (status == WT_NO_INPUT)
+    wt_status status;
+    if (access(kept->path, F_OK) != 0)
         return WT_OK;
     WT_TRY(wt_file_open(context, kept->path, &file));
     const char *setting = wt_file_metadata(file, "setting");

@@ -141,7 +141,13 @@ static void interrupted_curves_go_on(void **state) {
     options.output = path;
     wt_context_set_progress(context, cancel, context);
     context->progress_shown = 0;
+    options.seed++; /* of another setting: it is replaced */
     CHECK_FAILS(context, wt_curves_run(context, &options, &curves), WT_INTERRUPTED, "goes on");
+    options.seed--;
+    wt_context_resume(context);
+    context->progress_shown = 0;
+    CHECK_FAILS(context, wt_curves_run(context, &options, &curves), WT_INTERRUPTED,
+                "the 1 cells that were finished");
     wt_context_resume(context);
     wt_context_set_progress(context, NULL, NULL);
     CHECK_OK(context, wt_curves_run(context, &options, &curves));
