@@ -133,11 +133,13 @@ void cli_print_values(const char *format, va_list values) __attribute__((format(
 /* Words were lost for want of memory. */
 extern bool cli_print_lost;
 
-/* Prints the object as the command's result on stdout and releases it. NULL (no memory while it
- * was built) becomes WT_MEMORY. */
+/* Prints the object as the command's result on stdout and releases it, with the key "setting" where
+ * options are fields of a table. NULL (no memory while it was built) becomes WT_MEMORY. */
 wt_status cli_emit_json(cli_call *call, json_t *object);
 /* Whether a result is printed already; it then tells of errors itself, as stdout has one value. */
 extern bool cli_json_emitted;
+/* The options of the call but files, and the seed, by name; null = not said. */
+json_t *cli_json_setting(cli_call *call);
 /* A number for JSON: null when it is not finite. */
 json_t *cli_json_real(double value);
 

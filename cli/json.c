@@ -13,6 +13,8 @@ bool cli_json_emitted;
 wt_status cli_emit_json(cli_call *call, json_t *object) {
     if (object == NULL)
         return wt_fail(call->context, WT_MEMORY, "no memory for the JSON result");
+    if (call->command->tables != NULL)
+        json_object_set_new(object, "setting", cli_json_setting(call));
     cli_json_emitted = true;
     int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);

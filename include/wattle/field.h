@@ -78,6 +78,8 @@ WT_API const char *wt_field_print(const wt_field *field, wt_value value, char *o
 
 /* The member of a struct. */
 WT_API wt_value wt_field_get(const wt_field *field, const void *object);
+/* Whether it is the NULL or NaN that stands for `none`, or a text that is not there. */
+WT_API bool wt_field_is_none(const wt_field *field, const void *object);
 WT_API void wt_field_set(const wt_field *field, wt_value value, void *object);
 
 #ifdef __cplusplus

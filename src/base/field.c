@@ -201,6 +201,13 @@ wt_value wt_field_get(const wt_field *field, const void *object) {
     return value;
 }
 
+bool wt_field_is_none(const wt_field *field, const void *object) {
+    const void *member = (const char *)object + field->offset;
+    if (is_text(field))
+        return field->words == NULL && *(const char *const *)member == NULL;
+    return field->kind == WT_FIELD_KIND_REAL && isnan(*(const double *)member);
+}
+
 /* The place of a word that is known to be one of them. */
 static int place_of(const char *const *words, const char *word) {
     int place = 0;

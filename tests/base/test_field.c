@@ -41,6 +41,8 @@ static void fallbacks_are_set(void **state) {
     assert_int_equal(made.count, 3);
     assert_int_equal(made.natural, 0);
     assert_true(isnan(made.real));
+    assert_true(wt_field_is_none(find("real"), &made) && wt_field_is_none(find("text"), &made));
+    assert_false(wt_field_is_none(find("word"), &made) || wt_field_is_none(find("part"), &made));
     assert_true(made.part == 0.1 && made.choice.number == 1e-3 && made.choice.text == NULL);
     assert_true(made.flag);
     CHECK_OK(*state, wt_fields_check(*state, fields, FIELDS, &made));
