@@ -313,7 +313,7 @@ static void add_cell(wt_context *context, wt_results *results, const char *exper
 
 static wt_interval measure(wt_context *context, wt_results *results, const wt_claim_part *part) {
     wt_evidence evidence;
-    must(context, part->measure(context, results, part, &evidence));
+    must(context, wt_part_measure(context, results, part, &evidence));
     wt_results_clear(results);
     return evidence.effect;
 }

@@ -24,23 +24,6 @@ bool wt_seed_explored(int64_t seed) {
     return false;
 }
 
-wt_lines_query wt_part_query(const wt_claim_part *part, const char *x) {
-    return (wt_lines_query){.experiment = part->experiment,
-                            .where = part->where,
-                            .x = x,
-                            .y = part->y,
-                            .apart = part->apart,
-                            .demand = part->demand};
-}
-
-wt_evidence wt_part_evidence(const wt_lines *lines) {
-    return (wt_evidence){.effect = {NAN, NAN, NAN},
-                         .cells = lines->point_count,
-                         .settings = lines->line_count,
-                         .dropped = lines->left_out,
-                         .failed = lines->failed};
-}
-
 wt_claim_part wt_part_rival(const wt_claim_part *part) {
     const wt_rival *rival = &part->rival;
     wt_claim_part out = *part;
@@ -154,14 +137,14 @@ static wt_status measure_part(wt_context *context, const wt_results *results,
     const wt_claim_part *part = wt_claim_part_at(p), rival = wt_part_rival(part);
     wt_evidence *measured = &out->evidence[2 * p], *of_rival = measured + 1;
     WT_PASS(wt_context_check_cancelled(context));
-    WT_PASS(part->measure(context, results, part, measured));
-    WT_PASS(part->measure(context, results, &rival, of_rival));
+    WT_PASS(wt_part_measure(context, results, part, measured));
+    WT_PASS(wt_part_measure(context, results, &rival, of_rival));
     wt_verdict against = wt_part_verdict(&rival, of_rival);
     bool seen = is_explored(results, explored, part) || is_explored(results, explored, &rival);
     out->parts[p] = (wt_finding_part){
         .name = part->name != NULL ? part->name : "",
         .effect = part->effect,
-        .unit = part->unit,
+        .unit = part->measure->unit,
         .boundary = part->boundary,
         .above = part->above,
         .reason = part->reason,

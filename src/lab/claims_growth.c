@@ -62,40 +62,43 @@ static const wt_line *largest_line(const wt_lines *lines) {
     return line;
 }
 
-wt_status wt_effect_growth(wt_context *context, const wt_results *results,
-                           const wt_claim_part *part, wt_evidence *out) {
-    const wt_lines_query query = wt_part_query(part, part->x);
-    wt_arena arena = wt_arena_start(context, "growth");
-    wt_lines lines;
+/* How many draws the points of a line have. */
+static wt_status count_draws(wt_sample *sample, const wt_line *line, size_t *out) {
+    bool *seen = WT_TAKE_ZERO(&sample->arena, bool, sample->draws);
+    WT_PASS(sample->arena.status);
+    for (size_t i = line->first; i < line->first + line->count; i++) {
+        *out += !seen[sample->draw[i]];
+        seen[sample->draw[i]] = true;
+    }
+    return WT_OK;
+}
+
+static wt_status measure_growth(wt_sample *sample, wt_evidence *out) {
+    const wt_lines *lines = &sample->lines;
     size_t count = 0;
-    wt_status status;
-    WT_TRY(wt_lines_find(context, results, &query, &lines));
-    *out = wt_part_evidence(&lines);
     out->searched = true;
     out->cells = out->settings = 0;
-    if (lines.line_count == 0)
-        goto done;
+    if (lines->line_count == 0)
+        return WT_OK;
     /* One setting: costs of others are not to be mixed in. */
-    const wt_line *line = largest_line(&lines);
-    const wt_line_point *points = lines.points + line->first;
-    uint32_t *units = WT_TAKE(&arena, uint32_t, line->count);
-    wt_spent *sizes = WT_TAKE(&arena, wt_spent, line->different_x);
-    WT_TRY(arena.status);
+    const wt_line *line = largest_line(lines);
+    const wt_line_point *points = lines->points + line->first;
+    wt_spent *sizes = WT_TAKE(&sample->arena, wt_spent, line->different_x);
+    WT_PASS(sample->arena.status);
     for (size_t begin = 0, end; begin < line->count; begin = end) {
         for (end = begin + 1; end < line->count && points[end].x == points[begin].x;)
             end++;
-        tally all = tally_of(results, part, points + begin, end - begin);
+        tally all = tally_of(lines->results, sample->part, points + begin, end - begin);
         out->censored += all.found == 0;
         sizes[count++] = spent_of(&all, points[begin].x);
     }
     out->cells = line->count;
     out->settings = 1;
-    WT_TRY(wt_number_draws(context, points, line->count, units, &out->repetitions));
-    WT_TRY(wt_spent_growth(context, sizes, count, WT_CLAIM_SEED, &out->effect));
+    WT_PASS(count_draws(sample, line, &out->repetitions));
+    WT_PASS(wt_spent_growth(sample->context, sizes, count, WT_CLAIM_SEED, &out->effect));
     if (out->repetitions < 2) /* one has no spread */
         out->effect.low = out->effect.high = NAN;
-done:
-    wt_lines_free(&lines);
-    wt_arena_free(&arena);
-    return status;
+    return WT_OK;
 }
+
+const wt_effect wt_effect_growth = {"exponent", .measure = measure_growth};

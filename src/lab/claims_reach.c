@@ -89,8 +89,9 @@ static double slope_of(const crossing *group, size_t count, bool *lower, bool *h
 }
 
 /* The mean over repetitions of the mean slope over settings. */
-static wt_status average(wt_arena *arena, crossing *all, size_t count, size_t draws,
-                         wt_evidence *out) {
+static wt_status average(wt_sample *sample, crossing *all, size_t count, wt_evidence *out) {
+    wt_arena *arena = &sample->arena;
+    const size_t draws = sample->draws;
     double *sums = WT_TAKE_ZERO(arena, double, draws), *values = WT_TAKE(arena, double, draws);
     size_t *groups = WT_TAKE_ZERO(arena, size_t, draws);
     bool lower = false, higher = false;
@@ -122,32 +123,22 @@ static wt_status average(wt_arena *arena, crossing *all, size_t count, size_t dr
     return WT_OK;
 }
 
-wt_status wt_effect_reach(wt_context *context, const wt_results *results, const wt_claim_part *part,
-                          wt_evidence *out) {
-    const wt_lines_query query = wt_part_query(part, part->size);
-    wt_arena arena = wt_arena_start(context, "crossings");
-    wt_lines lines;
-    uint32_t name = wt_results_name(results, part->x);
-    size_t count = 0, draw_count = 0;
-    wt_status status;
-    WT_TRY(wt_lines_find(context, results, &query, &lines));
-    *out = wt_part_evidence(&lines);
-    uint32_t *draws = WT_TAKE(&arena, uint32_t, lines.point_count);
-    crossing *all = WT_TAKE(&arena, crossing, lines.point_count);
-    WT_TRY(arena.status);
-    WT_TRY(wt_number_draws(context, lines.points, lines.point_count, draws, &draw_count));
-    const wt_line_point **last = WT_TAKE(&arena, const wt_line_point *, draw_count);
-    crossing **of = WT_TAKE(&arena, crossing *, draw_count);
-    WT_TRY(arena.status);
-    for (size_t i = 0; i < lines.line_count; i++) {
-        uint32_t value = wt_line_value(&lines, &lines.lines[i], name);
-        double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
+static wt_status measure_reach(wt_sample *sample, wt_evidence *out) {
+    const wt_lines *lines = &sample->lines;
+    const wt_claim_part *part = sample->part;
+    uint32_t name = wt_results_name(lines->results, part->x);
+    crossing *all = WT_TAKE(&sample->arena, crossing, lines->point_count);
+    const wt_line_point **last = WT_TAKE(&sample->arena, const wt_line_point *, sample->draws);
+    crossing **of = WT_TAKE(&sample->arena, crossing *, sample->draws);
+    size_t count = 0;
+    WT_PASS(sample->arena.status);
+    for (size_t i = 0; i < lines->line_count; i++) {
+        uint32_t value = wt_line_value(lines, &lines->lines[i], name);
+        double x = value == WT_NO_TEXT ? NAN : lines->results->texts[value].number;
         if (x > 0)
-            count += cross(&lines, i, draws, part->level, x, name, last, of, all + count);
+            count += cross(lines, i, sample->draw, part->level, x, name, last, of, all + count);
     }
-    WT_TRY(average(&arena, all, count, draw_count, out));
-done:
-    wt_lines_free(&lines);
-    wt_arena_free(&arena);
-    return status;
+    return average(sample, all, count, out);
 }
+
+const wt_effect wt_effect_reach = {"exponent", .measure = measure_reach};

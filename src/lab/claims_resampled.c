@@ -17,13 +17,10 @@ static wt_interval widened(wt_interval from, size_t units) {
 }
 
 typedef struct {
-    wt_lines lines;
-    wt_arena arena;     /* holds the arrays below */
-    uint32_t *unit;     /* of every point */
-    double *weights;    /* how often each unit is in the resample */
+    const wt_sample *of;
+    double *weights;    /* how often each draw is in the resample */
     double *low, *high; /* of every resample: what the effect is, and may be where it is not told */
     double *x, *y, *uniform;
-    size_t units;
     double (*exponent)(const double *x, const double *y, size_t count);
 } means;
 
@@ -43,18 +40,19 @@ static double slope_to_zero(const double *x, const double *y, size_t count) {
     return product / square;
 }
 
-/* The exponent of one line of means; NaN also where no unit of the resample is at an x. */
+/* The exponent of one line of means; NaN also where no draw of the resample is at an x. */
 static double exponent_of_means(const means *all, const wt_line *line) {
+    const wt_line_point *points = all->of->lines.points;
     size_t groups = 0, end = line->first + line->count;
     for (size_t begin = line->first, i; begin < end; begin = i) {
         double sum = 0, weight = 0;
-        for (i = begin; i < end && all->lines.points[i].x == all->lines.points[begin].x; i++) {
-            sum += all->weights[all->unit[i]] * all->lines.points[i].y;
-            weight += all->weights[all->unit[i]];
+        for (i = begin; i < end && points[i].x == points[begin].x; i++) {
+            sum += all->weights[all->of->draw[i]] * points[i].y;
+            weight += all->weights[all->of->draw[i]];
         }
         if (weight == 0)
             return NAN;
-        all->x[groups] = all->lines.points[begin].x;
+        all->x[groups] = points[begin].x;
         all->y[groups++] = sum / weight;
     }
     return all->exponent(all->x, all->y, groups);
@@ -74,46 +72,29 @@ static size_t fewest(const wt_lines *lines) {
 }
 
 static double mean_exponent(const means *all) {
+    const wt_lines *lines = &all->of->lines;
     double sum = 0;
-    for (size_t i = 0; i < all->lines.line_count; i++)
-        sum += exponent_of_means(all, &all->lines.lines[i]) / (double)all->lines.line_count;
+    for (size_t i = 0; i < lines->line_count; i++)
+        sum += exponent_of_means(all, &lines->lines[i]) / (double)lines->line_count;
     return sum;
 }
 
-/* Draw 0 holds every unit once. */
-static void resample(means *all, size_t draw) {
-    for (size_t i = 0; i < all->units; i++)
-        all->weights[i] = draw == 0;
-    if (draw == 0)
+/* Resample 0 holds every draw once. */
+static void resample(means *all, size_t number) {
+    const size_t draws = all->of->draws;
+    for (size_t i = 0; i < draws; i++)
+        all->weights[i] = number == 0;
+    if (number == 0)
         return;
-    wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", draw), 0, all->units, all->uniform);
-    for (size_t i = 0; i < all->units; i++)
-        all->weights[(size_t)(all->uniform[i] * (double)all->units)]++;
-}
-
-static wt_status means_open(wt_context *context, const wt_results *results,
-                            const wt_lines_query *query, means *out) {
-    out->arena = wt_arena_start(context, "means");
-    WT_PASS(wt_lines_find(context, results, query, &out->lines));
-    size_t count = out->lines.point_count;
-    out->unit = WT_TAKE(&out->arena, uint32_t, count);
-    out->weights = WT_TAKE(&out->arena, double, count);
-    out->x = WT_TAKE(&out->arena, double, count);
-    out->y = WT_TAKE(&out->arena, double, count);
-    out->low = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
-    out->high = WT_TAKE(&out->arena, double, WT_BOOTSTRAP_DRAWS);
-    WT_PASS(out->arena.status);
-    WT_PASS(wt_number_draws(context, out->lines.points, count, out->unit, &out->units));
-    out->uniform = WT_TAKE(&out->arena, double, out->units);
-    return out->arena.status;
+    wt_random_uniform(wt_stream_for(WT_CLAIM_SEED, "resample", number), 0, draws, all->uniform);
+    for (size_t i = 0; i < draws; i++)
+        all->weights[(size_t)(all->uniform[i] * (double)draws)]++;
 }
 
 /* An end is open where more than 2.5% of the resamples may lie beyond any number. */
-static wt_status bootstrap(wt_context *context, means *all, double value, wt_interval *out) {
+static wt_status bootstrap(means *all, double value, wt_interval *out) {
     for (size_t draw = 1; draw <= WT_BOOTSTRAP_DRAWS; draw++) {
-        wt_status status = wt_context_check_cancelled(context);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(wt_context_check_cancelled(all->of->context));
         resample(all, draw);
         double slope = mean_exponent(all);
         all->low[draw - 1] = isnan(slope) ? -INFINITY : slope;
@@ -124,47 +105,49 @@ static wt_status bootstrap(wt_context *context, means *all, double value, wt_int
     return WT_OK;
 }
 
-static wt_status measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
+static wt_status measure(wt_sample *sample,
                          double (*exponent)(const double *x, const double *y, size_t count),
                          wt_evidence *out) {
-    const wt_lines_query query = wt_part_query(part, part->x);
-    means all = {.exponent = exponent};
-    wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}};
-    WT_TRY(means_open(context, results, &query, &all));
-    *out = wt_part_evidence(&all.lines);
-    if (all.units == 0)
-        goto done;
-    out->repetitions = fewest(&all.lines);
+    const size_t count = sample->lines.point_count;
+    if (count == 0)
+        return WT_OK;
+    means all = {.of = sample,
+                 .weights = WT_TAKE(&sample->arena, double, sample->draws),
+                 .low = WT_TAKE(&sample->arena, double, WT_BOOTSTRAP_DRAWS),
+                 .high = WT_TAKE(&sample->arena, double, WT_BOOTSTRAP_DRAWS),
+                 .x = WT_TAKE(&sample->arena, double, count),
+                 .y = WT_TAKE(&sample->arena, double, count),
+                 .uniform = WT_TAKE(&sample->arena, double, sample->draws),
+                 .exponent = exponent};
+    WT_PASS(sample->arena.status);
+    out->repetitions = fewest(&sample->lines);
     resample(&all, 0);
     double value = mean_exponent(&all);
     out->effect.value = value;
     if (!isfinite(value)) /* measured, and no mean to take the log of */
         out->effect = (wt_interval){NAN, -INFINITY, INFINITY};
     if (!isfinite(value) || out->repetitions < 2)
-        goto done;
-    WT_TRY(bootstrap(context, &all, value, &out->effect));
+        return WT_OK;
+    WT_PASS(bootstrap(&all, value, &out->effect));
     out->effect = widened(out->effect, out->repetitions);
-done:
-    wt_lines_free(&all.lines);
-    wt_arena_free(&all.arena);
-    return status;
+    return WT_OK;
 }
 
-wt_status wt_effect_mean_exponent(wt_context *context, const wt_results *results,
-                                  const wt_claim_part *part, wt_evidence *out) {
-    return measure(context, results, part, slope_to_zero, out);
+static wt_status measure_mean_exponent(wt_sample *sample, wt_evidence *out) {
+    return measure(sample, slope_to_zero, out);
 }
 
-wt_status wt_effect_mean_growth(wt_context *context, const wt_results *results,
-                                const wt_claim_part *part, wt_evidence *out) {
-    wt_status status = measure(context, results, part, wt_growth_exponent, out);
+static wt_status measure_mean_growth(wt_sample *sample, wt_evidence *out) {
+    WT_PASS(measure(sample, wt_growth_exponent, out));
     out->searched = true;
     if (isnan(out->effect.value)) /* fewer than three x */
         out->effect = (wt_interval){NAN, NAN, NAN};
     if (isnan(out->effect.low))
-        return status;
+        return WT_OK;
     out->effect.low = fmax(out->effect.low, WT_MIN_EXPONENT);
     out->effect.high = fmin(out->effect.high, WT_MAX_EXPONENT);
-    return status;
+    return WT_OK;
 }
+
+const wt_effect wt_effect_mean_exponent = {"exponent", .measure = measure_mean_exponent};
+const wt_effect wt_effect_mean_growth = {"exponent", .measure = measure_mean_growth};

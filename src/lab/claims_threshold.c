@@ -69,68 +69,71 @@ static int by_x(const void *left, const void *right) {
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
-                            const wt_claim_part *part, wt_critical **out, size_t *count,
-                            size_t *failed) {
-    wt_lines_query query = wt_part_query(part, part->size);
-    wt_arena arena = wt_arena_start(context, "critical sizes");
-    wt_lines lines;
-    wt_status status;
-    *out = NULL;
-    *count = 0;
-    query.failures = true;
-    WT_TRY(wt_lines_find(context, results, &query, &lines));
-    if (failed != NULL)
-        *failed = lines.failed;
-    wt_trials *trials = WT_TAKE(&arena, wt_trials, lines.point_count);
-    member *members = WT_TAKE(&arena, member, lines.line_count);
-    WT_TRY(arena.status);
-    for (size_t i = 0; i < lines.line_count; i++)
-        members[i] = (member){&lines, wt_results_name(results, part->x), i};
-    size_t chosen = lines.line_count;
+static wt_status find_sizes(wt_sample *sample, wt_critical **out, size_t *count) {
+    const wt_lines *lines = &sample->lines;
+    const uint32_t x = wt_results_name(lines->results, sample->part->x);
+    wt_trials *trials = WT_TAKE(&sample->arena, wt_trials, lines->point_count);
+    member *members = WT_TAKE(&sample->arena, member, lines->line_count);
+    WT_PASS(sample->arena.status);
+    for (size_t i = 0; i < lines->line_count; i++)
+        members[i] = (member){lines, x, i};
+    size_t chosen = lines->line_count;
     if (chosen > 0) {
         qsort(members, chosen, sizeof *members, by_setting);
         chosen = largest_setting(members, chosen);
         qsort(members, chosen, sizeof *members, by_x);
     }
-    WT_TRY(WT_NEW_ZERO(context, out, chosen, "critical sizes"));
+    WT_PASS(WT_NEW_ZERO(sample->context, out, chosen, "critical sizes"));
     for (; *count < chosen; ++*count) {
-        const wt_line *line = &lines.lines[members[*count].index];
-        size_t sizes = trials_of(&lines, line, trials);
-        WT_TRY(wt_context_check_cancelled(context));
-        WT_TRY(wt_critical_fit(context, parameter(&lines, line, members->x), trials, sizes,
-                               SUCCESS_RATE, *out + *count));
+        const wt_line *line = &lines->lines[members[*count].index];
+        size_t sizes = trials_of(lines, line, trials);
+        WT_PASS(wt_context_check_cancelled(sample->context));
+        WT_PASS(wt_critical_fit(sample->context, parameter(lines, line, x), trials, sizes,
+                                SUCCESS_RATE, *out + *count));
     }
+    return WT_OK;
+}
+
+wt_status wt_critical_sizes(wt_context *context, const wt_results *results,
+                            const wt_claim_part *part, wt_critical **out, size_t *count) {
+    wt_sample sample;
+    wt_status status;
+    *out = NULL;
+    *count = 0;
+    WT_TRY(wt_sample_open(context, results, part, &sample));
+    WT_TRY(find_sizes(&sample, out, count));
 done:
-    wt_lines_free(&lines);
-    wt_arena_free(&arena);
+    wt_sample_close(&sample);
     return status;
 }
 
-static wt_status measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
-                         bool slope, wt_evidence *out) {
+static wt_status measure(wt_sample *sample, bool slope, wt_evidence *out) {
     wt_critical *sizes = NULL;
-    size_t count;
+    size_t count = 0;
     wt_status status;
-    *out = (wt_evidence){.effect = {NAN, NAN, NAN}, .searched = !slope};
-    WT_TRY(wt_critical_sizes(context, results, part, &sizes, &count, &out->failed));
+    out->searched = !slope;
+    out->cells = out->dropped = 0;
+    WT_TRY(find_sizes(sample, &sizes, &count));
     for (size_t i = 0; i < count; i++) {
         out->cells += sizes[i].trials;
         out->censored += sizes[i].below || sizes[i].above;
     }
     out->settings = count > 0;
-    WT_TRY((slope ? wt_critical_slope : wt_critical_growth)(context, sizes, count, &out->effect));
+    WT_TRY((slope ? wt_critical_slope : wt_critical_growth)(sample->context, sizes, count,
+                                                            &out->effect));
 done:
     wt_release(sizes);
     return status;
 }
 
-wt_status wt_effect_threshold(wt_context *context, const wt_results *results,
-                              const wt_claim_part *part, wt_evidence *out) {
-    return measure(context, results, part, false, out);
+static wt_status measure_growth(wt_sample *sample, wt_evidence *out) {
+    return measure(sample, false, out);
 }
 
-wt_status wt_effect_threshold_slope(wt_context *context, const wt_results *results,
-                                    const wt_claim_part *part, wt_evidence *out) {
-    return measure(context, results, part, true, out);
+static wt_status measure_slope(wt_sample *sample, wt_evidence *out) {
+    return measure(sample, true, out);
 }
+
+const wt_effect wt_effect_threshold = {"exponent", .failures = true, .measure = measure_growth};
+const wt_effect wt_effect_threshold_slope = {"exponent", .failures = true,
+                                             .measure = measure_slope};

@@ -104,7 +104,7 @@ static wt_status add_laws(wt_context *context, const wt_critical *sizes, size_t 
 static const wt_claim_part *threshold_part(void) {
     const wt_claim_part *part;
     for (size_t i = 0; (part = wt_claim_part_at(i)) != NULL; i++)
-        if (part->measure == wt_effect_threshold)
+        if (part->measure == &wt_effect_threshold)
             return part;
     return NULL;
 }
@@ -131,7 +131,7 @@ wt_status wt_chart_critical(wt_context *context, const wt_results *results,
     wt_critical *sizes = NULL;
     size_t count = 0;
     wt_status status;
-    WT_TRY(wt_critical_sizes(context, results, threshold_part(), &sizes, &count, NULL));
+    WT_TRY(wt_critical_sizes(context, results, threshold_part(), &sizes, &count));
     if (count < 2)
         goto done;
     out->series = WT_TAKE(&out->arena, wt_chart_series, 2 + LAWS);

@@ -150,15 +150,15 @@ static void add_strip(wt_script *html, const wt_finding_part *part) {
 
 /* What cells that are there do not suffice for. */
 static void add_want(wt_script *html, const wt_claim_part *part) {
-    if (part->measure == wt_effect_log_ratio)
+    if (part->measure == &wt_effect_log_ratio)
         wt_script_add(html, "both sides of the ratio on the same draws");
-    else if (part->measure == wt_effect_mean)
+    else if (part->measure == &wt_effect_mean)
         wt_script_add(html, "a run with a value of <code>%s</code>", part->y);
-    else if (part->measure == wt_effect_growth || part->measure == wt_effect_mean_growth ||
-             part->measure == wt_effect_threshold)
+    else if (part->measure == &wt_effect_growth || part->measure == &wt_effect_mean_growth ||
+             part->measure == &wt_effect_threshold)
         wt_script_add(html, "three different <code>%s</code> at one setting", part->x);
-    else if (part->measure == wt_effect_exponent || part->measure == wt_effect_mean_exponent ||
-             part->measure == wt_effect_reach || part->measure == wt_effect_threshold_slope)
+    else if (part->measure == &wt_effect_exponent || part->measure == &wt_effect_mean_exponent ||
+             part->measure == &wt_effect_reach || part->measure == &wt_effect_threshold_slope)
         wt_script_add(html, "two different <code>%s</code> at one setting", part->x);
     else
         wt_script_add(html, "a value of <code>%s</code>", part->y);
@@ -187,15 +187,15 @@ static void add_basis(wt_script *html, const wt_claim_part *part, const wt_evide
         wt_script_add(html, ", %zu more left out that gave no number", evidence->dropped);
     if (evidence->censored > 0)
         wt_script_add(html,
-                      part->measure == wt_effect_growth ? ", %zu sizes where nothing was found"
-                      : part->measure == wt_effect_reach
+                      part->measure == &wt_effect_growth ? ", %zu sizes where nothing was found"
+                      : part->measure == &wt_effect_reach
                           ? ", %zu crossings outside the grid"
                           : ", %zu lengths whose critical size is not in the grid",
                       evidence->censored);
     if (evidence->failed > 0)
         wt_script_add(html, ", %zu cells that failed%s", evidence->failed,
-                      part->measure == wt_effect_rate || part->measure == wt_effect_threshold ||
-                              part->measure == wt_effect_threshold_slope
+                      part->measure == &wt_effect_rate || part->measure == &wt_effect_threshold ||
+                              part->measure == &wt_effect_threshold_slope
                           ? " and count as no success"
                           : "");
 }

@@ -81,7 +81,7 @@ static inline const wt_claim_part *part_of(const char *claim, const char *name) 
 static inline wt_evidence measure(wt_context *context, const char *claim, const char *name) {
     const wt_claim_part *part = part_of(claim, name);
     wt_evidence evidence;
-    CHECK_OK(context, part->measure(context, &results, part, &evidence));
+    CHECK_OK(context, wt_part_measure(context, &results, part, &evidence));
     return evidence;
 }
 

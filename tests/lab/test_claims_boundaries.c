@@ -242,8 +242,8 @@ static void every_part_has_its_cases(void **state) {
         size_t i = 0;
         while (i < sizeof cases / sizeof *cases && part_of(cases[i].claim, cases[i].part) != part)
             i++;
-        if (i == sizeof cases / sizeof *cases && part->measure != wt_effect_threshold &&
-            part->measure != wt_effect_threshold_slope)
+        if (i == sizeof cases / sizeof *cases && part->measure != &wt_effect_threshold &&
+            part->measure != &wt_effect_threshold_slope)
             fail_msg("claim %s %s has no cases", part->claim, part->name == NULL ? "" : part->name);
     }
 }

@@ -132,8 +132,7 @@ static void thresholds_grow(void **state) {
     wt_critical *sizes;
     size_t count;
     add_trials(*state, critical_log);
-    CHECK_OK(*state,
-             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    CHECK_OK(*state, wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count));
     assert_int_equal(count, 5);
     for (size_t i = 0; i < count; i++) {
         assert_true(fabs(sizes[i].m.value - critical_log(sizes[i].x)) <= 10);
@@ -208,8 +207,7 @@ static void four_of_five_must_succeed(void **state) {
                          m >= 80 || (m >= 40 && rep % 4 != 0));
                 add(*state, "threshold", parameters, metrics);
             }
-    CHECK_OK(*state,
-             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    CHECK_OK(*state, wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count));
     assert_int_equal(count, 3);
     for (size_t i = 0; i < count; i++)
         assert_true(sizes[i].m.value > 60 && sizes[i].m.value < 67);
@@ -249,8 +247,7 @@ static void critical_sizes_outside_the_grid_are_censored(void **state) {
     wt_critical *sizes;
     size_t count;
     add_trials(*state, critical_log_beyond);
-    CHECK_OK(*state,
-             wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count, NULL));
+    CHECK_OK(*state, wt_critical_sizes(*state, &results, part_of("3.3", NULL), &sizes, &count));
     assert_int_equal(count, 5);
     for (size_t i = 0; i < count; i++) {
         assert_true(sizes[i].above == (i == 4) && !sizes[i].below);
