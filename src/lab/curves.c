@@ -112,19 +112,18 @@ static wt_status extent_of(wt_context *context, const wt_curves_job *work, const
 }
 
 /* One combination at one (dim, keys), and its line for each target. */
-static wt_status add_variant(wt_context *context, wt_curves_job *work, const extent *many, size_t i,
-                             size_t dim, size_t keys) {
+static wt_status add_setting(wt_context *context, wt_curves_job *work, const wt_curve_setting *base,
+                             const extent *many, size_t i) {
     wt_curves *curves = work->curves;
     const char *activation = curves->activations.words[i % many->activations];
-    wt_curve_variant *next = &work->variants[work->variant_count++];
-    *next = (wt_curve_variant){
-        .model = {.size = sizeof(wt_model_spec),
-                  .kind = many->kind,
-                  .width = work->options->width,
-                  .bias = work->options->biases[i / many->activations % many->biases],
-                  .heads = work->options->heads[i / many->activations / many->biases]},
-        .dim = dim,
-        .keys = keys};
+    wt_curve_setting *next = &work->settings[work->setting_count++];
+    *next = *base;
+    next->model =
+        (wt_model_spec){.size = sizeof(wt_model_spec),
+                        .kind = many->kind,
+                        .width = work->options->width,
+                        .bias = work->options->biases[i / many->activations % many->biases],
+                        .heads = work->options->heads[i / many->activations / many->biases]};
     wt_status status = wt_activation_parse(context, activation, &next->model.activation);
     if (curves->activations.count > 1 && many->activations == 1)
         next->model.activation = WT_ACTIVATION_RELU;
@@ -133,95 +132,79 @@ static wt_status add_variant(wt_context *context, wt_curves_job *work, const ext
             (wt_curve_line){.model = wt_model_kind_name(many->kind),
                             .target = curves->targets.words[t],
                             .activation = many->attends ? activation : "",
-                            .dim = dim,
-                            .keys = keys,
+                            .dim = base->problem.dim,
+                            .keys = base->problem.keys,
                             .heads = many->infinite ? 0 : next->model.heads,
                             .bias = many->biased ? next->model.bias : NAN};
     return status;
 }
 
-static wt_status list_variants(wt_context *context, wt_curves_job *work) {
+static wt_status list_settings(wt_context *context, wt_curves_job *work, wt_curve_setting base) {
     const wt_curve_options *options = work->options;
     wt_curves *curves = work->curves;
     bool drawn = options->data == NULL;
-    size_t grid = drawn ? wt_product(options->dim_count, options->key_count) : 1, variants = 0;
+    size_t grid = drawn ? wt_product(options->dim_count, options->key_count) : 1, settings = 0;
     wt_activation any;
     extent many;
     for (size_t i = 0; i < curves->activations.count; i++)
         WT_PASS(wt_activation_parse(context, curves->activations.words[i], &any));
     for (size_t m = 0; m < curves->models.count; m++) {
         WT_PASS(extent_of(context, work, curves->models.words[m], &many));
-        variants += many.heads * many.biases * many.activations;
+        settings += many.heads * many.biases * many.activations;
     }
-    work->variants = WT_TAKE(&curves->arena, wt_curve_variant, grid, variants);
-    work->costs = WT_TAKE(&curves->arena, double, grid, variants);
-    curves->lines = WT_TAKE(&curves->arena, wt_curve_line, grid, variants, curves->targets.count);
+    work->settings = WT_TAKE(&curves->arena, wt_curve_setting, grid, settings);
+    work->costs = WT_TAKE(&curves->arena, double, grid, settings);
+    curves->lines = WT_TAKE(&curves->arena, wt_curve_line, grid, settings, curves->targets.count);
     WT_PASS(curves->arena.status);
     for (size_t g = 0; g < grid; g++)
         for (size_t m = 0; m < curves->models.count; m++) {
             WT_PASS(extent_of(context, work, curves->models.words[m], &many));
+            base.problem.dim = drawn ? options->dims[g / options->key_count] : options->data->dim;
+            base.problem.keys = drawn ? options->keys[g % options->key_count] : options->data->keys;
             for (size_t i = 0; i < many.heads * many.biases * many.activations; i++)
-                WT_PASS(add_variant(
-                    context, work, &many, i,
-                    drawn ? options->dims[g / options->key_count] : options->data->dim,
-                    drawn ? options->keys[g % options->key_count] : options->data->keys));
+                WT_PASS(add_setting(context, work, &base, &many, i));
         }
     return WT_OK;
-}
-
-wt_curve_setting wt_curves_setting(const wt_curves_job *work, size_t unit) {
-    const wt_curve_variant *one = &work->variants[unit / work->curves->reps];
-    wt_curve_setting setting = work->base;
-    setting.ridge = &work->ridge;
-    setting.model = one->model;
-    setting.problem.dim = one->dim;
-    setting.problem.keys = one->keys;
-    setting.rep = unit % work->curves->reps;
-    return setting;
 }
 
 wt_status wt_curves_prepare(wt_context *context, wt_curves_job *work) {
     const wt_curve_options *options = work->options;
     wt_curves *curves = work->curves;
     wt_arena *arena = &curves->arena;
-    size_t *sizes = WT_TAKE(arena, size_t, options->size_count);
     wt_cost cost;
     WT_PASS(check_options(context, options));
     if (options->data != NULL)
         WT_PASS(check_data(context, options));
-    WT_PASS(arena->status);
-    memcpy(sizes, options->sizes, options->size_count * sizeof *sizes);
     WT_PASS(split_words(arena, options->models, &curves->models));
     WT_PASS(split_words(arena, options->activations, &curves->activations));
     WT_PASS(
         split_words(arena, options->data != NULL ? "data" : options->targets, &curves->targets));
     curves->tokens = keep_text(arena, options->data != NULL ? "" : options->tokens);
-    WT_PASS(list_variants(context, work));
     WT_INIT(wt_ridge_options, &work->ridge);
     work->ridge.path = options->path;
     work->ridge.path_count = options->path_count;
     WT_PASS(wt_ridge_options_set_lambda(context, &work->ridge, options->lambda));
-    work->base = (wt_curve_setting){.problem = {.size = sizeof(wt_problem_spec),
-                                                .token_scale = options->token_scale,
-                                                .noise = options->noise},
-                                    .target = curves->targets.words,
-                                    .targets = curves->targets.count,
-                                    .data = options->data,
-                                    .holdout = options->holdout,
-                                    .test_samples = options->test_samples,
-                                    .sizes = sizes,
-                                    .size_count = options->size_count,
-                                    .seed = options->seed};
-    WT_PASS(wt_law_parse(context, options->tokens, &work->base.problem.law));
+    wt_curve_setting base = {.problem = {.size = sizeof(wt_problem_spec),
+                                         .token_scale = options->token_scale,
+                                         .noise = options->noise},
+                             .target = curves->targets.words,
+                             .targets = curves->targets.count,
+                             .data = options->data,
+                             .holdout = options->holdout,
+                             .test_samples = options->test_samples,
+                             .sizes = options->sizes,
+                             .size_count = options->size_count,
+                             .ridge = &work->ridge,
+                             .seed = options->seed};
+    WT_PASS(wt_law_parse(context, options->tokens, &base.problem.law));
+    WT_PASS(list_settings(context, work, base));
     curves->points =
         WT_TAKE_ZERO(arena, wt_curve_point, curves->count, curves->reps, curves->size_count);
     curves->summaries = WT_TAKE(arena, wt_curve_summary, curves->count, curves->size_count);
     WT_PASS(arena->status);
-    for (size_t i = 0; i < work->variant_count; i++) {
-        wt_curve_setting setting = wt_curves_setting(work, i * curves->reps);
-        WT_PASS(wt_curve_cost(context, &setting, &cost));
+    for (size_t i = 0; i < work->setting_count; i++) {
+        WT_PASS(wt_curve_cost(context, &work->settings[i], &cost));
         work->costs[i] = cost.flops;
-        work->engine.cost += cost.flops * (double)curves->reps;
     }
     return WT_OK;
 }

@@ -1,41 +1,20 @@
-/* Learning curves: cells by the engine, kept in a file beside the table until it is complete. */
-#include <string.h>
+/* Learning curves: a table of cells. */
+#include <math.h>
 
 #include "base/sized.h"
 #include "features/task/sets.h"
-#include "io/output.h"
 #include "lab/curves.h"
 #include "lab/experiment.h"
 #include "lab/sha256.h"
 
-enum { NUMBERS = 6 }; /* of a point */
-
-static wt_curve_point *point_of(const wt_curves_job *work, size_t unit, size_t i) {
-    const wt_curves *curves = work->curves;
-    size_t line = unit / curves->reps * curves->targets.count + i / curves->size_count;
-    return wt_curves_at(curves, line, unit % curves->reps, i % curves->size_count);
-}
-
-static void give_points(void *user, size_t unit, double *values) {
-    const wt_curves_job *work = user;
-    for (size_t i = 0; i < work->kept.width / NUMBERS; i++, values += NUMBERS) {
-        const wt_curve_point *point = point_of(work, unit, i);
-        const double row[NUMBERS] = {(double)point->n,   point->lambda,    point->test_error,
-                                     point->train_error, point->loo_error, point->lambda_at_end};
-        memcpy(values, row, sizeof row);
-    }
-}
-
-static void take_points(void *user, size_t unit, double *values) {
-    const wt_curves_job *work = user;
-    for (size_t i = 0; i < work->kept.width / NUMBERS; i++, values += NUMBERS)
-        *point_of(work, unit, i) = (wt_curve_point){.n = (size_t)values[0],
-                                                    .lambda = values[1],
-                                                    .test_error = values[2],
-                                                    .train_error = values[3],
-                                                    .loo_error = values[4],
-                                                    .lambda_at_end = values[5] != 0};
-}
+static const wt_field columns[] = {
+    {"n", WT_FIELD_KIND_NATURAL, .offset = offsetof(wt_curve_point, n)},
+    {"lambda", WT_FIELD_KIND_REAL, .offset = offsetof(wt_curve_point, lambda)},
+    {"train_error", WT_FIELD_KIND_REAL, .offset = offsetof(wt_curve_point, train_error)},
+    {"loo_error", WT_FIELD_KIND_REAL, .offset = offsetof(wt_curve_point, loo_error)},
+    {"test_error", WT_FIELD_KIND_REAL, .offset = offsetof(wt_curve_point, test_error)},
+    {"lambda_at_end", WT_FIELD_KIND_FLAG, .offset = offsetof(wt_curve_point, lambda_at_end)},
+};
 
 static void add_numbers(wt_script *out, const double *values, size_t count) {
     char hash[WT_HASH_TEXT];
@@ -45,17 +24,17 @@ static void add_numbers(wt_script *out, const double *values, size_t count) {
 /* All that the points of a cell depend on. */
 static void describe(const wt_curves_job *work, wt_script *out) {
     const wt_curve_options *options = work->options;
-    const wt_curve_setting *base = &work->base;
+    const wt_curve_setting *base = &work->settings[0];
     const wt_ridge_options *ridge = &work->ridge;
     const wt_sets *data = options->data;
     char hash[WT_HASH_TEXT];
     wt_script_add(out, "curve %lld %llu %zu", (long long)wt_experiment_curve.result_version,
                   (unsigned long long)options->seed, work->curves->reps);
-    for (size_t i = 0; i < work->variant_count; i++) {
-        const wt_curve_variant *one = &work->variants[i];
-        wt_script_add(out, "\n%d %d %zu %zu %.17g %zu %zu", (int)one->model.kind,
-                      (int)one->model.activation, one->model.width, one->model.heads,
-                      one->model.bias, one->dim, one->keys);
+    for (size_t i = 0; i < work->setting_count; i++) {
+        const wt_model_spec *model = &work->settings[i].model;
+        wt_script_add(out, "\n%d %d %zu %zu %.17g %zu %zu", (int)model->kind,
+                      (int)model->activation, model->width, model->heads, model->bias,
+                      work->settings[i].problem.dim, work->settings[i].problem.keys);
     }
     for (size_t i = 0; i < base->targets; i++)
         wt_script_add(out, "\n%s", base->target[i]);
@@ -75,77 +54,52 @@ static void describe(const wt_curves_job *work, wt_script *out) {
         wt_script_add(out, " %s", wt_sha256(data->mask, data->samples * data->keys, hash));
 }
 
-/* What is there already is not to be done. */
-static wt_status open_kept(wt_context *context, wt_curves_job *work) {
-    wt_script setting = {.context = context};
-    work->kept = (wt_kept){.context = context,
-                           .give = give_points,
-                           .take = take_points,
-                           .user = work,
-                           .units = work->variant_count * work->curves->reps,
-                           .width = NUMBERS * work->base.targets * work->base.size_count};
-    describe(work, &setting);
-    wt_status status = wt_kept_open(&work->kept, work->options->output, &setting);
-    work->engine.total = (double)(work->kept.units - work->kept.count);
-    for (size_t i = 0; i < work->kept.units; i++)
-        work->engine.cost -= wt_kept_has(&work->kept, i) ? work->costs[i / work->curves->reps] : 0;
-    wt_script_free(&setting);
+static wt_status run_cell(const void *user, wt_context *context, size_t index, size_t rep,
+                          void *points) {
+    wt_curve_setting setting = ((const wt_curves_job *)user)->settings[index];
+    setting.rep = rep;
+    return wt_curve_cell(context, &setting, points);
+}
+
+static void print_line(const void *user, wt_output *out, size_t line, size_t rep) {
+    const wt_curves *curves = ((const wt_curves_job *)user)->curves;
+    const wt_curve_line *one = &curves->lines[line];
+    wt_output_print(out, "%s,%s,%s,%s,%zu,%zu,%zu,", one->model, one->target, curves->tokens,
+                    one->activation, one->dim, one->keys, one->heads);
+    if (!isnan(one->bias))
+        wt_output_print(out, "%.17g", one->bias);
+    wt_output_print(out, ",%llu,%zu,", (unsigned long long)curves->seed, rep);
+}
+
+static wt_status run_table(wt_context *context, const wt_curves_job *work) {
+    const wt_curves *curves = work->curves;
+    wt_script key = {.context = context};
+    wt_table table = {.engine = {.context = context, .what = "cells", .workers = 1},
+                      .settings = work->setting_count,
+                      .parts = curves->targets.count,
+                      .reps = curves->reps,
+                      .sizes = curves->size_count,
+                      .points = curves->points,
+                      .point_bytes = sizeof *curves->points,
+                      .columns = columns,
+                      .column_count = sizeof columns / sizeof *columns,
+                      .heading = "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,",
+                      .output = work->options->output,
+                      .costs = work->costs,
+                      .key = &key,
+                      .run = run_cell,
+                      .print = print_line,
+                      .user = work};
+    describe(work, &key);
+    wt_status status = wt_table_run(&table);
+    wt_script_free(&key);
     return status;
-}
-
-typedef struct {
-    wt_curves_job *work;
-    size_t unit;
-    const wt_curve_point *points; /* (targets, sizes) */
-} outcome;
-
-static wt_status keep(void *user) {
-    const outcome *found = user;
-    size_t count = found->work->base.targets * found->work->base.size_count;
-    for (size_t i = 0; i < count; i++)
-        *point_of(found->work, found->unit, i) = found->points[i];
-    return wt_kept_add(&found->work->kept, found->unit);
-}
-
-static wt_status run_cell(void *user, wt_context *context, size_t unit) {
-    wt_curves_job *work = user;
-    wt_curve_setting setting = wt_curves_setting(work, unit);
-    wt_curve_point *points = NULL;
-    wt_status status;
-    if (wt_kept_has(&work->kept, unit))
-        return WT_OK;
-    WT_TRY(WT_NEW2(context, &points, setting.targets, setting.size_count, "points"));
-    WT_TRY(wt_curve_cell(context, &setting, points));
-    outcome found = {work, unit, points};
-    WT_TRY(wt_engine_keep(&work->engine, keep, &found, 1, work->costs[unit / work->curves->reps]));
-done:
-    wt_release(points);
-    return status;
-}
-
-static wt_status save(void *user) {
-    wt_curves_job *work = user;
-    if (work->kept.path == NULL || work->kept.count == 0)
-        return WT_OK;
-    WT_PASS(wt_curves_write(work->engine.context, work->curves, work->options->output));
-    return work->kept.count < work->kept.units ? wt_kept_save(&work->kept) : WT_OK;
-}
-
-static wt_status interrupted(const wt_curves_job *work) {
-    wt_context *context = work->engine.context;
-    if (work->kept.count == 0)
-        return wt_fail(context, WT_INTERRUPTED, "interrupted after %.0f cells", work->engine.done);
-    return wt_fail(context, WT_INTERRUPTED,
-                   "interrupted; the %zu cells that were finished are in %s, and the same command "
-                   "goes on from them",
-                   work->kept.count, work->options->output);
 }
 
 wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_curves **out) {
     wt_curve_options options;
     wt_curves *curves = NULL;
-    wt_curves_job work = {.options = &options,
-                          .engine = {.context = context, .what = "cells", .workers = 1}};
+    wt_curves_job work = {.options = &options};
     wt_status status;
     *out = NULL;
     WT_INIT(wt_curve_options, &options);
@@ -157,20 +111,11 @@ wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_c
     curves->size_count = options.size_count;
     work.curves = curves;
     WT_TRY(wt_curves_prepare(context, &work));
-    WT_TRY(wt_output_check(context, options.output));
-    WT_TRY(open_kept(context, &work));
-    WT_TRY(wt_engine_open(&work.engine));
-    status = wt_engine_run(&work.engine, work.variant_count * curves->reps, run_cell, &work);
-    if (status == WT_OK || status == WT_INTERRUPTED)
-        status = wt_engine_finish(&work.engine, status, save, &work);
-    WT_TRY(status == WT_INTERRUPTED ? interrupted(&work) : status);
+    WT_TRY(run_table(context, &work));
     WT_TRY(wt_curves_summarise(context, curves));
-    wt_kept_drop(&work.kept);
     *out = curves;
     curves = NULL;
 done:
-    wt_kept_close(&work.kept);
-    wt_engine_close(&work.engine);
     wt_curves_free(curves);
     return status;
 }

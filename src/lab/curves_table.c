@@ -1,49 +1,9 @@
-/* What learning curves say, and their file. */
+/* What learning curves say. */
 #include <math.h>
 #include <string.h>
 
-#include "io/output.h"
 #include "lab/curves.h"
 #include "lab/statistics.h"
-
-/* A number, or nothing where it was not computed. */
-static void csv_real(wt_output *out, double value, const char *end) {
-    if (isfinite(value))
-        wt_output_print(out, "%.17g%s", value, end);
-    else
-        wt_output_print(out, "%s", end);
-}
-
-static void csv_row(wt_output *out, const wt_curves *curves, const wt_curve_line *line, size_t rep,
-                    const wt_curve_point *point) {
-    wt_output_print(out, "%s,%s,%s,%s,%zu,%zu,%zu,", line->model, line->target, curves->tokens,
-                    line->activation, line->dim, line->keys, line->heads);
-    csv_real(out, line->bias, ",");
-    wt_output_print(out, "%llu,%zu,%zu,", (unsigned long long)curves->seed, rep, point->n);
-    csv_real(out, point->lambda, ",");
-    csv_real(out, point->train_error, ",");
-    csv_real(out, point->loo_error, ",");
-    csv_real(out, point->test_error, ",");
-    wt_output_print(out, "%d\n", point->lambda_at_end);
-}
-
-wt_status wt_curves_write(wt_context *context, const wt_curves *curves, const char *path) {
-    wt_output *out = NULL;
-    wt_status status;
-    WT_TRY(wt_output_open(context, path, &out));
-    wt_output_print(out, "model,target,tokens,activation,dim,keys,heads,bias,seed,rep,n,lambda,"
-                         "train_error,loo_error,test_error,lambda_at_end\n");
-    for (size_t i = 0; i < curves->count; i++)
-        for (size_t p = 0; p < curves->reps * curves->size_count; p++) {
-            const wt_curve_point *point = wt_curves_at(curves, i, 0, p);
-            if (point->n > 0) /* an interrupted table has gaps */
-                csv_row(out, curves, &curves->lines[i], p / curves->size_count, point);
-        }
-    WT_TRY(wt_output_commit(out));
-done:
-    wt_output_free(out);
-    return status;
-}
 
 /* The line of the first model on the same draws, with as many heads where both have any. */
 static size_t first_model(const wt_curves *curves, size_t line) {

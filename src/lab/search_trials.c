@@ -4,17 +4,16 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
-#include "io/output.h"
-#include "lab/engine.h"
-#include "lab/kept.h"
 #include "lab/search_cell.h"
+#include "lab/table.h"
 
 struct wt_search_trials {
     wt_arena arena;
     size_t lengths, trials, sizes;
     double rate;
-    wt_search_point *points; /* (lengths, trials, sizes); samples 0 where it was not run */
+    wt_search_point *points; /* (lengths, trials, sizes) */
     wt_search_row *rows;     /* (lengths, sizes) */
+    double *costs;           /* (lengths) of a trial */
 };
 
 void wt_search_options_init(wt_search_options *options, size_t size) {
@@ -31,14 +30,7 @@ void wt_search_options_init(wt_search_options *options, size_t size) {
     wt_sized_write(options, &full, sizeof full);
 }
 
-typedef struct {
-    const wt_search_options *options;
-    wt_search_trials *table;
-    wt_engine engine;
-    wt_kept kept;
-} job;
-
-static wt_search_setting setting_of(const wt_search_options *options, size_t length) {
+static wt_search_setting setting_of(const wt_search_options *options, size_t length, size_t trial) {
     return (wt_search_setting){.function = options->task,
                                .length = options->lengths[length],
                                .probability = options->probability,
@@ -46,7 +38,8 @@ static wt_search_setting setting_of(const wt_search_options *options, size_t len
                                .elimination = options->elimination,
                                .sizes = options->samples,
                                .size_count = options->sample_count,
-                               .seed = options->seed};
+                               .seed = options->seed,
+                               .trial = trial};
 }
 
 static wt_status check(wt_context *context, const wt_search_options *options) {
@@ -55,7 +48,7 @@ static wt_status check(wt_context *context, const wt_search_options *options) {
     if (options->length_count == 0 || options->sample_count == 0 || options->trials == 0)
         return wt_fail(context, WT_USAGE, "a search needs lengths, samples and trials");
     for (size_t l = 0; l < options->length_count; l++) {
-        wt_search_setting setting = setting_of(options, l);
+        wt_search_setting setting = setting_of(options, l, 0);
         WT_PASS(wt_search_setting_check(context, &setting));
     }
     if (!(options->rate > 0 && options->rate <= 1))
@@ -69,119 +62,60 @@ static wt_search_point *point_at(const wt_search_trials *table, size_t length, s
     return &table->points[(length * table->trials + trial) * table->sizes + size];
 }
 
-/* A trial takes about T^2. */
-static double cost_of(const wt_search_options *options, size_t length) {
-    return (double)options->lengths[length] * (double)options->lengths[length];
-}
+static const wt_field columns[] = {
+    {"samples", WT_FIELD_KIND_NATURAL, .offset = offsetof(wt_search_point, samples)},
+    {"unique", WT_FIELD_KIND_FLAG, .offset = offsetof(wt_search_point, unique)},
+    {"success", WT_FIELD_KIND_FLAG, .offset = offsetof(wt_search_point, success)},
+    {"errors", WT_FIELD_KIND_NATURAL, .offset = offsetof(wt_search_point, errors)},
+    {"looked", WT_FIELD_KIND_NATURAL, .offset = offsetof(wt_search_point, looked)},
+};
+_Static_assert(sizeof(uint64_t) == sizeof(size_t), "looked is read as a size_t");
 
-enum { NUMBERS = 5 }; /* of a point */
-
-static void give_points(void *user, size_t unit, double *values) {
-    const wt_search_trials *table = ((const job *)user)->table;
-    for (size_t i = 0; i < table->sizes; i++, values += NUMBERS) {
-        const wt_search_point *point = &table->points[unit * table->sizes + i];
-        const double row[NUMBERS] = {(double)point->samples, point->unique, point->success,
-                                     (double)point->errors, (double)point->looked};
-        memcpy(values, row, sizeof row);
-    }
-}
-
-static void take_points(void *user, size_t unit, double *values) {
-    const wt_search_trials *table = ((const job *)user)->table;
-    for (size_t i = 0; i < table->sizes; i++, values += NUMBERS)
-        table->points[unit * table->sizes + i] = (wt_search_point){.samples = (size_t)values[0],
-                                                                   .unique = values[1] != 0,
-                                                                   .success = values[2] != 0,
-                                                                   .errors = (size_t)values[3],
-                                                                   .looked = (uint64_t)values[4]};
-}
-
-/* What is there already is not to be done. */
-static wt_status open_kept(wt_context *context, job *work) {
-    const wt_search_options *options = work->options;
-    const wt_search_trials *table = work->table;
-    wt_script setting = {.context = context};
-    wt_script_add(&setting, "search %llu %s %d %.17g %.17g %zu", (unsigned long long)options->seed,
+static void describe(const wt_search_options *options, wt_script *out) {
+    wt_script_add(out, "search %llu %s %d %.17g %.17g %zu", (unsigned long long)options->seed,
                   options->task, options->elimination, options->probability, options->noise,
-                  table->trials);
-    for (size_t i = 0; i < table->lengths; i++)
-        wt_script_add(&setting, " T%zu", options->lengths[i]);
-    for (size_t i = 0; i < table->sizes; i++)
-        wt_script_add(&setting, " m%zu", options->samples[i]);
-    work->kept = (wt_kept){.context = context,
-                           .give = give_points,
-                           .take = take_points,
-                           .user = work,
-                           .units = table->lengths * table->trials,
-                           .width = NUMBERS * table->sizes};
-    wt_status status = wt_kept_open(&work->kept, options->output, &setting);
-    work->engine.total = (double)(work->kept.units - work->kept.count);
-    for (size_t i = 0; i < work->kept.units; i++)
-        if (!wt_kept_has(&work->kept, i))
-            work->engine.cost += cost_of(options, i / table->trials);
-    wt_script_free(&setting);
-    return status;
+                  options->trials);
+    for (size_t i = 0; i < options->length_count; i++)
+        wt_script_add(out, " T%zu", options->lengths[i]);
+    for (size_t i = 0; i < options->sample_count; i++)
+        wt_script_add(out, " m%zu", options->samples[i]);
 }
 
-typedef struct {
-    job *work;
-    size_t unit;
-    const wt_search_point *points;
-} outcome;
-
-static wt_status keep(void *user) {
-    const outcome *found = user;
-    const wt_search_trials *table = found->work->table;
-    memcpy(&table->points[found->unit * table->sizes], found->points,
-           table->sizes * sizeof *found->points);
-    return wt_kept_add(&found->work->kept, found->unit);
+static wt_status run_trial(const void *user, wt_context *context, size_t length, size_t trial,
+                           void *points) {
+    wt_search_setting setting = setting_of(user, length, trial);
+    return wt_search_cell(context, &setting, points);
 }
 
-static wt_status run_trial(void *user, wt_context *context, size_t unit) {
-    job *work = user;
-    size_t length = unit / work->table->trials;
-    wt_search_setting setting = setting_of(work->options, length);
-    wt_search_point *points = NULL;
-    wt_status status;
-    if (wt_kept_has(&work->kept, unit))
-        return WT_OK;
-    setting.trial = unit % work->table->trials;
-    WT_TRY(WT_NEW(context, &points, setting.size_count, "points"));
-    WT_TRY(wt_search_cell(context, &setting, points));
-    outcome found = {work, unit, points};
-    WT_TRY(wt_engine_keep(&work->engine, keep, &found, 1, cost_of(work->options, length)));
-done:
-    wt_release(points);
-    return status;
+static void print_trial(const void *user, wt_output *out, size_t length, size_t trial) {
+    const wt_search_options *options = user;
+    wt_output_print(out, "%s,%s,%.17g,%llu,%zu,%zu,", options->task,
+                    options->elimination ? "elimination" : "search", options->noise,
+                    (unsigned long long)options->seed, options->lengths[length], trial);
 }
 
-static wt_status save(void *user) {
-    job *work = user;
-    const wt_search_options *options = work->options;
-    const wt_search_trials *table = work->table;
-    wt_output *out = NULL;
-    wt_status status = WT_OK;
-    if (work->kept.path == NULL || work->kept.count == 0)
-        return status;
-    WT_TRY(wt_output_open(work->engine.context, options->output, &out));
-    wt_output_print(out,
-                    "task,method,noise,seed,length,trial,samples,unique,success,errors,looked\n");
-    for (size_t i = 0; i < table->lengths * table->trials * table->sizes; i++) {
-        const wt_search_point *point = &table->points[i];
-        size_t trial = i / table->sizes;
-        if (point->samples > 0) /* an interrupted table has gaps */
-            wt_output_print(out, "%s,%s,%.17g,%llu,%zu,%zu,%zu,%d,%d,%zu,%llu\n", options->task,
-                            options->elimination ? "elimination" : "search", options->noise,
-                            (unsigned long long)options->seed,
-                            options->lengths[trial / table->trials], trial % table->trials,
-                            point->samples, point->unique, point->success, point->errors,
-                            (unsigned long long)point->looked);
-    }
-    WT_TRY(wt_output_commit(out));
-    if (work->kept.count < work->kept.units)
-        WT_TRY(wt_kept_save(&work->kept));
-done:
-    wt_output_free(out);
+static wt_status run_table(wt_context *context, const wt_search_options *options,
+                           const wt_search_trials *trials) {
+    wt_script key = {.context = context};
+    wt_table table = {.engine = {.context = context, .what = "trials"},
+                      .settings = trials->lengths,
+                      .parts = 1,
+                      .reps = trials->trials,
+                      .sizes = trials->sizes,
+                      .points = trials->points,
+                      .point_bytes = sizeof *trials->points,
+                      .columns = columns,
+                      .column_count = sizeof columns / sizeof *columns,
+                      .heading = "task,method,noise,seed,length,trial,",
+                      .output = options->output,
+                      .costs = trials->costs,
+                      .key = &key,
+                      .run = run_trial,
+                      .print = print_trial,
+                      .user = options};
+    describe(options, &key);
+    wt_status status = wt_table_run(&table);
+    wt_script_free(&key);
     return status;
 }
 
@@ -216,40 +150,28 @@ static wt_status make_table(wt_context *context, const wt_search_options *option
     table->points =
         WT_TAKE_ZERO(&table->arena, wt_search_point, table->lengths, table->trials, table->sizes);
     table->rows = WT_TAKE(&table->arena, wt_search_row, table->lengths, table->sizes);
-    return table->arena.status;
+    table->costs = WT_TAKE(&table->arena, double, table->lengths);
+    WT_PASS(table->arena.status);
+    for (size_t i = 0; i < table->lengths; i++) /* a trial takes about T^2 */
+        table->costs[i] = (double)options->lengths[i] * (double)options->lengths[i];
+    return WT_OK;
 }
 
 wt_status wt_search_trials_run(wt_context *context, const wt_search_options *given,
                                wt_search_trials **out) {
     wt_search_options options;
     wt_search_trials *table = NULL;
-    job work = {.options = &options, .engine = {.context = context, .what = "trials"}};
     wt_status status;
     *out = NULL;
     WT_INIT(wt_search_options, &options);
     WT_TRY(wt_sized_read(context, "wt_search_options", given, &options, sizeof options));
     WT_TRY(check(context, &options));
-    WT_TRY(wt_output_check(context, options.output));
     WT_TRY(make_table(context, &options, &table));
-    work.table = table;
-    WT_TRY(open_kept(context, &work));
-    WT_TRY(wt_engine_open(&work.engine));
-    status = wt_engine_run(&work.engine, table->lengths * table->trials, run_trial, &work);
-    if (status == WT_OK || status == WT_INTERRUPTED)
-        status = wt_engine_finish(&work.engine, status, save, &work);
-    if (status == WT_INTERRUPTED && work.kept.count > 0)
-        status = wt_fail(context, WT_INTERRUPTED,
-                         "interrupted; the %zu trials that were finished are in %s, and the same "
-                         "command goes on from them",
-                         work.kept.count, options.output);
-    WT_TRY(status);
+    WT_TRY(run_table(context, &options, table));
     sum_up(&options, table);
-    wt_kept_drop(&work.kept);
     *out = table;
     table = NULL;
 done:
-    wt_kept_close(&work.kept);
-    wt_engine_close(&work.engine);
     wt_search_trials_free(table);
     return status;
 }
