@@ -181,17 +181,6 @@ static void print_report(const report *of, const char *kind) {
 
 /* ---- JSON ---- */
 
-static json_t *json_words(const char *const *words, size_t count) {
-    json_t *out = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(out, json_string(words[i]));
-    return out;
-}
-
-static json_t *json_norm(const report *of, wt_model_norm norm, size_t layer, size_t head) {
-    return cli_json_real(norm_of(of, norm, layer, head));
-}
-
 static json_t *json_layers(const report *of) {
     json_t *out = json_array();
     for (size_t i = 0; i < wt_model_norms_layers(of->norms); i++) {
@@ -199,13 +188,12 @@ static json_t *json_layers(const report *of) {
         for (size_t h = 0; h < wt_model_norms_heads(of->norms); h++) {
             json_t *head = json_object();
             for (size_t k = 0; k < CLI_HEAD_NORMS; k++)
-                json_object_set_new(head, cli_norms[k].name,
-                                    json_norm(of, cli_norms[k].norm, i, h));
-            json_array_append_new(heads, head);
+                cli_json_put(head, cli_norms[k].name,
+                             cli_json_real(norm_of(of, cli_norms[k].norm, i, h)));
+            cli_json_add(heads, head);
         }
-        json_array_append_new(
-            out, json_pack("{s:o, s:o, s:o}", "alpha", cli_json_real(of->alpha[i]), "sigma",
-                           json_norm(of, WT_MODEL_NORM_SIGMA, i, 0), "heads", heads));
+        cli_json_add(out, cli_json("alpha:r sigma:r heads:o", of->alpha[i],
+                                   norm_of(of, WT_MODEL_NORM_SIGMA, i, 0), heads));
     }
     return out;
 }
@@ -215,26 +203,19 @@ static wt_status emit(cli_call *call, const report *of, const char *kind) {
     const wt_capacity *bound = &of->bound;
     size_t count;
     const char *const *outside = outside_of(of, &count);
-    json_t *gap =
-        json_pack("{s:o, s:o, s:o, s:b}", "capacity_term", cli_json_real(bound->capacity_term),
-                  "confidence_term", cli_json_real(bound->confidence_term), "sum",
-                  cli_json_real(bound->gap), "vacuous", bound->vacuous);
-    json_t *lower = json_pack("{s:I, s:I}", "natural", (json_int_t)bound->pseudo_natural, "binary",
-                              (json_int_t)bound->pseudo_binary);
-    return cli_emit_json(
+    return cli_emit(
         call,
-        json_pack("{s:s, s:s?, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:o, s:o, s:o, s:o, s:o}",
-                  "kind", kind, "model", of->values->model, "dim", (json_int_t)spec->dim, "length",
-                  (json_int_t)spec->length, "samples", (json_int_t)spec->samples, "epsilon",
-                  spec->epsilon, "delta", spec->delta, "x", json_norm(of, WT_MODEL_NORM_X, 0, 0),
-                  "p", json_norm(of, WT_MODEL_NORM_P, 0, 0), "cls",
-                  json_norm(of, WT_MODEL_NORM_CLS, 0, 0), "w", json_norm(of, WT_MODEL_NORM_W, 0, 0),
-                  "layers", json_layers(of), "log_factor", cli_json_real(bound->log_factor),
-                  "capacity", cli_json_real(bound->constant), "covering",
-                  cli_json_real(bound->covering), "range", cli_json_real(bound->range), "gap", gap,
-                  "pseudo_dimension", lower, "unspecified", json_words(unspecified, UNSPECIFIED),
-                  "outside", json_words(outside, count)));
+        "kind:s model:s dim:u length:u samples:u epsilon:r delta:r x:r p:r cls:r w:r layers:o "
+        "log_factor:r capacity:r covering:r range:r gap:o pseudo_dimension:o unspecified:o "
+        "outside:o",
+        kind, of->values->model, spec->dim, spec->length, spec->samples, spec->epsilon, spec->delta,
+        model_norm(of, WT_MODEL_NORM_X), model_norm(of, WT_MODEL_NORM_P),
+        model_norm(of, WT_MODEL_NORM_CLS), model_norm(of, WT_MODEL_NORM_W), json_layers(of),
+        bound->log_factor, bound->constant, bound->covering, bound->range,
+        cli_json("capacity_term:r confidence_term:r sum:r vacuous:b", bound->capacity_term,
+                 bound->confidence_term, bound->gap, bound->vacuous),
+        cli_json("natural:u binary:u", bound->pseudo_natural, bound->pseudo_binary),
+        cli_json_texts(UNSPECIFIED, unspecified), cli_json_texts(count, outside));
 }
 
 wt_status cli_bound_capacity(cli_call *call, const char *kind) {

@@ -214,59 +214,50 @@ static void print_report(const report *of) {
 
 /* The number and its logarithm: the first is null where no double holds it. */
 static json_t *json_power(double log10_value) {
-    return json_pack("{s:o, s:o}", "value", cli_json_real(pow(10, log10_value)), "log10",
-                     cli_json_real(log10_value));
+    return cli_json("value:r log10:r", pow(10, log10_value), log10_value);
 }
 
 static json_t *json_bound(const report *of) {
     const wt_bound *bound = &of->bound;
+    bool rfa = of->kind == WT_MODEL_KIND_RFA;
     if (!bound->complexity_known)
-        return json_pack("{s:n, s:s}", "complexity", "note", "the formula for brfa is not at hand");
-    json_t *out =
-        json_pack("{s:o, s:s, s:s}", "complexity", json_power(bound->log10_complexity), "formula",
-                  bound->formula, "source",
-                  of->kind == WT_MODEL_KIND_RFA ? "reconstructed, derived for the target"
-                                                : "reconstructed for powers, else derived");
+        return cli_json("complexity:s note:s", NULL, "the formula for brfa is not at hand");
+    json_t *out = cli_json(
+        "complexity:o formula:s source:s", json_power(bound->log10_complexity), bound->formula,
+        rfa ? "reconstructed, derived for the target" : "reconstructed for powers, else derived");
     if (of->kind == WT_MODEL_KIND_RFMLP)
-        json_object_set_new(out, "complexity_over_rfa",
-                            json_power(bound->log10_complexity - of->log10_of_rfa));
-    if (!bound->risk_known)
-        return out;
-    json_object_set_new(out, "sample_term", json_power(bound->log10_sample_term));
-    json_object_set_new(out, "head_term", json_power(bound->log10_head_term));
-    json_object_set_new(out, "risk", json_power(bound->log10_risk));
-    json_object_set_new(out, "heads_suffice", cli_json_real(bound->heads_suffice));
-    json_object_set_new(out, "heads_balanced", cli_json_real(bound->heads_balanced));
-    json_t *open = json_array();
-    for (size_t i = 0; i < UNSPECIFIED; i++)
-        json_array_append_new(open, json_string(unspecified[i]));
-    json_object_set_new(out, "unspecified", open);
+        cli_json_put(out, "complexity_over_rfa",
+                     json_power(bound->log10_complexity - of->log10_of_rfa));
+    if (bound->risk_known)
+        json_object_update_new(
+            out, cli_json("sample_term:o head_term:o risk:o heads_suffice:r heads_balanced:r "
+                          "unspecified:o",
+                          json_power(bound->log10_sample_term), json_power(bound->log10_head_term),
+                          json_power(bound->log10_risk), bound->heads_suffice,
+                          bound->heads_balanced, cli_json_texts(UNSPECIFIED, unspecified)));
     return out;
 }
 
 static json_t *json_measured(const report *of) {
     json_t *points = json_array();
     for (size_t i = 0; i < of->count; i++)
-        json_array_append_new(points, json_pack("{s:I, s:o}", "n", (json_int_t)of->sizes[i],
-                                                "value", cli_json_real(of->measured[i])));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "model", wt_model_kind_name(of->kernel.kind),
-                     "labels", of->values->data != NULL ? of->values->data : "drawn", "bias",
-                     of->kernel.kind == WT_MODEL_KIND_BRFA_INF ? cli_json_real(of->kernel.bias)
-                                                               : json_null(),
-                     "diagonal", cli_json_real(of->about.diagonal), "jitter",
-                     cli_json_real(of->about.jitter), "points", points);
+        cli_json_add(points, cli_json("n:u value:r", of->sizes[i], of->measured[i]));
+    return cli_json("model:s labels:s bias:r diagonal:r jitter:r points:o",
+                    wt_model_kind_name(of->kernel.kind),
+                    of->values->data != NULL ? of->values->data : "drawn",
+                    of->kernel.kind == WT_MODEL_KIND_BRFA_INF ? of->kernel.bias : NAN,
+                    of->about.diagonal, of->about.jitter, points);
 }
 
 static wt_status emit(cli_call *call, const report *of) {
     const cli_bound_values *values = of->values;
-    json_t *out = json_pack(
-        "{s:s, s:s?, s:I, s:I, s:I, s:I, s:f}", "kind", wt_model_kind_name(of->kind), "target",
-        values->target, "dim", (json_int_t)values->dim, "keys", (json_int_t)values->keys, "heads",
-        (json_int_t)values->heads, "n", (json_int_t)values->samples, "delta", values->delta);
+    json_t *out = cli_json("kind:s target:s dim:u keys:u heads:u n:u delta:r",
+                           wt_model_kind_name(of->kind), values->target, values->dim, values->keys,
+                           values->heads, values->samples, values->delta);
     if (values->target != NULL)
-        json_object_set_new(out, "bound", json_bound(of));
+        cli_json_put(out, "bound", json_bound(of));
     if (of->count > 0)
-        json_object_set_new(out, "measured", json_measured(of));
+        cli_json_put(out, "measured", json_measured(of));
     return cli_emit_json(call, out);
 }
 

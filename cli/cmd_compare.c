@@ -63,23 +63,17 @@ done:
 static wt_status emit(cli_call *call, const wt_comparison *all, const on_data *data) {
     json_t *heads = json_array(), *distances = json_array();
     for (size_t i = 0; i < all->matches; i++)
-        json_array_append_new(heads,
-                              json_pack("{s:o, s:o, s:o, s:o}", "a", head_number(all->match[i].a),
-                                        "b", head_number(all->match[i].b), "theta_error",
-                                        cli_json_real(all->match[i].theta_error), "w_error",
-                                        cli_json_real(all->match[i].w_error)));
+        cli_json_add(heads, cli_json("a:o b:o theta_error:r w_error:r",
+                                     head_number(all->match[i].a), head_number(all->match[i].b),
+                                     all->match[i].theta_error, all->match[i].w_error));
     for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++)
-        json_array_append_new(distances,
-                              json_pack("{s:I, s:o}", "length", (json_int_t)all->length[i],
-                                        "distance", cli_json_real(all->distance[i])));
+        cli_json_add(distances, cli_json("length:u distance:r", all->length[i], all->distance[i]));
     json_t *object =
-        json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "heads_a", (json_int_t)all->heads_a, "heads_b",
-                  (json_int_t)all->heads_b, "theta_error", cli_json_real(all->theta_error),
-                  "w_error", cli_json_real(all->w_error), "heads", heads, "function", distances);
-    if (data->there) {
-        json_object_set_new(object, "data_output", cli_json_real(data->output));
-        json_object_set_new(object, "data_difference", cli_json_real(data->difference));
-    }
+        cli_json("heads_a:u heads_b:u theta_error:r w_error:r heads:o function:o", all->heads_a,
+                 all->heads_b, all->theta_error, all->w_error, heads, distances);
+    if (data->there)
+        json_object_update_new(
+            object, cli_json("data_output:r data_difference:r", data->output, data->difference));
     return cli_emit_json(call, object);
 }
 

@@ -62,36 +62,23 @@ static wt_status load(cli_call *call, wt_construction **out) {
     return wt_construction_load(call->context, given->check, out);
 }
 
-static json_t *json_relevant(const wt_construction_summary *built) {
-    json_t *out = json_array();
-    for (size_t j = 0; j < built->bits; j++)
-        json_array_append_new(out, json_integer((json_int_t)built->relevant[j]));
-    return out;
-}
-
 static wt_status emit(cli_call *call, const wt_construction_summary *built,
                       const wt_construction_report *report, const wt_construction_least *least,
                       const char *written) {
     const values *given = call->values;
-    json_t *sizes = json_pack("{s:o, s:o, s:o, s:o, s:o}", "qk21", cli_json_real(built->qk21),
-                              "v21", cli_json_real(built->v21), "v", cli_json_real(built->v), "x",
-                              cli_json_real(built->x), "cls", cli_json_real(built->cls));
-    return cli_emit_json(
+    return cli_emit(
         call,
-        json_pack(
-            "{s:s?, s:s?, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:b, s:[I,I], s:o, s:s?, s:o, s:o}",
-            "function", given->check == NULL ? given->spec.function : NULL, "input", given->check,
-            "length", (json_int_t)built->length, "bits", (json_int_t)built->bits, "relevant",
-            json_relevant(built), "tokens", built->bag ? "bag" : "sum", "heads",
-            (json_int_t)built->heads, "dim", (json_int_t)built->dim, "gap",
-            cli_json_real(built->gap), "strength", cli_json_real(built->strength), "overlap",
-            cli_json_real(built->overlap), "promise", cli_json_real(report->promise), "head_error",
-            cli_json_real(report->head_error), "drawn_error", cli_json_real(report->drawn_error),
-            "function_error", cli_json_real(report->function_error), "kept", report->kept, "widths",
-            (json_int_t)built->width1, (json_int_t)built->width2, "norms", sizes, "output", written,
-            "least_strength", cli_json_real(least->strength), "least_linear",
-            cli_json_real(least->linear)));
+        "function:s input:s length:u bits:u relevant:o tokens:s heads:u dim:u gap:r strength:r "
+        "overlap:r promise:r head_error:r drawn_error:r function_error:r kept:b widths:o norms:o "
+        "output:s least_strength:r least_linear:r",
+        given->check == NULL ? given->spec.function : NULL, given->check, built->length,
+        built->bits, cli_json_counts(built->bits, built->relevant), built->bag ? "bag" : "sum",
+        built->heads, built->dim, built->gap, built->strength, built->overlap, report->promise,
+        report->head_error, report->drawn_error, report->function_error, report->kept,
+        cli_json_counts(2, (const size_t[]){built->width1, built->width2}),
+        cli_json("qk21:r v21:r v:r x:r cls:r", built->qk21, built->v21, built->v, built->x,
+                 built->cls),
+        written, least->strength, least->linear);
 }
 
 static void print_least(const char *name, double least, const char *what) {

@@ -37,12 +37,9 @@ static wt_status draw_sequences(cli_call *call) {
                          call->common.seed, 0, data));
     WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "output",
-                                             given->output, "layer", given->layer, "samples",
-                                             (json_int_t)wt_sequences_samples(data), "length",
-                                             (json_int_t)wt_sequences_length(data), "dim",
-                                             (json_int_t)wt_sequences_dim(data), "outputs",
-                                             (json_int_t)wt_sequences_outputs(data))));
+        WT_TRY(cli_emit(call, "output:s layer:s samples:u length:u dim:u outputs:u", given->output,
+                        given->layer, wt_sequences_samples(data), wt_sequences_length(data),
+                        wt_sequences_dim(data), wt_sequences_outputs(data)));
     else
         cli_print("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
                   wt_sequences_samples(data), wt_sequences_length(data), wt_sequences_dim(data),
@@ -74,11 +71,9 @@ static wt_status draw_sets(cli_call *call) {
     WT_TRY(cli_problem_draw(call, problem, 0, given->n, &sets));
     WT_TRY(wt_sets_save(call->context, sets, given->output, wt_problem_beta(problem)));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:I}", "output", given->output,
-                                             "target", given->problem.target, "samples",
-                                             (json_int_t)wt_sets_samples(sets), "keys",
-                                             (json_int_t)wt_sets_keys(sets), "dim",
-                                             (json_int_t)wt_sets_dim(sets))));
+        WT_TRY(cli_emit(call, "output:s target:s samples:u keys:u dim:u", given->output,
+                        given->problem.target, wt_sets_samples(sets), wt_sets_keys(sets),
+                        wt_sets_dim(sets)));
     else
         cli_print("%s: %zu samples of %s, %zu keys in %zu dimensions\n", given->output,
                   wt_sets_samples(sets), given->problem.target, wt_sets_keys(sets),

@@ -104,13 +104,9 @@ static wt_status show_plan(cli_call *call, const job *work) {
     WT_PASS(wt_ridge_cost(call->context, &work->ridge, &work->spec,
                           drawn ? given->n : wt_sets_samples(work->train),
                           drawn ? 1 : wt_sets_outputs(work->train), drawn, &cost));
-    if (call->common.json) {
-        WT_PASS(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:f, s:f}", "path", cost.route,
-                                              "samples", (json_int_t)cost.samples, "features",
-                                              (json_int_t)cost.features, "bytes", cost.bytes,
-                                              "flops", cost.flops)));
-        return WT_OK;
-    }
+    if (call->common.json)
+        return cli_emit(call, "path:s samples:u features:u bytes:r flops:r", cost.route,
+                        cost.samples, cost.features, cost.bytes, cost.flops);
     char bytes[WT_BYTES_TEXT];
     cli_print_row("path", "%s", cost.route);
     cli_print_row("samples", "%zu", cost.samples);
@@ -122,27 +118,20 @@ static wt_status show_plan(cli_call *call, const job *work) {
 
 static wt_status show_json(cli_call *call, const job *work, const wt_fit_report *report) {
     const values *given = call->values;
-    json_t *all = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "model",
-        wt_model_kind_name(work->spec.kind), "path", report->route, "samples",
-        (json_int_t)report->samples, "features", (json_int_t)report->features, "outputs",
-        (json_int_t)report->outputs, "lambda_rule", wt_lambda_name(work->ridge.rule), "lambda",
-        cli_json_real(report->lambda), "train_error", cli_json_real(report->train_error),
-        "loo_error", cli_json_real(report->loo_error), "test_error",
-        cli_json_real(report->test_error), "sum_norms", cli_json_real(report->sum_norms),
-        "m_sum_squares", cli_json_real(report->m_sum_squares), "effective_rank",
-        cli_json_real(report->freedom), "condition", cli_json_real(report->condition), "seconds",
-        report->seconds, "bytes", (json_int_t)report->bytes);
-    if (all != NULL) {
-        json_object_set_new(all, "lambda_at_end", json_boolean(report->lambda_at_end));
-        json_object_set_new(all, "warnings",
-                            report->lambda_at_end ? json_pack("[s]", CLI_LAMBDA_AT_END)
-                                                  : json_array());
-    }
-    if (all != NULL && report->rank > 0)
-        json_object_set_new(all, "rank", json_integer((json_int_t)report->rank));
-    if (all != NULL && given->output != NULL)
-        json_object_set_new(all, "output", json_string(given->output));
+    static const char *const warning = CLI_LAMBDA_AT_END;
+    json_t *all = cli_json(
+        "model:s path:s samples:u features:u outputs:u lambda_rule:s lambda:r train_error:r "
+        "loo_error:r test_error:r sum_norms:r m_sum_squares:r effective_rank:r condition:r "
+        "seconds:r bytes:u lambda_at_end:b warnings:o",
+        wt_model_kind_name(work->spec.kind), report->route, report->samples, report->features,
+        report->outputs, wt_lambda_name(work->ridge.rule), report->lambda, report->train_error,
+        report->loo_error, report->test_error, report->sum_norms, report->m_sum_squares,
+        report->freedom, report->condition, report->seconds, report->bytes, report->lambda_at_end,
+        cli_json_texts(report->lambda_at_end, &warning));
+    if (report->rank > 0)
+        cli_json_put(all, "rank", json_integer((json_int_t)report->rank));
+    if (given->output != NULL)
+        cli_json_put(all, "output", json_string(given->output));
     return cli_emit_json(call, all);
 }
 
@@ -197,16 +186,13 @@ static wt_status show_ball(cli_call *call, const job *work, const wt_ball_option
                            const wt_ball_report *found) {
     const char *loss = wt_loss_name(ball->loss), *model = wt_model_kind_name(work->spec.kind);
     if (call->common.json)
-        return cli_emit_json(
-            call,
-            json_pack("{s:s, s:s, s:I, s:b, s:f, s:f, s:f, s:f, s:I, s:f, s:o, s:f, s:o, s:o}",
-                      "model", model, "loss", loss, "samples",
-                      (json_int_t)wt_sets_samples(work->train), "reached", found->reached,
-                      "objective", found->objective, "lower_bound", found->lower_bound, "gap",
-                      found->gap, "relative_gap", found->relative_gap, "steps",
-                      (json_int_t)found->steps, "sum_norms", found->sum_norms, "k1",
-                      cli_json_real(ball->k1), "m_sum_squares", found->m_sum_squares, "k2",
-                      cli_json_real(ball->k2), "test_loss", cli_json_real(found->test_loss)));
+        return cli_emit(call,
+                        "model:s loss:s samples:u reached:b objective:r lower_bound:r gap:r "
+                        "relative_gap:r steps:u sum_norms:r k1:r m_sum_squares:r k2:r test_loss:r",
+                        model, loss, wt_sets_samples(work->train), found->reached, found->objective,
+                        found->lower_bound, found->gap, found->relative_gap, found->steps,
+                        found->sum_norms, ball->k1, found->m_sum_squares, ball->k2,
+                        found->test_loss);
     cli_print_row("model", "%s", model);
     cli_print_row("samples", "%zu", wt_sets_samples(work->train));
     cli_print_row("mean loss", "%.8g (%s; %.6g at v = 0)", found->objective, loss,

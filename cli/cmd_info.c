@@ -111,35 +111,23 @@ static json_t *json_path(const char *path) {
 }
 
 static json_t *json_array_of(const wt_array *array, const wt_summary *summary) {
-    json_t *shape = json_array();
-    for (size_t i = 0; i < array->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)array->shape[i]));
-    return json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I}", "name", array->name,
-                     "type", wt_type_name(array->type), "shape", shape, "order",
-                     array->fortran ? "F" : "C", "count", (json_int_t)array->count, "bytes",
-                     (json_int_t)array->bytes, "min", cli_json_real(summary->min), "max",
-                     cli_json_real(summary->max), "mean", cli_json_real(summary->mean), "nan",
-                     (json_int_t)summary->nan, "inf", (json_int_t)summary->inf);
+    return cli_json("name:s type:s shape:o order:s count:u bytes:u min:r max:r mean:r nan:u inf:u",
+                    array->name, wt_type_name(array->type),
+                    cli_json_counts(array->rank, array->shape), array->fortran ? "F" : "C",
+                    array->count, array->bytes, summary->min, summary->max, summary->mean,
+                    summary->nan, summary->inf);
 }
 
 /* NULL without memory. */
 static json_t *json_file(const wt_file *file, const wt_summary *summaries) {
     json_t *arrays = json_array(), *metadata = json_object();
-    bool good = arrays != NULL && metadata != NULL;
-    for (size_t i = 0; good && i < wt_file_count(file); i++)
-        good =
-            json_array_append_new(arrays, json_array_of(wt_file_at(file, i), &summaries[i])) == 0;
+    for (size_t i = 0; i < wt_file_count(file); i++)
+        cli_json_add(arrays, json_array_of(wt_file_at(file, i), &summaries[i]));
     const wt_metadata *pair;
-    for (size_t i = 0; good && (pair = wt_file_metadata_at(file, i)) != NULL; i++)
-        good = json_object_set_new(metadata, pair->key, json_string(pair->value)) == 0;
-    if (!good) {
-        json_decref(arrays);
-        json_decref(metadata);
-        return NULL;
-    }
-    return json_pack("{s:o, s:s, s:I, s:o, s:o}", "path", json_path(wt_file_path(file)), "format",
-                     wt_file_format(file), "bytes", (json_int_t)wt_file_bytes(file), "arrays",
-                     arrays, "metadata", metadata);
+    for (size_t i = 0; (pair = wt_file_metadata_at(file, i)) != NULL; i++)
+        cli_json_put(metadata, pair->key, json_string(pair->value));
+    return cli_json("path:o format:s bytes:u arrays:o metadata:o", json_path(wt_file_path(file)),
+                    wt_file_format(file), wt_file_bytes(file), arrays, metadata);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -166,8 +154,8 @@ static wt_status show_file(info_run *info, const char *path) {
     }
     if (!info->call->common.json)
         WT_TRY(print_file(context, file, summaries));
-    else if (json_array_append_new(info->files, json_file(file, summaries)) != 0)
-        WT_TRY(wt_fail(context, WT_MEMORY, "no memory for the JSON result"));
+    else
+        cli_json_add(info->files, json_file(file, summaries));
 done:
     wt_release(summaries);
     wt_file_free(file);
@@ -194,24 +182,20 @@ static wt_status note_bad_file(info_run *info, const char *path, wt_status statu
             fprintf(stderr, "wattle: %s\n", reason);
         return WT_OK;
     }
-    json_t *bad = json_pack("{s:o, s:s, s:s}", "path", json_path(path), "error", reason, "status",
-                            wt_status_name(status));
-    return json_array_append_new(info->files, bad) == 0
-               ? WT_OK
-               : wt_fail(context, WT_MEMORY, "no memory for the JSON result");
+    cli_json_add(info->files, cli_json("path:o error:s status:s", json_path(path), reason,
+                                       wt_status_name(status)));
+    return WT_OK;
 }
 
 static wt_status finish(info_run *info) {
     wt_context *context = info->call->context;
     if (info->call->common.json) {
-        json_t *all = json_pack("{s:O}", "files", info->files);
-        if (all != NULL && info->status != WT_OK)
-            json_object_update_new(all, json_pack("{s:s, s:s, s:i}", "error", info->sentence,
-                                                  "status", wt_status_name(info->status), "exit",
-                                                  wt_status_exit_code(info->status)));
-        wt_status status = cli_emit_json(info->call, all);
-        if (status != WT_OK)
-            return status;
+        json_t *all = cli_json("files:o", json_incref(info->files));
+        if (info->status != WT_OK)
+            json_object_update_new(all, cli_json("error:s status:s exit:u", info->sentence,
+                                                 wt_status_name(info->status),
+                                                 (uint64_t)wt_status_exit_code(info->status)));
+        WT_PASS(cli_emit_json(info->call, all));
     }
     return info->status == WT_OK ? WT_OK : wt_fail(context, info->status, "%s", info->sentence);
 }
@@ -219,8 +203,8 @@ static wt_status finish(info_run *info) {
 static wt_status run(cli_call *call) {
     info_run info = {.call = call};
     wt_status status;
-    if (call->common.json && (info.files = json_array()) == NULL)
-        return wt_fail(call->context, WT_MEMORY, "no memory for the JSON result");
+    if (call->common.json)
+        info.files = json_array();
     for (int i = 0; i < call->operand_count; i++)
         WT_TRY(note_bad_file(&info, call->operands[i], show_file(&info, call->operands[i])));
     WT_TRY(finish(&info));

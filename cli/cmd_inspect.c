@@ -75,29 +75,18 @@ static void print_table(const wt_products *products, const wt_head_summary *head
 
 static wt_status emit(cli_call *call, const wt_products *products, const wt_head_summary *heads,
                       const char *path) {
-    json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t h = 0; good && h < wt_products_heads(products); h++) {
-        json_t *head = json_object();
-        good = json_array_append_new(list, head) == 0;
-        for (size_t k = 0; good && k < COLUMNS; k++)
-            good = json_object_set_new(head, columns[k].key,
-                                       cli_json_real(number_at(&heads[h], k))) == 0;
-        good =
-            good && json_object_set_new(head, "rank", json_integer((json_int_t)heads[h].rank)) == 0;
-    }
-    if (!good) {
-        json_decref(list);
-        list = NULL;
-    }
     char shown[WT_QUOTED_BYTES];
-    return cli_emit_json(
-        call, list == NULL
-                  ? NULL
-                  : json_pack("{s:s, s:I, s:I, s:o}", "file",
-                              wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown),
-                              "dim", (json_int_t)wt_products_dim(products), "head_count",
-                              (json_int_t)wt_products_heads(products), "heads", list));
+    json_t *list = json_array();
+    for (size_t h = 0; h < wt_products_heads(products); h++) {
+        json_t *head = json_object();
+        for (size_t k = 0; k < COLUMNS; k++)
+            cli_json_put(head, columns[k].key, cli_json_real(number_at(&heads[h], k)));
+        cli_json_put(head, "rank", json_integer((json_int_t)heads[h].rank));
+        cli_json_add(list, head);
+    }
+    return cli_emit(call, "file:s dim:u head_count:u heads:o",
+                    wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown),
+                    wt_products_dim(products), wt_products_heads(products), list);
 }
 
 static wt_status run(cli_call *call) {

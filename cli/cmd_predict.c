@@ -30,13 +30,9 @@ static wt_status print_predictions(cli_call *call, const double *y, size_t rows,
         return WT_OK;
     }
     json_t *list = json_array();
-    for (size_t i = 0; i < rows; i++) {
-        json_t *row = json_array();
-        for (size_t o = 0; o < columns; o++)
-            json_array_append_new(row, cli_json_real(y[i * columns + o]));
-        json_array_append_new(list, row);
-    }
-    return cli_emit_json(call, json_pack("{s:o}", "predictions", list));
+    for (size_t i = 0; i < rows; i++)
+        cli_json_add(list, cli_json_reals(columns, y + i * columns));
+    return cli_emit(call, "predictions:o", list);
 }
 
 static wt_status run_predict(cli_call *call) {
@@ -57,8 +53,7 @@ static wt_status run_predict(cli_call *call) {
     wt_tensor tensor = {.name = "yhat", .rank = q == 1 ? 1 : 2, .shape = {samples, q}, .values = y};
     WT_TRY(wt_npy_write(call->context, given->output, &tensor));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I}", "output", given->output, "samples",
-                                             (json_int_t)samples, "outputs", (json_int_t)q)));
+        WT_TRY(cli_emit(call, "output:s samples:u outputs:u", given->output, samples, q));
 done:
     wt_fitted_free(fitted);
     wt_sets_free(sets);
@@ -75,10 +70,8 @@ static wt_status run_score(cli_call *call) {
     WT_TRY(wt_fitted_score(call->context, fitted, sets, &square, &error));
     const char *kind = wt_model_kind_name(wt_fitted_get_spec(fitted)->kind);
     if (call->common.json) {
-        WT_TRY(
-            cli_emit_json(call, json_pack("{s:s, s:I, s:o, s:o}", "model", kind, "samples",
-                                          (json_int_t)wt_sets_samples(sets), "mean_square",
-                                          cli_json_real(square), "error", cli_json_real(error))));
+        WT_TRY(cli_emit(call, "model:s samples:u mean_square:r error:r", kind,
+                        wt_sets_samples(sets), square, error));
         goto done;
     }
     cli_print_row("model", "%s", kind);

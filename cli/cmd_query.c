@@ -65,21 +65,16 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
     const char *written = report->reached ? given->output : NULL;
     /* Without fresh questions nobody knows. */
     bool known = report->check_queries > 0 || !report->reached;
-    json_t *verdict = known ? json_boolean(report->reached) : json_null();
     if (call->common.json)
-        return cli_emit_json(
-            call,
-            json_pack(
-                "{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:s?, s:o}",
-                "heads", (json_int_t)report->heads, "dim", (json_int_t)report->dim, "outputs",
-                (json_int_t)report->outputs, "recovered", verdict, "queries", (json_int_t)all,
-                "start_queries", (json_int_t)report->start_queries, "polish_queries",
-                (json_int_t)report->polish_queries, "check_queries",
-                (json_int_t)report->check_queries, "start_residual",
-                cli_json_real(report->start_residual), "residual", cli_json_real(report->residual),
-                "check_error", cli_json_real(report->check_error), "starts",
-                (json_int_t)report->starts, "steps", (json_int_t)report->steps, "output", written,
-                "flops", cli_json_real(report->flops)));
+        return cli_emit(call,
+                        "heads:u dim:u outputs:u recovered:o queries:u start_queries:u "
+                        "polish_queries:u check_queries:u start_residual:r residual:r "
+                        "check_error:r starts:u steps:u output:s flops:r",
+                        report->heads, report->dim, report->outputs,
+                        known ? json_boolean(report->reached) : json_null(), all,
+                        report->start_queries, report->polish_queries, report->check_queries,
+                        report->start_residual, report->residual, report->check_error,
+                        report->starts, report->steps, written, report->flops);
     cli_print_row("layer", "%zu %s, d = %zu, p = %zu", report->heads,
                   report->heads == 1 ? "head" : "heads", report->dim, report->outputs);
     cli_print_row("recovered", "%s", !known ? "not checked" : report->reached ? "yes" : "no");

@@ -46,28 +46,22 @@ static wt_status read_options(cli_call *call) {
 }
 
 static wt_status emit(cli_call *call, const char *output, const wt_recover_report *report) {
+    const cli_recover_values *given = call->values;
     json_t *warnings = json_array();
     for (size_t i = 0; i < report->warnings; i++)
-        json_array_append_new(warnings, json_string(report->warning[i]));
-    json_t *object = json_pack(
-        "{s:s, s:b, s:b, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
-        "s:o, s:o, s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:I, s:b}",
-        "method", report->method, "recovered", report->recovered, "exact", report->exact, "heads",
-        (json_int_t)report->heads, "start", (json_int_t)report->start, "start_from",
-        report->start_from, "starts", (json_int_t)report->starts, "steps",
-        (json_int_t)report->steps, "products", (json_int_t)report->products, "flops",
-        cli_json_real(report->flops), "train_error", cli_json_real(report->train_error),
-        "holdout_error", cli_json_real(report->holdout_error), "condition",
-        cli_json_real(report->condition), "examples", (json_int_t)report->examples,
-        "least_examples", cli_json_real(report->least_examples), "seconds", report->seconds,
-        "warnings", warnings, "output", output == NULL ? json_null() : json_string(output),
-        "verdict", wt_recover_verdict_name(report->verdict), "reason",
-        report->reason[0] == '\0' ? json_null() : json_string(report->reason), "goal", report->goal,
-        "misfit_chance", cli_json_real(report->misfit_chance), "misfit_kind",
-        report->misfit_kind == NULL ? json_null() : json_string(report->misfit_kind), "misfit_part",
-        cli_json_real(report->misfit_part), "misfit_visible", cli_json_real(report->misfit_visible),
-        "rank", (json_int_t)report->rank, "accepted", output != NULL && !report->recovered);
-    const cli_recover_values *given = call->values;
+        cli_json_add(warnings, json_string(report->warning[i]));
+    json_t *object = cli_json(
+        "method:s recovered:b exact:b heads:u start:u start_from:s starts:u steps:u products:u "
+        "flops:r train_error:r holdout_error:r condition:r examples:u least_examples:r seconds:r "
+        "warnings:o output:s verdict:s reason:s goal:r misfit_chance:r misfit_kind:s misfit_part:r "
+        "misfit_visible:r rank:u accepted:b",
+        report->method, report->recovered, report->exact, report->heads, report->start,
+        report->start_from, report->starts, report->steps, report->products, report->flops,
+        report->train_error, report->holdout_error, report->condition, report->examples,
+        report->least_examples, report->seconds, warnings, output,
+        wt_recover_verdict_name(report->verdict), report->reason[0] == '\0' ? NULL : report->reason,
+        report->goal, report->misfit_chance, report->misfit_kind, report->misfit_part,
+        report->misfit_visible, report->rank, output != NULL && !report->recovered);
     return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 

@@ -75,14 +75,11 @@ static wt_status list(cli_call *call, const wt_reproduction *all) {
             cli_print("%-8s %-24s %6zu cells  %-12s  %s\n", one->line, one->what, cells,
                       wt_seconds_format(cost.seconds, time), one->sweep);
         else
-            json_array_append_new(listed,
-                                  json_pack("{s:s, s:s, s:I, s:o, s:s}", "line", one->line, "what",
-                                            one->what, "cells", (json_int_t)cells, "seconds",
-                                            cli_json_real(cost.seconds), "sweep", one->sweep));
+            cli_json_add(listed, cli_json("line:s what:s cells:u seconds:r sweep:s", one->line,
+                                          one->what, cells, cost.seconds, one->sweep));
     }
     if (call->common.json)
-        WT_TRY(
-            cli_emit_json(call, json_pack("{s:s, s:O}", "scale", given->scale, "sweeps", listed)));
+        WT_TRY(cli_emit(call, "scale:s sweeps:o", given->scale, json_incref(listed)));
 done:
     json_decref(listed);
     return status;
@@ -104,11 +101,10 @@ static wt_status run_all(cli_call *call, wt_reproduction *all, uint64_t seed) {
     wt_store_free(store);
     store = NULL;
     WT_TRY(cli_report_make(call, path, page,
-                           json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:f}", "seed",
-                                     (json_int_t)seed, "scale", given->scale, "store", path,
-                                     "done_before", (json_int_t)report.before, "done",
-                                     (json_int_t)report.done, "failed", (json_int_t)report.failed,
-                                     "seconds", wt_clock() - began)));
+                           cli_json("seed:u scale:s store:s done_before:u done:u failed:u "
+                                    "seconds:r",
+                                    seed, given->scale, path, report.before, report.done,
+                                    report.failed, wt_clock() - began)));
     WT_TRY(cli_sweep_judge(call, path, report.failed));
 done:
     wt_store_free(store);

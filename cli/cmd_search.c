@@ -46,26 +46,16 @@ static const cli_option options[] = {
 /* ---- samples of a file ------------------------------------------------------------------------
  */
 
-static json_t *json_positions(const size_t *position, size_t count) {
-    json_t *out = json_array();
-    for (size_t j = 0; j < count; j++)
-        json_array_append_new(out, json_integer((json_int_t)position[j]));
-    return out;
-}
-
 static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_search_result *found) {
     const values *given = call->values;
     if (call->common.json) {
         json_t *answers = json_array();
         for (size_t i = 0; i < found->found; i++)
-            json_array_append_new(answers,
-                                  json_positions(found->position + i * found->bits, found->bits));
-        return cli_emit_json(
-            call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:o}", "input", call->operands[0],
-                            "task", given->task, "samples", (json_int_t)wt_bits_samples(bits),
-                            "length", (json_int_t)wt_bits_length(bits), "errors",
-                            (json_int_t)found->errors, "complete", found->complete, "looked",
-                            (json_int_t)found->looked, "answers", answers));
+            cli_json_add(answers, cli_json_counts(found->bits, found->position + i * found->bits));
+        return cli_emit(call,
+                        "input:s task:s samples:u length:u errors:u complete:b looked:u answers:o",
+                        call->operands[0], given->task, wt_bits_samples(bits), wt_bits_length(bits),
+                        found->errors, found->complete, found->looked, answers);
     }
     cli_print_row("samples", "%zu of %zu bits", wt_bits_samples(bits), wt_bits_length(bits));
     cli_print_row("answers", "%zu%s, each wrong on %zu samples", found->found,
@@ -100,17 +90,15 @@ done:
 static wt_status show_parity(cli_call *call, const wt_bits *bits, const wt_parity_result *found,
                              const size_t *position, size_t count) {
     if (call->common.json)
-        return cli_emit_json(
+        return cli_emit(
             call,
-            json_pack(
-                "{s:s, s:I, s:I, s:b, s:I, s:I, s:o, s:o, s:o}", "input", call->operands[0],
-                "samples", (json_int_t)wt_bits_samples(bits), "length",
-                (json_int_t)wt_bits_length(bits), "consistent", found->consistent, "rank",
-                (json_int_t)found->rank, "dimension", (json_int_t)found->dimension, "least",
-                found->least_known ? json_integer((json_int_t)found->least) : json_null(),
-                "least_count",
-                found->least_known ? json_integer((json_int_t)found->least_count) : json_null(),
-                "positions", found->consistent ? json_positions(position, count) : json_null()));
+            "input:s samples:u length:u consistent:b rank:u dimension:u least:o least_count:o "
+            "positions:o",
+            call->operands[0], wt_bits_samples(bits), wt_bits_length(bits), found->consistent,
+            found->rank, found->dimension,
+            found->least_known ? json_integer((json_int_t)found->least) : json_null(),
+            found->least_known ? json_integer((json_int_t)found->least_count) : json_null(),
+            found->consistent ? cli_json_counts(count, position) : json_null());
     cli_print_row("samples", "%zu of %zu bits, rank %zu", wt_bits_samples(bits),
                   wt_bits_length(bits), found->rank);
     if (!found->consistent)

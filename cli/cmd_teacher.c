@@ -66,10 +66,8 @@ static wt_status run(cli_call *call) {
     WT_TRY(make(call, &layer));
     WT_TRY(wt_layer_save(call->context, layer, given->output));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:I, s:I, s:I}", "output", given->output,
-                                             "heads", (json_int_t)wt_layer_heads(layer), "dim",
-                                             (json_int_t)wt_layer_dim(layer), "outputs",
-                                             (json_int_t)wt_layer_outputs(layer))));
+        WT_TRY(cli_emit(call, "output:s heads:u dim:u outputs:u", given->output,
+                        wt_layer_heads(layer), wt_layer_dim(layer), wt_layer_outputs(layer)));
     else
         cli_print("%s: %zu heads in %zu dimensions, %zu outputs\n", given->output,
                   wt_layer_heads(layer), wt_layer_dim(layer), wt_layer_outputs(layer));

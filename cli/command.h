@@ -138,10 +138,21 @@ extern bool cli_print_lost;
 wt_status cli_emit_json(cli_call *call, json_t *object);
 /* Whether a result is printed already; it then tells of errors itself, as stdout has one value. */
 extern bool cli_json_emitted;
+/* The same of an object that "samples:u lambda:r output:s" describes: keys with the kinds of the
+ * values that follow. s: text, null for NULL; u: size_t or uint64_t; b: bool; r: double, null when
+ * it is not finite; o: any JSON value, which is taken over. */
+wt_status cli_emit(cli_call *call, const char *format, ...);
+/* The object alone, lists, one more in an object or a list; what no memory is there for is
+ * remembered, and the result not printed. */
+json_t *cli_json(const char *format, ...);
+void cli_json_put(json_t *object, const char *key, json_t *value);
+void cli_json_add(json_t *list, json_t *value);
+json_t *cli_json_counts(size_t count, const size_t *values);
+json_t *cli_json_reals(size_t count, const double *values);
+json_t *cli_json_texts(size_t count, const char *const *texts);
+json_t *cli_json_real(double value);
 /* The options of the call but files, and the seed, by name; null = not said. */
 json_t *cli_json_setting(cli_call *call);
-/* A number for JSON: null when it is not finite. */
-json_t *cli_json_real(double value);
 
 /* Writes the help of a command (or of wattle itself: NULL) in the given format: "text", "man",
  * "markdown". */

@@ -72,16 +72,13 @@ wt_status curve_print(const wt_curves *curves) {
 }
 
 static json_t *json_interval(wt_interval value) {
-    return json_pack("{s:o, s:o, s:o}", "mean", cli_json_real(value.value), "low",
-                     cli_json_real(value.low), "high", cli_json_real(value.high));
+    return cli_json("mean:r low:r high:r", value.value, value.low, value.high);
 }
 
 static json_t *json_point(size_t rep, const wt_curve_point *point) {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "rep", (json_int_t)rep, "n",
-                     (json_int_t)point->n, "lambda", cli_json_real(point->lambda), "train_error",
-                     cli_json_real(point->train_error), "loo_error",
-                     cli_json_real(point->loo_error), "test_error",
-                     cli_json_real(point->test_error), "lambda_at_end", point->lambda_at_end);
+    return cli_json("rep:u n:u lambda:r train_error:r loo_error:r test_error:r lambda_at_end:b",
+                    rep, point->n, point->lambda, point->train_error, point->loo_error,
+                    point->test_error, point->lambda_at_end);
 }
 
 static json_t *json_line(const wt_curves *curves, size_t i) {
@@ -91,27 +88,25 @@ static json_t *json_line(const wt_curves *curves, size_t i) {
     json_t *points = json_array(), *summary = json_array();
     for (size_t r = 0; r < wt_curves_reps(curves); r++)
         for (size_t s = 0; (point = wt_curves_point_at(curves, i, r, s)) != NULL; s++)
-            json_array_append_new(points, json_point(r, point));
+            cli_json_add(points, json_point(r, point));
     for (size_t s = 0; (at = wt_curves_summary_at(curves, i, s)) != NULL; s++) {
         json_t *one = json_interval(at->error);
-        json_object_set_new(one, "n", json_integer((json_int_t)at->n));
-        json_object_set_new(one, "over_first", json_interval(at->over_first));
-        json_array_append_new(summary, one);
+        json_object_update_new(one,
+                               cli_json("n:u over_first:o", at->n, json_interval(at->over_first)));
+        cli_json_add(summary, one);
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "model", line->model,
-                     "target", line->target, "activation", line->activation, "dim",
-                     (json_int_t)line->dim, "keys", (json_int_t)line->keys, "heads",
-                     (json_int_t)line->heads, "bias", cli_json_real(line->bias), "rate",
-                     json_interval(line->rate), "summary", summary, "points", points);
+    return cli_json("model:s target:s activation:s dim:u keys:u heads:u bias:r rate:o summary:o "
+                    "points:o",
+                    line->model, line->target, line->activation, line->dim, line->keys, line->heads,
+                    line->bias, json_interval(line->rate), summary, points);
 }
 
 wt_status curve_emit_json(cli_call *call, const wt_curves *curves,
                           const wt_curve_options *options) {
     json_t *lines = json_array();
     for (size_t i = 0; i < wt_curves_count(curves); i++)
-        json_array_append_new(lines, json_line(curves, i));
-    return cli_emit_json(call, json_pack("{s:s, s:s, s:I, s:I, s:o}", "tokens",
-                                         options->data != NULL ? "" : options->tokens, "lambda",
-                                         options->lambda, "seed", (json_int_t)options->seed, "reps",
-                                         (json_int_t)options->reps, "curves", lines));
+        cli_json_add(lines, json_line(curves, i));
+    return cli_emit(call, "tokens:s lambda:s seed:u reps:u curves:o",
+                    options->data != NULL ? "" : options->tokens, options->lambda, options->seed,
+                    options->reps, lines);
 }

@@ -12,15 +12,10 @@ static json_t *describe_options(const cli_option *options, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const cli_option *option = &options[i];
         char letter[2] = {option->letter, '\0'};
-        /* "s?" is null for NULL; appending NULL fails and leaves the array as it is */
-        json_t *one =
-            json_pack("{s:s, s:s?, s:s, s:s?, s:s?, s:s}", "name", option->name, "letter",
-                      option->letter != 0 ? letter : NULL, "kind", kind_names[option->kind],
-                      "value", option->value, "default", option->fallback, "help", option->help);
-        if (json_array_append_new(all, one) != 0) {
-            json_decref(all);
-            return NULL;
-        }
+        json_t *one = cli_json("name:s letter:s kind:s value:s default:s help:s", option->name,
+                               option->letter != 0 ? letter : NULL, kind_names[option->kind],
+                               option->value, option->fallback, option->help);
+        cli_json_add(all, one);
     }
     return all;
 }
@@ -28,10 +23,9 @@ static json_t *describe_options(const cli_option *options, size_t count) {
 static json_t *describe_command(const cli_command *command) {
     size_t count;
     const cli_option *options = cli_options_of(command, &count);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "name", command->name, "summary",
-                     command->summary, "operands", command->operands, "description",
-                     command->description, "examples", command->examples, "options",
-                     describe_options(options, count));
+    return cli_json("name:s summary:s operands:s description:s examples:s options:o", command->name,
+                    command->summary, command->operands, command->description, command->examples,
+                    describe_options(options, count));
 }
 
 json_t *cli_describe(const cli_command *command) {
@@ -39,11 +33,7 @@ json_t *cli_describe(const cli_command *command) {
         return describe_command(command);
     json_t *all = json_array();
     for (size_t i = 0; cli_commands[i] != NULL; i++)
-        if (json_array_append_new(all, describe_command(cli_commands[i])) != 0) {
-            json_decref(all);
-            return NULL;
-        }
-    return json_pack("{s:s, s:o, s:o}", "version", wt_version(), "common_options",
-                     describe_options(cli_common_options, cli_common_option_count), "commands",
-                     all);
+        cli_json_add(all, describe_command(cli_commands[i]));
+    return cli_json("version:s common_options:o commands:o", wt_version(),
+                    describe_options(cli_common_options, cli_common_option_count), all);
 }

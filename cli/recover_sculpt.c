@@ -23,11 +23,11 @@ json_t *cli_recover_stages_json(const cli_recover_stages *stages, json_t *object
     char text[TEXT_BYTES];
     if (stages->sculpted) {
         wt_sculpt_json(&stages->sculpt, text, sizeof text);
-        json_object_set_new(object, "sculpt", json_loads(text, 0, NULL));
+        cli_json_put(object, "sculpt", json_loads(text, 0, NULL));
     }
     if (stages->certified) {
         wt_certificate_json(&stages->certificate, text, sizeof text);
-        json_object_set_new(object, "certificate", json_loads(text, 0, NULL));
+        cli_json_put(object, "certificate", json_loads(text, 0, NULL));
     }
     return object;
 }
@@ -52,8 +52,7 @@ static wt_status show_and_stop(cli_call *call, const cli_recover_stages *stages)
         cli_recover_stages_print(stages);
         return WT_MISSED;
     }
-    json_t *object =
-        json_pack("{s:s, s:b, s:s}", "method", "sculpt", "recovered", 0, "reason", sentence);
+    json_t *object = cli_json("method:s recovered:b reason:s", "sculpt", false, sentence);
     wt_status written = cli_emit_json(call, cli_recover_stages_json(stages, object));
     return written != WT_OK ? written : wt_fail(call->context, WT_MISSED, "%s", sentence);
 }

@@ -41,22 +41,16 @@ wt_status search_emit_json(cli_call *call, const wt_search_trials *table,
     const wt_search_row *row;
     for (size_t l = 0; l < options->length_count; l++) {
         for (size_t s = 0; (row = wt_search_trials_row_at(table, l, s)) != NULL; s++)
-            json_array_append_new(
-                rows,
-                json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "length",
-                          (json_int_t)row->length, "samples", (json_int_t)row->samples, "successes",
-                          (json_int_t)row->successes, "trials", (json_int_t)row->trials, "rate",
-                          cli_json_real(row->rate.value), "low", cli_json_real(row->rate.low),
-                          "high", cli_json_real(row->rate.high), "looked",
-                          cli_json_real(row->looked)));
+            cli_json_add(rows,
+                         cli_json("length:u samples:u successes:u trials:u rate:r low:r high:r "
+                                  "looked:r",
+                                  row->length, row->samples, row->successes, row->trials,
+                                  row->rate.value, row->rate.low, row->rate.high, row->looked));
         size_t m = wt_search_trials_enough(table, l);
-        json_array_append_new(least, json_pack("{s:I, s:o}", "length",
-                                               (json_int_t)options->lengths[l], "samples",
-                                               m > 0 ? json_integer((json_int_t)m) : json_null()));
+        cli_json_add(least, cli_json("length:u samples:o", options->lengths[l],
+                                     m > 0 ? json_integer((json_int_t)m) : json_null()));
     }
-    return cli_emit_json(call, json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "task",
-                                         options->task, "method", method_of(options), "noise",
-                                         options->noise, "rate", options->rate, "trials",
-                                         (json_int_t)options->trials, "seed",
-                                         (json_int_t)options->seed, "rows", rows, "least", least));
+    return cli_emit(call, "task:s method:s noise:r rate:r trials:u seed:u rows:o least:o",
+                    options->task, method_of(options), options->noise, options->rate,
+                    options->trials, options->seed, rows, least);
 }

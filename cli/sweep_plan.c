@@ -75,16 +75,12 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
         workers = (size_t)wt_context_threads(call->context);
     WT_PASS(wt_sweep_rate(call->context, &rate));
     WT_PASS(wt_plan_estimate(call->context, plan, workers, rate, &cost));
-    if (call->common.json) {
-        WT_PASS(cli_emit_json(
-            call,
-            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "cells", (json_int_t)count->cells,
-                      "groups", (json_int_t)count->groups, "done_before", (json_int_t)count->done,
-                      "failed_before", (json_int_t)count->failed, "to_do",
-                      (json_int_t)count->wanted, "workers", (json_int_t)workers, "seconds",
-                      cli_json_real(cost.seconds), "bytes", cli_json_real(cost.bytes))));
-        return WT_OK;
-    }
+    if (call->common.json)
+        return cli_emit(call,
+                        "cells:u groups:u done_before:u failed_before:u to_do:u workers:u "
+                        "seconds:r bytes:r",
+                        count->cells, count->groups, count->done, count->failed, count->wanted,
+                        workers, cost.seconds, cost.bytes);
     if (cost.bytes < 1e18)
         wt_bytes_format((size_t)cost.bytes, bytes);
     cli_print_row("cells", "%zu in %zu groups", count->cells, count->groups);

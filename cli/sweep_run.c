@@ -78,12 +78,10 @@ static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_swe
 static wt_status show(cli_call *call, const char *store, const wt_plan_count *before,
                       const wt_sweep_report *report, size_t failed) {
     if (call->common.json)
-        return cli_emit_json(
-            call,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "store", store, "cells",
-                      (json_int_t)before->cells, "done_before", (json_int_t)before->done,
-                      "failed_before", (json_int_t)before->failed, "done", (json_int_t)report->done,
-                      "failed", (json_int_t)report->failed, "seconds", report->seconds));
+        return cli_emit(call,
+                        "store:s cells:u done_before:u failed_before:u done:u failed:u seconds:r",
+                        store, before->cells, before->done, before->failed, report->done,
+                        report->failed, report->seconds);
     cli_print_row("store", "%s", store);
     cli_print_row("cells", "%zu", before->cells);
     cli_print_row("done before", "%zu", before->done);
@@ -237,11 +235,8 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));
     if (call->common.json) {
-        WT_TRY(cli_emit_json(
-            call, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "store", path, "added",
-                            (json_int_t)sum.added, "known", (json_int_t)sum.known, "mended",
-                            (json_int_t)sum.mended, "differing", (json_int_t)sum.differs, "done",
-                            (json_int_t)held.done, "failed", (json_int_t)held.failed)));
+        WT_TRY(cli_emit(call, "store:s added:u known:u mended:u differing:u done:u failed:u", path,
+                        sum.added, sum.known, sum.mended, sum.differs, held.done, held.failed));
         goto done;
     }
     cli_print_row("store", "%s", path);

@@ -68,17 +68,12 @@ typedef struct {
     json_t *facts;       /* {"command": [..], "sweep": [..]} */
 } summary;
 
-static wt_status no_memory(const summary *all) {
-    return wt_fail(all->context, WT_MEMORY, "no memory for the status of a store");
-}
-
 static wt_status add_cell(void *user, const wt_record *record) {
     summary *all = user;
     json_t *one = json_object_get(all->experiments, record->experiment);
     if (one == NULL) {
-        one = json_pack("{s:i, s:i, s:f}", "done", 0, "failed", 0, "wall_seconds", 0.0);
-        if (json_object_set_new(all->experiments, record->experiment, one) != 0)
-            return no_memory(all);
+        one = cli_json("done:u failed:u wall_seconds:r", (size_t)0, (size_t)0, 0.0);
+        cli_json_put(all->experiments, record->experiment, one);
     }
     json_t *count = json_object_get(one, record->failed ? "failed" : "done");
     json_t *seconds = json_object_get(one, "wall_seconds");
@@ -90,8 +85,8 @@ static wt_status add_cell(void *user, const wt_record *record) {
 static wt_status add_fact(void *user, const char *kind, const char *text) {
     summary *all = user;
     json_t *facts = json_object_get(all->facts, kind);
-    if (facts != NULL && json_array_append_new(facts, json_string(text)) != 0)
-        return no_memory(all);
+    if (facts != NULL)
+        cli_json_add(facts, json_string(text));
     return WT_OK;
 }
 
@@ -130,14 +125,14 @@ wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
     const char *path = call->operands[1];
     summary all = {.context = call->context,
                    .experiments = json_object(),
-                   .facts = json_pack("{s:[], s:[]}", "command", "sweep")};
+                   .facts = cli_json("command:o sweep:o", json_array(), json_array())};
     wt_status status;
     WT_TRY(summarise(&all, path));
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:s, s:O, s:O, s:O}", "store", path, "experiments",
-                                             all.experiments, "commands",
-                                             json_object_get(all.facts, "command"), "sweeps",
-                                             json_object_get(all.facts, "sweep"))));
+        WT_TRY(cli_emit(call, "store:s experiments:o commands:o sweeps:o", path,
+                        json_incref(all.experiments),
+                        json_incref(json_object_get(all.facts, "command")),
+                        json_incref(json_object_get(all.facts, "sweep"))));
     else
         print_summary(path, &all);
 done:
@@ -171,17 +166,15 @@ static json_t *describe(const wt_experiment *experiment) {
     const wt_field *field;
     const char *metric;
     for (size_t i = 0; (field = wt_experiment_field_at(experiment, i)) != NULL; i++)
-        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s?, s:s}", "name", field->name,
-                                                    "kind", kinds[field->kind], "default",
-                                                    field->fallback, "help", field->help));
+        cli_json_add(parameters, cli_json("name:s kind:s default:s help:s", field->name,
+                                          kinds[field->kind], field->fallback, field->help));
     for (size_t i = 0; (metric = wt_experiment_metric_at(experiment, i)) != NULL; i++)
-        json_array_append_new(metrics, json_string(metric));
-    return json_pack("{s:s, s:s, s:I, s:s?, s:I, s:o, s:o}", "name", wt_experiment_name(experiment),
-                     "summary", wt_experiment_summary(experiment), "result_version",
-                     (json_int_t)wt_experiment_result_version(experiment), "group",
-                     wt_experiment_group(experiment), "reps",
-                     (json_int_t)wt_experiment_reps(experiment), "parameters", parameters,
-                     "metrics", metrics);
+        cli_json_add(metrics, json_string(metric));
+    return cli_json("name:s summary:s result_version:u group:s reps:u parameters:o metrics:o",
+                    wt_experiment_name(experiment), wt_experiment_summary(experiment),
+                    (uint64_t)wt_experiment_result_version(experiment),
+                    wt_experiment_group(experiment), wt_experiment_reps(experiment), parameters,
+                    metrics);
 }
 
 static void print_experiment(const wt_experiment *experiment) {
@@ -216,12 +209,12 @@ wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given) {
         if (wanted != NULL && strcmp(wt_experiment_name(one), wanted) != 0)
             continue;
         if (call->common.json)
-            json_array_append_new(all, describe(one));
+            cli_json_add(all, describe(one));
         else
             print_experiment(one);
     }
     if (call->common.json)
-        WT_TRY(cli_emit_json(call, json_pack("{s:O}", "experiments", all)));
+        WT_TRY(cli_emit(call, "experiments:o", json_incref(all)));
 done:
     json_decref(all);
     return status;

@@ -118,18 +118,15 @@ void cli_threshold_print(const wt_threshold_summary *summary) {
 }
 
 static json_t *json_interval(wt_interval value) {
-    return json_pack("{s:o, s:o, s:o}", "value", cli_json_real(value.value), "low",
-                     cli_json_real(value.low), "high", cli_json_real(value.high));
+    return cli_json("value:r low:r high:r", value.value, value.low, value.high);
 }
 
 static json_t *json_cells(const wt_threshold_summary *summary, const wt_threshold_point *point) {
     json_t *list = json_array();
     for (size_t i = 0; i < point->cells; i++) {
         const wt_threshold_cell *cell = &summary->cells[point->first_cell + i];
-        json_array_append_new(
-            list, json_pack("{s:I, s:I, s:I, s:o}", "samples", (json_int_t)cell->samples,
-                            "successes", (json_int_t)cell->successes, "trials",
-                            (json_int_t)cell->trials, "rate", json_interval(cell->rate)));
+        cli_json_add(list, cli_json("samples:u successes:u trials:u rate:o", cell->samples,
+                                    cell->successes, cell->trials, json_interval(cell->rate)));
     }
     return list;
 }
@@ -140,13 +137,12 @@ static json_t *json_points(const wt_threshold_summary *summary) {
     json_t *list = json_array();
     for (size_t i = 0; i < summary->point_count; i++) {
         const wt_threshold_point *point = &summary->points[i];
-        json_array_append_new(
+        cli_json_add(
             list,
-            json_pack("{s:I, s:s, s:o, s:o, s:o}", "length", (json_int_t)point->length, "censored",
-                      words[point->censoring], "critical",
-                      point->critical == 0 ? json_null()
-                                           : json_integer((json_int_t)point->critical),
-                      "fitted", json_interval(point->fitted), "cells", json_cells(summary, point)));
+            cli_json("length:u censored:s critical:o fitted:o cells:o", point->length,
+                     words[point->censoring],
+                     point->critical == 0 ? json_null() : json_integer((json_int_t)point->critical),
+                     json_interval(point->fitted), json_cells(summary, point)));
     }
     return list;
 }
@@ -155,27 +151,23 @@ static json_t *json_fits(const wt_threshold_summary *summary) {
     json_t *list = json_array();
     for (size_t g = 0; summary->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         const wt_affine_fit *fit = &summary->fits[g].fit;
-        json_array_append_new(
-            list, json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "growth",
-                            wt_growth_name(summary->fits[g].growth), "lengths",
-                            (json_int_t)summary->fitted_points, "left_out",
-                            (json_int_t)(summary->point_count - summary->fitted_points), "slope",
-                            json_interval(fit->slope), "intercept", json_interval(fit->intercept),
-                            "r_squared", cli_json_real(fit->r_squared), "aic",
-                            cli_json_real(fit->aic), "bic", cli_json_real(fit->bic)));
+        cli_json_add(
+            list, cli_json("growth:s lengths:u left_out:u slope:o intercept:o r_squared:r aic:r "
+                           "bic:r",
+                           wt_growth_name(summary->fits[g].growth), summary->fitted_points,
+                           summary->point_count - summary->fitted_points, json_interval(fit->slope),
+                           json_interval(fit->intercept), fit->r_squared, fit->aic, fit->bic));
     }
     return list;
 }
 
 wt_status cli_threshold_emit(cli_call *call, const wt_threshold_spec *setting, size_t trials,
                              const wt_threshold_summary *summary) {
-    return cli_emit_json(
-        call, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "task",
-                        setting->train->task, "model", setting->train->model, "low",
-                        (json_int_t)setting->low, "high", (json_int_t)setting->high, "resolution",
-                        (json_int_t)setting->resolution, "trials", (json_int_t)setting->trials,
-                        "restarts", (json_int_t)setting->train->restarts, "rate", setting->rate,
-                        "seed", (json_int_t)setting->seed, "trials_run", (json_int_t)trials,
-                        "lengths", json_points(summary), "fits", json_fits(summary), "exponent",
-                        json_interval(summary->exponent)));
+    return cli_emit(call,
+                    "task:s model:s low:u high:u resolution:u trials:u restarts:u rate:r seed:u "
+                    "trials_run:u lengths:o fits:o exponent:o",
+                    setting->train->task, setting->train->model, setting->low, setting->high,
+                    setting->resolution, setting->trials, setting->train->restarts, setting->rate,
+                    setting->seed, trials, json_points(summary), json_fits(summary),
+                    json_interval(summary->exponent));
 }

@@ -72,23 +72,14 @@ void cli_train_print(const cli_trial *trial) {
     print_norms(measure);
 }
 
-static json_t *json_relevant(const wt_sparse_task *task) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < wt_boolean_bits(wt_sparse_task_function(task)); i++)
-        json_array_append_new(list, json_integer((json_int_t)wt_sparse_task_relevant(task)[i]));
-    return list;
-}
-
 static json_t *json_history(const wt_trainer *trainer) {
     size_t count;
     const wt_train_point *point = wt_trainer_history(trainer, &count);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{s:I, s:I, s:o, s:o, s:o}", "run", (json_int_t)point[i].run, "step",
-                            (json_int_t)point[i].step, "loss", cli_json_real(point[i].loss),
-                            "train_accuracy", cli_json_real(point[i].train_accuracy),
-                            "validation_accuracy", cli_json_real(point[i].validation_accuracy)));
+        cli_json_add(list, cli_json("run:u step:u loss:r train_accuracy:r validation_accuracy:r",
+                                    point[i].run, point[i].step, point[i].loss,
+                                    point[i].train_accuracy, point[i].validation_accuracy));
     return list;
 }
 
@@ -96,30 +87,20 @@ static json_t *json_norms(const wt_train_measure *measure) {
     json_t *list = json_array();
     for (size_t i = 0; i < measure->norm_count; i++) {
         const wt_train_norm *norm = &measure->norms[i];
-        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "matrix",
-                                              norm->name, "rows", (json_int_t)norm->rows, "columns",
-                                              (json_int_t)norm->columns, "spectral",
-                                              cli_json_real(norm->spectral), "frobenius",
-                                              cli_json_real(norm->frobenius), "two_one",
-                                              cli_json_real(norm->two_one)));
+        cli_json_add(list, cli_json("matrix:s rows:u columns:u spectral:r frobenius:r two_one:r",
+                                    norm->name, norm->rows, norm->columns, norm->spectral,
+                                    norm->frobenius, norm->two_one));
     }
-    return list;
-}
-
-static json_t *json_numbers(size_t count, const double *values) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, cli_json_real(values[i]));
     return list;
 }
 
 static json_t *json_attention(const wt_train_measure *measure) {
     if (measure->heads == 0)
         return json_null();
-    return json_pack("{s:o, s:o, s:I, s:o, s:o}", "mass", cli_json_real(measure->mass), "best_mass",
-                     cli_json_real(measure->best_mass), "best_head", (json_int_t)measure->best_head,
-                     "mean", json_numbers(measure->positions, measure->attention), "best",
-                     json_numbers(measure->positions, measure->attention + measure->positions));
+    return cli_json("mass:r best_mass:r best_head:u mean:o best:o", measure->mass,
+                    measure->best_mass, measure->best_head,
+                    cli_json_reals(measure->positions, measure->attention),
+                    cli_json_reals(measure->positions, measure->attention + measure->positions));
 }
 
 wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
@@ -128,34 +109,22 @@ wt_status cli_train_emit(cli_call *call, const cli_trial *trial) {
     const wt_train_spec *setting = trial->setting;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
     double probability = wt_sparse_task_probability(task);
-    json_t *object = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
-        "s:I}",
-        "task", setting->task, "model", setting->model, "length", (json_int_t)setting->length,
-        "samples", (json_int_t)(setting->online > 0 ? 0 : setting->samples), "online",
-        (json_int_t)setting->online, "seed", (json_int_t)setting->seed, "relevant",
-        json_relevant(task), "success", result->success, "runs", (json_int_t)result->runs,
-        "success_step", (json_int_t)result->success_step, "mark_step",
-        (json_int_t)result->mark_step, "leave_step", (json_int_t)result->leave_step, "low_step",
-        (json_int_t)result->low_step, "steps", (json_int_t)result->steps, "best_accuracy",
-        cli_json_real(result->best_accuracy), "loss", cli_json_real(result->loss), "batch_accuracy",
-        cli_json_real(result->train_accuracy), "redrawn", (json_int_t)result->redrawn);
-    json_t *more = json_pack(
-        "{s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "probability",
-        probability, "label_probability",
-        wt_boolean_mean(wt_sparse_task_function(task), probability), "train_loss",
-        cli_json_real(measure->train_loss), "train_accuracy",
-        cli_json_real(measure->train_accuracy), "test_loss", cli_json_real(measure->test_loss),
-        "test_accuracy", cli_json_real(measure->test_accuracy), "gap", cli_json_real(measure->gap),
-        "gap_low", cli_json_real(measure->gap_low), "gap_high", cli_json_real(measure->gap_high),
-        "seconds", result->seconds, "output",
-        trial->output == NULL ? json_null() : json_string(trial->output), "attention",
-        json_attention(measure), "norms", json_norms(measure), "history",
-        json_history(trial->trainer));
-    if (object != NULL && (more == NULL || json_object_update(object, more) != 0)) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(more);
-    return cli_emit_json(call, object);
+    return cli_emit(
+        call,
+        "task:s model:s length:u samples:u online:u seed:u relevant:o success:b runs:u "
+        "success_step:u mark_step:u leave_step:u low_step:u steps:u best_accuracy:r loss:r "
+        "batch_accuracy:r redrawn:u probability:r label_probability:r train_loss:r "
+        "train_accuracy:r test_loss:r test_accuracy:r gap:r gap_low:r gap_high:r seconds:r "
+        "output:s attention:o norms:o history:o",
+        setting->task, setting->model, setting->length, setting->online > 0 ? 0 : setting->samples,
+        setting->online, setting->seed,
+        cli_json_counts(wt_boolean_bits(wt_sparse_task_function(task)),
+                        wt_sparse_task_relevant(task)),
+        result->success, result->runs, result->success_step, result->mark_step, result->leave_step,
+        result->low_step, result->steps, result->best_accuracy, result->loss,
+        result->train_accuracy, result->redrawn, probability,
+        wt_boolean_mean(wt_sparse_task_function(task), probability), measure->train_loss,
+        measure->train_accuracy, measure->test_loss, measure->test_accuracy, measure->gap,
+        measure->gap_low, measure->gap_high, result->seconds, trial->output,
+        json_attention(measure), json_norms(measure), json_history(trial->trainer));
 }

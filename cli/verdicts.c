@@ -50,25 +50,20 @@ static void print_verdicts(const wt_findings *findings) {
 
 static json_t *rival_json(const wt_finding_part *part) {
     const wt_evidence *evidence = part->of_rival;
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:I, s:I}", "rival", part->rival, "verdict",
-        wt_verdict_name(part->rival_verdict), "value", cli_json_real(evidence->effect.value), "low",
-        cli_json_real(evidence->effect.low), "high", cli_json_real(evidence->effect.high), "cells",
-        (json_int_t)evidence->cells, "failed", (json_int_t)evidence->failed);
+    return cli_json("rival:s verdict:s value:r low:r high:r cells:u failed:u", part->rival,
+                    wt_verdict_name(part->rival_verdict), evidence->effect.value,
+                    evidence->effect.low, evidence->effect.high, evidence->cells, evidence->failed);
 }
 
 static json_t *part_json(const wt_finding_part *part) {
     const wt_evidence *evidence = part->measured;
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
-        "part", part->name, "effect", part->effect, "unit", part->unit, "verdict",
-        wt_verdict_name(part->verdict), "value", cli_json_real(evidence->effect.value), "low",
-        cli_json_real(evidence->effect.low), "high", cli_json_real(evidence->effect.high),
-        "boundary", part->boundary, "claimed", part->above ? "above" : "below", "cells",
-        (json_int_t)evidence->cells, "settings", (json_int_t)evidence->settings, "repetitions",
-        (json_int_t)evidence->repetitions, "dropped", (json_int_t)evidence->dropped, "censored",
-        (json_int_t)evidence->censored, "failed", (json_int_t)evidence->failed, "more",
-        cli_json_real(part->more), "rival", rival_json(part));
+    return cli_json(
+        "part:s effect:s unit:s verdict:s value:r low:r high:r boundary:r claimed:s cells:u "
+        "settings:u repetitions:u dropped:u censored:u failed:u more:r rival:o",
+        part->name, part->effect, part->unit, wt_verdict_name(part->verdict),
+        evidence->effect.value, evidence->effect.low, evidence->effect.high, part->boundary,
+        part->above ? "above" : "below", evidence->cells, evidence->settings, evidence->repetitions,
+        evidence->dropped, evidence->censored, evidence->failed, part->more, rival_json(part));
 }
 
 static json_t *verdicts_json(const wt_findings *findings) {
@@ -77,11 +72,10 @@ static json_t *verdicts_json(const wt_findings *findings) {
     for (size_t c = 0; (finding = wt_findings_claim_at(findings, c)) != NULL; c++) {
         json_t *parts = json_array();
         for (size_t p = 0; p < finding->part_count; p++)
-            json_array_append_new(
-                parts, part_json(wt_findings_part_at(findings, finding->first_part + p)));
-        json_array_append_new(claims, json_pack("{s:s, s:s, s:s, s:o}", "claim", finding->claim->id,
-                                                "sentence", finding->claim->sentence, "verdict",
-                                                wt_verdict_name(finding->verdict), "parts", parts));
+            cli_json_add(parts, part_json(wt_findings_part_at(findings, finding->first_part + p)));
+        cli_json_add(claims,
+                     cli_json("claim:s sentence:s verdict:s parts:o", finding->claim->id,
+                              finding->claim->sentence, wt_verdict_name(finding->verdict), parts));
     }
     return claims;
 }
@@ -100,10 +94,10 @@ static wt_status show(cli_call *call, const wt_findings *findings, const wt_repo
                   summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }
-    json_t *object = json_pack(
-        "{s:i, s:I, s:s, s:I, s:I, s:b, s:o}", "rules", wt_rules_now()->version, "explored_cells",
-        (json_int_t)explored, "output", output, "cells", (json_int_t)summary->cells, "figures",
-        (json_int_t)summary->figures, "drawn", summary->drawn, "claims", verdicts_json(findings));
+    json_t *object =
+        cli_json("rules:u explored_cells:u output:s cells:u figures:u drawn:b claims:o",
+                 (uint64_t)wt_rules_now()->version, explored, output, summary->cells,
+                 summary->figures, summary->drawn, verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);
