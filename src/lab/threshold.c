@@ -43,30 +43,36 @@ static wt_status check(wt_context *context, const wt_threshold_spec *setting) {
     return WT_OK;
 }
 
+static void copy_text(wt_arena *arena, const char **text) {
+    size_t bytes = *text == NULL ? 0 : strlen(*text) + 1;
+    char *copy = bytes == 0 ? NULL : WT_TAKE(arena, char, bytes);
+    if (copy != NULL)
+        memcpy(copy, *text, bytes);
+    *text = copy;
+}
+
 /* The setting, checked, with lengths and texts of its own. */
-static wt_status copy_setting(wt_context *context, const wt_threshold_spec *setting,
-                              const char *path, wt_threshold *out) {
+static wt_status copy_setting(wt_context *context, const wt_threshold_spec *given, const char *path,
+                              wt_threshold *out) {
     wt_train_spec *train = &out->train;
-    const char **texts[WT_THRESHOLD_TEXTS] = {&train->task, &train->model, &train->activation,
-                                              &train->balls, &out->path};
-    out->setting = defaults;
+    wt_threshold_spec *setting = &out->setting;
+    const char **texts[] = {&train->task, &train->model, &train->activation, &train->balls,
+                            &out->path};
+    *setting = defaults;
     out->path = path;
     WT_INIT(wt_train_spec, train);
     train->restarts = 5;
-    WT_PASS(
-        wt_sized_read(context, "wt_threshold_spec", setting, &out->setting, sizeof out->setting));
-    if (out->setting.train != NULL)
-        WT_PASS(wt_sized_read(context, "wt_train_spec", out->setting.train, train, sizeof *train));
-    out->setting.train = train;
-    WT_PASS(check(context, &out->setting));
-    WT_PASS(WT_NEW(context, &out->lengths, out->setting.length_count, "lengths"));
-    memcpy(out->lengths, out->setting.lengths, out->setting.length_count * sizeof *out->lengths);
-    out->setting.lengths = out->lengths;
-    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
-        if (*texts[i] != NULL) {
-            WT_PASS(wt_copy_text(context, &out->texts[i], *texts[i], "a setting"));
-            *texts[i] = out->texts[i];
-        }
+    WT_PASS(wt_sized_read(context, "wt_threshold_spec", given, setting, sizeof *setting));
+    if (setting->train != NULL)
+        WT_PASS(wt_sized_read(context, "wt_train_spec", setting->train, train, sizeof *train));
+    setting->train = train;
+    WT_PASS(check(context, setting));
+    size_t *lengths = WT_TAKE(&out->arena, size_t, setting->length_count);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        copy_text(&out->arena, texts[i]);
+    WT_PASS(out->arena.status);
+    memcpy(lengths, setting->lengths, setting->length_count * sizeof *lengths);
+    setting->lengths = lengths;
     wt_train_spec_settle(train);
     train->hasty = true; /* success is all that is asked */
     train->to_end = false;
@@ -85,14 +91,26 @@ static wt_status try_first(wt_context *context, const wt_threshold_spec *setting
     return status;
 }
 
+static size_t grid_points(const wt_threshold_spec *setting) {
+    return (setting->high - setting->low) / setting->resolution + 1;
+}
+
+static size_t grid_at(const wt_threshold_spec *setting, size_t index) {
+    return setting->low + index * setting->resolution;
+}
+
 wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *setting, const char *path,
                             wt_threshold **out) {
     wt_threshold *made = NULL;
     wt_status status;
     *out = NULL;
     WT_TRY(WT_NEW_ZERO(context, &made, 1, "a search"));
+    made->arena = wt_arena_start(context, "a search");
     WT_TRY(copy_setting(context, setting, path, made));
     WT_TRY(try_first(context, &made->setting));
+    made->tallies = WT_TAKE_ZERO(&made->arena, wt_threshold_tally, made->setting.length_count,
+                                 grid_points(&made->setting));
+    WT_TRY(made->arena.status);
     made->key = wt_threshold_key(&made->setting);
     if (path != NULL) {
         WT_TRY(wt_lock_open(context, path, &made->hold));
@@ -108,14 +126,10 @@ done:
 void wt_threshold_free(wt_threshold *threshold) {
     if (threshold == NULL)
         return;
-    for (size_t i = 0; i < WT_THRESHOLD_TEXTS; i++)
-        wt_release(threshold->texts[i]);
     wt_lock_free(threshold->hold);
-    wt_release(threshold->lengths);
-    wt_release(threshold->rows);
-    wt_release(threshold->tallies);
     wt_slots_free(&threshold->by_row);
-    wt_slots_free(&threshold->by_size);
+    wt_release(threshold->rows);
+    wt_arena_free(&threshold->arena);
     wt_release(threshold);
 }
 
@@ -127,45 +141,28 @@ static uint32_t hash_of(size_t length, size_t samples, size_t trial) {
     return wt_slots_hash(0, place, sizeof place);
 }
 
-/* NULL when there is none. */
-static wt_threshold_tally *find_tally(const wt_threshold *threshold, size_t length,
-                                      size_t samples) {
-    uint32_t hash = hash_of(length, samples, 0), number;
-    size_t cursor = wt_slots_start(&threshold->by_size, hash);
-    while (wt_slots_next(&threshold->by_size, hash, &cursor, &number)) {
-        wt_threshold_tally *tally = &threshold->tallies[number];
-        if (tally->length == length && tally->samples == samples)
-            return tally;
-    }
-    return NULL;
-}
-
-static wt_status tally_of(wt_context *context, wt_threshold *threshold, const wt_threshold_row *row,
-                          wt_threshold_tally **out) {
-    wt_status status = WT_OK;
-    *out = find_tally(threshold, row->length, row->samples);
-    if (*out != NULL)
-        return status;
-    WT_TRY(WT_GROW(context, &threshold->tallies, threshold->tally_count, &threshold->tally_room,
-                   "trials"));
-    WT_TRY(wt_slots_add(context, &threshold->by_size, hash_of(row->length, row->samples, 0),
-                        (uint32_t)threshold->tally_count));
-    *out = &threshold->tallies[threshold->tally_count++];
-    **out = (wt_threshold_tally){.length = row->length, .samples = row->samples};
-done:
-    return status;
+/* NULL where the setting has no such length or m. */
+static wt_threshold_tally *tally_of(const wt_threshold *threshold, size_t length, size_t samples) {
+    const wt_threshold_spec *setting = &threshold->setting;
+    size_t at = 0;
+    while (at < setting->length_count && setting->lengths[at] != length)
+        at++;
+    if (at == setting->length_count || samples < setting->low || samples > setting->high ||
+        (samples - setting->low) % setting->resolution != 0)
+        return NULL;
+    return &threshold->tallies[at * grid_points(setting) +
+                               (samples - setting->low) / setting->resolution];
 }
 
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row) {
-    wt_threshold_tally *tally;
+    wt_threshold_tally *tally = tally_of(threshold, row->length, row->samples);
     WT_PASS(WT_GROW(context, &threshold->rows, threshold->count, &threshold->room, "trials"));
-    WT_PASS(tally_of(context, threshold, row, &tally));
     WT_PASS(wt_slots_add(context, &threshold->by_row,
                          hash_of(row->length, row->samples, row->trial),
                          (uint32_t)threshold->count));
     threshold->rows[threshold->count++] = *row;
-    if (row->trial < threshold->setting.trials) {
+    if (tally != NULL && row->trial < threshold->setting.trials) {
         tally->trials++;
         tally->successes += row->result.success;
     }
@@ -188,11 +185,10 @@ const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t 
     return NULL;
 }
 
-void wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples,
-                        size_t *successes, size_t *trials) {
-    const wt_threshold_tally *tally = find_tally(threshold, length, samples);
-    *successes = tally == NULL ? 0 : tally->successes;
-    *trials = tally == NULL ? 0 : tally->trials;
+wt_threshold_tally wt_threshold_count(const wt_threshold *threshold, size_t length,
+                                      size_t samples) {
+    const wt_threshold_tally *tally = tally_of(threshold, length, samples);
+    return tally == NULL ? (wt_threshold_tally){0} : *tally;
 }
 
 /* ---- the search -------------------------------------------------------------------------------
@@ -204,22 +200,13 @@ typedef enum { OPEN, MET, NOT_MET } verdict;
  * are done. */
 static verdict judge(const wt_threshold *threshold, size_t length, size_t samples) {
     const wt_threshold_spec *setting = &threshold->setting;
-    size_t successes, trials;
     size_t need = (size_t)ceil(setting->rate * (double)setting->trials * (1 - 1e-12));
-    wt_threshold_count(threshold, length, samples, &successes, &trials);
-    if (setting->all_trials && trials < setting->trials)
+    wt_threshold_tally found = wt_threshold_count(threshold, length, samples);
+    if (setting->all_trials && found.trials < setting->trials)
         return OPEN;
-    if (successes >= need)
+    if (found.successes >= need)
         return MET;
-    return trials - successes > setting->trials - need ? NOT_MET : OPEN;
-}
-
-static size_t grid_points(const wt_threshold_spec *setting) {
-    return (setting->high - setting->low) / setting->resolution + 1;
-}
-
-static size_t grid_at(const wt_threshold_spec *setting, size_t index) {
-    return setting->low + index * setting->resolution;
+    return found.trials - found.successes > setting->trials - need ? NOT_MET : OPEN;
 }
 
 /* The index-th m on both sides of the threshold; 0 outside the grid. */
@@ -233,15 +220,11 @@ static size_t neighbour(const wt_threshold_spec *setting, size_t below, size_t i
 
 size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after) {
     const wt_threshold_spec *setting = &threshold->setting;
-    size_t nearest = 0;
-    for (size_t i = 0; i < threshold->tally_count; i++) {
-        const wt_threshold_tally *tally = &threshold->tallies[i];
-        size_t m = tally->samples;
-        if (tally->length == length && tally->trials > 0 && m > after && m >= setting->low &&
-            m <= setting->high && (m - setting->low) % setting->resolution == 0)
-            nearest = nearest == 0 || m < nearest ? m : nearest;
-    }
-    return nearest;
+    const wt_threshold_tally *tallies = tally_of(threshold, length, setting->low);
+    size_t i = after < setting->low ? 0 : (after - setting->low) / setting->resolution + 1;
+    while (i < grid_points(setting) && tallies[i].trials == 0)
+        i++;
+    return i < grid_points(setting) ? grid_at(setting, i) : 0;
 }
 
 /* Grid points before *low are out: the last of them fails, or *low is 0. *high is the smallest from
@@ -278,12 +261,12 @@ static size_t half_done(const wt_threshold *threshold, size_t length, size_t cri
  * were tried; 0 when that is not so, or the grid ends. */
 static size_t below_all(const wt_threshold *threshold, size_t length) {
     const wt_threshold_spec *setting = &threshold->setting;
-    size_t first = wt_threshold_tried(threshold, length, 0), successes, trials, won = 0, run = 0;
+    size_t first = wt_threshold_tried(threshold, length, 0), won = 0, run = 0;
     /* the isotonic fit begins with the least of the rates of all m up to one */
     for (size_t m = first; m != 0; m = wt_threshold_tried(threshold, length, m)) {
-        wt_threshold_count(threshold, length, m, &successes, &trials);
-        won += successes;
-        run += trials;
+        wt_threshold_tally found = wt_threshold_count(threshold, length, m);
+        won += found.successes;
+        run += found.trials;
         if ((double)won / (double)run < setting->rate)
             return 0;
     }

@@ -2,6 +2,7 @@
 #ifndef WT_LAB_THRESHOLD_PARTS_H
 #define WT_LAB_THRESHOLD_PARTS_H
 
+#include "base/memory.h"
 #include "io/beside.h"
 #include "lab/slots.h"
 #include "lab/statistics_threshold.h"
@@ -12,26 +13,22 @@ typedef struct wt_threshold_row {
     wt_train_result result;
 } wt_threshold_row;
 
-/* What the trials at an m came to. */
+/* What the trials at an m came to, of those that the setting counts. */
 typedef struct wt_threshold_tally {
-    size_t length, samples, successes, trials; /* of those that the setting counts */
+    size_t successes, trials;
 } wt_threshold_tally;
 
-enum { WT_THRESHOLD_TEXTS = 5 };
-
 struct wt_threshold {
+    wt_arena arena;            /* of lengths, texts and tallies */
     wt_threshold_spec setting; /* its lengths and texts are copies, its trial is the next */
     wt_train_spec train;
-    uint64_t key; /* of what a trial depends on, beside T, m and its number */
+    uint64_t key;                /* of what a trial depends on, beside T, m and its number */
+    wt_threshold_tally *tallies; /* (lengths, grid) */
     wt_threshold_row *rows;
     size_t count, room;
-    wt_threshold_tally *tallies; /* one for every (T, m) that has rows */
-    size_t tally_count, tally_room;
-    wt_slots by_row, by_size; /* rows and tallies, to be found */
-    const char *path;         /* NULL = none */
-    wt_lock *hold;            /* on the path: rows of another run would be lost */
-    size_t *lengths;
-    char *texts[WT_THRESHOLD_TEXTS];
+    wt_slots by_row;  /* to find them */
+    const char *path; /* NULL = none */
+    wt_lock *hold;    /* on the path: rows of another run would be lost */
 };
 
 /* Names what a trial depends on, beside T, m and its number. */
@@ -51,9 +48,8 @@ wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row);
 const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t length,
                                           size_t samples, size_t trial);
-/* Successes and trials at an m. */
-void wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples,
-                        size_t *successes, size_t *trials);
+/* Successes and trials at an m; none outside the grid. */
+wt_threshold_tally wt_threshold_count(const wt_threshold *threshold, size_t length, size_t samples);
 
 /* The smallest m of the grid above `after` that has trials; 0 = none. */
 size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after);

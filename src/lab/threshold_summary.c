@@ -8,15 +8,15 @@
 
 /* The cells of one length in increasing m, behind those of the others. */
 static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold_summary *out) {
-    size_t m = 0, successes, trials;
+    size_t m = 0;
     while ((m = wt_threshold_tried(threshold, length, m)) != 0) {
-        wt_threshold_count(threshold, length, m, &successes, &trials);
+        wt_threshold_tally found = wt_threshold_count(threshold, length, m);
         out->cells[out->cell_count++] =
             (wt_threshold_cell){.length = length,
                                 .samples = m,
-                                .successes = successes,
-                                .trials = trials,
-                                .rate = wt_rate_interval(successes, trials)};
+                                .successes = found.successes,
+                                .trials = found.trials,
+                                .rate = wt_rate_interval(found.successes, found.trials)};
     }
 }
 
@@ -28,31 +28,10 @@ static void find_critical(const wt_threshold *threshold, wt_threshold_point *poi
                                                          : WT_CENSORING_NO;
 }
 
-/* The trials at one length, as a critical m. */
-static wt_status fit_point(wt_context *context, const wt_threshold *threshold,
-                           const wt_threshold_summary *summary, const wt_threshold_point *point,
-                           wt_critical *out) {
-    wt_trials *trials = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &trials, point->cells, "rates"));
-    for (size_t i = 0; i < point->cells; i++) {
-        const wt_threshold_cell *cell = &summary->cells[point->first_cell + i];
-        trials[i] = (wt_trials){(double)cell->samples, cell->successes, cell->trials};
-    }
-    WT_TRY(wt_critical_fit(context, (double)point->length, trials, point->cells,
-                           threshold->setting.rate, out));
-done:
-    wt_release(trials);
-    return status;
-}
-
-/* The three growths through the fitted m. */
-static wt_status fit_growths(wt_context *context, uint64_t seed, wt_threshold_summary *out) {
+/* The three growths through the fitted m; x and y (points): scratch. */
+static wt_status fit_growths(wt_context *context, uint64_t seed, double *x, double *y,
+                             wt_threshold_summary *out) {
     static const wt_growth growths[] = {WT_GROWTH_LOG, WT_GROWTH_SQRT, WT_GROWTH_LINEAR};
-    double *x = NULL, *y = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &x, out->point_count, "a fit"));
-    WT_TRY(WT_NEW(context, &y, out->point_count, "a fit"));
     for (size_t i = 0; i < out->point_count; i++) {
         if (!isfinite(out->points[i].fitted.value))
             continue;
@@ -61,33 +40,38 @@ static wt_status fit_growths(wt_context *context, uint64_t seed, wt_threshold_su
     }
     for (size_t g = 0; out->fitted_points >= 3 && g < WT_THRESHOLD_GROWTHS; g++) {
         out->fits[g].growth = growths[g];
-        WT_TRY(wt_affine_fit_compute(context, growths[g], x, y, out->fitted_points, seed,
-                                     &out->fits[g].fit));
+        WT_PASS(wt_affine_fit_compute(context, growths[g], x, y, out->fitted_points, seed,
+                                      &out->fits[g].fit));
     }
-done:
-    wt_release(x);
-    wt_release(y);
-    return status;
+    return WT_OK;
 }
 
-static wt_status fit_all(wt_context *context, const wt_threshold *threshold,
+static wt_status fit_all(wt_context *context, const wt_threshold_spec *setting,
                          wt_threshold_summary *out) {
-    wt_critical *sizes = NULL;
+    wt_arena arena = wt_arena_start(context, "a fit");
+    wt_trials *trials = WT_TAKE(&arena, wt_trials, out->cell_count);
+    wt_critical *sizes = WT_TAKE(&arena, wt_critical, out->point_count);
+    double *x = WT_TAKE(&arena, double, out->point_count);
+    double *y = WT_TAKE(&arena, double, out->point_count);
     size_t count = 0;
     wt_status status;
-    WT_TRY(WT_NEW(context, &sizes, out->point_count, "a fit"));
+    WT_TRY(arena.status);
+    for (size_t i = 0; i < out->cell_count; i++)
+        trials[i] = (wt_trials){(double)out->cells[i].samples, out->cells[i].successes,
+                                out->cells[i].trials};
     for (size_t i = 0; i < out->point_count; i++) {
         wt_threshold_point *point = &out->points[i];
         point->fitted = (wt_interval){NAN, NAN, NAN};
         if (point->cells == 0)
             continue;
-        WT_TRY(fit_point(context, threshold, out, point, &sizes[count]));
+        WT_TRY(wt_critical_fit(context, (double)point->length, trials + point->first_cell,
+                               point->cells, setting->rate, &sizes[count]));
         point->fitted = sizes[count++].m;
     }
-    WT_TRY(fit_growths(context, threshold->setting.seed, out));
+    WT_TRY(fit_growths(context, setting->seed, x, y, out));
     WT_TRY(wt_critical_growth(context, sizes, count, &out->exponent));
 done:
-    wt_release(sizes);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -110,7 +94,7 @@ wt_status wt_threshold_summarise(wt_context *context, const wt_threshold *thresh
             point->largest = found.cells[found.cell_count - 1].samples;
         find_critical(threshold, point);
     }
-    WT_TRY(fit_all(context, threshold, &found));
+    WT_TRY(fit_all(context, setting, &found));
     wt_sized_write(out, &found, sizeof found);
 done:
     if (status != WT_OK)
