@@ -42,6 +42,7 @@ const cli_command cli_serve_layer = {
     .operands = "LAYER.safetensors [LINES]",
     .least = 1,
     .most = 2,
+    .waits = true,
     .description =
         "Reads lines from standard input, or from the file LINES: each a JSON matrix of k rows of "
         "d numbers, the tokens X. Answers each at once with a line: the last row of F(X), a JSON "

@@ -19,7 +19,7 @@ static bool takes_color(FILE *out) {
         return strcmp(chosen, "always") == 0;
     const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
     return (refused == NULL || *refused == '\0') && terminal != NULL &&
-           strcmp(terminal, "dumb") != 0 && isatty(fileno(out));
+           strcmp(terminal, "dumb") != 0 && isatty(out == stdout ? STDOUT_FILENO : STDERR_FILENO);
 }
 
 void cli_color_write(FILE *out, cli_paint paint, const char *text) {

@@ -68,6 +68,7 @@ typedef struct cli_command {
     const char *operands;    /* "FILE...": as in the usage line; "" = none */
     int least, most;         /* operands taken; most < 0 = any number */
     int words;               /* of them, at the start, that are no files */
+    bool waits;              /* for others, without an end of its own: tells of no progress */
     bool any_bytes;          /* --json can tell of paths that are not UTF-8 */
     const char *description; /* paragraphs parted by blank lines */
     const char *examples;    /* lines of shell */
@@ -162,8 +163,10 @@ void cli_write_completion(FILE *out, const char *shell);
 
 /* Connects the context with the terminal: remarks, progress, Ctrl-C. */
 void cli_terminal_attach(cli_call *call);
-/* Wipes a progress line that is still on the screen. */
+/* Wipes a progress line that is still on the screen, as all that is printed on stdout does. */
 void cli_terminal_finish(void);
+/* Seconds between lines of progress where stderr is no terminal; for tests. */
+extern double cli_terminal_plain_every;
 /* Lets go of the context, before it is freed. */
 void cli_terminal_detach(void);
 

@@ -124,9 +124,13 @@ wt_status cli_bench_blas(cli_call *call, const cli_bench_values *values) {
     for (size_t i = 0; (core = wt_core_at(i)) != NULL && work.count < MOST_ROWS; i++)
         if (wt_core_runs(core, features))
             work.rows[work.count++].asked = core->name;
+    wt_meter meter = wt_meter_start(call->context, "runs", (double)(values->repeats * work.count));
     for (size_t r = 0; r < values->repeats; r++)
-        for (size_t i = 0; i < work.count; i++)
+        for (size_t i = 0; i < work.count; i++) {
+            wt_meter_enter(&meter, i == 0 ? "core type in use" : work.rows[i].asked);
             WT_PASS(measure(&work, &work.rows[i]));
+            wt_meter_set(&meter, (double)(r * work.count + i + 1));
+        }
     if (call->common.json)
         WT_PASS(print_json(&work));
     else

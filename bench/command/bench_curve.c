@@ -251,8 +251,11 @@ wt_status cli_bench_curve(cli_call *call, const cli_bench_values *given) {
     WT_TRY(prepare(&work));
     wt_meter meter = wt_meter_start(call->context, "runs", (double)given->repeats);
     for (size_t r = 0; r < given->repeats; r++) {
+        wt_meter_enter(&meter, "curves");
         WT_TRY(run_once(&work));
+        wt_meter_enter(&meter, "kernel matrix");
         WT_TRY(time_kernel(&work));
+        wt_meter_enter(&meter, "GEMM");
         WT_TRY(time_gemm(&work));
         wt_meter_set(&meter, (double)(r + 1));
     }

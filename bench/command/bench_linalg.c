@@ -184,6 +184,7 @@ wt_status cli_bench_linalg(cli_call *call, const cli_bench_values *values) {
     wt_meter meter = wt_meter_start(context, "runs", (double)(repeats * CLI_BENCH_OPERATIONS));
     for (size_t r = 0; r < repeats; r++)
         for (size_t i = 0; i < CLI_BENCH_OPERATIONS; i++) {
+            wt_meter_enter(&meter, cli_bench_operations[i].name);
             WT_TRY(time_once(&on, &cli_bench_operations[i], &found.best[i]));
             wt_meter_set(&meter, (double)(r * CLI_BENCH_OPERATIONS + i + 1));
         }

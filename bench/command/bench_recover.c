@@ -169,11 +169,18 @@ static wt_status print_json(const job *work) {
 
 wt_status cli_bench_recover(cli_call *call, const cli_bench_values *given) {
     job work = {.call = call, .given = given};
+    char words[64];
+    wt_meter meter = wt_meter_start(call->context, "layers", (double)(given->repeats * CASES));
     for (size_t r = 0; r < given->repeats; r++) {
+        wt_meter_enter(&meter, "GEMM");
         WT_PASS(time_gemm(&work));
-        for (size_t i = 0; i < CASES; i++)
+        for (size_t i = 0; i < CASES; i++) {
+            snprintf(words, sizeof words, "d = %zu, m = %zu", cases[i].dim, cases[i].heads);
+            wt_meter_enter(&meter, words);
             if (cases[i].dim <= given->n)
                 WT_PASS(run_case(&work, i, r == 0));
+            wt_meter_set(&meter, (double)(r * CASES + i + 1));
+        }
     }
     if (call->common.json)
         WT_PASS(print_json(&work));

@@ -363,8 +363,11 @@ wt_status cli_bench_train(cli_call *call, const cli_bench_values *given) {
         work.threads[1] = threads;
     }
     WT_TRY(draw(&work, work.length, work.samples, &work.batch, &work.validation));
-    for (size_t c = 0; c < work.count; c++)
+    wt_meter meter = wt_meter_start(call->context, "columns", (double)work.count);
+    for (size_t c = 0; c < work.count; c++, wt_meter_set(&meter, (double)c)) {
+        wt_meter_enter(&meter, work.threads[c] == 1 ? "one thread" : "all threads");
         WT_TRY(time_column(&work, c));
+    }
     if (given->peer != NULL)
         WT_TRY(run_peer(&work));
     WT_TRY(weigh(&work));

@@ -135,10 +135,14 @@ wt_status cli_bench_workers(cli_call *call, const cli_bench_values *given) {
     for (size_t c = 1; c < CASES; c++)
         for (size_t i = 0; i < work.row_count; i++)
             work.rows[c][i].workers = work.rows[0][i].workers;
-    for (size_t r = 0; r < given->repeats; r++)
+    wt_meter meter = wt_meter_start(call->context, "rounds", (double)given->repeats);
+    for (size_t r = 0; r < given->repeats; r++, wt_meter_set(&meter, (double)r))
         for (work.at = 0; work.at < CASES; work.at++)
-            for (size_t i = 0; cases[work.at].dim <= given->n && i < work.row_count; i++)
+            for (size_t i = 0; cases[work.at].dim <= given->n && i < work.row_count; i++) {
+                wt_meter_tell(&meter, (double)r, "d = %zu, %d workers", cases[work.at].dim,
+                              work.rows[work.at][i].workers);
                 WT_TRY(time_row(&work, &work.rows[work.at][i]));
+            }
     if (call->common.json)
         WT_TRY(print_json(&work));
     else

@@ -204,6 +204,7 @@ static wt_status run(cli_call *call) {
         WT_PASS(measure(call->context, &found));
     wt_meter meter = wt_meter_start(call->context, "checks", (double)count);
     for (size_t i = 0; i < count; i++) {
+        wt_meter_enter(&meter, checks[i].name);
         WT_PASS(checks[i].run(call->context, &findings[i]));
         failed += !findings[i].passed;
         wt_meter_set(&meter, (double)(i + 1));

@@ -98,15 +98,17 @@ WT_API void wt_context_set_log(wt_context *context, wt_log_fn log, void *user);
 typedef struct wt_progress {
     const char *what; /* "cells", "samples": what is counted */
     double done;
-    double total;   /* 0 = not known */
-    double seconds; /* since the work began */
-    double share;   /* part of the work that is done, by its estimated cost; 0 = done / total */
+    double total;       /* 0 = not known */
+    double seconds;     /* since the work began */
+    double share;       /* part of the work that is done, by its estimated cost; 0 = done / total */
+    const char *detail; /* "step 17, error 2.1e-04": where it is now; NULL = nothing to say */
 } wt_progress;
 typedef void (*wt_progress_fn)(void *user, const wt_progress *progress);
 /* Called about ten times a second at most, by one thread at a time: the one that made the call, or
  * a worker of a sweep. */
 WT_API void wt_context_set_progress(wt_context *context, wt_progress_fn show, void *user);
-/* "cells 12/80  3.1/s  ETA 22s" into buffer; returns buffer. */
+/* "cells 12/80  3.1/s  ETA 22s" into buffer, or "start 3/20  step 17, error 2.1e-04  ETA 1m20s"
+ * where there is a detail; returns buffer. */
 WT_API const char *wt_progress_format(const wt_progress *progress, char *buffer, size_t bytes);
 
 #ifdef __cplusplus

@@ -66,10 +66,18 @@ typedef struct wt_meter {
     double total;     /* 0 = not known */
     double began;     /* by wt_clock */
     double share;     /* of the work that is done, by its cost; 0 = done / total */
+    double done;      /* as it was set last */
+    const char
+        *phase; /* what is done now: "factor"; must outlive the meter; NULL = no word of it */
 } wt_meter;
 WT_API wt_meter wt_meter_start(wt_context *context, const char *what, double total);
 /* Shows the state when a tenth of a second has gone by since the last time, or at the end. */
 WT_API void wt_meter_set(wt_meter *meter, double done);
+/* The same, with a word on where the work is now, after the phase. */
+__attribute__((format(printf, 3, 4))) WT_API void wt_meter_tell(wt_meter *meter, double done,
+                                                                const char *format, ...);
+/* Another phase begins: shown at once. */
+WT_API void wt_meter_enter(wt_meter *meter, const char *phase);
 
 /* For tests: the k-th allocation and the k-th write from now fail; 0 = none. */
 WT_API void wt_context_set_faults(wt_context *context, long allocation, long write);

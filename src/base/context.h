@@ -25,6 +25,7 @@ struct wt_context {
     wt_progress_fn progress;
     void *progress_user;
     double progress_shown;     /* when the last line was shown, by wt_clock */
+    const wt_meter *whole;     /* of a job whose parts have meters too; NULL = none */
     atomic_uint_fast64_t work; /* counted flops: base/work.h */
     /* Fault injection for tests: the k-th allocation or write from now fails; 0 = never. */
     atomic_long allocation_to_fail, write_to_fail;
@@ -32,6 +33,11 @@ struct wt_context {
 
 /* Where wt_fail writes while this thread runs a chunk of a parallel loop; NULL outside. */
 extern _Thread_local char *wt_chunk_message;
+
+/* Makes the meter that of the whole, unless there is one: meters of its parts show it then, until
+ * it is uncovered. */
+void wt_meter_cover(const wt_meter *meter);
+void wt_meter_uncover(const wt_meter *meter);
 
 /* True when the k-th event set on the counter is this one. */
 bool wt_fault_due(atomic_long *counter);

@@ -69,6 +69,7 @@ wt_status wt_engine_run(wt_engine *engine, size_t count, wt_unit_fn run, void *u
     round now = {engine, run, user};
     int threads = wt_context_threads(context);
     wt_status status;
+    wt_meter_cover(&engine->meter);
     atomic_store(&context->patience, 1);
     if (engine->workers == 1 && !engine->apart) {
         status = run_units(&now, 0, count, 0);
@@ -78,6 +79,7 @@ wt_status wt_engine_run(wt_engine *engine, size_t count, wt_unit_fn run, void *u
         context->threads = threads;
     }
     atomic_store(&context->patience, 0);
+    wt_meter_uncover(&engine->meter);
     return status;
 }
 

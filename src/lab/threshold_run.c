@@ -1,5 +1,6 @@
 /* Rounds of trials: at every length the next block of its next m, all in one parallel loop. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/memory.h"
 #include "lab/engine.h"
@@ -21,6 +22,7 @@ typedef struct {
     job *jobs;
     size_t count, taken; /* of this round; jobs whose rows are in the table already */
     double next_save;    /* by wt_clock */
+    char what[64];       /* is counted */
 } rounds;
 
 static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *row) {
@@ -91,13 +93,18 @@ static void add_jobs(rounds *all, size_t length) {
 static wt_status run_round(rounds *all) {
     const wt_threshold_spec *setting = &all->threshold->setting;
     wt_status status, collected;
+    size_t decided = 0, before;
     all->count = all->taken = 0;
     all->engine.cost = all->engine.paid;
     for (size_t i = setting->length_count; i > 0;
          i--) { /* the longest, which take longest, first */
+        before = all->count;
         add_jobs(all, setting->lengths[i - 1]);
+        decided += all->count == before;
         all->engine.cost += wt_threshold_left(all->threshold, setting->lengths[i - 1]);
     }
+    snprintf(all->what, sizeof all->what, "lengths %zu/%zu, trials", decided,
+             setting->length_count);
     status = wt_engine_run(&all->engine, all->count, run_job, all);
     collected = collect(all, true);
     return status != WT_OK ? status : collected;
@@ -114,7 +121,7 @@ static wt_status save(void *user) {
 wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
     const wt_threshold_spec *setting = &threshold->setting;
     rounds all = {.threshold = threshold,
-                  .engine = {.context = context, .what = "trials"},
+                  .engine = {.context = context, .what = all.what},
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;

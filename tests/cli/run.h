@@ -104,17 +104,15 @@ static inline void run_read(int file, char *out) {
     close(file);
 }
 
-/* "wattle: cells 3/9  0.15/s  ETA 40s", with or without an end in sight. */
+/* "wattle: 1:20  cells 3/9  0.15/s  ETA 40s": a time in front. */
 static inline bool run_is_progress(const char *line) {
-    const char *rest = line + strcspn(line, "\n");
-    const char *rate = rest;
-    while (rate > line && strncmp(rate, "/s", 2) != 0)
-        rate--;
-    const char *number = rate;
-    while (number > line && strchr("0123456789.e+-inf", number[-1]) != NULL)
-        number--;
-    return number - line > 2 && number < rate && strncmp(number - 2, "  ", 2) == 0 &&
-           (rate + 2 == rest || strncmp(rate + 2, "  ETA ", 6) == 0);
+    static const char name[] = "wattle: ";
+    const char *time = line + sizeof name - 1;
+    if (strncmp(line, name, sizeof name - 1) != 0)
+        return false;
+    size_t minutes = strspn(time, "0123456789");
+    return minutes > 0 && time[minutes] == ':' && strspn(time + minutes + 1, "0123456789") == 2 &&
+           strncmp(time + minutes + 3, "  ", 2) == 0;
 }
 
 /* Takes the lines of progress out of what was said; returns how many there were. */

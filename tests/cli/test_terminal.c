@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,22 +14,37 @@
 
 #define END_MARK "<end>"
 
-/* Some work with a remark and progress, as a command would do it. */
+/* Until something more is said: bytes in the pipe that stderr is. */
+static void wait_for_words(void) {
+    int before = 0, now = 0;
+    ioctl(STDERR_FILENO, FIONREAD, &before);
+    for (now = before; now == before; usleep(1000))
+        ioctl(STDERR_FILENO, FIONREAD, &now);
+}
+
+/* Some work with a remark, progress and a result, as a command would do it. */
 static void work(bool quiet) {
     wt_context *context;
+    bool plain = !isatty(STDERR_FILENO) && !quiet;
     if (wt_context_new(&context) != WT_OK)
         exit(1);
     static const cli_command command = {.name = "work"};
     cli_call call = {.context = context, .command = &command, .common = {.quiet = quiet}};
+    cli_terminal_plain_every = 0.01;
     cli_terminal_attach(&call);
+    if (plain)
+        wait_for_words();
     wt_meter meter = wt_meter_start(context, "cells", 4);
     wt_meter_set(&meter, 2);
     wt_remark(context, "a remark");
-    /* long work, twice within ten seconds */
-    for (int i = 3; context->progress != NULL && i < 5; i++)
-        context->progress(context->progress_user, &(wt_progress){"cells", i, 9, 20, 0});
+    if (context->progress != NULL)
+        context->progress(context->progress_user,
+                          &(wt_progress){"start", 3, 9, 20, 0, "step 7, error 2e-04"});
+    if (plain)
+        wait_for_words();
+    printf("a %s\n", "result");
+    fflush(stdout);
     wt_meter_set(&meter, 4);
-    cli_terminal_finish();
     cli_terminal_detach();
     wt_context_free(context);
 }
@@ -40,6 +56,7 @@ static void run_work(int to, int from, bool quiet, char *text, size_t bytes) {
     assert_true(child >= 0);
     if (child == 0) {
         dup2(to, STDERR_FILENO);
+        dup2(to, STDOUT_FILENO);
         work(quiet);
         exit(0);
     }
@@ -72,12 +89,14 @@ static void a_terminal_gets_a_line_that_moves(void **state) {
     run_work(terminal, master, false, text, sizeof text);
     assert_non_null(strstr(text, "\r\033[Kcells 2/4"));
     assert_non_null(strstr(text, "\r\033[Kwattle: a remark"));
-    assert_non_null(strstr(text, "\r\033[Kcells 4/9"));
+    assert_non_null(strstr(text, "\r\033[Kstart 3/9  step 7, error 2e-04  ETA 40s"));
+    /* which is gone before a result is printed */
+    assert_non_null(strstr(text, "ETA 40s\r\033[Ka result\r\n"));
     assert_non_null(strstr(text, "\r\033[Kcells 4/4"));
     /* and it is wiped at the end */
     assert_string_equal(text + strlen(text) - 4, "\r\033[K");
     run_work(terminal, master, true, text, sizeof text);
-    assert_string_equal(text, "");
+    assert_string_equal(text, "a result\r\n");
     close(terminal);
     close(master);
 }
@@ -86,12 +105,16 @@ static void a_file_gets_plain_lines_only(void **state) {
     (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    char text[1024];
+    static char text[1 << 16];
     run_work(ends[1], ends[0], false, text, sizeof text);
-    /* short work shows no progress, long work a line every ten seconds */
-    assert_string_equal(text, "wattle: a remark\nwattle: cells 3/9  0.15/s  ETA 40s\n");
+    /* work that tells nothing, and work that does */
+    assert_true(strncmp(text, "wattle: 0:00  work\n", 19) == 0);
+    assert_non_null(strstr(text, "\nwattle: a remark\n"));
+    assert_non_null(strstr(text, "\nwattle: 0:00  start 3/9  step 7, error 2e-04  ETA 40s\n"));
+    assert_non_null(strstr(text, "\na result\n"));
+    assert_null(strchr(text, '\033'));
     run_work(ends[1], ends[0], true, text, sizeof text);
-    assert_string_equal(text, "");
+    assert_string_equal(text, "a result\n");
     close(ends[0]);
     close(ends[1]);
 }

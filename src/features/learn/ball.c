@@ -248,12 +248,15 @@ static wt_status balance(wt_context *context, solver *job, size_t steps) {
 
 static wt_status iterate(wt_context *context, solver *job, double *v, wt_ball_report *out) {
     wt_meter meter = wt_meter_start(context, "steps", 0);
+    wt_meter_enter(&meter, "factor");
     WT_PASS(open_graph(context, job));
     job->next_balance = STEPS_BEFORE_BALANCING;
     while (!out->reached && out->steps < job->options->max_steps) {
         WT_PASS(wt_context_check_cancelled(context));
         WT_PASS(step(context, job));
-        wt_meter_set(&meter, (double)++out->steps);
+        meter.phase = NULL;
+        wt_meter_tell(&meter, (double)++out->steps, "gap %.1e, wanted %.1e", out->relative_gap,
+                      job->options->tolerance);
         if (out->steps % STEPS_A_CHECK != 0 && out->steps < job->options->max_steps)
             continue;
         WT_PASS(certify(context, job, v, out));

@@ -1,8 +1,10 @@
 #include "features/learn/dual.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "features/learn/eigen_dual.h"
 #include "features/learn/mixed.h"
@@ -27,6 +29,9 @@ typedef struct {
     double *test;    /* (count, targets) test error of the lambda at hand: oracle */
     double *v;       /* (f, all) of the lambda at hand: oracle on features */
     double *cross;   /* (test samples, n) of the kernel: oracle on kernels */
+    wt_meter meter;  /* lambdas */
+    char phase[32];  /* "lambda 1e-3" */
+    double tried, began; /* lambdas; since when, by wt_clock */
 } search;
 
 static size_t outputs_of(const wt_dual *dual) {
@@ -157,10 +162,25 @@ done:
     return status;
 }
 
+/* Lambdas take equally long, and the matrix was made before. */
+static void begin_lambda(search *run, double lambda) {
+    double now = wt_clock(), left = fmax(1, run->meter.total - run->tried);
+    if (run->tried == 0)
+        run->began = now;
+    else
+        left *= (now - run->began) / run->tried;
+    run->meter.done = run->tried++;
+    run->meter.share =
+        run->meter.done > 0 ? (now - run->meter.began) / (now - run->meter.began + left) : 0;
+    snprintf(run->phase, sizeof run->phase, "lambda %.2g", lambda);
+    wt_meter_enter(&run->meter, run->phase);
+}
+
 /* Weights and inverse diagonals for the first *usable of `count` sizes: lambda is too small for a
  * factor of the larger ones in double precision. */
 static wt_status solve_lambda(search *run, double lambda, size_t count, size_t *usable) {
     const wt_dual *dual = run->dual;
+    begin_lambda(run, lambda);
     WT_PASS(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
     WT_PASS(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
                                         run->inverse));
@@ -305,8 +325,14 @@ static wt_status measure_condition(search *run) {
 static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     const wt_dual *dual = run->dual;
     wt_context *context = run->context;
-    size_t n = dual->train->samples;
+    size_t n = dual->train->samples, lambdas = 1;
+    const double *path;
     wt_status status;
+    if (ridge->rule != WT_LAMBDA_MIN_NORM && ridge->rule != WT_LAMBDA_FIXED)
+        wt_ridge_path(ridge, &path, &lambdas);
+    run->meter = wt_meter_start(context, "lambdas", (double)lambdas);
+    wt_meter_cover(&run->meter);
+    wt_meter_enter(&run->meter, run->answer->v == NULL ? "kernel" : "features");
     WT_TRY(wt_system_open(context, dual->model, dual->train, &run->system));
     run->arena = wt_arena_start(context, "dual weights");
     run->alpha = WT_TAKE_ZERO(&run->arena, double, n, run->all);
@@ -321,16 +347,20 @@ static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     if (ridge->rule == WT_LAMBDA_ORACLE)
         WT_TRY(prepare_oracle(run));
     if (ridge->rule == WT_LAMBDA_MIN_NORM)
+        wt_meter_enter(&run->meter, "eigenvalues");
+    if (ridge->rule == WT_LAMBDA_MIN_NORM)
         WT_TRY(wt_eigen_solve(context, dual, &run->system, 0, 0, run->answer));
     else if (ridge->rule == WT_LAMBDA_FIXED)
         WT_TRY(solve_fixed(run, ridge->lambda));
     else
         WT_TRY(search_path(run, ridge));
+    wt_meter_enter(&run->meter, "polish");
     if (run->answer->v != NULL)
         WT_TRY(wt_dual_polish(context, dual, &run->system, run->answer));
     if (dual->exact)
         WT_TRY(measure_condition(run));
 done:
+    wt_meter_uncover(&run->meter);
     wt_system_free(&run->system);
     wt_arena_free(&run->arena);
     return status;

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -24,6 +25,7 @@ static wt_status collect(wt_primal_solver *run) {
     size_t f = run->f;
     double scale = 1 / wt_features_norm(run->primal->features);
     bool first = true;
+    wt_meter_enter(&run->meter, "features");
     WT_PASS(wt_primal_pass(run, add_moments, &first));
     for (size_t i = 0; i < f; i++)
         for (size_t j = 0; j <= i; j++)
@@ -82,6 +84,7 @@ done:
 
 static wt_status solve_fixed(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t usable;
+    wt_meter_enter(&run->meter, "factor");
     WT_PASS(wt_system_factor(run->context, &run->system, lambda, &run->f, 1, &usable));
     if (usable == 0) {
         WT_PASS(solve_by_eigen(run, lambda, out));
@@ -144,10 +147,16 @@ typedef struct {
     double best, lambda, least, most;
 } found;
 
+static void enter(wt_primal_solver *run, double lambda) {
+    snprintf(run->phase, sizeof run->phase, "lambda %.2g", lambda);
+    wt_meter_enter(&run->meter, run->phase);
+}
+
 /* Tries one lambda: the best when its score is below that part of the score so far. */
 static wt_status try_lambda(wt_primal_solver *run, const wt_ridge_options *ridge, double lambda,
                             double part, double *v, found *so_far) {
     double score;
+    enter(run, lambda);
     WT_PASS(score_lambda(run, ridge, lambda, v, &score));
     if (!isinf(score)) {
         so_far->least = fmin(so_far->least, lambda);

@@ -18,7 +18,8 @@ typedef struct wt_primal_solver {
     double *fitted;   /* as many */
     double *weights;  /* (q): dual weights of a sample */
     wt_meter meter;
-    double done; /* samples read in all passes */
+    char phase[32]; /* "lambda 1e-3" */
+    double done;    /* samples read in all passes */
 } wt_primal_solver;
 
 /* A pass over all samples: the body sees one slab of `rows` samples at a time. */

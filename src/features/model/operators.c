@@ -34,6 +34,7 @@ static wt_status features_gram(wt_context *context, const wt_features *features,
     double *block = NULL;
     wt_status status;
     size_t n = sets->samples, columns = wt_features_block_columns(features);
+    wt_meter meter = wt_meter_start(context, "heads", (double)features->units);
     WT_TRY(WT_NEW2(context, &block, n, columns, "a block of features"));
     for (size_t b = 0; b < wt_features_blocks(features); b++) {
         size_t first, count;
@@ -41,6 +42,7 @@ static wt_status features_gram(wt_context *context, const wt_features *features,
         WT_TRY(wt_features_block(context, features, sets, first, count, block, columns));
         WT_TRY(wt_gram(context, WT_PLAIN, n, count * features->width, block, columns,
                        b == 0 ? 0 : 1, k, stride));
+        wt_meter_set(&meter, (double)(first + count));
     }
     normalise(features, n, k, stride);
 done:

@@ -27,6 +27,7 @@ typedef struct {
     size_t thetas, count;
     double theta_unit, w_unit; /* natural sizes of the two, which the rate multiplies */
     size_t steps;
+    wt_meter meter; /* starts */
     const wt_rows *held;
     wt_layer *out;
     wt_recover_report *report;
@@ -89,7 +90,6 @@ static void move(job *work, double rate, size_t step) {
 
 /* `steps` of a schedule of `whole`. */
 static wt_status descend(job *work, size_t start, double rate, size_t steps, size_t whole) {
-    wt_meter meter = wt_meter_start(work->context, "adam steps", (double)steps);
     begin(work, start);
     for (size_t step = 1; step <= steps; step++) {
         double phase = (double)step / (double)whole;
@@ -99,7 +99,7 @@ static wt_status descend(job *work, size_t start, double rate, size_t steps, siz
         move(work, rate * (0.01 + 0.99 * 0.5 * (1 + cos(3.14159265358979323846 * phase))), step);
         wt_work_add(work->context, 14 * (double)work->count);
         work->steps++;
-        wt_meter_set(&meter, (double)step);
+        wt_meter_tell(&work->meter, (double)start, "step %zu, error %.1e", step, work->at.error);
     }
     return differentiate(work);
 }
@@ -127,7 +127,9 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
     (void)first;
     (void)last;
     (void)worker;
+    wt_meter_enter(&work->meter, "choice of a rate");
     WT_PASS(tune(work, &rate));
+    wt_meter_enter(&work->meter, "descent");
     for (size_t start = 0; start < work->options->restarts && !report->exact; start++) {
         double judged = NAN;
         WT_PASS(descend(work, start, rate, work->options->max_steps, work->options->max_steps));
@@ -157,8 +159,12 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
     double began = wt_clock(), before = wt_work_done(context);
     wt_rows train = {0}, held = {0};
     wt_holdout split = {0};
-    job work = {
-        .context = context, .options = options, .rows = &train, .held = &held, .report = report};
+    job work = {.context = context,
+                .options = options,
+                .rows = &train,
+                .held = &held,
+                .report = report,
+                .meter = wt_meter_start(context, "starts", (double)options->restarts)};
     wt_layer *layer = NULL;
     wt_status status;
     if (options->heads == 0)

@@ -139,8 +139,6 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
-    descent->meter = wt_meter_start(context, descent->matrix_free ? "products" : "steps", 0);
-    descent->products_before = descent->products;
     WT_PASS(wt_projection_evaluate(context, &descent->now));
     descent->start_error = descent->now.error;
     if (!isfinite(descent->now.error)) /* no start */
@@ -160,8 +158,9 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
         descent->now = descent->trial;
         descent->trial = swap;
         descent->steps++;
-        if (!descent->matrix_free)
-            wt_meter_set(&descent->meter, (double)(step + 1));
+        if (descent->meter != NULL)
+            wt_meter_tell(descent->meter, descent->meter->done, "step %zu, error %.1e", step + 1,
+                          descent->now.error);
         double after = descent->now.error;
         if (before * before - after * after < STILL * before * before)
             break;

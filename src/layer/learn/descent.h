@@ -33,8 +33,7 @@ typedef struct wt_descent {
     double scale;           /* s */
     size_t side;            /* m d^2 */
     size_t steps, products; /* made so far, over all runs */
-    size_t products_before; /* this run */
-    wt_meter meter;         /* of a run: steps, or products where they are matrix-free */
+    wt_meter *meter;        /* that is told of steps and errors; NULL = none */
     wt_arena arena;
 } wt_descent;
 

@@ -60,7 +60,9 @@ wt_status wt_descent_solve_free(wt_context *context, wt_descent *descent, double
         descent->ratios[i] = square / before;
         descent->iterations = i + 1;
         wt_work_add(context, 12 * (double)side);
-        wt_meter_set(&descent->meter, (double)(descent->products - descent->products_before));
+        if (descent->meter != NULL)
+            wt_meter_tell(descent->meter, descent->meter->done, "product %zu, error %.1e", i + 1,
+                          descent->now.error);
     }
     return WT_OK;
 }

@@ -1,5 +1,6 @@
 /* Learning by asking, from the first question to the verdict. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -100,7 +101,7 @@ static wt_status check_answers(const wt_asker *asker) {
 }
 
 typedef struct {
-    const wt_asker *asker;
+    wt_asker *asker;
     wt_layer *layer;
     wt_query_report *report;
 } polishing;
@@ -118,6 +119,7 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     WT_TRY(wt_asker_rows(job->asker, &rows));
     WT_TRY(wt_descent_new(context, &rows, m, WT_DESCENT_ITERATIONS, &descent));
     descent.near = true;
+    descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;
     wt_theta_pack(m, d, layer->theta, descent.now.theta);
     WT_TRY(wt_descent_run(context, &descent, POLISH_STEPS));
@@ -132,6 +134,13 @@ done:
     return status;
 }
 
+/* What the meter says of the work in hand. */
+static void enter(wt_asker *asker, size_t heads, size_t start) {
+    snprintf(asker->phase, sizeof asker->phase, "%zu head%s, start %zu", heads,
+             heads == 1 ? "" : "s", start);
+    wt_meter_enter(&asker->meter, asker->phase);
+}
+
 /* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
  * all questions so far; the last one is the result. */
 static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
@@ -139,6 +148,7 @@ static wt_status learn_several(wt_asker *asker, const wt_query_options *options,
     polishing job = {asker, layer, report};
     double unknowns = (double)(layer->heads * layer->dim * layer->dim);
     do {
+        enter(asker, layer->heads, report->starts + 1);
         WT_PASS(make_start(asker, options, layer, scale, report));
         WT_PASS(check_answers(asker));
         double flops = (double)(asker->rows * asker->p) * unknowns * unknowns;
@@ -188,6 +198,7 @@ static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_laye
     double scale = 1;
     wt_status status;
     if (layer->heads == 1) {
+        enter(asker, 1, 1);
         status = wt_query_single(asker, layer);
         report->start_queries = asker->count;
         WT_TRY(status);
@@ -210,11 +221,13 @@ static wt_status try_heads(wt_context *context, wt_query_ask_fn ask, void *user,
     size_t last = options->heads == 0 ? WT_QUERY_MAX_HEADS : options->heads;
     size_t spent[3] = {0};
     double before = wt_work_done(context), theirs = 0;
+    wt_meter meter = wt_meter_start(context, "questions", 0);
     wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(check_options(context, dim, outputs, options));
     for (size_t heads = first; heads <= last; heads++) {
-        wt_asker asker = {.context = context, .ask = ask, .user = user, .d = dim, .p = outputs};
+        wt_asker asker = {
+            .context = context, .ask = ask, .user = user, .d = dim, .p = outputs, .meter = meter};
         *report = (wt_query_report){.heads = heads,
                                     .dim = dim,
                                     .outputs = outputs,
@@ -229,6 +242,7 @@ static wt_status try_heads(wt_context *context, wt_query_ask_fn ask, void *user,
         report->polish_queries = spent[1] += report->polish_queries;
         report->check_queries = spent[2] += report->check_queries;
         theirs += asker.theirs;
+        meter.done = asker.meter.done;
         report->flops = wt_work_done(context) - before - theirs;
         wt_asker_free(&asker);
         if (status != WT_OK && (status != WT_MISSED || heads == last))

@@ -14,8 +14,10 @@ typedef struct wt_asker {
     wt_query_ask_fn ask;
     void *user;
     size_t d, p;
-    size_t count;  /* questions in all, kept or not */
-    double theirs; /* flops that the oracle did on this context */
+    size_t count;   /* questions in all, kept or not */
+    wt_meter meter; /* questions */
+    char phase[48]; /* "2 heads, start 3" */
+    double theirs;  /* flops that the oracle did on this context */
     size_t rows, tokens;
     size_t row_room, answer_room, token_room, times_room, wide_room;
     size_t *ends;  /* (rows): of the tokens of a question */

@@ -20,6 +20,7 @@ wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
     double before = wt_work_done(asker->context);
     WT_PASS(asker->ask(asker->user, k, x, y));
     asker->theirs += wt_work_done(asker->context) - before;
+    wt_meter_set(&asker->meter, asker->meter.done + 1);
     asker->count++;
     return wt_values_check_finite(asker->context, "the answer", y, 1, &asker->p);
 }

@@ -150,13 +150,11 @@ static wt_status ask_cell(start *work, size_t j, size_t i, size_t second, wt_cel
 }
 
 static wt_status ask_cells(start *work) {
-    wt_meter meter = wt_meter_start(work->asker->context, "cells", (double)(work->d * work->d));
     for (size_t u = 0; u < work->d; u++)
         for (size_t b = 0; b < work->d; b++) {
             wt_cell cell = {.logits = logits_at(work, u, b), .values = values_at(work, u, b)};
             WT_PASS(ask_cell(work, b, u, u, &cell));
             work->quality[u * work->d + b] = cell.quality;
-            wt_meter_set(&meter, (double)(u * work->d + b + 1));
         }
     return WT_OK;
 }

@@ -28,6 +28,8 @@ typedef struct wt_refinement {
     wt_misfit misfit;
     double *settled; /* packed Theta of that floor, polished on all sequences */
     double settled_error;
+    wt_meter meter;   /* starts */
+    char phase[48];   /* "3 heads, start 2" */
     size_t unbounded; /* a head whose Theta wants to be infinite, or `heads` */
     bool itself;      /* it attends to the token itself */
     wt_layer *out;

@@ -1,5 +1,6 @@
 /* The starts of `refine`, and the held-out sequences that judge them. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "layer/learn/refine_parts.h"
@@ -121,14 +122,32 @@ static wt_status open_rows(wt_refinement *work, size_t end) {
     wt_descent_free(&work->descent);
     wt_rows_free(&work->train);
     WT_PASS(make_rows(work, 0, end, false, &work->train));
-    return wt_descent_new(work->context, &work->train, work->heads,
-                          work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent);
+    WT_PASS(wt_descent_new(work->context, &work->train, work->heads,
+                           work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent));
+    work->descent.meter = &work->meter;
+    return WT_OK;
+}
+
+/* What the meter says of the work in hand. */
+static void enter(wt_refinement *work, const char *what) {
+    snprintf(work->phase, sizeof work->phase, "%zu head%s, %s", work->heads,
+             work->heads == 1 ? "" : "s", what);
+    wt_meter_enter(&work->meter, work->phase);
+}
+
+static void enter_start(wt_refinement *work, size_t most) {
+    char what[32];
+    snprintf(what, sizeof what, "start %zu", work->starts + 1);
+    work->meter.total = (double)most;
+    work->meter.done = (double)work->starts;
+    enter(work, what);
 }
 
 /* The best floor again, on all sequences: with noise every one of them counts. Then the residuals
  * are tested. */
 static wt_status settle(wt_refinement *work) {
     wt_projection *now = &work->descent.now;
+    enter(work, "polish");
     WT_PASS(open_rows(work, work->data->samples));
     memcpy(now->theta, work->best, work->descent.side * sizeof *work->best);
     WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
@@ -136,6 +155,7 @@ static wt_status settle(wt_refinement *work) {
     work->settled_error = now->error;
     work->tested = true;
     double numbers = (double)(work->train.rows * work->train.outputs);
+    enter(work, "test of what is left");
     if (numbers > wt_refine_unknowns(work)) {
         WT_PASS(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
         WT_PASS(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
@@ -160,6 +180,7 @@ static wt_status try_starts(wt_refinement *work) {
             break;
         if (work->train.in.sequences != work->train_samples)
             WT_PASS(open_rows(work, work->train_samples));
+        enter_start(work, most);
         first_theta(work, work->starts, given);
         WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
         WT_PASS(judge(work, &held));
@@ -211,6 +232,7 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
                           .best_error = INFINITY,
                           .best_held = NAN,
                           .unbounded = heads,
+                          .meter = wt_meter_start(context, "starts", 0),
                           .report = report};
     wt_status status;
     *out = NULL;

@@ -173,32 +173,38 @@ static void conclude(wt_trainer *trainer) {
     }
 }
 
-/* Only the thread that made the call may show progress. */
-static void show(wt_context *context, wt_trainer *trainer) {
-    if (wt_chunk_message != NULL)
+/* Steps of this run and of those before it. */
+static double steps_of_runs(const wt_trainer *trainer, size_t runs, size_t step) {
+    return (double)runs * (double)trainer->setting.steps + (double)step;
+}
+
+static void open_meter(wt_context *context, wt_trainer *trainer) {
+    if (trainer->metered)
         return;
-    if (!trainer->metered) {
-        trainer->meter = wt_meter_start(context, "steps", (double)trainer->setting.steps);
-        trainer->metered = true;
-    }
+    trainer->meter = wt_meter_start(context, "steps", (double)trainer->setting.steps);
+    trainer->metered_from = steps_of_runs(trainer, trainer->run, trainer->step);
+    trainer->metered = true;
+}
+
+/* The time left is that of all runs, as if none succeeded. */
+static void show(wt_trainer *trainer) {
     const wt_train_point *last =
         trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
-    int used = snprintf(trainer->meter_words, sizeof trainer->meter_words, "run %zu, loss %.4f, ",
-                        trainer->run + 1, trainer->loss);
-    size_t at = used < 0 || (size_t)used >= sizeof trainer->meter_words ? 0 : (size_t)used;
+    double step = (double)trainer->step, from = trainer->metered_from;
+    trainer->meter.share = (steps_of_runs(trainer, trainer->run, trainer->step) - from) /
+                           (steps_of_runs(trainer, trainer->setting.restarts, 0) - from);
     if (last == NULL)
-        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "step");
+        wt_meter_tell(&trainer->meter, step, "run %zu, loss %.4f", trainer->run + 1, trainer->loss);
     else
-        snprintf(trainer->meter_words + at, sizeof trainer->meter_words - at, "accuracy %.4f, step",
-                 last->validation_accuracy);
-    trainer->meter.what = trainer->meter_words;
-    wt_meter_set(&trainer->meter, (double)trainer->step);
+        wt_meter_tell(&trainer->meter, step, "run %zu, loss %.4f, validation error %.4f",
+                      trainer->run + 1, trainer->loss, 1 - last->validation_accuracy);
 }
 
 wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_steps) {
     double began = wt_clock();
     size_t done_steps = 0;
     wt_status status = WT_OK;
+    open_meter(context, trainer);
     while (!trainer->ended) {
         WT_TRY(wt_context_check_cancelled(context));
         if (validation_due(trainer)) {
@@ -210,7 +216,7 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_st
             break;
         WT_TRY(wt_train_step(context, trainer));
         done_steps++;
-        show(context, trainer);
+        show(trainer);
     }
 done:
     trainer->seconds += wt_clock() - began;

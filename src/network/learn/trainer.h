@@ -51,8 +51,8 @@ struct wt_trainer {
     bool ended;
     double seconds;
     wt_meter meter;
+    double metered_from; /* steps of all runs that were made before */
     bool metered;
-    char meter_words[64];
 };
 
 /* The setting in words into trainer->about. */
