@@ -10,6 +10,10 @@
 
 /* ---- texts and settings ---------------------------------------------------------------------- */
 
+/* Room for one more of the results' names, values, .. */
+#define GROW(what)                                                                                 \
+    WT_GROW(context, &results->what##s, results->what##_count, &results->what##_room, "results")
+
 static const char *letters_of(const wt_results *results, uint32_t text) {
     return results->letters + results->texts[text].at;
 }
@@ -29,25 +33,23 @@ static uint32_t find_text(const wt_results *results, const char *json, size_t le
 static wt_status keep_text(wt_context *context, wt_results *results, const char *json,
                            size_t length, const wt_flat_member *value, uint32_t *out) {
     uint32_t hash = wt_slots_hash(0, json, length);
-    wt_status status = WT_OK;
     *out = find_text(results, json, length, hash);
     if (*out != WT_NO_TEXT)
-        return status;
+        return WT_OK;
     while (results->letter_room - results->letter_count < length) {
         size_t used = results->letter_room; /* all of it, so that it grows */
-        WT_TRY(wt_grow(context, &results->letters, used, &results->letter_room, 1, "results"));
+        WT_PASS(wt_grow(context, &results->letters, used, &results->letter_room, 1, "results"));
     }
-    WT_TRY(WT_GROW(context, &results->texts, results->text_count, &results->text_room, "results"));
+    WT_PASS(GROW(text));
     *out = (uint32_t)results->text_count;
-    WT_TRY(wt_slots_add(context, &results->by_text, hash, *out));
+    WT_PASS(wt_slots_add(context, &results->by_text, hash, *out));
     memcpy(results->letters + results->letter_count, json, length);
     results->texts[results->text_count++] = (wt_text){.at = results->letter_count,
                                                       .length = length,
                                                       .number = wt_flat_number(value),
                                                       .kind = value->kind};
     results->letter_count += length;
-done:
-    return status;
+    return WT_OK;
 }
 
 /* JSON of the words, quotes and all. */
@@ -91,7 +93,6 @@ static wt_status read_parameters(wt_context *context, wt_results *results, const
                                  size_t *count, int64_t *rep, bool *repeats) {
     wt_flat walk = {.at = record->parameters};
     wt_flat_member member;
-    wt_status status = WT_OK;
     *count = 0;
     *rep = 0;
     *repeats = false;
@@ -104,17 +105,14 @@ static wt_status read_parameters(wt_context *context, wt_results *results, const
             return wt_fail(context, WT_DATA, "cell %.12s: its repetition is no whole number",
                            record->hash);
         }
-        WT_TRY(WT_GROW(context, &results->names, name, &results->name_room, "results"));
-        WT_TRY(WT_GROW(context, &results->values, value, &results->value_room, "results"));
-        WT_TRY(
+        WT_PASS(WT_GROW(context, &results->names, name, &results->name_room, "results"));
+        WT_PASS(WT_GROW(context, &results->values, value, &results->value_room, "results"));
+        WT_PASS(
             keep_words(context, results, member.name, member.name_length, &results->names[name]));
-        WT_TRY(keep_value(context, results, &member, &results->values[value]));
+        WT_PASS(keep_value(context, results, &member, &results->values[value]));
         ++*count;
     }
-    if (walk.wrong)
-        status = fail_json(context, record, "parameters");
-done:
-    return status;
+    return walk.wrong ? fail_json(context, record, "parameters") : WT_OK;
 }
 
 static bool same_texts(const uint32_t *a, const uint32_t *b, size_t count) {
@@ -135,8 +133,7 @@ static wt_status keep_shape(wt_context *context, wt_results *results, size_t cou
             same_texts(results->names + results->shapes[*out].first, results->names + shape.first,
                        count))
             return WT_OK;
-    WT_PASS(
-        WT_GROW(context, &results->shapes, results->shape_count, &results->shape_room, "results"));
+    WT_PASS(GROW(shape));
     *out = (uint32_t)results->shape_count;
     WT_PASS(wt_slots_add(context, &results->by_shape, hash, *out));
     results->shapes[results->shape_count++] = shape;
@@ -150,9 +147,8 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
     wt_setting setting = {.experiment = experiment, .first = results->value_count};
     size_t count;
     /* so that there is something to point to where there are no parameters */
-    WT_PASS(WT_GROW(context, &results->names, results->name_count, &results->name_room, "results"));
-    WT_PASS(
-        WT_GROW(context, &results->values, results->value_count, &results->value_room, "results"));
+    WT_PASS(GROW(name));
+    WT_PASS(GROW(value));
     WT_PASS(read_parameters(context, results, record, &count, &cell->rep, repeats));
     WT_PASS(keep_shape(context, results, count, &setting.shape));
     const uint32_t *values = results->values + setting.first;
@@ -164,8 +160,7 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
             same_texts(results->values + known->first, values, count))
             return WT_OK;
     }
-    WT_PASS(WT_GROW(context, &results->settings, results->setting_count, &results->setting_room,
-                    "results"));
+    WT_PASS(GROW(setting));
     cell->setting = (uint32_t)results->setting_count;
     WT_PASS(wt_slots_add(context, &results->by_setting, hash, cell->setting));
     results->settings[results->setting_count++] = setting;
@@ -186,10 +181,10 @@ void wt_result_name(const char *hash, unsigned char out[WT_NAME_BYTES]) {
 }
 
 static bool is_wanted(const wt_results *results, uint32_t name) {
-    for (size_t i = 0; i < results->wanted_count; i++)
-        if (results->wanted[i] == name)
+    for (size_t i = 0; i < results->wanted_metric_count; i++)
+        if (results->wanted_metrics[i] == name)
             return true;
-    return results->wanted_count == 0;
+    return results->wanted_metric_count == 0;
 }
 
 static wt_status read_metrics(wt_context *context, wt_results *results, const wt_record *record,
@@ -197,21 +192,17 @@ static wt_status read_metrics(wt_context *context, wt_results *results, const wt
     wt_flat walk = {.at = record->metrics};
     wt_flat_member member;
     size_t end = results->metric_count;
-    wt_status status = WT_OK;
     cell->first_metric = end;
     while (wt_flat_next(&walk, &member)) {
         uint32_t name;
-        WT_TRY(keep_words(context, results, member.name, member.name_length, &name));
+        WT_PASS(keep_words(context, results, member.name, member.name_length, &name));
         if (!is_wanted(results, name))
             continue;
-        WT_TRY(WT_GROW(context, &results->metrics, end, &results->metric_room, "results"));
+        WT_PASS(WT_GROW(context, &results->metrics, end, &results->metric_room, "results"));
         results->metrics[end++] = (wt_metric){name, wt_flat_number(&member)};
         cell->metric_count++;
     }
-    if (walk.wrong)
-        status = fail_json(context, record, "metrics");
-done:
-    return status;
+    return walk.wrong ? fail_json(context, record, "metrics") : WT_OK;
 }
 
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record) {
@@ -223,10 +214,8 @@ wt_status wt_results_add(wt_context *context, wt_results *results, const wt_reco
     WT_PASS(read_metrics(context, results, record, &cell));
     WT_PASS(wt_tally_note(context, results, record, experiment, &cell, repeats));
     wt_result_name(record->hash, cell.name);
-    if (record->failed) {
-        WT_PASS(wt_tally_fail(context, results, record, &cell));
-        return WT_OK;
-    }
+    if (record->failed)
+        return wt_tally_fail(context, results, record, &cell);
     WT_PASS(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
     results->settings[cell.setting].cells++;
     results->metric_count += cell.metric_count;
@@ -242,11 +231,10 @@ wt_status wt_results_want(wt_context *context, wt_results *results, const char *
         return wt_fail(context, WT_INTERNAL, "the name of a metric is too long");
     snprintf(json, sizeof json, "\"%s\"", metric);
     WT_PASS(keep_words(context, results, json + 1, length, &name));
-    if (results->wanted_count > 0 && is_wanted(results, name))
+    if (results->wanted_metric_count > 0 && is_wanted(results, name))
         return WT_OK;
-    WT_PASS(WT_GROW(context, &results->wanted, results->wanted_count, &results->wanted_room,
-                    "results"));
-    results->wanted[results->wanted_count++] = name;
+    WT_PASS(GROW(wanted_metric));
+    results->wanted_metrics[results->wanted_metric_count++] = name;
     return WT_OK;
 }
 
@@ -294,9 +282,8 @@ static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) 
 /* All of a store as it is at one moment, behind what is there. */
 static wt_status read_store(wt_context *context, wt_store *store, wt_results *out) {
     loader load = {.context = context, .results = out, .shown = wt_store_path(store)};
-    wt_status status = wt_store_hold(context, store);
-    if (status != WT_OK)
-        return status;
+    wt_status status;
+    WT_PASS(wt_store_hold(context, store));
     WT_TRY(reserve(context, store, out));
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
     WT_TRY(wt_store_walk_notes(context, store, take_about, &load));
@@ -333,27 +320,17 @@ void wt_results_free(wt_results *results) {
     wt_release(results);
 }
 
-static void free_texts(wt_least_texts *texts) {
-    for (size_t i = 0; i < texts->count; i++)
-        wt_release(texts->texts[i]);
-}
-
 void wt_results_clear(wt_results *results) {
-    void *const blocks[] = {results->cells,        results->metrics,       results->settings,
-                            results->lost,         results->values,        results->texts,
-                            results->letters,      results->names,         results->shapes,
-                            results->wanted,       results->first_date,    results->last_date,
-                            results->sweeps.texts, results->commands.texts};
-    for (size_t i = 0; i < results->tally_count; i++) {
-        free_texts(&results->tallies[i].versions);
-        free_texts(&results->tallies[i].machines);
-    }
+    void *const blocks[] = {results->cells,          results->metrics, results->settings,
+                            results->lost,           results->values,  results->texts,
+                            results->letters,        results->names,   results->shapes,
+                            results->wanted_metrics, results->tallies, results->sweeps.texts,
+                            results->commands.texts};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
     wt_slots_free(&results->by_text);
     wt_slots_free(&results->by_setting);
     wt_slots_free(&results->by_shape);
-    wt_release(results->tallies);
     wt_arena_free(&results->kept);
     *results = (wt_results){0};
 }

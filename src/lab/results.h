@@ -95,8 +95,8 @@ struct wt_results {
     wt_text *texts;
     size_t letter_count, letter_room;
     char *letters;
-    size_t wanted_count, wanted_room;
-    uint32_t *wanted; /* metrics that are kept; none = all */
+    size_t wanted_metric_count, wanted_metric_room;
+    uint32_t *wanted_metrics; /* those that are kept; none = all */
     wt_slots by_text, by_setting, by_shape;
     size_t tally_count, tally_room;
     wt_tally *tallies;                     /* in the order they were met */
@@ -106,7 +106,7 @@ struct wt_results {
     char *first_date, *last_date;          /* NULL without cells */
     wt_facts commands;                     /* the command lines that wrote to the store */
     wt_facts sweeps;                       /* what they ran: "experiment=curve n=16:512:x2 .." */
-    wt_arena kept;                         /* texts of tallies, failures, commands and sweeps */
+    wt_arena kept;                         /* texts of what stands above, from `tallies` on */
 };
 
 /* Before cells come: keeps metrics of this name. Without a call, all are kept. */

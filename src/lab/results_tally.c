@@ -3,57 +3,57 @@
 
 #include "lab/results.h"
 
-static void add_least(wt_least_numbers *to, int64_t number) {
-    size_t place = 0;
-    while (place < to->count && to->numbers[place] < number)
-        place++;
-    if (place < to->count && to->numbers[place] == number)
-        return;
-    to->more |= to->count == WT_LEAST;
-    if (place == WT_LEAST)
-        return;
-    size_t moved = to->count - place - (to->count == WT_LEAST);
-    memmove(to->numbers + place + 1, to->numbers + place, moved * sizeof *to->numbers);
-    to->numbers[place] = number;
-    to->count += to->count < WT_LEAST;
+static int by_number(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
 }
 
-static wt_status add_least_text(wt_context *context, wt_least_texts *to, const char *text) {
-    size_t place = 0;
+static int by_text(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Makes room for a thing of `size` bytes among the least; NULL where it is one of them, or none. */
+static void *place_among(void *least, size_t *count, bool *more, const void *thing, size_t size,
+                         int (*compare)(const void *left, const void *right)) {
+    char *place = least, *end = place + *count * size;
     int order = -1;
-    char *copy;
-    while (place < to->count && (order = strcmp(to->texts[place], text)) < 0)
-        place++;
-    if (place < to->count && order == 0)
-        return WT_OK;
-    to->more |= to->count == WT_LEAST;
-    if (place == WT_LEAST)
-        return WT_OK;
-    wt_status status = wt_copy_text(context, &copy, text, "a result");
-    if (status != WT_OK)
-        return status;
-    if (to->count == WT_LEAST)
-        wt_release(to->texts[--to->count]);
-    memmove(to->texts + place + 1, to->texts + place, (to->count - place) * sizeof *to->texts);
-    to->texts[place] = copy;
-    to->count++;
-    return WT_OK;
+    while (place < end && (order = compare(place, thing)) < 0)
+        place += size;
+    if (place < end && order == 0)
+        return NULL;
+    *more |= *count == WT_LEAST;
+    if (place == (char *)least + WT_LEAST * size)
+        return NULL;
+    *count += *count < WT_LEAST;
+    memmove(place + size, place, (size_t)((char *)least + (*count - 1) * size - place));
+    return place;
+}
+
+static void add_least(wt_least_numbers *to, int64_t number) {
+    int64_t *place =
+        place_among(to->numbers, &to->count, &to->more, &number, sizeof number, by_number);
+    if (place != NULL)
+        *place = number;
+}
+
+static wt_status add_least_text(wt_context *context, wt_results *results, wt_least_texts *to,
+                                const char *text) {
+    char **place = place_among(to->texts, &to->count, &to->more, &text, sizeof text, by_text);
+    return place == NULL ? WT_OK : wt_results_copy(context, results, text, place);
 }
 
 /* Cells of one experiment mostly come one after the other, or there are few experiments. */
 wt_status wt_tally_keep(wt_context *context, wt_results *results, const wt_record *record,
                         uint32_t *out) {
-    wt_status status = WT_OK;
     *out = wt_results_experiment(results, record->experiment);
     if (*out != WT_NO_TEXT)
-        return status;
-    WT_TRY(
+        return WT_OK;
+    WT_PASS(
         WT_GROW(context, &results->tallies, results->tally_count, &results->tally_room, "results"));
     *out = (uint32_t)results->tally_count;
-    WT_TRY(wt_results_copy(context, results, record->experiment, &results->tallies[*out].name));
+    WT_PASS(wt_results_copy(context, results, record->experiment, &results->tallies[*out].name));
     results->tally_count++;
-done:
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_tally_fail(wt_context *context, wt_results *results, const wt_record *record,
@@ -71,22 +71,11 @@ wt_status wt_tally_fail(wt_context *context, wt_results *results, const wt_recor
     return WT_OK;
 }
 
-/* The text in place of the one at `slot`. */
-static wt_status replace(wt_context *context, char **slot, const char *text) {
-    char *copy;
-    wt_status status = wt_copy_text(context, &copy, text, "a result");
-    if (status != WT_OK)
-        return status;
-    wt_release(*slot);
-    *slot = copy;
-    return WT_OK;
-}
-
 static wt_status note_date(wt_context *context, wt_results *results, const char *date) {
     if (results->first_date == NULL || strcmp(date, results->first_date) < 0)
-        WT_PASS(replace(context, &results->first_date, date));
+        WT_PASS(wt_results_copy(context, results, date, &results->first_date));
     if (results->last_date == NULL || strcmp(date, results->last_date) > 0)
-        WT_PASS(replace(context, &results->last_date, date));
+        WT_PASS(wt_results_copy(context, results, date, &results->last_date));
     return WT_OK;
 }
 
@@ -97,8 +86,8 @@ wt_status wt_tally_note(wt_context *context, wt_results *results, const wt_recor
         tally->first_setting = cell->setting;
         tally->result_version = record->result_version;
     }
-    WT_PASS(add_least_text(context, &tally->versions, record->version));
-    WT_PASS(add_least_text(context, &tally->machines, record->machine));
+    WT_PASS(add_least_text(context, results, &tally->versions, record->version));
+    WT_PASS(add_least_text(context, results, &tally->machines, record->machine));
     WT_PASS(note_date(context, results, record->finished_date));
     add_least(&tally->seeds, record->seed);
     if (repeats)

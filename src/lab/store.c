@@ -60,30 +60,41 @@ wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql
 }
 
 wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql,
-                           sqlite3_stmt **out) {
+                           const char *const *texts, int count, sqlite3_stmt **kept) {
     store->context = context;
-    return sqlite3_prepare_v2(store->base, sql, -1, out, NULL) == SQLITE_OK
-               ? WT_OK
-               : wt_store_fail(context, store);
+    if (*kept == NULL && sqlite3_prepare_v2(store->base, sql, -1, kept, NULL) != SQLITE_OK)
+        return wt_store_fail(context, store);
+    for (int i = 0; i < count; i++)
+        if (texts[i] != NULL &&
+            sqlite3_bind_text(*kept, i + 1, texts[i], -1, SQLITE_STATIC) != SQLITE_OK)
+            return wt_store_fail(context, store);
+    return WT_OK;
 }
 
-int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement) {
-    store->context = context;
-    return sqlite3_step(statement);
+wt_status wt_store_run(wt_context *context, wt_store *store, sqlite3_stmt *statement,
+                       wt_store_row_fn take, void *user) {
+    int step;
+    while ((step = sqlite3_step(statement)) == SQLITE_ROW)
+        WT_PASS(take(context, store, statement, user));
+    return step == SQLITE_DONE ? WT_OK : wt_store_fail(context, store);
 }
 
-/* A pragma that answers with one number. */
-static wt_status ask_number(wt_context *context, wt_store *store, const char *sql, int64_t *out) {
+wt_status wt_store_query(wt_context *context, wt_store *store, const char *sql,
+                         const char *const *texts, int count, wt_store_row_fn take, void *user) {
     sqlite3_stmt *statement = NULL;
     wt_status status;
-    WT_TRY(wt_store_prepare(context, store, sql, &statement));
-    if (wt_store_step(context, store, statement) == SQLITE_ROW)
-        *out = sqlite3_column_int64(statement, 0);
-    else
-        status = wt_store_fail(context, store);
+    WT_TRY(wt_store_prepare(context, store, sql, texts, count, &statement));
+    WT_TRY(wt_store_run(context, store, statement, take, user));
 done:
     sqlite3_finalize(statement);
     return status;
+}
+
+static wt_status take_number(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    (void)context;
+    (void)store;
+    *(int64_t *)user = sqlite3_column_int64(row, 0);
+    return WT_OK;
 }
 
 /* Invariant 3: the head of the file, before SQLite sees it. An empty file may become a store. */
@@ -108,19 +119,11 @@ static wt_status check_head(wt_context *context, const wt_store *store, int file
     return WT_OK;
 }
 
-static wt_status check_regular(wt_context *context, const wt_store *store, int file,
-                               wt_status otherwise) {
-    struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
-        return wt_fail(context, otherwise, "%s: is not a file", store->shown);
-    return WT_OK;
-}
-
 /* Invariant 2. */
 static wt_status become_writer(wt_context *context, wt_store *store, const char *path,
                                wt_store_mode mode) {
     bool create = mode == WT_STORE_MODE_CREATE;
-    wt_status status;
+    struct stat about;
     store->lock = wt_descriptor_move(
         open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666));
     if (store->lock < 0 && errno == ENOENT && !create)
@@ -128,20 +131,18 @@ static wt_status become_writer(wt_context *context, wt_store *store, const char 
     if (store->lock < 0)
         return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be written: %s", store->shown,
                        strerror(errno));
-    WT_TRY(check_regular(context, store, store->lock, WT_CANNOT_CREATE));
-    WT_TRY(check_head(context, store, store->lock, create));
+    if (fstat(store->lock, &about) != 0 || !S_ISREG(about.st_mode))
+        return wt_fail(context, WT_CANNOT_CREATE, "%s: is not a file", store->shown);
+    WT_PASS(check_head(context, store, store->lock, create));
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
     if (fcntl(store->lock, F_OFD_SETLK, &lock) == 0)
         return WT_OK;
-    status =
-        errno == EAGAIN || errno == EACCES
-            ? wt_fail(context, WT_CANNOT_CREATE,
-                      "%s: another process is writing to it; a store has one writer at a time",
-                      store->shown)
-            : wt_fail(context, WT_IO, "%s: cannot be locked: %s", store->shown, strerror(errno));
-done:
-    return status;
+    if (errno == EAGAIN || errno == EACCES)
+        return wt_fail(context, WT_CANNOT_CREATE,
+                       "%s: another process is writing to it; a store has one writer at a time",
+                       store->shown);
+    return wt_fail(context, WT_IO, "%s: cannot be locked: %s", store->shown, strerror(errno));
 }
 
 static wt_status check_reader(wt_context *context, wt_store *store, const char *path) {
@@ -191,21 +192,14 @@ static wt_status create_tables(wt_context *context, wt_store *store) {
     return wt_store_commit(context, store);
 }
 
-static wt_status check_whole(wt_context *context, wt_store *store) {
-    sqlite3_stmt *statement = NULL;
-    wt_status status;
-    WT_TRY(wt_store_prepare(context, store, "PRAGMA quick_check(1)", &statement));
-    if (wt_store_step(context, store, statement) != SQLITE_ROW) {
-        status = wt_store_fail(context, store);
-        goto done;
-    }
-    const char *words = (const char *)sqlite3_column_text(statement, 0);
-    if (words == NULL || strcmp(words, "ok") != 0)
-        status = wt_fail(context, WT_DATA, "%s: is damaged: %s", store->shown,
-                         words == NULL ? "no answer of quick_check" : words);
-done:
-    sqlite3_finalize(statement);
-    return status;
+/* Of quick_check: "ok", or what is wrong. */
+static wt_status take_check(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    const char *words = (const char *)sqlite3_column_text(row, 0);
+    (void)user;
+    if (words != NULL && strcmp(words, "ok") == 0)
+        return WT_OK;
+    return wt_fail(context, WT_DATA, "%s: is damaged: %s", store->shown,
+                   words == NULL ? "no answer of quick_check" : words);
 }
 
 static bool is_reader(wt_store_mode mode) {
@@ -215,7 +209,7 @@ static bool is_reader(wt_store_mode mode) {
 /* Tables and format; a writer checks every page first. */
 static wt_status check_content(wt_context *context, wt_store *store, wt_store_mode mode) {
     int64_t pages = 0, format = 0;
-    WT_PASS(ask_number(context, store, "PRAGMA page_count", &pages));
+    WT_PASS(wt_store_query(context, store, "PRAGMA page_count", NULL, 0, take_number, &pages));
     if (is_reader(mode))
         WT_PASS(wt_store_execute(context, store, "PRAGMA query_only = ON"));
     else
@@ -223,14 +217,14 @@ static wt_status check_content(wt_context *context, wt_store *store, wt_store_mo
                                  "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"));
     if (pages == 0 && mode == WT_STORE_MODE_CREATE)
         WT_PASS(create_tables(context, store));
-    WT_PASS(ask_number(context, store, "PRAGMA user_version", &format));
+    WT_PASS(wt_store_query(context, store, "PRAGMA user_version", NULL, 0, take_number, &format));
     if (format != WT_STORE_FORMAT) {
         return wt_fail(context, WT_DATA, "%s: is of format %lld; this wattle knows format %d",
                        store->shown, (long long)format, WT_STORE_FORMAT);
     }
     WT_PASS(wt_store_check_schema(context, store));
     if (!is_reader(mode))
-        WT_PASS(check_whole(context, store));
+        WT_PASS(wt_store_query(context, store, "PRAGMA quick_check(1)", NULL, 0, take_check, NULL));
     return WT_OK;
 }
 
@@ -276,10 +270,8 @@ wt_status wt_store_open(wt_context *context, const char *path, wt_store_mode mod
     WT_TRY(WT_NEW_ZERO(context, &store, 1, "a store"));
     store->lock = -1;
     wt_quote(path, store->shown, sizeof store->shown);
-    if (path[0] == '\0') {
-        status = wt_fail(context, WT_USAGE, "the path of a store is empty");
-        goto done;
-    }
+    if (path[0] == '\0')
+        WT_TRY(wt_fail(context, WT_USAGE, "the path of a store is empty"));
     WT_TRY(wt_check_choice(context, "mode of a store", (int)mode, WT_STORE_MODE_COPY + 1));
     if (is_reader(mode))
         WT_TRY(check_reader(context, store, path));

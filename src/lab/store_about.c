@@ -23,48 +23,43 @@ static wt_status spell(wt_context *context, const char *text, char **out) {
     return WT_OK;
 }
 
-wt_status wt_store_walk_notes(wt_context *context, wt_store *store, wt_note_fn take, void *user) {
-    sqlite3_stmt *statement = NULL;
-    char *spelled = NULL;
-    int step = SQLITE_DONE;
-    wt_status status;
-    WT_TRY(wt_store_prepare(context, store, "SELECT kind, text FROM about ORDER BY rowid",
-                            &statement));
-    while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW) {
-        const char *kind, *text;
-        WT_TRY(wt_store_take_words(context, store, statement, 0, "kind", "a fact about it", &kind));
-        size_t length;
-        WT_TRY(wt_store_take_text(context, store, statement, 1, "text", "a fact about it", &text,
-                                  &length));
-        if (!wt_utf8_valid_bytes(text, length)) {
-            wt_release(spelled);
-            WT_TRY(spell(context, text, &spelled));
-            text = spelled;
-        }
-        WT_TRY(take(user, kind, text));
+typedef struct {
+    wt_note_fn take;
+    void *user;
+    char *spelled; /* the last that was */
+} notes;
+
+static wt_status take_note(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    notes *to = user;
+    const char *kind, *text;
+    size_t length;
+    WT_PASS(wt_store_take_words(context, store, row, 0, "kind", "a fact about it", &kind));
+    WT_PASS(wt_store_take_text(context, store, row, 1, "text", "a fact about it", &text, &length));
+    if (!wt_utf8_valid_bytes(text, length)) {
+        wt_release(to->spelled);
+        WT_PASS(spell(context, text, &to->spelled));
+        text = to->spelled;
     }
-    if (step != SQLITE_DONE)
-        status = wt_store_fail(context, store);
-done:
-    wt_release(spelled);
-    sqlite3_finalize(statement);
+    return to->take(to->user, kind, text);
+}
+
+wt_status wt_store_walk_notes(wt_context *context, wt_store *store, wt_note_fn take, void *user) {
+    notes to = {.take = take, .user = user};
+    wt_status status = wt_store_query(context, store, "SELECT kind, text FROM about ORDER BY rowid",
+                                      NULL, 0, take_note, &to);
+    wt_release(to.spelled);
     return status;
 }
 
 wt_status wt_store_note(wt_context *context, wt_store *store, const char *kind, const char *text) {
-    sqlite3_stmt *statement = NULL;
+    const char *const texts[] = {kind, text};
     wt_status status;
     WT_TRY(wt_store_begin(context, store));
-    WT_TRY(wt_store_prepare(context, store,
-                            "INSERT INTO about SELECT ?1, ?2 WHERE NOT EXISTS"
-                            " (SELECT 1 FROM about WHERE kind = ?1 AND text = ?2)",
-                            &statement));
-    WT_TRY(wt_store_bind(context, store, statement, 1, kind));
-    WT_TRY(wt_store_bind(context, store, statement, 2, text));
-    if (wt_store_step(context, store, statement) != SQLITE_DONE)
-        status = wt_store_fail(context, store);
+    WT_TRY(wt_store_query(context, store,
+                          "INSERT INTO about SELECT ?1, ?2 WHERE NOT EXISTS"
+                          " (SELECT 1 FROM about WHERE kind = ?1 AND text = ?2)",
+                          texts, 2, NULL, NULL));
 done:
-    sqlite3_finalize(statement);
     if (status != WT_OK)
         wt_store_rollback(store);
     return status;

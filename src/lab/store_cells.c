@@ -25,15 +25,9 @@ enum {
     WALL_SECONDS,
     VERSION,
     MACHINE,
-    FINISHED_DATE
+    FINISHED_DATE,
+    COLUMN_COUNT
 };
-
-wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
-                        const char *text) {
-    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK
-               ? WT_OK
-               : wt_store_fail(context, store);
-}
 
 wt_status wt_store_take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                              int column, const char *what, const char *whose, const char **out,
@@ -68,7 +62,7 @@ wt_status wt_store_take_words(wt_context *context, const wt_store *store, sqlite
 static const struct {
     const char *name;
     size_t place;
-} columns[] = {
+} columns[COLUMN_COUNT] = {
     [HASH] = {"hash", offsetof(wt_record, hash)},
     [EXPERIMENT] = {"experiment", offsetof(wt_record, experiment)},
     [PARAMETERS] = {"parameters", offsetof(wt_record, parameters)},
@@ -78,6 +72,13 @@ static const struct {
     [MACHINE] = {"machine", offsetof(wt_record, machine)},
     [FINISHED_DATE] = {"date", offsetof(wt_record, finished_date)},
 };
+
+/* The place of a column's text; NULL where it is no text of a record. */
+static const char **text_of(wt_record *record, int column) {
+    return columns[column].name == NULL
+               ? NULL
+               : (const char **)(void *)((char *)record + columns[column].place);
+}
 
 static wt_status cell_fails(wt_context *context, const wt_store *store, const char *whose,
                             const char *reason) {
@@ -114,72 +115,59 @@ static bool is_hash(const char *text) {
 static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
                            wt_record *out) {
     char whose[] = "cell 123456789012";
-    wt_status status;
-    WT_TRY(wt_store_take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
-    if (!is_hash(out->hash)) {
-        status = cell_fails(context, store, "a cell", "has a hash that is no hash");
-        goto done;
-    }
+    WT_PASS(wt_store_take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
+    if (!is_hash(out->hash))
+        return cell_fails(context, store, "a cell", "has a hash that is no hash");
     snprintf(whose + 5, sizeof whose - 5, "%.12s", out->hash);
-    for (size_t i = EXPERIMENT; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i].name != NULL)
-            WT_TRY(wt_store_take_words(context, store, row, (int)i, columns[i].name, whose,
-                                       (const char **)(void *)((char *)out + columns[i].place)));
-    WT_TRY(read_numbers(context, store, row, whose, out));
-done:
-    return status;
+    for (int i = EXPERIMENT; i < COLUMN_COUNT; i++)
+        if (text_of(out, i) != NULL)
+            WT_PASS(wt_store_take_words(context, store, row, i, columns[i].name, whose,
+                                        text_of(out, i)));
+    return read_numbers(context, store, row, whose, out);
 }
 
-/* Every row of the statement to `take`; the number of rows to *rows. */
-static wt_status walk(wt_context *context, wt_store *store, sqlite3_stmt *statement,
-                      wt_record_fn take, void *user, size_t *rows) {
-    int step;
-    wt_status status = WT_OK;
-    for (*rows = 0; (step = wt_store_step(context, store, statement)) == SQLITE_ROW; ++*rows) {
-        wt_record record = WT_SIZED(wt_record);
-        WT_TRY(wt_context_check_cancelled(context));
-        WT_TRY(record_of(context, store, statement, &record));
-        WT_TRY(take(user, &record));
-    }
-    if (step != SQLITE_DONE)
-        status = wt_store_fail(context, store);
-done:
-    return status;
+typedef struct {
+    wt_record_fn take;
+    void *user;
+    size_t rows;
+} cells;
+
+static wt_status take_cell(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    cells *to = user;
+    wt_record record = WT_SIZED(wt_record);
+    WT_PASS(wt_context_check_cancelled(context));
+    WT_PASS(record_of(context, store, row, &record));
+    to->rows++;
+    return to->take(to->user, &record);
 }
 
 wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experiment,
                         wt_record_fn take, void *user) {
-    sqlite3_stmt *statement = NULL;
-    size_t rows;
-    wt_status status;
-    WT_TRY(wt_store_prepare(context, store,
-                            experiment == NULL ? "SELECT " COLUMNS " FROM cell ORDER BY hash"
-                                               : "SELECT " COLUMNS
-                                                 " FROM cell WHERE experiment = ?1 ORDER BY hash",
-                            &statement));
-    if (experiment != NULL)
-        WT_TRY(wt_store_bind(context, store, statement, 1, experiment));
-    WT_TRY(walk(context, store, statement, take, user, &rows));
-done:
-    sqlite3_finalize(statement);
-    return status;
+    cells to = {.take = take, .user = user};
+    return wt_store_query(context, store,
+                          experiment == NULL ? "SELECT " COLUMNS " FROM cell ORDER BY hash"
+                                             : "SELECT " COLUMNS
+                                               " FROM cell WHERE experiment = ?1 ORDER BY hash",
+                          &experiment, 1, take_cell, &to);
+}
+
+/* Makes a statement ready for its next use; NULL = it was not made. */
+static void rewind_statement(sqlite3_stmt *statement) {
+    sqlite3_reset(statement);
+    if (statement != NULL)
+        sqlite3_clear_bindings(statement);
 }
 
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user) {
-    size_t rows;
-    wt_status status = WT_OK;
-    if (store->get == NULL)
-        WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1",
-                                &store->get));
-    WT_TRY(wt_store_bind(context, store, store->get, 1, hash));
-    WT_TRY(walk(context, store, store->get, take, user, &rows));
-    *found = rows > 0;
+    cells to = {.take = take, .user = user};
+    wt_status status;
+    WT_TRY(wt_store_prepare(context, store, "SELECT " COLUMNS " FROM cell WHERE hash = ?1", &hash,
+                            1, &store->get));
+    WT_TRY(wt_store_run(context, store, store->get, take_cell, &to));
+    *found = to.rows > 0;
 done:
-    if (store->get != NULL) {
-        sqlite3_reset(store->get);
-        sqlite3_clear_bindings(store->get);
-    }
+    rewind_statement(store->get);
     return status;
 }
 
@@ -223,30 +211,6 @@ wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
     return status;
 }
 
-static wt_status bind_record(wt_context *context, wt_store *store, sqlite3_stmt *statement,
-                             const wt_record *record) {
-    const char *texts[] = {[HASH] = record->hash,
-                           [EXPERIMENT] = record->experiment,
-                           [PARAMETERS] = record->parameters,
-                           [STATE] = record->failed ? "failed" : "done",
-                           [MESSAGE] = record->message,
-                           [METRICS] = record->metrics,
-                           [VERSION] = record->version,
-                           [MACHINE] = record->machine,
-                           [FINISHED_DATE] = record->finished_date};
-    for (int i = 0; i <= FINISHED_DATE; i++) {
-        wt_status status =
-            texts[i] == NULL ? WT_OK : wt_store_bind(context, store, statement, i + 1, texts[i]);
-        if (status != WT_OK)
-            return status;
-    }
-    bool bound =
-        sqlite3_bind_int64(statement, SEED + 1, record->seed) == SQLITE_OK &&
-        sqlite3_bind_int64(statement, RESULT_VERSION + 1, record->result_version) == SQLITE_OK &&
-        sqlite3_bind_double(statement, WALL_SECONDS + 1, record->wall_seconds) == SQLITE_OK;
-    return bound ? WT_OK : wt_store_fail(context, store);
-}
-
 /* Whether "rep", where it is among the parameters, is a whole number. */
 static bool has_repetition(const char *parameters) {
     wt_flat walk = {.at = parameters};
@@ -261,11 +225,11 @@ static bool has_repetition(const char *parameters) {
 /* What is wrong with a cell, so that nothing is stored that invariant 6 would refuse to read; NULL
  * = nothing. Texts that are NULL become empty. */
 static const char *fault_of(wt_record *record) {
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const char **text = (const char **)(void *)((char *)record + columns[i].place);
-        if (columns[i].name != NULL && *text == NULL)
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        const char **text = text_of(record, i);
+        if (text != NULL && *text == NULL)
             *text = i == METRICS ? "{}" : "";
-        if (columns[i].name != NULL && !wt_utf8_valid(*text))
+        if (text != NULL && !wt_utf8_valid(*text))
             return "has text that is not UTF-8";
     }
     if (!is_hash(record->hash))
@@ -279,61 +243,66 @@ static const char *fault_of(wt_record *record) {
     return NULL;
 }
 
+/* Puts a cell that is sound, or says that there is one that is done. */
+static wt_status put_record(wt_context *context, wt_store *store, wt_record *record) {
+    const char *texts[COLUMN_COUNT] = {[STATE] = record->failed ? "failed" : "done"};
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (text_of(record, i) != NULL)
+            texts[i] = *text_of(record, i);
+    WT_PASS(wt_store_prepare(context, store,
+                             "INSERT INTO cell (" COLUMNS
+                             ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+                             " ?12) ON CONFLICT (hash) DO UPDATE SET state = excluded.state,"
+                             " message = excluded.message, metrics = excluded.metrics,"
+                             " wall_seconds = excluded.wall_seconds, version = excluded.version,"
+                             " machine = excluded.machine, finished_date = excluded.finished_date"
+                             " WHERE cell.state = 'failed'",
+                             texts, COLUMN_COUNT, &store->put));
+    if (sqlite3_bind_int64(store->put, SEED + 1, record->seed) != SQLITE_OK ||
+        sqlite3_bind_int64(store->put, RESULT_VERSION + 1, record->result_version) != SQLITE_OK ||
+        sqlite3_bind_double(store->put, WALL_SECONDS + 1, record->wall_seconds) != SQLITE_OK)
+        return wt_store_fail(context, store);
+    WT_PASS(wt_store_run(context, store, store->put, NULL, NULL));
+    if (sqlite3_changes(store->base) != 1)
+        return wt_fail(context, WT_INTERNAL, "%s: cell %.12s is done already", store->shown,
+                       record->hash);
+    return WT_OK;
+}
+
 wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *given) {
-    wt_record all = {0}, *record = &all;
+    wt_record record = {0};
+    const char *fault;
     wt_status status;
-    WT_TRY(wt_sized_read(context, "wt_record", given, &all, sizeof all));
-    const char *fault = fault_of(record);
-    if (fault != NULL) {
-        status = wt_fail(context, WT_DATA, "%s: cell %.12s is not stored: it %s", store->shown,
-                         record->hash, fault);
-        goto done;
-    }
+    WT_TRY(wt_sized_read(context, "wt_record", given, &record, sizeof record));
+    if ((fault = fault_of(&record)) != NULL)
+        WT_TRY(wt_fail(context, WT_DATA, "%s: cell %.12s is not stored: it %s", store->shown,
+                       record.hash, fault));
     WT_TRY(wt_store_begin(context, store));
-    if (store->put == NULL)
-        WT_TRY(wt_store_prepare(
-            context, store,
-            "INSERT INTO cell (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-            " ?12) ON CONFLICT (hash) DO UPDATE SET state = excluded.state,"
-            " message = excluded.message, metrics = excluded.metrics,"
-            " wall_seconds = excluded.wall_seconds, version = excluded.version,"
-            " machine = excluded.machine, finished_date = excluded.finished_date"
-            " WHERE cell.state = 'failed'",
-            &store->put));
-    WT_TRY(bind_record(context, store, store->put, record));
-    if (wt_store_step(context, store, store->put) != SQLITE_DONE)
-        status = wt_store_fail(context, store);
-    else if (sqlite3_changes(store->base) != 1)
-        status = wt_fail(context, WT_INTERNAL, "%s: cell %.12s is done already", store->shown,
-                         record->hash);
+    WT_TRY(put_record(context, store, &record));
 done:
-    if (store->put != NULL) {
-        sqlite3_reset(store->put);
-        sqlite3_clear_bindings(store->put);
-    }
+    rewind_statement(store->put);
     if (status != WT_OK)
         wt_store_rollback(store);
     return status;
 }
 
+static wt_status take_counts(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    (void)context;
+    (void)store;
+    *(wt_store_count *)user = (wt_store_count){.done = (size_t)sqlite3_column_int64(row, 0),
+                                               .failed = (size_t)sqlite3_column_int64(row, 1),
+                                               .wall_seconds = sqlite3_column_double(row, 2)};
+    return WT_OK;
+}
+
 wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out) {
-    sqlite3_stmt *statement = NULL;
-    wt_status status;
-    WT_TRY(wt_sized_check(context, "wt_store_count", out, sizeof *out));
-    WT_TRY(wt_store_prepare(context, store,
-                            "SELECT count(*) FILTER (WHERE state = 'done'),"
-                            " count(*) FILTER (WHERE state = 'failed'),"
-                            " total(wall_seconds) FROM cell",
-                            &statement));
-    if (wt_store_step(context, store, statement) != SQLITE_ROW) {
-        status = wt_store_fail(context, store);
-        goto done;
-    }
-    const wt_store_count all = {.done = (size_t)sqlite3_column_int64(statement, 0),
-                                .failed = (size_t)sqlite3_column_int64(statement, 1),
-                                .wall_seconds = sqlite3_column_double(statement, 2)};
+    wt_store_count all = {0};
+    WT_PASS(wt_sized_check(context, "wt_store_count", out, sizeof *out));
+    WT_PASS(wt_store_query(context, store,
+                           "SELECT count(*) FILTER (WHERE state = 'done'),"
+                           " count(*) FILTER (WHERE state = 'failed'),"
+                           " total(wall_seconds) FROM cell",
+                           NULL, 0, take_counts, &all));
     wt_sized_write(out, &all, sizeof all);
-done:
-    sqlite3_finalize(statement);
-    return status;
+    return WT_OK;
 }

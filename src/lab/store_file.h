@@ -27,13 +27,19 @@ struct wt_store {
 wt_status wt_store_fail(wt_context *context, const wt_store *store);
 /* Statements without results. */
 wt_status wt_store_execute(wt_context *context, wt_store *store, const char *sql);
+/* One row of an answer. */
+typedef wt_status (*wt_store_row_fn)(wt_context *context, wt_store *store, sqlite3_stmt *row,
+                                     void *user);
+/* A statement with so many texts for its parameters, from ?1 on, NULL = none; they must outlive it.
+ * *kept, made where it is NULL, is there for the next time; to be ended in any case. */
 wt_status wt_store_prepare(wt_context *context, wt_store *store, const char *sql,
-                           sqlite3_stmt **out);
-/* SQLITE_ROW, SQLITE_DONE or a failure. */
-int wt_store_step(wt_context *context, wt_store *store, sqlite3_stmt *statement);
-/* Binds text to parameter number `at`, from 1; the text must outlive the statement. */
-wt_status wt_store_bind(wt_context *context, wt_store *store, sqlite3_stmt *statement, int at,
-                        const char *text);
+                           const char *const *texts, int count, sqlite3_stmt **kept);
+/* Every row of the statement to `take`, which may be NULL where there are none. */
+wt_status wt_store_run(wt_context *context, wt_store *store, sqlite3_stmt *statement,
+                       wt_store_row_fn take, void *user);
+/* All of these. */
+wt_status wt_store_query(wt_context *context, wt_store *store, const char *sql,
+                         const char *const *texts, int count, wt_store_row_fn take, void *user);
 /* Text of a row without a zero byte in it, in whatever letters; `what` and `whose` stand in
  * sentences. */
 wt_status wt_store_take_text(wt_context *context, const wt_store *store, sqlite3_stmt *row,

@@ -50,8 +50,8 @@ wt_status wt_store_restrict(wt_context *context, wt_store *store, bool reader) {
 }
 
 /* One row of the schema: a table of ours, which is noted in `seen`, or nothing we know. */
-static wt_status check_entry(wt_context *context, const wt_store *store, sqlite3_stmt *row,
-                             bool seen[TABLES]) {
+static wt_status check_entry(wt_context *context, wt_store *store, sqlite3_stmt *row, void *user) {
+    bool *seen = user; /* (TABLES) */
     static const char *const kinds[] = {"table", "view", "trigger", "index"};
     char shown[WT_QUOTED_BYTES];
     const char *parts[3];
@@ -80,23 +80,12 @@ static wt_status check_entry(wt_context *context, const wt_store *store, sqlite3
 }
 
 wt_status wt_store_check_schema(wt_context *context, wt_store *store) {
-    sqlite3_stmt *statement = NULL;
     bool seen[TABLES] = {false};
-    int step;
-    wt_status status;
-    WT_TRY(
-        wt_store_prepare(context, store, "SELECT type, name, sql FROM sqlite_schema", &statement));
-    while ((step = wt_store_step(context, store, statement)) == SQLITE_ROW)
-        WT_TRY(check_entry(context, store, statement, seen));
-    if (step != SQLITE_DONE) {
-        status = wt_store_fail(context, store);
-        goto done;
-    }
-    for (size_t i = 0; i < TABLES && status == WT_OK; i++)
+    WT_PASS(wt_store_query(context, store, "SELECT type, name, sql FROM sqlite_schema", NULL, 0,
+                           check_entry, seen));
+    for (size_t i = 0; i < TABLES; i++)
         if (!seen[i])
-            status = wt_fail(context, WT_DATA, "%s: is no store: it has no table '%s'",
-                             store->shown, tables[i].name);
-done:
-    sqlite3_finalize(statement);
-    return status;
+            return wt_fail(context, WT_DATA, "%s: is no store: it has no table '%s'", store->shown,
+                           tables[i].name);
+    return WT_OK;
 }
