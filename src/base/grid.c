@@ -70,9 +70,7 @@ static wt_status walk(wt_context *context, const char *text, double *values, siz
         memcpy(item, at, length);
         item[length] = '\0';
         progression steps = {0};
-        wt_status status = parse_item(context, text, item, &steps);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(parse_item(context, text, item, &steps));
         size_t more = item_count(&steps);
         if (*count + more > WT_GRID_MAX_COUNT)
             return refuse(context, text, "more than a million values");

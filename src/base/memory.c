@@ -77,9 +77,7 @@ wt_status wt_allocate(wt_context *context, void *slot, size_t count, size_t size
         return wt_fail(context, WT_MEMORY, "%s of %zu times %zu bytes is beyond any memory", what,
                        count, size);
     bytes -= bytes % ALIGNMENT;
-    wt_status status = reserve(context, bytes, what);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(reserve(context, bytes, what));
     header *head = wt_fault_due(&context->allocation_to_fail) ? NULL : take(bytes);
     if (head == NULL) {
         atomic_fetch_sub(&context->account->used, bytes);
@@ -112,9 +110,7 @@ wt_status wt_grow(wt_context *context, void *slot, size_t count, size_t *room, s
     if (count < *room)
         return WT_OK;
     size_t wanted = *room == 0 ? 64 : 2 * *room;
-    wt_status status = wt_allocate_zero(context, &larger, wanted, size, what);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_allocate_zero(context, &larger, wanted, size, what));
     if (count > 0)
         memcpy(larger, old, count * size);
     wt_release(old);
@@ -135,9 +131,7 @@ void wt_release(void *block) {
 
 wt_status wt_count_memory(wt_context *context, size_t bytes, const char *what, wt_counted *out) {
     *out = (wt_counted){0};
-    wt_status status = reserve(context, bytes, what);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(reserve(context, bytes, what));
     atomic_fetch_add(&context->account->owners, 1);
     *out = (wt_counted){.account = context->account, .bytes = bytes};
     return WT_OK;

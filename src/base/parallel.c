@@ -105,9 +105,7 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
     if (wt_chunk_message != NULL)
         return run_inline(&run);
     size_t useful = run.chunks < (size_t)context->threads ? run.chunks : (size_t)context->threads;
-    wt_status status = try_threads(context, (int)useful);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(try_threads(context, (int)useful));
     loop *shared = &run;
     omp_init_lock(&run.recording);
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)useful)

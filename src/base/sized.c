@@ -21,9 +21,7 @@ wt_status wt_sized_check(wt_context *context, const char *what, const void *give
 
 wt_status wt_sized_read(wt_context *context, const char *what, const void *given, void *full,
                         size_t bytes) {
-    wt_status status = wt_sized_check(context, what, given, bytes);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_sized_check(context, what, given, bytes));
     memcpy(full, given, size_of(given));
     memcpy(full, &bytes, sizeof bytes);
     return WT_OK;

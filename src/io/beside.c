@@ -25,9 +25,7 @@ size_t wt_directory_bytes(const char *path) {
 /* The directory of the target with room for a name; *name is where that goes. */
 static wt_status new_path(wt_context *context, const char *target, char **out, char **name) {
     size_t directory = wt_directory_bytes(target);
-    wt_status status = WT_NEW(context, out, directory + NAME_BYTES, "the path of a file");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(WT_NEW(context, out, directory + NAME_BYTES, "the path of a file"));
     memcpy(*out, target, directory);
     *name = *out + directory;
     return WT_OK;
@@ -100,9 +98,7 @@ wt_status wt_beside_temporary(wt_context *context, const char *target, char **pa
     int mine = 0;
     *path = NULL;
     *file = -1;
-    wt_status status = new_path(context, target, path, &name);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(new_path(context, target, path, &name));
     for (; mine < SLOTS; mine++) { /* each is that of a live run, or free */
         name_slot(name, target, mine);
         *file = make_new(*path);

@@ -39,9 +39,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static wt_status index_names(wt_context *context, wt_file *file) {
-    wt_status status = WT_NEW(context, &file->by_name, file->count, "the index of a file");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(WT_NEW(context, &file->by_name, file->count, "the index of a file"));
     for (size_t i = 0; i < file->count; i++)
         file->by_name[i].array = &file->arrays[i];
     qsort(file->by_name, file->count, sizeof *file->by_name, compare_names);
@@ -54,10 +52,12 @@ static wt_status index_names(wt_context *context, wt_file *file) {
     return WT_OK;
 }
 
-/* The source is opened; on failure the file is freed. */
-static wt_status finish_open(wt_context *context, wt_status opened, wt_file *file, wt_file **out) {
+wt_status wt_file_open(wt_context *context, const char *path, wt_file **out) {
+    wt_file *file;
     wt_status status;
-    WT_TRY(opened);
+    *out = NULL;
+    WT_PASS(WT_NEW_ZERO(context, &file, 1, "a file"));
+    WT_TRY(wt_source_open(context, path, &file->source));
     WT_TRY(recognise(context, file));
     WT_TRY(file->format->open(context, file));
     WT_TRY(index_names(context, file));
@@ -66,26 +66,6 @@ static wt_status finish_open(wt_context *context, wt_status opened, wt_file *fil
 done:
     wt_file_free(file);
     return status;
-}
-
-wt_status wt_file_open(wt_context *context, const char *path, wt_file **out) {
-    *out = NULL;
-    wt_file *file;
-    wt_status status = WT_NEW_ZERO(context, &file, 1, "a file");
-    if (status != WT_OK)
-        return status;
-    return finish_open(context, wt_source_open(context, path, &file->source), file, out);
-}
-
-wt_status wt_file_open_memory(wt_context *context, const char *name, const void *memory,
-                              size_t bytes, wt_file **out) {
-    *out = NULL;
-    wt_file *file;
-    wt_status status = WT_NEW_ZERO(context, &file, 1, "a file");
-    if (status != WT_OK)
-        return status;
-    status = wt_source_open_memory(context, name, memory, bytes, &file->source);
-    return finish_open(context, status, file, out);
 }
 
 void wt_file_free(wt_file *file) {

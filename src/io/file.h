@@ -34,10 +34,6 @@ struct wt_file {
     zip_t *archive;        /* of an npz */
 };
 
-/* As wt_file_open, on memory that stays valid as long as the file; the name is for sentences. */
-wt_status wt_file_open_memory(wt_context *context, const char *name, const void *memory,
-                              size_t bytes, wt_file **out);
-
 /* Room for so many arrays, cleared. Called once by a format's open. */
 wt_status wt_file_reserve(wt_context *context, wt_file *file, size_t count);
 /* The input of formats that keep the values in the file itself. */

@@ -123,9 +123,7 @@ static wt_status take_shape(literal *parser) {
             return wt_input_fail(parser->context, parser->input,
                                  "header, byte %" PRIu64 ": more than %d dimensions",
                                  parser->start + parser->at, WT_MAX_RANK);
-        wt_status status = take_dimension(parser, &out->shape[out->rank]);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(take_dimension(parser, &out->shape[out->rank]));
         out->rank++;
         if (take(parser, ','))
             continue;
@@ -147,9 +145,7 @@ enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 /* One "'key': value"; seen tells which keys came before. */
 static wt_status take_field(literal *parser, bool seen[FIELD_COUNT]) {
     char key[WORD_BYTES];
-    wt_status status = take_string(parser, key, "'descr', 'fortran_order' or 'shape'");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(take_string(parser, key, "'descr', 'fortran_order' or 'shape'"));
     size_t which = 0;
     while (which < FIELD_COUNT && strcmp(fields[which].key, key) != 0)
         which++;
@@ -166,9 +162,7 @@ wt_status wt_npy_parse(wt_context *context, const wt_input *input, const char *t
     if (!take(&parser, '{'))
         return refuse(&parser, "an opening brace");
     while (!take(&parser, '}')) {
-        wt_status status = take_field(&parser, seen);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(take_field(&parser, seen));
         if (take(&parser, ','))
             continue;
         if (!take(&parser, '}'))

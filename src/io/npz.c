@@ -79,9 +79,7 @@ static wt_status copy_name(wt_context *context, const wt_input *input, wt_array 
     if (length <= 4 || strcmp(input->place + length - 4, ".npy") != 0)
         return wt_input_fail(context, input, "is no array: its name does not end in .npy");
     char *name;
-    wt_status status = WT_NEW(context, &name, length - 3, "a name");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(WT_NEW(context, &name, length - 3, "a name"));
     memcpy(name, input->place, length - 4);
     name[length - 4] = '\0';
     array->name = name;

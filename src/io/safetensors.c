@@ -47,9 +47,7 @@ refuse(wt_context *context, const wt_file *file, const char *name, const char *f
 static wt_status read_length(wt_context *context, wt_file *file, wt_input *input, size_t *out) {
     uint64_t length = 0;
     *out = 0;
-    wt_status status = wt_input_read(context, input, &length, sizeof length);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_input_read(context, input, &length, sizeof length));
     uint64_t left = file->source.bytes - LENGTH_BYTES;
     if (length > HEADER_MOST)
         return wt_input_fail(context, input,

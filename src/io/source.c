@@ -23,17 +23,11 @@ static const char *kind_of(mode_t mode) {
                             : "something else";
 }
 
-static wt_status start(wt_context *context, const char *path, wt_source *out) {
-    *out = (wt_source){.file = -1};
-    wt_quote(path, out->shown, sizeof out->shown);
-    return wt_copy_text(context, &out->path, path, "the path of a file");
-}
-
 wt_status wt_source_open(wt_context *context, const char *path, wt_source *out) {
     struct stat about;
-    wt_status status = start(context, path, out);
-    if (status != WT_OK)
-        return status;
+    *out = (wt_source){.file = -1};
+    wt_quote(path, out->shown, sizeof out->shown);
+    WT_PASS(wt_copy_text(context, &out->path, path, "the path of a file"));
     /* O_NONBLOCK: a pipe in place of the file must not hold us up. */
     out->file = wt_descriptor_move(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (out->file < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -45,14 +39,6 @@ wt_status wt_source_open(wt_context *context, const char *path, wt_source *out) 
                        kind_of(about.st_mode));
     out->bytes = (uint64_t)about.st_size;
     return WT_OK;
-}
-
-wt_status wt_source_open_memory(wt_context *context, const char *name, const void *memory,
-                                size_t bytes, wt_source *out) {
-    wt_status status = start(context, name, out);
-    out->memory = memory;
-    out->bytes = bytes;
-    return status;
 }
 
 void wt_source_close(wt_source *source) {
@@ -67,10 +53,6 @@ int64_t wt_source_read(const wt_source *source, uint64_t offset, void *out, size
         return 0;
     if (bytes > source->bytes - offset)
         bytes = (size_t)(source->bytes - offset);
-    if (source->file < 0) {
-        memcpy(out, source->memory + offset, bytes);
-        return (int64_t)bytes;
-    }
     size_t done = 0;
     while (done < bytes) {
         ssize_t got = pread(source->file, (char *)out + done, bytes - done, (off_t)(offset + done));

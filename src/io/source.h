@@ -1,4 +1,4 @@
-/* The bytes of an input file, or of memory that stands in for one.
+/* The bytes of an input file.
  *
  * Read with pread rather than mapped: a mapped file that another process cuts short kills the
  * reader with SIGBUS, which a library cannot catch with good manners, while pread tells the end.
@@ -15,16 +15,13 @@
 typedef struct wt_source {
     char *path;                 /* as given */
     char shown[WT_SHOWN_BYTES]; /* the path as sentences show it */
-    int file;                   /* -1 = memory */
-    const uint8_t *memory;      /* borrowed */
+    int file;                   /* -1 = none */
     uint64_t bytes;             /* when it was opened */
 } wt_source;
 
 /* WT_NO_INPUT when there is no such file, WT_DATA when it cannot be opened or is no regular file.
  * To be closed in any case. */
 wt_status wt_source_open(wt_context *context, const char *path, wt_source *out);
-wt_status wt_source_open_memory(wt_context *context, const char *name, const void *memory,
-                                size_t bytes, wt_source *out);
 void wt_source_close(wt_source *source);
 
 /* Reads up to `bytes` at the offset; less only at the end. -1 with errno when reading fails. */

@@ -76,9 +76,7 @@ wt_status wt_tensors_check(wt_context *context, const wt_tensor *tensors, size_t
         if (name == NULL || *name == '\0' || !wt_utf8_valid(name))
             return wt_fail(context, WT_USAGE, "array %zu: the name is %s", i,
                            name == NULL || *name == '\0' ? "missing" : "not UTF-8");
-        wt_status status = wt_tensor_check(context, &tensors[i], &measured);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(wt_tensor_check(context, &tensors[i], &measured));
     }
     return check_names_differ(context, tensors, count);
 }

@@ -1,4 +1,4 @@
-/* libzip reads an archive through our source, so that files and memory are one to it. */
+/* libzip reads an archive through our source. */
 #ifndef WT_IO_ZIP_SOURCE_H
 #define WT_IO_ZIP_SOURCE_H
 

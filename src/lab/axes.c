@@ -23,9 +23,7 @@ static double tidy(double value) {
 /* Room for `more` values after those there are. */
 static wt_status grow(wt_context *context, wt_axis_values *axis, size_t more) {
     wt_value *larger = NULL;
-    wt_status status = WT_NEW(context, &larger, axis->count + more, "values");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(WT_NEW(context, &larger, axis->count + more, "values"));
     if (axis->count > 0)
         memcpy(larger, axis->values, axis->count * sizeof *larger);
     wt_release(axis->values);
@@ -84,9 +82,7 @@ static wt_status add_words(wt_context *context, const wt_field *parameter, wt_ax
             at[--length] = '\0';
         if (*at == '\0')
             return wt_fail(context, WT_USAGE, "a value between commas is empty");
-        wt_status status = add_word(context, parameter, at, out);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(add_word(context, parameter, at, out));
         at = comma;
     }
     return WT_OK;

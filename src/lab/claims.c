@@ -109,9 +109,7 @@ wt_status wt_findings_want(wt_context *context, wt_results *results) {
 /* Cells with seeds for exploring, of every setting. */
 static wt_status count_explored(wt_context *context, const wt_results *results, size_t **out,
                                 size_t *all) {
-    wt_status status = WT_NEW_ZERO(context, out, results->setting_count, "claims");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(WT_NEW_ZERO(context, out, results->setting_count, "claims"));
     for (size_t i = 0; i < results->count + results->failed; i++) {
         const wt_result *cell = wt_results_cell(results, i);
         bool explored = wt_seed_explored(cell->seed);

@@ -38,9 +38,7 @@ wt_status wt_slots_add(wt_context *context, wt_slots *table, uint32_t hash, uint
         return wt_fail(context, WT_MEMORY, "there are more than %u of a kind", UINT32_MAX);
     if (2 * (table->used + 1) > table->room) {
         wt_slots larger = {.room = table->room == 0 ? 64 : 2 * table->room};
-        wt_status status = WT_NEW_ZERO(context, &larger.slots, larger.room, "a table");
-        if (status != WT_OK)
-            return status;
+        WT_PASS(WT_NEW_ZERO(context, &larger.slots, larger.room, "a table"));
         for (size_t i = 0; i < table->room; i++)
             if (table->slots[i].next != 0)
                 put(&larger, table->slots[i]);

@@ -111,9 +111,7 @@ static wt_status bootstrap(wt_context *context, const line *fit, const double *u
     double slope_error, intercept_error, slope_again, intercept_again;
     errors_of(fit, count, &slope_error, &intercept_error);
     for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
-        wt_status status = wt_context_check_cancelled(context);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(wt_context_check_cancelled(context));
         wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
         for (size_t i = 0; i < count; i++)
             room->y[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +

@@ -104,8 +104,6 @@ typedef enum wt_norm_kind {
     WT_NUCLEAR    /* the sum of the singular values */
 } wt_norm_kind;
 enum { WT_NORM_KINDS = 4 };
-/* "spectral", "frobenius", "2,1", "nuclear"; NULL for no kind. */
-const char *wt_norm_name(wt_norm_kind kind);
 
 /* The norm of the m x n matrix A; 0 when it is empty. */
 wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n, const double *a,

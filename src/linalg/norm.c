@@ -237,10 +237,6 @@ static const struct {
     [WT_NUCLEAR] = {"nuclear", nuclear, project_nuclear},
 };
 
-const char *wt_norm_name(wt_norm_kind kind) {
-    return (size_t)kind < WT_NORM_KINDS ? kinds[kind].name : NULL;
-}
-
 wt_status wt_norm(wt_context *context, wt_norm_kind kind, size_t m, size_t n, const double *a,
                   size_t stride, double *out) {
     *out = 0;

@@ -1,21 +1,18 @@
-/* How the two functions of (h, k, rho) are computed.
+/* How wt_normal2_relu(h, k, rho) is computed.
  *
- * With the density p(t) = exp(-(h^2 - 2 t h k + k^2) / (2 (1 - t^2))) / (2 pi sqrt(1 - t^2)) of
- * (X, Y) at (h, k) for correlation t, Price's theorem gives d cdf / d rho = p(rho) and
- * d relu / d rho = cdf. So both are known at rho = 0 (independent) and rho = +-1 (one variable),
- * and an integral of p leads from there to any rho:
+ * With cdf = P(X <= h, Y <= k) and the density p(t) = exp(-(h^2 - 2 t h k + k^2) / (2 (1 - t^2))) /
+ * (2 pi sqrt(1 - t^2)) of (X, Y) at (h, k) for correlation t, Price's theorem gives
+ * d relu / d rho = cdf and d cdf / d rho = p(rho). Both are known at rho = 0 (independent) and
+ * rho = +-1 (one variable), and an integral of p leads from there to any rho:
  *
- * 1. |rho| < 0.925, from 0:  cdf  = cdf(0) + int_0^rho p(t) dt
- *                            relu = relu(0) + rho cdf(0) + int_0^rho (rho - t) p(t) dt
+ * 1. |rho| < 0.925, from 0:  relu = relu(0) + rho cdf(0) + int_0^rho (rho - t) p(t) dt
  *    with t = sin(angle), by Gauss and Legendre's rule with 20 points.
- * 2. rho >= 0.925, from 1:   cdf  = cdf(1) - R_0
- *                            relu = relu(1) - (1 - rho) cdf(1) + R_1
- *    with R_p(h, k, rho) = int_rho^1 (t - rho)^p p(t) dt.
- * 3. rho <= -0.925, from -1: cdf  = cdf(-1) + R_0(h, -k, -rho)
- *                            relu = relu(-1) + (1 + rho) cdf(-1) + R_1(h, -k, -rho)
+ * 2. rho >= 0.925, from 1:   relu = relu(1) - (1 - rho) cdf(1) + R
+ *    with R(h, k, rho) = int_rho^1 (t - rho) p(t) dt.
+ * 3. rho <= -0.925, from -1: relu = relu(-1) + (1 + rho) cdf(-1) + R(h, -k, -rho)
  *
- * R_p by x = sqrt(1 - t^2), q = sqrt(1 - rho^2), y = x^2 is
- *   1/(2 pi) int_0^q exp(-(h - k)^2 / (2 x^2)) (t - rho)^p exp(-h k / (1 + t)) / t dx.
+ * R by x = sqrt(1 - t^2), q = sqrt(1 - rho^2), y = x^2 is
+ *   1/(2 pi) int_0^q exp(-(h - k)^2 / (2 x^2)) (t - rho) exp(-h k / (1 + t)) / t dx.
  * All but the first factor is a power series in y with y <= 0.15, and the integrals of that factor
  * times y^m obey a recurrence that starts at the normal tail. */
 #include "linalg/normal_law.h"
@@ -25,7 +22,7 @@
 #define PI          3.14159265358979323846
 #define HIGH        0.925
 #define HALF_POINTS 10
-/* 0.1444^18 / 36 < 1e-16: what is cut off R_p. */
+/* 0.1444^18 / 36 < 1e-16: what is cut off R. */
 #define HIGH_TERMS 18
 
 double wt_normal_density(double x) {
@@ -48,18 +45,15 @@ static const double rule[HALF_POINTS][2] = {
     {0.51086700195082713, 0.13168863844917664},  {0.37370608871541955, 0.14209610931838204},
     {0.22778585114164507, 0.14917298647260374},  {0.076526521133497338, 0.15275338713072584}};
 
-/* The integrand of case 1 in the angle, times 2 pi; moment 0 for cdf, 1 for relu. */
-static double low_integrand(double h, double k, double rho, int moment, double angle) {
-    double t = sin(angle), c = cos(angle);
-    double value = exp(-((h - k) * (h - k) + 2 * h * k * (1 - t)) / (2 * c * c));
-    return moment == 0 ? value : (rho - t) * value;
-}
-
-static double low_integral(double h, double k, double rho, int moment) {
+/* The integral of case 1, over the angle. */
+static double low_integral(double h, double k, double rho) {
     double half = 0.5 * asin(rho), sum = 0;
     for (int i = 0; i < HALF_POINTS; i++)
-        for (int side = -1; side <= 1; side += 2)
-            sum += rule[i][1] * low_integrand(h, k, rho, moment, half * (1 + side * rule[i][0]));
+        for (int side = -1; side <= 1; side += 2) {
+            double angle = half * (1 + side * rule[i][0]), t = sin(angle), c = cos(angle);
+            double value = exp(-((h - k) * (h - k) + 2 * h * k * (1 - t)) / (2 * c * c));
+            sum += rule[i][1] * ((rho - t) * value);
+        }
     return sum * half / (2 * PI);
 }
 
@@ -89,8 +83,8 @@ static void exponential_series(double hk, double *out) {
     }
 }
 
-/* R_moment for rho >= HIGH. */
-static double high_integral(double h, double k, double rho, int moment) {
+/* R for rho >= HIGH. */
+static double high_integral(double h, double k, double rho) {
     double gap = fabs(h - k), q = sqrt((1 - rho) * (1 + rho));
     /* Past exp(-100) nothing counts, and below it no factor can overflow. */
     if (q == 0 || 0.5 * (gap / q) * (gap / q) + fmin(0.5, 1 / (1 + rho)) * h * k > 100)
@@ -107,7 +101,7 @@ static double high_integral(double h, double k, double rho, int moment) {
         double over_t = 0;
         for (int j = 0; j <= n; j++)
             over_t += inverse[j] * exponential[n - j];
-        sum += flat[n] * (moment == 0 ? over_t : exponential[n] - rho * over_t);
+        sum += flat[n] * (exponential[n] - rho * over_t);
     }
     return sum / (2 * PI);
 }
@@ -117,15 +111,6 @@ static double between(double h, double k) {
     double value =
         h > k ? wt_normal_cdf(k) - wt_normal_cdf(-h) : wt_normal_cdf(h) - wt_normal_cdf(-k);
     return h + k > 0 ? value : 0;
-}
-
-double wt_normal2_cdf(double h, double k, double rho) {
-    rho = fmax(-1, fmin(1, rho));
-    if (rho >= HIGH)
-        return wt_normal_cdf(fmin(h, k)) - high_integral(h, k, rho, 0);
-    if (rho <= -HIGH)
-        return between(h, k) + high_integral(h, -k, -rho, 0);
-    return wt_normal_cdf(h) * wt_normal_cdf(k) + low_integral(h, k, rho, 0);
 }
 
 /* E relu(h + X) relu(k + X) */
@@ -144,12 +129,11 @@ static double relu_at_minus_one(double h, double k) {
 double wt_normal2_relu(double h, double k, double rho) {
     rho = fmax(-1, fmin(1, rho));
     if (rho >= HIGH)
-        return relu_at_one(h, k) - (1 - rho) * wt_normal_cdf(fmin(h, k)) +
-               high_integral(h, k, rho, 1);
+        return relu_at_one(h, k) - (1 - rho) * wt_normal_cdf(fmin(h, k)) + high_integral(h, k, rho);
     if (rho <= -HIGH)
-        return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) + high_integral(h, -k, -rho, 1);
+        return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) + high_integral(h, -k, -rho);
     return wt_normal_relu(h) * wt_normal_relu(k) + rho * wt_normal_cdf(h) * wt_normal_cdf(k) +
-           low_integral(h, k, rho, 1);
+           low_integral(h, k, rho);
 }
 
 void wt_normal2_series(size_t count, const double *h, size_t terms, double *out, size_t stride) {

@@ -305,7 +305,6 @@ static void names_are_question_marks(void **state) {
         assert_string_equal(wt_growth_name((wt_growth)number), "?");
         assert_string_equal(wt_type_name((wt_type)number), "?");
         assert_int_equal(wt_type_bytes((wt_type)number), 0);
-        assert_null(wt_norm_name((wt_norm_kind)number));
         assert_string_equal(wt_status_name((wt_status)number), "unknown status");
         assert_int_equal(wt_status_exit_code((wt_status)number), 70);
         wt_sculpt_json(&report, text, sizeof text);

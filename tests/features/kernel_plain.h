@@ -20,16 +20,9 @@ static inline double plain_kappa(double a, double b, double c) {
     return sqrt(a * b) / (2 * PLAIN_PI) * (sqrt(1 - r * r) + r * (PLAIN_PI - acos(r)));
 }
 
-/* The same with means m and k, by the density and the CDF of the pair. */
+/* The same with means m and k. */
 static inline double plain_kappa_mean(double m, double k, double a, double b, double c) {
-    double r = plain_clamp(c / sqrt(a * b)), h = m / sqrt(a), g = k / sqrt(b);
-    double q = sqrt((1 - r) * (1 + r));
-    if (q == 0)
-        return sqrt(a * b) * wt_normal2_relu(h, g, r);
-    double density = exp(-((h - g) * (h - g) + 2 * h * g * (1 - r)) / (2 * q * q)) / (2 * PLAIN_PI);
-    return sqrt(a * b) * ((h * g + r) * wt_normal2_cdf(h, g, r) +
-                          g * wt_normal_density(h) * wt_normal_cdf((g - r * h) / q) +
-                          h * wt_normal_density(g) * wt_normal_cdf((h - r * g) / q) + q * density);
+    return sqrt(a * b) * wt_normal2_relu(m / sqrt(a), k / sqrt(b), c / sqrt(a * b));
 }
 
 static inline double plain_dot(size_t dim, const double *x, const double *y) {

@@ -2,6 +2,7 @@
 #include "reference.h"
 
 enum { PADDING = 2 };
+static const char *const names[] = {"spectral", "frobenius", "2,1", "nuclear"};
 
 static double norm_of(wt_context *context, wt_norm_kind kind, size_t m, size_t n, const double *a,
                       size_t stride) {
@@ -87,11 +88,11 @@ static void check_nearest(wt_context *context, wt_norm_kind kind, size_t m, size
     for (size_t i = 0; i < m; i++)
         assert_memory_equal(p + i * stride + n, a + i * stride + n, PADDING * sizeof *a);
     CHECK_BELOW(fabs(norm_of(context, kind, m, n, p, stride) - radius), error,
-                "%s, %zu x %zu, on the sphere", wt_norm_name(kind), m, n);
+                "%s, %zu x %zu, on the sphere", names[kind], m, n);
     double *again = copy_of(context, p, m * stride);
     CHECK_OK(context, wt_project(context, kind, radius, m, n, again, stride));
     CHECK_BELOW(largest_difference(m, n, again, stride, p, stride, false), error,
-                "%s, %zu x %zu, twice", wt_norm_name(kind), m, n);
+                "%s, %zu x %zu, twice", names[kind], m, n);
     for (uint64_t trial = 0; trial < 50; trial++) {
         double *z = copy_of(context, a, m * stride);
         if (trial > 0)
@@ -101,8 +102,7 @@ static void check_nearest(wt_context *context, wt_norm_kind kind, size_t m, size
             for (size_t j = 0; j < n; j++)
                 product += (a[i * stride + j] - p[i * stride + j]) *
                            (scale * z[i * stride + j] - p[i * stride + j]);
-        CHECK_BELOW(product, error, "%s, %zu x %zu, trial %d", wt_norm_name(kind), m, n,
-                    (int)trial);
+        CHECK_BELOW(product, error, "%s, %zu x %zu, trial %d", names[kind], m, n, (int)trial);
         wt_release(z);
     }
     wt_release(a);
@@ -141,8 +141,7 @@ static void check_dual(wt_context *context, wt_norm_kind kind, size_t m, size_t 
         product += a[i] * p[i];
     }
     CHECK_BELOW(fabs(product - radius * dual_norm(context, kind, m, n, a)),
-                0x1p-53 * 100 * (double)(m * n + 10), "%s, %zu x %zu, dual", wt_norm_name(kind), m,
-                n);
+                0x1p-53 * 100 * (double)(m * n + 10), "%s, %zu x %zu, dual", names[kind], m, n);
     wt_release(a);
     wt_release(p);
 }
@@ -193,7 +192,6 @@ static void bad_arguments_are_refused(void **state) {
     CHECK_FAILS(*state, wt_norm(*state, WT_SPECTRAL, 2, 2, a, 1, &norm), WT_USAGE, "a stride");
     CHECK_FAILS(*state, wt_norm(*state, (wt_norm_kind)9, 1, 1, a, 1, &norm), WT_USAGE,
                 "there is no norm number 9");
-    assert_null(wt_norm_name((wt_norm_kind)9));
 }
 
 static void every_allocation_may_fail(void **state) {

@@ -70,9 +70,7 @@ static wt_status fill_keys(const opening *work, size_t sample) {
         double *out = side->key + row * side->key_width, length;
         for (size_t j = 0; j < sets->dim; j++)
             out[j] = sets->key[(sample * sets->keys + i) * sets->dim + j];
-        wt_status status = to_unit(work, sample, side->key_width, out, &length);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(to_unit(work, sample, side->key_width, out, &length));
         side->weight[row] = length * length;
         if (side->mean != NULL)
             side->mean[row] = relative_mean(work->spec->bias, sets->dim,

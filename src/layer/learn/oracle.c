@@ -90,9 +90,7 @@ static wt_status write_question(wt_oracle *oracle, size_t k, const double *x, si
     if (bytes > oracle->question_room) {
         wt_release(oracle->question);
         oracle->question_room = 0;
-        wt_status status = WT_NEW(oracle->context, &oracle->question, bytes, "a question");
-        if (status != WT_OK)
-            return status;
+        WT_PASS(WT_NEW(oracle->context, &oracle->question, bytes, "a question"));
         oracle->question_room = bytes;
     }
     *length = wt_oracle_format_matrix(k, oracle->dim, x, oracle->question);

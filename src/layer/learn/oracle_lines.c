@@ -25,9 +25,7 @@ static wt_status make_room(wt_context *context, wt_oracle_lines *lines) {
     if (lines->room < left + READ_ROOM) {
         char *larger;
         size_t room = 2 * left + 2 * READ_ROOM;
-        wt_status status = WT_NEW(context, &larger, room, "lines");
-        if (status != WT_OK)
-            return status;
+        WT_PASS(WT_NEW(context, &larger, room, "lines"));
         if (left > 0)
             memcpy(larger, lines->text + lines->begin, left);
         wt_release(lines->text);
@@ -42,9 +40,7 @@ static wt_status make_room(wt_context *context, wt_oracle_lines *lines) {
 
 wt_status wt_oracle_lines_read(wt_context *context, wt_oracle_lines *lines, bool *ended) {
     *ended = false;
-    wt_status status = make_room(context, lines);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(make_room(context, lines));
     ssize_t got = read(lines->file, lines->text + lines->end, lines->room - lines->end);
     if (got < 0 && errno != EINTR && errno != EAGAIN)
         return wt_fail(context, WT_IO, "lines cannot be read: %s", strerror(errno));

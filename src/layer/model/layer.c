@@ -70,9 +70,7 @@ double *wt_layer_w(const wt_layer *layer) {
 }
 
 wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out) {
-    wt_status status = wt_layer_new(context, layer->heads, layer->dim, layer->outputs, out);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_layer_new(context, layer->heads, layer->dim, layer->outputs, out));
     size_t columns = layer->heads * layer->dim;
     memcpy((*out)->theta, layer->theta, columns * layer->dim * sizeof *layer->theta);
     memcpy((*out)->w, layer->w, columns * layer->outputs * sizeof *layer->w);

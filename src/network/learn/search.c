@@ -60,10 +60,8 @@ static wt_status record(search *of, size_t errors) {
         of->allowed = errors == 0 ? 0 : errors - 1;
         return WT_OK;
     }
-    wt_status status = wt_grow(of->context, &out->position, out->found, &of->room,
-                               of->states.bits * sizeof *out->position, "choices of positions");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_grow(of->context, &out->position, out->found, &of->room,
+                    of->states.bits * sizeof *out->position, "choices of positions"));
     size_t *position = out->position + out->found * of->states.bits;
     memcpy(position, of->chosen, of->states.bits * sizeof *position);
     put_in_order(of, position);

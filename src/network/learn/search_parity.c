@@ -82,9 +82,7 @@ static bool bring_pivot(system_of *of, size_t t) {
 /* Gauss and Jordan: afterwards each pivot's position stands in its own row alone. */
 static wt_status eliminate(wt_context *context, system_of *of) {
     for (size_t t = 0; t < of->length && of->rank < of->rows; t++) {
-        wt_status status = wt_context_check_cancelled(context);
-        if (status != WT_OK)
-            return status;
+        WT_PASS(wt_context_check_cancelled(context));
         if (!bring_pivot(of, t))
             continue;
         const uint64_t *place = of->equation + of->rank * of->words;
@@ -135,9 +133,7 @@ static wt_status find_least(wt_context *context, system_of *of, wt_parity_result
             memcpy(of->least, of->now, of->words * sizeof *of->now);
         }
         out->least_count += size == out->least;
-        wt_status status = i % LOOK_UP == 0 ? wt_context_check_cancelled(context) : WT_OK;
-        if (status != WT_OK)
-            return status;
+        WT_PASS(i % LOOK_UP == 0 ? wt_context_check_cancelled(context) : WT_OK);
     }
     return WT_OK;
 }

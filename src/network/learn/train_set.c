@@ -16,9 +16,7 @@ static bool is_and(const wt_boolean *function) {
 /* Whether a second choice of positions explains the labels as well. */
 static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bool *out) {
     wt_search_result found = WT_SIZED(wt_search_result);
-    wt_status status = wt_bits_search(context, trainer->batch, trainer->task->function, 2, &found);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_bits_search(context, trainer->batch, trainer->task->function, 2, &found));
     *out = found.found > 1;
     wt_search_result_free(&found);
     return WT_OK;

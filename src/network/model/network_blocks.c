@@ -43,9 +43,7 @@ static wt_status open_work(wt_context *context, wt_network *network,
 wt_status wt_network_start_blocks(wt_context *context, wt_network *network,
                                   const wt_network_blocks *blocks, const float *parameters,
                                   float *gradient, void *out) {
-    wt_status status = network->work == NULL ? open_work(context, network, blocks) : WT_OK;
-    if (status != WT_OK)
-        return status;
+    WT_PASS(network->work == NULL ? open_work(context, network, blocks) : WT_OK);
     wt_network_pass *pass = network->work;
     pass->context = context;
     pass->parameters = parameters;

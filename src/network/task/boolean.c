@@ -94,9 +94,7 @@ wt_status wt_boolean_new(wt_context *context, const char *text, wt_boolean **out
                        "and s + 1 zeros and ones, table: and 2^s of them; s from 1 to %d)",
                        text, WT_BOOLEAN_MAX_BITS);
     size_t rows = (size_t)1 << of.bits;
-    wt_status status = wt_allocate(context, out, sizeof **out + rows, 1, "a truth table");
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_allocate(context, out, sizeof **out + rows, 1, "a truth table"));
     (*out)->bits = of.bits;
     for (size_t row = 0; row < rows; row++)
         (*out)->value[row] = value_at(&of, row);

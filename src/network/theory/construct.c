@@ -31,10 +31,8 @@ static size_t symbols(const builder *of) {
 static wt_status choose_dim(builder *of) {
     const wt_construction_spec *spec = of->spec;
     size_t fewest = of->anchors;
-    wt_status status = wt_check_choice(of->context, "kind of positions", (int)spec->positions,
-                                       WT_POSITIONS_TRAINED + 1);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_check_choice(of->context, "kind of positions", (int)spec->positions,
+                            WT_POSITIONS_TRAINED + 1));
     if (spec->positions == WT_POSITIONS_BASIS)
         of->out->dim = spec->length + symbols(of) + 1;
     else if (spec->positions == WT_POSITIONS_TRAINED)
@@ -218,9 +216,7 @@ static wt_status take_task(builder *of) {
                              .relevant_count = spec->relevant_count,
                              .probability = 0.5,
                              .seed = spec->seed};
-    wt_status status = wt_sparse_task_new(of->context, &wanted, &task);
-    if (status != WT_OK)
-        return status;
+    WT_PASS(wt_sparse_task_new(of->context, &wanted, &task));
     of->out->function = task->function;
     task->function = NULL;
     memcpy(of->out->relevant, task->relevant, sizeof task->relevant);
