@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/memory.h"
 
 enum { LINK = 64 }; /* in front of a piece, so that it stays aligned: the piece before it */
@@ -24,6 +26,12 @@ void *wt_arena_take(wt_arena *arena, size_t size, bool clear, const size_t *side
     *(void **)(void *)block = arena->last;
     arena->last = block;
     return block + LINK;
+}
+
+char *wt_arena_copy(wt_arena *arena, const char *text) {
+    const size_t bytes = strlen(text) + 1;
+    char *copy = WT_TAKE(arena, char, bytes);
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
 }
 
 void wt_arena_free(wt_arena *arena) {

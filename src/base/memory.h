@@ -18,6 +18,9 @@ typedef struct wt_counted {
 wt_status wt_count_memory(wt_context *context, size_t bytes, const char *what, wt_counted *out);
 void wt_uncount_memory(wt_counted *counted);
 
+/* A copy of the text that lives as long as the arena; NULL after a failure. */
+char *wt_arena_copy(wt_arena *arena, const char *text);
+
 /* The context's part in its account; the last owner frees it. */
 void wt_account_leave(wt_account *account);
 

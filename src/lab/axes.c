@@ -21,31 +21,26 @@ static double tidy(double value) {
 }
 
 /* Room for `more` values after those there are. */
-static wt_status grow(wt_context *context, wt_axis_values *axis, size_t more) {
-    wt_value *larger = NULL;
-    WT_PASS(WT_NEW(context, &larger, axis->count + more, "values"));
-    if (axis->count > 0)
+static wt_status grow(wt_arena *arena, wt_axis_values *axis, size_t more) {
+    wt_value *larger = WT_TAKE(arena, wt_value, axis->count + more);
+    if (larger != NULL && axis->count > 0)
         memcpy(larger, axis->values, axis->count * sizeof *larger);
-    wt_release(axis->values);
     axis->values = larger;
-    return WT_OK;
+    return arena->status;
 }
 
-static wt_status add_grid(wt_context *context, const wt_field *parameter, const char *text,
+static wt_status add_grid(wt_arena *arena, const wt_field *parameter, const char *text,
                           wt_axis_values *out) {
     bool whole = parameter->kind == WT_FIELD_KIND_COUNT || parameter->kind == WT_FIELD_KIND_NATURAL;
     double least = parameter->kind == WT_FIELD_KIND_COUNT ? 1 : 0;
     wt_grid grid = {0};
     wt_status status;
-    WT_TRY(whole ? wt_grid_parse_integers(context, text, &grid)
-                 : wt_grid_parse(context, text, &grid));
-    WT_TRY(grow(context, out, grid.count));
+    WT_TRY((whole ? wt_grid_parse_integers : wt_grid_parse)(arena->context, text, &grid));
+    WT_TRY(grow(arena, out, grid.count));
     for (size_t i = 0; i < grid.count; i++) {
-        if (whole && grid.values[i] < least) {
-            status = wt_fail(context, WT_USAGE, "must be a whole number of %g or more, not %g",
-                             least, grid.values[i]);
-            goto done;
-        }
+        if (whole && grid.values[i] < least)
+            WT_TRY(wt_fail(arena->context, WT_USAGE, "must be a whole number of %g or more, not %g",
+                           least, grid.values[i]));
         out->values[out->count++] =
             (wt_value){.number = whole ? grid.values[i] : tidy(grid.values[i])};
     }
@@ -54,26 +49,26 @@ done:
     return status;
 }
 
-static wt_status add_word(wt_context *context, const wt_field *parameter, const char *word,
+static wt_status add_word(wt_arena *arena, const wt_field *parameter, const char *word,
                           wt_axis_values *out) {
     wt_value value = {.text = word};
     if (parameter->kind == WT_FIELD_KIND_CHOICE && strchr("0123456789+-.", word[0]) != NULL)
-        return add_grid(context, parameter, word, out);
+        return add_grid(arena, parameter, word, out);
     if (parameter->kind == WT_FIELD_KIND_FLAG) {
         bool yes = strcmp(word, "yes") == 0;
         if (!yes && strcmp(word, "no") != 0)
-            return wt_fail(context, WT_USAGE, "'%s' is neither yes nor no", word);
+            return wt_fail(arena->context, WT_USAGE, "'%s' is neither yes nor no", word);
         value = (wt_value){.number = yes};
     }
-    wt_status status = grow(context, out, 1);
-    if (status == WT_OK)
-        out->values[out->count++] = value;
-    return status;
+    WT_PASS(grow(arena, out, 1));
+    out->values[out->count++] = value;
+    return WT_OK;
 }
 
-/* Words with commas between them, blanks around them dropped; cuts out->text into pieces. */
-static wt_status add_words(wt_context *context, const wt_field *parameter, wt_axis_values *out) {
-    for (char *at = out->text; at != NULL;) {
+/* Words with commas between them, blanks around them dropped; cuts the text into pieces. */
+static wt_status add_words(wt_arena *arena, const wt_field *parameter, char *text,
+                           wt_axis_values *out) {
+    for (char *at = text; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
             *comma++ = '\0';
@@ -81,33 +76,27 @@ static wt_status add_words(wt_context *context, const wt_field *parameter, wt_ax
         for (size_t length = strlen(at); length > 0 && strchr(" \t", at[length - 1]) != NULL;)
             at[--length] = '\0';
         if (*at == '\0')
-            return wt_fail(context, WT_USAGE, "a value between commas is empty");
-        WT_PASS(add_word(context, parameter, at, out));
+            return wt_fail(arena->context, WT_USAGE, "a value between commas is empty");
+        WT_PASS(add_word(arena, parameter, at, out));
         at = comma;
     }
     return WT_OK;
 }
 
-static wt_status parse(wt_context *context, const wt_field *parameter, const char *text,
+static wt_status parse(wt_arena *arena, const wt_field *parameter, const char *text,
                        wt_axis_values *out) {
-    WT_PASS(wt_copy_text(context, &out->text, text, "values"));
+    char *copy = wt_arena_copy(arena, text);
+    WT_PASS(arena->status);
     switch (parameter->kind) {
     case WT_FIELD_KIND_TEXT:
-        WT_PASS(grow(context, out, 1));
-        out->values[out->count++] = (wt_value){.text = out->text};
-        break;
+        return add_word(arena, parameter, copy, out);
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_CHOICE:
     case WT_FIELD_KIND_FLAG:
-        WT_PASS(add_words(context, parameter, out));
-        break;
-    case WT_FIELD_KIND_COUNT:
-    case WT_FIELD_KIND_NATURAL:
-    case WT_FIELD_KIND_REAL:
-        WT_PASS(add_grid(context, parameter, text, out));
-        break;
+        return add_words(arena, parameter, copy, out);
+    default:
+        return add_grid(arena, parameter, text, out);
     }
-    return WT_OK;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -125,8 +114,9 @@ static void sort_once(wt_axis_values *axis) {
 }
 
 /* The values the specification gives, or the usual ones. */
-static wt_status read_axis(wt_context *context, const wt_sweep_spec *spec,
-                           const wt_field *parameter, wt_axis_values *out) {
+static wt_status read_axis(wt_arena *arena, const wt_sweep_spec *spec, const wt_field *parameter,
+                           wt_axis_values *out) {
+    wt_context *context = arena->context;
     const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, parameter->name);
     const wt_sweep_spec_entry *other = wt_sweep_spec_find(spec, wt_field_option(parameter));
     if (entry != NULL && other != NULL && entry != other)
@@ -137,7 +127,7 @@ static wt_status read_axis(wt_context *context, const wt_sweep_spec *spec,
     if (text == NULL)
         return wt_sweep_spec_fail(context, spec, NULL, "'%s' must be given: %s", parameter->name,
                                   parameter->help);
-    wt_status status = parse(context, parameter, text, out);
+    wt_status status = parse(arena, parameter, text, out);
     if (status != WT_USAGE)
         return status;
     return wt_sweep_spec_fail(context, spec, entry, "%s", wt_context_message(context));
@@ -205,15 +195,16 @@ static wt_status find_experiment(wt_context *context, const wt_sweep_spec *spec,
 }
 
 wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *out) {
-    *out = (wt_axes){0};
+    *out = (wt_axes){.arena = wt_arena_start(context, "values")};
     WT_PASS(find_experiment(context, spec, &out->experiment));
     const wt_experiment *experiment = out->experiment;
     for (size_t i = 0; i < spec->count; i++)
         WT_PASS(check_key(context, spec, &spec->entries[i], experiment));
-    WT_PASS(WT_NEW_ZERO(context, &out->parameters, experiment->parameter_count, "values"));
+    out->parameters = WT_TAKE_ZERO(&out->arena, wt_axis_values, experiment->parameter_count);
+    WT_PASS(out->arena.status);
     for (size_t i = 0; i < experiment->parameter_count; i++)
-        WT_PASS(read_axis(context, spec, &experiment->parameters[i], &out->parameters[i]));
-    WT_PASS(read_axis(context, spec, &seed_parameter, &out->seeds));
+        WT_PASS(read_axis(&out->arena, spec, &experiment->parameters[i], &out->parameters[i]));
+    WT_PASS(read_axis(&out->arena, spec, &seed_parameter, &out->seeds));
     WT_PASS(read_reps(context, spec, out));
     sort_once(&out->seeds);
     if (experiment->group != NULL)
@@ -221,15 +212,7 @@ wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *
     return WT_OK;
 }
 
-static void axis_free(wt_axis_values *axis) {
-    wt_release(axis->values);
-    wt_release(axis->text);
-}
-
 void wt_axes_free(wt_axes *axes) {
-    for (size_t i = 0; axes->parameters != NULL && i < axes->experiment->parameter_count; i++)
-        axis_free(&axes->parameters[i]);
-    wt_release(axes->parameters);
-    axis_free(&axes->seeds);
+    wt_arena_free(&axes->arena);
     *axes = (wt_axes){0};
 }

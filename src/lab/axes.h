@@ -2,17 +2,18 @@
 #ifndef WT_LAB_AXES_H
 #define WT_LAB_AXES_H
 
+#include "base/memory.h"
 #include "lab/experiment.h"
 #include "lab/spec.h"
 
 typedef struct wt_axis_values {
     size_t count;
-    wt_value *values; /* texts point into `text` */
-    char *text;
+    wt_value *values;
 } wt_axis_values;
 
 typedef struct wt_axes {
     const wt_experiment *experiment;
+    wt_arena arena;             /* holds all values and texts */
     wt_axis_values *parameters; /* one a parameter; the grouped one increasing, each value once */
     wt_axis_values seeds;
     size_t reps;

@@ -67,12 +67,9 @@ static wt_status keep_value(wt_context *context, wt_results *results, const wt_f
 }
 
 wt_status wt_results_copy(wt_context *context, wt_results *results, const char *text, char **out) {
-    size_t bytes = strlen(text) + 1;
     if (results->kept.context == NULL)
         results->kept = wt_arena_start(context, "results");
-    *out = WT_TAKE(&results->kept, char, bytes);
-    if (*out != NULL)
-        memcpy(*out, text, bytes);
+    *out = wt_arena_copy(&results->kept, text);
     return results->kept.status;
 }
 
