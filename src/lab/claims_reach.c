@@ -1,13 +1,13 @@
 /* How the samples needed to reach a level of error grow with another size. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lab/claims.h"
 
 /* The sample size at which one draw of one line falls to the level. */
 typedef struct {
-    const wt_lines *lines;
-    uint32_t name;       /* of the parameter x */
+    const char *key;     /* of the line's setting but for x */
     uint32_t line, draw; /* draws are numbered over all lines */
     double x, size;
     int beyond; /* 1: above the level at every size, the largest of which is `size`; -1: below it at
@@ -16,8 +16,7 @@ typedef struct {
 
 static int by_setting(const void *left, const void *right) {
     const crossing *a = left, *b = right;
-    const wt_line *lines = a->lines->lines;
-    int order = wt_line_order(a->lines, &lines[a->line], &lines[b->line], a->name);
+    int order = strcmp(a->key, b->key);
     if (order == 0)
         order = (a->draw > b->draw) - (a->draw < b->draw);
     if (order == 0)
@@ -26,9 +25,7 @@ static int by_setting(const void *left, const void *right) {
 }
 
 static bool same_group(const crossing *a, const crossing *b) {
-    const wt_line *lines = a->lines->lines;
-    return a->draw == b->draw &&
-           wt_line_order(a->lines, &lines[a->line], &lines[b->line], a->name) == 0;
+    return a->draw == b->draw && strcmp(a->key, b->key) == 0;
 }
 
 /* Between two points by a straight line through their logs. */
@@ -41,7 +38,7 @@ static double between(double x0, double y0, double x1, double y1, double level) 
 /* The first crossing of every draw of a line, whose points rise in size. `last` is room for a point
  * of every draw. Returns how many were written. */
 static size_t cross(const wt_lines *lines, size_t index, const uint32_t *draws, double level,
-                    double x, uint32_t name, const wt_line_point **last, crossing **of,
+                    double x, const char *key, const wt_line_point **last, crossing **of,
                     crossing *out) {
     const wt_line *line = &lines->lines[index];
     size_t count = 0;
@@ -53,8 +50,7 @@ static size_t cross(const wt_lines *lines, size_t index, const uint32_t *draws, 
         bool below = point->y <= level;
         if (here == NULL) {
             here = of[draws[i]] = &out[count++];
-            *here = (crossing){.lines = lines,
-                               .name = name,
+            *here = (crossing){.key = key,
                                .line = (uint32_t)index,
                                .draw = draws[i],
                                .x = x,
@@ -135,8 +131,10 @@ static wt_status measure_reach(wt_sample *sample, wt_evidence *out) {
     for (size_t i = 0; i < lines->line_count; i++) {
         uint32_t value = wt_line_value(lines, &lines->lines[i], name);
         double x = value == WT_NO_TEXT ? NAN : lines->results->texts[value].number;
+        const char *key = wt_line_key(&sample->arena, lines, lines->lines[i].setting, name);
+        WT_PASS(sample->arena.status);
         if (x > 0)
-            count += cross(lines, i, sample->draw, part->level, x, name, last, of, all + count);
+            count += cross(lines, i, sample->draw, part->level, x, key, last, of, all + count);
     }
     return average(sample, all, count, out);
 }

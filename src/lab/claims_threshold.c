@@ -21,37 +21,27 @@ static size_t trials_of(const wt_lines *lines, const wt_line *line, wt_trials *o
     return count;
 }
 
-static double parameter(const wt_lines *lines, const wt_line *line, uint32_t name) {
-    uint32_t value = wt_line_value(lines, line, name);
-    double number = value == WT_NO_TEXT ? NAN : lines->results->texts[value].number;
-    return isnan(number) ? 0 : number;
-}
-
 /* A line among others of the same setting, but for T. */
 typedef struct {
-    const wt_lines *lines;
-    uint32_t x; /* name of T */
-    size_t index;
+    const wt_line *line;
+    const char *key; /* of the setting */
+    double x;        /* T */
 } member;
 
 static int by_setting(const void *left, const void *right) {
     const member *a = left, *b = right;
-    int order =
-        wt_line_order(a->lines, &a->lines->lines[a->index], &b->lines->lines[b->index], a->x);
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+    int order = strcmp(a->key, b->key);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
 }
 
 /* The lines of the setting that has the most trials, by T; of those with as many the first. */
 static size_t largest_setting(member *members, size_t count) {
     size_t best = 0, most = 0, size = 0;
     for (size_t begin = 0, end; begin < count; begin = end) {
-        const wt_line *lines = members->lines->lines;
         size_t trials = 0;
-        for (end = begin; end < count && wt_line_order(members->lines, &lines[members[begin].index],
-                                                       &lines[members[end].index], members->x) == 0;
-             end++)
-            trials += lines[members[end].index].count;
-        if (trials > most || (trials == most && members[begin].index < members[best].index)) {
+        for (end = begin; end < count && strcmp(members[begin].key, members[end].key) == 0; end++)
+            trials += members[end].line->count;
+        if (trials > most || (trials == most && members[begin].line < members[best].line)) {
             best = begin;
             size = end - begin;
             most = trials;
@@ -63,10 +53,8 @@ static size_t largest_setting(member *members, size_t count) {
 
 static int by_x(const void *left, const void *right) {
     const member *a = left, *b = right;
-    double x = parameter(a->lines, &a->lines->lines[a->index], a->x);
-    double y = parameter(b->lines, &b->lines->lines[b->index], b->x);
-    int order = (x > y) - (x < y);
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+    int order = (a->x > b->x) - (a->x < b->x);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
 }
 
 static wt_status find_sizes(wt_sample *sample, wt_critical **out, size_t *count) {
@@ -75,8 +63,14 @@ static wt_status find_sizes(wt_sample *sample, wt_critical **out, size_t *count)
     wt_trials *trials = WT_TAKE(&sample->arena, wt_trials, lines->point_count);
     member *members = WT_TAKE(&sample->arena, member, lines->line_count);
     WT_PASS(sample->arena.status);
-    for (size_t i = 0; i < lines->line_count; i++)
-        members[i] = (member){lines, x, i};
+    for (size_t i = 0; i < lines->line_count; i++) {
+        const wt_line *line = &lines->lines[i];
+        uint32_t value = wt_line_value(lines, line, x);
+        double number = value == WT_NO_TEXT ? NAN : lines->results->texts[value].number;
+        members[i] = (member){line, wt_line_key(&sample->arena, lines, line->setting, x),
+                              isnan(number) ? 0 : number};
+    }
+    WT_PASS(sample->arena.status);
     size_t chosen = lines->line_count;
     if (chosen > 0) {
         qsort(members, chosen, sizeof *members, by_setting);
@@ -85,11 +79,10 @@ static wt_status find_sizes(wt_sample *sample, wt_critical **out, size_t *count)
     }
     WT_PASS(WT_NEW_ZERO(sample->context, out, chosen, "critical sizes"));
     for (; *count < chosen; ++*count) {
-        const wt_line *line = &lines->lines[members[*count].index];
-        size_t sizes = trials_of(lines, line, trials);
+        size_t sizes = trials_of(lines, members[*count].line, trials);
         WT_PASS(wt_context_check_cancelled(sample->context));
-        WT_PASS(wt_critical_fit(sample->context, parameter(lines, line, x), trials, sizes,
-                                SUCCESS_RATE, *out + *count));
+        WT_PASS(wt_critical_fit(sample->context, members[*count].x, trials, sizes, SUCCESS_RATE,
+                                *out + *count));
     }
     return WT_OK;
 }

@@ -42,93 +42,46 @@ static bool is_apart(const wt_lines *lines, uint32_t name) {
     return false;
 }
 
-/* The parameters of a setting. */
-typedef struct {
-    const uint32_t *names, *values;
-    size_t count;
-} parameters;
-
-static parameters parameters_of(const wt_lines *lines, uint32_t setting) {
-    parameters all = {.values = wt_setting_values(lines->results, setting)};
-    all.names = wt_setting_names(lines->results, setting, &all.count);
-    return all;
+static char *add_text(const wt_results *results, char *end, uint32_t text) {
+    memcpy(end, results->letters + results->texts[text].at, results->texts[text].length);
+    return end + results->texts[text].length;
 }
 
-static bool is_shared(const wt_lines *lines, uint32_t name, uint32_t without) {
-    return name != without && !is_apart(lines, name);
-}
-
-/* The place of the next shared parameter from `at` on; the count past the last. */
-static size_t next_shared(const wt_lines *lines, const parameters *all, uint32_t without,
-                          size_t at) {
-    while (at < all->count && !is_shared(lines, all->names[at], without))
-        at++;
-    return at;
-}
-
-/* JSON texts, each with the letter that follows it: numbers have no end of their own. */
-static int compare_texts(const wt_results *results, uint32_t a, char after_a, uint32_t b,
-                         char after_b) {
-    const wt_text *left = &results->texts[a], *right = &results->texts[b];
-    const char *x = results->letters + left->at, *y = results->letters + right->at;
-    size_t shared = left->length < right->length ? left->length : right->length;
-    int order = memcmp(x, y, shared);
-    if (order != 0)
-        return order;
-    unsigned char next_x = (unsigned char)(left->length > shared ? x[shared] : after_a);
-    unsigned char next_y = (unsigned char)(right->length > shared ? y[shared] : after_b);
-    return (next_x > next_y) - (next_x < next_y);
-}
-
-/* Passes over what two settings share alike, and over what parts no lines, to the place of the next
- * parameter of each; their counts past the last. */
-static void pass_alike(const wt_lines *lines, const parameters *a, const parameters *b,
-                       uint32_t without, size_t *i, size_t *j) {
-    for (*i = *j = 0; *i < a->count || *j < b->count;) {
-        bool in_a = *i < a->count, in_b = *j < b->count;
-        if (in_a && in_b && a->values[*i] == b->values[*j] && a->names[*i] == b->names[*j]) {
-            ++*i;
-            ++*j;
-        } else if (in_a && !is_shared(lines, a->names[*i], without))
-            ++*i;
-        else if (in_b && !is_shared(lines, b->names[*j], without))
-            ++*j;
-        else
-            return;
-    }
-}
-
-/* What follows a value: a comma, or the bracket after the last. */
-static char after(const wt_lines *lines, const parameters *all, uint32_t without, size_t at) {
-    return next_shared(lines, all, without, at + 1) < all->count ? ',' : '}';
-}
-
-/* As strcmp orders {"name":value,..} of what the settings share. */
-static int compare_settings(const wt_lines *lines, uint32_t one, uint32_t other, uint32_t without) {
+const char *wt_line_key(wt_arena *arena, const wt_lines *lines, uint32_t setting,
+                        uint32_t without) {
     const wt_results *results = lines->results;
-    const parameters a = parameters_of(lines, one), b = parameters_of(lines, other);
-    size_t i, j;
-    pass_alike(lines, &a, &b, without, &i, &j);
-    if (i == a.count || j == b.count)
-        return (j < b.count) - (i < a.count); /* a bracket comes after a comma and after a quote */
-    if (a.names[i] != b.names[j])
-        return compare_texts(results, a.names[i], ':', b.names[j], ':');
-    return compare_texts(results, a.values[i], after(lines, &a, without, i), b.values[j],
-                         after(lines, &b, without, j));
-}
-
-int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without) {
-    return compare_settings(lines, a->setting, b->setting, without);
+    size_t count, bytes = sizeof "{}";
+    const uint32_t *names = wt_setting_names(results, setting, &count);
+    const uint32_t *values = wt_setting_values(results, setting);
+    for (size_t i = 0; i < count; i++)
+        bytes += results->texts[names[i]].length + results->texts[values[i]].length + 2;
+    char *key = WT_TAKE(arena, char, bytes), *end = key;
+    if (key == NULL)
+        return NULL;
+    *end++ = '{';
+    for (size_t i = 0; i < count; i++) {
+        if (names[i] == without || is_apart(lines, names[i]))
+            continue;
+        if (end > key + 1)
+            *end++ = ',';
+        end = add_text(results, end, names[i]);
+        *end++ = ':';
+        end = add_text(results, end, values[i]);
+    }
+    memcpy(end, "}", 2);
+    return key;
 }
 
 bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, uint32_t *name,
                   uint32_t *value) {
-    const parameters all = parameters_of(lines, line->setting);
-    *cursor = next_shared(lines, &all, WT_NO_TEXT, *cursor);
-    if (*cursor == all.count)
+    size_t count;
+    const uint32_t *names = wt_setting_names(lines->results, line->setting, &count);
+    while (*cursor < count && is_apart(lines, names[*cursor]))
+        ++*cursor;
+    if (*cursor == count)
         return false;
-    *name = all.names[*cursor];
-    *value = all.values[(*cursor)++];
+    *name = names[*cursor];
+    *value = wt_setting_values(lines->results, line->setting)[(*cursor)++];
     return true;
 }
 
@@ -141,7 +94,7 @@ uint32_t wt_line_value(const wt_lines *lines, const wt_line *line, uint32_t name
 
 /* A setting whose cells are in a line, and where their points go. */
 typedef struct {
-    const wt_lines *lines;
+    const char *key;
     uint32_t setting, line;
     double x; /* NaN where it is a metric's */
     size_t next;
@@ -149,6 +102,7 @@ typedef struct {
 
 typedef struct {
     const wt_lines_query *query;
+    wt_arena arena; /* holds what is pointed to and not const */
     member *members;
     size_t count;
     uint32_t *of_setting;  /* number of the member + 1 of every setting; 0 = none */
@@ -157,7 +111,7 @@ typedef struct {
 
 static int by_line(const void *left, const void *right) {
     const member *a = left, *b = right;
-    int order = compare_settings(a->lines, a->setting, b->setting, WT_NO_TEXT);
+    int order = strcmp(a->key, b->key);
     if (order == 0)
         order = compare_numbers(a->x, b->x);
     return order != 0 ? order : compare_whole(a->setting, b->setting);
@@ -177,7 +131,8 @@ static int by_draw(const void *left, const void *right) {
 static wt_status find_members(wt_context *context, wt_lines *lines, search *found) {
     const wt_results *results = lines->results;
     uint32_t experiment = wt_results_experiment(results, found->query->experiment);
-    WT_PASS(WT_NEW_ZERO(context, &found->of_setting, results->setting_count, "lines"));
+    found->of_setting = WT_TAKE_ZERO(&found->arena, uint32_t, results->setting_count);
+    WT_PASS(found->arena.status);
     for (uint32_t i = 0; i < results->setting_count; i++) {
         WT_PASS(wt_context_check_cancelled(context));
         if (results->settings[i].experiment != experiment ||
@@ -188,13 +143,16 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
         found->count++;
         lines->failed += results->settings[i].lost;
     }
-    WT_PASS(WT_NEW(context, &found->members, found->count, "lines"));
+    found->members = WT_TAKE(&found->arena, member, found->count);
+    WT_PASS(found->arena.status);
     for (uint32_t i = 0, k = 0; k < found->count; i++) {
         if (found->of_setting[i] == 0)
             continue;
         uint32_t value = wt_setting_value(results, i, found->x);
         double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
-        found->members[k++] = (member){.lines = lines, .setting = i, .x = x};
+        const char *key = wt_line_key(&lines->arena, lines, i, WT_NO_TEXT);
+        WT_PASS(lines->arena.status);
+        found->members[k++] = (member){.key = key, .setting = i, .x = x};
     }
     if (found->count > 0)
         qsort(found->members, found->count, sizeof *found->members, by_line);
@@ -202,8 +160,7 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
         member *one = &found->members[k];
         found->of_setting[one->setting] = k + 1;
         if (k > 0)
-            one->line = one[-1].line +
-                        (compare_settings(lines, one[-1].setting, one->setting, WT_NO_TEXT) != 0);
+            one->line = one[-1].line + (strcmp(one[-1].key, one->key) != 0);
     }
     return WT_OK;
 }
@@ -249,7 +206,8 @@ static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
         lines->point_count += whole;
         lines->left_out += !whole;
     }
-    WT_PASS(WT_NEW(context, &lines->points, lines->point_count, "lines"));
+    lines->points = WT_TAKE(&lines->arena, wt_line_point, lines->point_count);
+    WT_PASS(lines->arena.status);
     size_t first = 0;
     for (size_t k = 0; k < found->count; k++) {
         size_t count = found->members[k].next;
@@ -283,7 +241,8 @@ static void sort_line(wt_line_point *points, size_t count) {
 static wt_status arrange(wt_context *context, wt_lines *lines, const search *found) {
     const wt_results *results = lines->results;
     size_t end, kept = 0;
-    WT_PASS(WT_NEW(context, &lines->lines, found->count, "lines"));
+    lines->lines = WT_TAKE(&lines->arena, wt_line, found->count);
+    WT_PASS(lines->arena.status);
     for (size_t begin = 0; begin < lines->point_count; begin = end) {
         wt_line_point *points = lines->points + begin;
         for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
@@ -297,8 +256,10 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
             continue;
         for (size_t i = 0; i < count; i++)
             points[i].line = (uint32_t)lines->line_count;
+        uint32_t setting = wt_results_cell(results, points->cell)->setting;
         lines->lines[lines->line_count++] =
-            (wt_line){.setting = wt_results_cell(results, points->cell)->setting,
+            (wt_line){.setting = setting,
+                      .key = found->members[found->of_setting[setting] - 1].key,
                       .first = kept,
                       .count = count,
                       .different_x = different};
@@ -312,12 +273,13 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
 wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt_lines_query *query,
                         wt_lines *out) {
     search found = {.query = query,
+                    .arena = wt_arena_start(context, "lines"),
                     .x = query->x == NULL ? WT_NO_TEXT : wt_results_name(results, query->x),
                     .y = wt_results_name(results, query->y),
                     .demand = query->demand == NULL ? WT_NO_TEXT
                                                     : wt_results_name(results, query->demand)};
     wt_status status;
-    *out = (wt_lines){.results = results};
+    *out = (wt_lines){.results = results, .arena = wt_arena_start(context, "lines")};
     set_apart(out, query->x);
     set_apart(out, query->apart);
     set_apart(out, "seed");
@@ -325,14 +287,12 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
     WT_TRY(gather(context, out, &found));
     WT_TRY(arrange(context, out, &found));
 done:
-    wt_release(found.members);
-    wt_release(found.of_setting);
+    wt_arena_free(&found.arena);
     return status;
 }
 
 void wt_lines_free(wt_lines *lines) {
-    wt_release(lines->lines);
-    wt_release(lines->points);
+    wt_arena_free(&lines->arena);
     *lines = (wt_lines){0};
 }
 
@@ -342,8 +302,7 @@ const wt_line *wt_lines_alike(const wt_lines *lines, const wt_lines *like, size_
     size_t low = 0, high = lines->line_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare_settings(lines, lines->lines[middle].setting,
-                                     like->lines[index].setting, WT_NO_TEXT);
+        int order = strcmp(lines->lines[middle].key, like->lines[index].key);
         if (order == 0)
             return &lines->lines[middle];
         if (order < 0)

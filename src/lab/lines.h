@@ -23,7 +23,8 @@ typedef struct wt_line_point {
 } wt_line_point;
 
 typedef struct wt_line {
-    uint32_t setting;    /* of one of its cells: they share all parameters that part lines */
+    uint32_t setting;    /* of one of its cells */
+    const char *key;     /* what they share, as wt_line_key gives it */
     size_t first, count; /* of its points */
     size_t different_x;
 } wt_line;
@@ -39,6 +40,7 @@ typedef struct wt_lines {
     size_t line_count, point_count, left_out, failed;
     wt_line *lines;
     wt_line_point *points;
+    wt_arena arena; /* holds lines, points and keys */
 } wt_lines;
 
 /* To be freed in any case. */
@@ -61,7 +63,9 @@ bool wt_line_next(const wt_lines *lines, const wt_line *line, size_t *cursor, ui
                   uint32_t *value);
 /* The value of one of them; WT_NO_TEXT when it is none. */
 uint32_t wt_line_value(const wt_lines *lines, const wt_line *line, uint32_t name);
-/* < 0, 0, > 0: the order of two lines, but for parameter `without` (WT_NO_TEXT = for none). */
-int wt_line_order(const wt_lines *lines, const wt_line *a, const wt_line *b, uint32_t without);
+/* {"name":value,..} of the shared parameters of a setting, but for `without` (WT_NO_TEXT = all):
+ * the lines are in the order of this text. It lives as long as the arena; NULL after its failure.
+ */
+const char *wt_line_key(wt_arena *arena, const wt_lines *lines, uint32_t setting, uint32_t without);
 
 #endif
