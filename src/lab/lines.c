@@ -6,13 +6,6 @@
 
 #include "base/memory.h"
 
-/* What is no number comes first. */
-static int compare_numbers(double a, double b) {
-    if (isnan(a) || isnan(b))
-        return isnan(b) - isnan(a);
-    return (a > b) - (a < b);
-}
-
 static int compare_whole(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -92,34 +85,33 @@ uint32_t wt_line_value(const wt_lines *lines, const wt_line *line, uint32_t name
 
 /* ---- finding them ---------------------------------------------------------------------------- */
 
-/* A setting whose cells are in a line, and where their points go. */
+/* A setting whose cells are in a line. */
 typedef struct {
     const char *key;
     uint32_t setting, line;
     double x; /* NaN where it is a metric's */
-    size_t next;
 } member;
 
 typedef struct {
     const wt_lines_query *query;
     wt_arena arena; /* holds what is pointed to and not const */
     member *members;
-    size_t count;
+    size_t count, cells;   /* members, cells of theirs */
     uint32_t *of_setting;  /* number of the member + 1 of every setting; 0 = none */
     uint32_t x, y, demand; /* names */
 } search;
 
-static int by_line(const void *left, const void *right) {
+static int by_key(const void *left, const void *right) {
     const member *a = left, *b = right;
     int order = strcmp(a->key, b->key);
-    if (order == 0)
-        order = compare_numbers(a->x, b->x);
     return order != 0 ? order : compare_whole(a->setting, b->setting);
 }
 
 static int by_draw(const void *left, const void *right) {
     const wt_line_point *a = left, *b = right;
-    int order = compare_numbers(a->x, b->x);
+    int order = compare_whole(a->line, b->line);
+    if (order == 0)
+        order = (a->x > b->x) - (a->x < b->x);
     if (order == 0)
         order = compare_whole(a->seed, b->seed);
     if (order == 0)
@@ -127,35 +119,30 @@ static int by_draw(const void *left, const void *right) {
     return order != 0 ? order : compare_whole(a->cell, b->cell);
 }
 
-/* The settings that fit, in the order of their lines and x; lines are numbered. */
+/* The settings that fit, in the order of their lines, which are numbered. */
 static wt_status find_members(wt_context *context, wt_lines *lines, search *found) {
     const wt_results *results = lines->results;
     uint32_t experiment = wt_results_experiment(results, found->query->experiment);
     found->of_setting = WT_TAKE_ZERO(&found->arena, uint32_t, results->setting_count);
+    found->members = WT_TAKE(&found->arena, member, results->setting_count);
     WT_PASS(found->arena.status);
     for (uint32_t i = 0; i < results->setting_count; i++) {
+        const wt_setting *setting = &results->settings[i];
         WT_PASS(wt_context_check_cancelled(context));
-        if (results->settings[i].experiment != experiment ||
-            results->settings[i].cells + results->settings[i].lost == 0 ||
+        if (setting->experiment != experiment || setting->cells + setting->lost == 0 ||
             !wt_setting_fits(results, i, found->query->where))
             continue;
-        found->of_setting[i] = 1;
-        found->count++;
-        lines->failed += results->settings[i].lost;
-    }
-    found->members = WT_TAKE(&found->arena, member, found->count);
-    WT_PASS(found->arena.status);
-    for (uint32_t i = 0, k = 0; k < found->count; i++) {
-        if (found->of_setting[i] == 0)
-            continue;
         uint32_t value = wt_setting_value(results, i, found->x);
-        double x = value == WT_NO_TEXT ? NAN : results->texts[value].number;
-        const char *key = wt_line_key(&lines->arena, lines, i, WT_NO_TEXT);
+        found->members[found->count++] =
+            (member){.key = wt_line_key(&lines->arena, lines, i, WT_NO_TEXT),
+                     .setting = i,
+                     .x = value == WT_NO_TEXT ? NAN : results->texts[value].number};
         WT_PASS(lines->arena.status);
-        found->members[k++] = (member){.key = key, .setting = i, .x = x};
+        found->cells += setting->cells + setting->lost;
+        lines->failed += setting->lost;
     }
     if (found->count > 0)
-        qsort(found->members, found->count, sizeof *found->members, by_line);
+        qsort(found->members, found->count, sizeof *found->members, by_key);
     for (uint32_t k = 0; k < found->count; k++) {
         member *one = &found->members[k];
         found->of_setting[one->setting] = k + 1;
@@ -163,10 +150,6 @@ static wt_status find_members(wt_context *context, wt_lines *lines, search *foun
             one->line = one[-1].line + (strcmp(one[-1].key, one->key) != 0);
     }
     return WT_OK;
-}
-
-static size_t cell_count(const search *found, const wt_results *results) {
-    return results->count + (found->query->failures ? results->failed : 0);
 }
 
 /* The point of a cell; false when it has no x or y. */
@@ -192,53 +175,29 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
     return isfinite(out->x) && isfinite(out->y);
 }
 
-/* Counts the points of every member, then puts them there; all cells are looked at twice. */
-static wt_status gather(wt_context *context, wt_lines *lines, search *found) {
+/* The points of all members, in the order of their lines. */
+static wt_status gather(wt_context *context, wt_lines *lines, const search *found) {
     const wt_results *results = lines->results;
-    wt_line_point point;
-    for (uint32_t i = 0; i < cell_count(found, results); i++) {
+    const size_t cells = results->count + (found->query->failures ? results->failed : 0);
+    lines->points = WT_TAKE(&lines->arena, wt_line_point, found->cells);
+    WT_PASS(lines->arena.status);
+    for (uint32_t i = 0; i < cells; i++) {
         uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
         WT_PASS(wt_context_check_cancelled(context));
         if (number == 0)
             continue;
-        bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
-        found->members[number - 1].next += whole;
+        bool whole = point_of(lines, found, &found->members[number - 1], i,
+                              &lines->points[lines->point_count]);
         lines->point_count += whole;
         lines->left_out += !whole;
     }
-    lines->points = WT_TAKE(&lines->arena, wt_line_point, lines->point_count);
-    WT_PASS(lines->arena.status);
-    size_t first = 0;
-    for (size_t k = 0; k < found->count; k++) {
-        size_t count = found->members[k].next;
-        found->members[k].next = first;
-        first += count;
-    }
-    for (uint32_t i = 0; i < cell_count(found, results); i++) {
-        uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
-        if (number != 0 && point_of(lines, found, &found->members[number - 1], i, &point))
-            lines->points[found->members[number - 1].next++] = point;
-    }
-    return WT_OK;
-}
-
-/* Points of one line in their order. Cells come in the order of their hashes, so that those of a
- * setting are mixed; where x is a parameter the settings are in order, and only they are sorted. */
-static void sort_line(wt_line_point *points, size_t count) {
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        double x = points[begin].x;
-        for (end = begin + 1; end < count && points[end].x == x;)
-            end++;
-        if (end < count && points[end].x < x) { /* x is a metric */
-            qsort(points, count, sizeof *points, by_draw);
-            return;
-        }
-        qsort(points + begin, end - begin, sizeof *points, by_draw);
-    }
+    if (lines->point_count > 0)
+        qsort(lines->points, lines->point_count, sizeof *lines->points, by_draw);
+    return wt_context_check_cancelled(context);
 }
 
 /* Lines with their points, which move up where lines are left out. */
-static wt_status arrange(wt_context *context, wt_lines *lines, const search *found) {
+static wt_status arrange(wt_lines *lines, const search *found) {
     const wt_results *results = lines->results;
     size_t end, kept = 0;
     lines->lines = WT_TAKE(&lines->arena, wt_line, found->count);
@@ -248,8 +207,6 @@ static wt_status arrange(wt_context *context, wt_lines *lines, const search *fou
         for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
             end++;
         size_t count = end - begin, different = 1;
-        WT_PASS(wt_context_check_cancelled(context));
-        sort_line(points, count);
         for (size_t i = 1; i < count; i++)
             different += points[i].x != points[i - 1].x;
         if (different < 2 && !found->query->every)
@@ -285,7 +242,7 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
     set_apart(out, "seed");
     WT_TRY(find_members(context, out, &found));
     WT_TRY(gather(context, out, &found));
-    WT_TRY(arrange(context, out, &found));
+    WT_TRY(arrange(out, &found));
 done:
     wt_arena_free(&found.arena);
     return status;
@@ -298,24 +255,20 @@ void wt_lines_free(wt_lines *lines) {
 
 /* ---- looking them up ------------------------------------------------------------------------- */
 
+static int compare_key(const void *key, const void *line) {
+    return strcmp(key, ((const wt_line *)line)->key);
+}
+
 const wt_line *wt_lines_alike(const wt_lines *lines, const wt_lines *like, size_t index) {
-    size_t low = 0, high = lines->line_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(lines->lines[middle].key, like->lines[index].key);
-        if (order == 0)
-            return &lines->lines[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return lines->line_count == 0 ? NULL
+                                  : bsearch(like->lines[index].key, lines->lines, lines->line_count,
+                                            sizeof *lines->lines, compare_key);
 }
 
 const wt_line_point *wt_lines_at(const wt_lines *lines, const wt_line *line, double x, int64_t seed,
                                  int64_t rep) {
-    const wt_line_point wanted = {.x = x, .seed = seed, .rep = rep};
+    const wt_line_point wanted = {
+        .line = lines->points[line->first].line, .x = x, .seed = seed, .rep = rep};
     size_t low = line->first, end = line->first + line->count, high = end;
     while (low < high) { /* the first that does not come before it */
         size_t middle = low + (high - low) / 2;
