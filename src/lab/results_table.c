@@ -7,7 +7,7 @@
 
 struct wt_table {
     wt_lines lines;
-    wt_table_row *rows;
+    wt_table_row *rows; /* in the arena of the lines */
     size_t row_count;
 };
 
@@ -36,32 +36,28 @@ void wt_table_free(wt_table *table) {
     if (table == NULL)
         return;
     wt_lines_free(&table->lines);
-    wt_release(table->rows);
     wt_release(table);
 }
 
 static wt_status fill_rows(wt_context *context, wt_table *table, wt_table_rule rule) {
     const wt_line_point *points = table->lines.points;
     size_t count = table->lines.point_count;
-    double *values = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &table->rows, count, "a table"));
-    WT_TRY(WT_NEW(context, &values, count, "a table"));
+    double *values = WT_TAKE(&table->lines.arena, double, count);
+    table->rows = WT_TAKE(&table->lines.arena, wt_table_row, count);
+    WT_PASS(table->lines.arena.status);
     for (size_t begin = 0, end; begin < count; begin = end) {
         const wt_line_point *first = &points[begin];
         for (end = begin;
              end < count && points[end].line == first->line && points[end].x == first->x; end++)
             values[end - begin] = points[end].y;
-        WT_TRY(wt_context_check_cancelled(context));
+        WT_PASS(wt_context_check_cancelled(context));
         table->rows[table->row_count++] =
             (wt_table_row){.line = first->line,
                            .x = first->x,
                            .y = wt_line_summary(rule, values, end - begin),
                            .repetitions = end - begin};
     }
-done:
-    wt_release(values);
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_results_table(wt_context *context, const wt_results *results,

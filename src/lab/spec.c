@@ -71,7 +71,13 @@ wt_status wt_sweep_spec_fail(wt_context *context, const wt_sweep_spec *spec,
     return wt_fail(context, WT_CONFIG, "%s: line %d: %s: %s", file, entry->line, key, why);
 }
 
-static wt_status refuse_line(reading *file, const char *reason) {
+__attribute__((format(printf, 2, 3))) static wt_status refuse_line(reading *file,
+                                                                   const char *format, ...) {
+    char reason[WT_MESSAGE_BYTES];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(reason, sizeof reason, format, values);
+    va_end(values);
     return wt_fail(file->context, WT_CONFIG, "%s: line %d: %s", file->spec->path, file->line,
                    reason);
 }
@@ -87,9 +93,7 @@ static char *next_line(char *out, int room, void *stream) {
     size_t length = end == NULL ? file->bytes - file->at : (size_t)(end - begin) + 1;
     file->line++;
     if (length >= (size_t)room) {
-        char reason[96];
-        snprintf(reason, sizeof reason, "is longer than %d characters", room - 2);
-        file->status = refuse_line(file, reason);
+        file->status = refuse_line(file, "is longer than %d characters", room - 2);
         return NULL;
     }
     memcpy(out, begin, length);
@@ -102,46 +106,46 @@ static char *next_line(char *out, int room, void *stream) {
     return out;
 }
 
-static wt_status add(wt_context *context, wt_sweep_spec *spec, const char *key, const char *text,
+static void free_entry(wt_sweep_spec_entry *entry) {
+    wt_release(entry->key);
+    wt_release(entry->text);
+}
+
+/* Puts a key with its value, in the place of one of this name. */
+static wt_status put(wt_context *context, wt_sweep_spec *spec, const char *key, const char *text,
                      int line) {
+    const wt_sweep_spec_entry *known = wt_sweep_spec_find(spec, key);
+    const size_t place = known == NULL ? spec->count : (size_t)(known - spec->entries);
+    wt_sweep_spec_entry entry = {.line = line};
     wt_status status;
-    if (spec->count == WT_SPEC_MOST)
+    if (place == WT_SPEC_MOST)
         return wt_fail(context, WT_CONFIG, "a sweep of more than %d keys", WT_SPEC_MOST);
-    wt_sweep_spec_entry *entry = &spec->entries[spec->count];
-    *entry = (wt_sweep_spec_entry){.line = line};
-    WT_TRY(wt_copy_text(context, &entry->key, key, "a key"));
-    WT_TRY(wt_copy_text(context, &entry->text, text, "a value"));
-    spec->count++;
+    WT_TRY(wt_copy_text(context, &entry.key, key, "a key"));
+    WT_TRY(wt_copy_text(context, &entry.text, text, "a value"));
+    free_entry(&spec->entries[place]);
+    spec->entries[place] = entry;
+    spec->count += known == NULL;
+    return WT_OK;
 done:
-    if (status != WT_OK)
-        wt_release(entry->key);
+    free_entry(&entry);
     return status;
 }
 
 static wt_status take_pair(reading *file, const char *section, const char *key, const char *text) {
-    char reason[WT_MESSAGE_BYTES], shown[WT_QUOTED_BYTES];
-    if (strcmp(section, "sweep") != 0) {
-        wt_quote(section, shown, sizeof shown);
-        snprintf(reason, sizeof reason,
-                 section[0] == '\0' ? "'%s' stands before any section; "
-                                      "begin with [sweep]"
-                                    : "unknown section [%s]; there is "
-                                      "[sweep] alone",
-                 section[0] == '\0' ? key : shown);
-        return refuse_line(file, reason);
-    }
+    char shown[WT_QUOTED_BYTES];
+    if (section[0] == '\0')
+        return refuse_line(file, "'%s' stands before any section; begin with [sweep]", key);
+    if (strcmp(section, "sweep") != 0)
+        return refuse_line(file, "unknown section [%s]; there is [sweep] alone",
+                           wt_quote(section, shown, sizeof shown));
     file->seen_section = true;
     wt_quote(key, shown, sizeof shown);
     const wt_sweep_spec_entry *before = wt_sweep_spec_find(file->spec, key);
-    if (before != NULL) { /* an indented line too: the parser reads it as more of the last key */
-        snprintf(reason, sizeof reason, "'%s' is given again, after line %d", shown, before->line);
-        return refuse_line(file, reason);
-    }
-    if (text == NULL || text[0] == '\0') {
-        snprintf(reason, sizeof reason, "'%s' has no value", shown);
-        return refuse_line(file, reason);
-    }
-    return add(file->context, file->spec, key, text, file->line);
+    if (before != NULL) /* an indented line too: the parser reads it as more of the last key */
+        return refuse_line(file, "'%s' is given again, after line %d", shown, before->line);
+    if (text == NULL || text[0] == '\0')
+        return refuse_line(file, "'%s' has no value", shown);
+    return put(file->context, file->spec, key, text, file->line);
 }
 
 /* inih's: 0 is an error, after which it goes on all the same. */
@@ -224,7 +228,7 @@ static size_t value_length(const char *text) {
     return length;
 }
 
-static wt_status read_line(wt_context *context, const char *line, wt_sweep_spec *spec) {
+wt_status wt_sweep_spec_add_line(wt_context *context, const char *line, wt_sweep_spec *spec) {
     char *text = NULL;
     wt_status status;
     WT_TRY(wt_copy_text(context, &text, line, "a sweep"));
@@ -243,12 +247,8 @@ done:
     return status;
 }
 
-wt_status wt_sweep_spec_add_line(wt_context *context, wt_sweep_spec *spec, const char *line) {
-    return read_line(context, line, spec);
-}
-
 wt_status wt_sweep_spec_parse(wt_context *context, const char *text, wt_sweep_spec **out) {
-    return make(context, text, out, read_line);
+    return make(context, text, out, wt_sweep_spec_add_line);
 }
 
 wt_status wt_sweep_spec_set(wt_context *context, wt_sweep_spec *spec, const char *assignment) {
@@ -259,19 +259,7 @@ wt_status wt_sweep_spec_set(wt_context *context, wt_sweep_spec *spec, const char
         return wt_fail(context, WT_USAGE, "--set: '%s' is not of the form key=grid", assignment);
     WT_TRY(wt_copy_text(context, &key, assignment, "a key"));
     key[equals - assignment] = '\0';
-    wt_sweep_spec_entry *entry = NULL;
-    for (size_t i = 0; i < spec->count; i++)
-        if (strcmp(spec->entries[i].key, key) == 0)
-            entry = &spec->entries[i];
-    if (entry == NULL) {
-        WT_TRY(add(context, spec, key, equals + 1, 0));
-        goto done;
-    }
-    char *text = NULL;
-    WT_TRY(wt_copy_text(context, &text, equals + 1, "a value"));
-    wt_release(entry->text);
-    entry->text = text;
-    entry->line = 0;
+    WT_TRY(put(context, spec, key, equals + 1, 0));
 done:
     wt_release(key);
     return status;
@@ -291,10 +279,8 @@ wt_status wt_sweep_spec_line(wt_context *context, const wt_sweep_spec *spec, cha
 void wt_sweep_spec_free(wt_sweep_spec *spec) {
     if (spec == NULL)
         return;
-    for (size_t i = 0; i < spec->count; i++) {
-        wt_release(spec->entries[i].key);
-        wt_release(spec->entries[i].text);
-    }
+    for (size_t i = 0; i < spec->count; i++)
+        free_entry(&spec->entries[i]);
     wt_release(spec->path);
     wt_release(spec);
 }

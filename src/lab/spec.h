@@ -22,7 +22,7 @@ struct wt_sweep_spec {
 
 /* Sets all words of "experiment=curve n=16:512:x2 ..", as wt_sweep_spec_line gives them: values may
  * have blanks in them. What was read before a failure stays. */
-wt_status wt_sweep_spec_add_line(wt_context *context, wt_sweep_spec *spec, const char *line);
+wt_status wt_sweep_spec_add_line(wt_context *context, const char *line, wt_sweep_spec *spec);
 
 /* "experiment=curve n=16:512:x2 ..": all there is, in one line; to be released. */
 wt_status wt_sweep_spec_line(wt_context *context, const wt_sweep_spec *spec, char **out);

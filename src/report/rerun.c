@@ -92,7 +92,7 @@ static void each_entry(wt_script *out, const char *sweep,
     wt_sweep_spec *spec;
     wt_status status = wt_sweep_spec_parse(out->context, "", &spec);
     if (status == WT_OK)
-        status = wt_sweep_spec_add_line(out->context, spec, sweep);
+        status = wt_sweep_spec_add_line(out->context, sweep, spec);
     if (status == WT_MEMORY)
         out->status = WT_MEMORY;
     for (size_t i = 0; spec != NULL && i < spec->count; i++)
