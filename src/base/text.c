@@ -227,3 +227,14 @@ size_t wt_edit_distance(const char *a, const char *b) {
     }
     return row[length];
 }
+
+char *wt_whole_add(char *out, uint64_t number) {
+    char digits[WT_WHOLE_DIGITS];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    return out;
+}

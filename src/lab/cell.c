@@ -13,8 +13,6 @@
 #include "lab/sha256.h"
 #include "wattle/text.h"
 
-enum { DIGITS = 24 }; /* room for any whole number */
-
 static wt_status no_memory(wt_context *context) {
     return wt_fail(context, WT_MEMORY, "no memory for the text of a cell");
 }
@@ -84,47 +82,24 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
     return dump(context, object, out);
 }
 
-/* Finds the numbers of the form's text that differ from cell to cell. */
-static void find_places(wt_cell_form *form) {
-    const char *group = form->experiment->group;
-    wt_flat walk = {.at = form->text};
-    wt_flat_member member;
-    form->size.length = form->rep.length = 0;
-    while (wt_flat_next(&walk, &member)) {
-        size_t at = (size_t)(member.value - form->text);
-        if (strncmp(member.name, "rep", member.name_length) == 0 && member.name_length == 3) {
-            form->rep.at = at;
-            form->rep.length = member.value_length;
-        } else if (group != NULL && strlen(group) == member.name_length &&
-                   strncmp(member.name, group, member.name_length) == 0) {
-            form->size.at = at;
-            form->size.length = member.value_length;
-        }
-    }
-}
-
 static wt_status make_form(wt_context *context, wt_cell_form *form, const wt_experiment *experiment,
-                           const wt_trial *trial, double size) {
+                           const wt_trial *trial, double size, const char *counted) {
+    wt_flat_member member;
     wt_cell_form_free(form);
     form->experiment = experiment;
     WT_PASS(wt_cell_parameters(context, experiment, trial, size, WT_CELL_WHOLE, &form->text));
-    form->length = strlen(form->text);
-    find_places(form);
-    WT_PASS(WT_NEW(context, &form->out, form->length + 2 * DIGITS, "the text of a cell"));
+    WT_PASS(WT_NEW(context, &form->out, strlen(form->text) + 2 * WT_WHOLE_DIGITS,
+                   "the text of a cell"));
+    for (wt_flat walk = {.at = form->text}; wt_flat_next(&walk, &member);) {
+        bool is_size = counted != NULL && wt_flat_is(&member, counted);
+        if (!is_size && !wt_flat_is(&member, "rep"))
+            continue;
+        form->holes[form->hole_count].at = (size_t)(member.value - form->text);
+        form->holes[form->hole_count].length = member.value_length;
+        form->holes[form->hole_count++].is_size = is_size;
+    }
     form->values = trial->values;
     return WT_OK;
-}
-
-/* Appends the decimal digits; returns their end. */
-static char *add_whole(char *out, uint64_t number) {
-    char digits[DIGITS];
-    size_t count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count > 0)
-        *out++ = digits[--count];
-    return out;
 }
 
 static char *add_bytes(char *out, const char *bytes, size_t count) {
@@ -134,27 +109,20 @@ static char *add_bytes(char *out, const char *bytes, size_t count) {
 
 wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
                             const wt_experiment *experiment, const wt_trial *trial, double size) {
+    const char *group = experiment->group;
     bool counts =
-        experiment->group == NULL ||
-        experiment->parameters[wt_experiment_parameter(experiment, experiment->group)].kind ==
-            WT_FIELD_KIND_COUNT;
+        group == NULL || experiment->parameters[wt_experiment_parameter(experiment, group)].kind ==
+                             WT_FIELD_KIND_COUNT;
     if (form->values != trial->values || form->experiment != experiment || !counts)
-        WT_PASS(make_form(context, form, experiment, trial, size));
-    bool size_first = form->size.at < form->rep.at;
+        WT_PASS(make_form(context, form, experiment, trial, size, counts ? group : NULL));
     size_t at = 0;
     char *out = form->out;
-    for (int i = 0; i < 2; i++) {
-        bool is_size = (i == 0) == size_first;
-        size_t place = is_size ? form->size.at : form->rep.at;
-        size_t length = is_size ? form->size.length : form->rep.length;
-        if (length == 0)
-            continue;
-        out = add_bytes(out, form->text + at, place - at);
-        out = counts || !is_size ? add_whole(out, is_size ? (uint64_t)size : trial->rep)
-                                 : add_bytes(out, form->text + place, length);
-        at = place + length;
+    for (size_t i = 0; i < form->hole_count; i++) {
+        out = add_bytes(out, form->text + at, form->holes[i].at - at);
+        out = wt_whole_add(out, form->holes[i].is_size ? (uint64_t)size : trial->rep);
+        at = form->holes[i].at + form->holes[i].length;
     }
-    memcpy(out, form->text + at, form->length - at + 1);
+    memcpy(out, form->text + at, strlen(form->text + at) + 1);
     return WT_OK;
 }
 
@@ -167,7 +135,7 @@ void wt_cell_form_free(wt_cell_form *form) {
 wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, const char *parameters,
                        uint64_t seed, char out[WT_HASH_TEXT]) {
     size_t name = strlen(experiment->name), length = strlen(parameters);
-    size_t bytes = name + length + 3 * DIGITS;
+    size_t bytes = name + length + 3 * WT_WHOLE_DIGITS;
     char few[1024], *many = NULL;
     wt_status status = WT_OK;
     if (bytes > sizeof few)
@@ -177,8 +145,8 @@ wt_status wt_cell_hash(wt_context *context, const wt_experiment *experiment, con
     *end++ = '\n';
     end = add_bytes(end, parameters, length);
     *end++ = '\n';
-    end = add_whole(end, seed);
-    end += snprintf(end, 2 * DIGITS, "\n%" PRId64 "\n", experiment->result_version);
+    end = wt_whole_add(end, seed);
+    end += snprintf(end, 2 * WT_WHOLE_DIGITS, "\n%" PRId64 "\n", experiment->result_version);
     wt_sha256(text, (size_t)(end - text), out);
 done:
     wt_release(many);

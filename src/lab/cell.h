@@ -24,11 +24,12 @@ typedef struct wt_cell_form {
     const wt_experiment *experiment;
     const wt_value *values; /* of the setting the text is of; NULL = none yet */
     char *text;             /* of one of its cells */
-    size_t length;
     struct {
-        size_t at, length; /* of a number in it */
-    } size, rep;           /* size.length = 0: none */
-    char *out;             /* the text asked for last */
+        size_t at, length;
+        bool is_size; /* else the repetition */
+    } holes[2];       /* the numbers in it that differ from cell to cell, in their order */
+    size_t hole_count;
+    char *out; /* the text asked for last */
 } wt_cell_form;
 /* form->out is the text of a trial's cell as wt_cell_parameters gives it, valid until the next call
  * or wt_cell_form_free. */

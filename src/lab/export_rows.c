@@ -9,17 +9,11 @@ static void put(wt_script *row, const char *text) {
     wt_script_bytes(row, text, strlen(text));
 }
 
-/* printf would take most of the time of a row. */
 static void put_whole(wt_script *row, int64_t number) {
-    char digits[24];
-    size_t at = sizeof digits;
-    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        digits[--at] = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    if (number < 0)
-        digits[--at] = '-';
-    wt_script_bytes(row, digits + at, sizeof digits - at);
+    char digits[WT_WHOLE_DIGITS];
+    put(row, number < 0 ? "-" : "");
+    char *end = wt_whole_add(digits, number < 0 ? -(uint64_t)number : (uint64_t)number);
+    wt_script_bytes(row, digits, (size_t)(end - digits));
 }
 
 /* Words and names of an object may have escapes in them. */

@@ -150,6 +150,11 @@ bool wt_flat_next(wt_flat *walk, wt_flat_member *out) {
     return true;
 }
 
+bool wt_flat_is(const wt_flat_member *member, const char *name) {
+    return strlen(name) == member->name_length &&
+           memcmp(member->name, name, member->name_length) == 0;
+}
+
 bool wt_flat_check(const char *text) {
     wt_flat walk = {.at = text};
     wt_flat_member member;

@@ -33,6 +33,8 @@ typedef struct wt_flat {
 /* The next member; false past the last, or when the text is none of ours, which `wrong` tells. The
  * text must be valid UTF-8. */
 bool wt_flat_next(wt_flat *walk, wt_flat_member *out);
+/* Whether the member has this name. */
+bool wt_flat_is(const wt_flat_member *member, const char *name);
 /* Whether the text is of ours from end to end. */
 bool wt_flat_check(const char *text);
 

@@ -79,11 +79,6 @@ static wt_status fail_json(wt_context *context, const wt_record *record, const c
                    what);
 }
 
-static bool is_named(const wt_flat_member *member, const char *name) {
-    return strlen(name) == member->name_length &&
-           memcmp(member->name, name, member->name_length) == 0;
-}
-
 /* Names and values of the parameters behind those that are kept, all but the repetition, which goes
  * to *rep. */
 static wt_status read_parameters(wt_context *context, wt_results *results, const wt_record *record,
@@ -95,7 +90,7 @@ static wt_status read_parameters(wt_context *context, wt_results *results, const
     *repeats = false;
     while (wt_flat_next(&walk, &member)) {
         size_t name = results->name_count + *count, value = results->value_count + *count;
-        if (is_named(&member, "rep")) {
+        if (wt_flat_is(&member, "rep")) {
             *repeats = true;
             if (wt_flat_natural(&member, rep))
                 continue;

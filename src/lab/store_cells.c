@@ -217,7 +217,7 @@ static bool has_repetition(const char *parameters) {
     wt_flat_member member;
     int64_t rep;
     while (wt_flat_next(&walk, &member))
-        if (member.name_length == 3 && memcmp(member.name, "rep", 3) == 0)
+        if (wt_flat_is(&member, "rep"))
             return wt_flat_natural(&member, &rep);
     return true;
 }
