@@ -13,7 +13,8 @@ typedef struct {
     wt_context *context;
     const wt_sweep_spec *spec;
     const wt_axes *axes;
-    size_t grouped; /* place of the grouped parameter; the number of parameters = none */
+    wt_arena *arena; /* of values and sizes */
+    size_t grouped;  /* place of the grouped parameter; the number of parameters = none */
     wt_value *values;
     size_t count;
     double *sizes; /* of the grouped parameter; one of no meaning where there is none */
@@ -45,18 +46,6 @@ static wt_status settle(const settings *all, wt_value *values) {
                               reason);
 }
 
-/* A name and where it came from, to find equal settings. */
-typedef struct {
-    char hash[WT_HASH_TEXT];
-    size_t index;
-} name;
-
-static int by_hash(const void *a, const void *b) {
-    const name *x = a, *y = b;
-    int order = strcmp(x->hash, y->hash);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
-}
-
 wt_status wt_plan_part_name(wt_context *context, const wt_experiment *experiment,
                             const wt_trial *trial, wt_cell_part part, char out[WT_HASH_TEXT]) {
     char *text = NULL;
@@ -68,55 +57,39 @@ done:
     return status;
 }
 
-/* Keeps the first of equal settings, in their order. */
-static wt_status drop_doubles(settings *all) {
-    size_t width = all->axes->experiment->parameter_count, kept = 0;
-    name *names = NULL;
-    bool *twice = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW_ZERO(all->context, &names, all->count, "names"));
-    WT_TRY(WT_NEW_ZERO(all->context, &twice, all->count, "names"));
-    for (size_t i = 0; i < all->count; i++) {
-        wt_trial trial = {.values = all->values + i * width};
-        names[i].index = i;
-        WT_TRY(wt_context_check_cancelled(all->context));
-        WT_TRY(wt_plan_part_name(all->context, all->axes->experiment, &trial, WT_CELL_GROUP,
-                                 names[i].hash));
-    }
-    qsort(names, all->count, sizeof *names, by_hash);
-    for (size_t i = 1; i < all->count; i++)
-        twice[names[i].index] = strcmp(names[i].hash, names[i - 1].hash) == 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (!twice[i])
-            memmove(all->values + kept++ * width, all->values + i * width,
-                    width * sizeof *all->values);
-    all->count = kept;
-done:
-    wt_release(names);
-    wt_release(twice);
-    return status;
+static wt_status too_many(const settings *all) {
+    return wt_sweep_spec_fail(all->context, all->spec, NULL, "asks for more than %d cells",
+                              WT_PLAN_MOST);
 }
 
+/* All combinations; the first of equal ones. */
 static wt_status make_settings(settings *all) {
     const wt_experiment *experiment = all->axes->experiment;
-    size_t width = experiment->parameter_count;
-    wt_status status = WT_OK;
-    all->count = 1;
+    size_t width = experiment->parameter_count, combinations = 1;
+    wt_slots known = {0};
+    wt_status status;
     for (size_t i = 0; i < width; i++)
-        if (!wt_multiply(all->count, axis_count(all, i), &all->count) ||
-            all->count > WT_PLAN_MOST) {
-            status = wt_sweep_spec_fail(all->context, all->spec, NULL,
-                                        "asks for more than %d cells", WT_PLAN_MOST);
-            goto done;
-        }
-    WT_TRY(WT_NEW(all->context, &all->values, all->count * width, "settings"));
-    for (size_t i = 0; i < all->count; i++) {
+        if (!wt_multiply(combinations, axis_count(all, i), &combinations) ||
+            combinations > WT_PLAN_MOST)
+            return too_many(all);
+    all->values = WT_TAKE(all->arena, wt_value, combinations, width);
+    WT_TRY(all->arena->status);
+    for (size_t i = 0; i < combinations; i++) {
+        wt_value *next = all->values + all->count * width;
+        bool twice = false;
+        uint32_t number;
         WT_TRY(wt_context_check_cancelled(all->context));
-        pick(all, i, all->values + i * width);
-        WT_TRY(settle(all, all->values + i * width));
+        pick(all, i, next);
+        WT_TRY(settle(all, next));
+        uint32_t hash = wt_plan_setting_hash(experiment, next, false);
+        size_t cursor = wt_slots_start(&known, hash);
+        while (!twice && wt_slots_next(&known, hash, &cursor, &number))
+            twice = wt_plan_setting_equal(experiment, next, all->values + number * width, false);
+        if (!twice)
+            WT_TRY(wt_slots_add(all->context, &known, hash, (uint32_t)all->count++));
     }
-    WT_TRY(drop_doubles(all));
 done:
+    wt_slots_free(&known);
     return status;
 }
 
@@ -146,10 +119,11 @@ wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *e
     return WT_OK;
 }
 
-wt_status wt_plan_reserve(wt_context *context, wt_plan *plan, size_t groups, size_t cells) {
-    WT_PASS(WT_NEW_ZERO(context, &plan->groups, groups, "groups"));
-    WT_PASS(WT_NEW_ZERO(context, &plan->cells, cells, "cells"));
-    return WT_NEW_ZERO(context, &plan->sizes, cells, "cells");
+wt_status wt_plan_reserve(wt_plan *plan, size_t groups, size_t cells) {
+    plan->groups = WT_TAKE_ZERO(&plan->arena, wt_plan_group, groups);
+    plan->cells = WT_TAKE_ZERO(&plan->arena, wt_plan_cell, cells);
+    plan->sizes = WT_TAKE(&plan->arena, double, cells);
+    return plan->arena.status;
 }
 
 /* Trial number `index` of all: settings, then seeds, then repetitions, which run fastest. */
@@ -180,45 +154,35 @@ static wt_status add_groups(wt_context *context, const settings *all, wt_shard s
     return WT_OK;
 }
 
-/* Settings, sizes and how many cells that makes; `all` is to be released in any case. */
+/* Settings, sizes and how many cells that makes. */
 static wt_status make_all(settings *all, wt_axes *axes) {
-    wt_context *context = all->context;
-    wt_status status;
-    WT_TRY(wt_axes_read(context, all->spec, axes));
+    WT_PASS(wt_axes_read(all->context, all->spec, axes));
     const wt_experiment *experiment = axes->experiment;
     all->grouped = experiment->group == NULL
                        ? experiment->parameter_count
                        : wt_experiment_parameter(experiment, experiment->group);
-    WT_TRY(make_settings(all));
+    WT_PASS(make_settings(all));
     bool grouped = all->grouped < experiment->parameter_count;
     all->size_count = grouped ? axes->parameters[all->grouped].count : 1;
     if (!wt_multiply(all->count, axes->seeds.count, &all->groups) ||
         !wt_multiply(all->groups, axes->reps, &all->groups) ||
-        !wt_multiply(all->groups, all->size_count, &all->cells) || all->cells > WT_PLAN_MOST) {
-        status = wt_sweep_spec_fail(context, all->spec, NULL, "asks for more than %d cells",
-                                    WT_PLAN_MOST);
-        goto done;
-    }
-    WT_TRY(WT_NEW_ZERO(context, &all->sizes, all->size_count, "sizes"));
+        !wt_multiply(all->groups, all->size_count, &all->cells) || all->cells > WT_PLAN_MOST)
+        return too_many(all);
+    all->sizes = WT_TAKE_ZERO(all->arena, double, all->size_count);
+    WT_PASS(all->arena->status);
     for (size_t i = 0; grouped && i < all->size_count; i++)
         all->sizes[i] = axes->parameters[all->grouped].values[i].number;
-done:
-    return status;
+    return WT_OK;
 }
 
 static wt_status fill(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
                       wt_plan *out) {
-    settings all = {.context = context, .spec = spec, .axes = &out->axes};
-    wt_status status = make_all(&all, &out->axes);
-    out->values = all.values;
-    WT_TRY(status);
-    WT_TRY(wt_sweep_spec_line(context, spec, &out->sweep));
-    WT_TRY(wt_plan_reserve(context, out, all.groups, all.cells));
-    WT_TRY(add_groups(context, &all, shard, out));
-    WT_TRY(wt_plan_chain(context, out));
-done:
-    wt_release(all.sizes);
-    return status;
+    settings all = {.context = context, .spec = spec, .axes = &out->axes, .arena = &out->arena};
+    WT_PASS(make_all(&all, &out->axes));
+    WT_PASS(wt_sweep_spec_line(context, spec, &out->sweep));
+    WT_PASS(wt_plan_reserve(out, all.groups, all.cells));
+    WT_PASS(add_groups(context, &all, shard, out));
+    return wt_plan_chain(context, out);
 }
 
 wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
@@ -229,6 +193,7 @@ wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard s
         return wt_fail(context, WT_USAGE, "there is no part %zu of %zu", shard.index + 1,
                        shard.count);
     WT_TRY(WT_NEW_ZERO(context, out, 1, "a plan"));
+    (*out)->arena = wt_arena_start(context, "a plan");
     WT_TRY(fill(context, spec, shard, *out));
 done:
     if (status != WT_OK) {
@@ -241,7 +206,8 @@ done:
 wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
                        wt_status (*take)(void *user, const char *hash), void *user) {
     wt_axes axes = {0};
-    settings all = {.context = context, .spec = spec, .axes = &axes};
+    wt_arena arena = wt_arena_start(context, "settings");
+    settings all = {.context = context, .spec = spec, .axes = &axes, .arena = &arena};
     wt_cell_form form = {0};
     wt_status status;
     WT_TRY(make_all(&all, &axes));
@@ -256,8 +222,7 @@ wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
     }
 done:
     wt_cell_form_free(&form);
-    wt_release(all.values);
-    wt_release(all.sizes);
+    wt_arena_free(&arena);
     wt_axes_free(&axes);
     return status;
 }
@@ -268,6 +233,14 @@ wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_
                               plan->sizes[group->first + cell], WT_CELL_WHOLE, out);
 }
 
+size_t wt_plan_wanted(const wt_plan *plan, const wt_plan_group *group, size_t begin, size_t end) {
+    size_t count = 0;
+    for (; group != NULL; group = wt_plan_next(plan, group))
+        for (size_t i = begin; i < end; i++)
+            count += plan->cells[group->first + i].wanted;
+    return count;
+}
+
 size_t wt_plan_cells(const wt_plan *plan) {
     return plan->cell_count;
 }
@@ -275,10 +248,7 @@ size_t wt_plan_cells(const wt_plan *plan) {
 void wt_plan_free(wt_plan *plan) {
     if (plan == NULL)
         return;
-    wt_release(plan->groups);
-    wt_release(plan->cells);
-    wt_release(plan->sizes);
-    wt_release(plan->values);
+    wt_arena_free(&plan->arena);
     wt_release(plan->sweep);
     wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);

@@ -1,28 +1,39 @@
-/* Groups of a plan that are computed together. */
+/* Settings that are equal, and groups of a plan that are computed together. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "lab/plan.h"
-#include "lab/slots.h"
 
-/* Parameters that groups of one call may differ in: the grouped one, which is in no setting, and
- * the one that the experiment takes together. */
-static bool is_free(const wt_experiment *experiment, size_t parameter) {
+/* The grouped parameter is in no setting. */
+static bool is_free(const wt_experiment *experiment, size_t parameter, bool together) {
     const char *name = experiment->parameters[parameter].name;
-    return strcmp(name, experiment->together) == 0 || strcmp(name, experiment->group) == 0;
+    return (experiment->group != NULL && strcmp(name, experiment->group) == 0) ||
+           (together && strcmp(name, experiment->together) == 0);
 }
 
-static uint32_t hash_of(const wt_plan_group *group) {
-    const wt_trial *trial = &group->trial;
-    uint32_t hash = wt_slots_hash(0, &trial->rep, sizeof trial->rep);
-    for (size_t i = 0; i < group->experiment->parameter_count; i++) {
-        const char *text = trial->values[i].text;
-        if (is_free(group->experiment, i))
+uint32_t wt_plan_setting_hash(const wt_experiment *experiment, const wt_value *values,
+                              bool together) {
+    uint32_t hash = 0;
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        const char *text = values[i].text;
+        if (is_free(experiment, i, together))
             continue;
         hash = text != NULL ? wt_slots_hash(hash, text, strlen(text))
-                            : wt_slots_hash(hash, &trial->values[i].number, sizeof(double));
+                            : wt_slots_hash(hash, &values[i].number, sizeof(double));
     }
     return hash;
+}
+
+bool wt_plan_setting_equal(const wt_experiment *experiment, const wt_value *a, const wt_value *b,
+                           bool together) {
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        bool same = a[i].text != NULL && b[i].text != NULL
+                        ? strcmp(a[i].text, b[i].text) == 0
+                        : a[i].text == b[i].text && a[i].number == b[i].number;
+        if (!same && !is_free(experiment, i, together))
+            return false;
+    }
+    return true;
 }
 
 static bool may_join(const wt_plan_group *a, const wt_plan_group *b) {
@@ -33,14 +44,7 @@ static bool may_join(const wt_plan_group *a, const wt_plan_group *b) {
     for (size_t i = 0; i < x->count; i++)
         if (x->sizes[i] != y->sizes[i])
             return false;
-    for (size_t i = 0; i < a->experiment->parameter_count; i++) {
-        wt_value u = x->values[i], v = y->values[i];
-        bool same = u.text != NULL && v.text != NULL ? strcmp(u.text, v.text) == 0
-                                                     : u.text == v.text && u.number == v.number;
-        if (!same && !is_free(a->experiment, i))
-            return false;
-    }
-    return true;
+    return wt_plan_setting_equal(a->experiment, x->values, y->values, true);
 }
 
 wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
@@ -54,7 +58,8 @@ wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
         if (group->experiment->together == NULL)
             continue;
         WT_TRY(wt_context_check_cancelled(context));
-        hash = hash_of(group);
+        hash = wt_plan_setting_hash(group->experiment, group->trial.values, true);
+        hash = wt_slots_hash(hash, &group->trial.rep, sizeof group->trial.rep);
         size_t cursor = wt_slots_start(&leaders, hash);
         while (!group->follows && wt_slots_next(&leaders, hash, &cursor, &leader))
             group->follows = may_join(&plan->groups[leader], group);

@@ -13,28 +13,15 @@ wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt
                : group->experiment->estimate(context, &group->trial, out);
 }
 
-static bool any_wanted(const wt_plan *plan, const wt_plan_group *group) {
-    for (size_t i = 0; i < group->trial.count; i++)
-        if (plan->cells[group->first + i].wanted)
-            return true;
-    return false;
-}
-
 wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out) {
     *out = (wt_cost){0};
     for (size_t g = 0; g < plan->group_count; g++) {
-        bool wanted = false;
+        const wt_plan_group *group = &plan->groups[g];
         wt_cost cost;
         WT_PASS(wt_context_check_cancelled(context));
-        for (size_t at = g; !plan->groups[g].follows;) {
-            wanted |= any_wanted(plan, &plan->groups[at]);
-            at = plan->groups[at].next;
-            if (at == 0)
-                break;
-        }
-        if (!wanted)
+        if (group->follows || wt_plan_wanted(plan, group, 0, group->trial.count) == 0)
             continue;
-        WT_PASS(wt_plan_group_cost(context, &plan->groups[g], &cost));
+        WT_PASS(wt_plan_group_cost(context, group, &cost));
         out->flops += cost.flops;
         out->bytes = isnan(cost.bytes) || cost.bytes > out->bytes ? cost.bytes : out->bytes;
     }

@@ -27,7 +27,8 @@ typedef struct {
     const wt_store *store;
     json_t *objects;    /* owned by the plan */
     wt_value *values;   /* of one cell */
-    group_name *failed; /* calls with a failed cell, each once, in order when all are known */
+    wt_value *settings; /* (groups) of the plan */
+    group_name *failed; /* of calls with a failed cell, in order when all are known */
     size_t failed_count, failed_room;
     member *members;
     size_t count, room, width; /* width: the most parameters of an experiment */
@@ -87,16 +88,6 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const group_name *)a)->name, ((const group_name *)b)->name);
 }
 
-static void drop_doubles(gathering *all) {
-    size_t kept = 0;
-    if (all->failed_count > 0)
-        qsort(all->failed, all->failed_count, sizeof *all->failed, by_name);
-    for (size_t i = 0; i < all->failed_count; i++)
-        if (kept == 0 || by_name(&all->failed[kept - 1], &all->failed[i]) != 0)
-            all->failed[kept++] = all->failed[i];
-    all->failed_count = kept;
-}
-
 /* Second pass: all cells of these groups. */
 static wt_status gather(void *user, const wt_record *record) {
     gathering *all = user;
@@ -129,7 +120,7 @@ static int by_group(const void *a, const void *b) {
 /* Members begin .. end-1 are one group. */
 static wt_status add_group(gathering *all, size_t begin, size_t end, double *sizes, wt_plan *plan) {
     const member *first = &all->members[begin];
-    wt_value *values = plan->values + plan->group_count * all->width;
+    wt_value *values = all->settings + plan->group_count * all->width;
     wt_trial trial = {.values = values, .seed = first->seed, .sizes = sizes, .count = end - begin};
     WT_PASS(wt_cell_read(all->context, first->experiment, first->object, values, &trial.rep));
     for (size_t i = begin; i < end; i++)
@@ -157,8 +148,8 @@ static wt_status add_groups(gathering *all, wt_plan *plan) {
     for (size_t i = 0; i < all->count; i++)
         groups += i == 0 || by_name(&all->members[i].group, &all->members[i - 1].group) != 0;
     WT_TRY(WT_NEW(all->context, &sizes, all->count, "sizes"));
-    WT_TRY(WT_NEW2(all->context, &plan->values, groups, all->width, "values"));
-    WT_TRY(wt_plan_reserve(all->context, plan, groups, all->count));
+    all->settings = WT_TAKE(&plan->arena, wt_value, groups, all->width);
+    WT_TRY(wt_plan_reserve(plan, groups, all->count));
     for (size_t begin = 0, end; begin < all->count; begin = end) {
         WT_TRY(wt_context_check_cancelled(all->context));
         for (end = begin; end < all->count &&
@@ -178,15 +169,17 @@ wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out
     wt_status status;
     *out = NULL;
     WT_TRY(WT_NEW_ZERO(context, &made, 1, "a plan"));
+    made->arena = wt_arena_start(context, "a plan");
     made->objects = all.objects = json_array();
     for (size_t i = 0; (one = wt_experiment_at(i)) != NULL; i++)
         all.width = one->parameter_count > all.width ? one->parameter_count : all.width;
     WT_TRY(WT_NEW(context, &all.values, all.width, "values"));
     WT_TRY(wt_store_hold(context, store));
     status = wt_store_walk(context, store, NULL, note_failed, &all);
-    drop_doubles(&all);
-    if (status == WT_OK && all.failed_count > 0)
+    if (status == WT_OK && all.failed_count > 0) {
+        qsort(all.failed, all.failed_count, sizeof *all.failed, by_name);
         status = wt_store_walk(context, store, NULL, gather, &all);
+    }
     wt_store_let_go(store);
     WT_TRY(status);
     WT_TRY(add_groups(&all, made));

@@ -51,11 +51,6 @@ typedef struct {
     double seconds;
 } outcome;
 
-/* The next of the groups that are computed together; NULL past the last. */
-static const wt_plan_group *next_of(const wt_plan *plan, const wt_plan_group *group) {
-    return group->next == 0 ? NULL : &plan->groups[group->next];
-}
-
 static wt_status put_cell(const outcome *found, const wt_plan_group *group, size_t i,
                           const double *metrics, const char *date) {
     const job *work = found->work;
@@ -87,15 +82,6 @@ done:
     return status;
 }
 
-/* Of cells begin .. end-1 of each group of a unit. */
-static size_t wanted_of(const unit *of, size_t begin, size_t end) {
-    size_t count = 0;
-    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
-        for (size_t i = begin; i < end; i++)
-            count += of->plan->cells[at->first + i].wanted;
-    return count;
-}
-
 static wt_status save(void *user) {
     job *work = user;
     wt_status status = WT_OK;
@@ -116,7 +102,7 @@ static wt_status put_cells(void *user) {
     const double *metrics = found->metrics;
     char date[32];
     spell_now(date);
-    for (const wt_plan_group *at = found->of->group; at != NULL; at = next_of(plan, at)) {
+    for (const wt_plan_group *at = found->of->group; at != NULL; at = wt_plan_next(plan, at)) {
         size_t width = at->experiment->metric_count;
         for (size_t i = found->begin; i < found->end; i++)
             if (plan->cells[at->first + i].wanted)
@@ -157,7 +143,7 @@ static wt_status try_unit(job *work, wt_context *context, const unit *of, wt_tri
                      .metrics = *done ? metrics : NULL,
                      .message = message,
                      .seconds = wt_clock() - began};
-    found.wanted = wanted_of(of, found.begin, count);
+    found.wanted = wt_plan_wanted(of->plan, of->group, found.begin, count);
     return wt_engine_keep(&work->engine, put_cells, &found, (double)found.wanted,
                           of->cost * (double)found.wanted);
 }
@@ -171,14 +157,14 @@ static wt_status run_unit(void *user, wt_context *context, size_t index) {
     wt_arena arena = wt_arena_start(context, "metrics");
     bool done = false;
     wt_status status;
-    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
+    for (const wt_plan_group *at = of->group; at != NULL; at = wt_plan_next(of->plan, at))
         groups++;
     wt_trial *trials = WT_TAKE(&arena, wt_trial, groups);
     double *metrics = WT_TAKE(&arena, double, groups, count, of->group->experiment->metric_count);
     WT_TRY(arena.status);
-    for (const wt_plan_group *at = of->group; at != NULL; at = next_of(of->plan, at))
+    for (const wt_plan_group *at = of->group; at != NULL; at = wt_plan_next(of->plan, at))
         trials[k++] = at->trial;
-    for (; !done && wanted_of(of, 0, count) > 0; count--)
+    for (; !done && wt_plan_wanted(of->plan, of->group, 0, count) > 0; count--)
         WT_TRY(try_unit(work, context, of, trials, groups, count, metrics, &done));
 done:
     wt_arena_free(&arena);
@@ -236,9 +222,9 @@ static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < plans[i]->group_count; g++) {
             unit next = {plans[i], &plans[i]->groups[g], NAN};
-            size_t wanted = next.group->follows ? 0 : wanted_of(&next, 0, next.group->trial.count);
+            size_t wanted = wt_plan_wanted(plans[i], next.group, 0, next.group->trial.count);
             wt_cost cost;
-            if (wanted == 0)
+            if (next.group->follows || wanted == 0)
                 continue;
             WT_PASS(wt_plan_group_cost(work->context, next.group, &cost));
             next.cost = cost.flops / (double)wanted;
