@@ -19,9 +19,10 @@ enum { COLUMNS = 11, WORDS = COLUMNS - 1, MOST_BYTES = 1 << 28 };
 
 wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path) {
     wt_output *out = NULL;
-    char *words = NULL;
+    wt_script words = {.context = context};
     wt_status status;
-    WT_TRY(wt_threshold_words(context, &threshold->setting, &words));
+    wt_threshold_words(&threshold->setting, &words);
+    WT_TRY(words.status);
     WT_TRY(wt_output_open(context, path, &out));
     wt_output_print(out, HEADING "\n");
     for (size_t i = 0; i < threshold->count; i++) {
@@ -35,13 +36,13 @@ wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold,
             wt_output_print(out, "%.17g", row->result.best_accuracy);
         wt_output_print(out, ",%zu,%.1f,", row->result.redrawn, row->result.seconds);
         if (i == 0)
-            wt_output_print(out, "\"%s\"", words);
+            wt_output_print(out, "\"%s\"", words.text);
         wt_output_print(out, "\n");
     }
     WT_TRY(wt_output_commit(out));
 done:
     wt_output_free(out);
-    wt_release(words);
+    wt_script_free(&words);
     return status;
 }
 
@@ -116,13 +117,14 @@ static bool parse_row(char *fields[COLUMNS], wt_threshold_row *out) {
 /* A row of another setting: what differs where it says its own, else what may and what not. */
 static wt_status refuse_key(wt_context *context, const wt_threshold *threshold,
                             const wt_source *source, size_t number, const char *there) {
-    char difference[WT_THRESHOLD_DIFFERENCE] = "", *here = NULL;
-    wt_status status = wt_threshold_words(context, &threshold->setting, &here);
-    if (status != WT_OK)
-        return status;
-    if (*there != '\0')
-        wt_threshold_difference(there, here, difference);
-    wt_release(here);
+    char difference[WT_THRESHOLD_DIFFERENCE] = "";
+    wt_script here = {.context = context};
+    wt_threshold_words(&threshold->setting, &here);
+    wt_status status = here.status;
+    if (status == WT_OK && *there != '\0')
+        wt_threshold_difference(there, here.text, difference);
+    wt_script_free(&here);
+    WT_PASS(status);
     if (*difference != '\0')
         return wt_fail(context, WT_DATA, "%s: line %zu is a trial of another setting or seed: %s",
                        source->shown, number, difference);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "lab/threshold_parts.h"
 #include "network/learn/train_fields.h"
 
@@ -62,37 +61,17 @@ uint64_t wt_threshold_key(const wt_threshold_spec *setting) {
     return hash_text(hash, train->balls == NULL ? "" : train->balls);
 }
 
-/* Appends "name=value", a blank before all but the first. */
-static void add_word(char *out, size_t bytes, size_t *used, const char *name, const char *value) {
-    int written = snprintf(out + *used, *used < bytes ? bytes - *used : 0, "%s%s=%s",
-                           *used == 0 ? "" : " ", name, value);
-    *used += (size_t)written;
-}
-
-/* Writes what fits and returns the bytes it takes. */
-static size_t write_words(const wt_threshold_spec *setting, char *out, size_t bytes) {
+void wt_threshold_words(const wt_threshold_spec *setting, wt_script *out) {
     const wt_train_spec *train = setting->train;
-    size_t used = 0;
     char text[WT_FIELD_TEXT];
-    add_word(out, bytes, &used, "task", train->task);
+    wt_script_add(out, "task=%s", train->task);
     for (size_t i = 0; i < sizeof keyed / sizeof *keyed; i++) {
         const wt_field *field = field_named(keyed[i]);
-        add_word(out, bytes, &used, wt_field_option(field),
-                 wt_field_print(field, wt_field_get(field, train), text));
+        wt_script_add(out, " %s=%s", wt_field_option(field),
+                      wt_field_print(field, wt_field_get(field, train), text));
     }
-    add_word(out, bytes, &used, "ball", train->balls == NULL ? "none" : train->balls);
-    snprintf(text, sizeof text, "%" PRIu64, setting->seed);
-    add_word(out, bytes, &used, "seed", text);
-    return used + 1;
-}
-
-wt_status wt_threshold_words(wt_context *context, const wt_threshold_spec *setting, char **out) {
-    char none[1];
-    size_t bytes = write_words(setting, none, sizeof none);
-    wt_status status = WT_NEW(context, out, bytes, "a setting");
-    if (status == WT_OK)
-        write_words(setting, *out, bytes);
-    return status;
+    wt_script_add(out, " ball=%s seed=%" PRIu64, train->balls == NULL ? "none" : train->balls,
+                  setting->seed);
 }
 
 /* The value of "name=value" among the words, and its length; NULL when it is not there. */

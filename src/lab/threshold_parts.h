@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "io/beside.h"
+#include "io/script.h"
 #include "lab/slots.h"
 #include "lab/statistics_threshold.h"
 #include "wattle/threshold.h"
@@ -34,8 +35,8 @@ struct wt_threshold {
 /* Names what a trial depends on, beside T, m and its number. */
 uint64_t wt_threshold_key(const wt_threshold_spec *setting);
 
-/* The same in words: "task=and:3 probability=0 .. seed=0"; to be released. */
-wt_status wt_threshold_words(wt_context *context, const wt_threshold_spec *setting, char **out);
+/* The same in words: "task=and:3 probability=0 .. seed=0". */
+void wt_threshold_words(const wt_threshold_spec *setting, wt_script *out);
 
 #define WT_THRESHOLD_DIFFERENCE 320
 /* What two settings in words differ in: "steps: 500 there, 1000 here; seed: ..", cut where it does
