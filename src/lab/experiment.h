@@ -54,6 +54,12 @@ struct wt_experiment {
                               double *metrics);
 };
 
+/* Metrics are listed once, as #define METRICS(METRIC) METRIC(test_error) METRIC(train_error), and
+ * give METRIC_test_error, .. in enum { METRICS(WT_METRIC_PLACE) } and their names in
+ * {METRICS(WT_METRIC_NAME)}. */
+#define WT_METRIC_PLACE(metric) METRIC_##metric,
+#define WT_METRIC_NAME(metric)  #metric,
+
 extern const wt_experiment wt_experiment_train, wt_experiment_threshold;
 extern const wt_experiment wt_experiment_curve, wt_experiment_recover, wt_experiment_construct;
 

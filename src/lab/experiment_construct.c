@@ -25,35 +25,14 @@ static const wt_field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-enum {
-    M_RATIO,
-    M_HEAD_ERROR,
-    M_PROMISE,
-    M_DRAWN_ERROR,
-    M_FUNCTION_ERROR,
-    M_KEPT,
-    M_STRENGTH,
-    M_OVERLAP,
-    M_TOKEN_DIM,
-    M_QK21,
-    M_V21,
-    M_LEAST_STRENGTH,
-    M_LEAST_LINEAR,
-    METRICS
-};
-static const char *const metrics[METRICS] = {[M_RATIO] = "error_over_promise",
-                                             [M_HEAD_ERROR] = "head_error",
-                                             [M_PROMISE] = "promise",
-                                             [M_DRAWN_ERROR] = "drawn_error",
-                                             [M_FUNCTION_ERROR] = "function_error",
-                                             [M_KEPT] = "kept",
-                                             [M_STRENGTH] = "strength",
-                                             [M_OVERLAP] = "overlap",
-                                             [M_TOKEN_DIM] = "token_dim",
-                                             [M_QK21] = "qk21",
-                                             [M_V21] = "v21",
-                                             [M_LEAST_STRENGTH] = "least_strength",
-                                             [M_LEAST_LINEAR] = "least_linear"};
+/* clang-format off */
+#define METRICS(METRIC)                                                                            \
+    METRIC(error_over_promise) METRIC(head_error) METRIC(promise) METRIC(drawn_error)              \
+    METRIC(function_error) METRIC(kept) METRIC(strength) METRIC(overlap) METRIC(token_dim)         \
+    METRIC(qk21) METRIC(v21) METRIC(least_strength) METRIC(least_linear)
+/* clang-format on */
+enum { METRICS(WT_METRIC_PLACE) METRIC_COUNT };
+static const char *const metrics[] = {METRICS(WT_METRIC_NAME)};
 
 static cell cell_of(const wt_value *values) {
     cell out = {.spec = {.size = sizeof out.spec}};
@@ -138,19 +117,19 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     WT_TRY(wt_construction_check(context, built, one.draws, one.spec.seed, &report));
     WT_TRY(wt_construction_find_least(context, built, &least));
     WT_TRY(wt_construction_summarise(context, built, &about));
-    out[M_RATIO] = report.head_error / report.promise;
-    out[M_HEAD_ERROR] = report.head_error;
-    out[M_PROMISE] = report.promise;
-    out[M_DRAWN_ERROR] = report.drawn_error;
-    out[M_FUNCTION_ERROR] = report.function_error;
-    out[M_KEPT] = report.kept;
-    out[M_STRENGTH] = about.strength;
-    out[M_OVERLAP] = about.overlap;
-    out[M_TOKEN_DIM] = (double)about.dim;
-    out[M_QK21] = about.qk21;
-    out[M_V21] = about.v21;
-    out[M_LEAST_STRENGTH] = least.strength;
-    out[M_LEAST_LINEAR] = least.linear;
+    out[METRIC_error_over_promise] = report.head_error / report.promise;
+    out[METRIC_head_error] = report.head_error;
+    out[METRIC_promise] = report.promise;
+    out[METRIC_drawn_error] = report.drawn_error;
+    out[METRIC_function_error] = report.function_error;
+    out[METRIC_kept] = report.kept;
+    out[METRIC_strength] = about.strength;
+    out[METRIC_overlap] = about.overlap;
+    out[METRIC_token_dim] = (double)about.dim;
+    out[METRIC_qk21] = about.qk21;
+    out[METRIC_v21] = about.v21;
+    out[METRIC_least_strength] = least.strength;
+    out[METRIC_least_linear] = least.linear;
 done:
     wt_construction_free(built);
     return status;
@@ -164,7 +143,7 @@ const wt_experiment wt_experiment_construct = {
     .parameter_count = FIELDS,
     .reps = 5,
     .metrics = metrics,
-    .metric_count = METRICS,
+    .metric_count = METRIC_COUNT,
     .settle = settle,
     .estimate = estimate,
     .run = run,

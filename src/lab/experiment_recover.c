@@ -60,45 +60,15 @@ static const wt_field fields[] = {
 /* clang-format on */
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-enum {
-    M_SUCCESS,
-    M_RECOVERED,
-    M_HEADS,
-    M_THETA_ERROR,
-    M_W_ERROR,
-    M_TEST_ERROR,
-    M_HOLDOUT_ERROR,
-    M_TRAIN_ERROR,
-    M_STARTS,
-    M_ALL_STEPS,
-    M_SAMPLES,
-    M_LEAST_SAMPLES,
-    M_FLOPS,
-    M_SCULPTED,
-    M_SPAN_FOUND,
-    M_SPAN_ERROR,
-    M_SPAN_GAP,
-    M_ACCEPTED_ROWS,
-    METRICS
-};
-static const char *const metrics[METRICS] = {[M_SUCCESS] = "success",
-                                             [M_RECOVERED] = "recovered",
-                                             [M_HEADS] = "found_heads",
-                                             [M_THETA_ERROR] = "theta_error",
-                                             [M_W_ERROR] = "w_error",
-                                             [M_TEST_ERROR] = "test_error",
-                                             [M_HOLDOUT_ERROR] = "holdout_error",
-                                             [M_TRAIN_ERROR] = "train_error",
-                                             [M_STARTS] = "starts",
-                                             [M_ALL_STEPS] = "all_steps",
-                                             [M_SAMPLES] = "samples",
-                                             [M_LEAST_SAMPLES] = "least_samples",
-                                             [M_FLOPS] = "flops",
-                                             [M_SCULPTED] = "sculpted",
-                                             [M_SPAN_FOUND] = "span_found",
-                                             [M_SPAN_ERROR] = "span_error",
-                                             [M_SPAN_GAP] = "span_gap",
-                                             [M_ACCEPTED_ROWS] = "accepted_rows"};
+/* clang-format off */
+#define METRICS(METRIC)                                                                            \
+    METRIC(success) METRIC(recovered) METRIC(found_heads) METRIC(theta_error) METRIC(w_error)      \
+    METRIC(test_error) METRIC(holdout_error) METRIC(train_error) METRIC(starts)                    \
+    METRIC(all_steps) METRIC(samples) METRIC(least_samples) METRIC(flops) METRIC(sculpted)         \
+    METRIC(span_found) METRIC(span_error) METRIC(span_gap) METRIC(accepted_rows)
+/* clang-format on */
+enum { METRICS(WT_METRIC_PLACE) METRIC_COUNT };
+static const char *const metrics[] = {METRICS(WT_METRIC_NAME)};
 
 static cell cell_of(const wt_value *values) {
     cell out = {0};
@@ -273,11 +243,11 @@ static wt_status judge(wt_context *context, const cell *one, wt_law law, uint64_
     wt_comparison compared = WT_SIZED(wt_comparison);
     wt_status status;
     WT_TRY(wt_layer_compare(context, teacher, layer, one->token_scale, seed, &compared));
-    WT_TRY(test_error(context, one, law, seed, teacher, layer, &out[M_TEST_ERROR]));
+    WT_TRY(test_error(context, one, law, seed, teacher, layer, &out[METRIC_test_error]));
     double worst = fmax(compared.theta_error, compared.w_error);
-    out[M_SUCCESS] = worst <= one->success;
-    out[M_THETA_ERROR] = compared.theta_error;
-    out[M_W_ERROR] = compared.w_error;
+    out[METRIC_success] = worst <= one->success;
+    out[METRIC_theta_error] = compared.theta_error;
+    out[METRIC_w_error] = compared.w_error;
 done:
     wt_comparison_free(&compared);
     return status;
@@ -285,19 +255,19 @@ done:
 
 /* What a method spent, whether or not it came to an end. */
 static void count_costs(const wt_recovered *found, double *out) {
-    out[M_STARTS] = found->starts;
-    out[M_ALL_STEPS] = found->steps;
-    out[M_FLOPS] = found->flops;
-    out[M_SAMPLES] = found->sequences;
+    out[METRIC_starts] = found->starts;
+    out[METRIC_all_steps] = found->steps;
+    out[METRIC_flops] = found->flops;
+    out[METRIC_samples] = found->sequences;
 }
 
 static void tell_stages(const wt_recovered *found, double *out) {
     const wt_sculpt_report *stages = &found->stages;
-    out[M_SCULPTED] = found->sculpted;
-    out[M_SPAN_FOUND] = stages->stage >= WT_SCULPT_STAGE_SPAN;
-    out[M_SPAN_ERROR] = stages->hull_error;
-    out[M_SPAN_GAP] = stages->gap;
-    out[M_ACCEPTED_ROWS] = (double)stages->accepted;
+    out[METRIC_sculpted] = found->sculpted;
+    out[METRIC_span_found] = stages->stage >= WT_SCULPT_STAGE_SPAN;
+    out[METRIC_span_error] = stages->hull_error;
+    out[METRIC_span_gap] = stages->gap;
+    out[METRIC_accepted_rows] = (double)stages->accepted;
 }
 
 static wt_status draw_data(wt_context *context, const cell *one, wt_law law, uint64_t seed,
@@ -316,9 +286,9 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     wt_sequences *data = NULL;
     wt_law law;
     wt_status status;
-    for (size_t i = 0; i < METRICS; i++)
+    for (size_t i = 0; i < METRIC_COUNT; i++)
         out[i] = NAN;
-    out[M_LEAST_SAMPLES] = least_samples(&one);
+    out[METRIC_least_samples] = least_samples(&one);
     WT_TRY(wt_law_parse(context, one.tokens, &law));
     WT_TRY(draw_teacher(context, &one, seed, &teacher));
     if (!method_of(&one)->asks)
@@ -335,13 +305,13 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     count_costs(&found, out);
     if (strcmp(one.options.method, "sculpt") == 0)
         tell_stages(&found, out);
-    out[M_SUCCESS] = 0;
-    out[M_RECOVERED] = found.recovered;
+    out[METRIC_success] = 0;
+    out[METRIC_recovered] = found.recovered;
     if (missed)
         goto done;
-    out[M_HEADS] = (double)found.heads;
-    out[M_HOLDOUT_ERROR] = found.holdout_error;
-    out[M_TRAIN_ERROR] = found.train_error;
+    out[METRIC_found_heads] = (double)found.heads;
+    out[METRIC_holdout_error] = found.holdout_error;
+    out[METRIC_train_error] = found.train_error;
     WT_TRY(judge(context, &one, law, seed, teacher, found.layer, out));
 done:
     wt_layer_free(teacher);
@@ -358,7 +328,7 @@ const wt_experiment wt_experiment_recover = {
     .parameter_count = FIELDS,
     .reps = 20,
     .metrics = metrics,
-    .metric_count = METRICS,
+    .metric_count = METRIC_COUNT,
     .settle = settle,
     .estimate = estimate,
     .run = run,

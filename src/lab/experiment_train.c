@@ -30,51 +30,17 @@ enum {
 };
 
 enum { MOST_DIM = 100000 };
-enum { M_SUCCESS, M_RUNS, M_SUCCESS_STEP, M_BEST_ACCURACY, M_REDRAWN, THRESHOLD_METRICS };
-enum {
-    M_MARK_STEP = THRESHOLD_METRICS,
-    M_FALL,
-    M_STEPS,
-    M_LOSS,
-    M_TRAIN_LOSS,
-    M_TEST_LOSS,
-    M_TEST_ACCURACY,
-    M_GAP,
-    M_SETTLED,
-    M_TRAIN_MISS,
-    M_MISS_GAP,
-    M_WORST_MISS_GAP,
-    M_MASS,
-    M_BEST_MASS,
-    M_QK_SPECTRAL,
-    M_QK_TWO_ONE,
-    M_V_SPECTRAL,
-    M_V_TWO_ONE,
-    TRAIN_METRICS
-};
-static const char *const metrics[TRAIN_METRICS] = {[M_SUCCESS] = "success",
-                                                   [M_RUNS] = "runs",
-                                                   [M_SUCCESS_STEP] = "success_step",
-                                                   [M_BEST_ACCURACY] = "best_accuracy",
-                                                   [M_REDRAWN] = "redrawn",
-                                                   [M_MARK_STEP] = "mark_step",
-                                                   [M_FALL] = "fall_over_plateau",
-                                                   [M_STEPS] = "steps_taken",
-                                                   [M_LOSS] = "loss",
-                                                   [M_TRAIN_LOSS] = "train_loss",
-                                                   [M_TEST_LOSS] = "test_loss",
-                                                   [M_TEST_ACCURACY] = "test_accuracy",
-                                                   [M_GAP] = "gap",
-                                                   [M_SETTLED] = "settled",
-                                                   [M_TRAIN_MISS] = "train_miss",
-                                                   [M_MISS_GAP] = "miss_gap",
-                                                   [M_WORST_MISS_GAP] = "worst_miss_gap",
-                                                   [M_MASS] = "attention_mass",
-                                                   [M_BEST_MASS] = "best_attention_mass",
-                                                   [M_QK_SPECTRAL] = "qk_spectral",
-                                                   [M_QK_TWO_ONE] = "qk_two_one",
-                                                   [M_V_SPECTRAL] = "v_spectral",
-                                                   [M_V_TWO_ONE] = "v_two_one"};
+/* clang-format off */
+#define METRICS(METRIC)                                                                            \
+    METRIC(success) METRIC(runs) METRIC(success_step) METRIC(best_accuracy) METRIC(redrawn)        \
+    METRIC(mark_step) METRIC(fall_over_plateau) METRIC(steps_taken) METRIC(loss)                   \
+    METRIC(train_loss) METRIC(test_loss) METRIC(test_accuracy) METRIC(gap) METRIC(settled)         \
+    METRIC(train_miss) METRIC(miss_gap) METRIC(worst_miss_gap) METRIC(attention_mass)              \
+    METRIC(best_attention_mass) METRIC(qk_spectral) METRIC(qk_two_one) METRIC(v_spectral)          \
+    METRIC(v_two_one)
+/* clang-format on */
+enum { METRICS(WT_METRIC_PLACE) TRAIN_METRICS, THRESHOLD_METRICS = METRIC_mark_step };
+static const char *const metrics[] = {METRICS(WT_METRIC_NAME)};
 
 /* The cell that the values of a threshold, or of a whole trial, describe. */
 static cell cell_of(const wt_field *fields, size_t count, const wt_value *values) {
@@ -192,11 +158,11 @@ static wt_status estimate_train(wt_context *context, const wt_trial *trial, wt_c
 }
 
 static void fill_result(const wt_train_result *result, double *out) {
-    out[M_SUCCESS] = result->success;
-    out[M_RUNS] = (double)result->runs;
-    out[M_SUCCESS_STEP] = result->success ? (double)result->success_step : NAN;
-    out[M_BEST_ACCURACY] = result->best_accuracy;
-    out[M_REDRAWN] = (double)result->redrawn;
+    out[METRIC_success] = result->success;
+    out[METRIC_runs] = (double)result->runs;
+    out[METRIC_success_step] = result->success ? (double)result->success_step : NAN;
+    out[METRIC_best_accuracy] = result->best_accuracy;
+    out[METRIC_redrawn] = (double)result->redrawn;
 }
 
 static wt_status run_threshold(wt_context *context, const wt_trial *trial, double *out) {
@@ -217,7 +183,7 @@ static void fill_norms(const wt_train_measure *measure, double *out) {
         bool v = strncmp(norm->name, "v.", 2) == 0 || strcmp(norm->name, "w_v") == 0;
         if (!qk && !v)
             continue;
-        double *into = out + (qk ? M_QK_SPECTRAL : M_V_SPECTRAL);
+        double *into = out + (qk ? METRIC_qk_spectral : METRIC_v_spectral);
         into[0] = fmax(into[0], norm->spectral); /* fmax takes NaN for nothing */
         into[1] = fmax(into[1], norm->two_one);
     }
@@ -233,14 +199,14 @@ static double fall_over_plateau(const wt_train_result *result) {
 }
 
 static void fill_measure(const wt_train_measure *measure, double *out) {
-    out[M_TRAIN_LOSS] = measure->train_loss;
-    out[M_TEST_LOSS] = measure->test_loss;
-    out[M_TEST_ACCURACY] = measure->test_accuracy;
-    out[M_GAP] = measure->gap;
-    out[M_TRAIN_MISS] = measure->train_miss;
-    out[M_MISS_GAP] = out[M_WORST_MISS_GAP] = measure->test_miss - measure->train_miss;
-    out[M_MASS] = measure->heads > 0 ? measure->mass : NAN;
-    out[M_BEST_MASS] = measure->heads > 0 ? measure->best_mass : NAN;
+    out[METRIC_train_loss] = measure->train_loss;
+    out[METRIC_test_loss] = measure->test_loss;
+    out[METRIC_test_accuracy] = measure->test_accuracy;
+    out[METRIC_gap] = measure->gap;
+    out[METRIC_train_miss] = measure->train_miss;
+    out[METRIC_miss_gap] = out[METRIC_worst_miss_gap] = measure->test_miss - measure->train_miss;
+    out[METRIC_attention_mass] = measure->heads > 0 ? measure->mass : NAN;
+    out[METRIC_best_attention_mass] = measure->heads > 0 ? measure->best_mass : NAN;
     fill_norms(measure, out);
 }
 
@@ -255,9 +221,10 @@ static wt_status run_again(wt_context *context, wt_trainer *trainer, size_t test
     wt_trainer_restart(trainer);
     WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
     WT_TRY(wt_trainer_measure(context, trainer, test_samples, &measure));
-    out[M_WORST_MISS_GAP] = fmax(out[M_WORST_MISS_GAP], measure.test_miss - measure.train_miss);
+    out[METRIC_worst_miss_gap] =
+        fmax(out[METRIC_worst_miss_gap], measure.test_miss - measure.train_miss);
     WT_TRY(wt_trainer_result(context, trainer, &result));
-    out[M_SETTLED] = fmin(out[M_SETTLED], result.settled);
+    out[METRIC_settled] = fmin(out[METRIC_settled], result.settled);
 done:
     wt_train_measure_free(&measure);
     return status;
@@ -275,7 +242,7 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
         out[i] = NAN;
     status = wt_trainer_new(context, &one.train, &trainer);
     if (status == WT_MISSED) { /* every training set was ambiguous */
-        out[M_SUCCESS] = out[M_RUNS] = 0;
+        out[METRIC_success] = out[METRIC_runs] = 0;
         status = WT_OK;
         goto done;
     }
@@ -285,11 +252,11 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
     WT_TRY(wt_trainer_result(context, trainer, &result));
     fill_result(&result, out);
     fill_measure(&measure, out);
-    out[M_MARK_STEP] = result.mark_step > 0 ? (double)result.mark_step : NAN;
-    out[M_FALL] = fall_over_plateau(&result);
-    out[M_STEPS] = (double)result.steps;
-    out[M_SETTLED] = result.settled;
-    out[M_LOSS] = result.loss;
+    out[METRIC_mark_step] = result.mark_step > 0 ? (double)result.mark_step : NAN;
+    out[METRIC_fall_over_plateau] = fall_over_plateau(&result);
+    out[METRIC_steps_taken] = (double)result.steps;
+    out[METRIC_settled] = result.settled;
+    out[METRIC_loss] = result.loss;
     for (size_t start = 1; start < one.gap_starts; start++)
         WT_TRY(run_again(context, trainer, one.test_samples, out));
 done:
