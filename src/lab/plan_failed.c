@@ -118,8 +118,9 @@ static int by_group(const void *a, const void *b) {
 }
 
 /* Members begin .. end-1 are one group. */
-static wt_status add_group(gathering *all, size_t begin, size_t end, double *sizes, wt_plan *plan) {
+static wt_status add_group(gathering *all, size_t begin, size_t end, wt_plan *plan) {
     const member *first = &all->members[begin];
+    double *sizes = plan->sizes + plan->cell_count;
     wt_value *values = all->settings + plan->group_count * all->width;
     wt_trial trial = {.values = values, .seed = first->seed, .sizes = sizes, .count = end - begin};
     WT_PASS(wt_cell_read(all->context, first->experiment, first->object, values, &trial.rep));
@@ -140,26 +141,21 @@ static wt_status add_group(gathering *all, size_t begin, size_t end, double *siz
 
 /* Rooms are those of the cells in hand. */
 static wt_status add_groups(gathering *all, wt_plan *plan) {
-    double *sizes = NULL;
     size_t groups = 0;
-    wt_status status;
     if (all->count > 0)
         qsort(all->members, all->count, sizeof *all->members, by_group);
     for (size_t i = 0; i < all->count; i++)
         groups += i == 0 || by_name(&all->members[i].group, &all->members[i - 1].group) != 0;
-    WT_TRY(WT_NEW(all->context, &sizes, all->count, "sizes"));
     all->settings = WT_TAKE(&plan->arena, wt_value, groups, all->width);
-    WT_TRY(wt_plan_reserve(plan, groups, all->count));
+    WT_PASS(wt_plan_reserve(plan, groups, all->count));
     for (size_t begin = 0, end; begin < all->count; begin = end) {
-        WT_TRY(wt_context_check_cancelled(all->context));
+        WT_PASS(wt_context_check_cancelled(all->context));
         for (end = begin; end < all->count &&
                           by_name(&all->members[end].group, &all->members[begin].group) == 0;)
             end++;
-        WT_TRY(add_group(all, begin, end, sizes, plan));
+        WT_PASS(add_group(all, begin, end, plan));
     }
-done:
-    wt_release(sizes);
-    return status;
+    return WT_OK;
 }
 
 wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out) {

@@ -7,28 +7,13 @@
 #include "network/learn/train_fields.h"
 
 /* Fields of the key, in its order. */
-static const char *const keyed[] = {"probability",
-                                    "noise",
-                                    "keep-ambiguous",
-                                    "model",
-                                    "dim",
-                                    "heads",
-                                    "hidden",
-                                    "embedding-dropout",
-                                    "attention-dropout",
-                                    "block-dropout",
-                                    "fixed-positions",
-                                    "activation",
-                                    "lr",
-                                    "weight-decay",
-                                    "decoupled",
-                                    "clip",
-                                    "init-scale",
-                                    "steps",
-                                    "validate",
-                                    "validation-samples",
-                                    "success",
-                                    "restarts"};
+/* clang-format off */
+static const char *const keyed[] = {
+    "probability", "noise", "keep-ambiguous", "model", "dim", "heads", "hidden",
+    "embedding-dropout", "attention-dropout", "block-dropout", "fixed-positions", "activation",
+    "lr", "weight-decay", "decoupled", "clip", "init-scale", "steps", "validate",
+    "validation-samples", "success", "restarts"};
+/* clang-format on */
 
 /* FNV-1a. */
 static uint64_t hash_text(uint64_t hash, const char *text) {
