@@ -163,6 +163,47 @@ static void interrupted_curves_go_on(void **state) {
     wt_curves_free(curves);
 }
 
+/* Number `place` of the units of a part. */
+static void spoil(const char *path, long place, double value) {
+    char part[80];
+    uint64_t header;
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *file = fopen(part, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(&header, sizeof header, 1, file), 1);
+    assert_int_equal(fseek(file, 8 + (long)header + 8 * place, SEEK_SET), 0);
+    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The number of a unit, and the n of its first point. */
+static void units_of_no_run_are_refused(void **state) {
+    static const struct {
+        long place;
+        double right, wrong;
+    } numbers[] = {{0, 0, 9}, {0, 0, -1}, {0, 0, NAN}, {1, 5, 2.5}, {1, 5, INFINITY}};
+    wt_context *context = *state;
+    wt_curve_options options = small();
+    wt_curves *curves;
+    char path[64];
+    temporary(path);
+    options.output = path;
+    wt_context_set_progress(context, cancel, context);
+    context->progress_shown = 0;
+    CHECK_FAILS(context, wt_curves_run(context, &options, &curves), WT_INTERRUPTED, "goes on");
+    wt_context_resume(context);
+    wt_context_set_progress(context, NULL, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        spoil(path, numbers[i].place, numbers[i].wrong);
+        CHECK_FAILS(context, wt_curves_run(context, &options, &curves), WT_DATA,
+                    "units that this run has not");
+        spoil(path, numbers[i].place, numbers[i].right);
+    }
+    CHECK_OK(context, wt_curves_run(context, &options, &curves));
+    wt_curves_free(curves);
+    unlink(path);
+}
+
 static void searches_find_enough_samples(void **state) {
     static const size_t lengths[] = {8, 16}, samples[] = {1, 60};
     wt_search_options options;
@@ -220,6 +261,7 @@ int main(void) {
         cmocka_unit_test(curves_are_their_cells),
         cmocka_unit_test(interrupted_tables_keep_what_is_finished),
         cmocka_unit_test(interrupted_curves_go_on),
+        cmocka_unit_test(units_of_no_run_are_refused),
         cmocka_unit_test(searches_find_enough_samples),
         cmocka_unit_test(bad_options_are_refused),
     };
