@@ -24,16 +24,20 @@ const cli_command cli_report = {
     .least = 1,
     .most = 1,
     .description =
-        "Measures every claim of the three papers on the cells of the store and writes one "
-        "self-contained HTML page: verdicts, figures, tables, what was run. It opens offline and "
-        "prints. Figures are also written as .svg and .pdf, with their numbers as .csv and the "
-        "sweeps that make the cells as .ini, into a folder beside the page; figures and sweeps of "
-        "an earlier report there that this one does not have are removed, other files are left.\n\n"
+        "Writes what the cells of a store say as one self-contained HTML page that opens offline "
+        "and prints: the figures and tables of a sweep of your own, or, of `wattle reproduce`, the "
+        "verdicts on the claims of three papers with theirs; then what was run. Figures can be "
+        "explored: point at a mark for its numbers, drag to zoom, switch series and logarithmic "
+        "axes, sort the table beside them. They are also written as .svg and .pdf, with their "
+        "numbers as .csv and the sweeps that make the cells as .ini, into a folder beside the "
+        "page; "
+        "figures and sweeps of an earlier report there that this one does not have are removed, "
+        "other files are left.\n\n"
         "For every claim there is an effect and a claimed side of a boundary. A 95% interval "
         "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. "
         "docs/reproduction.md tells what was fixed before anything was measured and what was "
         "changed after. The same command on the same store gives the same bytes. Without gnuplot "
-        "the page has tables alone.",
+        "the figures are drawn by the page alone, and not on paper.",
     .examples = "wattle report results.db -o report.html\n"
                 "wattle report results.db --json",
     CLI_OPTIONS(options, values),

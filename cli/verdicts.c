@@ -90,7 +90,7 @@ static wt_status show(cli_call *call, const wt_findings *findings, const wt_repo
             cli_print("; %zu cells have seeds that are for exploring, and decide nothing",
                       explored);
         cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, summary->cells, summary->figures,
-                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : " as tables alone (",
+                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : ", none for paper (",
                   summary->why, summary->drawn ? "" : ")");
         return WT_OK;
     }

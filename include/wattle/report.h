@@ -2,9 +2,9 @@
  *
  * Figures are panels of series with intervals, and heat maps, drawn by gnuplot run as a program.
  *
- * The same figure gives the same bytes of SVG. Colours are those of Okabe and Ito, which
- * colour-blind readers can distinguish, and every look has its own mark; letters are 8 points at
- * the printed size: 3.4 inches for one panel in a row, 5.2 for two, 7 for more. */
+ * The same figure gives the same bytes of SVG. The first eight colours are those of Okabe and Ito,
+ * which colour-blind readers can distinguish, and every look has its own mark; letters are 8 points
+ * at the printed size: 3.4 inches for one panel in a row, 5.2 for two, 7 for more. */
 #ifndef WATTLE_REPORT_H
 #define WATTLE_REPORT_H
 
@@ -40,7 +40,7 @@ typedef struct wt_series {
     const unsigned char *open; /* (count), sums of WT_OPEN_.., or NULL */
 } wt_series;
 
-/* Eight colours, then the same with other shapes and dashes. */
+/* No two share a colour; from one to the next shapes and dashes differ too. */
 #define WT_LOOKS 24
 
 typedef struct wt_axis {
@@ -92,7 +92,7 @@ typedef struct wt_report_summary {
     size_t size;    /* WT_SIZED(wt_report_summary) */
     size_t cells;   /* of the store */
     size_t figures; /* on the page */
-    bool drawn;     /* false: gnuplot cannot, the report has tables alone */
+    bool drawn;     /* false: gnuplot cannot, figures are drawn by the page alone */
     char why[1024]; /* it cannot; "" otherwise */
 } wt_report_summary;
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-enum { LOOKED_AT = 1000 };
+enum { LOOKED_AT = 1000, PRUNED_AT = 200 };
 
 /* One piece of the arena: charts of large stores have many series. */
 wt_chart_series *wt_chart_series_open(wt_chart *chart, size_t points) {
@@ -112,8 +112,35 @@ static void append_varied(const wt_lines *lines, const wt_line *line, const name
     }
 }
 
-/* Members begin .. end-1 share panel and name: what parts them is told. */
-static wt_status name_group(wt_context *context, const member *members, size_t count,
+/* Whether members with the same value of `by` have the same value of `name`. */
+static bool is_told(const member *members, size_t count, uint32_t name, uint32_t by) {
+    const wt_lines *lines = members->lines;
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const wt_line *a = &lines->lines[members[i].index];
+            const wt_line *b = &lines->lines[members[k].index];
+            if (wt_line_value(lines, a, by) == wt_line_value(lines, b, by) &&
+                wt_line_value(lines, a, name) != wt_line_value(lines, b, name))
+                return false;
+        }
+    return true;
+}
+
+/* Drops names that go without saying: another one that is kept tells their values. */
+static void prune(const member *members, size_t count, names *varied) {
+    for (size_t i = varied->count; i-- > 0 && count <= PRUNED_AT;) {
+        bool told = false;
+        for (size_t k = 0; k < varied->count && !told; k++)
+            told = k != i && is_told(members, count, varied->names[i], varied->names[k]);
+        if (told)
+            memmove(varied->names + i, varied->names + i + 1,
+                    (--varied->count - i) * sizeof *varied->names);
+    }
+}
+
+/* Members begin .. end-1 share panel and name: what parts them is told. The name is not where all
+ * of the chart share it. */
+static wt_status name_group(wt_context *context, const member *members, size_t count, bool shared,
                             const wt_chart_spec *spec, wt_chart *out) {
     const wt_lines *lines = members->lines;
     names varied = {0};
@@ -121,6 +148,7 @@ static wt_status name_group(wt_context *context, const member *members, size_t c
     for (size_t i = 1; i < count; i++)
         WT_TRY(add_differences(context, lines, &lines->lines[members[0].index],
                                &lines->lines[members[i].index], &varied));
+    prune(members, count, &varied);
     for (size_t i = 0; i < count; i++) {
         wt_chart_series *series = &out->series[members[i].index];
         char words[WT_VALUE_TEXT];
@@ -128,8 +156,9 @@ static wt_status name_group(wt_context *context, const member *members, size_t c
         wt_text_words(lines->results, members->panel, series->panel, sizeof series->panel);
         wt_text_words(lines->results, members->name, words, sizeof words);
         bool bare = wt_real_parse(words, &number); /* a number alone says nothing */
-        snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
-                 bare ? "=" : "", words);
+        if (!shared || varied.count == 0)
+            snprintf(series->name, sizeof series->name, "%s%s%s", bare ? spec->name : "",
+                     bare ? "=" : "", words);
         append_varied(lines, &lines->lines[members[i].index], &varied, series);
     }
 done:
@@ -143,6 +172,7 @@ static wt_status name_series(wt_context *context, const wt_lines *lines, const w
     uint32_t panel = spec->panel == NULL ? WT_NO_TEXT : wt_results_name(results, spec->panel);
     uint32_t name = spec->name == NULL ? WT_NO_TEXT : wt_results_name(results, spec->name);
     member *members = NULL;
+    bool shared = true;
     wt_status status;
     WT_TRY(WT_NEW(context, &members, lines->line_count, "a chart"));
     for (size_t i = 0; i < lines->line_count; i++)
@@ -150,12 +180,14 @@ static wt_status name_series(wt_context *context, const wt_lines *lines, const w
                               .panel = wt_line_value(lines, &lines->lines[i], panel),
                               .name = wt_line_value(lines, &lines->lines[i], name),
                               .index = i};
+    for (size_t i = 1; i < lines->line_count; i++)
+        shared = shared && members[i].name == members[0].name;
     qsort(members, lines->line_count, sizeof *members, by_group);
     for (size_t begin = 0, end; begin < lines->line_count; begin = end) {
         for (end = begin; end < lines->line_count && members[end].panel == members[begin].panel &&
                           members[end].name == members[begin].name;)
             end++;
-        WT_TRY(name_group(context, members + begin, end - begin, spec, out));
+        WT_TRY(name_group(context, members + begin, end - begin, shared, spec, out));
     }
 done:
     wt_release(members);

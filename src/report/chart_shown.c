@@ -2,7 +2,9 @@
  * are more, some are chosen, evenly spread over all; the file of numbers has the rest. */
 #include "report/chart.h"
 
-enum { PANELS = 12, POINTS = 200 }; /* lines of a panel: WT_LOOKS, so that no two look alike */
+/* Lines of a panel: WT_LOOKS, so that no two look alike. Points of a line, and of all lines while
+ * no line has more than LEAST_POINTS. */
+enum { PANELS = 12, POINTS = 200, ALL_POINTS = 2000, LEAST_POINTS = 8 };
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
@@ -23,6 +25,18 @@ static size_t count_panels(const wt_chart *chart, size_t *most) {
     return panels;
 }
 
+/* Points a line, so that all lines together have not too many. */
+static size_t cap_points(const wt_chart *chart) {
+    for (size_t cap = POINTS; cap > LEAST_POINTS; cap--) {
+        size_t all = 0;
+        for (size_t i = 0; i < chart->series_count; i++)
+            all += least(chart->series[i].count, cap);
+        if (all <= ALL_POINTS)
+            return cap;
+    }
+    return LEAST_POINTS;
+}
+
 static size_t most_points(const wt_chart *chart) {
     size_t most = 0;
     for (size_t i = 0; i < chart->series_count; i++)
@@ -31,8 +45,8 @@ static size_t most_points(const wt_chart *chart) {
 }
 
 /* A copy of the series with the points that are shown. */
-static void copy_series(const wt_chart_series *from, wt_chart *out) {
-    size_t count = least(from->count, POINTS);
+static void copy_series(const wt_chart_series *from, size_t cap, wt_chart *out) {
+    size_t count = least(from->count, cap);
     wt_chart_series *series = wt_chart_series_open(out, count), room;
     if (series == NULL)
         return;
@@ -60,7 +74,6 @@ wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_sho
     out->panels_of = panels = count_panels(chart, &out->series_of);
     out->panels = least(panels, PANELS);
     out->series = least(out->series_of, WT_LOOKS);
-    out->points = least(out->points_of, POINTS);
     out->chart.series = WT_TAKE(&out->chart.arena, wt_chart_series, out->panels, out->series);
     WT_PASS(out->chart.arena.status);
     for (size_t first = 0; first < chart->series_count; first += wt_chart_panel(chart, first)) {
@@ -69,7 +82,15 @@ wt_status wt_chart_show(wt_context *context, const wt_chart *chart, wt_chart_sho
         next++;
         size_t count = wt_chart_panel(chart, first), shown = least(count, WT_LOOKS);
         for (size_t i = 0; i < shown; i++)
-            copy_series(&chart->series[first + chosen(i, shown, count)], &out->chart);
+            out->chart.series[out->chart.series_count++] =
+                chart->series[first + chosen(i, shown, count)];
+    }
+    size_t lines = out->chart.series_count, cap = cap_points(&out->chart);
+    out->points = least(out->points_of, cap);
+    out->chart.series_count = 0;
+    for (size_t i = 0; i < lines; i++) {
+        wt_chart_series from = out->chart.series[i];
+        copy_series(&from, cap, &out->chart);
     }
     WT_PASS(out->chart.arena.status);
     if (out->chart.series_count < chart->series_count && chart->spec->build == wt_chart_lines)

@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "lab/sha256.h"
 
 static const char *entity(char letter) {
     switch (letter) {
@@ -155,4 +157,20 @@ void wt_html_drawing(wt_script *page, const char *svg, const char *prefix, const
                 "xmlns:xlink=\"http://www.w3.org/1999/xlink\">",
                 (size_t)width, (size_t)height, label);
     add_renamed(page, past(body + 1, "<title>", "</desc>"), prefix);
+}
+
+const char *wt_html_hash(const char *text, char out[WT_HTML_HASH]) {
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char hex[WT_HASH_TEXT + 1], *to = out;
+    wt_sha256(text, strlen(text), hex);
+    memcpy(hex + WT_HASH_TEXT - 1, "0", 2); /* three digits are two letters */
+    for (size_t i = 0; i < WT_HASH_TEXT; i += 3) {
+        char digits[4] = {hex[i], hex[i + 1], i + 2 < WT_HASH_TEXT ? hex[i + 2] : '0', '\0'};
+        unsigned long bits = strtoul(digits, NULL, 16);
+        *to++ = letters[bits >> 6];
+        *to++ = letters[bits & 63];
+    }
+    memcpy(out + WT_HTML_HASH - 2, "=", 2);
+    return out;
 }

@@ -21,4 +21,8 @@ void wt_html_interval(wt_script *page, wt_interval value);
  * `label` for those who do not see it, and its colours left to the page's style. */
 void wt_html_drawing(wt_script *page, const char *svg, const char *prefix, const char *label);
 
+/* SHA-256 of a text in base 64, by which a page allows one script; returns out. */
+#define WT_HTML_HASH 45
+const char *wt_html_hash(const char *text, char out[WT_HTML_HASH]);
+
 #endif

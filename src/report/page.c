@@ -12,6 +12,7 @@
 #include "io/output.h"
 #include "report/figure.h"
 #include "report/html.h"
+#include "report/look.h"
 
 #define FOLDER "-figures"
 
@@ -59,32 +60,43 @@ static wt_status make_folder(wt_page *page) {
                    wt_quote(page->folder, shown, sizeof shown), strerror(errno));
 }
 
+static bool is_reproduction(const wt_results *results) {
+    static const char command[] = "wattle reproduce ";
+    for (size_t i = 0; i < results->commands.count; i++)
+        if (strncmp(results->commands.texts[i], command, sizeof command - 1) == 0)
+            return true;
+    return false;
+}
+
 static void add_head(wt_page *page) {
     wt_script *html = &page->html;
     const wt_results *results = page->results;
+    char hash[WT_HTML_HASH];
     wt_script_add(html,
                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "img-src data:; style-src 'unsafe-inline'; script-src 'sha256-%s'\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<meta name=\"generator\" content=\"wattle %s\">\n<title>Wattle report</title>\n"
                   "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
-                  wt_version());
-    for (const char *const *piece = wt_page_style; *piece != NULL; piece++)
-        wt_script_add(html, "%s", *piece);
+                  wt_html_hash(wt_page_script, hash), wt_version());
+    wt_script_add(html, "%s", wt_page_style);
+    wt_look_rules(html);
     wt_html_add(html,
-                "</style>\n</head>\n<body>\n<main>\n<h1>What attention learns</h1>\n<p>%z cells of "
-                "%c, %z of them failed",
-                results->count + results->failed, page->store, results->failed);
+                "</style>\n</head>\n<body>\n<main>\n<h1>%t</h1>\n<p>%z cells of %c, %z of them "
+                "failed",
+                page->own ? page->store : "What attention learns", results->count + results->failed,
+                page->store, results->failed);
     if (results->first_date != NULL)
         wt_html_add(html, ", finished from %t to %t", results->first_date, results->last_date);
     wt_script_add(html, ". <a href=\"#runs\">What was run</a>, <a href=\"#reading\">how to read "
                         "this</a>.</p>\n");
 }
 
-static void add_reading(wt_page *page) {
-    wt_script *html = &page->html;
-    wt_html_add(
+/* What stands behind verdicts and effects. */
+static void add_rules(wt_script *html) {
+    wt_script_add(
         html,
-        "<h2 id=\"reading\">How to read this</h2>\n"
         "<p>For every claim there is an effect, one number, and the side of a boundary that the "
         "claim stands for. A 95%% interval wholly on that side: reproduced. Wholly on the other: "
         "not reproduced. Neither: undecided, and the page says how many cells would settle it. "
@@ -99,25 +111,58 @@ static void add_reading(wt_page *page) {
         "are slopes of their means, with repetitions resampled. Rates are of repetitions, which "
         "fail when one of their settings does, or a cell of them failed, with exact intervals "
         "(Clopper and Pearson). Costs are the price of an attempt over the chance that it finds, "
-        "and runs that were given up bound them from below. Critical sizes are by likelihood. All "
-        "that is drawn has fixed seeds: the same command on the same store "
-        "gives the same page, byte for byte. In figures, series with bars are set a little apart "
-        "along x, so that bars do "
-        "not "
-        "cover each other.</p>\n<p>Made again by</p>\n<pre>wattle report %t -o %t</pre>\n"
-        "</main>\n</body>\n</html>\n",
-        page->store_word, page->output_word);
+        "and runs that were given up bound them from below. Critical sizes are by "
+        "likelihood.</p>\n");
 }
 
+static void add_reading(wt_page *page) {
+    wt_script *html = &page->html;
+    wt_script_add(html, "<h2 id=\"reading\">How to read this</h2>\n");
+    if (wt_page_has_claims(page, NULL))
+        add_rules(html);
+    wt_script_add(
+        html,
+        "<p>A point is the cells that differ in their repetition alone. Series with bars are set a "
+        "little apart along x, so that bars do not cover each other. All that is drawn has fixed "
+        "seeds: the same command on the same store gives the same page, byte for byte.</p>\n"
+        "<p class=\"live\">On a screen, point at a mark for its numbers, drag over a part of a "
+        "figure to enlarge it and double-click to see all again, press a name to switch its series "
+        "off and on, and a heading of a table to sort by it. With the keyboard: Tab to a figure, "
+        "arrow keys from point to point, + and - to zoom, 0 for all. Printed, and where scripts do "
+        "not run, the figures stand still.</p>\n");
+    wt_page_no_claims(page);
+    wt_html_add(html,
+                "<p>Made again by</p>\n<pre>wattle report %t -o %t</pre>\n"
+                "</main>\n<script>%s</script>\n</body>\n</html>\n",
+                page->store_word, page->output_word, wt_page_script);
+}
+
+/* The claims of each paper and the charts that belong to them. */
 static wt_status add_papers(wt_page *page) {
     wt_script *html = &page->html;
     const wt_paper *paper;
+    if (wt_page_has_claims(page, NULL))
+        wt_page_summary(page);
     for (size_t i = 0; (paper = wt_paper_at(i)) != NULL; i++) {
+        size_t before = html->length, figures = page->figures;
         wt_html_add(html, "<h2>%s. %t</h2>\n<p class=\"soft\">%t: %t (%t).</p>\n", paper->number,
                     paper->subject, paper->authors, paper->title, paper->where);
         wt_page_claims(page, paper);
         WT_PASS(wt_page_charts(page, paper));
+        if (!wt_page_has_claims(page, paper) && page->figures == figures)
+            html->length = before; /* there is nothing of it */
     }
+    return WT_OK;
+}
+
+/* A user's own sweep: its figures first, then what it says to the claims, if anything. */
+static wt_status add_own(wt_page *page) {
+    WT_PASS(wt_page_charts(page, NULL));
+    if (!wt_page_has_claims(page, NULL))
+        return WT_OK;
+    wt_script_add(&page->html, "<h2>What the papers claim, on these cells</h2>\n");
+    wt_page_summary(page);
+    wt_page_claims(page, NULL);
     return WT_OK;
 }
 
@@ -141,7 +186,8 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
                     .results = results,
                     .findings = findings,
                     .store = file_name(store),
-                    .output = output};
+                    .output = output,
+                    .own = !is_reproduction(results)};
     size_t charts = 0;
     wt_status status;
     status = wt_figure_possible(context);
@@ -151,12 +197,14 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
         .size = sizeof *out, .cells = results->count + results->failed, .drawn = page.drawing};
     if (!page.drawing) {
         snprintf(out->why, sizeof out->why, "%s", wt_context_message(context));
-        wt_remark(context, "the report has tables alone: %s", out->why);
+        wt_remark(context, "the report has no figures for paper: %s", out->why);
     }
     add_head(&page);
     if (!page.drawing)
         wt_html_add(&page.html,
-                    "<p><strong>There are no figures in this report: %t.</strong></p>\n", out->why);
+                    "<p><strong>Figures are drawn by the page alone, and not on paper: "
+                    "%t.</strong></p>\n",
+                    out->why);
     WT_TRY(spell_paths(&page, store));
     WT_TRY(make_folder(&page));
     WT_TRY(wt_page_sweeps(&page));
@@ -164,8 +212,8 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
         charts++;
     page.drawn = WT_TAKE_ZERO(&page.arena, bool, charts);
     WT_TRY(page.arena.status);
-    wt_page_summary(&page);
-    WT_TRY(add_papers(&page));
+    WT_TRY(wt_page_find_claims(&page));
+    WT_TRY(page.own ? add_own(&page) : add_papers(&page));
     WT_TRY(wt_page_runs(&page));
     add_reading(&page);
     WT_TRY(save(&page));

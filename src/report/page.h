@@ -22,6 +22,8 @@ typedef struct wt_page {
     uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
     bool *used;              /* (sweeps): room to choose some of them */
     bool *drawn;             /* (charts): it is on the page */
+    bool *bears;             /* (claims): cells of the store bear on it */
+    bool own;                /* what is shown is the user's own, and no run of `reproduce` */
 } wt_page;
 
 /* The page of results and what claims say to them, as wt_report_write; `store` is the path they
@@ -29,13 +31,19 @@ typedef struct wt_page {
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
                         const char *store, const char *output, wt_report_summary *out);
 
-/* The page's style, light and dark, screen and paper: pieces, ended by NULL. */
-extern const char *const wt_page_style[];
+/* The page's style, page.css, and its script, page_draw.js and page_explore.js. */
+extern const char wt_page_style[], wt_page_script[];
 
-/* The table of all claims and verdicts. */
+/* Finds the claims that cells bear on. */
+wt_status wt_page_find_claims(wt_page *page);
+/* Whether there are any, of a paper; of all where it is NULL. */
+bool wt_page_has_claims(const wt_page *page, const wt_paper *paper);
+/* The table of these claims and their verdicts. */
 void wt_page_summary(wt_page *page);
-/* The boxes of a paper's claims. */
+/* The boxes of a paper's claims; of all where it is NULL. */
 void wt_page_claims(wt_page *page, const wt_paper *paper);
+/* A line that names the others. */
+void wt_page_no_claims(wt_page *page);
 /* The sweeps that were run, each as sweep-N.ini in the folder, from 1. */
 wt_status wt_page_sweeps(wt_page *page);
 /* Removes what an earlier report left in the folder and this one did not write: figures of charts
@@ -48,7 +56,11 @@ wt_status wt_page_write_chart(wt_page *page, const wt_chart *chart, const wt_fig
  * shut. */
 void wt_page_links(wt_page *page, const wt_chart *chart);
 void wt_page_paper(wt_page *page, const wt_chart *chart);
-/* The charts of a paper: drawings, numbers, files beside the page. */
+/* The legend of a chart; its points as a table, and for the script as JSON. */
+void wt_page_legend(wt_page *page, const wt_figure *figure);
+void wt_page_table(wt_page *page, const wt_chart *chart);
+void wt_page_points(wt_page *page, const wt_chart *chart, const wt_figure *figure);
+/* The charts of a paper, of all where it is NULL: drawings, numbers, files beside the page. */
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
 /* What was run: experiments, versions, machines, seeds, commands, failures. */
 wt_status wt_page_runs(wt_page *page);

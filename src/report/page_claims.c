@@ -57,6 +57,53 @@ static void add_measured(wt_script *html, const wt_evidence *evidence) {
         wt_script_add(html, "–");
 }
 
+static bool has_cells(const wt_page *page, const wt_finding *finding) {
+    for (size_t p = finding->first_part; p < finding->first_part + finding->part_count; p++) {
+        const wt_claim_part *rule = wt_claim_part_at(p);
+        if (wt_evidence_measured(wt_findings_part_at(page->findings, p)->measured) ||
+            wt_results_fitting(page->results, rule->experiment, rule->where, rule->versus) > 0)
+            return true;
+    }
+    return false;
+}
+
+wt_status wt_page_find_claims(wt_page *page) {
+    size_t count = page->findings->claim_count;
+    page->bears = WT_TAKE(&page->arena, bool, count);
+    for (size_t c = 0; c < count && page->bears != NULL; c++)
+        page->bears[c] = has_cells(page, &page->findings->claims[c]);
+    return page->arena.status;
+}
+
+/* Whether claim c is shown among those of the paper. */
+static bool is_shown(const wt_page *page, const wt_paper *paper, size_t c) {
+    const char *id = page->findings->claims[c].claim->id;
+    return page->bears[c] &&
+           (paper == NULL || strncmp(id, paper->number, strlen(paper->number)) == 0);
+}
+
+bool wt_page_has_claims(const wt_page *page, const wt_paper *paper) {
+    for (size_t c = 0; c < page->findings->claim_count; c++)
+        if (is_shown(page, paper, c))
+            return true;
+    return false;
+}
+
+void wt_page_no_claims(wt_page *page) {
+    wt_script *html = &page->html;
+    size_t told = 0;
+    for (size_t c = 0; c < page->findings->claim_count; c++)
+        if (!page->bears[c])
+            wt_html_add(
+                html, "%s%s",
+                told++ == 0
+                    ? "<p class=\"soft\">No cells of this store bear on the papers&#39; claims "
+                    : ", ",
+                page->findings->claims[c].claim->id);
+    if (told > 0)
+        wt_script_add(html, ": <code>wattle reproduce</code> measures them.</p>\n");
+}
+
 void wt_page_summary(wt_page *page) {
     wt_script *html = &page->html;
     const wt_findings *findings = page->findings;
@@ -67,6 +114,8 @@ void wt_page_summary(wt_page *page) {
         "<tbody>\n");
     for (size_t c = 0; c < findings->claim_count; c++) {
         const wt_finding *finding = &findings->claims[c];
+        if (!page->bears[c])
+            continue;
         wt_html_add(html, "<tr><td><a href=\"#claim-%s\">%s</a> %p</td><td>", finding->claim->id,
                     finding->claim->id, finding->claim->title);
         add_verdict(html, finding->verdict);
@@ -280,7 +329,7 @@ static void add_claim(wt_page *page, const wt_finding *finding) {
 void wt_page_claims(wt_page *page, const wt_paper *paper) {
     wt_script_add(&page->html, "<div class=\"claims\">\n");
     for (size_t c = 0; c < page->findings->claim_count; c++)
-        if (strncmp(page->findings->claims[c].claim->id, paper->number, strlen(paper->number)) == 0)
+        if (is_shown(page, paper, c))
             add_claim(page, &page->findings->claims[c]);
     wt_script_add(&page->html, "</div>\n");
 }

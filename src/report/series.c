@@ -2,36 +2,7 @@
 
 #include <math.h>
 
-/* Okabe and Ito's colours, the ones best seen on white first. */
-enum { COLOURS = 8, ROUNDS = WT_LOOKS / COLOURS };
-static const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                             "#E69F00", "#56B4E9", "#000000", "#999999"};
-/* Of lines alone; shifted in every round, so that no two looks share both colour and dash. */
-static const char *const dashes[COLOURS] = {"solid",  "(10,4)", "(3,3)",          "(10,4,2,4)",
-                                            "(16,5)", "(6,3)",  "(10,3,2,3,2,3)", "(2,4)"};
-/* Shapes of gnuplot by round: filled ones first, then hollow ones, then crosses. */
-static const int points[ROUNDS][COLOURS] = {
-    {7, 5, 9, 13, 11, 6, 4, 8}, {6, 4, 8, 12, 10, 7, 5, 9}, {1, 2, 3, 14, 1, 2, 3, 14}};
-/* Of the lines that join points, by round. */
-static const char *const joins[ROUNDS] = {"solid", "(8,3)", "(2,2)"};
-
-static const char *colour_of(const wt_series *series) {
-    return colours[series->look % COLOURS];
-}
-
-static const char *dash_of(size_t look) {
-    return dashes[(look + 3 * (look / COLOURS)) % COLOURS];
-}
-
-static int point_of(size_t look) {
-    return points[look / COLOURS][look % COLOURS];
-}
-
-/* The outline of a filled shape. */
-static int hollow_of(size_t look) {
-    int point = point_of(look);
-    return point >= 5 && point % 2 == 1 ? point - 1 : point;
-}
+#include "report/look.h"
 
 static bool has_interval(const wt_series *series) {
     return series->low != NULL && series->high != NULL;
@@ -130,13 +101,13 @@ void wt_series_style(wt_script *script, const wt_series *series, bool plain) {
                       (char)('A' + look));
     else if (series->mark == WT_MARK_POINTS)
         wt_script_add(script, "with linespoints lc rgb '%s' pt %d ps 0.45 lw 1.2 dt %s",
-                      colour_of(series), point_of(look), joins[look / COLOURS]);
+                      wt_look_colour(series->look), wt_look_point(look), wt_look_join(look));
     else if (series->mark == WT_MARK_DOTS)
-        wt_script_add(script, "with points lc rgb '%s' pt %d ps 0.5 lw 1.2", colour_of(series),
-                      point_of(look));
+        wt_script_add(script, "with points lc rgb '%s' pt %d ps 0.5 lw 1.2",
+                      wt_look_colour(series->look), wt_look_point(look));
     else
-        wt_script_add(script, "with lines lc rgb '%s' lw 1.4 dt %s", colour_of(series),
-                      series->mark == WT_MARK_BAND ? "solid" : dash_of(look));
+        wt_script_add(script, "with lines lc rgb '%s' lw 1.4 dt %s", wt_look_colour(series->look),
+                      series->mark == WT_MARK_BAND ? "solid" : wt_look_dash(look));
 }
 
 static bool has_bars(const wt_series *series) {
@@ -165,7 +136,7 @@ static void write_x(wt_script *script, const wt_panel *panel, size_t number, con
 static void write_interval(wt_script *script, const wt_panel *panel, size_t number,
                            const wt_extent *x) {
     const wt_series *series = &panel->series[number];
-    const char *colour = colour_of(series);
+    const char *colour = wt_look_colour(series->look);
     if (series->mark == WT_MARK_BAND)
         wt_script_add(script,
                       "$S%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.2 "
@@ -189,7 +160,7 @@ static void write_interval(wt_script *script, const wt_panel *panel, size_t numb
         wt_script_add(script, "$O%zu using ", number);
         write_x(script, panel, number, x);
         wt_script_add(script, ":2 with points lc rgb '%s' pt %d ps 0.5 lw 1.2 notitle, ", colour,
-                      hollow_of(series->look));
+                      wt_look_hollow(series->look));
     }
 }
 

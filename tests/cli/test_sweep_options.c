@@ -91,7 +91,7 @@ static void a_failing_gnuplot_is_quoted(void **state) {
     const run_result *result = run_with("report page.db -o page.html",
                                         &(run_setting){.directory = run_folder, .variable = path});
     assert_int_equal(result->code, 0);
-    assert_non_null(strstr(result->out, " as tables alone (gnuplot failed: no display today)\n"));
+    assert_non_null(strstr(result->out, ", none for paper (gnuplot failed: no display today)\n"));
 }
 
 int main(void) {

@@ -54,22 +54,38 @@ static void cells_become_series(void **state) {
     wt_chart_free(&chart);
 }
 
-/* What parts two lines of one name is said. */
-static void lines_of_one_model_are_told_apart(void **state) {
-    for (int bias = 1; bias <= 2; bias++)
-        for (int n = 16; n <= 32; n *= 2) {
-            char parameters[128];
-            snprintf(parameters, sizeof parameters,
-                     "{\"bias\":%d,\"model\":\"brfa\",\"n\":%d,\"rep\":0,\"target\":\"corr:1\"}",
-                     bias, n);
-            add(*state, "curve", parameters, "{\"test_error\":1}");
-        }
+static void add_biased(wt_context *context, const char *model, int bias, int dim, int heads) {
+    for (int n = 16; n <= 32; n *= 2) {
+        char parameters[160];
+        snprintf(parameters, sizeof parameters,
+                 "{\"bias\":%d,\"dim\":%d,\"heads\":%d,\"model\":\"%s\",\"n\":%d,\"rep\":0,"
+                 "\"target\":\"corr:1\"}",
+                 bias, dim, heads, model, n);
+        add(context, "curve", parameters, "{\"test_error\":1}");
+    }
+}
+
+static void check_names(wt_context *context, const char *const *names, size_t count) {
     wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
-    assert_int_equal(chart.series_count, 2);
-    assert_string_equal(chart.series[0].name, "brfa bias=1");
-    assert_string_equal(chart.series[1].name, "brfa bias=2");
+    CHECK_OK(context, wt_chart_build(context, &results, spec_of("curve-samples"), &chart));
+    assert_int_equal(chart.series_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(chart.series[i].name, names[i]);
     wt_chart_free(&chart);
+}
+
+/* What parts two lines of one name is said, and no more: not the heads, which go with the
+ * dimension, nor a name that all share. */
+static void lines_of_one_model_are_told_apart(void **state) {
+    static const char *const alone[] = {"bias=1 dim=4", "bias=2 dim=4", "bias=2 dim=8"};
+    static const char *const both[] = {"brfa bias=1 dim=4", "brfa bias=2 dim=4",
+                                       "brfa bias=2 dim=8", "rfa"};
+    add_biased(*state, "brfa", 1, 4, 100);
+    add_biased(*state, "brfa", 2, 4, 100);
+    add_biased(*state, "brfa", 2, 8, 300);
+    check_names(*state, alone, 3);
+    add_biased(*state, "rfa", 2, 8, 300);
+    check_names(*state, both, 4);
 }
 
 /* Measured points, the published ones and three laws through ours. */
@@ -125,6 +141,27 @@ static void looks_are_not_used_twice(void **state) {
     for (size_t i = 0; i < 12; i++)
         for (size_t k = 0; k < i; k++)
             assert_int_not_equal(chart.series[i].look, chart.series[k].look);
+    wt_chart_free(&chart);
+}
+
+/* Many lines of many points: fewer of each, so that a page does not grow with the store. */
+static void many_points_are_thinned_for_a_page(void **state) {
+    char model[32];
+    for (int line = 0; line < 20; line++)
+        for (int n = 1; n <= 150; n++) {
+            snprintf(model, sizeof model, "model-%02d", line);
+            add_error(*state, model, "target", n, 0, 1, "");
+        }
+    wt_chart chart;
+    wt_chart_shown shown;
+    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
+    assert_true(shown.points == 100 && shown.points_of == 150);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(shown.chart.series[i].count, 100);
+        CHECK_NEAR(shown.chart.series[i].x[99], 150, 0);
+    }
+    wt_chart_free(&shown.chart);
     wt_chart_free(&chart);
 }
 
@@ -193,6 +230,7 @@ int main(void) {
         cmocka_unit_test_setup(lines_of_one_model_are_told_apart, start_fresh),
         cmocka_unit_test_setup(critical_sizes_have_laws, start_fresh),
         cmocka_unit_test_setup(looks_are_not_used_twice, start_fresh),
+        cmocka_unit_test_setup(many_points_are_thinned_for_a_page, start_fresh),
         cmocka_unit_test_setup(many_lines_are_cut_for_a_page, start_fresh),
         cmocka_unit_test_setup(few_lines_are_shown_as_they_are, start_fresh),
     };

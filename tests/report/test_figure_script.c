@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "report/figures.h"
+#include "report/look.h"
 #include "report/series.h"
 #include "report/words.h"
 
@@ -95,8 +96,11 @@ static void bars_are_set_apart_along_x(void **state) {
     wt_script_free(&script);
 }
 
-/* No two of the looks are drawn alike. */
+/* No two of the looks are drawn alike, nor share a colour. */
 static void looks_differ(void **state) {
+    for (size_t i = 0; i < WT_LOOKS; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(wt_look_colour(i), wt_look_colour(k));
     char *styles[2 * WT_LOOKS];
     for (size_t i = 0; i < 2 * WT_LOOKS; i++) {
         wt_script script = {.context = *state};
