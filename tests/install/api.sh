@@ -1,9 +1,10 @@
 #!/bin/sh
-# docs/api.md shows examples/start.c as it is and names every header.
+# docs/api.md shows examples/start.c as it is and names every header; README.md shows examples/hello.c.
 # usage: api.sh SOURCE
 set -eu
 cd "$1"
 sed -n '/^```c$/,/^```$/p' docs/api.md | sed '1d;$d' | diff - examples/start.c
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' | diff - examples/hello.c
 for header in include/wattle/*.h; do
     grep -q "\`wattle/$(basename "$header")\`" docs/api.md || {
         echo "docs/api.md leaves out $header" >&2
