@@ -4,7 +4,11 @@
 set -eu
 cd "$1"
 sed -n '/^```c$/,/^```$/p' docs/api.md | sed '1d;$d' | diff - examples/start.c
-sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' | diff - examples/hello.c
+# its first line, how to compile it, is in the text there
+{
+    sed 1q examples/hello.c
+    sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d'
+} | diff - examples/hello.c
 for header in include/wattle/*.h; do
     grep -q "\`wattle/$(basename "$header")\`" docs/api.md || {
         echo "docs/api.md leaves out $header" >&2
