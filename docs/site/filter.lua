@@ -1,6 +1,7 @@
 -- For pandoc, one page at a time: the first heading becomes the title, links lead to the pages of the
 -- site, tables can scroll, and sections go to the index of the search.
--- Metadata: source (path in the repository), page (name in the site), work (folder for what is noted).
+-- Metadata: source (path in the repository), page (name in the site), menu (its name in the menu), work
+-- (folder for what is noted).
 
 local page, source, work
 local rows = {}
@@ -71,7 +72,7 @@ local function head(document)
     work = pandoc.utils.stringify(document.meta.work)
     local first = document.blocks[1]
     assert(first and first.t == 'Header' and first.level == 1, source .. ' does not start with a title')
-    local title = pandoc.utils.stringify(first)
+    local title = pandoc.utils.stringify(document.meta.menu)
     document.meta.title = pandoc.MetaInlines(first.content)
     document.blocks:remove(1)
     local opening = document.blocks[1]
