@@ -2,72 +2,21 @@
 #include "curve_show.h"
 #include "plot.h"
 #include "set_options.h"
-#include "wattle/memory.h"
 #include "wattle/output.h"
 #include "wattle/program.h"
 
 typedef struct {
-    const char *models, *activations, *output, *plot;
-    wt_grid heads, dim, keys, bias, n;
-    size_t width, reps, test_samples;
-    double holdout;
-    cli_lambda lambda;
-    wt_problem_spec problem; /* target is a list here */
+    wt_curve_options curve;
+    const char *plot;
 } values;
 
-static const cli_table tables[] = {CLI_TABLE(values, problem, wt_problem_fields, ""), {0}};
+static const cli_table tables[] = {CLI_TABLE(values, curve, wt_curve_fields, ""), {0}};
 static const cli_option options[] = {
-    {"model", 'm', CLI_TEXT, offsetof(values, models), "LIST", "rfa,brfa,rfmlp",
-     "Models: rfa, brfa, rfmlp, rfa-inf, brfa-inf, rfmlp-inf, with commas between them."},
-    {"dim", 'd', CLI_INTEGERS, offsetof(values, dim), "GRID", "16", "Dimensions of the tokens."},
-    {"keys", 'N', CLI_INTEGERS, offsetof(values, keys), "GRID", "16", "Keys a sample."},
-    {"heads", 'M', CLI_INTEGERS, offsetof(values, heads), "GRID", "1000",
-     "Heads with frozen weights."},
-    {"width", 0, CLI_COUNT, offsetof(values, width), "P", NULL,
-     "Neurons of rfmlp; by default M(d+1), as many parameters as rfa."},
-    {"bias", 'c', CLI_GRID, offsetof(values, bias), "GRID", "4",
-     "Multiples of the identity added to the weights of brfa."},
-    {"activation", 0, CLI_TEXT, offsetof(values, activations), "LIST", "relu",
-     "relu, softmax or relu,softmax."},
-    {"n", 'n', CLI_INTEGERS, offsetof(values, n), "GRID", "16:1024:x2", "Training samples."},
-    {"reps", 'r', CLI_COUNT, offsetof(values, reps), "R", "5", "Repetitions."},
-    {"test-n", 0, CLI_COUNT, offsetof(values, test_samples), "SAMPLES", "1000", "Test samples."},
-    {"holdout", 0, CLI_REAL, offsetof(values, holdout), "PART", "0.2",
-     "Part of DATA.npz held out as test set, chosen anew in each repetition."},
-    CLI_LAMBDA_OPTIONS(values, lambda),
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+    {"output", 'o', CLI_OUTPUT, offsetof(values, curve.output), "FILE", NULL,
      "Where all points go (.csv), one row a model, target, repetition and n."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
      "Picture (.svg, .pdf, .png; - draws in the terminal)."},
 };
-
-static wt_status read_options(cli_call *call, wt_arena *arena, wt_curve_options *out) {
-    const values *given = call->values;
-    WT_INIT(wt_curve_options, out);
-    WT_PASS(cli_counts(call, arena, "n", &given->n, &out->sizes, &out->size_count));
-    WT_PASS(cli_counts(call, arena, "heads", &given->heads, &out->heads, &out->head_count));
-    WT_PASS(cli_counts(call, arena, "dim", &given->dim, &out->dims, &out->dim_count));
-    WT_PASS(cli_counts(call, arena, "keys", &given->keys, &out->keys, &out->key_count));
-    out->models = given->models;
-    out->activations = given->activations;
-    if (given->problem.target != NULL)
-        out->targets = given->problem.target;
-    out->tokens = wt_law_name(given->problem.law);
-    out->token_scale = given->problem.token_scale;
-    out->noise = given->problem.noise;
-    out->biases = given->bias.values;
-    out->bias_count = given->bias.count;
-    out->width = given->width;
-    out->reps = given->reps;
-    out->test_samples = given->test_samples;
-    out->holdout = given->holdout;
-    out->lambda = given->lambda.lambda;
-    out->path = given->lambda.path.values;
-    out->path_count = given->lambda.path.count;
-    out->output = given->output;
-    out->seed = call->common.seed;
-    return WT_OK;
-}
 
 /* Points whose lambda is an end of what could be tried. */
 static void remark_ends(cli_call *call, const wt_curves *curves) {
@@ -82,32 +31,30 @@ static void remark_ends(cli_call *call, const wt_curves *curves) {
 }
 
 static wt_status run(cli_call *call) {
-    const values *given = call->values;
-    wt_arena arena = wt_arena_start(call->context, "the options");
-    wt_curve_options chosen;
+    values *given = call->values;
+    wt_curve_options *chosen = &given->curve;
     wt_curves *curves = NULL;
     wt_sets *data = NULL;
     wt_status status;
-    WT_TRY(read_options(call, &arena, &chosen));
+    chosen->seed = call->common.seed;
     WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_check(call->context, given->output));
+    WT_TRY(wt_output_check(call->context, chosen->output));
     if (call->operand_count == 1) {
-        if (given->problem.target != NULL)
+        if (cli_given(call, "target"))
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));
         WT_TRY(wt_sets_load(call->context, call->operands[0], &data));
         if (wt_sets_y(data) == NULL)
             WT_TRY(wt_fail(call->context, WT_DATA, "%s has no labels y", call->operands[0]));
-        chosen.data = data;
+        chosen->data = data;
     }
-    WT_TRY(wt_curves_run(call->context, &chosen, &curves));
+    WT_TRY(wt_curves_run(call->context, chosen, &curves));
     remark_ends(call, curves);
-    WT_TRY(call->common.json ? curve_emit_json(call, curves, &chosen) : curve_print(curves));
+    WT_TRY(call->common.json ? curve_emit_json(call, curves, chosen) : curve_print(curves));
     if (given->plot != NULL)
         WT_TRY(curve_draw(call, curves, given->plot));
 done:
     wt_curves_free(curves);
     wt_sets_free(data);
-    wt_arena_free(&arena);
     return status;
 }
 

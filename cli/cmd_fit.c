@@ -10,23 +10,18 @@
 typedef struct {
     wt_model_spec model;
     wt_problem_spec problem;
-    const char *test, *output, *solver, *loss, *ball;
+    const char *test, *output, *loss, *ball;
     size_t n, test_samples, steps;
     double huber, tolerance;
-    bool standardize, plan;
-    cli_lambda lambda;
+    bool plan;
+    wt_ridge_spec ridge;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, model, wt_model_fields, ""),
                                    CLI_TABLE(values, problem, wt_problem_fields, ""),
+                                   CLI_TABLE(values, ridge, wt_ridge_fields, ""),
                                    {0}};
 static const cli_option options[] = {
-    CLI_LAMBDA_OPTIONS(values, lambda),
-    {"standardize", 0, CLI_FLAG, offsetof(values, standardize), NULL, NULL,
-     "Fit labels of mean 0 and deviation 1; predictions come in the units of the data."},
-    {"solver", 0, CLI_CHOICE, offsetof(values, solver), "auto|dual|primal", "auto",
-     "Through the kernel matrix (n x n) or the normal matrix (features x features); auto takes "
-     "the smaller one."},
     {"loss", 0, CLI_CHOICE, offsetof(values, loss), "square|absolute|huber|logistic", "square",
      "Loss; all but square go with --ball. Logistic wants labels -1 and +1."},
     {"ball", 0, CLI_TEXT, offsetof(values, ball), "K1,K2", NULL,
@@ -50,6 +45,7 @@ static const cli_option options[] = {
 typedef struct {
     wt_model_spec spec;
     wt_ridge_options ridge;
+    wt_grid path;          /* of the ridge */
     wt_problem *problem;   /* NULL when the data is a file */
     wt_sets *train, *test; /* test NULL = none */
 } job;
@@ -86,15 +82,9 @@ done:
 
 static wt_status read_settings(cli_call *call, job *work) {
     const values *given = call->values;
-    static const char *const solvers[] = {
-        [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal"};
     work->spec = given->model;
     work->spec.seed = call->common.seed;
-    WT_PASS(cli_lambda_ridge(call, &given->lambda, &work->ridge));
-    work->ridge.standardize = given->standardize;
-    while (strcmp(given->solver, solvers[work->ridge.solver]) != 0)
-        work->ridge.solver++;
-    return WT_OK;
+    return wt_ridge_spec_read(call->context, &given->ridge, &work->ridge, &work->path);
 }
 
 static wt_status show_plan(cli_call *call, const job *work) {
@@ -289,6 +279,7 @@ done:
     wt_problem_free(work.problem);
     wt_sets_free(work.train);
     wt_sets_free(work.test);
+    wt_grid_free(&work.path);
     return status;
 }
 

@@ -104,9 +104,13 @@ static json_t *json_line(const wt_curves *curves, size_t i) {
 wt_status curve_emit_json(cli_call *call, const wt_curves *curves,
                           const wt_curve_options *options) {
     json_t *lines = json_array();
+    char lambda[WT_FIELD_TEXT];
+    size_t count;
+    const wt_field *fields = wt_curve_fields(&count);
     for (size_t i = 0; i < wt_curves_count(curves); i++)
         cli_json_add(lines, json_line(curves, i));
     return cli_emit(call, "tokens:s lambda:s seed:u reps:u curves:o",
-                    options->data != NULL ? "" : options->tokens, options->lambda, options->seed,
-                    options->reps, lines);
+                    options->data != NULL ? "" : wt_law_name(options->law),
+                    wt_field_print(wt_field_find(fields, count, "lambda"), options->lambda, lambda),
+                    options->seed, options->reps, lines);
 }

@@ -49,15 +49,21 @@ static cli_option option_of(const cli_table *table, const wt_field *field) {
         [WT_FIELD_KIND_COUNT] = CLI_COUNT, [WT_FIELD_KIND_NATURAL] = CLI_NATURAL,
         [WT_FIELD_KIND_REAL] = CLI_REAL,   [WT_FIELD_KIND_CHOICE] = CLI_TEXT,
         [WT_FIELD_KIND_FLAG] = CLI_FLAG};
+    bool grid = field->list && field->item != WT_FIELD_KIND_WORD;
     bool choice = field->kind == WT_FIELD_KIND_WORD && field->value != NULL &&
                   strchr(field->value, '|') != NULL;
     bool told = field->fallback != NULL && field->kind != WT_FIELD_KIND_FLAG &&
                 (field->none == NULL || strcmp(field->none, field->fallback) != 0);
     return (cli_option){.name = wt_field_option(field),
                         .letter = field->letter == NULL ? '\0' : field->letter[0],
-                        .kind = choice ? CLI_CHOICE : kinds[field->kind],
+                        .kind = choice                                   ? CLI_CHOICE
+                                : grid && kinds[field->item] == CLI_REAL ? CLI_GRID
+                                : grid                                   ? CLI_INTEGERS
+                                                                         : kinds[field->kind],
                         .offset = table->offset + field->offset,
-                        .value = field->value,
+                        .value = grid          ? "GRID"
+                                 : field->list ? "LIST"
+                                               : field->value,
                         .fallback = told ? field->fallback : NULL,
                         .help = field->help};
 }

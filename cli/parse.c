@@ -326,7 +326,9 @@ void cli_call_free(cli_call *call) {
     const cli_option *options = cli_options_of(call->command, &count);
     for (size_t i = 0; call->values != NULL && i < count; i++) {
         const cli_option *option = &options[i];
-        if (option->kind == CLI_GRID || option->kind == CLI_INTEGERS)
+        const cli_table *table;
+        if (cli_field_at(call->command, i, &table) == NULL &&
+            (option->kind == CLI_GRID || option->kind == CLI_INTEGERS))
             wt_grid_free((wt_grid *)cli_value_at(call, i, option));
     }
     wt_release(call->values);

@@ -17,13 +17,6 @@ wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t f
     return status == WT_OK ? wt_problem_draw(call->context, problem, first, *out) : status;
 }
 
-wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge_options *out) {
-    WT_INIT(wt_ridge_options, out);
-    out->path = options->path.values;
-    out->path_count = options->path.count;
-    return wt_ridge_options_set_lambda(call->context, out, options->lambda);
-}
-
 wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,
                      const size_t **out, size_t *count) {
     size_t *made = WT_TAKE(arena, size_t, grid->count);

@@ -1,5 +1,4 @@
-/* What several commands share: a problem to draw, and how lambda is chosen, of which a command
- * embeds the struct in its values and the rows in its table. */
+/* What several commands share: a problem to draw, counts of a grid, a table of two columns. */
 #ifndef CLI_SET_OPTIONS_H
 #define CLI_SET_OPTIONS_H
 
@@ -16,32 +15,10 @@ wt_status cli_problem_open(cli_call *call, const wt_problem_spec *options, wt_pr
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,
                            wt_sets **out);
 
-typedef struct cli_lambda {
-    const char *lambda;
-    wt_grid path;
-} cli_lambda;
-
-#define CLI_LAMBDA_OPTIONS(type, member)                                                           \
-    {"lambda",                                                                                     \
-     'l',                                                                                          \
-     CLI_TEXT,                                                                                     \
-     offsetof(type, member.lambda),                                                                \
-     "L",                                                                                          \
-     "1e-3",                                                                                       \
-     "Ridge penalty: a number, or loo, gcv (chosen by leave-one-out or generalised "               \
-     "cross-validation), min-norm, oracle (least test error: for replication, not for use)."},     \
-    {                                                                                              \
-        "lambda-path", 0, CLI_GRID, offsetof(type, member.path), "GRID", "1e-8:10:x10",            \
-            "Lambdas tried by loo, gcv and oracle; beyond an end that is best it goes on, a "      \
-            "factor of 10 at a time."                                                              \
-    }
-
 /* Where the path could not be widened further. */
 #define CLI_LAMBDA_AT_END                                                                          \
     "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
     "compare min-norm"
-
-wt_status cli_lambda_ridge(cli_call *call, const cli_lambda *options, wt_ridge_options *out);
 
 /* The grid of an option as counts, in the arena; WT_USAGE when one is below 1. */
 wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,

@@ -1,18 +1,10 @@
 /* The options of a call as JSON: what was asked for, as it would be written again. */
 #include "command.h"
 
-static json_t *json_grid(const wt_grid *grid, bool whole) {
+static json_t *json_whole(const wt_grid *grid) {
     json_t *out = json_array();
     for (size_t i = 0; i < grid->count; i++)
-        json_array_append_new(out, whole ? json_integer((json_int_t)grid->values[i])
-                                         : cli_json_real(grid->values[i]));
-    return out;
-}
-
-static json_t *json_texts(const cli_texts *texts) {
-    json_t *out = json_array();
-    for (size_t i = 0; i < texts->count; i++)
-        json_array_append_new(out, json_string(texts->items[i]));
+        cli_json_add(out, json_integer((json_int_t)grid->values[i]));
     return out;
 }
 
@@ -28,26 +20,44 @@ static json_t *json_option(const cli_option *option, const void *value) {
     case CLI_REAL:
         return cli_json_real(*(const double *)value);
     case CLI_GRID:
+        return cli_json_reals(((const wt_grid *)value)->count, ((const wt_grid *)value)->values);
     case CLI_INTEGERS:
-        return json_grid(value, option->kind == CLI_INTEGERS);
+        return json_whole(value);
     case CLI_TEXTS:
-        return json_texts(value);
+        return cli_json_texts(((const cli_texts *)value)->count, ((const cli_texts *)value)->items);
     default:
         return json_string(*(const char *const *)value);
     }
 }
 
-static json_t *json_field(const wt_field *field, const void *object) {
+static json_t *json_value(wt_field_kind kind, wt_value value) {
+    if (value.text != NULL)
+        return json_string(value.text);
+    if (kind == WT_FIELD_KIND_FLAG)
+        return json_boolean(value.number != 0);
+    return kind == WT_FIELD_KIND_COUNT || kind == WT_FIELD_KIND_NATURAL
+               ? json_integer((json_int_t)value.number)
+               : cli_json_real(value.number);
+}
+
+static json_t *json_list(wt_context *context, const wt_field *field, const char *text) {
+    wt_arena arena = wt_arena_start(context, "a list");
+    wt_list list;
+    json_t *out = NULL;
+    if (wt_field_list(&arena, field, text, &list) == WT_OK) {
+        out = json_array();
+        for (size_t i = 0; i < list.count; i++)
+            cli_json_add(out, json_value(field->item, list.values[i]));
+    }
+    wt_arena_free(&arena);
+    return out;
+}
+
+static json_t *json_field(wt_context *context, const wt_field *field, const void *object) {
     wt_value value = wt_field_get(field, object);
     if (wt_field_is_none(field, object))
         return json_null();
-    if (value.text != NULL)
-        return json_string(value.text);
-    if (field->kind == WT_FIELD_KIND_FLAG)
-        return json_boolean(value.number != 0);
-    return field->kind == WT_FIELD_KIND_COUNT || field->kind == WT_FIELD_KIND_NATURAL
-               ? json_integer((json_int_t)value.number)
-               : cli_json_real(value.number);
+    return field->list ? json_list(context, field, value.text) : json_value(field->kind, value);
 }
 
 json_t *cli_json_setting(cli_call *call) {
@@ -61,12 +71,12 @@ json_t *cli_json_setting(cli_call *call) {
         if (option->kind == CLI_INPUT || option->kind == CLI_OUTPUT)
             continue;
         bool said = call->given[i] || option->fallback != NULL || option->kind == CLI_FLAG;
-        json_object_set_new(out, option->name,
-                            field != NULL
-                                ? json_field(field, (const char *)call->values + table->offset)
-                            : said ? json_option(option, cli_value_at(call, i, option))
-                                   : json_null());
+        json_t *value = field != NULL ? json_field(call->context, field,
+                                                   (const char *)call->values + table->offset)
+                        : said        ? json_option(option, cli_value_at(call, i, option))
+                                      : json_null();
+        cli_json_put(out, option->name, value);
     }
-    json_object_set_new(out, "seed", json_integer((json_int_t)call->common.seed));
+    cli_json_put(out, "seed", json_integer((json_int_t)call->common.seed));
     return out;
 }

@@ -4,8 +4,8 @@
  *     wt_curve_options options;
  *     wt_curves *curves;
  *     WT_INIT(wt_curve_options, &options);
- *     options.models = "rfa,brfa";
- *     options.targets = "mean-power:2";
+ *     options.kind = "rfa,brfa";
+ *     options.target = "mean-power:2";
  *     wt_curves_run(context, &options, &curves);
  *     for (size_t i = 0; i < wt_curves_count(curves); i++)
  *         printf("%s: n^%g\n", wt_curves_line_at(curves, i)->model,
@@ -25,35 +25,28 @@
 extern "C" {
 #endif
 
-/* Lists are words with commas between them. Every combination is run; what means nothing to a model
- * (the heads of an infinite one, the bias of rfa) stays at its first value. Nothing is kept of the
- * caller's arrays and texts after the call. */
+/* Lists are texts: words with commas between them, numbers also as grids ("16:1024:x2"). Every
+ * combination is run; what means nothing to a model (the heads of an infinite one, the bias of rfa)
+ * stays at its first value. Nothing is kept of the caller's texts after the call. */
 typedef struct wt_curve_options {
     size_t size;
-    const char *models;      /* list: rfa, brfa, rfmlp, rfa-inf, brfa-inf, rfmlp-inf */
-    const char *activations; /* list: relu, softmax */
-    const char *targets;     /* list; not read with data */
-    const char *tokens;      /* sphere, gaussian or boolean */
-    double token_scale;      /* 0 = 1 for the sphere, 1/sqrt(d) for the others */
-    double noise;            /* standard deviation of the label noise */
-    const size_t *dims;      /* (dim_count); not read with data, as keys */
-    size_t dim_count;
-    const size_t *keys;
-    size_t key_count;
-    const size_t *heads;
-    size_t head_count;
-    const double *biases; /* multiples of the identity added to the weights of brfa */
-    size_t bias_count;
-    size_t width;        /* neurons of rfmlp; 0 = heads (dim + 1) */
-    const size_t *sizes; /* (size_count) training samples n, increasing */
-    size_t size_count;
+    const char *kind; /* list: rfa, brfa, rfmlp, rfa-inf, brfa-inf, rfmlp-inf */
+    const char *heads,
+        *bias; /* lists; bias: multiples of the identity added to the weights of brfa */
+    const char *activation; /* list: relu, softmax */
+    size_t width;           /* neurons of rfmlp; 0 = heads (dim + 1) */
+    const char *target;     /* list; not read with data, as dim and keys */
+    const char *dim, *keys; /* lists */
+    wt_law law;             /* of the tokens */
+    double token_scale;     /* 0 = 1 for the sphere, 1/sqrt(d) for the others */
+    double noise;           /* standard deviation of the label noise */
+    const char *n;          /* list: training samples, increasing */
     size_t reps;
     size_t test_samples; /* test samples of a drawn problem */
     const wt_sets *data; /* the user's own, with labels; NULL = drawn */
     double holdout;      /* part of the data held out as test set, chosen anew each repetition */
-    const char *lambda;  /* a number, loo, gcv, min-norm or oracle */
-    const double *path;  /* (path_count) lambdas tried by loo, gcv and oracle */
-    size_t path_count;
+    wt_value lambda;     /* as in wt_ridge_spec, and its path */
+    const char *path;
     const char *output; /* CSV file of all points (docs/formats.md), also of a run that was
                            interrupted, which leaves what is needed to go on beside it, in
                            OUTPUT.part; NULL = none */
@@ -63,6 +56,8 @@ typedef struct wt_curve_options {
 /* What `wattle curve` takes: rfa, brfa and rfmlp on three targets, n from 16 to 1024, 5
  * repetitions. */
 WT_API void wt_curve_options_init(wt_curve_options *options, size_t size);
+/* Its members by name: options of `wattle curve`. */
+WT_API const wt_field *wt_curve_fields(size_t *count);
 
 typedef struct wt_curves wt_curves;
 

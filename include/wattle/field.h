@@ -15,7 +15,7 @@
 #ifndef WATTLE_FIELD_H
 #define WATTLE_FIELD_H
 
-#include "wattle/base.h"
+#include "wattle/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +55,9 @@ typedef struct wt_field {
     int64_t since;    /* the result version it came in when cells of that had names already: at its
                          fallback it is not in them; 0 = from the start */
     const char *letter; /* of the command's short option: "T"; NULL = none */
+    bool list;          /* a text that is a list of values, as a sweep has them: "rfa,brfa" or
+                           "16:1024:x2"; range and value are those of the items */
+    wt_field_kind item; /* of a list: the kind of its items */
 } wt_field;
 
 /* A field of a table of `count`; NULL past the last. */
@@ -75,6 +78,15 @@ WT_API wt_status wt_field_check(wt_context *context, const wt_field *field, wt_v
 /* The value as wt_field_parse reads it. Texts are returned as they are, else it is written into
  * out[WT_FIELD_TEXT]. */
 WT_API const char *wt_field_print(const wt_field *field, wt_value value, char *out);
+
+/* The values of a list, each in the range of the field, in the arena. Of a field that is none,
+ * several values of its kind. */
+typedef struct wt_list {
+    size_t count;
+    wt_value *values;
+} wt_list;
+WT_API wt_status wt_field_list(wt_arena *arena, const wt_field *field, const char *text,
+                               wt_list *out);
 
 /* The member of a struct. */
 WT_API wt_value wt_field_get(const wt_field *field, const void *object);

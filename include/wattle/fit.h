@@ -20,6 +20,7 @@
 #define WATTLE_FIT_H
 
 #include "wattle/sets.h"
+#include "wattle/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,9 +125,21 @@ typedef struct wt_ridge_options {
 } wt_ridge_options;
 /* Lambda 1e-3, labels as they are, solver auto. */
 WT_API void wt_ridge_options_init(wt_ridge_options *ridge, size_t size);
-/* "1e-3", "loo", "gcv", "min-norm" or "oracle" into rule and lambda. */
-WT_API wt_status wt_ridge_options_set_lambda(wt_context *context, wt_ridge_options *ridge,
-                                             const char *text);
+
+/* The same as it is written: options of `wattle fit`. */
+typedef struct wt_ridge_spec {
+    size_t size;
+    wt_value lambda;  /* a number, or "loo", "gcv", "min-norm", "oracle" */
+    const char *path; /* a grid: "1e-8:10:x10"; NULL = that one */
+    bool standardize;
+    wt_solver solver;
+} wt_ridge_spec;
+WT_API void wt_ridge_spec_init(wt_ridge_spec *spec, size_t size);
+/* Its members by name; lambda and its path are keys of the experiment `curve` too. */
+WT_API const wt_field *wt_ridge_fields(size_t *count);
+/* What is written, judged and read. out->path lies in *path, to be freed in any case. */
+WT_API wt_status wt_ridge_spec_read(wt_context *context, const wt_ridge_spec *spec,
+                                    wt_ridge_options *out, wt_grid *path);
 
 /* What a fit found; NaN where a number was not computed. */
 typedef struct wt_fit_report {

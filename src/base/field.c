@@ -98,6 +98,13 @@ wt_status wt_field_check(wt_context *context, const wt_field *field, wt_value va
     double x = value.number, least = field->kind == WT_FIELD_KIND_COUNT ? 1 : 0;
     if (is_none(field, value))
         return WT_OK;
+    if (field->list && value.text != NULL) {
+        wt_arena arena = wt_arena_start(context, "a list");
+        wt_list list;
+        wt_status status = wt_field_list(&arena, field, value.text, &list);
+        wt_arena_free(&arena);
+        return status;
+    }
     if (value.text != NULL) {
         bool choice = field->value != NULL && strchr(field->value, '|') != NULL;
         if (*value.text == '\0')
@@ -171,14 +178,23 @@ const char *wt_field_print(const wt_field *field, wt_value value, char *out) {
 /* ---- members ----------------------------------------------------------------------------------
  */
 
+/* "?" for a number that is none of the enumeration. */
+static const char *word_at(const char *const *words, int place) {
+    for (int i = 0; words[i] != NULL; i++)
+        if (i == place)
+            return words[i];
+    return "?";
+}
+
 wt_value wt_field_get(const wt_field *field, const void *object) {
     const void *member = (const char *)object + field->offset;
     wt_value value = {0};
     switch (field->kind) {
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_TEXT:
-        value.text = field->words != NULL ? field->words[*(const int *)member]
-                                          : *(const char *const *)member;
+        value.text = field->words != NULL && !field->list
+                         ? word_at(field->words, *(const int *)member)
+                         : *(const char *const *)member;
         if (value.text == NULL)
             value.text = field->none;
         break;
@@ -204,7 +220,7 @@ wt_value wt_field_get(const wt_field *field, const void *object) {
 bool wt_field_is_none(const wt_field *field, const void *object) {
     const void *member = (const char *)object + field->offset;
     if (is_text(field))
-        return field->words == NULL && *(const char *const *)member == NULL;
+        return (field->words == NULL || field->list) && *(const char *const *)member == NULL;
     return field->kind == WT_FIELD_KIND_REAL && isnan(*(const double *)member);
 }
 
@@ -222,7 +238,7 @@ void wt_field_set(const wt_field *field, wt_value value, void *object) {
     switch (field->kind) {
     case WT_FIELD_KIND_WORD:
     case WT_FIELD_KIND_TEXT:
-        if (field->words != NULL)
+        if (field->words != NULL && !field->list)
             *(int *)member = place_of(field->words, value.text);
         else
             *(const char **)member = none ? NULL : value.text;
@@ -275,8 +291,9 @@ void wt_fields_get(const wt_field *fields, size_t count, const void *object, wt_
 
 /* The same with the name before it. */
 static wt_status check_named(wt_context *context, const wt_field *field, wt_value value) {
-    if (wt_field_check(context, field, value) == WT_OK)
-        return WT_OK;
+    wt_status status = wt_field_check(context, field, value);
+    if (status != WT_USAGE)
+        return status;
     char why[WT_MESSAGE_BYTES];
     snprintf(why, sizeof why, "%s", wt_context_message(context));
     return wt_fail(context, WT_USAGE, "%s%s %s", wt_field_option(field),

@@ -4,6 +4,15 @@
 
 #include "wattle/field.h"
 
+/* Kinds of rows that are one value in one table and a list in another. */
+#define WT_FIELD_ONE(item_kind) .kind = WT_FIELD_KIND_##item_kind
+#define WT_FIELD_LIST(item_kind)                                                                   \
+    .kind = WT_FIELD_KIND_TEXT, .list = true, .item = WT_FIELD_KIND_##item_kind
+
+/* Values of the field's kind, grids and words as sweeps have them, added to *out; ranges are not
+ * looked at. */
+wt_status wt_list_parse(wt_arena *arena, const wt_field *item, const char *text, wt_list *out);
+
 /* What a field is when nothing is said; text and 0 where it must be given. */
 wt_value wt_field_usual(const wt_field *field);
 

@@ -20,83 +20,12 @@ static double tidy(double value) {
     return strtod(text, NULL);
 }
 
-/* Room for `more` values after those there are. */
-static wt_status grow(wt_arena *arena, wt_axis_values *axis, size_t more) {
-    wt_value *larger = WT_TAKE(arena, wt_value, axis->count + more);
-    if (larger != NULL && axis->count > 0)
-        memcpy(larger, axis->values, axis->count * sizeof *larger);
-    axis->values = larger;
-    return arena->status;
-}
-
-static wt_status add_grid(wt_arena *arena, const wt_field *parameter, const char *text,
-                          wt_axis_values *out) {
-    bool whole = parameter->kind == WT_FIELD_KIND_COUNT || parameter->kind == WT_FIELD_KIND_NATURAL;
-    double least = parameter->kind == WT_FIELD_KIND_COUNT ? 1 : 0;
-    wt_grid grid = {0};
-    wt_status status;
-    WT_TRY((whole ? wt_grid_parse_integers : wt_grid_parse)(arena->context, text, &grid));
-    WT_TRY(grow(arena, out, grid.count));
-    for (size_t i = 0; i < grid.count; i++) {
-        if (whole && grid.values[i] < least)
-            WT_TRY(wt_fail(arena->context, WT_USAGE, "must be a whole number of %g or more, not %g",
-                           least, grid.values[i]));
-        out->values[out->count++] =
-            (wt_value){.number = whole ? grid.values[i] : tidy(grid.values[i])};
-    }
-done:
-    wt_grid_free(&grid);
-    return status;
-}
-
-static wt_status add_word(wt_arena *arena, const wt_field *parameter, const char *word,
-                          wt_axis_values *out) {
-    wt_value value = {.text = word};
-    if (parameter->kind == WT_FIELD_KIND_CHOICE && strchr("0123456789+-.", word[0]) != NULL)
-        return add_grid(arena, parameter, word, out);
-    if (parameter->kind == WT_FIELD_KIND_FLAG) {
-        bool yes = strcmp(word, "yes") == 0;
-        if (!yes && strcmp(word, "no") != 0)
-            return wt_fail(arena->context, WT_USAGE, "'%s' is neither yes nor no", word);
-        value = (wt_value){.number = yes};
-    }
-    WT_PASS(grow(arena, out, 1));
-    out->values[out->count++] = value;
+static wt_status parse(wt_arena *arena, const wt_field *parameter, const char *text, wt_list *out) {
+    WT_PASS(wt_list_parse(arena, parameter, text, out));
+    bool real = parameter->kind == WT_FIELD_KIND_REAL || parameter->kind == WT_FIELD_KIND_CHOICE;
+    for (size_t i = 0; real && i < out->count; i++)
+        out->values[i].number = tidy(out->values[i].number);
     return WT_OK;
-}
-
-/* Words with commas between them, blanks around them dropped; cuts the text into pieces. */
-static wt_status add_words(wt_arena *arena, const wt_field *parameter, char *text,
-                           wt_axis_values *out) {
-    for (char *at = text; at != NULL;) {
-        char *comma = strchr(at, ',');
-        if (comma != NULL)
-            *comma++ = '\0';
-        at += strspn(at, " \t");
-        for (size_t length = strlen(at); length > 0 && strchr(" \t", at[length - 1]) != NULL;)
-            at[--length] = '\0';
-        if (*at == '\0')
-            return wt_fail(arena->context, WT_USAGE, "a value between commas is empty");
-        WT_PASS(add_word(arena, parameter, at, out));
-        at = comma;
-    }
-    return WT_OK;
-}
-
-static wt_status parse(wt_arena *arena, const wt_field *parameter, const char *text,
-                       wt_axis_values *out) {
-    char *copy = wt_arena_copy(arena, text);
-    WT_PASS(arena->status);
-    switch (parameter->kind) {
-    case WT_FIELD_KIND_TEXT:
-        return add_word(arena, parameter, copy, out);
-    case WT_FIELD_KIND_WORD:
-    case WT_FIELD_KIND_CHOICE:
-    case WT_FIELD_KIND_FLAG:
-        return add_words(arena, parameter, copy, out);
-    default:
-        return add_grid(arena, parameter, text, out);
-    }
 }
 
 static int by_number(const void *a, const void *b) {
@@ -104,7 +33,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void sort_once(wt_axis_values *axis) {
+static void sort_once(wt_list *axis) {
     size_t kept = 0;
     qsort(axis->values, axis->count, sizeof *axis->values, by_number);
     for (size_t i = 0; i < axis->count; i++)
@@ -115,7 +44,7 @@ static void sort_once(wt_axis_values *axis) {
 
 /* The values the specification gives, or the usual ones. */
 static wt_status read_axis(wt_arena *arena, const wt_sweep_spec *spec, const wt_field *parameter,
-                           wt_axis_values *out) {
+                           wt_list *out) {
     wt_context *context = arena->context;
     const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, parameter->name);
     const wt_sweep_spec_entry *other = wt_sweep_spec_find(spec, wt_field_option(parameter));
@@ -200,7 +129,7 @@ wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *
     const wt_experiment *experiment = out->experiment;
     for (size_t i = 0; i < spec->count; i++)
         WT_PASS(check_key(context, spec, &spec->entries[i], experiment));
-    out->parameters = WT_TAKE_ZERO(&out->arena, wt_axis_values, experiment->parameter_count);
+    out->parameters = WT_TAKE_ZERO(&out->arena, wt_list, experiment->parameter_count);
     WT_PASS(out->arena.status);
     for (size_t i = 0; i < experiment->parameter_count; i++)
         WT_PASS(read_axis(&out->arena, spec, &experiment->parameters[i], &out->parameters[i]));

@@ -6,16 +6,11 @@
 #include "lab/experiment.h"
 #include "lab/spec.h"
 
-typedef struct wt_axis_values {
-    size_t count;
-    wt_value *values;
-} wt_axis_values;
-
 typedef struct wt_axes {
     const wt_experiment *experiment;
-    wt_arena arena;             /* holds all values and texts */
-    wt_axis_values *parameters; /* one a parameter; the grouped one increasing, each value once */
-    wt_axis_values seeds;
+    wt_arena arena;      /* holds all values and texts */
+    wt_list *parameters; /* one a parameter; the grouped one increasing, each value once */
+    wt_list seeds;
     size_t reps;
 } wt_axes;
 

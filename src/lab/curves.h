@@ -7,15 +7,24 @@
 #include "lab/table.h"
 #include "wattle/curve.h"
 
-/* Words between commas. */
-typedef struct {
-    const char **words;
-    size_t count;
-} wt_words;
+/* The lists of the options. */
+enum {
+    WT_CURVE_KINDS,
+    WT_CURVE_HEADS,
+    WT_CURVE_BIASES,
+    WT_CURVE_ACTIVATIONS,
+    WT_CURVE_TARGETS,
+    WT_CURVE_DIMS,
+    WT_CURVE_KEYS,
+    WT_CURVE_SIZES,
+    WT_CURVE_LISTS
+};
 
 struct wt_curves {
     wt_arena arena; /* of all that follows */
-    wt_words models, targets, activations;
+    wt_list lists[WT_CURVE_LISTS];
+    const char **targets; /* (target_count) */
+    size_t target_count;
     const char *tokens;
     uint64_t seed;
     size_t count, reps, size_count;
@@ -34,6 +43,8 @@ typedef struct {
     wt_curves *curves;
     const wt_curve_options *options;
     wt_ridge_options ridge;
+    wt_grid path;               /* of the ridge */
+    size_t *sizes;              /* in the curves' arena */
     wt_curve_setting *settings; /* (setting_count), repetition 0 of each */
     double *costs;              /* of a cell of each */
     size_t setting_count;

@@ -76,7 +76,7 @@ static wt_status run_table(wt_context *context, const wt_curves_job *work) {
     wt_script key = {.context = context};
     wt_table table = {.engine = {.context = context, .what = "cells", .workers = 1},
                       .settings = work->setting_count,
-                      .parts = curves->targets.count,
+                      .parts = curves->target_count,
                       .reps = curves->reps,
                       .sizes = curves->size_count,
                       .points = curves->points,
@@ -107,8 +107,6 @@ wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_c
     WT_TRY(WT_NEW_ZERO(context, &curves, 1, "curves"));
     curves->arena = wt_arena_start(context, "curves");
     curves->seed = options.seed;
-    curves->reps = options.reps;
-    curves->size_count = options.size_count;
     work.curves = curves;
     WT_TRY(wt_curves_prepare(context, &work));
     WT_TRY(run_table(context, &work));
@@ -116,6 +114,7 @@ wt_status wt_curves_run(wt_context *context, const wt_curve_options *given, wt_c
     *out = curves;
     curves = NULL;
 done:
+    wt_grid_free(&work.path);
     wt_curves_free(curves);
     return status;
 }

@@ -7,9 +7,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "features/model/model_fields.h"
-#include "features/task/problem_fields.h"
 #include "lab/curve_cell.h"
+#include "lab/curve_fields.h"
 #include "lab/experiment.h"
 #include "wattle/text.h"
 
@@ -18,25 +17,20 @@ typedef struct {
     wt_problem_spec problem;
     wt_model_spec model; /* its dim and keys are the problem's */
     size_t n, test_samples;
-    wt_value lambda;
-    const char *path, *ball;
+    wt_ridge_spec ridge;
+    const char *ball;
 } cell;
 
 /* clang-format off */
+#define OF_CELL(member)    offsetof(cell, member)
 #define OF_PROBLEM(member) offsetof(cell, problem.member)
 #define OF_MODEL(member)   offsetof(cell, model.member)
+#define OF_RIDGE(member)   offsetof(cell, ridge.member)
 static const wt_field fields[] = {
-    WT_MODEL_FIELDS(OF_MODEL),
-    WT_PROBLEM_FIELDS(OF_PROBLEM),
-    {"n", WT_FIELD_KIND_COUNT, "16:1024:x2", .offset = offsetof(cell, n),
-     .help = "Training samples."},
-    {"test-n", WT_FIELD_KIND_COUNT, "1000", .offset = offsetof(cell, test_samples),
-     .help = "Test samples."},
-    {"lambda", WT_FIELD_KIND_CHOICE, "1e-3", .offset = offsetof(cell, lambda),
-     .value = "loo|gcv|min-norm|oracle", .range = "[0,inf)",
-     .help = "Ridge penalty: a number, loo, gcv, min-norm or oracle."},
-    {"lambda-path", WT_FIELD_KIND_TEXT, "1e-8:10:x10", .offset = offsetof(cell, path),
-     .help = "Lambdas tried by loo, gcv and oracle; widened where an end is best."},
+    WT_MODEL_FIELDS(OF_MODEL, WT_FIELD_ONE, "rfa"),
+    WT_PROBLEM_FIELDS(OF_PROBLEM, WT_FIELD_ONE, NULL),
+    WT_CURVE_FIELDS(OF_CELL, WT_FIELD_ONE),
+    WT_LAMBDA_FIELDS(OF_RIDGE),
     {"ball", WT_FIELD_KIND_TEXT, "none", .offset = offsetof(cell, ball), .none = "none",
      .since = 3,
      .help = "K1,K2: least squares in norm balls, as wattle fit --ball, in place of a ridge."},
@@ -72,21 +66,6 @@ static wt_status read_ball(wt_context *context, const char *text, wt_ball_option
     return WT_OK;
 }
 
-/* The path is parsed into *path, to be freed, where the rule has one. */
-static wt_status read_ridge(wt_context *context, const cell *one, wt_ridge_options *out,
-                            wt_grid *path) {
-    *out = (wt_ridge_options){
-        .size = sizeof(wt_ridge_options), .rule = WT_LAMBDA_FIXED, .lambda = one->lambda.number};
-    if (one->lambda.text != NULL)
-        WT_PASS(wt_ridge_options_set_lambda(context, out, one->lambda.text));
-    if (searches(out)) {
-        WT_PASS(wt_grid_parse(context, one->path, path));
-        out->path = path->values;
-        out->path_count = path->count;
-    }
-    return WT_OK;
-}
-
 /* The model as it is fitted: heads that are not read are checked all the same. */
 static wt_model_spec model_of(const cell *one) {
     wt_model_spec out = one->model;
@@ -116,7 +95,7 @@ static void settle_sizes(cell *one) {
 }
 
 static wt_status settle(wt_context *context, wt_value *values) {
-    cell one = {.problem = {.size = sizeof one.problem}};
+    cell one = {.problem = {.size = sizeof one.problem}, .ridge = {.size = sizeof one.ridge}};
     wt_ridge_options ridge;
     wt_grid path = {0};
     wt_ball_options ball;
@@ -133,11 +112,11 @@ static wt_status settle(wt_context *context, wt_value *values) {
         if (wt_model_kind_infinite(model.kind))
             WT_TRY(wt_fail(context, WT_USAGE, "ball: '%s' has no value vectors to hold in balls",
                            wt_model_kind_name(model.kind)));
-        one.lambda = (wt_value){.number = 0}; /* a ridge means nothing there */
+        one.ridge.lambda = (wt_value){.number = 0}; /* a ridge means nothing there */
     }
-    WT_TRY(read_ridge(context, &one, &ridge, &path));
+    WT_TRY(wt_ridge_spec_read(context, &one.ridge, &ridge, &path));
     if (!searches(&ridge))
-        one.path = "";
+        one.ridge.path = NULL;
     settle_sizes(&one);
     wt_fields_get(fields, FIELDS, &one, values);
 done:
@@ -159,6 +138,7 @@ static wt_status read_trial(wt_context *context, const wt_trial *trial, reading 
     *out = (reading){0};
     wt_fields_set(fields, FIELDS, trial->values, &out->one);
     out->one.problem.size = sizeof out->one.problem;
+    out->one.ridge.size = sizeof out->one.ridge;
     out->setting = (wt_curve_setting){.model = model_of(&out->one),
                                       .problem = out->one.problem,
                                       .target = &out->one.problem.target,
@@ -168,7 +148,7 @@ static wt_status read_trial(wt_context *context, const wt_trial *trial, reading 
                                       .ball = out->one.ball == NULL ? NULL : &out->ball,
                                       .seed = trial->seed,
                                       .rep = trial->rep};
-    WT_PASS(read_ridge(context, &out->one, &out->ridge, &out->path));
+    WT_PASS(wt_ridge_spec_read(context, &out->one.ridge, &out->ridge, &out->path));
     if (out->one.ball != NULL)
         WT_PASS(read_ball(context, out->one.ball, &out->ball));
     return WT_OK;

@@ -146,6 +146,38 @@ static void tables_of_values_go_both_ways(void **state) {
     }
 }
 
+/* Words and grids, each item in the range of the field. */
+static void lists_are_read_and_judged(void **state) {
+    static const char *const letters[] = {"one", "two", NULL};
+    static const wt_field list[] = {
+        {"reals", WT_FIELD_LIST(REAL), .range = "(0,10]", .offset = offsetof(sample, text)},
+        {"words", WT_FIELD_LIST(WORD), .words = letters, .value = "one|two",
+         .offset = offsetof(sample, word)},
+        {"choices", WT_FIELD_LIST(CHOICE), .value = "loo|gcv"}};
+    wt_arena arena = wt_arena_start(*state, "a test");
+    wt_list out;
+    wt_value value;
+    sample made = {0};
+    CHECK_OK(*state, wt_field_list(&arena, &list[0], "1:8:x2,10", &out));
+    assert_true(out.count == 5 && out.values[3].number == 8 && out.values[4].number == 10);
+    CHECK_OK(*state, wt_field_list(&arena, &list[1], "two, one", &out));
+    assert_int_equal(out.count, 2);
+    assert_string_equal(out.values[1].text, "one");
+    CHECK_OK(*state, wt_field_list(&arena, &list[2], "gcv,1:2:1", &out));
+    assert_true(out.count == 3 && out.values[0].text != NULL && out.values[2].number == 2);
+    CHECK_OK(*state, wt_field_parse(*state, &list[1], "one,two", &value));
+    wt_field_set(&list[1], value, &made);
+    assert_string_equal(made.word, "one,two");
+    assert_string_equal(wt_field_get(&list[1], &made).text, "one,two");
+    CHECK_FAILS(*state, wt_field_parse(*state, &list[0], "1,11", &value), WT_USAGE, "not 11");
+    CHECK_FAILS(*state, wt_field_parse(*state, &list[1], "one,three", &value), WT_USAGE, "three");
+    CHECK_FAILS(*state, wt_field_parse(*state, &list[1], "one,,two", &value), WT_USAGE, "empty");
+    /* one field's own values are several of its kind */
+    CHECK_OK(*state, wt_field_list(&arena, find("part"), "0:0.5:0.25", &out));
+    assert_int_equal(out.count, 3);
+    wt_arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fallbacks_are_set),
@@ -155,6 +187,7 @@ int main(void) {
         cmocka_unit_test(intervals_are_told_in_words),
         cmocka_unit_test(members_are_checked_by_name),
         cmocka_unit_test(tables_of_values_go_both_ways),
+        cmocka_unit_test(lists_are_read_and_judged),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

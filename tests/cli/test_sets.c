@@ -230,7 +230,7 @@ static void bad_input_is_refused(void **state) {
     refuses("fit " DATA " --target corr:1 -o no", 64, "both");
     refuses("fit missing.npz -o no", 66, "missing.npz");
     refuses("fit " TEST_DATA "/fixtures/types.npz -o no", 65, "query");
-    refuses("fit " DATA " --lambda -1 -o no", 64, "lambda must be 0 or more");
+    refuses("fit " DATA " --lambda -1 -o no", 64, "--lambda: must be 0 or more");
     refuses("fit " DATA " --lambda twelve -o no", 64, "twelve");
     refuses("fit " DATA " --lambda oracle -o no", 64, "test data");
     refuses("fit " DATA " --heads 0 -o no", 64, "--heads");

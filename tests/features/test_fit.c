@@ -301,13 +301,6 @@ static void bad_input_is_refused(void **state) {
         CHECK_FAILS(context, STREAM(&rfa, 100, &two_labels), WT_DATA, "2 labels a sample");
     }
     wt_problem_free(problem);
-    CHECK_OK(context, wt_ridge_options_set_lambda(context, &ridge, "gcv"));
-    assert_int_equal(ridge.rule, WT_LAMBDA_GCV);
-    CHECK_OK(context, wt_ridge_options_set_lambda(context, &ridge, "2.5e-3"));
-    assert_true(ridge.rule == WT_LAMBDA_FIXED && ridge.lambda == 2.5e-3);
-    CHECK_FAILS(context, wt_ridge_options_set_lambda(context, &ridge, "-1"), WT_USAGE, "not -1");
-    CHECK_FAILS(context, wt_ridge_options_set_lambda(context, &ridge, "lo"), WT_USAGE,
-                "'lo' is neither");
     train.samples = 10;
     wt_sets_close(&train);
     wt_sets_close(&test);
@@ -386,6 +379,39 @@ static void a_cancelled_fit_stops(void **state) {
     }
 }
 
+/* Rule and path from words. */
+static void ridges_are_read_as_they_are_written(void **state) {
+    wt_ridge_spec spec;
+    wt_ridge_options ridge;
+    wt_grid path;
+    WT_INIT(wt_ridge_spec, &spec);
+    CHECK_OK(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path));
+    assert_true(ridge.rule == WT_LAMBDA_FIXED && ridge.lambda == 1e-3 && ridge.path_count == 10);
+    wt_grid_free(&path);
+    spec.lambda.text = "gcv";
+    spec.path = "1e-2:1:x10";
+    spec.solver = WT_SOLVER_PRIMAL;
+    CHECK_OK(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path));
+    assert_true(ridge.rule == WT_LAMBDA_GCV && ridge.solver == WT_SOLVER_PRIMAL);
+    assert_true(ridge.path_count == 3 && ridge.path[0] == 1e-2);
+    wt_grid_free(&path);
+    spec.path = NULL;
+    CHECK_OK(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path));
+    assert_null(ridge.path);
+    spec.path = "1,0.5";
+    CHECK_FAILS(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path), WT_USAGE, "increase");
+    wt_grid_free(&path);
+    spec.path = "0,1";
+    CHECK_FAILS(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path), WT_USAGE,
+                "lambda-path must be above 0");
+    WT_INIT(wt_ridge_spec, &spec);
+    spec.lambda = (wt_value){.number = -1};
+    CHECK_FAILS(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path), WT_USAGE, "not -1");
+    spec.lambda = (wt_value){.text = "lo"};
+    CHECK_FAILS(*state, wt_ridge_spec_read(*state, &spec, &ridge, &path), WT_USAGE,
+                "'lo' is none of loo|gcv");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_of_any_scale_and_place),
@@ -397,6 +423,7 @@ int main(void) {
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(failing_allocations_leave_nothing_behind),
         cmocka_unit_test(a_cancelled_fit_stops),
+        cmocka_unit_test(ridges_are_read_as_they_are_written),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

@@ -10,19 +10,17 @@
 #include "wattle/curve.h"
 #include "wattle/search_trials.h"
 
-static const size_t dims[] = {3}, keys[] = {2}, heads[] = {4, 6}, sizes[] = {5, 9};
+static const size_t sizes[] = {5, 9};
 
 static wt_curve_options small(void) {
     wt_curve_options options;
     WT_INIT(wt_curve_options, &options);
-    options.models = "rfa,rfmlp-inf";
-    options.targets = "mean-power:2,corr-power:3";
-    options.dims = dims;
-    options.keys = keys;
-    options.heads = heads;
-    options.head_count = 2;
-    options.sizes = sizes;
-    options.size_count = 2;
+    options.kind = "rfa,rfmlp-inf";
+    options.target = "mean-power:2,corr-power:3";
+    options.dim = "3";
+    options.keys = "2";
+    options.heads = "4,6";
+    options.n = "5:9:4";
     options.reps = 3;
     options.test_samples = 20;
     options.seed = 7;
@@ -241,13 +239,20 @@ static void bad_options_are_refused(void **state) {
     options.size = 0;
     CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "size");
     options = small();
-    options.size_count = 0;
-    CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "no n");
+    options.n = "";
+    CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "n: ");
     options = small();
-    options.models = "rfa,perceptron";
+    options.heads = "4,0";
+    CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE,
+                "heads must be a whole number of 1 or more");
+    options = small();
+    options.law = (wt_law)17;
+    CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "tokens: '?'");
+    options = small();
+    options.kind = "rfa,perceptron";
     CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "perceptron");
     options = small();
-    options.activations = "tanh";
+    options.activation = "tanh";
     CHECK_FAILS(*state, wt_curves_run(*state, &options, &curves), WT_USAGE, "tanh");
     WT_INIT(wt_search_options, &search);
     CHECK_FAILS(*state, wt_search_trials_run(*state, &search, &table), WT_USAGE, "needs a task");

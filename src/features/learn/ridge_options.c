@@ -5,12 +5,33 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "features/learn/dual.h"
+#include "features/learn/ridge_fields.h"
 
 static const char *const rules[] = {
     [WT_LAMBDA_FIXED] = "fixed",       [WT_LAMBDA_LOO] = "loo",       [WT_LAMBDA_GCV] = "gcv",
     [WT_LAMBDA_MIN_NORM] = "min-norm", [WT_LAMBDA_ORACLE] = "oracle",
 };
 enum { RULES = sizeof rules / sizeof *rules };
+
+static const char *const solvers[] = {
+    [WT_SOLVER_AUTO] = "auto", [WT_SOLVER_DUAL] = "dual", [WT_SOLVER_PRIMAL] = "primal", NULL};
+
+#define AT(member) offsetof(wt_ridge_spec, member)
+static const wt_field fields[] = {
+    WT_LAMBDA_FIELDS(AT),
+    {"standardize", WT_FIELD_KIND_FLAG, "no", .offset = AT(standardize),
+     .help = "Fit labels of mean 0 and deviation 1; predictions come in the units of the data."},
+    {"solver", WT_FIELD_KIND_WORD, "auto", .offset = AT(solver), .words = solvers,
+     .value = "auto|dual|primal",
+     .help = "Through the kernel matrix (n x n) or the normal matrix (features x features); auto "
+             "takes the smaller one."},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_ridge_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
 
 const char *wt_lambda_name(wt_lambda rule) {
     return (size_t)rule < RULES ? rules[rule] : "?";
@@ -59,22 +80,33 @@ void wt_ridge_options_init(wt_ridge_options *ridge, size_t size) {
     wt_sized_write(ridge, &all, sizeof all);
 }
 
-wt_status wt_ridge_options_set_lambda(wt_context *context, wt_ridge_options *ridge,
-                                      const char *text) {
-    WT_PASS(wt_sized_check(context, "wt_ridge_options", ridge, sizeof *ridge));
-    for (size_t i = WT_LAMBDA_FIXED + 1; i < RULES; i++)
-        if (strcmp(text, rules[i]) == 0) {
-            ridge->rule = (wt_lambda)i;
-            return WT_OK;
-        }
-    ridge->rule = WT_LAMBDA_FIXED;
-    if (!wt_real_parse(text, &ridge->lambda))
-        return wt_fail(
-            context, WT_USAGE,
-            "lambda '%s' is neither a number that fits a double nor loo, gcv, min-norm or oracle",
-            text);
-    wt_ridge_options all;
-    return wt_ridge_read(context, ridge, true, &all);
+void wt_ridge_spec_init(wt_ridge_spec *spec, size_t size) {
+    wt_ridge_spec all = {0};
+    wt_fields_init(fields, FIELDS, &all);
+    spec->size = size;
+    wt_sized_write(spec, &all, sizeof all);
+}
+
+wt_status wt_ridge_spec_read(wt_context *context, const wt_ridge_spec *given, wt_ridge_options *out,
+                             wt_grid *path) {
+    wt_ridge_spec spec;
+    wt_ridge_options read;
+    *path = (wt_grid){0};
+    WT_INIT(wt_ridge_spec, &spec);
+    WT_PASS(wt_sized_read(context, "wt_ridge_spec", given, &spec, sizeof spec));
+    WT_PASS(wt_fields_check(context, fields, FIELDS, &spec));
+    if (spec.path != NULL)
+        WT_PASS(wt_grid_parse(context, spec.path, path));
+    WT_INIT(wt_ridge_options, out);
+    out->lambda = spec.lambda.number;
+    for (size_t i = WT_LAMBDA_FIXED + 1; spec.lambda.text != NULL && i < RULES; i++)
+        if (strcmp(spec.lambda.text, rules[i]) == 0)
+            out->rule = (wt_lambda)i;
+    out->path = path->values;
+    out->path_count = path->count;
+    out->standardize = spec.standardize;
+    out->solver = spec.solver;
+    return wt_ridge_read(context, out, true, &read);
 }
 
 wt_status wt_ridge_read(wt_context *context, const wt_ridge_options *given, bool has_test,

@@ -17,7 +17,7 @@ const char *const wt_activation_words[] = {
     [WT_ACTIVATION_RELU] = "relu", [WT_ACTIVATION_SOFTMAX] = "softmax", NULL};
 
 #define AT(member) offsetof(wt_model_spec, member)
-static const wt_field fields[] = {WT_MODEL_FIELDS(AT)};
+static const wt_field fields[] = {WT_MODEL_FIELDS(AT, WT_FIELD_ONE, "rfa")};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 const wt_field *wt_model_fields(size_t *count) {

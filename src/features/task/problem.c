@@ -34,7 +34,7 @@ static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
 }
 
 #define AT(member) offsetof(wt_problem_spec, member)
-static const wt_field fields[] = {WT_PROBLEM_FIELDS(AT)};
+static const wt_field fields[] = {WT_PROBLEM_FIELDS(AT, WT_FIELD_ONE, NULL)};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 const wt_field *wt_problem_fields(size_t *count) {

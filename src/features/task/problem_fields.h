@@ -1,5 +1,6 @@
 /* The fields of a problem, once for all: the library's table, and rows for the experiment. `AT`
- * gives the place of a member in the struct of the table. */
+ * gives the place of a member in the struct of the table; KIND is WT_FIELD_ONE, or WT_FIELD_LIST
+ * where several are compared. */
 #ifndef WT_FEATURES_TASK_PROBLEM_FIELDS_H
 #define WT_FEATURES_TASK_PROBLEM_FIELDS_H
 
@@ -8,8 +9,8 @@
 #include "wattle/sets.h"
 
 /* clang-format off */
-#define WT_PROBLEM_FIELDS(AT)                                                                      \
-    {"target", WT_FIELD_KIND_WORD, NULL, .offset = AT(target), .value = "TARGET",                  \
+#define WT_PROBLEM_FIELDS(AT, KIND, usual_target)                                                  \
+    {"target", KIND(WORD), .fallback = (usual_target), .offset = AT(target), .value = "TARGET",    \
      .help = "What is to be learned: query-power:p, first-power:p, mean-power:p, corr-power:q, "   \
              "corr:p, corr-cos:p or mix:g:p:q."},                                                  \
     {"tokens", WT_FIELD_KIND_WORD, "sphere", .offset = AT(law), .words = wt_law_words,             \
@@ -18,9 +19,9 @@
      .help = "Tokens are multiplied by this; 0 = 1 for the sphere, 1/sqrt(d) for the others."},    \
     {"noise", WT_FIELD_KIND_REAL, "0", .offset = AT(noise), .value = "S", .range = "[0,inf)",      \
      .help = "Standard deviation of Gaussian label noise."},                                       \
-    {"dim", WT_FIELD_KIND_COUNT, "16", .offset = AT(dim), .value = "D", .letter = "d",             \
+    {"dim", KIND(COUNT), .fallback = "16", .offset = AT(dim), .value = "D", .letter = "d",         \
      .help = "Dimension of the tokens."},                                                          \
-    {"keys", WT_FIELD_KIND_COUNT, "16", .offset = AT(keys), .value = "N", .letter = "N",           \
+    {"keys", KIND(COUNT), .fallback = "16", .offset = AT(keys), .value = "N", .letter = "N",       \
      .help = "Keys a sample."}
 /* clang-format on */
 
