@@ -4,55 +4,33 @@
 #include "wattle/layer.h"
 
 typedef struct {
-    size_t heads, dim, outputs, rank, parity;
-    double scale;
+    wt_teacher_options teacher;
     bool zero_sum;
     const char *output;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, teacher, wt_teacher_fields, ""), {0}};
 static const cli_option options[] = {
-    {"heads", 'm', CLI_COUNT, offsetof(values, heads), "M", "2", "Heads of the layer."},
-    {"dim", 'd', CLI_COUNT, offsetof(values, dim), "D", "8", "Dimension of the tokens."},
-    {"out-dim", 'p', CLI_COUNT, offsetof(values, outputs), "P", NULL,
-     "Outputs a token; the dimension of the tokens unless given."},
-    {"scale", 0, CLI_REAL, offsetof(values, scale), "S", "2", "Frobenius norm of every Theta."},
-    {"rank", 'r', CLI_COUNT, offsetof(values, rank), "R", NULL,
-     "Rank of every Theta; full unless given."},
     {"zero-sum", 0, CLI_FLAG, offsetof(values, zero_sum), NULL, NULL,
      "Take the mean of all W_i off each of them, so that they sum to 0."},
-    {"parity", 0, CLI_COUNT, offsetof(values, parity), "N", NULL,
-     "The hard instance instead: N heads that compute the parity of N bits."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
      "Where the layer goes (.safetensors): theta (m,d,d), w (m,d,p)."},
 };
 
-static wt_status make_random(cli_call *call, wt_layer **layer) {
-    const values *given = call->values;
-    const wt_teacher_options made_as = {.size = sizeof made_as,
-                                        .heads = given->heads,
-                                        .dim = given->dim,
-                                        .outputs = given->outputs,
-                                        .scale = given->scale,
-                                        .rank = given->rank,
-                                        .seed = call->common.seed};
-    if (given->zero_sum && given->heads < 2)
-        return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
-    wt_status status = wt_layer_teacher(call->context, &made_as, layer);
-    if (status == WT_OK && given->zero_sum)
-        wt_layer_zero_sum(*layer);
-    return status;
-}
-
 static wt_status make(cli_call *call, wt_layer **layer) {
-    const values *given = call->values;
+    values *given = call->values;
     static const char *const random_only[] = {"heads", "out-dim", "scale", "rank", "zero-sum"};
-    if (given->parity == 0)
-        return make_random(call, layer);
     for (size_t i = 0; i < sizeof random_only / sizeof *random_only; i++)
-        if (cli_given(call, random_only[i]))
+        if (given->teacher.parity > 0 && cli_given(call, random_only[i]))
             return wt_fail(call->context, WT_USAGE, "--parity and --%s exclude each other",
                            random_only[i]);
-    return wt_layer_parity(call->context, given->parity, given->dim, layer);
+    if (given->zero_sum && given->teacher.heads < 2)
+        return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
+    given->teacher.seed = call->common.seed;
+    WT_PASS(wt_layer_teacher(call->context, &given->teacher, layer));
+    if (given->zero_sum)
+        wt_layer_zero_sum(*layer);
+    return WT_OK;
 }
 
 static wt_status run(cli_call *call) {
@@ -90,6 +68,7 @@ const cli_command cli_teacher = {
         "constant.",
     .examples = "wattle teacher --heads 2 --dim 8 --seed 1 -o teacher.safetensors\n"
                 "wattle teacher --parity 4 --dim 12 -o parity.safetensors",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

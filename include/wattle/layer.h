@@ -16,6 +16,7 @@
 #ifndef WATTLE_LAYER_H
 #define WATTLE_LAYER_H
 
+#include "wattle/field.h"
 #include "wattle/io.h"
 #include "wattle/law.h"
 
@@ -61,10 +62,14 @@ typedef struct wt_teacher_options {
     double scale;      /* |Theta_i|_F, 0 or more */
     size_t rank; /* r > 0: Theta_i is the product of Gaussian (d, r) and (r, d), scaled; 0 = full */
     uint64_t seed;
+    size_t parity; /* bits of the hard instance (wt_layer_parity) instead, of which dim alone is
+                      read besides; 0 = a random layer */
 } wt_teacher_options;
 
 /* 2 heads in 8 dimensions, d outputs, scale 2, full rank, seed 0. */
 WT_API void wt_teacher_options_init(wt_teacher_options *options, size_t size);
+/* Its members by name: options of `wattle teacher`, keys of the experiment `recover`. */
+WT_API const wt_field *wt_teacher_fields(size_t *count);
 WT_API wt_status wt_layer_teacher(wt_context *context, const wt_teacher_options *options,
                                   wt_layer **out);
 

@@ -6,6 +6,7 @@
 #include "lab/experiment.h"
 #include "lab/recover_cell.h"
 #include "layer/learn/recover_fields.h"
+#include "layer/task/teacher_fields.h"
 #include "wattle/query.h"
 #include "wattle/text.h"
 
@@ -15,8 +16,9 @@
 /* A cell: the options of the recovery, and teacher and data that it is tried on. */
 typedef struct {
     wt_recover_options options; /* first, as its fields have it */
-    size_t heads, dim, out_dim, rank, parity, dim_ratio, length, test_samples;
-    double scale, token_scale, noise, samples_ratio, success;
+    wt_teacher_options teacher;
+    size_t dim_ratio, length, test_samples;
+    double token_scale, noise, samples_ratio, success;
     const char *tokens, *degenerate;
     bool known_heads;
 } cell;
@@ -26,14 +28,9 @@ typedef struct {
     .name = (row_name), .kind = WT_FIELD_KIND_##row_kind, .fallback = (row_fallback),              \
     .offset = offsetof(cell, member)
 
+#define OF_TEACHER(member) offsetof(cell, teacher.member)
 static const wt_field fields[] = {
-    {ROW("heads", COUNT, "2", heads), .help = "heads of the teacher"},
-    {ROW("dim", NATURAL, "0", dim), .help = "dimension of the tokens; 0 = 8, or by dim-ratio"},
-    {ROW("out-dim", NATURAL, "0", out_dim), .help = "outputs a token; 0 = dim"},
-    {ROW("scale", REAL, "2", scale), .help = "Frobenius norm of every Theta"},
-    {ROW("rank", NATURAL, "0", rank), .help = "rank of every Theta; 0 = full"},
-    {ROW("parity", NATURAL, "0", parity),
-     .help = "the hard instance of so many bits instead; 0 = a random teacher"},
+    WT_TEACHER_FIELDS(OF_TEACHER, "0", "; 0 = 8, or by dim-ratio"),
     {ROW("dim-ratio", NATURAL, "0", dim_ratio),
      .help = "dim is one more than so many times the bits of parity; 0 = as dim says"},
     {ROW("tokens", WORD, "boolean", tokens), .value = "sphere|gaussian|boolean",
@@ -79,7 +76,7 @@ static cell cell_of(const wt_value *values) {
 
 /* A dim that follows the bits stays 0 among the values, so that bits alone tell the cells apart. */
 static size_t dim_of(const cell *one) {
-    return one->dim_ratio > 0 ? 1 + one->dim_ratio * one->parity : one->dim;
+    return one->dim_ratio > 0 ? 1 + one->dim_ratio * one->teacher.parity : one->teacher.dim;
 }
 
 static const wt_recover_method *method_of(const cell *one) {
@@ -89,47 +86,49 @@ static const wt_recover_method *method_of(const cell *one) {
 /* Numbers over numbers: an answer to a question has out-dim of them. */
 static double least_samples(const cell *one) {
     if (method_of(one)->asks) {
-        double m = (double)one->heads, d = (double)dim_of(one), p = (double)one->out_dim;
+        double m = (double)one->teacher.heads, d = (double)dim_of(one),
+               p = (double)one->teacher.outputs;
         return m * d * (d + p) / p;
     }
-    return wt_recover_least_examples(one->heads, dim_of(one), one->out_dim, one->length);
+    return wt_recover_least_examples(one->teacher.heads, dim_of(one), one->teacher.outputs,
+                                     one->length);
 }
 
 static wt_status settle_dim(wt_context *context, cell *one) {
-    if (one->dim_ratio > 0 && one->parity == 0)
+    if (one->dim_ratio > 0 && one->teacher.parity == 0)
         return wt_fail(context, WT_USAGE, "dim-ratio is of hard instances: it needs parity");
-    if (one->dim_ratio > 0 && one->dim > 0)
+    if (one->dim_ratio > 0 && one->teacher.dim > 0)
         return wt_fail(context, WT_USAGE, "dim and dim-ratio cannot both be given");
-    if (one->dim_ratio == 0 && one->dim == 0)
-        one->dim = 8;
-    if (one->parity > 0 && dim_of(one) <= one->parity)
+    if (one->dim_ratio == 0 && one->teacher.dim == 0)
+        one->teacher.dim = 8;
+    if (one->teacher.parity > 0 && dim_of(one) <= one->teacher.parity)
         return wt_fail(context, WT_USAGE, "parity of %zu bits needs dim %zu or more, not %zu",
-                       one->parity, one->parity + 1, one->dim);
+                       one->teacher.parity, one->teacher.parity + 1, one->teacher.dim);
     return WT_OK;
 }
 
 /* Who asks has no examples. */
 static wt_status settle_asking(wt_context *context, cell *one) {
-    if (one->heads > WT_QUERY_MAX_HEADS || dim_of(one) > WT_QUERY_MAX_DIM)
+    if (one->teacher.heads > WT_QUERY_MAX_HEADS || dim_of(one) > WT_QUERY_MAX_DIM)
         return wt_fail(context, WT_USAGE,
                        "query takes up to %d heads in %d dimensions, not %zu in %zu",
-                       WT_QUERY_MAX_HEADS, WT_QUERY_MAX_DIM, one->heads, dim_of(one));
+                       WT_QUERY_MAX_HEADS, WT_QUERY_MAX_DIM, one->teacher.heads, dim_of(one));
     one->samples_ratio = 1;
     one->options.holdout = 0;
     return WT_OK;
 }
 
 static wt_status settle_teacher(wt_context *context, cell *one) {
-    if (one->parity > 0) {
-        one->heads = one->parity;
-        one->out_dim = 1;
-        one->scale = 0;
-        one->rank = 0;
+    if (one->teacher.parity > 0) {
+        one->teacher.heads = one->teacher.parity;
+        one->teacher.outputs = 1;
+        one->teacher.scale = 0;
+        one->teacher.rank = 0;
         one->degenerate = "no";
     }
-    if (one->out_dim == 0)
-        one->out_dim = one->dim;
-    if (one->heads == 1 && strcmp(one->degenerate, "no") != 0)
+    if (one->teacher.outputs == 0)
+        one->teacher.outputs = one->teacher.dim;
+    if (one->teacher.heads == 1 && strcmp(one->degenerate, "no") != 0)
         return wt_fail(context, WT_USAGE, "a teacher of one head cannot be %s", one->degenerate);
     return WT_OK;
 }
@@ -173,14 +172,15 @@ static size_t samples_of(const cell *one) {
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
     (void)context;
     const cell one = cell_of(trial->values);
-    double m = (double)one.heads, d = (double)dim_of(&one), k = (double)one.length;
-    double p = (double)one.out_dim, unknowns = m * d * d, tokens = (double)samples_of(&one) * k;
+    double m = (double)one.teacher.heads, d = (double)dim_of(&one), k = (double)one.length;
+    double p = (double)one.teacher.outputs, unknowns = m * d * d,
+           tokens = (double)samples_of(&one) * k;
     double pass = 2 * tokens * m * (d * d + 2 * k * d + d * p);
     bool adam = strcmp(one.options.method, "adam") == 0;
-    bool quick = one.samples_ratio >= SCARCE && one.parity <= 1;
+    bool quick = one.samples_ratio >= SCARCE && one.teacher.parity <= 1;
     double starts = (double)one.options.restarts;
-    if (one.parity > 0)
-        starts = fmin(starts, exp2((double)one.parity));
+    if (one.teacher.parity > 0)
+        starts = fmin(starts, exp2((double)one.teacher.parity));
     double passes = adam    ? 1.5 * ADAM_STARTS * (double)one.options.max_steps
                     : quick ? 3 * QUICK_PRODUCTS
                             : 3 * FAILED_PRODUCTS * starts;
@@ -199,17 +199,12 @@ static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *o
 }
 
 static wt_status draw_teacher(wt_context *context, const cell *one, uint64_t seed, wt_layer **out) {
-    const wt_teacher_options options = {.size = sizeof options,
-                                        .heads = one->heads,
-                                        .dim = dim_of(one),
-                                        .outputs = one->out_dim,
-                                        .scale = one->scale,
-                                        .rank = one->rank,
-                                        .seed = seed};
-    if (one->parity > 0)
-        return wt_layer_parity(context, one->parity, dim_of(one), out);
+    wt_teacher_options options = one->teacher;
+    options.size = sizeof options;
+    options.dim = dim_of(one);
+    options.seed = seed;
     wt_status status = wt_layer_teacher(context, &options, out);
-    if (status == WT_OK)
+    if (status == WT_OK && options.parity == 0)
         wt_teacher_degenerate(one->degenerate, *out);
     return status;
 }
@@ -293,7 +288,7 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
     WT_TRY(draw_teacher(context, &one, seed, &teacher));
     if (!method_of(&one)->asks)
         WT_TRY(draw_data(context, &one, law, seed, teacher, &data));
-    one.options.heads = one.known_heads ? one.heads : 0;
+    one.options.heads = one.known_heads ? one.teacher.heads : 0;
     one.options.seed = seed;
     one.options.teacher = teacher; /* for the report alone */
     found.sequences = data == NULL ? 0 : (double)data->samples;

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/sized.h"
 #include "layer/task/sequences.h"
+#include "layer/task/teacher_fields.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "linalg/token_law.h"
@@ -28,8 +29,18 @@ static void scale_to(double norm, size_t count, double *values) {
         values[i] *= factor;
 }
 
+#define AT(member) offsetof(wt_teacher_options, member)
+static const wt_field fields[] = {WT_TEACHER_FIELDS(AT, "8", "")};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_teacher_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
+
 void wt_teacher_options_init(wt_teacher_options *options, size_t size) {
-    const wt_teacher_options full = {.heads = 2, .dim = 8, .scale = 2};
+    wt_teacher_options full = {0};
+    wt_fields_init(fields, FIELDS, &full);
     options->size = size;
     wt_sized_write(options, &full, sizeof full);
 }
@@ -61,6 +72,8 @@ wt_status wt_layer_teacher(wt_context *context, const wt_teacher_options *given,
     wt_status status;
     *out = NULL;
     WT_TRY(wt_sized_read(context, "wt_teacher_options", given, &options, sizeof options));
+    if (options.parity > 0)
+        return wt_layer_parity(context, options.parity, options.dim, out);
     if (!(options.scale >= 0) || !isfinite(options.scale))
         WT_TRY(wt_fail(context, WT_USAGE, "the scale of Theta must be 0 or more, not %g",
                        options.scale));
