@@ -11,35 +11,17 @@
 #include "wattle/program.h"
 
 typedef struct {
-    const char *task, *method, *output;
-    wt_grid length, samples;
-    size_t trials, most;
-    double noise, probability, rate;
+    wt_search_options search;
+    size_t most;
     bool fewest;
 } values;
 
+static const cli_table tables[] = {CLI_TABLE(values, search, wt_search_fields, ""), {0}};
 static const cli_option options[] = {
-    {"task", 0, CLI_TEXT, offsetof(values, task), "TASK", NULL,
-     "Function of the relevant bits: and:s, or:s, majority:s, parity:s, symmetric:0110.., "
-     "table:0110.."},
-    {"length", 'T', CLI_INTEGERS, offsetof(values, length), "GRID", "100", "Bits of an input."},
-    {"samples", 'm', CLI_INTEGERS, offsetof(values, samples), "GRID", "10:60:5",
-     "Numbers of samples."},
-    {"trials", 0, CLI_COUNT, offsetof(values, trials), "N", "40",
-     "Draws of positions and samples at each length."},
-    {"noise", 0, CLI_REAL, offsetof(values, noise), "P", "0",
-     "Chance that a label is flipped, below 1/2; above 0 the fewest errors are looked for."},
-    {"probability", 'p', CLI_REAL, offsetof(values, probability), "P", NULL,
-     "Chance of a one in the inputs; by default the one that makes half the labels 1."},
-    {"rate", 0, CLI_REAL, offsetof(values, rate), "P", "0.8",
-     "Part of the trials that must succeed for a number of samples to be enough."},
-    {"method", 0, CLI_CHOICE, offsetof(values, method), "search|elimination", "search",
-     "search knows how many bits are relevant; elimination over GF(2) finds parities of any number "
-     "of them."},
     {"fewest", 0, CLI_FLAG, offsetof(values, fewest), NULL, NULL,
      "With DATA.npz: the answers with the fewest errors, not those with none."},
     {"most", 0, CLI_COUNT, offsetof(values, most), "N", "10", "With DATA.npz: most answers shown."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
+    {"output", 'o', CLI_OUTPUT, offsetof(values, search.output), "FILE", NULL,
      "Where the trials go (.csv), one row a length, trial and number of samples."},
 };
 
@@ -52,10 +34,10 @@ static wt_status show_answers(cli_call *call, const wt_bits *bits, const wt_sear
         json_t *answers = json_array();
         for (size_t i = 0; i < found->found; i++)
             cli_json_add(answers, cli_json_counts(found->bits, found->position + i * found->bits));
-        return cli_emit(call,
-                        "input:s task:s samples:u length:u errors:u complete:b looked:u answers:o",
-                        call->operands[0], given->task, wt_bits_samples(bits), wt_bits_length(bits),
-                        found->errors, found->complete, found->looked, answers);
+        return cli_emit(
+            call, "input:s task:s samples:u length:u errors:u complete:b looked:u answers:o",
+            call->operands[0], given->search.task, wt_bits_samples(bits), wt_bits_length(bits),
+            found->errors, found->complete, found->looked, answers);
     }
     cli_print_row("samples", "%zu of %zu bits", wt_bits_samples(bits), wt_bits_length(bits));
     cli_print_row("answers", "%zu%s, each wrong on %zu samples", found->found,
@@ -74,13 +56,13 @@ static wt_status search_file(cli_call *call, const wt_bits *bits) {
     wt_boolean *function = NULL;
     wt_search_result found = WT_SIZED(wt_search_result);
     wt_status status;
-    WT_TRY(wt_boolean_new(call->context, given->task, &function));
+    WT_TRY(wt_boolean_new(call->context, given->search.task, &function));
     WT_TRY(given->fewest ? wt_bits_search_best(call->context, bits, function, given->most, &found)
                          : wt_bits_search(call->context, bits, function, given->most, &found));
     WT_TRY(show_answers(call, bits, &found));
     if (found.found == 0)
         status = wt_fail(call->context, WT_MISSED, "no %zu positions explain all %zu labels as %s",
-                         wt_boolean_bits(function), wt_bits_samples(bits), given->task);
+                         wt_boolean_bits(function), wt_bits_samples(bits), given->search.task);
 done:
     wt_boolean_free(function);
     wt_search_result_free(&found);
@@ -155,7 +137,7 @@ static wt_status check_file(cli_call *call, bool elimination) {
 
 static wt_status run_file(cli_call *call) {
     const values *given = call->values;
-    bool elimination = strcmp(given->method, "elimination") == 0;
+    bool elimination = given->search.method == WT_SEARCH_METHOD_ELIMINATION;
     wt_bits *bits = NULL;
     wt_status status;
     WT_TRY(check_file(call, elimination));
@@ -170,33 +152,20 @@ done:
  */
 
 static wt_status run_table(cli_call *call) {
-    const values *given = call->values;
-    wt_arena arena = wt_arena_start(call->context, "the options");
+    values *given = call->values;
+    wt_search_options *chosen = &given->search;
     wt_search_trials *table = NULL;
-    wt_search_options chosen;
     wt_status status;
-    WT_INIT(wt_search_options, &chosen);
-    WT_TRY(
-        cli_counts(call, &arena, "length", &given->length, &chosen.lengths, &chosen.length_count));
-    WT_TRY(cli_counts(call, &arena, "samples", &given->samples, &chosen.samples,
-                      &chosen.sample_count));
-    chosen.task = given->task;
-    chosen.elimination = strcmp(given->method, "elimination") == 0;
-    if (cli_given(call, "probability"))
-        chosen.probability = given->probability;
-    chosen.noise = given->noise;
-    chosen.trials = given->trials;
-    chosen.rate = given->rate;
-    chosen.output = given->output;
-    chosen.seed = call->common.seed;
-    WT_TRY(wt_search_trials_run(call->context, &chosen, &table));
+    if (cli_given(call, "probability") && isnan(chosen->probability))
+        chosen->probability = 0; /* in a table of trials that is none */
+    chosen->seed = call->common.seed;
+    WT_TRY(wt_search_trials_run(call->context, chosen, &table));
     if (call->common.json)
-        WT_TRY(search_emit_json(call, table, &chosen));
+        WT_TRY(search_emit_json(call, table, chosen));
     else
-        search_print(table, &chosen);
+        search_print(table, chosen);
 done:
     wt_search_trials_free(table);
-    wt_arena_free(&arena);
     return status;
 }
 
@@ -204,7 +173,7 @@ static wt_status run(cli_call *call) {
     const values *given = call->values;
     if (call->operand_count == 1)
         return run_file(call);
-    if (given->task == NULL)
+    if (given->search.task == NULL)
         return wt_fail(call->context, WT_USAGE, "wattle search needs --task");
     if (given->fewest || cli_given(call, "most"))
         return wt_fail(call->context, WT_USAGE, "--fewest and --most need a data file");
@@ -233,6 +202,7 @@ const cli_command cli_search = {
     .examples = "wattle search --task and:3 --length 100,300,1100 --samples 10:60:5\n"
                 "wattle search --task parity:3 --length 30 --samples 5:60:5 --method elimination\n"
                 "wattle search data.npz --task majority:3 --fewest",
+    .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,
 };

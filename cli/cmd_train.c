@@ -174,11 +174,14 @@ const cli_command cli_train = {
     .most = 0,
     .description =
         "Learns a function of a few bits among --length, at positions that are drawn, from "
-        "--samples samples (full batch) or from fresh ones every step (--online). The defaults are "
+        "--samples samples, all of them in every step, or from fresh ones (--online). The defaults "
+        "are "
         "the published recipe: one pre-norm block of width 64 with 16 heads, read at a trainable "
         "token [CLS], dropout 0.1, Adam at 1e-3. A run succeeds when a validation on fresh samples "
         "passes --success; without success the exit code is 1 and no network is written, but the "
-        "picture of --plot and the state of --checkpoint are. With --to-end there is no goal.\n\n"
+        "picture of --plot and the state of --checkpoint are. With --to-end there is no goal. "
+        "Labels of training and test samples are flipped with probability --noise; validations are "
+        "clean.\n\n"
         "Told at the end, without dropout: training and test loss and their difference with a 95% "
         "interval by the test samples, how much of the attention lies on the bits that matter "
         "(mean over samples and heads, and of the best head), and the norms of every matrix. "

@@ -2,18 +2,14 @@
 
 #include <stdio.h>
 
-static const char *method_of(const wt_search_options *options) {
-    return options->elimination ? "elimination" : "search";
-}
-
 void search_print(const wt_search_trials *table, const wt_search_options *options) {
-    bool tries = !options->elimination; /* which tries no positions */
+    bool tries = options->method != WT_SEARCH_METHOD_ELIMINATION; /* which tries no positions */
     const wt_search_row *row;
-    cli_print("%s by %s, %zu trials, label noise %g\n\n", options->task, method_of(options),
-              options->trials, options->noise);
+    cli_print("%s by %s, %zu trials, label noise %g\n\n", options->task,
+              wt_search_method_name(options->method), options->trials, options->noise);
     cli_print("%8s %8s  %-30s %s\n", "T", "m", "found alone (95% interval)",
               tries ? "positions tried" : "");
-    for (size_t l = 0; l < options->length_count; l++)
+    for (size_t l = 0; wt_search_trials_row_at(table, l, 0) != NULL; l++)
         for (size_t s = 0; (row = wt_search_trials_row_at(table, l, s)) != NULL; s++) {
             char text[64];
             snprintf(text, sizeof text, "%.3f (%.3f, %.3f)", row->rate.value, row->rate.low,
@@ -24,14 +20,14 @@ void search_print(const wt_search_trials *table, const wt_search_options *option
             putchar('\n');
         }
     putchar('\n');
-    for (size_t l = 0; l < options->length_count; l++) {
+    for (size_t l = 0; (row = wt_search_trials_row_at(table, l, 0)) != NULL; l++) {
         size_t m = wt_search_trials_enough(table, l);
         if (m > 0)
-            printf("T = %zu: %zu samples of this grid reach a rate of %g\n", options->lengths[l], m,
+            printf("T = %zu: %zu samples of this grid reach a rate of %g\n", row->length, m,
                    options->rate);
         else
-            printf("T = %zu: no number of samples in this grid reaches a rate of %g\n",
-                   options->lengths[l], options->rate);
+            printf("T = %zu: no number of samples in this grid reaches a rate of %g\n", row->length,
+                   options->rate);
     }
 }
 
@@ -39,7 +35,7 @@ wt_status search_emit_json(cli_call *call, const wt_search_trials *table,
                            const wt_search_options *options) {
     json_t *rows = json_array(), *least = json_array();
     const wt_search_row *row;
-    for (size_t l = 0; l < options->length_count; l++) {
+    for (size_t l = 0; wt_search_trials_row_at(table, l, 0) != NULL; l++) {
         for (size_t s = 0; (row = wt_search_trials_row_at(table, l, s)) != NULL; s++)
             cli_json_add(rows,
                          cli_json("length:u samples:u successes:u trials:u rate:r low:r high:r "
@@ -47,10 +43,11 @@ wt_status search_emit_json(cli_call *call, const wt_search_trials *table,
                                   row->length, row->samples, row->successes, row->trials,
                                   row->rate.value, row->rate.low, row->rate.high, row->looked));
         size_t m = wt_search_trials_enough(table, l);
-        cli_json_add(least, cli_json("length:u samples:o", options->lengths[l],
-                                     m > 0 ? json_integer((json_int_t)m) : json_null()));
+        cli_json_add(least,
+                     cli_json("length:u samples:o", wt_search_trials_row_at(table, l, 0)->length,
+                              m > 0 ? json_integer((json_int_t)m) : json_null()));
     }
     return cli_emit(call, "task:s method:s noise:r rate:r trials:u seed:u rows:o least:o",
-                    options->task, method_of(options), options->noise, options->rate,
-                    options->trials, options->seed, rows, least);
+                    options->task, wt_search_method_name(options->method), options->noise,
+                    options->rate, options->trials, options->seed, rows, least);
 }

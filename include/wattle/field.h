@@ -47,7 +47,7 @@ typedef struct wt_field {
     size_t offset;            /* of the member in its struct */
     const char *value;        /* what is to be written, as "P"; the words allowed: "relu|softmax" */
     const char *option;       /* the other spelling: of the command's option; NULL = the name */
-    const char *file;         /* the key in model files; NULL = the option */
+    const char *file;         /* the key in model files of before; NULL = the option, as now */
     const char *range;        /* of numbers, as an interval: "(0,1]", "[0,inf)"; NULL = any */
     const char *none;         /* the text that is NULL or NaN in the struct; NULL = no such text */
     const char *const *words; /* the member is an enum of these, from 0; they end with NULL */

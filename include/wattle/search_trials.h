@@ -15,6 +15,7 @@
 #ifndef WATTLE_SEARCH_TRIALS_H
 #define WATTLE_SEARCH_TRIALS_H
 
+#include "wattle/field.h"
 #include "wattle/search.h"
 #include "wattle/statistics.h"
 
@@ -22,26 +23,33 @@
 extern "C" {
 #endif
 
+typedef enum wt_search_method {
+    WT_SEARCH_METHOD_SEARCH,     /* knows how many bits are relevant */
+    WT_SEARCH_METHOD_ELIMINATION /* a parity of unknown size, by elimination over GF(2) */
+} wt_search_method;
+/* "search", "elimination"; "?" for no method. */
+WT_API const char *wt_search_method_name(wt_search_method method);
+
 typedef struct wt_search_options {
     size_t size;
-    const char *task;      /* as wt_boolean_new reads it; every bit must make a difference */
-    bool elimination;      /* a parity of unknown size, by elimination over GF(2) */
-    double probability;    /* of a one; NaN = the one that makes half the labels 1 */
-    double noise;          /* chance of a flipped label, below 1/2 */
-    const size_t *lengths; /* (length_count) */
-    size_t length_count;
-    const size_t *samples; /* (sample_count), increasing */
-    size_t sample_count;
-    size_t trials;      /* at each length */
-    double rate;        /* of success that counts, above 0 and at most 1 */
-    const char *output; /* CSV file of all trials (docs/formats.md), also of a run that was
-                           interrupted, which leaves what is needed to go on beside it, in
-                           OUTPUT.part; NULL = none */
+    const char *task; /* as wt_boolean_new reads it; every bit must make a difference */
+    wt_search_method method;
+    double probability;  /* of a one; NaN = the one that makes half the labels 1 */
+    double noise;        /* chance of a flipped label, below 1/2 */
+    const char *length;  /* list of T: "100,300" */
+    const char *samples; /* list of m, increasing: "10:60:5" */
+    size_t trials;       /* at each length */
+    double rate;         /* of success that counts, above 0 and at most 1 */
+    const char *output;  /* CSV file of all trials (docs/formats.md), also of a run that was
+                            interrupted, which leaves what is needed to go on beside it, in
+                            OUTPUT.part; NULL = none */
     uint64_t seed;
 } wt_search_options;
 
 /* T = 100, m from 10 to 60 by 5, 40 trials at a rate of 0.8. No task: it is to be set. */
 WT_API void wt_search_options_init(wt_search_options *options, size_t size);
+/* Its members by name: options of `wattle search`. */
+WT_API const wt_field *wt_search_fields(size_t *count);
 
 typedef struct wt_search_trials wt_search_trials;
 

@@ -6,55 +6,64 @@
 #include "base/sized.h"
 #include "lab/search_cell.h"
 #include "lab/table.h"
+#include "network/task/task_fields.h"
 
 struct wt_search_trials {
     wt_arena arena;
+    wt_search_options options;
+    size_t *length, *samples; /* (lengths), (sizes) */
     size_t lengths, trials, sizes;
-    double rate;
     wt_search_point *points; /* (lengths, trials, sizes) */
     wt_search_row *rows;     /* (lengths, sizes) */
     double *costs;           /* (lengths) of a trial */
 };
 
+static const char *const methods[] = {
+    [WT_SEARCH_METHOD_SEARCH] = "search", [WT_SEARCH_METHOD_ELIMINATION] = "elimination", NULL};
+
+/* clang-format off */
+#define AT(member) offsetof(wt_search_options, member)
+static const wt_field fields[] = {
+    WT_TASK_FIELDS(AT, WT_FIELD_LIST, NULL, "100", "10:60:5", "m"),
+    {"trials", WT_FIELD_KIND_COUNT, "40", .offset = AT(trials), .value = "N",
+     .help = "Draws of positions and samples at each length."},
+    {"rate", WT_FIELD_KIND_REAL, "0.8", .offset = AT(rate), .value = "P", .range = "(0,1]",
+     .help = "Part of the trials that must succeed for a number of samples to be enough."},
+    {"method", WT_FIELD_KIND_WORD, "search", .offset = AT(method), .words = methods,
+     .value = "search|elimination",
+     .help = "search knows how many bits are relevant; elimination over GF(2) finds parities of "
+             "any number of them."},
+};
+/* clang-format on */
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+const wt_field *wt_search_fields(size_t *count) {
+    *count = FIELDS;
+    return fields;
+}
+
+const char *wt_search_method_name(wt_search_method method) {
+    return (size_t)method <= WT_SEARCH_METHOD_ELIMINATION ? methods[method] : "?";
+}
+
 void wt_search_options_init(wt_search_options *options, size_t size) {
-    static const size_t length = 100, samples[] = {10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60};
-    wt_search_options full = {.size = size,
-                              .probability = NAN,
-                              .lengths = &length,
-                              .length_count = 1,
-                              .samples = samples,
-                              .sample_count = sizeof samples / sizeof *samples,
-                              .trials = 40,
-                              .rate = 0.8};
+    wt_search_options full = {.probability = NAN};
+    wt_fields_init(fields, FIELDS, &full);
     options->size = size;
     wt_sized_write(options, &full, sizeof full);
 }
 
-static wt_search_setting setting_of(const wt_search_options *options, size_t length, size_t trial) {
+static wt_search_setting setting_of(const wt_search_trials *table, size_t length, size_t trial) {
+    const wt_search_options *options = &table->options;
     return (wt_search_setting){.function = options->task,
-                               .length = options->lengths[length],
+                               .length = table->length[length],
                                .probability = options->probability,
                                .noise = options->noise,
-                               .elimination = options->elimination,
-                               .sizes = options->samples,
-                               .size_count = options->sample_count,
+                               .elimination = options->method == WT_SEARCH_METHOD_ELIMINATION,
+                               .sizes = table->samples,
+                               .size_count = table->sizes,
                                .seed = options->seed,
                                .trial = trial};
-}
-
-static wt_status check(wt_context *context, const wt_search_options *options) {
-    if (options->task == NULL)
-        return wt_fail(context, WT_USAGE, "a search needs a task");
-    if (options->length_count == 0 || options->sample_count == 0 || options->trials == 0)
-        return wt_fail(context, WT_USAGE, "a search needs lengths, samples and trials");
-    for (size_t l = 0; l < options->length_count; l++) {
-        wt_search_setting setting = setting_of(options, l, 0);
-        WT_PASS(wt_search_setting_check(context, &setting));
-    }
-    if (!(options->rate > 0 && options->rate <= 1))
-        return wt_fail(context, WT_USAGE, "the rate must be above 0 and at most 1, not %g",
-                       options->rate);
-    return WT_OK;
 }
 
 static wt_search_point *point_at(const wt_search_trials *table, size_t length, size_t trial,
@@ -71,14 +80,15 @@ static const wt_field columns[] = {
 };
 _Static_assert(sizeof(uint64_t) == sizeof(size_t), "looked is read as a size_t");
 
-static void describe(const wt_search_options *options, wt_script *out) {
+static void describe(const wt_search_trials *table, wt_script *out) {
+    const wt_search_options *options = &table->options;
     wt_script_add(out, "search %llu %s %d %.17g %.17g %zu", (unsigned long long)options->seed,
-                  options->task, options->elimination, options->probability, options->noise,
+                  options->task, (int)options->method, options->probability, options->noise,
                   options->trials);
-    for (size_t i = 0; i < options->length_count; i++)
-        wt_script_add(out, " T%zu", options->lengths[i]);
-    for (size_t i = 0; i < options->sample_count; i++)
-        wt_script_add(out, " m%zu", options->samples[i]);
+    for (size_t i = 0; i < table->lengths; i++)
+        wt_script_add(out, " T%zu", table->length[i]);
+    for (size_t i = 0; i < table->sizes; i++)
+        wt_script_add(out, " m%zu", table->samples[i]);
 }
 
 static wt_status run_trial(const void *user, wt_context *context, size_t length, size_t trial,
@@ -88,14 +98,14 @@ static wt_status run_trial(const void *user, wt_context *context, size_t length,
 }
 
 static void print_trial(const void *user, wt_output *out, size_t length, size_t trial) {
-    const wt_search_options *options = user;
-    wt_output_print(out, "%s,%s,%.17g,%llu,%zu,%zu,", options->task,
-                    options->elimination ? "elimination" : "search", options->noise,
-                    (unsigned long long)options->seed, options->lengths[length], trial);
+    const wt_search_trials *table = user;
+    const wt_search_options *options = &table->options;
+    wt_output_print(out, "%s,%s,%.17g,%llu,%zu,%zu,", options->task, methods[options->method],
+                    options->noise, (unsigned long long)options->seed, table->length[length],
+                    trial);
 }
 
-static wt_status run_table(wt_context *context, const wt_search_options *options,
-                           const wt_search_trials *trials) {
+static wt_status run_table(wt_context *context, const wt_search_trials *trials) {
     wt_script key = {.context = context};
     wt_table table = {.engine = {.context = context, .what = "trials"},
                       .settings = trials->lengths,
@@ -107,24 +117,24 @@ static wt_status run_table(wt_context *context, const wt_search_options *options
                       .columns = columns,
                       .column_count = sizeof columns / sizeof *columns,
                       .heading = "task,method,noise,seed,length,trial,",
-                      .output = options->output,
+                      .output = trials->options.output,
                       .costs = trials->costs,
                       .key = &key,
                       .run = run_trial,
                       .print = print_trial,
-                      .user = options};
-    describe(options, &key);
+                      .user = trials};
+    describe(trials, &key);
     wt_status status = wt_table_run(&table);
     wt_script_free(&key);
     return status;
 }
 
-static void sum_up(const wt_search_options *options, const wt_search_trials *table) {
+static void sum_up(const wt_search_trials *table) {
     for (size_t i = 0; i < table->lengths * table->sizes; i++) {
         size_t length = i / table->sizes, size = i % table->sizes;
         wt_search_row *row = &table->rows[i];
-        *row = (wt_search_row){.length = options->lengths[length],
-                               .samples = options->samples[size],
+        *row = (wt_search_row){.length = table->length[length],
+                               .samples = table->samples[size],
                                .trials = table->trials};
         for (size_t t = 0; t < table->trials; t++) {
             const wt_search_point *point = point_at(table, length, t, size);
@@ -136,39 +146,54 @@ static void sum_up(const wt_search_options *options, const wt_search_trials *tab
     }
 }
 
-static wt_status make_table(wt_context *context, const wt_search_options *options,
-                            wt_search_trials **out) {
-    wt_status status = WT_NEW_ZERO(context, out, 1, "a search");
-    if (status != WT_OK)
-        return status;
-    wt_search_trials *table = *out;
-    *table = (wt_search_trials){.arena = wt_arena_start(context, "trials"),
-                                .lengths = options->length_count,
-                                .trials = options->trials,
-                                .sizes = options->sample_count,
-                                .rate = options->rate};
+/* The whole numbers of a list, in the arena. */
+static wt_status take_counts(wt_search_trials *table, const char *name, size_t **out,
+                             size_t *count) {
+    const wt_field *field = wt_field_find(fields, FIELDS, name);
+    wt_list list;
+    WT_PASS(wt_field_list(&table->arena, field, wt_field_get(field, &table->options).text, &list));
+    *count = list.count;
+    *out = WT_TAKE(&table->arena, size_t, list.count);
+    for (size_t i = 0; table->arena.status == WT_OK && i < list.count; i++)
+        (*out)[i] = (size_t)list.values[i].number;
+    return table->arena.status;
+}
+
+static wt_status make_table(wt_context *context, wt_search_trials *table) {
+    WT_PASS(take_counts(table, "length", &table->length, &table->lengths));
+    WT_PASS(take_counts(table, "samples", &table->samples, &table->sizes));
+    table->trials = table->options.trials;
+    for (size_t l = 0; l < table->lengths; l++) {
+        wt_search_setting setting = setting_of(table, l, 0);
+        WT_PASS(wt_search_setting_check(context, &setting));
+    }
     table->points =
         WT_TAKE_ZERO(&table->arena, wt_search_point, table->lengths, table->trials, table->sizes);
     table->rows = WT_TAKE(&table->arena, wt_search_row, table->lengths, table->sizes);
     table->costs = WT_TAKE(&table->arena, double, table->lengths);
     WT_PASS(table->arena.status);
     for (size_t i = 0; i < table->lengths; i++) /* a trial takes about T^2 */
-        table->costs[i] = (double)options->lengths[i] * (double)options->lengths[i];
+        table->costs[i] = (double)table->length[i] * (double)table->length[i];
     return WT_OK;
 }
 
 wt_status wt_search_trials_run(wt_context *context, const wt_search_options *given,
                                wt_search_trials **out) {
-    wt_search_options options;
     wt_search_trials *table = NULL;
     wt_status status;
     *out = NULL;
-    WT_INIT(wt_search_options, &options);
-    WT_TRY(wt_sized_read(context, "wt_search_options", given, &options, sizeof options));
-    WT_TRY(check(context, &options));
-    WT_TRY(make_table(context, &options, &table));
-    WT_TRY(run_table(context, &options, table));
-    sum_up(&options, table);
+    WT_TRY(WT_NEW_ZERO(context, &table, 1, "a search"));
+    table->arena = wt_arena_start(context, "trials");
+    wt_search_options *options = &table->options;
+    WT_INIT(wt_search_options, options);
+    WT_TRY(wt_sized_read(context, "wt_search_options", given, options, sizeof *options));
+    if (options->task == NULL)
+        WT_TRY(wt_fail(context, WT_USAGE, "a search needs a task"));
+    WT_TRY(wt_fields_check(context, fields, FIELDS, options));
+    WT_TRY(wt_output_check(context, options->output)); /* before the room for all trials */
+    WT_TRY(make_table(context, table));
+    WT_TRY(run_table(context, table));
+    sum_up(table);
     *out = table;
     table = NULL;
 done:
@@ -201,7 +226,7 @@ size_t wt_search_trials_enough(const wt_search_trials *table, size_t length) {
     size_t found = 0;
     for (size_t s = length < table->lengths ? table->sizes : 0; s-- > 0;) {
         const wt_search_row *row = wt_search_trials_row_at(table, length, s);
-        if (row->rate.value < table->rate)
+        if (row->rate.value < table->options.rate)
             break;
         found = row->samples;
     }

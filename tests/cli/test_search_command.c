@@ -113,10 +113,12 @@ static void bad_words_are_refused(void **state) {
     CHECK_SAYS(run("search"), 64, "needs --task");
     CHECK_SAYS(run("search --task nand:3"), 64, "no Boolean function: 'nand:3'");
     CHECK_SAYS(run("search --task and:3 --length 2"), 64, "2 bits cannot hold the 3");
-    CHECK_SAYS(run("search --task and:3 --samples 0"), 64, "--samples must be 1 or more");
+    CHECK_SAYS(run("search --task and:3 --samples 0"), 64,
+               "--samples: must be a whole number of 1 or more");
     CHECK_SAYS(run("search --task and:3 --samples 9,8"), 64, "number 2 is 8");
-    CHECK_SAYS(run("search --task and:3 --noise 0.5"), 64, "below 1/2, not 0.5");
-    CHECK_SAYS(run("search --task and:3 --rate 0"), 64, "the rate must be");
+    CHECK_SAYS(run("search --task and:3 --noise 0.5"), 64,
+               "--noise: must be from 0 to below 0.5, not 0.5");
+    CHECK_SAYS(run("search --task and:3 --rate 0"), 64, "--rate: must be above 0 and at most 1");
     CHECK_SAYS(run("search --task table:0011"), 64, "bit 2 of table:0011 makes no difference");
     CHECK_SAYS(run("search --task and:3 --method elimination"), 64, "parities, not and:3");
     CHECK_SAYS(run("search --task and:3 --fewest"), 64, "need a data file");

@@ -64,14 +64,18 @@ static void drop_times(json_t *all) {
     json_object_del(all, "bytes");
 }
 
+#define LAYER "/tmp/wattle-setting.safetensors"
+
 static void the_setting_runs_it_again(void **state) {
     (void)state;
     static const struct {
-        const char *command, *options, *alone;
+        const char *command, *options, *alone; /* the command with its files */
     } cases[] = {
         {"fit", "--target mean-power:2 --n 40 --heads 20 --lambda loo --standardize --seed 3", ""},
         {"curve", "--model rfa,rfa-inf --target corr:2 --heads 5,20 --n 8:32:x2 --reps 2", ""},
-        {"recover", TEST_DATA "/golden/attention_layer.npz --heads 2 --steps 2 --goal 9", ""},
+        {"curve " TEST_DATA "/fixtures/sets.npz", "--bias 1:2:0.5 --model brfa --n 4 --reps 2",
+         "target"},
+        {"recover " TEST_DATA "/golden/attention_layer.npz", "--heads 2 --steps 2 --goal 9", ""},
         {"train", "--task and:2 --length 12 --samples 80 --model mlp --steps 20 --to-end",
          "checkpoint-every heads"},
         {"train", "--probability 0.25 --length 9 --dim 8 --heads 2 --steps 2 --to-end --samples 9",
@@ -79,18 +83,17 @@ static void the_setting_runs_it_again(void **state) {
         {"threshold",
          "--task and:2 --length 8 --samples 10:30 --trials 3 --steps 20 --model mlp --restarts 1",
          "heads"},
+        {"teacher -o " LAYER, "--heads 3 --dim 4 --zero-sum --seed 9", ""},
+        {"search", "--task and:2 --length 8,12 --samples 4:12:4 --trials 3 -p 0.4", "most"},
         {"construct", "--function and:2 --length 30 --positions random --relevant 3,7", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char line[8192];
+        char line[8192], name[32];
         snprintf(line, sizeof line, "%s %s --json", cases[i].command, cases[i].options);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(cases[i].command, " "), cases[i].command);
         json_t *first = run_json(line), *setting = json_object_get(first, "setting");
-        check_names(cases[i].command, setting);
-        char command[256];
-        bool data = strstr(cases[i].options, TEST_DATA) != NULL;
-        snprintf(command, sizeof command, "%s %.*s", cases[i].command,
-                 data ? (int)strcspn(cases[i].options, " ") : 0, cases[i].options);
-        write_line(command, cases[i].alone, setting, line, sizeof line);
+        check_names(name, setting);
+        write_line(cases[i].command, cases[i].alone, setting, line, sizeof line);
         json_t *second = run_json(line);
         drop_times(first);
         drop_times(second);
@@ -99,6 +102,7 @@ static void the_setting_runs_it_again(void **state) {
         json_decref(first);
         json_decref(second);
     }
+    unlink(LAYER);
 }
 
 /* Numbers are numbers, lists arrays, and what was not said is null. */

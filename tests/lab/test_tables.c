@@ -203,15 +203,12 @@ static void units_of_no_run_are_refused(void **state) {
 }
 
 static void searches_find_enough_samples(void **state) {
-    static const size_t lengths[] = {8, 16}, samples[] = {1, 60};
     wt_search_options options;
     wt_search_trials *table;
     WT_INIT(wt_search_options, &options);
     options.task = "and:2";
-    options.lengths = lengths;
-    options.length_count = 2;
-    options.samples = samples;
-    options.sample_count = 2;
+    options.length = "8,16";
+    options.samples = "1,60";
     options.trials = 6;
     CHECK_OK(*state, wt_search_trials_run(*state, &options, &table));
     for (size_t l = 0; l < 2; l++) {
@@ -219,7 +216,7 @@ static void searches_find_enough_samples(void **state) {
         size_t successes = 0;
         for (size_t t = 0; t < 6; t++)
             successes += wt_search_trials_point_at(table, l, t, 1)->success;
-        assert_int_equal(row->length, lengths[l]);
+        assert_int_equal(row->length, 8 + 8 * l);
         assert_int_equal(row->successes, successes);
         assert_int_equal(wt_search_trials_enough(table, l), 60);
         assert_int_equal(wt_search_trials_row_at(table, l, 0)->successes, 0);
@@ -257,6 +254,12 @@ static void bad_options_are_refused(void **state) {
     WT_INIT(wt_search_options, &search);
     CHECK_FAILS(*state, wt_search_trials_run(*state, &search, &table), WT_USAGE, "needs a task");
     search.task = "and:2";
+    search.method = (wt_search_method)2;
+    CHECK_FAILS(*state, wt_search_trials_run(*state, &search, &table), WT_USAGE, "method: '?'");
+    search.method = WT_SEARCH_METHOD_SEARCH;
+    search.length = "0";
+    CHECK_FAILS(*state, wt_search_trials_run(*state, &search, &table), WT_USAGE, "length must be");
+    search.length = "8";
     search.rate = 0;
     CHECK_FAILS(*state, wt_search_trials_run(*state, &search, &table), WT_USAGE, "rate");
 }

@@ -82,6 +82,21 @@ static void other_settings_are_refused(void **state) {
 #undef REFUSED
 }
 
+/* Keys as they were before. */
+static void rename_keys(wt_trainer *trainer, bool back) {
+    size_t count, renamed = 0;
+    const wt_field *fields = wt_train_fields(&count);
+    for (size_t i = 0; i < trainer->about_count; i++)
+        for (size_t j = 0; j < count; j++) {
+            const char *now = wt_field_option(&fields[j]), *before = fields[j].file;
+            if (before == NULL || strcmp(trainer->about[i].key, back ? before : now) != 0)
+                continue;
+            trainer->about[i].key = back ? now : before;
+            renamed++;
+        }
+    assert_int_equal(renamed, 3); /* the dropouts */
+}
+
 /* One of a time without `settle` says nothing of it, and is of a trial that never settles. */
 static void older_checkpoints_are_resumed(void **state) {
     wt_train_spec setting = small_setting("mlp");
@@ -95,7 +110,9 @@ static void older_checkpoints_are_resumed(void **state) {
     trainer->about[at] = trainer->about[all - 1];
     trainer->about[all - 1] = settle;
     trainer->about_count = all - 1;
+    rename_keys(trainer, false);
     CHECK_OK(*state, wt_trainer_save(*state, trainer, path));
+    rename_keys(trainer, true);
     trainer->about_count = all;
     run_small(*state, &setting, 0, &other);
     CHECK_OK(*state, wt_trainer_load(*state, other, path));
@@ -104,6 +121,12 @@ static void older_checkpoints_are_resumed(void **state) {
     setting.settle = 0.5;
     run_small(*state, &setting, 0, &other);
     CHECK_FAILS(*state, wt_trainer_load(*state, other, path), WT_DATA, "its 'settle' is ''");
+    wt_trainer_free(other);
+    setting.settle = 0;
+    setting.embedding_dropout = 0.25;
+    run_small(*state, &setting, 0, &other);
+    CHECK_FAILS(*state, wt_trainer_load(*state, other, path), WT_DATA,
+                "its 'embedding-dropout' is '0', that of this run '0.25'");
     wt_trainer_free(other);
     wt_trainer_free(trainer);
 }

@@ -105,6 +105,17 @@ done:
 
 /* ---- reading ---- */
 
+/* What the file says of a key, or of the name that it had before; "" where it is older than both.
+ */
+static const char *said_of(const wt_file *file, const char *key) {
+    size_t count;
+    const wt_field *fields = wt_train_fields(&count), *field = wt_field_find(fields, count, key);
+    const char *text = wt_file_metadata(file, key);
+    if (text == NULL && field != NULL && field->file != NULL)
+        text = wt_file_metadata(file, field->file);
+    return text == NULL ? "" : text;
+}
+
 static wt_status check_about(wt_context *context, const wt_trainer *trainer, const wt_file *file) {
     const char *version = wt_file_metadata(file, CHECKPOINT);
     if (version == NULL)
@@ -114,9 +125,7 @@ static wt_status check_about(wt_context *context, const wt_trainer *trainer, con
                        wt_file_path(file));
     for (size_t i = 0; i < trainer->about_count; i++) {
         const wt_metadata *ours = &trainer->about[i];
-        const char *theirs = wt_file_metadata(file, ours->key);
-        if (theirs == NULL)
-            theirs = ""; /* older than the key */
+        const char *theirs = said_of(file, ours->key);
         if (strcmp(theirs, ours->value) != 0) {
             char there[WT_QUOTED_BYTES], here[WT_QUOTED_BYTES];
             return wt_fail(context, WT_DATA,

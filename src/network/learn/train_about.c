@@ -54,12 +54,13 @@ static wt_status put(wt_context *context, wt_trainer *trainer, const char *key, 
 
 static wt_status put_field(wt_context *context, wt_trainer *trainer, const wt_field *field,
                            const wt_train_spec *setting) {
+    const char *option = wt_field_option(field);
     wt_value value = wt_field_get(field, setting);
     char text[WT_FIELD_TEXT];
     bool none = value.text != NULL && field->none != NULL && strcmp(value.text, field->none) == 0;
     bool later = field->since > 0 && value.number == wt_field_usual(field).number;
     snprintf(text, sizeof text, "%.17g", value.number);
-    return put(context, trainer, field->file != NULL ? field->file : wt_field_option(field),
+    return put(context, trainer, strcmp(option, "model") == 0 ? "kind" : option,
                none || later        ? ""
                : value.text != NULL ? value.text
                                     : text);

@@ -3,34 +3,23 @@
 #ifndef WT_NETWORK_LEARN_TRAIN_FIELDS_H
 #define WT_NETWORK_LEARN_TRAIN_FIELDS_H
 
-#include "base/field.h"
+#include "network/task/task_fields.h"
 #include "wattle/train.h"
 
 /* clang-format off */
 #define WT_TRAIN_ROW(row_name, row_kind, row_fallback, member)                                     \
     .name = (row_name), .kind = WT_FIELD_KIND_##row_kind, .fallback = (row_fallback),              \
     .offset = offsetof(wt_train_spec, member)
+#define WT_TRAIN_AT(member) offsetof(wt_train_spec, member)
 
 /* What a trial of a threshold has too. */
 #define WT_TRAIN_RECIPE(usual_length, usual_restarts)                                              \
-    {WT_TRAIN_ROW("task", WORD, "and:3", task), .value = "TASK",                                   \
-     .help = "The function: and:3, or:3, majority:3, parity:3 (of so many bits), symmetric: and "  \
-             "s + 1 values, table: and 2^s values."},                                              \
-    {WT_TRAIN_ROW("length", COUNT, usual_length, length), .value = "T", .letter = "T",             \
-     .help = "Bits of a sample."},                                                                 \
-    {WT_TRAIN_ROW("m", COUNT, "100", samples), .option = "samples", .value = "M", .letter = "n",   \
-     .help = "Samples of the training set, all of them in every step."},                           \
-    {WT_TRAIN_ROW("probability", REAL, "0", probability), .value = "P", .none = "0",               \
-     .range = "[0,1]", .help = "Probability of a one; by default the one that balances the "       \
-                               "labels."},                                                         \
-    {WT_TRAIN_ROW("noise", REAL, "0", noise), .value = "P", .range = "[0,0.5)",                    \
-     .help = "Probability that a label is flipped, of training and test samples; validations are " \
-             "clean."},                                                                            \
+    WT_TASK_FIELDS(WT_TRAIN_AT, WT_FIELD_ONE, "and:3", usual_length, "100", "n"),                  \
     {WT_TRAIN_ROW("keep-ambiguous", FLAG, "no", keep_ambiguous),                                   \
      .help = "Train on sets of an and that a second and explains too; by default they are drawn "  \
              "anew."},                                                                             \
     {WT_TRAIN_ROW("model", WORD, "transformer", model), .value = "transformer|head|mlp",           \
-     .letter = "m", .file = "kind",                                                                \
+     .letter = "m",                                                                                \
      .help = "The network: the published block, the theorem's single head, or a perceptron on "    \
              "the bits."},                                                                         \
     {WT_TRAIN_ROW("dim", COUNT, "64", dim), .value = "D", .letter = "d",                           \
