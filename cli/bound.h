@@ -20,8 +20,7 @@ wt_status cli_bound_features(cli_call *call, const char *kind);
 wt_status cli_bound_capacity(cli_call *call, const char *kind);
 
 /* WT_USAGE when one of these options was given: they are of another kind. */
-wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *const *names,
-                           size_t count);
+wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *names);
 
 /* The norms by name: those of a head first. */
 typedef struct cli_norm {

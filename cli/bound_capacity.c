@@ -222,10 +222,8 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind) {
     report out = {.values = call->values,
                   .bound = WT_SIZED(wt_capacity),
                   .deep = strcmp(kind, "transformer") == 0};
-    static const char *const of_features[] = {"target", "data",   "keys",        "n",
-                                              "bias",   "tokens", "token-scale", "measure"};
     wt_status status;
-    WT_TRY(cli_bound_refuse(call, kind, of_features, sizeof of_features / sizeof *of_features));
+    WT_TRY(cli_bound_refuse(call, kind, "target data keys n bias tokens token-scale measure"));
     WT_TRY(compute(call, &out));
     if (call->common.json)
         WT_TRY(emit(call, &out, kind));

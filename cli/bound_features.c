@@ -266,11 +266,10 @@ static wt_status emit(cli_call *call, const report *of) {
 wt_status cli_bound_features(cli_call *call, const char *kind) {
     cli_bound_values *values = call->values;
     report all = {.values = values, .bound.size = sizeof all.bound, .about.size = sizeof all.about};
-    static const char *const of_capacity[] = {"norms",    "length",  "samples",   "depth",
-                                              "residual", "epsilon", "lipschitz", "loss-most"};
     wt_sets *sets = NULL;
     wt_status status;
-    WT_TRY(cli_bound_refuse(call, kind, of_capacity, sizeof of_capacity / sizeof *of_capacity));
+    WT_TRY(cli_bound_refuse(call, kind,
+                            "norms length samples depth residual epsilon lipschitz loss-most"));
     if (values->target == NULL && values->data == NULL)
         return wt_fail(call->context, WT_USAGE, "wattle bound %s needs --target or --data", kind);
     WT_TRY(wt_model_kind_parse(call->context, kind, &all.kind));

@@ -55,41 +55,25 @@ static const struct {
     {"rfmlp", cli_bound_features},       {"head", cli_bound_capacity},
     {"transformer", cli_bound_capacity},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static const char *kind_name_at(const void *from, size_t index) {
-    (void)from;
-    return index < KINDS ? kinds[index].name : NULL;
-}
-
-wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *const *names,
-                           size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (cli_given(call, names[i]))
-            return wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
-                           names[i], kind);
-    return WT_OK;
+wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *names) {
+    const char *other = cli_first_given(call, names);
+    return other == NULL ? WT_OK
+                         : wt_fail(call->context, WT_USAGE, "--%s makes no sense for a bound of %s",
+                                   other, kind);
 }
 
 static wt_status run(cli_call *call) {
-    const char *word = call->operands[0];
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(word, kinds[i].name) == 0)
-            return kinds[i].run(call, word);
-    const char *nearest = cli_nearest(word, kind_name_at, NULL);
-    if (nearest != NULL)
-        return wt_fail(call->context, WT_USAGE, "there is no bound '%s'; did you mean %s?", word,
-                       nearest);
-    return wt_fail(call->context, WT_USAGE,
-                   "there is no bound '%s'; 'wattle help bound' lists them", word);
+    size_t i = 0; /* the parser has found the word among those of the operands */
+    while (strcmp(kinds[i].name, call->operands[0]) != 0)
+        i++;
+    return kinds[i].run(call, kinds[i].name);
 }
 
 const cli_command cli_bound = {
     .name = "bound",
     .summary = "compute what the theory promises, beside what can be measured",
     .operands = "rfa|brfa|rfmlp|head|transformer",
-    .least = 1,
-    .most = 1,
     .words = 1,
     .description =
         "Prints the complexity B(f*) of a target, the terms of the bound on the excess risk, the "

@@ -129,8 +129,6 @@ const cli_command cli_compare = {
     .name = "compare",
     .summary = "compare the heads and outputs of two attention layers",
     .operands = "A.safetensors B.safetensors",
-    .least = 2,
-    .most = 2,
     .description =
         "Heads of equal Theta are merged and heads with W = 0 dropped; the rest are matched so "
         "that the sum of squared distances is least (the Hungarian method). Errors are Frobenius "

@@ -53,12 +53,8 @@ done:
 
 static wt_status load(cli_call *call, wt_construction **out) {
     const values *given = call->values;
-    static const char *const of_building[] = {"function",     "length", "relevant", "positions",
-                                              "position-dim", "heads",  "tokens",   "output"};
-    for (size_t i = 0; i < sizeof of_building / sizeof *of_building; i++)
-        if (cli_given(call, of_building[i]))
-            return wt_fail(call->context, WT_USAGE, "--check and --%s exclude each other",
-                           of_building[i]);
+    WT_PASS(cli_exclude(call, "--check",
+                        "function length relevant positions position-dim heads tokens output"));
     return wt_construction_load(call->context, given->check, out);
 }
 
@@ -144,9 +140,6 @@ done:
 const cli_command cli_construct = {
     .name = "construct",
     .summary = "build attention heads that compute a sparse Boolean function, and check them",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Writes down the weights of attention heads with which the [CLS] token looks at the s "
         "relevant bits among T and at hardly anything else, and of a ReLU network that reads them. "

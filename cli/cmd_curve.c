@@ -62,8 +62,6 @@ const cli_command cli_curve = {
     .name = "curve",
     .summary = "learning curves of random-feature models",
     .operands = "[DATA.npz]",
-    .least = 0,
-    .most = 1,
     .description =
         "Test error against the number of samples, for every model and target, with repetitions: "
         "mean and 95% interval (Student's t), the error over that of the first model on the same "

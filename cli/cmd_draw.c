@@ -52,11 +52,8 @@ done:
 
 static wt_status check_exclusive(cli_call *call) {
     const values *given = call->values;
-    static const char *const of_targets[] = {"target", "dim", "keys"};
-    for (size_t i = 0; given->layer != NULL && i < sizeof of_targets / sizeof *of_targets; i++)
-        if (cli_given(call, of_targets[i]))
-            return wt_fail(call->context, WT_USAGE, "--layer and --%s exclude each other",
-                           of_targets[i]);
+    if (given->layer != NULL)
+        WT_PASS(cli_exclude(call, "--layer", "target dim keys"));
     if (given->layer == NULL && cli_given(call, "length"))
         return wt_fail(call->context, WT_USAGE, "--length needs --layer");
     return WT_OK;
@@ -101,9 +98,6 @@ static wt_status run(cli_call *call) {
 const cli_command cli_draw = {
     .name = "draw",
     .summary = "draw sets of tokens with the labels of a target, or sequences through a layer",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Draws n samples, each a query token and N key tokens, with the label of a known target "
         "(beta is a random direction on the unit sphere):\n\n"

@@ -234,12 +234,9 @@ static wt_status check_estimator(cli_call *call) {
     const values *given = call->values;
     if (given->ball == NULL && strcmp(given->loss, "square") != 0)
         return wt_fail(call->context, WT_USAGE, "--loss %s needs --ball K1,K2", given->loss);
-    static const char *const ridge_only[] = {"lambda", "lambda-path", "standardize", "solver",
-                                             "plan"};
-    for (size_t i = 0; given->ball != NULL && i < sizeof ridge_only / sizeof *ridge_only; i++)
-        if (cli_given(call, ridge_only[i]))
-            return wt_fail(call->context, WT_USAGE, "--%s does not go with --ball", ridge_only[i]);
-    return WT_OK;
+    return given->ball == NULL
+               ? WT_OK
+               : cli_exclude(call, "--ball", "lambda lambda-path standardize solver plan");
 }
 
 static wt_status run(cli_call *call) {
@@ -287,8 +284,6 @@ const cli_command cli_fit = {
     .name = "fit",
     .summary = "fit the value vectors of random-feature attention",
     .operands = "[DATA.npz]",
-    .least = 0,
-    .most = 1,
     .description =
         "Minimises sum_i |y_i - f(x_i)|^2 + lambda * M * sum_m |v_m|^2 over the value vectors v_m; "
         "the query-key weights are drawn from --seed and frozen. The answer is the optimum, "

@@ -38,8 +38,6 @@ const cli_command cli_help = {
     .name = "help",
     .summary = "explain a command",
     .operands = "[COMMAND]",
-    .least = 0,
-    .most = 1,
     .words = 1,
     .description = "Without a command, lists them all; as Markdown, explains them all. With "
                    "--json, describes commands and options for programs.",

@@ -218,8 +218,6 @@ const cli_command cli_info = {
     .summary = "show what is inside array files",
     .operands = "FILE...",
     .any_bytes = true,
-    .least = 1,
-    .most = -1,
     .description =
         "Shows the format of each file (npy, npz or safetensors, told by its content) and of each "
         "array in it the name, type, shape, bytes, smallest, largest and mean value, and how many "

@@ -118,8 +118,6 @@ const cli_command cli_inspect = {
     .name = "inspect",
     .summary = "show what the query-key products of a layer look like",
     .operands = "LAYER",
-    .least = 1,
-    .most = 1,
     .description =
         "For every head of a layer (theta, w_qk, or w_q and w_k of a .safetensors, .npz or .npy "
         "file): the mean of the diagonal of theta and the mean and spread off it, how many "

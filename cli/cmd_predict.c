@@ -88,8 +88,6 @@ const cli_command cli_predict = {
     .name = "predict",
     .summary = "predict with a fitted model",
     .operands = "MODEL.safetensors DATA.npz",
-    .least = 2,
-    .most = 2,
     .description = "Predictions of the model for every sample of the data, which needs no labels.",
     .examples = "wattle predict model.safetensors data.npz -o yhat.npy",
     CLI_OPTIONS(options, values),
@@ -100,8 +98,6 @@ const cli_command cli_score = {
     .name = "score",
     .summary = "measure a fitted model on labelled data",
     .operands = "MODEL.safetensors DATA.npz",
-    .least = 2,
-    .most = 2,
     .description = "Mean squared error of the model's predictions, plain and over the variance of "
                    "y in this data.",
     .examples = "wattle score model.safetensors test.npz --json",

@@ -124,9 +124,6 @@ done:
 const cli_command cli_query = {
     .name = "query",
     .summary = "learn an attention layer from a program that answers",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Learns F(X) = sum_h softmax(X theta_h X^T) X w_h from a black box that gives the last row "
         "of F(X) for any X asked. One head takes d^2 + d questions and is exact to rounding. "

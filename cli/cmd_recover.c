@@ -172,8 +172,6 @@ const cli_command cli_recover = {
     .name = "recover",
     .summary = "recover an attention layer from its inputs and outputs",
     .operands = "DATA.npz",
-    .least = 1,
-    .most = 1,
     .description =
         "Finds F(X) = sum_i softmax(X Theta_i X^T) X W_i from sequences x (n,k,d) and outputs y "
         "(n,k,p). refine eliminates W by least squares and takes damped Gauss-Newton steps in "

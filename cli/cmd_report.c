@@ -21,8 +21,6 @@ const cli_command cli_report = {
     .name = "report",
     .summary = "write what a store of results says as one page",
     .operands = "RESULTS.db",
-    .least = 1,
-    .most = 1,
     .description =
         "Writes what the cells of a store say as one self-contained HTML page that opens offline "
         "and prints: the figures and tables of a sweep of your own, or, of `wattle reproduce`, the "

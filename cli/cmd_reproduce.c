@@ -135,9 +135,6 @@ done:
 const cli_command cli_reproduce = {
     .name = "reproduce",
     .summary = "run the experiments of the three papers and write the report",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Runs the sweeps that the claims of the three papers ask for into DIR/results.db, measures "
         "every claim and writes DIR/report.html with verdicts, figures and tables. Cells that are "

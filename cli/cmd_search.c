@@ -117,19 +117,14 @@ done:
 
 /* Options of trials, or of the other method, must not be lost on a file. */
 static wt_status check_file(cli_call *call, bool elimination) {
-    static const char *const of_trials[] = {"length",      "samples", "trials", "noise",
-                                            "probability", "rate",    "output"};
-    static const char *const of_search[] = {"task", "fewest", "most"};
-    for (size_t i = 0; i < sizeof of_trials / sizeof *of_trials; i++)
-        if (cli_given(call, of_trials[i]))
-            return wt_fail(call->context, WT_USAGE, "a data file and --%s exclude each other",
-                           of_trials[i]);
-    for (size_t i = 0; elimination && i < sizeof of_search / sizeof *of_search; i++)
-        if (cli_given(call, of_search[i]))
-            return wt_fail(call->context, WT_USAGE,
-                           "--%s does not go with --method elimination, which solves for parities "
-                           "of any size that are right on all samples",
-                           of_search[i]);
+    WT_PASS(
+        cli_exclude(call, "a data file", "length samples trials noise probability rate output"));
+    const char *of_search = elimination ? cli_first_given(call, "task fewest most") : NULL;
+    if (of_search != NULL)
+        return wt_fail(call->context, WT_USAGE,
+                       "--%s does not go with --method elimination, which solves for parities of "
+                       "any size that are right on all samples",
+                       of_search);
     if (!elimination && !cli_given(call, "task"))
         return wt_fail(call->context, WT_USAGE, "wattle search needs --task");
     return WT_OK;
@@ -184,8 +179,6 @@ const cli_command cli_search = {
     .name = "search",
     .summary = "find which bits explain labels, and how many samples that takes",
     .operands = "[DATA.npz]",
-    .least = 0,
-    .most = 1,
     .description =
         "What information allows, whatever the learner: in how many of the trials do m samples of "
         "a sparse Boolean function leave one choice of its s positions among T, and it is the "

@@ -40,8 +40,6 @@ const cli_command cli_serve_layer = {
     .name = "serve-layer",
     .summary = "answer questions about a layer, one line each",
     .operands = "LAYER.safetensors [LINES]",
-    .least = 1,
-    .most = 2,
     .waits = true,
     .description =
         "Reads lines from standard input, or from the file LINES: each a JSON matrix of k rows of "

@@ -5,19 +5,17 @@
 
 static const struct {
     const char *name;
-    int least, most; /* operands after the word; most < 0 = any number */
-    const char *operands;
+    const char *operands; /* after the word */
     wt_status (*run)(cli_call *call, const cli_sweep_values *given);
 } actions[] = {
-    {"run", 1, 1, "SPEC.ini", cli_sweep_run},
-    {"status", 1, 1, "STORE", cli_sweep_status},
-    {"list", 1, 1, "STORE", cli_sweep_list},
-    {"export", 1, 1, "STORE", cli_sweep_export},
-    {"merge", 1, -1, "STORE...", cli_sweep_merge},
-    {"retry", 1, 2, "[failed] STORE", cli_sweep_retry},
-    {"experiments", 0, 1, "[EXPERIMENT]", cli_sweep_experiments},
+    {"run", "SPEC.ini", cli_sweep_run},
+    {"status", "STORE", cli_sweep_status},
+    {"list", "STORE", cli_sweep_list},
+    {"export", "STORE", cli_sweep_export},
+    {"merge", "STORE...", cli_sweep_merge},
+    {"retry", "[failed] STORE", cli_sweep_retry},
+    {"experiments", "[EXPERIMENT]", cli_sweep_experiments},
 };
-enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static const cli_option options[] = {
     {"store", 0, CLI_OUTPUT, offsetof(cli_sweep_values, store), "FILE", NULL,
@@ -40,36 +38,22 @@ static const cli_option options[] = {
      "With export: where the table goes (.csv); standard output unless given."},
 };
 
-static const char *action_at(const void *from, size_t index) {
-    (void)from;
-    return index < ACTIONS ? actions[index].name : NULL;
-}
-
 static wt_status run(cli_call *call) {
-    const char *word = call->operands[0];
-    for (size_t i = 0; i < ACTIONS; i++) {
-        if (strcmp(actions[i].name, word) != 0)
-            continue;
-        int after = call->operand_count - 1;
-        if (after < actions[i].least || (actions[i].most >= 0 && after > actions[i].most))
-            return wt_fail(call->context, WT_USAGE, "write 'wattle sweep %s %s'", word,
-                           actions[i].operands);
-        return actions[i].run(call, call->values);
-    }
-    const char *nearest = cli_nearest(word, action_at, NULL);
-    if (nearest != NULL)
-        return wt_fail(call->context, WT_USAGE, "unknown action '%s'; did you mean '%s'?", word,
-                       nearest);
-    return wt_fail(call->context, WT_USAGE, "unknown action '%s'; 'wattle help sweep' lists them",
-                   word);
+    int least, most, after = call->operand_count - 1;
+    size_t i = 0; /* the parser has found the word among those of the operands */
+    while (strcmp(actions[i].name, call->operands[0]) != 0)
+        i++;
+    cli_operand_range(actions[i].operands, &least, &most);
+    if (after < least || after > most)
+        return wt_fail(call->context, WT_USAGE, "write 'wattle sweep %s %s'", actions[i].name,
+                       actions[i].operands);
+    return actions[i].run(call, call->values);
 }
 
 const cli_command cli_sweep = {
     .name = "sweep",
     .summary = "run an experiment over grids, stop and resume it, read its results",
-    .operands = "ACTION [FILE...]",
-    .least = 1,
-    .most = -1,
+    .operands = "run|status|list|export|merge|retry|experiments [FILE...]",
     .words = 1,
     .description =
         "A sweep is described by a file with a section [sweep] and keys named like the long "

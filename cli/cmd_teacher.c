@@ -19,11 +19,8 @@ static const cli_option options[] = {
 
 static wt_status make(cli_call *call, wt_layer **layer) {
     values *given = call->values;
-    static const char *const random_only[] = {"heads", "out-dim", "scale", "rank", "zero-sum"};
-    for (size_t i = 0; i < sizeof random_only / sizeof *random_only; i++)
-        if (given->teacher.parity > 0 && cli_given(call, random_only[i]))
-            return wt_fail(call->context, WT_USAGE, "--parity and --%s exclude each other",
-                           random_only[i]);
+    if (given->teacher.parity > 0)
+        WT_PASS(cli_exclude(call, "--parity", "heads out-dim scale rank zero-sum"));
     if (given->zero_sum && given->teacher.heads < 2)
         return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
     given->teacher.seed = call->common.seed;
@@ -57,9 +54,6 @@ done:
 const cli_command cli_teacher = {
     .name = "teacher",
     .summary = "make an attention layer to learn from",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "A layer F(X) = sum_i softmax(X Theta_i X^T) X W_i with Gaussian Theta_i of the given norm "
         "(and rank) and W_i Gaussian over sqrt(d).\n\n"

@@ -110,9 +110,6 @@ done:
 const cli_command cli_threshold = {
     .name = "threshold",
     .summary = "find how many samples a network needs, against the length",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "At each length T the critical number of samples m is looked for on the grid of --samples "
         "and --resolution: the smallest m tried such that it and every larger m tried meet the "

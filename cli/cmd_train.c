@@ -169,9 +169,6 @@ done:
 const cli_command cli_train = {
     .name = "train",
     .summary = "train an attention network on a sparse Boolean function",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Learns a function of a few bits among --length, at positions that are drawn, from "
         "--samples samples, all of them in every step, or from fresh ones (--online). The defaults "

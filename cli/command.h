@@ -64,12 +64,11 @@ typedef struct cli_call cli_call;
 
 typedef struct cli_command {
     const char *name;
-    const char *summary;     /* one line, no full stop */
-    const char *operands;    /* "FILE...": as in the usage line; "" = none */
-    int least, most;         /* operands taken; most < 0 = any number */
-    int words;               /* of them, at the start, that are no files */
-    bool waits;              /* for others, without an end of its own: tells of no progress */
-    bool any_bytes;          /* --json can tell of paths that are not UTF-8 */
+    const char *summary;  /* one line, no full stop */
+    const char *operands; /* "FILE [OTHER]", "one|two FILE...": as in the usage line; NULL = none */
+    int words;            /* of them, at the start, that are no files but COMMAND or such words */
+    bool waits;           /* for others, without an end of its own: tells of no progress */
+    bool any_bytes;       /* --json can tell of paths that are not UTF-8 */
     const char *description; /* paragraphs parted by blank lines */
     const char *examples;    /* lines of shell */
     const cli_table *tables; /* ends with one without fields; may be NULL */
@@ -112,6 +111,8 @@ const cli_option *cli_option_at(const cli_command *command, size_t index);
 wt_status cli_parse(cli_call *call, int argc, char **argv);
 /* Where the value of an option goes; its kind says what is there. */
 void *cli_value_at(cli_call *call, size_t index, const cli_option *option);
+/* How many operands "FILE [OTHER...]" stands for. */
+void cli_operand_range(const char *operands, int *least, int *most);
 /* WT_USAGE when an output would take the place of an input or of another output. */
 wt_status cli_check_files(cli_call *call);
 /* Whether both paths lead to one file, there already or yet to be written. */
@@ -119,6 +120,11 @@ bool cli_same_file(const char *a, const char *b);
 void cli_call_free(cli_call *call);
 /* Whether the user wrote the option. */
 bool cli_given(const cli_call *call, const char *name);
+/* The first of the options that the user wrote among these names, blanks between them; NULL = none.
+ */
+const char *cli_first_given(const cli_call *call, const char *names);
+/* WT_USAGE when one of them was given: it and `what` ("--check") exclude each other. */
+wt_status cli_exclude(const cli_call *call, const char *what, const char *names);
 
 /* The nearest name within reach of a typing slip, or NULL. `next` walks the candidates. */
 typedef const char *(*cli_candidate_fn)(const void *from, size_t index);
@@ -160,6 +166,8 @@ json_t *cli_json_setting(cli_call *call);
 void cli_write_help(FILE *out, const cli_command *command, const char *format);
 /* Writes the completion script of a shell: "bash", "zsh", "fish". */
 void cli_write_completion(FILE *out, const char *shell);
+/* Prints what may stand in the place of the last of the words after `wattle`. */
+void cli_complete(int count, char **words);
 
 /* Connects the context with the terminal: remarks, progress, Ctrl-C. */
 void cli_terminal_attach(cli_call *call);

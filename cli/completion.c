@@ -1,254 +1,150 @@
-/* Completion scripts for bash, zsh and fish from the table of commands. */
+/* Completion: shells ask the program itself what fits, by `wattle --complete WORD..`. */
 #include <stdio.h>
 #include <string.h>
 
 #include "help.h"
 
-enum { WORD_BYTES = 64 };
+/* ---- the scripts: the words of the line up to the cursor go out, offers come back ------------ */
 
-/* Inside single quotes of a shell; `special` are characters the completion system wants escaped. */
-static void write_quoted(FILE *out, const char *text, const char *special) {
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputs("'\\''", out);
-        else if (strchr(special, *text) != NULL)
-            fprintf(out, "\\%c", *text);
-        else
-            fputc(*text == '\n' ? ' ' : *text, out);
-    }
-}
-
-/* "relu softmax" of "relu|softmax". */
-static void write_words(FILE *out, const char *alternatives) {
-    char word[WORD_BYTES];
-    const char *gap = "";
-    for (const char *at = alternatives; (at = cli_next_word(at, word, sizeof word)) != NULL;) {
-        fprintf(out, "%s%s", gap, word);
-        gap = " ";
-    }
-}
-
-static void write_command_names(FILE *out) {
-    for (size_t i = 0; cli_commands[i] != NULL; i++)
-        fprintf(out, "%s%s", i == 0 ? "" : " ", cli_commands[i]->name);
-}
-
-static bool offers_words(const cli_command *command) {
-    cli_offer offer = cli_operand_offer(command);
-    return offer == CLI_OFFER_COMMANDS || offer == CLI_OFFER_WORDS;
-}
-
-static void write_operand_words(FILE *out, const cli_command *command) {
-    if (cli_operand_offer(command) == CLI_OFFER_COMMANDS)
-        write_command_names(out);
-    else
-        write_words(out, command->operands);
-}
-
-static bool is_file(const cli_option *option) {
-    return option->kind == CLI_INPUT || option->kind == CLI_OUTPUT;
-}
-
-/* ---- bash --------------------------------------------------------------------------------- */
-
-static const char bash_head[] =
+static const char bash[] =
     "# bash completion of wattle, written by 'wattle help --completion bash'\n"
-    "_wattle_files() {\n"
-    "    compopt -o filenames 2>/dev/null\n"
-    "    mapfile -t COMPREPLY < <(compgen -f -- \"$1\")\n"
-    "}\n"
-    "_wattle_words() {\n"
-    "    mapfile -t COMPREPLY < <(compgen -W \"$2\" -- \"$1\")\n"
-    "}\n"
     "_wattle() {\n"
-    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-    "    COMPREPLY=()\n"
-    "    # --option=value comes as three words, the value last or not there yet\n"
-    "    if [ \"$word\" = = ]; then\n"
-    "        word=\n"
-    "    elif [ \"$before\" = = ]; then\n"
-    "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
-    "    fi\n";
+    "    local offered word=${COMP_WORDS[COMP_CWORD]}\n"
+    "    mapfile -t offered < <(\"${COMP_WORDS[0]}\" --complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+    "2>/dev/null)\n"
+    "    COMPREPLY=(\"${offered[@]%%$'\\t'*}\")\n"
+    "    if [ \"${offered[0]}\" = files ]; then\n"
+    "        compopt -o filenames 2>/dev/null\n"
+    "        mapfile -t COMPREPLY < <(compgen -f -- \"${word#=}\")\n"
+    "    fi\n"
+    "}\n"
+    "complete -F _wattle wattle\n";
 
-/* The branch for the word after an option with a value. */
-static void write_bash_value(FILE *out, const cli_option *option) {
-    fputs("        ", out);
-    if (option->letter != 0)
-        fprintf(out, "-%c|", option->letter);
-    fprintf(out, "--%s) ", option->name);
-    if (option->kind == CLI_CHOICE) {
-        fputs("_wattle_words \"$word\" '", out);
-        write_words(out, option->value);
-        fputs("'; ", out);
-    } else if (is_file(option)) {
-        fputs("_wattle_files \"$word\"; ", out);
-    }
-    fputs("return ;;\n", out);
-}
+/* Sourced by hand it registers itself; found through fpath it is the function's body. */
+static const char zsh[] =
+    "#compdef wattle\n"
+    "# zsh completion of wattle, written by 'wattle help --completion zsh'\n"
+    "_wattle() {\n"
+    "    local -a offered\n"
+    "    offered=(\"${(@f)$($words[1] --complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+    "    if [[ $offered[1] == files ]]; then\n"
+    "        compset -P '--*='\n"
+    "        _files\n"
+    "    else\n"
+    "        offered=(\"${(@)offered/$'\\t'/:}\")\n"
+    "        _describe wattle offered\n"
+    "    fi\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _wattle ]; then\n"
+    "    _wattle \"$@\"\n"
+    "else\n"
+    "    compdef _wattle wattle\n"
+    "fi\n";
 
-static void write_bash_operands(FILE *out, const cli_command *command) {
-    if (cli_operand_offer(command) == CLI_OFFER_FILES)
-        fputs("        _wattle_files \"$word\"\n", out);
-    if (offers_words(command)) {
-        fputs("        _wattle_words \"$word\" '", out);
-        write_operand_words(out, command);
-        fputs("'\n", out);
-    }
-}
-
-static void write_bash_command(FILE *out, const cli_command *command) {
-    const cli_option *option;
-    fprintf(out, "    %s)\n        case $before in\n", command->name);
-    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
-        if (option->kind != CLI_FLAG)
-            write_bash_value(out, option);
-    fputs("        esac\n        if [ \"${word:0:1}\" = - ]; then\n"
-          "            _wattle_words \"$word\" '",
-          out);
-    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
-        fprintf(out, "%s--%s", i == 0 ? "" : " ", option->name);
-    fputs("'\n            return\n        fi\n", out);
-    write_bash_operands(out, command);
-    fputs("        ;;\n", out);
-}
-
-static void write_bash(FILE *out) {
-    fputs(bash_head, out);
-    fputs("    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        _wattle_words \"$word\" '", out);
-    write_command_names(out);
-    fputs(" --help --version'\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++)
-        write_bash_command(out, cli_commands[i]);
-    fputs("    esac\n}\ncomplete -F _wattle wattle\n", out);
-}
-
-/* ---- zsh ---------------------------------------------------------------------------------- */
-
-/* One spec of _arguments: '--name=[help]:value:action'. */
-static void write_zsh_spec(FILE *out, const cli_option *option, bool is_short) {
-    fputs("            '", out);
-    if (is_short)
-        fprintf(out, "-%c", option->letter);
-    else
-        fprintf(out, "--%s", option->name);
-    if (option->kind != CLI_FLAG)
-        fputc(is_short ? '+' : '=', out);
-    fputc('[', out);
-    write_quoted(out, option->help, "[]:");
-    fputc(']', out);
-    if (option->kind != CLI_FLAG) {
-        fputc(':', out);
-        write_quoted(out, option->name, ":");
-        fputc(':', out);
-    }
-    if (option->kind == CLI_CHOICE) {
-        fputc('(', out);
-        write_words(out, option->value);
-        fputc(')', out);
-    } else if (is_file(option)) {
-        fputs("_files", out);
-    }
-    fputs("' \\\n", out);
-}
-
-static void write_zsh_operands(FILE *out, const cli_command *command) {
-    cli_offer offer = cli_operand_offer(command);
-    fputs("            ", out);
-    if (offer == CLI_OFFER_FILES)
-        fputs("'*:file:_files'", out);
-    if (offers_words(command)) {
-        fputs("'*:word:(", out);
-        write_operand_words(out, command);
-        fputs(")'", out);
-    }
-    fputs(offer == CLI_OFFER_NOTHING ? "'*: :'\n" : "\n", out);
-}
-
-static void write_zsh(FILE *out) {
-    fputs("#compdef wattle\n# zsh completion of wattle, written by 'wattle help --completion zsh'\n"
-          "_wattle() {\n    local -a commands\n    commands=(\n",
-          out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        fprintf(out, "        '%s:", cli_commands[i]->name);
-        write_quoted(out, cli_commands[i]->summary, ":");
-        fputs("'\n", out);
-    }
-    fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
-          "        _arguments '--help[show help]' '--version[show what is built in]'\n"
-          "        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n",
-          out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        const cli_option *option;
-        fprintf(out, "    %s)\n        _arguments -s \\\n", cli_commands[i]->name);
-        for (size_t j = 0; (option = cli_option_at(cli_commands[i], j)) != NULL; j++) {
-            write_zsh_spec(out, option, false);
-            if (option->letter != 0)
-                write_zsh_spec(out, option, true);
-        }
-        write_zsh_operands(out, cli_commands[i]);
-        fputs("        ;;\n", out);
-    }
-    /* Sourced by hand it registers itself; found through fpath it is the function's body. */
-    fputs("    esac\n}\nif [ \"$funcstack[1]\" = _wattle ]; then\n    _wattle \"$@\"\n"
-          "else\n    compdef _wattle wattle\nfi\n",
-          out);
-}
-
-/* ---- fish --------------------------------------------------------------------------------- */
-
-static void write_fish_option(FILE *out, const cli_command *command, const cli_option *option) {
-    fprintf(out, "complete -c wattle -n '__fish_seen_subcommand_from %s' -l %s", command->name,
-            option->name);
-    if (option->letter != 0)
-        fprintf(out, " -s %c", option->letter);
-    if (is_file(option))
-        fputs(" -r -F", out);
-    else if (option->kind != CLI_FLAG)
-        fputs(" -x", out);
-    if (option->kind == CLI_CHOICE) {
-        fputs(" -a '", out);
-        write_words(out, option->value);
-        fputc('\'', out);
-    }
-    fputs(" -d '", out);
-    write_quoted(out, option->help, "\\");
-    fputs("'\n", out);
-}
-
-static void write_fish_operands(FILE *out, const cli_command *command) {
-    fprintf(out, "complete -c wattle -n '__fish_seen_subcommand_from %s' %s", command->name,
-            cli_operand_offer(command) == CLI_OFFER_FILES ? "-F" : "-f");
-    if (offers_words(command)) {
-        fputs(" -a '", out);
-        write_operand_words(out, command);
-        fputc('\'', out);
-    }
-    fputc('\n', out);
-}
-
-static void write_fish(FILE *out) {
-    fputs("# fish completion of wattle, written by 'wattle help --completion fish'\n"
-          "complete -c wattle -n __fish_use_subcommand -f -l help -d 'Show help'\n"
-          "complete -c wattle -n __fish_use_subcommand -f -l version -d 'Show what is built in'\n",
-          out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        const cli_command *command = cli_commands[i];
-        fprintf(out, "complete -c wattle -n __fish_use_subcommand -f -a %s -d '", command->name);
-        write_quoted(out, command->summary, "\\");
-        fputs("'\n", out);
-        const cli_option *option;
-        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++)
-            write_fish_option(out, command, option);
-        write_fish_operands(out, command);
-    }
-}
+static const char fish[] =
+    "# fish completion of wattle, written by 'wattle help --completion fish'\n"
+    "function __wattle_offers\n"
+    "    set -l line (commandline -opc)\n"
+    "    set -l word (commandline -ct)\n"
+    "    set -l offered ($line[1] --complete $line[2..-1] \"$word\" 2>/dev/null)\n"
+    "    if test \"$offered[1]\" = files\n"
+    "        __fish_complete_path \"$word\"\n"
+    "    else\n"
+    "        printf '%s\\n' $offered\n"
+    "    end\n"
+    "end\n"
+    "complete -c wattle -f -a '(__wattle_offers)'\n";
 
 void cli_write_completion(FILE *out, const char *shell) {
-    static const struct {
-        const char *shell;
-        void (*write)(FILE *out);
-    } writers[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-        if (strcmp(writers[i].shell, shell) == 0)
-            writers[i].write(out);
+    fputs(strcmp(shell, "bash") == 0 ? bash : strcmp(shell, "zsh") == 0 ? zsh : fish, out);
+}
+
+/* ---- the offers: one a line, a tab and what it is; or the word files ------------------------- */
+
+/* `lead` and the candidate, where they begin as the word does. */
+static void offer(const char *word, const char *lead, const char *candidate, const char *about) {
+    size_t length = strlen(lead);
+    if (strncmp(word, lead, length) == 0 &&
+        strncmp(word + length, candidate, strlen(word + length)) == 0) {
+        const char *const parts[] = {lead, candidate, "\t", about, "\n"};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            fputs(parts[i], stdout);
+    }
+}
+
+static void offer_commands(const char *word) {
+    for (size_t i = 0; cli_commands[i] != NULL; i++)
+        offer(word, "", cli_commands[i]->name, cli_commands[i]->summary);
+}
+
+static void offer_alternatives(const char *word, const char *lead, const char *alternatives) {
+    char one[64];
+    for (const char *at = alternatives; (at = cli_next_word(at, one, sizeof one)) != NULL;)
+        offer(word, lead, one, "");
+}
+
+/* `lead` is "--option=" where the value is part of the word. */
+static void offer_value(const cli_option *option, const char *word, const char *lead) {
+    if (option->kind == CLI_CHOICE)
+        offer_alternatives(word, lead, option->value);
+    else if (option->kind == CLI_INPUT || option->kind == CLI_OUTPUT)
+        puts("files");
+}
+
+static void offer_operand(const cli_command *command, const char *word, size_t index) {
+    const char *operands = command->operands == NULL ? "" : command->operands;
+    if (index < (size_t)command->words && strstr(operands, "COMMAND") != NULL)
+        offer_commands(word);
+    else if (index < (size_t)command->words)
+        offer_alternatives(word, "", operands);
+    else if (command->words == 0 ? *operands != '\0' : strchr(operands, ' ') != NULL)
+        puts("files");
+}
+
+/* The option with a value that a word is, "--name" or "-x"; NULL for others. */
+static const cli_option *valued(const cli_command *command, const char *word) {
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
+        if (option->kind != CLI_FLAG && word[0] == '-' &&
+            ((word[1] == '-' && strcmp(word + 2, option->name) == 0) ||
+             (word[1] == option->letter && word[1] != '\0' && word[2] == '\0')))
+            return option;
+    return NULL;
+}
+
+void cli_complete(int count, char **words) {
+    const char *word = count > 0 ? words[count - 1] : "", *equals = strchr(word, '=');
+    if (count < 2) {
+        offer_commands(word);
+        offer(word, "", "--help", "show help");
+        offer(word, "", "--version", "show what is built in");
+        return;
+    }
+    const cli_command *command = cli_find_command(words[0]);
+    if (command == NULL)
+        return;
+    /* bash makes three words of --option=value */
+    bool apart = strcmp(word, "=") == 0 || strcmp(words[count - 2], "=") == 0;
+    const char *before = words[count - (apart && *word != '=' && count > 2 ? 3 : 2)];
+    const cli_option *option = valued(command, before);
+    char lead[80] = "";
+    if (option == NULL && equals != NULL) {
+        snprintf(lead, sizeof lead, "%.*s", (int)(equals - word), word);
+        option = valued(command, lead);
+        snprintf(lead, sizeof lead, "%.*s", (int)(equals - word) + 1, word);
+    }
+    if (option != NULL) {
+        offer_value(option, apart && *word == '=' ? "" : word, lead);
+    } else if (word[0] == '-') {
+        for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
+            offer(word, "--", option->name, option->help);
+    } else {
+        size_t index = 0;
+        for (int i = 1; i + 1 < count; i++)
+            if (words[i][0] != '-')
+                index++;
+            else if (valued(command, words[i]) != NULL)
+                i++;
+        offer_operand(command, word, index);
+    }
 }

@@ -24,8 +24,8 @@ static json_t *describe_command(const cli_command *command) {
     size_t count;
     const cli_option *options = cli_options_of(command, &count);
     return cli_json("name:s summary:s operands:s description:s examples:s options:o", command->name,
-                    command->summary, command->operands, command->description, command->examples,
-                    describe_options(options, count));
+                    command->summary, command->operands == NULL ? "" : command->operands,
+                    command->description, command->examples, describe_options(options, count));
 }
 
 json_t *cli_describe(const cli_command *command) {

@@ -1,7 +1,6 @@
 /* What all dresses of the help share, and the one for the terminal. */
 #include "help.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,28 +28,18 @@ bool cli_tells_default(const cli_option *option) {
 }
 
 const char *cli_usage_words(const cli_command *command, char *out, size_t bytes) {
-    snprintf(out, bytes, "[options]%s%s", *command->operands != '\0' ? " " : "", command->operands);
+    snprintf(out, bytes, "[options]%s%s", command->operands != NULL ? " " : "",
+             command->operands != NULL ? command->operands : "");
     return out;
 }
 
 const char *cli_next_word(const char *at, char *out, size_t bytes) {
     at += strspn(at, "|[]");
-    size_t length = strcspn(at, "|[]");
+    size_t length = strcspn(at, "|[] ");
     if (length == 0)
         return NULL;
     snprintf(out, bytes, "%.*s", (int)length, at);
     return at + length;
-}
-
-cli_offer cli_operand_offer(const cli_command *command) {
-    if (*command->operands == '\0')
-        return CLI_OFFER_NOTHING;
-    if (strstr(command->operands, "COMMAND") != NULL)
-        return CLI_OFFER_COMMANDS;
-    for (const char *at = command->operands; *at != '\0'; at++)
-        if (!islower((unsigned char)*at) && strchr("|[]-", *at) == NULL)
-            return CLI_OFFER_FILES;
-    return CLI_OFFER_WORDS;
 }
 
 /* Words wrapped at WIDTH, lines after the first indented; the first starts at `column`. */

@@ -27,11 +27,8 @@ void cli_write_markdown(FILE *out, const cli_command *command);
 /* The same as a JSON object; NULL when there is no memory. */
 json_t *cli_describe(const cli_command *command);
 
-/* What the shell should offer for an operand. */
-typedef enum { CLI_OFFER_NOTHING, CLI_OFFER_FILES, CLI_OFFER_COMMANDS, CLI_OFFER_WORDS } cli_offer;
-cli_offer cli_operand_offer(const cli_command *command);
-/* Walks the alternatives of "relu|softmax" (brackets do not count): copies the next one and returns
- * where to go on, NULL when there was none. */
+/* Walks the alternatives of "relu|softmax" (brackets do not count) up to a blank: copies the next
+ * one and returns where to go on, NULL when there was none. */
 const char *cli_next_word(const char *at, char *out, size_t bytes);
 
 #endif

@@ -116,12 +116,23 @@ const cli_option *cli_option_at(const cli_command *command, size_t index) {
     return index - own < cli_common_option_count ? &cli_common_options[index - own] : NULL;
 }
 
-bool cli_given(const cli_call *call, const char *name) {
+const char *cli_first_given(const cli_call *call, const char *names) {
     const cli_option *option;
     for (size_t i = 0; (option = cli_option_at(call->command, i)) != NULL; i++)
-        if (strcmp(option->name, name) == 0)
-            return call->given[i];
-    return false;
+        if (call->given[i] && is_word_of(names, option->name))
+            return option->name;
+    return NULL;
+}
+
+bool cli_given(const cli_call *call, const char *name) {
+    return cli_first_given(call, name) != NULL;
+}
+
+wt_status cli_exclude(const cli_call *call, const char *what, const char *names) {
+    const char *other = cli_first_given(call, names);
+    return other == NULL
+               ? WT_OK
+               : wt_fail(call->context, WT_USAGE, "%s and --%s exclude each other", what, other);
 }
 
 /* Slips between the word and the name; a beginning of the name counts as one. */

@@ -116,6 +116,10 @@ static wt_status run_words(wt_context *context, int argc, char **argv, bool *jso
             return run_command(context, 1, alone, json);
         argv[1] = help;
     }
+    if (strcmp(argv[1], "--complete") == 0) {
+        cli_complete(argc - 2, argv + 2);
+        return WT_OK;
+    }
     bool version = strcmp(argv[1], "--version") == 0;
     if (version && (argc == 2 || (argc == 3 && *json)))
         return cli_write_version(context, *json);

@@ -1,10 +1,11 @@
 #define _GNU_SOURCE /* getopt_long */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "help.h"
 #include "wattle/memory.h"
 #include "wattle/text.h"
 
@@ -50,8 +51,7 @@ static bool is_choice(const char *alternatives, const char *text) {
         return false;
     for (const char *at = alternatives; at != NULL; at = strchr(at, '|')) {
         at += *at == '|';
-        if (length > 0 && strncmp(at, text, length) == 0 &&
-            (at[length] == '|' || at[length] == '\0'))
+        if (length > 0 && strncmp(at, text, length) == 0 && strchr("| ", at[length]) != NULL)
             return true;
     }
     return false;
@@ -274,15 +274,43 @@ static wt_status set_fallbacks(cli_call *call) {
     return status;
 }
 
+void cli_operand_range(const char *operands, int *least, int *most) {
+    *least = *most = 0;
+    for (const char *at = operands == NULL ? "" : operands; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        *least += *at != '[';
+        *most = memmem(at, length, "...", 3) != NULL ? INT_MAX : *most + 1;
+        at += length;
+    }
+}
+
+static const char *alternative_at(const void *alternatives, size_t index) {
+    static char words[16][32];
+    const char *at = alternatives;
+    for (size_t i = 0; i <= index && at != NULL; i++)
+        at = cli_next_word(at, words[index % 16], sizeof *words);
+    return at == NULL ? NULL : words[index % 16];
+}
+
 static wt_status check_operands(cli_call *call) {
     const cli_command *command = call->command;
-    if (call->operand_count < command->least)
+    int least, most;
+    cli_operand_range(command->operands, &least, &most);
+    if (call->operand_count < least)
         return wt_fail(call->context, WT_USAGE, "wattle %s needs %s; see 'wattle help %s'",
                        command->name, command->operands, command->name);
-    if (command->most >= 0 && call->operand_count > command->most)
+    if (call->operand_count > most)
         return wt_fail(call->context, WT_USAGE, "wattle %s: '%s' is one operand too many",
-                       command->name, call->operands[command->most]);
-    return WT_OK;
+                       command->name, call->operands[most]);
+    if (least == 0 || command->words == 0 || is_choice(command->operands, call->operands[0]))
+        return WT_OK;
+    const char *nearest = cli_nearest(call->operands[0], alternative_at, command->operands);
+    if (nearest != NULL)
+        return wt_fail(call->context, WT_USAGE, "wattle %s: there is no '%s'; did you mean '%s'?",
+                       command->name, call->operands[0], nearest);
+    return wt_fail(call->context, WT_USAGE,
+                   "wattle %s: there is no '%s'; 'wattle help %s' lists them", command->name,
+                   call->operands[0], command->name);
 }
 
 /* JSON is UTF-8: better told now than when the result is there and cannot be printed. */

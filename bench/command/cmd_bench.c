@@ -10,24 +10,12 @@ static const struct {
     {"linalg", cli_bench_linalg},   {"blas", cli_bench_blas},   {"curve", cli_bench_curve},
     {"recover", cli_bench_recover}, {"train", cli_bench_train}, {"workers", cli_bench_workers},
 };
-enum { BENCHES = sizeof benches / sizeof *benches };
-
-static const char *bench_name_at(const void *from, size_t index) {
-    (void)from;
-    return index < BENCHES ? benches[index].name : NULL;
-}
 
 static wt_status run(cli_call *call) {
-    const char *name = call->operands[0];
-    for (size_t i = 0; i < BENCHES; i++)
-        if (strcmp(benches[i].name, name) == 0)
-            return benches[i].run(call, call->values);
-    const char *nearest = cli_nearest(name, bench_name_at, NULL);
-    if (nearest != NULL)
-        return wt_fail(call->context, WT_USAGE, "unknown bench '%s'; did you mean '%s'?", name,
-                       nearest);
-    return wt_fail(call->context, WT_USAGE, "unknown bench '%s'; 'wattle help bench' lists them",
-                   name);
+    size_t i = 0; /* the parser has found the word among those of the operands */
+    while (strcmp(benches[i].name, call->operands[0]) != 0)
+        i++;
+    return benches[i].run(call, call->values);
 }
 
 static const cli_option options[] = {
@@ -48,32 +36,30 @@ static const cli_option options[] = {
 const cli_command cli_bench = {
     .name = "bench",
     .summary = "measure how fast the library is on this machine",
-    .operands = "WHAT",
-    .least = 1,
-    .most = 1,
+    .operands = "linalg|blas|curve|recover|train|workers",
     .words = 1,
     .description =
-        "WHAT is linalg: every operation of the linear algebra beside the same operation as one "
+        "linalg: every operation of the linear algebra beside the same operation as one "
         "BLAS or LAPACK call on one thread, and beside the machine's GEMM rate, all measured in "
         "the same run, in turn.\n\n"
         "'of T x one' is the rate over threads times the one-thread rate of the same call, 'of T "
         "x GEMM' the same for GEMM in the same precision. 'limit' says what bounds the operation "
         "from below: its arithmetic at the GEMM rate of all threads, or its least traffic (inputs "
         "read once, outputs written once) at the measured rate of copying memory.\n\n"
-        "WHAT is blas: the GEMM rate on one thread with the kernels of OpenBLAS that are chosen by "
+        "blas: the GEMM rate on one thread with the kernels of OpenBLAS that are chosen by "
         "what the processor can do, beside every core type it can run, set by hand, each in a "
         "process of its own.\n\n"
-        "WHAT is curve: one repetition of the learning curve of the paper, as reconstructed, step "
+        "curve: one repetition of the learning curve of the paper, as reconstructed, step "
         "by step, beside the "
         "GEMM rate, and the Gram matrix of infinitely many heads. bench/curve runs it beside a "
         "NumPy script on the same data.\n\n"
-        "WHAT is recover: refine on random teachers of growing dimension, its rate beside GEMM, "
+        "recover: refine on random teachers of growing dimension, its rate beside GEMM, "
         "the examples used beside the information limit N_min, and Adam on the same data.\n\n"
-        "WHAT is train: a training step of the published sparse-AND recipe with all dropout and "
+        "train: a training step of the published sparse-AND recipe with all dropout and "
         "without that of token vectors, and judging 10,000 samples, on one thread and on all, "
         "beside the GEMM rate and the limits of arithmetic and traffic. bench/peers/and_train.py "
         "is a peer for --peer, in PyTorch.\n\n"
-        "WHAT is workers: small layers recovered by 1, 2, 4 and so on workers at a time, up to "
+        "workers: small layers recovered by 1, 2, 4 and so on workers at a time, up to "
         "--threads, and what each worker past the first adds.",
     .examples =
         "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"

@@ -224,9 +224,6 @@ static wt_status run(cli_call *call) {
 const cli_command cli_selfcheck = {
     .name = "selfcheck",
     .summary = "see whether this machine computes rightly, and how fast",
-    .operands = "",
-    .least = 0,
-    .most = 0,
     .description =
         "Prints the machine, the threads, the BLAS in use, which of its kernels run and who chose "
         "them, and its measured rate of matrix products; where the processor could run better "

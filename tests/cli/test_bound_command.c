@@ -127,7 +127,7 @@ static void labels_of_a_file_are_measured(void **state) {
 static void bad_words_are_refused(void **state) {
     (void)state;
     CHECK_SAYS(run("bound"), 64, "needs rfa|brfa|rfmlp");
-    CHECK_SAYS(run("bound rfx --target corr:1"), 64, "did you mean rfa?");
+    CHECK_SAYS(run("bound rfx --target corr:1"), 64, "did you mean 'rfa'?");
     CHECK_SAYS(run("bound everything --target corr:1"), 64, "'wattle help bound' lists them");
     CHECK_SAYS(run("bound rfa"), 64, "needs --target or --data");
     CHECK_SAYS(run("bound rfa --target corr"), 64, "corr:p");

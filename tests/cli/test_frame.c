@@ -70,6 +70,39 @@ static void wrong_words_get_the_nearest(void **state) {
     CHECK_SAYS(run("help --completion bash help"), 64, "no COMMAND");
 }
 
+/* What shells are told, which print it after the words of a line up to the cursor. */
+static void offers_fit_the_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *words, *offers; /* names alone */
+    } cases[] = {{"hel", "help "},
+                 {"help --format m", "man markdown "},
+                 {"help --format=m", "--format=man --format=markdown "},
+                 {"help --format = m", "man markdown "},
+                 {"help --format =", "text man markdown "},
+                 {"help --form", "--format "},
+                 {"help scor", "score "},
+                 {"help --seed 1 scor", "score "},
+                 {"sweep r", "run retry "},
+                 {"sweep run ''", "files "},
+                 {"sweep run --store ''", "files "},
+                 {"fit d", "files "},
+                 {"fit --n ''", ""},
+                 {"draw ''", ""},
+                 {"nothing ''", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[128], names[128] = "";
+        snprintf(line, sizeof line, "--complete %s", cases[i].words);
+        const run_result *result = run(line);
+        assert_int_equal(result->code, 0);
+        for (const char *at = result->out; *at != '\0'; at += strcspn(at, "\n") + 1) {
+            strncat(names, at, strcspn(at, "\t\n"));
+            strcat(names, " ");
+        }
+        assert_string_equal(names, cases[i].offers);
+    }
+}
+
 static void errors_are_valid_json(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -147,6 +180,7 @@ int main(void) {
         cmocka_unit_test(every_command_has_all_its_words),
         cmocka_unit_test(version_says_what_is_built_in),
         cmocka_unit_test(wrong_words_get_the_nearest),
+        cmocka_unit_test(offers_fit_the_place),
         cmocka_unit_test(errors_are_valid_json),
         cmocka_unit_test(unwritable_output_is_an_error),
         cmocka_unit_test(a_reader_that_leaves_is_no_error),

@@ -1,5 +1,6 @@
 /* Help in all dresses for a command with an option of every sort and awkward words. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -84,19 +85,24 @@ static void alternatives_are_walked(void **state) {
     assert_null(cli_next_word(at, word, sizeof word));
 }
 
-static void operands_tell_what_to_offer(void **state) {
+static void operands_tell_how_many(void **state) {
     (void)state;
     static const struct {
         const char *operands;
-        cli_offer offer;
-    } cases[] = {{"", CLI_OFFER_NOTHING},
-                 {"FILE...", CLI_OFFER_FILES},
-                 {"[COMMAND]", CLI_OFFER_COMMANDS},
-                 {"linalg", CLI_OFFER_WORDS},
-                 {"[one|two-three]", CLI_OFFER_WORDS}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(cli_operand_offer(&(cli_command){.operands = cases[i].operands}),
-                         cases[i].offer);
+        int least, most;
+    } cases[] = {{NULL, 0, 0},
+                 {"[COMMAND]", 0, 1},
+                 {"FILE...", 1, INT_MAX},
+                 {"A B", 2, 2},
+                 {"LAYER [LINES]", 1, 2},
+                 {"one|two", 1, 1},
+                 {"run|list [FILE...]", 1, INT_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int least, most;
+        cli_operand_range(cases[i].operands, &least, &most);
+        assert_int_equal(least, cases[i].least);
+        assert_int_equal(most, cases[i].most);
+    }
 }
 
 static size_t count_lines(const char *text, const char *start) {
@@ -146,10 +152,10 @@ static void every_field_is_listed_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_listed_once),  cmocka_unit_test(the_man_page_escapes),
-        cmocka_unit_test(markdown_escapes_bars),       cmocka_unit_test(text_is_wrapped),
-        cmocka_unit_test(json_describes_the_table),    cmocka_unit_test(alternatives_are_walked),
-        cmocka_unit_test(operands_tell_what_to_offer),
+        cmocka_unit_test(every_field_is_listed_once), cmocka_unit_test(the_man_page_escapes),
+        cmocka_unit_test(markdown_escapes_bars),      cmocka_unit_test(text_is_wrapped),
+        cmocka_unit_test(json_describes_the_table),   cmocka_unit_test(alternatives_are_walked),
+        cmocka_unit_test(operands_tell_how_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

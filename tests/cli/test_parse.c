@@ -31,9 +31,7 @@ static const cli_option options[] = {
 static const cli_command command = {
     .name = "all",
     .summary = "try everything",
-    .operands = "FILE...",
-    .least = 0,
-    .most = 2,
+    .operands = "[FILE] [OTHER]",
     .description = "",
     .examples = "",
     CLI_OPTIONS(options, all_values),

@@ -105,7 +105,7 @@ static void looks_differ(void **state) {
     for (size_t i = 0; i < 2 * WT_LOOKS; i++) {
         wt_script script = {.context = *state};
         wt_series series = {.look = i / 2, .mark = i % 2 == 0 ? WT_MARK_POINTS : WT_MARK_LINE};
-        wt_series_style(&script, &series, false);
+        wt_series_style(&script, &series);
         CHECK_OK(*state, script.status);
         styles[i] = script.text;
         for (size_t k = 0; k < i; k++)
