@@ -51,20 +51,12 @@ static wt_status fill_profile(cli_call *call, const wt_products *products, size_
         out->high[at] = (middle + half) / unit;
     }
     size_t count = 2 * reach + 1;
-    out->series[0] = (wt_series){.name = "95% if like the rest",
-                                 .mark = WT_MARK_BAND,
-                                 .look = 7,
-                                 .count = count,
-                                 .x = offsets,
-                                 .y = out->middle,
-                                 .low = out->low,
-                                 .high = out->high};
-    out->series[1] = (wt_series){.name = "mean along a diagonal",
-                                 .mark = WT_MARK_LINE,
-                                 .look = 0,
-                                 .count = count,
-                                 .x = offsets,
-                                 .y = out->mean};
+    out->series[0] =
+        cli_series("95% if like the rest", WT_MARK_BAND, 7, count, offsets, out->middle);
+    out->series[0].low = out->low;
+    out->series[0].high = out->high;
+    out->series[1] =
+        cli_series("mean along a diagonal", WT_MARK_LINE, 0, count, offsets, out->mean);
     return WT_OK;
 }
 
@@ -73,11 +65,8 @@ static wt_status fill_profile(cli_call *call, const wt_products *products, size_
 static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, bool text,
                   wt_panel *panels) {
     size_t group = h / a_row, column = h % a_row;
-    wt_panel profile = {.title = head->title,
-                        .x = {.label = "offset j - i"},
-                        .y = {.label = "mean / spread"},
-                        .series = head->series,
-                        .series_count = 2};
+    const wt_axis offset = {.label = "offset j - i"}, mean = {.label = "mean / spread"};
+    wt_panel profile = cli_panel(head->title, offset, mean, head->series, 2);
     if (text) {
         panels[h] = profile;
         return;

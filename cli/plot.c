@@ -39,6 +39,15 @@ wt_status cli_plot_check(cli_call *call, const char *path) {
     return WT_OK;
 }
 
+wt_series cli_series(const char *name, wt_mark mark, size_t look, size_t count, const double *x,
+                     const double *y) {
+    return (wt_series){name, mark, look, count, x, y, NULL, NULL, NULL};
+}
+
+wt_panel cli_panel(const char *title, wt_axis x, wt_axis y, const wt_series *series, size_t count) {
+    return (wt_panel){title, x, y, series, count, NULL, 0, 0};
+}
+
 wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path) {
     if (strcmp(path, "-") != 0)
         return wt_figure_write(call->context, figure, path);

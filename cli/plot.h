@@ -10,6 +10,10 @@
  * (no
  * --plot) is fine. */
 wt_status cli_plot_check(cli_call *call, const char *path);
+/* Points without intervals. */
+wt_series cli_series(const char *name, wt_mark mark, size_t look, size_t count, const double *x,
+                     const double *y);
+wt_panel cli_panel(const char *title, wt_axis x, wt_axis y, const wt_series *series, size_t count);
 /* Draws it; `-` as wide as the terminal. */
 wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path);
 
