@@ -9,7 +9,6 @@
 #include "train_options.h"
 #include "wattle/construct.h"
 #include "wattle/memory.h"
-#include "wattle/output.h"
 
 typedef struct {
     wt_construction_spec spec;
@@ -26,8 +25,8 @@ static const cli_option options[] = {
      "Random values of the irrelevant bits every pattern is run with."},
     {"check", 0, CLI_INPUT, offsetof(values, check), "FILE", NULL,
      "Check the construction in this file instead of building one."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the weights go (.safetensors); not written when the promise is missed."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
+     "Where the weights go; not written when the promise is missed."},
 };
 
 static wt_status build(cli_call *call, wt_construction **out) {
@@ -115,7 +114,6 @@ static wt_status run(cli_call *call) {
     wt_construction_report report = WT_SIZED(wt_construction_report);
     wt_construction_least least = WT_SIZED(wt_construction_least);
     wt_status status;
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(given->check != NULL ? load(call, &built) : build(call, &built));
     WT_TRY(wt_construction_check(call->context, built, given->draws, call->common.seed, &report));
     WT_TRY(wt_construction_find_least(call->context, built, &least));

@@ -2,7 +2,6 @@
 #include "curve_show.h"
 #include "plot.h"
 #include "set_options.h"
-#include "wattle/output.h"
 #include "wattle/program.h"
 
 typedef struct {
@@ -12,10 +11,10 @@ typedef struct {
 
 static const cli_table tables[] = {CLI_TABLE(values, curve, wt_curve_fields, ""), {0}};
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, offsetof(values, curve.output), "FILE", NULL,
-     "Where all points go (.csv), one row a model, target, repetition and n."},
-    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
-     "Picture (.svg, .pdf, .png; - draws in the terminal)."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, curve.output), "FILE.csv", NULL,
+     "Where all points go, one row a model, target, repetition and n."},
+    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
+     "Picture; - draws in the terminal."},
 };
 
 /* Points whose lambda is an end of what could be tried. */
@@ -37,8 +36,6 @@ static wt_status run(cli_call *call) {
     wt_sets *data = NULL;
     wt_status status;
     chosen->seed = call->common.seed;
-    WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_check(call->context, chosen->output));
     if (call->operand_count == 1) {
         if (cli_given(call, "target"))
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));

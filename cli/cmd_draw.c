@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "set_options.h"
 #include "wattle/layer.h"
-#include "wattle/output.h"
 
 typedef struct {
     wt_problem_spec problem;
@@ -18,8 +17,8 @@ static const cli_option options[] = {
      "Draw sequences and the outputs of this layer (.safetensors) instead of a target's sets."},
     {"length", 'k', CLI_COUNT, offsetof(values, length), "K", "4",
      "Tokens a sequence, with --layer."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the data goes (.npz): query, keys, y and the target's beta; x and y with --layer."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.npz", NULL,
+     "Where the data goes: query, keys, y and the target's beta; x and y with --layer."},
 };
 
 /* Tokens of sequences are not scaled unless asked for: boolean ones are signs. */
@@ -89,9 +88,6 @@ static wt_status run(cli_call *call) {
     if ((given->problem.target == NULL && given->layer == NULL) || given->output == NULL)
         return wt_fail(call->context, WT_USAGE,
                        "wattle draw needs --target or --layer, and --output");
-    status = wt_output_check(call->context, given->output);
-    if (status != WT_OK)
-        return status;
     return given->layer != NULL ? draw_sequences(call) : draw_sets(call);
 }
 

@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "set_options.h"
-#include "wattle/output.h"
 #include "wattle/text.h"
 
 typedef struct {
@@ -31,8 +30,8 @@ static const cli_option options[] = {
     {"tolerance", 0, CLI_REAL, offsetof(values, tolerance), "T", "1e-6",
      "Duality gap at which --ball stops, as a part of the loss of v = 0."},
     {"steps", 0, CLI_COUNT, offsetof(values, steps), "S", "20000", "Most steps of --ball."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the model goes (.safetensors)."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
+     "Where the model goes."},
     {"test", 0, CLI_INPUT, offsetof(values, test), "FILE", NULL, "Test data (.npz)."},
     {"plan", 0, CLI_FLAG, offsetof(values, plan), NULL, NULL,
      "Print path, bytes and flops, and stop."},
@@ -247,7 +246,6 @@ static wt_status run(cli_call *call) {
     wt_status status;
     WT_TRY(check_estimator(call));
     WT_TRY(read_settings(call, &work));
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(open_data(call, &work));
     if (given->ball != NULL) {
         WT_TRY(run_ball(call, &work));

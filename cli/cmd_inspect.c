@@ -15,8 +15,8 @@ typedef struct {
 } values;
 
 static const cli_option options[] = {
-    {"plot", 'p', CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
-     "Draw the products and their means along the diagonals into FILE (.svg, .pdf or .png); - "
+    {"plot", 'p', CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
+     "Draw the products and their means along the diagonals into FILE; - "
      "draws the means in the terminal."},
 };
 
@@ -95,7 +95,6 @@ static wt_status run(cli_call *call) {
     wt_products *products = NULL;
     wt_head_summary *heads = NULL;
     wt_status status;
-    WT_TRY(cli_plot_check(call, plot));
     WT_TRY(wt_products_load(call->context, path, &products));
     WT_TRY(WT_NEW(call->context, &heads, wt_products_heads(products), "the heads' numbers"));
     for (size_t h = 0; h < wt_products_heads(products); h++) {

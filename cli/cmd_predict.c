@@ -1,6 +1,7 @@
 /* `wattle predict` and `wattle score`: a fitted model on data. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "set_options.h"
@@ -13,8 +14,8 @@ typedef struct {
 } values;
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the predictions go (.npy); without it they are printed, one line a sample."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.csv|.npy|-", NULL,
+     "Where the predictions go, a line of numbers a sample or an array; printed unless given."},
 };
 
 /* Model and data of the two operands. */
@@ -23,16 +24,30 @@ static wt_status open_both(cli_call *call, wt_fitted **fitted, wt_sets **sets) {
     return wt_sets_load(call->context, call->operands[1], sets);
 }
 
-static wt_status print_predictions(cli_call *call, const double *y, size_t rows, size_t columns) {
-    if (!call->common.json) {
-        for (size_t i = 0; i < rows * columns; i++)
-            printf("%.17g%c", y[i], (i + 1) % columns == 0 ? '\n' : ',');
-        return WT_OK;
-    }
+static wt_status print_json(cli_call *call, const double *y, size_t rows, size_t columns) {
     json_t *list = json_array();
     for (size_t i = 0; i < rows; i++)
         cli_json_add(list, cli_json_reals(columns, y + i * columns));
     return cli_emit(call, "predictions:o", list);
+}
+
+static wt_status print_lines(const double *y, size_t rows, size_t columns) {
+    for (size_t i = 0; i < rows * columns; i++)
+        printf("%.17g%c", y[i], (i + 1) % columns == 0 ? '\n' : ',');
+    return WT_OK;
+}
+
+static wt_status write_lines(cli_call *call, const char *path, const double *y, size_t rows,
+                             size_t columns) {
+    wt_output *output = NULL;
+    wt_status status;
+    WT_TRY(wt_output_open(call->context, path, &output));
+    for (size_t i = 0; i < rows * columns; i++)
+        WT_TRY(wt_output_print(output, "%.17g%c", y[i], (i + 1) % columns == 0 ? '\n' : ','));
+    WT_TRY(wt_output_commit(output));
+done:
+    wt_output_free(output);
+    return status;
 }
 
 static wt_status run_predict(cli_call *call) {
@@ -41,18 +56,18 @@ static wt_status run_predict(cli_call *call) {
     wt_sets *sets = NULL;
     double *y = NULL;
     wt_status status;
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(open_both(call, &fitted, &sets));
     size_t q = wt_fitted_outputs(fitted), samples = wt_sets_samples(sets);
     WT_TRY(WT_NEW2(call->context, &y, samples, q, "predictions"));
     WT_TRY(wt_fitted_predict(call->context, fitted, sets, y));
-    if (given->output == NULL) {
-        WT_TRY(print_predictions(call, y, samples, q));
-        goto done;
-    }
     wt_tensor tensor = {.name = "yhat", .rank = q == 1 ? 1 : 2, .shape = {samples, q}, .values = y};
-    WT_TRY(wt_npy_write(call->context, given->output, &tensor));
-    if (call->common.json)
+    if (given->output == NULL || strcmp(given->output, "-") == 0)
+        WT_TRY(call->common.json ? print_json(call, y, samples, q) : print_lines(y, samples, q));
+    else if (cli_has_suffix(given->output, ".csv"))
+        WT_TRY(write_lines(call, given->output, y, samples, q));
+    else
+        WT_TRY(wt_npy_write(call->context, given->output, &tensor));
+    if (given->output != NULL && call->common.json)
         WT_TRY(cli_emit(call, "output:s samples:u outputs:u", given->output, samples, q));
 done:
     wt_fitted_free(fitted);
@@ -70,7 +85,7 @@ static wt_status run_score(cli_call *call) {
     WT_TRY(wt_fitted_score(call->context, fitted, sets, &square, &error));
     const char *kind = wt_model_kind_name(wt_fitted_get_spec(fitted)->kind);
     if (call->common.json) {
-        WT_TRY(cli_emit(call, "model:s samples:u mean_square:r error:r", kind,
+        WT_TRY(cli_emit(call, "model:s samples:u mean_square:r relative_error:r", kind,
                         wt_sets_samples(sets), square, error));
         goto done;
     }

@@ -6,7 +6,6 @@
 #include "commands.h"
 #include "set_options.h"
 #include "wattle/oracle.h"
-#include "wattle/output.h"
 #include "wattle/query.h"
 #include "wattle/text.h"
 
@@ -24,8 +23,8 @@ static const cli_option options[] = {
     {"dim", 'd', CLI_COUNT, offsetof(values, dim), "D", NULL, "Dimension of the tokens."},
     {"heads", 'm', CLI_TEXT, offsetof(values, heads), "H", "auto",
      "Heads of the layer, 1 to 4; auto tries 1, 2.. until the answers are explained."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the layer goes (.safetensors); not written when the goal is missed."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
+     "Where the layer goes; not written when the goal is missed."},
     {"check", 0, CLI_NATURAL, offsetof(values, checks), "N", "8",
      "Fresh random questions that judge the result; 0 for one head only."},
     {"restarts", 0, CLI_NATURAL, offsetof(values, restarts), "N", "20",
@@ -99,7 +98,6 @@ static wt_status run(cli_call *call) {
     wt_layer *layer = NULL;
     wt_status status;
     WT_TRY(read_options(call, &wanted));
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
     status = wt_layer_query(call->context, wt_oracle_ask, oracle, given->dim,
                             wt_oracle_outputs(oracle), &wanted, &layer, &report);

@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "recover.h"
 #include "set_options.h"
-#include "wattle/output.h"
 #include "wattle/text.h"
 
 static const cli_table tables[] = {CLI_TABLE(cli_recover_values, options, wt_recover_fields, ""),
@@ -26,8 +25,8 @@ static const cli_option options[] = {
     {"teacher", 0, CLI_INPUT, offsetof(cli_recover_values, teacher), "FILE", NULL,
      "The true layer, where it is known: sculpt tells its errors, the certificate whether it holds "
      "the true heads. The recovery itself does not look at it."},
-    {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE", NULL,
-     "Where the layer goes (.safetensors); nothing is written when it was not recovered."},
+    {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE.safetensors", NULL,
+     "Where the layer goes; nothing is written when it was not recovered."},
     {"accept", 0, CLI_FLAG, offsetof(cli_recover_values, accept), NULL, NULL,
      "Write the best fit to --output even when it was not recovered. The verdict stands in the "
      "file's metadata, and the exit code is still 1."},
@@ -147,7 +146,6 @@ static wt_status run(cli_call *call) {
                                          .certificate = WT_SIZED(wt_certificate_result)};
     WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));

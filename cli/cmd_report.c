@@ -7,7 +7,7 @@ typedef struct {
 } values;
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", "report.html",
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.html", "report.html",
      "Where the page goes; its figures go into a folder beside it, report-figures for "
      "report.html."},
 };

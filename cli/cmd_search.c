@@ -7,7 +7,6 @@
 #include "search_show.h"
 #include "set_options.h"
 #include "wattle/memory.h"
-#include "wattle/output.h"
 #include "wattle/program.h"
 
 typedef struct {
@@ -21,8 +20,8 @@ static const cli_option options[] = {
     {"fewest", 0, CLI_FLAG, offsetof(values, fewest), NULL, NULL,
      "With DATA.npz: the answers with the fewest errors, not those with none."},
     {"most", 0, CLI_COUNT, offsetof(values, most), "N", "10", "With DATA.npz: most answers shown."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, search.output), "FILE", NULL,
-     "Where the trials go (.csv), one row a length, trial and number of samples."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, search.output), "FILE.csv", NULL,
+     "Where the trials go, one row a length, trial and number of samples."},
 };
 
 /* ---- samples of a file ------------------------------------------------------------------------

@@ -34,8 +34,8 @@ static const cli_option options[] = {
      "With list: failed cells alone."},
     {"csv", 0, CLI_FLAG, offsetof(cli_sweep_values, csv), NULL, NULL,
      "With export: a table with a column a parameter and metric; so without --json anyway."},
-    {"output", 'o', CLI_OUTPUT, offsetof(cli_sweep_values, output), "FILE", NULL,
-     "With export: where the table goes (.csv); standard output unless given."},
+    {"output", 'o', CLI_OUTPUT, offsetof(cli_sweep_values, output), "FILE.csv|.json|-", NULL,
+     "With export: where the table goes, as CSV or JSON; standard output unless given."},
 };
 
 static wt_status run(cli_call *call) {

@@ -13,8 +13,8 @@ static const cli_table tables[] = {CLI_TABLE(values, teacher, wt_teacher_fields,
 static const cli_option options[] = {
     {"zero-sum", 0, CLI_FLAG, offsetof(values, zero_sum), NULL, NULL,
      "Take the mean of all W_i off each of them, so that they sum to 0."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the layer goes (.safetensors): theta (m,d,d), w (m,d,p)."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
+     "Where the layer goes: theta (m,d,d), w (m,d,p)."},
 };
 
 static wt_status make(cli_call *call, wt_layer **layer) {

@@ -8,7 +8,6 @@
 #include "threshold_show.h"
 #include "train_options.h"
 #include "wattle/memory.h"
-#include "wattle/output.h"
 
 typedef struct {
     wt_train_spec train;
@@ -39,10 +38,10 @@ static const cli_option options[] = {
      "Run all trials of a size, though it is decided whether it meets the rate."},
     {"around", 0, CLI_NATURAL, offsetof(values, around), "K", "2",
      "Further sizes tried on each side of the threshold."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where all trials go (.csv), one row a trial; trials that are there are not run again."},
-    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
-     "Picture (.svg, .pdf, .png; - draws in the terminal)."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.csv", NULL,
+     "Where all trials go, one row a trial; trials that are there are not run again."},
+    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
+     "Picture; - draws in the terminal."},
 };
 
 static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_spec *out) {
@@ -88,8 +87,6 @@ static wt_status run(cli_call *call) {
     wt_status status;
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &arena, &setting));
-    WT_TRY(cli_plot_check(call, given->plot));
-    WT_TRY(wt_output_check(call->context, given->output));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
     status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);

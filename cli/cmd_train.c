@@ -26,17 +26,17 @@ static const cli_option options[] = {
      "Positions of the bits that matter, from 0; drawn by default."},
     {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
      "Fresh samples that the trained network is measured on."},
-    {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE", NULL,
-     "Where the state is kept (.safetensors), for --resume; a file that exists is not replaced "
+    {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE.safetensors", NULL,
+     "Where the state is kept, for --resume; a file that exists is not replaced "
      "without it, nor one that another run is at work on."},
     {"checkpoint-every", 0, CLI_COUNT, offsetof(values, checkpoint_every), "S", "100",
      "Steps from one checkpoint to the next; also at the end and at Ctrl-C."},
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL,
      "Go on from the checkpoint, with the bits of a trial that was never stopped."},
-    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE", NULL,
-     "Where the network goes (.safetensors); not written without success, but for --to-end."},
-    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE", NULL,
-     "Picture (.svg, .pdf, .png; - draws in the terminal)."},
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
+     "Where the network goes; not written without success, but for --to-end."},
+    {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
+     "Picture; - draws in the terminal."},
 };
 
 static wt_status check_options(cli_call *call) {
@@ -56,9 +56,6 @@ static wt_status check_options(cli_call *call) {
 /* What cannot be written is said before the first step; from here on the checkpoint is ours. */
 static wt_status check_outputs(cli_call *call, wt_lock **hold) {
     const values *given = call->values;
-    WT_PASS(cli_plot_check(call, given->plot));
-    WT_PASS(wt_output_check(call->context, given->checkpoint));
-    WT_PASS(wt_output_check(call->context, given->output));
     if (given->checkpoint == NULL)
         return WT_OK;
     WT_PASS(wt_lock_open(call->context, given->checkpoint, hold));

@@ -15,7 +15,7 @@ typedef enum {
     CLI_TEXT,     /* const char * */
     CLI_CHOICE,   /* const char *, one of those in `value`: "relu|softmax" */
     CLI_INPUT,    /* const char *, a file to read */
-    CLI_OUTPUT,   /* const char *, a file to write */
+    CLI_OUTPUT,   /* const char *, a file to write; `value` tells its formats: "FILE.csv|.npy|-" */
     CLI_COUNT,    /* size_t, 1 or more */
     CLI_NATURAL,  /* uint64_t, 0 or more */
     CLI_REAL,     /* double */
@@ -113,8 +113,13 @@ wt_status cli_parse(cli_call *call, int argc, char **argv);
 void *cli_value_at(cli_call *call, size_t index, const cli_option *option);
 /* How many operands "FILE [OTHER...]" stands for. */
 void cli_operand_range(const char *operands, int *least, int *most);
-/* WT_USAGE when an output would take the place of an input or of another output. */
+/* WT_USAGE when an output has the suffix of a format that is not written, or would take the place
+ * of an input or of another output; WT_CANNOT_CREATE when it cannot be written. */
 wt_status cli_check_files(cli_call *call);
+/* Whether the path of an output ends in ".csv", or such. */
+bool cli_has_suffix(const char *path, const char *suffix);
+/* To be called before the outputs are written, then after: remarks on those that were. */
+void cli_tell_outputs(cli_call *call, bool written);
 /* Whether both paths lead to one file, there already or yet to be written. */
 bool cli_same_file(const char *a, const char *b);
 void cli_call_free(cli_call *call);

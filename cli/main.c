@@ -97,7 +97,9 @@ static wt_status run_command(wt_context *context, int argc, char **argv, bool *j
         goto done;
     }
     cli_terminal_attach(&call);
-    WT_TRY(call.command->run(&call));
+    cli_tell_outputs(&call, false);
+    status = call.command->run(&call);
+    cli_tell_outputs(&call, true);
 done:
     if (call.common.verbose)
         remark_cost(&call, began);

@@ -1,4 +1,5 @@
-/* Files that a command reads and writes must not be one. */
+/* The files of a command: names that fit what is written, none of them read and written, and a
+ * remark on each that was written. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "command.h"
+#include "wattle/output.h"
 
 static bool same_inode(const char *a, const char *b) {
     struct stat one, other;
@@ -79,7 +81,77 @@ static wt_status check_outputs(cli_call *call) {
     return WT_OK;
 }
 
+/* ".csv" of "a/b.csv"; NULL when there is none, as in ".." or "a.b/c". */
+static const char *suffix_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    const char *dot = strrchr(name, '.');
+    return dot == NULL || dot == name || dot[1] == '\0' ? NULL : dot;
+}
+
+/* "FILE.csv|.npy|-": whether a name ends in one of these suffixes. A name without a suffix will do
+ * where there is one format alone, and "-", standard output, where it is in the list. */
+static wt_status check_name(cli_call *call, const cli_option *option, const char *path) {
+    const char *formats = strchr(option->value, '.'), *suffix = suffix_of(path);
+    bool several = formats != NULL && strchr(formats, '.') != strrchr(formats, '.');
+    bool to_stdout = strcmp(path, "-") == 0, dash = strstr(option->value, "|-") != NULL;
+    if (to_stdout && dash && call->common.json)
+        return wt_fail(call->context, WT_USAGE,
+                       "--json and --%s - both want standard output: give --%s a file",
+                       option->name, option->name);
+    if (to_stdout && !dash)
+        return wt_fail(call->context, WT_USAGE,
+                       "--%s: this goes to a file, not to standard output: give a name, %s",
+                       option->name, option->value);
+    if (to_stdout || formats == NULL || (suffix == NULL && !several))
+        return WT_OK;
+    for (const char *at = formats; suffix != NULL && at != NULL; at = strchr(at + 1, '.')) {
+        size_t length = strcspn(at, "|");
+        if (strncmp(at, suffix, length) == 0 && suffix[length] == '\0')
+            return WT_OK;
+    }
+    return wt_fail(call->context, WT_USAGE, "--%s: '%s' does not end in what is written, %.*s",
+                   option->name, path, (int)(strlen(formats) - (dash ? 2 : 0)), formats);
+}
+
+static wt_status check_names(cli_call *call) {
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(call->command, i)) != NULL; i++) {
+        const char *path = file_of(call, i, CLI_OUTPUT);
+        if (path == NULL)
+            continue;
+        WT_PASS(check_name(call, option, path));
+        if (strchr(option->value, '.') != NULL && strcmp(path, "-") != 0)
+            WT_PASS(wt_output_check(call->context, path));
+    }
+    return WT_OK;
+}
+
 wt_status cli_check_files(cli_call *call) {
-    wt_status status = check_outputs(call);
-    return status == WT_OK ? check_inputs(call) : status;
+    WT_PASS(check_outputs(call));
+    WT_PASS(check_inputs(call));
+    return check_names(call);
+}
+
+bool cli_has_suffix(const char *path, const char *suffix) {
+    const char *own = suffix_of(path);
+    return own != NULL && strcmp(own, suffix) == 0;
+}
+
+void cli_tell_outputs(cli_call *call, bool written) {
+    static struct stat before[8];
+    char bytes[WT_BYTES_TEXT];
+    const cli_option *option;
+    for (size_t i = 0, k = 0; (option = cli_option_at(call->command, i)) != NULL && k < 8; i++) {
+        struct stat now = {0};
+        const char *path = file_of(call, i, CLI_OUTPUT);
+        if (path == NULL || (stat(path, &now) != 0 && written))
+            continue;
+        if (written && S_ISREG(now.st_mode) &&
+            (now.st_ino != before[k].st_ino || now.st_size != before[k].st_size ||
+             now.st_mtim.tv_sec != before[k].st_mtim.tv_sec ||
+             now.st_mtim.tv_nsec != before[k].st_mtim.tv_nsec))
+            wt_remark(call->context, "wrote %s (%s)", path,
+                      wt_bytes_format((size_t)now.st_size, bytes));
+        before[k++] = now;
+    }
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "wattle/memory.h"
-#include "wattle/output.h"
 #include "wattle/text.h"
 
 #define WIDTH_UNKNOWN 80
@@ -24,19 +23,6 @@ static size_t terminal_width(void) {
     if (columns == 0)
         return WIDTH_UNKNOWN;
     return columns < 40 ? 40 : columns > 200 ? 200 : (size_t)columns;
-}
-
-wt_status cli_plot_check(cli_call *call, const char *path) {
-    if (path == NULL)
-        return WT_OK;
-    if (strcmp(path, "-") != 0) {
-        wt_status status = wt_figure_check_path(call->context, path);
-        return status == WT_OK ? wt_output_check(call->context, path) : status;
-    }
-    if (call->common.json)
-        return wt_fail(call->context, WT_USAGE,
-                       "--json and --plot - both want standard output: give --plot a file");
-    return WT_OK;
 }
 
 wt_series cli_series(const char *name, wt_mark mark, size_t look, size_t count, const double *x,

@@ -5,11 +5,6 @@
 #include "command.h"
 #include "wattle/report.h"
 
-/* To be asked before the work begins: a name of no kind of picture is WT_USAGE, and so is `-` with
- * --json, for both want standard output; a path that cannot be written is WT_CANNOT_CREATE. NULL
- * (no
- * --plot) is fine. */
-wt_status cli_plot_check(cli_call *call, const char *path);
 /* Points without intervals. */
 wt_series cli_series(const char *name, wt_mark mark, size_t look, size_t count, const double *x,
                      const double *y);

@@ -45,9 +45,11 @@ wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given) {
         return wt_fail(call->context, WT_USAGE, "--json and --%s exclude each other",
                        given->csv ? "csv" : "output");
     WT_INIT(wt_export_options, &options);
-    options.format = call->common.json ? WT_EXPORT_FORMAT_JSON : WT_EXPORT_FORMAT_CSV;
+    options.path = given->output == NULL || strcmp(given->output, "-") == 0 ? NULL : given->output;
+    bool json =
+        call->common.json || (options.path != NULL && cli_has_suffix(options.path, ".json"));
+    options.format = json ? WT_EXPORT_FORMAT_JSON : WT_EXPORT_FORMAT_CSV;
     options.experiment = given->experiment;
-    options.path = given->output;
     return print_table(call, &options);
 }
 

@@ -247,7 +247,6 @@ wt_status cli_bench_curve(cli_call *call, const cli_bench_values *given) {
     job work = {
         .call = call, .given = given, .best = {.total = INFINITY}, .kernel_seconds = INFINITY};
     wt_status status;
-    WT_TRY(wt_output_check(call->context, given->export));
     WT_TRY(prepare(&work));
     wt_meter meter = wt_meter_start(call->context, "runs", (double)given->repeats);
     for (size_t r = 0; r < given->repeats; r++) {

@@ -24,7 +24,7 @@ static const cli_option options[] = {
      "dimension of bench recover and workers, the bits of bench train (there 300 by default)."},
     {"repeats", 0, CLI_COUNT, offsetof(cli_bench_values, repeats), "R", "5",
      "How often each measurement is made; the best counts, beside a peer the mean."},
-    {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE", NULL,
+    {"export", 0, CLI_OUTPUT, offsetof(cli_bench_values, export), "FILE.npz", NULL,
      "Data, weights and test errors of bench curve (.npz), for another program to repeat."},
     {"samples", 0, CLI_COUNT, offsetof(cli_bench_values, samples), "M", "100",
      "Samples a step of bench train."},

@@ -31,6 +31,7 @@ typedef struct run_result {
     int code;        /* exit code, -1 when a signal ended it */
     int signal;      /* that signal, or 0 */
     size_t progress; /* lines of progress, which a slow machine shows; they are not in `err` */
+    size_t wrote;    /* lines that say what was written; they are not in `err` */
     char out[RUN_BYTES], err[RUN_BYTES];
 } run_result;
 
@@ -115,13 +116,17 @@ static inline bool run_is_progress(const char *line) {
            strncmp(time + minutes + 3, "  ", 2) == 0;
 }
 
-/* Takes the lines of progress out of what was said; returns how many there were. */
-static inline size_t run_drop_progress(char *said) {
+static inline bool run_is_written(const char *line) {
+    return strncmp(line, "wattle: wrote ", 14) == 0;
+}
+
+/* Takes lines of one sort out of what was said; returns how many there were. */
+static inline size_t run_drop(char *said, bool (*is_of)(const char *line)) {
     size_t dropped = 0;
     for (char *line = said; *line != '\0';) {
         char *end = line + strcspn(line, "\n");
         char *next = end + (*end == '\n');
-        if (run_is_progress(line)) {
+        if (is_of(line)) {
             memmove(line, next, strlen(next) + 1);
             dropped++;
         } else {
@@ -153,7 +158,8 @@ static inline const run_result *run_with(const char *line, const run_setting *se
     assert_int_equal(waitpid(child, &status, 0), child);
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    result.progress = run_drop_progress(result.err);
+    result.progress = run_drop(result.err, run_is_progress);
+    result.wrote = run_drop(result.err, run_is_written);
     lseek(out, 0, SEEK_SET);
     run_read(out, result.out);
     return &result;

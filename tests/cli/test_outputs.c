@@ -53,7 +53,60 @@ static void two_names_of_one_file(void **state) {
         CHECK_SAYS(run_in_folder(run_line(line)), 64, "--output and --plot are both to be written");
     }
     /* one name in two folders is two files */
-    CHECK_SAYS(run_in_folder("curve missing.npz -o y.svg --plot x/y.svg"), 66, "missing.npz");
+    CHECK_SAYS(run_in_folder("train --task none -o y.safetensors --checkpoint x/y.safetensors"), 64,
+               "'none'");
+}
+
+/* The suffix decides the format where there is a choice, and is refused where it names another. */
+static void suffixes_say_the_format(void **state) {
+    static const struct {
+        const char *line, *words;
+    } bad[] = {
+        {"fit s.npz -o m.npz", "--output: 'm.npz' does not end in what is written, .safetensors"},
+        {"draw --target corr:1 -o d.safetensors", "written, .npz"},
+        {"teacher -o t.npy", "written, .safetensors"},
+        {"curve --plot c.csv", "--plot: 'c.csv' does not end in what is written, .svg|.pdf|.png"},
+        {"curve --plot c", "does not end in"},
+        {"curve -o c.svg", "written, .csv"},
+        {"predict m s -o y", "written, .csv|.npy"},
+        {"predict m s -o y.npz", "written, .csv|.npy"},
+        {"report r.db -o r.pdf", "written, .html"},
+        {"teacher -o -", "--output: this goes to a file, not to standard output"},
+        {"draw --target corr:1 -o -", "give a name, FILE.npz"},
+        {"predict m s -o - --json", "--json and --output - both want standard output"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_SAYS(run_in_folder(bad[i].line), 64, bad[i].words);
+}
+
+static size_t written(const char *line) {
+    const run_result *result = run_in_folder(line);
+    if (result->code != 0)
+        fail_msg("%s: %s", line, result->err);
+    return result->wrote;
+}
+
+static void what_is_written_is_said(void **state) {
+    char printed[RUN_BYTES], path[64];
+    (void)state;
+    assert_int_equal(written("draw --target corr:1 -n 8 -d 2 -N 2 -o s.npz"), 1);
+    assert_int_equal(written("draw --target corr:1 -n 8 -d 2 -N 2 -o plain --quiet"), 0);
+    assert_int_equal(written("fit s.npz --heads 2 -o m.safetensors --json"), 1);
+    assert_int_equal(written("fit s.npz --heads 2"), 0);
+    assert_int_equal(written("predict m.safetensors s.npz -o y.npy"), 1);
+    assert_int_equal(written("predict m.safetensors s.npz -o y.csv"), 1);
+    assert_int_equal(written("predict m.safetensors s.npz -o -"), 0);
+    snprintf(printed, sizeof printed, "%s", run_in_folder("predict m.safetensors s.npz")->out);
+    assert_string_equal(run_in_folder("predict m.safetensors s.npz -o -")->out, printed);
+    snprintf(path, sizeof path, "%s/y.csv", run_folder);
+    FILE *file = fopen(path, "r");
+    char text[RUN_BYTES];
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, printed);
+    CHECK_PRINTS(run_in_folder("info y.npy"), "npy, 1 array");
 }
 
 #define SMALL                                                                                      \
@@ -79,8 +132,8 @@ static void the_table_outlives_the_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(said_before_the_work),
-        cmocka_unit_test(two_names_of_one_file),
+        cmocka_unit_test(said_before_the_work),         cmocka_unit_test(two_names_of_one_file),
+        cmocka_unit_test(suffixes_say_the_format),      cmocka_unit_test(what_is_written_is_said),
         cmocka_unit_test(the_table_outlives_the_files),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);

@@ -6,12 +6,13 @@
 static int open_files(void **state) {
     char line[512];
     int code = open_sweep(state);
-    snprintf(line, sizeof line,
-             "cp %s/fixtures/sweep.db %s/r.db && cp %s/r.db %s/other.db && cp %s/fixtures/sets.npz "
-             "%s/fixtures/rfa.safetensors %s && ln -s r.db %s/link.db && ln %s/sets.npz "
-             "%s/hard.npz && cp %s/r.db %s/export",
-             TEST_DATA, run_folder, run_folder, run_folder, TEST_DATA, TEST_DATA, run_folder,
-             run_folder, run_folder, run_folder, run_folder, run_folder);
+    snprintf(
+        line, sizeof line,
+        "cp %s/fixtures/sweep.db %s/r.db && cp %s/r.db %s/other.csv && cp %s/fixtures/sets.npz "
+        "%s/fixtures/rfa.safetensors %s && ln -s r.db %s/link.db && ln %s/sets.npz "
+        "%s/hard.npz && cp %s/r.db %s/export",
+        TEST_DATA, run_folder, run_folder, run_folder, TEST_DATA, TEST_DATA, run_folder, run_folder,
+        run_folder, run_folder, run_folder, run_folder);
     return code == 0 && system(line) == 0 ? 0 : -1;
 }
 
@@ -51,11 +52,10 @@ static void inputs_are_kept(void **state) {
 
 static void stores_are_kept(void **state) {
     (void)state;
-    check_kept("report r.db -o other.db", "other.db", 73,
-               "other.db: cannot be created: it is an "
-               "SQLite database");
-    assert_int_equal(access(path_of("other-figures"), F_OK), -1);
-    check_kept("sweep export r.db -o other.db", "other.db", 73, "SQLite database");
+    check_kept("report r.db -o export", "export", 73,
+               "export: cannot be created: it is an SQLite database");
+    assert_int_equal(access(path_of("export-figures"), F_OK), -1);
+    check_kept("sweep export r.db -o other.csv", "other.csv", 73, "SQLite database");
 }
 
 /* An action is no file: a store may be called like it. */

@@ -49,7 +49,8 @@ static void predictions_and_scores_agree(void **state) {
         double error = run_number(line, "train_error");
         run_must("predict model.safetensors data.npz -o yhat.npy");
         /* the score of the stored model is the train error of the fit, up to rounding */
-        CHECK_NEAR(run_number("score model.safetensors data.npz --json", "error"), error, 1e-9);
+        CHECK_NEAR(run_number("score model.safetensors data.npz --json", "relative_error"), error,
+                   1e-9);
         char path[96];
         wt_file *file;
         double y[40], yhat[40], square = 0;
@@ -243,8 +244,9 @@ static void bad_input_is_refused(void **state) {
     refuses("fit " DATA " --mem 1K -o no", 70, "memory budget");
     run_must("draw --target mean-power:2 --dim 5 --keys 3 --n 9 -o other.npz");
     refuses("fit " DATA " --test other.npz -o no", 65, "5 dimensions");
-    refuses("predict " TEST_DATA "/fixtures/rfa.safetensors other.npz -o no", 65, "5 dimensions");
-    refuses("predict " TEST_DATA "/fixtures/layer.safetensors other.npz -o no", 65, "layer");
+    refuses("predict " TEST_DATA "/fixtures/rfa.safetensors other.npz -o no.npy", 65,
+            "5 dimensions");
+    refuses("predict " TEST_DATA "/fixtures/layer.safetensors other.npz -o no.npy", 65, "layer");
     refuses("curve " DATA " --n 100 -o no", 64, "100");
     refuses("curve --model rfa,nope -o no", 64, "nope");
     refuses("curve --n 8,4 -o no", 64, "increase");

@@ -23,7 +23,7 @@ static void progress_is_told_apart(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[256];
         snprintf(said, sizeof said, "%s", cases[i].said);
-        assert_int_equal(run_drop_progress(said), cases[i].lines);
+        assert_int_equal(run_drop(said, run_is_progress), cases[i].lines);
         assert_string_equal(said, cases[i].left);
     }
 }
