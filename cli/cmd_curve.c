@@ -36,6 +36,7 @@ static wt_status run(cli_call *call) {
     wt_sets *data = NULL;
     wt_status status;
     chosen->seed = call->common.seed;
+    cli_goes_on = chosen->output != NULL;
     if (call->operand_count == 1) {
         if (cli_given(call, "target"))
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));

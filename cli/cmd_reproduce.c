@@ -94,6 +94,7 @@ static wt_status run_all(cli_call *call, wt_reproduction *all, uint64_t seed) {
     char *path = NULL, *page = NULL;
     double began = wt_clock();
     wt_status status;
+    cli_goes_on = true;
     cli_sweep_describe(&self, given->workers, &chosen);
     WT_TRY(open_folder(call->context, given->output, &path, &page));
     WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_CREATE, &store));

@@ -153,6 +153,7 @@ static wt_status run_table(cli_call *call) {
     if (cli_given(call, "probability") && isnan(chosen->probability))
         chosen->probability = 0; /* in a table of trials that is none */
     chosen->seed = call->common.seed;
+    cli_goes_on = chosen->output != NULL;
     WT_TRY(wt_search_trials_run(call->context, chosen, &table));
     if (call->common.json)
         WT_TRY(search_emit_json(call, table, chosen));

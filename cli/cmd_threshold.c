@@ -85,6 +85,7 @@ static wt_status run(cli_call *call) {
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     wt_arena arena = wt_arena_start(call->context, "the options");
     wt_status status;
+    cli_goes_on = given->output != NULL;
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &arena, &setting));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));

@@ -140,6 +140,7 @@ static wt_status run(cli_call *call) {
                        .result = WT_SIZED(wt_train_result),
                        .measure = WT_SIZED(wt_train_measure)};
     wt_status status;
+    cli_goes_on = given->checkpoint != NULL;
     WT_TRY(check_options(call));
     WT_TRY(check_outputs(call, &hold));
     if (cli_given(call, "relevant"))

@@ -174,6 +174,10 @@ void cli_write_completion(FILE *out, const char *shell);
 /* Prints what may stand in the place of the last of the words after `wattle`. */
 void cli_complete(int count, char **words);
 
+/* Whether what a command leaves when it is interrupted is where the same command goes on; commands
+ * say so. The exit code is 75 then, and 130 otherwise. */
+extern bool cli_goes_on;
+
 /* Connects the context with the terminal: remarks, progress, Ctrl-C. */
 void cli_terminal_attach(cli_call *call);
 /* Wipes a progress line that is still on the screen, as all that is printed on stdout does. */

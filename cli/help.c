@@ -18,8 +18,9 @@ const cli_exit_code cli_exit_codes[] = {
     {70, "out of memory, or an internal error"},
     {73, "an output cannot be created"},
     {74, "reading or writing broke off"},
-    {75, "interrupted; what was finished is kept"},
+    {75, "interrupted; the same command goes on from what was finished"},
     {78, "a configuration file that makes no sense"},
+    {CLI_EXIT_CANCELLED, "interrupted, with nothing kept to go on from"},
 };
 const size_t cli_exit_code_count = sizeof cli_exit_codes / sizeof *cli_exit_codes;
 

@@ -8,6 +8,7 @@
 #define CLI_USAGE   "wattle COMMAND [options] [files]"
 
 /* Exit codes with their meanings, as they stand in the man page and the reference. */
+#define CLI_EXIT_CANCELLED 130 /* as a shell says of what Ctrl-C ended */
 typedef struct cli_exit_code {
     int code;
     const char *meaning;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "color.h"
-#include "command.h"
+#include "help.h"
 #include "version.h"
 #include "wattle/program.h"
 #include "wattle/text.h"
@@ -27,9 +27,14 @@ static bool stdout_is_written(wt_context *context) {
     return flushed && !ferror(stdout) && !cli_print_lost && !wt_context_write_fails(context);
 }
 
+static int exit_code(wt_status status) {
+    return status == WT_INTERRUPTED && !cli_goes_on ? CLI_EXIT_CANCELLED
+                                                    : wt_status_exit_code(status);
+}
+
 static void write_json_error(wt_context *context, wt_status status) {
     json_t *error = json_pack("{s:s, s:s, s:i}", "error", wt_context_message(context), "status",
-                              wt_status_name(status), "exit", wt_status_exit_code(status));
+                              wt_status_name(status), "exit", exit_code(status));
     if (error != NULL)
         json_dumpf(error, stdout, JSON_INDENT(2));
     json_decref(error);
@@ -48,7 +53,7 @@ static int report(wt_context *context, wt_status status, bool json) {
         cli_color_write(stderr, CLI_RED, "wattle:");
         fprintf(stderr, " %s\n", wt_context_message(context));
     }
-    return wt_status_exit_code(status);
+    return exit_code(status);
 }
 
 /* What --verbose adds at the end. */

@@ -139,6 +139,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
         WT_TRY(dry_run(call, given, plan));
         goto done;
     }
+    cli_goes_on = true;
     spell_command(call, given, shard, &self);
     WT_TRY(wt_store_open(call->context, given->store, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_plan_compare(call->context, plan, store, &before));
@@ -169,6 +170,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     if (cli_given(call, "seed"))
         WT_TRY(wt_fail(call->context, WT_USAGE,
                        "wattle sweep retry takes no --seed: every failed cell has its own"));
+    cli_goes_on = true;
     self.command[0] = '\0';
     add_word(&self, "wattle sweep retry failed ", path);
     WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_WRITE, &store));
@@ -223,6 +225,7 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     const char *path = given->store != NULL ? given->store : call->operands[1];
     int first = given->store != NULL ? 1 : 2;
     wt_status status;
+    cli_goes_on = true;
     if (first == call->operand_count) {
         status = wt_fail(call->context, WT_USAGE, "there is nothing to merge with %s", path);
         goto done;

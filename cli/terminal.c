@@ -24,6 +24,7 @@
 double cli_terminal_plain_every = 10;
 
 static _Atomic(wt_context *) interrupted_context;
+bool cli_goes_on;
 
 /* All of it under the lock, once the thread runs. */
 static struct {

@@ -242,6 +242,7 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
                              wt_store *store, const wt_sweep_options *options,
                              wt_sweep_report *report) {
     double began = wt_clock();
+    size_t cells = 0;
     job work = {.context = context,
                 .store = store,
                 .options = options,
@@ -252,6 +253,8 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
     *report = (wt_sweep_report){.size = sizeof *report};
     work.stored = *report;
     work.engine.what = work.what;
+    for (size_t i = 0; i < count; i++)
+        cells += wt_plan_cells(plans[i]);
     WT_TRY(drop_doubles(context, plans, count));
     WT_TRY(list_units(&work, plans, count));
     WT_TRY(declare(&work, plans, count));
@@ -263,10 +266,10 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
     status = wt_engine_finish(&work.engine, status, save, &work);
     *report = work.stored; /* what could not be committed is not there */
     if (status == WT_INTERRUPTED)
-        status =
-            wt_fail(context, WT_INTERRUPTED,
-                    "interrupted; %zu of %.0f cells are in %s, and running again does the rest",
-                    report->done + report->failed, work.engine.total, wt_store_path(store));
+        status = wt_fail(context, WT_INTERRUPTED,
+                         "interrupted; %zu of %zu cells are in %s, and running again does the rest",
+                         cells - (size_t)work.engine.total + report->done + report->failed, cells,
+                         wt_store_path(store));
 done:
     report->seconds = wt_clock() - began;
     wt_engine_close(&work.engine);

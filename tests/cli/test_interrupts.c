@@ -1,19 +1,23 @@
 /* Ctrl-C while cells are computed: the first lets those in hand come to their end, the second
- * leaves them; both end with exit code 75, and what was finished is kept. (The third ends the
- * program: test_terminal.c.) */
+ * leaves them, and what was finished is kept: exit code 75 where the same command goes on from it,
+ * 130 where there is nothing to go on from. (The third ends the program: test_terminal.c.) */
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
 #include "cli/run.h"
 
 /* Work whose first cell takes minutes. */
-static const char *const endless[] = {
-    "sweep run {tmp}/long.ini --store {tmp}/long.db --workers 1 -q",
-    "curve --model rfa-inf --target mean-power:2 --dim 64 --keys 64 --n 3000 --reps 2 --test-n 9 "
-    "-q",
-    "search --task parity:7 --length 70 --samples 300 --noise 0.3 --trials 2 --threads 2 -q",
-    "threshold --task and:2 --model mlp --hidden 40 --length 20 --samples 50:60 --trials 4 "
-    "--steps 100000000 --success 1 --noise 0.4 --keep-ambiguous --restarts 1 --threads 2 -q",
+static const struct {
+    int code;
+    const char *line;
+} endless[] = {
+    {75, "sweep run {tmp}/long.ini --store {tmp}/long.db --workers 1 -q"},
+    {130, "curve --model rfa-inf --target mean-power:2 --dim 64 --keys 64 --n 3000 --reps 2 "
+          "--test-n 9 -q"},
+    {75, "search --task parity:7 --length 70 --samples 300 --noise 0.3 --trials 2 --threads 2 -q "
+         "-o {tmp}/search.csv"},
+    {130, "threshold --task and:2 --model mlp --hidden 40 --length 20 --samples 50:60 --trials 4 "
+          "--steps 100000000 --success 1 --noise 0.4 --keep-ambiguous --restarts 1 --threads 2 -q"},
 };
 
 /* A first signal that comes before the cell ends the program: it is then given more time, as much
@@ -30,15 +34,15 @@ static void a_second_one_leaves_the_cells_in_hand(void **state) {
         bool goes_on = false;
         int status = 0;
         for (double pause = 0.3; !goes_on; pause *= 2) {
-            pid_t child = run_start(run_line(endless[i]), -1);
+            pid_t child = run_start(run_line(endless[i].line), -1);
             run_pause(pause);
             run_signal(child, SIGINT);
             run_pause(pause);
             goes_on = !run_has_ended(child);
             status = run_end(child, SIGINT);
         }
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 75)
-            fail_msg("'%s' ended with %d", endless[i], status);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != endless[i].code)
+            fail_msg("'%s' ended with %d", endless[i].line, status);
     }
 }
 

@@ -79,7 +79,7 @@ static void no_oracle_outlives_us(void **state) {
             write_file("oracle.sh", scripts[i]);
             int status = end_by(signals[k]);
             if (signals[k] == SIGTERM || signals[k] == SIGINT)
-                assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 75);
+                assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
             else
                 assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[k]);
         }

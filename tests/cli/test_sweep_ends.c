@@ -55,6 +55,34 @@ static void ctrl_c_keeps_everything(void **state) {
     check_table(*state, "stopped.db", wanted);
 }
 
+/* Stopped again after a resume, it tells of all the cells that the store holds. */
+static void a_second_stop_counts_all_cells(void **state) {
+    static const char line[] = "sweep run spec.ini --store counted.db --workers 1 --set reps=2000";
+    char words[4096] = "";
+    size_t held = 0, cells = 0, used = 0;
+    (void)state;
+    for (int before = 0, stop = 0; stop < 2; stop++, before = cells_in("counted.db")) {
+        int said[2];
+        assert_int_equal(pipe(said), 0);
+        pid_t child = run_start(line, said[1]);
+        close(said[1]);
+        RUN_UNTIL(child, cells_in("counted.db") > before);
+        int status = run_end(child, SIGINT);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 75);
+        used = 0;
+        for (ssize_t got; (got = read(said[0], words + used, sizeof words - 1 - used)) > 0;)
+            used += (size_t)got;
+        words[used] = '\0';
+        close(said[0]);
+    }
+    const char *sentence = strstr(words, "interrupted; ");
+    assert_non_null(sentence);
+    assert_int_equal(sscanf(sentence, "interrupted; %zu of %zu cells", &held, &cells), 2);
+    assert_int_equal(held, cells_in("counted.db"));
+    assert_int_equal(cells,
+                     run_number("sweep run spec.ini --set reps=2000 --dry-run --json", "cells"));
+}
+
 /* Cells in hand may take hours: a second Ctrl-C leaves them. The first one ends the sweep itself
  * where it comes before the cell; then it is given more time, as much as the machine needs. */
 static void a_second_ctrl_c_leaves_cells(void **state) {
@@ -139,6 +167,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_lose_nothing_that_is_stored),
         cmocka_unit_test(ctrl_c_keeps_everything),
+        cmocka_unit_test(a_second_stop_counts_all_cells),
         cmocka_unit_test(a_second_ctrl_c_leaves_cells),
         cmocka_unit_test(a_second_process_is_told),
         cmocka_unit_test(a_full_disk_keeps_what_is_stored),
