@@ -45,7 +45,8 @@ static wt_status fit_to_data(cli_call *call, const wt_sets *sets, cli_bound_valu
         *sizes[i].value = sizes[i].in_file;
     }
     if (wt_sets_y(sets) == NULL)
-        return wt_fail(call->context, WT_DATA, "%s: no labels y to measure", values->data);
+        return wt_fail(call->context, WT_DATA,
+                       "%s has no labels to measure: y (n) or (n,q) is expected", values->data);
     if (!cli_given(call, "n"))
         values->samples = wt_sets_samples(sets);
     if (values->samples > wt_sets_samples(sets))

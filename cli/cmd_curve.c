@@ -42,7 +42,8 @@ static wt_status run(cli_call *call) {
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));
         WT_TRY(wt_sets_load(call->context, call->operands[0], &data));
         if (wt_sets_y(data) == NULL)
-            WT_TRY(wt_fail(call->context, WT_DATA, "%s has no labels y", call->operands[0]));
+            WT_TRY(wt_fail(call->context, WT_DATA, "%s has no labels: y (n) or (n,q) is expected",
+                           call->operands[0]));
         chosen->data = data;
     }
     WT_TRY(wt_curves_run(call->context, chosen, &curves));

@@ -67,6 +67,10 @@ WT_API uint64_t wt_file_bytes(const wt_file *file);
 WT_API size_t wt_file_count(const wt_file *file);
 WT_API const wt_array *wt_file_at(const wt_file *file, size_t index);
 WT_API const wt_array *wt_file_find(const wt_file *file, const char *name);
+/* The array of "keys (n,N,d)" or "y (n) or (n,q)": a name, and shapes of which it has the number of
+ * dimensions of one. WT_DATA with what is expected otherwise. */
+WT_API wt_status wt_file_expect(wt_context *context, const wt_file *file, const char *wanted,
+                                const wt_array **out);
 
 /* A pair of the __metadata__ of a safetensors file; UTF-8. */
 typedef struct wt_metadata {

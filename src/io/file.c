@@ -126,6 +126,25 @@ const wt_array *wt_file_find(const wt_file *file, const char *name) {
     return found == NULL ? NULL : found->array;
 }
 
+wt_status wt_file_expect(wt_context *context, const wt_file *file, const char *wanted,
+                         const wt_array **out) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(wanted, " "), wanted);
+    *out = wt_file_find(file, name);
+    if (*out == NULL)
+        return wt_fail(context, WT_DATA, "%s has no array '%s': %s is expected", wt_file_path(file),
+                       name, wanted);
+    for (const char *at = wanted; (at = strchr(at, '(')) != NULL;) {
+        size_t rank = 1;
+        for (; *at != ')' && *at != '\0'; at++)
+            rank += *at == ',';
+        if (rank == (*out)->rank)
+            return WT_OK;
+    }
+    return wt_fail(context, WT_DATA, "%s: '%s' has %zu dimensions: %s is expected",
+                   wt_file_path(file), name, (*out)->rank, wanted);
+}
+
 const char *wt_file_metadata(const wt_file *file, const char *key) {
     for (size_t i = 0; i < file->metadata_count; i++)
         if (strcmp(file->metadata[i].key, key) == 0)

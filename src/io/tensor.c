@@ -100,3 +100,13 @@ size_t wt_npy_head(const wt_tensor *tensor, char out[WT_NPY_HEAD_BYTES]) {
     out[BEFORE - 1] = (char)((at - BEFORE) >> 8);
     return at;
 }
+
+const char *wt_shape_format(size_t rank, const size_t *shape, char *out) {
+    size_t used = 0;
+    for (size_t i = 0; i < rank && used < WT_SHAPE_TEXT; i++)
+        used += (size_t)snprintf(out + used, WT_SHAPE_TEXT - used, "%s%zu", i == 0 ? "(" : ",",
+                                 shape[i]);
+    if (used < WT_SHAPE_TEXT)
+        snprintf(out + used, WT_SHAPE_TEXT - used, ")");
+    return out;
+}

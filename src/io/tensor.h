@@ -16,4 +16,8 @@ wt_status wt_tensor_check(wt_context *context, const wt_tensor *tensor, wt_array
 /* The same for all, and names: there, UTF-8, each once. */
 wt_status wt_tensors_check(wt_context *context, const wt_tensor *tensors, size_t count);
 
+/* "(3,16,16)" into out[WT_SHAPE_TEXT], for sentences; returns out. */
+#define WT_SHAPE_TEXT 200
+const char *wt_shape_format(size_t rank, const size_t *shape, char *out);
+
 #endif

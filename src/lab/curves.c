@@ -65,7 +65,7 @@ static wt_status check_data(wt_context *context, const wt_curves_job *work) {
     const wt_curve_options *options = work->options;
     size_t largest = work->sizes[work->curves->size_count - 1], training;
     if (options->data->y == NULL)
-        return wt_fail(context, WT_DATA, "the data have no labels y");
+        return wt_fail(context, WT_DATA, "the data have no labels: y (n) or (n,q) is expected");
     wt_status status = wt_curve_split(context, options->data->samples, options->holdout, &training);
     if (status == WT_OK && largest > training)
         status = wt_fail(context, WT_USAGE,

@@ -129,7 +129,8 @@ static void bad_words_are_refused(void **state) {
     CHECK_SAYS(run("search " BITS " --most 3 --method elimination"), 64, "--most does not go");
     CHECK_SAYS(run("search " BITS " --task and:11"), 64, "60 samples of 10 bits for 11");
     CHECK_SAYS(run("search /tmp/wattle-no-such-file --task and:3"), 66, "no-such-file");
-    CHECK_SAYS(run("search " TEST_DATA "/fixtures/sets.npz --task and:3"), 65, "no array 'bits'");
+    CHECK_SAYS(run("search " TEST_DATA "/fixtures/sets.npz --task and:3"), 65,
+               "no array 'bits': bits (n,T) is expected");
     CHECK_SAYS(run("search --task and:3 --samples 5 -o /no/such/folder/a.csv"), 73, "/no/such");
 }
 

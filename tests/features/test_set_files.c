@@ -189,12 +189,13 @@ static void missing_arrays_are_named(void **state) {
     CHECK_OK(context, wt_npz_write(context, path, &query, 1));
     CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA, "has no array 'keys'");
     CHECK_OK(context, wt_npz_write(context, path, &keys, 1));
-    CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA, "has no array 'query'");
+    CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA,
+                "has no array 'query': query (n,d) is expected");
     keys.rank = 2;
     wt_tensor flat[] = {query, keys};
     CHECK_OK(context, wt_npz_write(context, path, flat, 2));
     CHECK_FAILS(context, wt_sets_load(context, path, &sets), WT_DATA,
-                "'keys' has 2 dimensions, not 3");
+                "'keys' has 2 dimensions: keys (n,N,d) is expected");
     CHECK_FAILS(context, wt_sets_load(context, file_path("none.npz"), &sets), WT_NO_INPUT,
                 "none.npz");
 }

@@ -284,7 +284,7 @@ static void a_head_has_the_norms_of_its_construction(void **state) {
     assert_true(isnan(norms->w)); /* a network on top, or y itself */
     wt_model_norms_free(norms);
     CHECK_FAILS(context, wt_model_norms_load_head(context, GOLDEN, &norms), WT_DATA,
-                "array 'w_v' is missing");
+                "array 'w_v' is missing: w_v (heads,d,p) is expected");
 }
 
 /* A trained head: w_qk as it is, the read-out, and an activation steeper than 1. */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "features/model/fitted.h"
+#include "io/tensor.h"
 #include "wattle/io.h"
 
 #define FORMAT_VERSION 1
@@ -160,11 +161,13 @@ static wt_status misfit(wt_context *context, const wt_file *file) {
 static wt_status read_tensor(wt_context *context, const wt_file *file, const char *name,
                              size_t rank, const size_t *shape, double *out) {
     const wt_array *array = wt_file_find(file, name);
-    if (array == NULL)
-        return wt_fail(context, WT_DATA, "%s has no tensor '%s'", wt_file_path(file), name);
-    if (array->rank != rank || memcmp(array->shape, shape, rank * sizeof *shape) != 0)
-        return wt_fail(context, WT_DATA, "%s: tensor '%s' has not the shape its metadata asks for",
-                       wt_file_path(file), name);
+    if (array == NULL || array->rank != rank ||
+        memcmp(array->shape, shape, rank * sizeof *shape) != 0) {
+        char wanted[WT_SHAPE_TEXT];
+        return wt_fail(context, WT_DATA,
+                       "%s: tensor '%s' is missing or of another shape: %s is expected",
+                       wt_file_path(file), name, wt_shape_format(rank, shape, wanted));
+    }
     WT_PASS(wt_file_read(context, file, array, out));
     return blame(context, file, wt_values_check_finite(context, name, out, rank, shape));
 }

@@ -5,18 +5,6 @@
 #include "features/task/sets.h"
 #include "wattle/io.h"
 
-/* The array, which must have one of the two ranks. */
-static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,
-                      size_t other_rank, const wt_array **out) {
-    *out = wt_file_find(file, name);
-    if (*out == NULL)
-        return wt_fail(context, WT_DATA, "%s has no array '%s'", wt_file_path(file), name);
-    if ((*out)->rank != rank && (*out)->rank != other_rank)
-        return wt_fail(context, WT_DATA, "%s: '%s' has %zu dimensions, not %zu", wt_file_path(file),
-                       name, (*out)->rank, rank);
-    return WT_OK;
-}
-
 static wt_status disagree(wt_context *context, const wt_file *file, const wt_array *a,
                           const wt_array *b, const char *what) {
     return wt_fail(context, WT_DATA, "%s: '%s' and '%s' disagree in the number of %s",
@@ -44,12 +32,12 @@ done:
 
 static wt_status read_sets(wt_context *context, const wt_file *file, wt_sets **made) {
     const wt_array *query, *keys, *mask = NULL, *y = NULL;
-    WT_PASS(find(context, file, "query", 2, 2, &query));
-    WT_PASS(find(context, file, "keys", 3, 3, &keys));
+    WT_PASS(wt_file_expect(context, file, "query (n,d)", &query));
+    WT_PASS(wt_file_expect(context, file, "keys (n,N,d)", &keys));
     if (wt_file_find(file, "mask") != NULL)
-        WT_PASS(find(context, file, "mask", 2, 2, &mask));
+        WT_PASS(wt_file_expect(context, file, "mask (n,N)", &mask));
     if (wt_file_find(file, "y") != NULL)
-        WT_PASS(find(context, file, "y", 1, 2, &y));
+        WT_PASS(wt_file_expect(context, file, "y (n) or (n,q)", &y));
     size_t samples = query->shape[0], dim = query->shape[1], slots = keys->shape[1];
     if (keys->shape[0] != samples)
         return disagree(context, file, query, keys, "samples");

@@ -177,7 +177,8 @@ static wt_status check(wt_context *context, const wt_sequences *data,
     size_t longest;
     WT_PASS(wt_sequences_check(context, data, "the data"));
     if (data->y == NULL || data->outputs == 0)
-        return wt_fail(context, WT_DATA, "the data has no outputs y to recover a layer from");
+        return wt_fail(context, WT_DATA,
+                       "the data has no outputs to recover a layer from: y (n,k,p) is expected");
     if (options->start != NULL &&
         (options->start->heads != options->heads || options->start->dim != data->dim))
         return wt_fail(context, WT_USAGE,

@@ -4,18 +4,6 @@
 #include "layer/model/layer.h"
 #include "wattle/io.h"
 
-static wt_status find(wt_context *context, const wt_file *file, const char *name,
-                      const wt_array **out) {
-    *out = wt_file_find(file, name);
-    if (*out == NULL)
-        return wt_fail(context, WT_DATA, "%s is no layer: it has no array '%s'", wt_file_path(file),
-                       name);
-    if ((*out)->rank != 3)
-        return wt_fail(context, WT_DATA, "%s: '%s' has %zu dimensions, not 3", wt_file_path(file),
-                       name, (*out)->rank);
-    return WT_OK;
-}
-
 static wt_status check_shapes(wt_context *context, const wt_file *file, const wt_array *theta,
                               const wt_array *w) {
     const char *path = wt_file_path(file);
@@ -50,8 +38,8 @@ wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out) {
     wt_status status;
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(find(context, file, "theta", &theta));
-    WT_TRY(find(context, file, "w", &w));
+    WT_TRY(wt_file_expect(context, file, "theta (m,d,d)", &theta));
+    WT_TRY(wt_file_expect(context, file, "w (m,d,p)", &w));
     WT_TRY(check_shapes(context, file, theta, w));
     WT_TRY(wt_layer_new(context, theta->shape[0], theta->shape[1], w->shape[2], &layer));
     WT_TRY(read_finite(context, file, theta, layer->theta));

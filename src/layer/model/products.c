@@ -111,7 +111,9 @@ wt_status wt_products_load(wt_context *context, const char *path, wt_products **
     else if (query != NULL && key != NULL)
         WT_TRY(multiply_pair(context, file, query, key, made));
     else
-        WT_TRY(refuse(context, file, "holds no layer: neither theta nor w_qk nor w_q and w_k"));
+        WT_TRY(refuse(
+            context, file,
+            "holds no layer: theta (m,d,d), w_qk (m,d,d), or w_q and w_k (m,d,k) is expected"));
     *out = made;
     made = NULL;
 done:

@@ -93,16 +93,11 @@ wt_status wt_sequences_check(wt_context *context, const wt_sequences *sequences,
 static wt_status find(wt_context *context, const wt_file *file, const wt_array **x,
                       const wt_array **y) {
     const char *path = wt_file_path(file);
-    *x = wt_file_find(file, "x");
+    WT_PASS(wt_file_expect(context, file, "x (n,k,d)", x));
     *y = wt_file_find(file, "y");
-    if (*x == NULL)
-        return wt_fail(context, WT_DATA, "%s has no array 'x'", path);
-    if ((*x)->rank != 3)
-        return wt_fail(context, WT_DATA, "%s: 'x' has %zu dimensions, not 3", path, (*x)->rank);
     if (*y == NULL)
         return WT_OK;
-    if ((*y)->rank != 3 && (*y)->rank != 2)
-        return wt_fail(context, WT_DATA, "%s: 'y' has %zu dimensions, not 3", path, (*y)->rank);
+    WT_PASS(wt_file_expect(context, file, "y (n,k,p) or (n,k)", y));
     if ((*y)->shape[0] != (*x)->shape[0])
         return wt_fail(context, WT_DATA, "%s: 'x' has %zu sequences, 'y' %zu", path, (*x)->shape[0],
                        (*y)->shape[0]);

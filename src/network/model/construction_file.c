@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/tensor.h"
 #include "network/model/construction.h"
 #include "wattle/io.h"
 #include "wattle/text.h"
@@ -144,8 +145,9 @@ static wt_status read_array(wt_arena *arena, const wt_file *file, const char *na
     const wt_array *array = wt_file_find(file, name);
     if (array == NULL || array->rank != rank ||
         memcmp(array->shape, shape, rank * sizeof *shape) != 0) {
-        char why[64 + NUMBER_BYTES];
-        snprintf(why, sizeof why, "array '%s' is missing or of another shape", name);
+        char why[64 + NUMBER_BYTES + WT_SHAPE_TEXT], wanted[WT_SHAPE_TEXT];
+        snprintf(why, sizeof why, "array '%s' is missing or of another shape: %s is expected", name,
+                 wt_shape_format(rank, shape, wanted));
         return no_construction(context, file, why);
     }
     *out = WT_TAKE(arena, double, array->count);

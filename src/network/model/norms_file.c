@@ -1,5 +1,6 @@
 /* Norms of the weights in files of kind `head` and `transformer`. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -24,11 +25,14 @@ static wt_status refuse(reader *of, const char *why, const char *name) {
                    of->what, name, why);
 }
 
-/* A vector as one row, a matrix, or a stack of matrices. */
-static wt_status read_stack(reader *of, const char *name, stack *out) {
+/* A vector as one row, a matrix, or a stack of matrices: the array of "w_v (heads,d,p)". */
+static wt_status read_stack(reader *of, const char *wanted, stack *out) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(wanted, " "), wanted);
     const wt_array *array = wt_file_find(of->file, name);
     if (array == NULL)
-        return refuse(of, "is missing", name);
+        return wt_fail(of->context, WT_DATA, "%s is not %s: array '%s' is missing: %s is expected",
+                       wt_file_path(of->file), of->what, name, wanted);
     if (array->rank == 0 || array->rank > 3 || array->count == 0)
         return refuse(of, "has no matrix", name);
     out->columns = array->shape[array->rank - 1];
@@ -45,7 +49,12 @@ static wt_status read_stack(reader *of, const char *name, stack *out) {
 
 static wt_status read_shaped(reader *of, const char *name, size_t count, size_t rows,
                              size_t columns, stack *out) {
-    wt_status status = read_stack(of, name, out);
+    char wanted[160];
+    if (columns == 0)
+        snprintf(wanted, sizeof wanted, "%s (%zu,%zu,k)", name, count, rows);
+    else
+        snprintf(wanted, sizeof wanted, "%s (%zu,%zu,%zu)", name, count, rows, columns);
+    wt_status status = read_stack(of, wanted, out);
     if (status == WT_OK && columns == 0) /* any number of them */
         columns = out->columns;
     if (status == WT_OK && (out->count != count || out->rows != rows || out->columns != columns))
@@ -113,7 +122,7 @@ static wt_status measure_products(reader *of, size_t dim, wt_model_norms *out) {
 static wt_status measure_tokens(reader *of, size_t dim, wt_model_norms *out) {
     stack position, symbol, cls;
     wt_status status;
-    WT_TRY(read_stack(of, "positions", &position));
+    WT_TRY(read_stack(of, "positions (T,d)", &position));
     if (position.columns != dim || position.count != 1) {
         status = refuse(of, "does not fit 'w_v'", "positions");
         goto done;
@@ -140,7 +149,7 @@ done:
 static wt_status measure_readout(reader *of, wt_model_norms *out) {
     stack w;
     if (wt_file_find(of->file, "w") != NULL) {
-        WT_PASS(read_stack(of, "w", &w));
+        WT_PASS(read_stack(of, "w (p)", &w));
         out->w = wt_length_of(w.count * w.rows * w.columns, w.values);
     }
     return WT_OK;
@@ -149,7 +158,7 @@ static wt_status measure_readout(reader *of, wt_model_norms *out) {
 static wt_status measure_head(reader *of, size_t heads, wt_model_norms **norms) {
     stack value;
     (void)heads; /* w_v tells */
-    WT_PASS(read_stack(of, "w_v", &value));
+    WT_PASS(read_stack(of, "w_v (heads,d,p)", &value));
     WT_PASS(wt_model_norms_new(of->context, 1, value.count, norms));
     wt_model_norms *out = *norms;
     out->dim = value.rows;
@@ -222,7 +231,7 @@ static wt_status measure_ends(reader *of, size_t dim, wt_model_norms *out) {
 
 static wt_status measure_transformer(reader *of, size_t heads, wt_model_norms **norms) {
     stack position;
-    WT_PASS(read_stack(of, "pos_emb", &position));
+    WT_PASS(read_stack(of, "pos_emb (T,d)", &position));
     size_t dim = position.columns;
     WT_PASS(count_heads(of, dim, &heads));
     WT_PASS(wt_model_norms_new(of->context, 1, heads, norms));

@@ -45,17 +45,6 @@ uint8_t *wt_bits_labels(wt_bits *bits) {
 
 /* ---- files ---- */
 
-static wt_status find(wt_context *context, const wt_file *file, const char *name, size_t rank,
-                      const wt_array **out) {
-    *out = wt_file_find(file, name);
-    if (*out == NULL)
-        return wt_fail(context, WT_DATA, "%s has no array '%s'", wt_file_path(file), name);
-    if ((*out)->rank != rank)
-        return wt_fail(context, WT_DATA, "%s: '%s' has %zu dimensions, not %zu", wt_file_path(file),
-                       name, (*out)->rank, rank);
-    return WT_OK;
-}
-
 typedef struct {
     wt_context *context;
     const wt_file *file;
@@ -103,8 +92,8 @@ wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out) {
     wt_status status;
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(find(context, file, "bits", 2, &bits));
-    WT_TRY(find(context, file, "labels", 1, &labels));
+    WT_TRY(wt_file_expect(context, file, "bits (n,T)", &bits));
+    WT_TRY(wt_file_expect(context, file, "labels (n)", &labels));
     if (bits->shape[0] != labels->shape[0] || bits->count == 0) {
         status = wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits, 'labels' %zu",
                          path, bits->shape[0], bits->shape[1], labels->shape[0]);
