@@ -21,9 +21,17 @@ static const char *spell(wt_interval value, char out[64]) {
     return out;
 }
 
+/* Whether the fitted m, by the trials of all m, lies where by the rule of the grid none is. */
+static bool is_apart(const wt_threshold_point *point) {
+    double fitted = point->fitted.value;
+    return isfinite(fitted) &&
+           (point->censoring == WT_CENSORING_ABOVE ||
+            (point->censoring == WT_CENSORING_BELOW && fitted > (double)point->critical));
+}
+
 static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
     if (point->censoring == WT_CENSORING_ABOVE)
-        snprintf(out, 64, "above %zu", point->largest);
+        snprintf(out, 64, is_apart(point) ? "none to %zu" : "above %zu", point->largest);
     else if (point->censoring == WT_CENSORING_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);
     else
@@ -44,6 +52,7 @@ static void print_basis(const wt_threshold_summary *summary) {
 
 static void print_points(const wt_threshold_summary *summary) {
     char critical[64], fitted[64];
+    bool apart = false;
     cli_print("%8s  %-12s  %-26s  %s\n", "T", "critical m", "fitted m (95% interval)",
               "m: successes/trials");
     for (size_t i = 0; i < summary->point_count; i++) {
@@ -56,7 +65,12 @@ static void print_points(const wt_threshold_summary *summary) {
                       c + 1 < point->cells ? "," : "");
         }
         printf("\n");
+        apart = apart || is_apart(point);
     }
+    if (apart)
+        printf("critical m: it and every larger m tried meet the rate; fitted m: where the rate "
+               "crosses by the trials of all m\ntogether. More trials, or larger m, bring the two "
+               "together.\n");
 }
 
 /* The first of the NEAREST cells of a point whose m are nearest to the critical one, or to the

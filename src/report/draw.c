@@ -1,4 +1,4 @@
-/* A figure into a file or into characters, by gnuplot. */
+/* A figure into a file, by gnuplot. */
 #include <math.h>
 #include <string.h>
 
@@ -41,8 +41,7 @@ wt_status wt_figure_check_path(wt_context *context, const char *path) {
     return WT_OK;
 }
 
-static wt_status run_gnuplot(wt_context *context, const wt_script *script, char **out,
-                             size_t *bytes) {
+wt_status wt_gnuplot_run(wt_context *context, const wt_script *script, char **out, size_t *bytes) {
     /* -d: no settings of the user's own, which would change the picture. */
     static const char *const words[] = {"gnuplot", "-d", "-", NULL};
     if (script->status != WT_OK)
@@ -108,7 +107,7 @@ static wt_status draw(wt_context *context, const wt_figure *figure, const struct
         wt_script_add(&script, "%.4fin,%.4fin", layout.width, layout.height);
     wt_script_add(&script, " %s\n", format->rest);
     wt_figure_script(&script, figure, &layout);
-    WT_TRY(run_gnuplot(context, &script, picture, bytes));
+    WT_TRY(wt_gnuplot_run(context, &script, picture, bytes));
     if (*bytes < 5 || memcmp(*picture, format->begins, strlen(format->begins)) != 0) {
         status =
             wt_fail(context, WT_UNAVAILABLE, "gnuplot gave no %s picture", format->extension + 1);
@@ -149,98 +148,5 @@ wt_status wt_figure_possible(wt_context *context) {
     size_t bytes;
     wt_status status = wt_program_run(context, &gnuplot, &text, &bytes);
     wt_release(text);
-    return status;
-}
-
-/* A heat map in characters: every cell is the mean of the entries it covers, light to dark by its
- * size, with - below 0 marked by letters. */
-static void shade(wt_script *out, const wt_figure *figure, const wt_panel *panel, size_t width) {
-    static const char above[] = " .:+*#", below[] = " .,-=%";
-    size_t columns = panel->heat_columns < width - 2 ? panel->heat_columns : width - 2;
-    /* A character is about twice as high as wide. */
-    size_t rows = panel->heat_rows * columns / panel->heat_columns / 2;
-    rows = rows == 0 ? 1 : rows > panel->heat_rows ? panel->heat_rows : rows;
-    if (panel->title != NULL)
-        wt_script_add(out, "%s\n", panel->title);
-    for (size_t i = 0; i < rows; i++) {
-        wt_script_add(out, "|");
-        for (size_t j = 0; j < columns; j++) {
-            double sum = 0, count = 0;
-            for (size_t r = i * panel->heat_rows / rows; r < (i + 1) * panel->heat_rows / rows; r++)
-                for (size_t c = j * panel->heat_columns / columns;
-                     c < (j + 1) * panel->heat_columns / columns; c++, count++)
-                    sum += panel->heat[r * panel->heat_columns + c];
-            double share = fmin(1, fabs(sum / count) / figure->heat_limit);
-            int step = isfinite(share) ? (int)lround(5 * share) : 0;
-            wt_script_add(out, "%c", (sum < 0 ? below : above)[step]);
-        }
-        wt_script_add(out, "|\n");
-    }
-    wt_script_add(out, "0 to %g: '%s'; 0 to -%g: '%s'\n\n", figure->heat_limit, above,
-                  figure->heat_limit, below);
-}
-
-/* The lines without trailing blanks, and without the empty ones gnuplot puts before and after the
- * picture; a page starts with a form feed. */
-static void add_trimmed(wt_script *out, const char *text) {
-    int skipped = 0;
-    bool begun = false;
-    while (*text != '\0') {
-        size_t whole = strcspn(text, "\n"), length = whole;
-        while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\f'))
-            length--;
-        for (; begun && length > 0 && skipped > 0; skipped--)
-            wt_script_add(out, "\n");
-        if (length > 0)
-            wt_script_add(out, "%.*s\n", (int)length, text);
-        begun = begun || length > 0;
-        skipped = length > 0 ? 0 : skipped + 1;
-        text += whole + (text[whole] == '\n');
-    }
-    wt_script_add(out, "\n");
-}
-
-static wt_status add_panel_text(wt_context *context, const wt_figure *figure, const wt_panel *panel,
-                                size_t width, wt_script *out) {
-    if (panel->heat != NULL) {
-        shade(out, figure, panel, width);
-        return out->status;
-    }
-    wt_script script = {.context = context};
-    char *text = NULL;
-    size_t bytes, height = width / 4 < 16 ? 16 : width / 4 > 28 ? 28 : width / 4;
-    wt_status status;
-    wt_script_add(&script, "set terminal dumb size %zu,%zu noenhanced mono\n", width, height);
-    wt_panel_script_plain(&script, figure, panel, (double)width);
-    WT_TRY(run_gnuplot(context, &script, &text, &bytes));
-    add_trimmed(out, text);
-    status = out->status;
-done:
-    wt_script_free(&script);
-    wt_release(text);
-    return status;
-}
-
-wt_status wt_figure_text(wt_context *context, const wt_figure *given, size_t width, char **out) {
-    wt_arena arena = wt_arena_start(context, "a figure");
-    wt_script text = {.context = context};
-    wt_figure figure;
-    wt_status status;
-    *out = NULL;
-    if (width < 20 || width > 1000)
-        return wt_fail(context, WT_USAGE, "a figure in characters is 20 to 1000 wide, not %zu",
-                       width);
-    WT_TRY(wt_figure_read(&arena, given, &figure));
-    WT_TRY(wt_figure_check(context, &figure));
-    if (figure.title != NULL)
-        wt_script_add(&text, "%s\n\n", figure.title);
-    for (size_t i = 0; i < figure.panel_count; i++)
-        if (!wt_panel_blank(&figure.panels[i]))
-            WT_TRY(add_panel_text(context, &figure, &figure.panels[i], width, &text));
-    *out = text.text;
-    text.text = NULL;
-done:
-    wt_arena_free(&arena);
-    wt_script_free(&text);
     return status;
 }

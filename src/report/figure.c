@@ -103,7 +103,7 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
     write_labels(script, panel);
     for (size_t i = 0; i < panel->series_count; i++)
         wt_series_data(script, &panel->series[i], i, &x, &y);
-    wt_series_plot(script, panel, &x, false);
+    wt_series_plot(script, panel, &x);
 }
 
 /* Entries go row by row; gnuplot's row 0 would be at the bottom. */
@@ -189,7 +189,7 @@ static void write_legend(wt_script *script, const wt_figure *figure, const wt_la
                   "unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\nplot 2 notitle");
     for (size_t i = 0; (name = wt_figure_entry(figure, i, &series)) != NULL; i++) {
         wt_script_add(script, ", keyentry ");
-        wt_series_style(script, series, false);
+        wt_series_style(script, series);
         wt_script_add(script, " title ");
         wt_script_quote(script, name);
         wt_script_add(script, " noenhanced");
@@ -223,32 +223,4 @@ void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layou
             top -= wt_layout_row(layout, figure, i / layout->columns);
     }
     wt_script_add(script, "unset multiplot\n");
-}
-
-/* A terminal cannot turn letters, so that the label of y stands behind the title. */
-static void write_labels_plain(wt_script *script, const wt_panel *panel) {
-    wt_script_add(script, "set title ");
-    wt_script_quote(script, panel->title);
-    wt_script_add(script, panel->title != NULL && panel->y.label != NULL ? ".': '." : ".''.");
-    wt_script_quote(script, panel->y.label);
-    wt_script_add(script, " noenhanced\nset xlabel ");
-    wt_script_quote(script, panel->x.label);
-    wt_script_add(script, " noenhanced\n");
-}
-
-void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel,
-                           double width) {
-    wt_extent x, y;
-    wt_figure_extents(figure, panel, &x, &y);
-    wt_script_add(script, "set encoding utf8\nset datafile missing 'NaN'\nset key outside top "
-                          "center horizontal samplen 1\n"
-                          "set border 3\nset tics out\n");
-    wt_ticking along = {.most = 5, .letters = width - 12, .labelled = true, .plain = true};
-    wt_ticking up = {.most = 6, .labelled = true, .plain = true};
-    wt_axis_script(script, 'x', &x, &along);
-    wt_axis_script(script, 'y', &y, &up);
-    write_labels_plain(script, panel);
-    for (size_t i = 0; i < panel->series_count; i++)
-        wt_series_data(script, &panel->series[i], i, &x, &y);
-    wt_series_plot(script, panel, &x, true);
 }

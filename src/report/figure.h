@@ -44,9 +44,8 @@ wt_status wt_figure_possible(wt_context *context);
 
 /* The script that draws the whole figure; the terminal ("svg size ...") is set in front of it. */
 void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layout *layout);
-/* The script that draws one panel with series in characters, so many in a line. */
-void wt_panel_script_plain(wt_script *script, const wt_figure *figure, const wt_panel *panel,
-                           double width);
+/* Runs gnuplot on a script; what it prints is to be released. */
+wt_status wt_gnuplot_run(wt_context *context, const wt_script *script, char **out, size_t *bytes);
 /* Ranges of a panel's axes, and the values that x has. */
 void wt_figure_extents(const wt_figure *figure, const wt_panel *panel, wt_extent *x, wt_extent *y);
 

@@ -93,13 +93,9 @@ void wt_series_data(wt_script *script, const wt_series *series, size_t number, c
     wt_script_add(script, "EOD\n");
 }
 
-void wt_series_style(wt_script *script, const wt_series *series, bool plain) {
+void wt_series_style(wt_script *script, const wt_series *series) {
     size_t look = series->look;
-    if (plain)
-        /* Letters stand for the looks: a terminal has no shapes. */
-        wt_script_add(script, "with %s pt '%c'", series->mark == WT_MARK_LINE ? "lines" : "points",
-                      (char)('A' + look));
-    else if (series->mark == WT_MARK_POINTS)
+    if (series->mark == WT_MARK_POINTS)
         wt_script_add(script, "with linespoints lc rgb '%s' pt %d ps 0.45 lw 1.2 dt %s",
                       wt_look_colour(series->look), wt_look_point(look), wt_look_join(look));
     else if (series->mark == WT_MARK_DOTS)
@@ -164,24 +160,18 @@ static void write_interval(wt_script *script, const wt_panel *panel, size_t numb
     }
 }
 
-void wt_series_plot(wt_script *script, const wt_panel *panel, const wt_extent *x, bool plain) {
+void wt_series_plot(wt_script *script, const wt_panel *panel, const wt_extent *x) {
     wt_script_add(script, "plot ");
-    for (size_t i = 0; i < panel->series_count && !plain; i++)
+    for (size_t i = 0; i < panel->series_count; i++)
         write_interval(script, panel, i, x);
     for (size_t i = 0; i < panel->series_count; i++) {
         wt_script_add(script, "%s$S%zu using ", i > 0 ? ", " : "", i);
-        if (plain)
-            wt_script_add(script, "1");
-        else
-            write_x(script, panel, i, x);
+        write_x(script, panel, i, x);
         wt_script_add(script, ":2 ");
-        wt_series_style(script, &panel->series[i], plain);
+        wt_series_style(script, &panel->series[i]);
         wt_script_add(script, " title ");
         wt_script_quote(script, panel->series[i].name);
         wt_script_add(script, " noenhanced");
-        if (plain && panel->series[i].open != NULL) /* bounds: the same letter, small */
-            wt_script_add(script, ", $O%zu using 1:2 with points pt '%c' notitle", i,
-                          (char)('a' + panel->series[i].look));
     }
     wt_script_add(script, "\n");
 }

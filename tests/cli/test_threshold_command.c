@@ -108,6 +108,27 @@ static void rates_around_the_critical_m_are_told(void **state) {
     assert_int_equal(unlink(table), 0);
 }
 
+/* The critical m of the grid and the fitted one do not contradict each other: a fitted m below the
+ * largest tried, none of which is critical, is explained. */
+static void a_row_agrees_with_itself(void **state) {
+    (void)state;
+    for (int seed = 37; seed < 41; seed++) {
+        char line[256], word[16], fitted[32];
+        snprintf(line, sizeof line,
+                 "threshold --task and:2 --model mlp --hidden 16 --length 5 --samples 10:30 "
+                 "--resolution 10 --trials 5 --steps 60 --all-trials --validation-samples 200 "
+                 "--success 0.9 -q --seed %d",
+                 seed);
+        const char *out = run(line)->out, *row = strchr(out, '\n');
+        bool explained = strstr(out, "critical m: it and every larger m") != NULL;
+        assert_non_null(row);
+        if (sscanf(row, " 5 %15s to 30 %31s", word, fitted) == 2 && strcmp(word, "none") == 0)
+            assert_true(strcmp(fitted, "-") != 0 && explained);
+        else if (sscanf(row, " 5 above 30 %31s", fitted) == 1)
+            assert_string_equal(fitted, "-");
+    }
+}
+
 /* Where nothing succeeds the largest m tried is told, which here is not the end of the range. */
 static void what_was_not_reached_is_told(void **state) {
     (void)state;
@@ -117,7 +138,7 @@ static void what_was_not_reached_is_told(void **state) {
     /* and drawn: a small letter at each length, where a critical m has the large one */
     CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"),
                  "critical samples: critical m");
-    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"), " o ");
+    CHECK_PRINTS(run(TINY "--samples 12:31 --resolution 7 --steps 1 --success 1 --plot -"), " d ");
 }
 
 /* Outputs that cannot be are told before the search, which here needs too much memory; a picture
@@ -269,6 +290,7 @@ int main(void) {
         cmocka_unit_test(lengths_are_summed_up),
         cmocka_unit_test(lengths_left_out_of_a_fit_are_told),
         cmocka_unit_test(rates_around_the_critical_m_are_told),
+        cmocka_unit_test(a_row_agrees_with_itself),
         cmocka_unit_test(what_was_not_reached_is_told),
         cmocka_unit_test(outputs_are_tried_first_and_drawn_last),
         cmocka_unit_test(a_table_has_one_writer),

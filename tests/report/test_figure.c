@@ -172,6 +172,28 @@ static void text_has_the_letters_of_every_series(void **state) {
     assert_null(text);
 }
 
+/* Points and lines at one place: no letter covers another; each name stands in one legend. */
+static void text_shows_series_that_coincide(void **state) {
+    static const double x[] = {1, 2, 3}, y[] = {1, 4, 9};
+    static const wt_series points[] = {{.name = "one", .count = 3, .x = x, .y = y},
+                                       {.name = "two", .count = 3, .x = x, .y = y}};
+    static const wt_series lines[] = {
+        {.name = "three", .mark = WT_MARK_LINE, .count = 3, .x = x, .y = y},
+        {.name = "four", .mark = WT_MARK_LINE, .count = 3, .x = x, .y = y}};
+    static const wt_panel panels[] = {{.series = points, .series_count = 2},
+                                      {.series = points, .series_count = 2},
+                                      {.series = lines, .series_count = 2}};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = panels, .panel_count = 3};
+    char *text;
+    CHECK_OK(*state, wt_figure_text(*state, &figure, 60, &text));
+    assert_memory_equal(text, "A one   B two   C three   D four\n", 33);
+    assert_int_equal(count_of(text, "two"), 1);
+    assert_int_equal(count_of(text, "A"), 1 + 2 * 3);
+    assert_int_equal(count_of(text, "B"), 1 + 2 * 3);
+    assert_true(count_of(text, "C") > 10 && count_of(text, "D") > 10);
+    wt_release(text);
+}
+
 static void outputs_that_cannot_be_are_refused(void **state) {
     CHECK_FAILS(*state, wt_figure_write(*state, &curve_figure, in_folder("a.gif")), WT_USAGE,
                 "none of .svg, .pdf and .png");
@@ -278,6 +300,7 @@ int main(void) {
         cmocka_unit_test(the_title_is_there_once),
         cmocka_unit_test(a_pdf_is_a_pdf),
         cmocka_unit_test(text_has_the_letters_of_every_series),
+        cmocka_unit_test(text_shows_series_that_coincide),
         cmocka_unit_test(outputs_that_cannot_be_are_refused),
         cmocka_unit_test(gnuplot_may_be_missing),
         cmocka_unit_test(gnuplot_may_be_broken),
