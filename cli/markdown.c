@@ -52,8 +52,11 @@ static void write_command(FILE *out, const cli_command *command) {
 }
 
 static void write_all(FILE *out) {
-    fputs("# Commands\n\nWritten by `wattle help --format markdown`; `scripts/reference` writes it "
-          "anew.\n\n    " CLI_USAGE "\n\nData goes to standard output, words to standard error.\n\n"
+    fputs("# Commands\n\nEvery command and every option, for those who know what they look for; "
+          "the man pages "
+          "say the same. Written by\n`wattle help --format markdown`; `scripts/reference` writes "
+          "it anew.\n\n    " CLI_USAGE
+          "\n\nData goes to standard output, words to standard error.\n\n"
           "## Options of every command\n",
           out);
     write_options(out, cli_common_options, cli_common_option_count);
