@@ -4,17 +4,20 @@
 
 typedef struct {
     const char *output;
+    bool watch;
 } values;
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.html", "report.html",
      "Where the page goes; its figures go into a folder beside it, report-figures for "
      "report.html."},
+    {"watch", 0, CLI_FLAG, offsetof(values, watch), NULL, NULL,
+     "Write the page anew while a sweep adds to the store, until Ctrl-C."},
 };
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    return cli_report_make(call, call->operands[0], given->output, NULL);
+    return cli_report_make(call, call->operands[0], given->output, given->watch, NULL);
 }
 
 const cli_command cli_report = {
@@ -35,8 +38,13 @@ const cli_command cli_report = {
         "wholly on that side: reproduced; wholly on the other: not reproduced; else undecided. "
         "docs/reproduction.md tells what was fixed before anything was measured and what was "
         "changed after. The same command on the same store gives the same bytes. Without gnuplot "
-        "the figures are drawn by the page alone, and not on paper.",
+        "the figures are drawn by the page alone, and not on paper.\n\n"
+        "With --watch the page is written whenever the store has changed, every five seconds at "
+        "most, and a browser that shows it reads it anew, unless somebody is exploring it. A store "
+        "that is not there yet is waited for. Ctrl-C ends the watch with a last page, the same as "
+        "without --watch, and exit code 0.",
     .examples = "wattle report results.db -o report.html\n"
+                "wattle report --watch results.db          # beside a sweep that runs\n"
                 "wattle report results.db --json",
     CLI_OPTIONS(options, values),
     .run = run,

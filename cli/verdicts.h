@@ -4,8 +4,9 @@
 
 #include "command.h"
 
-/* Measures the claims on a store, writes the page and prints the verdicts; `more`, which is taken
- * over, goes into the JSON object. May be NULL. */
-wt_status cli_report_make(cli_call *call, const char *store, const char *output, json_t *more);
+/* Measures the claims on a store, writes the page, again and again where it is to watch, and prints
+ * the verdicts; `more`, which is taken over, goes into the JSON object. May be NULL. */
+wt_status cli_report_make(cli_call *call, const char *store, const char *output, bool watch,
+                          json_t *more);
 
 #endif

@@ -102,6 +102,13 @@ typedef struct wt_report_summary {
  * or not there. *findings are the caller's to free; NULL = not wanted. */
 WT_API wt_status wt_report_write(wt_context *context, const char *store, const char *output,
                                  wt_findings **findings, wt_report_summary *out);
+/* The same again and again while others write to the store: whenever it has changed, five seconds
+ * after the last page or later, until the context is cancelled. A store that is not there yet is
+ * waited for. A page reads itself anew meanwhile; the last one, which is written after the cancel,
+ * is as wt_report_write has it. Every page is told by a remark, *findings and *out are those of the
+ * last. */
+WT_API wt_status wt_report_watch(wt_context *context, const char *store, const char *output,
+                                 wt_findings **findings, wt_report_summary *out);
 
 #ifdef __cplusplus
 }

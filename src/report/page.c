@@ -72,14 +72,21 @@ static void add_head(wt_page *page) {
     wt_script *html = &page->html;
     const wt_results *results = page->results;
     char hash[WT_HTML_HASH];
+    wt_script_add(html, "<!DOCTYPE html>\n<html lang=\"en\"");
+    if (page->again > 0)
+        wt_script_add(html, " data-again=\"%u\"", page->again);
     wt_script_add(html,
-                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  ">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "img-src data:; style-src 'unsafe-inline'; script-src 'sha256-%s'\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<meta name=\"generator\" content=\"wattle %s\">\n<title>Wattle report</title>\n"
-                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+                  "<link rel=\"icon\" href=\"data:,\">\n",
                   wt_html_hash(wt_page_script, hash), wt_version());
+    if (page->again > 0)
+        wt_script_add(html, "<noscript><meta http-equiv=\"refresh\" content=\"%u\"></noscript>\n",
+                      page->again);
+    wt_script_add(html, "<style>\n");
     wt_script_add(html, "%s", wt_page_style);
     wt_look_rules(html);
     wt_html_add(html,
@@ -89,6 +96,8 @@ static void add_head(wt_page *page) {
                 page->store, results->failed);
     if (results->first_date != NULL)
         wt_html_add(html, ", finished from %t to %t", results->first_date, results->last_date);
+    if (page->again > 0)
+        wt_script_add(html, ", and a sweep may add to them: this page is written anew meanwhile");
     wt_script_add(html, ". <a href=\"#runs\">What was run</a>, <a href=\"#reading\">how to read "
                         "this</a>.</p>\n");
 }
@@ -179,7 +188,8 @@ done:
 }
 
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
-                        const char *store, const char *output, wt_report_summary *out) {
+                        const char *store, const char *output, unsigned again,
+                        wt_report_summary *out) {
     wt_page page = {.context = context,
                     .arena = wt_arena_start(context, "a report"),
                     .html = {.context = context},
@@ -187,6 +197,7 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
                     .findings = findings,
                     .store = file_name(store),
                     .output = output,
+                    .again = again,
                     .own = !is_reproduction(results)};
     size_t charts = 0;
     wt_status status;
@@ -225,8 +236,8 @@ done:
     return status;
 }
 
-wt_status wt_report_write(wt_context *context, const char *store, const char *output,
-                          wt_findings **findings, wt_report_summary *out) {
+wt_status wt_report_make(wt_context *context, const char *store, const char *output, unsigned again,
+                         wt_findings **findings, wt_report_summary *out) {
     wt_results results = {0};
     wt_findings *own = NULL;
     wt_report_summary summary;
@@ -239,7 +250,7 @@ wt_status wt_report_write(wt_context *context, const char *store, const char *ou
     WT_TRY(wt_charts_want(context, &results));
     WT_TRY(wt_results_read_file(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &own));
-    WT_TRY(wt_page_write(context, &results, own, store, output, &summary));
+    WT_TRY(wt_page_write(context, &results, own, store, output, again, &summary));
     wt_sized_write(out, &summary, sizeof summary);
     if (findings != NULL) {
         *findings = own;
@@ -249,4 +260,9 @@ done:
     wt_findings_free(own);
     wt_results_clear(&results);
     return status;
+}
+
+wt_status wt_report_write(wt_context *context, const char *store, const char *output,
+                          wt_findings **findings, wt_report_summary *out) {
+    return wt_report_make(context, store, output, 0, findings, out);
 }

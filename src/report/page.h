@@ -23,13 +23,18 @@ typedef struct wt_page {
     bool *used;              /* (sweeps): room to choose some of them */
     bool *drawn;             /* (charts): it is on the page */
     bool *bears;             /* (claims): cells of the store bear on it */
+    unsigned again;          /* seconds after which the page reads itself anew; 0 = never */
     bool own;                /* what is shown is the user's own, and no run of `reproduce` */
 } wt_page;
 
 /* The page of results and what claims say to them, as wt_report_write; `store` is the path they
  * were read from, to be named on the page. */
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
-                        const char *store, const char *output, wt_report_summary *out);
+                        const char *store, const char *output, unsigned again,
+                        wt_report_summary *out);
+/* wt_report_write, with a page that reads itself anew after so many seconds. */
+wt_status wt_report_make(wt_context *context, const char *store, const char *output, unsigned again,
+                         wt_findings **findings, wt_report_summary *out);
 
 /* The page's style, page.css, and its script, page_draw.js and page_explore.js. */
 extern const char wt_page_style[], wt_page_script[];

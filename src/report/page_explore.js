@@ -291,7 +291,7 @@ document.documentElement.classList.add('lively');
 document.querySelectorAll('figure').forEach(explore);
 
 /* A page that is written anew is read anew, unless somebody is exploring it. */
-const seconds = Number(document.documentElement.dataset.watched);
+const seconds = Number(document.documentElement.dataset.again);
 if (seconds > 0)
   setInterval(() => {
     if (touched === 0 && !document.activeElement.closest('.live')) location.reload();
