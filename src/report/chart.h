@@ -30,6 +30,12 @@ struct wt_chart_spec {
 /* NULL past the end. */
 const wt_chart_spec *wt_chart_spec_at(size_t index);
 
+/* How points and intervals are made, for captions. */
+#define WT_CHART_MEAN "Points are means over repetitions, bars 95% intervals by Student's t."
+#define WT_CHART_GEOMETRIC                                                                         \
+    "Points are geometric means over repetitions, bars 95% intervals by Student's t of the logs."
+#define WT_CHART_RATE "Points are shares of trials, bars exact 95% intervals (Clopper and Pearson)."
+
 #define WT_CHART_NAME 96
 typedef struct wt_chart_series {
     char panel[WT_CHART_NAME], name[WT_CHART_NAME];
@@ -49,6 +55,16 @@ struct wt_chart {
     size_t cells;
     uint32_t *from; /* (cells): their places in the results */
 };
+
+/* A chart of the main result of an experiment against one of its parameters, "curve-by-noise";
+ * false past the last. The spec points into *out. */
+typedef struct wt_chart_own {
+    wt_chart_spec spec;
+    char id[WT_CHART_NAME], title[WT_CHART_NAME];
+} wt_chart_own;
+bool wt_chart_own_at(size_t index, wt_chart_own *out);
+/* Whether the parameter varies over the cells; the axis of x is chosen by it. */
+bool wt_chart_own_varies(const wt_results *results, wt_chart_own *own);
 
 /* The metrics that charts show, for wt_results_want. */
 wt_status wt_charts_want(wt_context *context, wt_results *results);

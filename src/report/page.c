@@ -167,6 +167,7 @@ static wt_status add_papers(wt_page *page) {
 /* A user's own sweep: its figures first, then what it says to the claims, if anything. */
 static wt_status add_own(wt_page *page) {
     WT_PASS(wt_page_charts(page, NULL));
+    WT_PASS(wt_page_own_charts(page));
     if (!wt_page_has_claims(page, NULL))
         return WT_OK;
     wt_script_add(&page->html, "<h2>What the papers claim, on these cells</h2>\n");
@@ -199,7 +200,8 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
                     .output = output,
                     .again = again,
                     .own = !is_reproduction(results)};
-    size_t charts = 0;
+    size_t charts = 0, own_charts = 0;
+    wt_chart_own ignored;
     wt_status status;
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
@@ -221,7 +223,10 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
     WT_TRY(wt_page_sweeps(&page));
     while (wt_chart_spec_at(charts) != NULL)
         charts++;
+    while (wt_chart_own_at(own_charts, &ignored))
+        own_charts++;
     page.drawn = WT_TAKE_ZERO(&page.arena, bool, charts);
+    page.own_drawn = WT_TAKE_ZERO(&page.arena, bool, own_charts);
     WT_TRY(page.arena.status);
     WT_TRY(wt_page_find_claims(&page));
     WT_TRY(page.own ? add_own(&page) : add_papers(&page));

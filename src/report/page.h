@@ -21,7 +21,7 @@ typedef struct wt_page {
     size_t figures;          /* put on the page so far */
     uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
     bool *used;              /* (sweeps): room to choose some of them */
-    bool *drawn;             /* (charts): it is on the page */
+    bool *drawn, *own_drawn; /* (charts), (those of chart_own.c): it is on the page */
     bool *bears;             /* (claims): cells of the store bear on it */
     unsigned again;          /* seconds after which the page reads itself anew; 0 = never */
     bool own;                /* what is shown is the user's own, and no run of `reproduce` */
@@ -67,6 +67,8 @@ void wt_page_table(wt_page *page, const wt_chart *chart);
 void wt_page_points(wt_page *page, const wt_chart *chart, const wt_figure *figure);
 /* The charts of a paper, of all where it is NULL: drawings, numbers, files beside the page. */
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
+/* After those, charts of all other numbers that were varied. */
+wt_status wt_page_own_charts(wt_page *page);
 /* What was run: experiments, versions, machines, seeds, commands, failures. */
 wt_status wt_page_runs(wt_page *page);
 

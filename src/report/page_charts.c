@@ -117,22 +117,47 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
     return status;
 }
 
+/* Builds the chart and adds it, where it has anything to show. */
+static wt_status add_spec(wt_page *page, const wt_chart_spec *spec, bool *drawn) {
+    wt_chart chart;
+    wt_status status = wt_chart_build(page->context, page->results, spec, &chart);
+    *drawn = status == WT_OK && chart.series_count > 0;
+    if (*drawn)
+        status = add_chart(page, &chart);
+    wt_chart_free(&chart);
+    return status;
+}
+
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper) {
     const wt_chart_spec *spec;
-    wt_status status = WT_OK;
     wt_script_add(&page->html, "<div class=\"charts\">\n");
-    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++) {
-        wt_chart chart;
-        if (paper != NULL && strcmp(spec->paper, paper->number) != 0)
-            continue;
-        status = wt_chart_build(page->context, page->results, spec, &chart);
-        page->drawn[i] = status == WT_OK && chart.series_count > 0;
-        if (page->drawn[i])
-            status = add_chart(page, &chart);
-        wt_chart_free(&chart);
-        WT_TRY(status);
-    }
+    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
+        if (paper == NULL || strcmp(spec->paper, paper->number) == 0)
+            WT_PASS(add_spec(page, spec, &page->drawn[i]));
     wt_script_add(&page->html, "</div>\n");
-done:
-    return status;
+    return WT_OK;
+}
+
+/* Whether the page has a chart of the experiment against that parameter. */
+static bool is_drawn(const wt_page *page, const wt_chart_spec *like) {
+    const wt_chart_spec *spec;
+    for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
+        if (page->drawn[i] && strcmp(spec->experiment, like->experiment) == 0 &&
+            strcmp(spec->x, like->x) == 0)
+            return true;
+    return false;
+}
+
+wt_status wt_page_own_charts(wt_page *page) {
+    wt_chart_own own;
+    wt_script_add(&page->html, "<div class=\"charts\">\n");
+    for (size_t i = 0; wt_chart_own_at(i, &own); i++)
+        if (!is_drawn(page, &own.spec) && wt_chart_own_varies(page->results, &own))
+            WT_PASS(add_spec(page, &own.spec, &page->own_drawn[i]));
+    wt_script_add(&page->html, "</div>\n");
+    if (page->figures == 0)
+        wt_script_add(&page->html,
+                      "<p>No cells differ in a number alone, so that there is nothing to draw; "
+                      "<code>wattle sweep export</code> has their table.</p>\n");
+    return WT_OK;
 }

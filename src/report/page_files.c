@@ -142,16 +142,24 @@ static bool remove_file(wt_page *page, const char *name) {
     return false;
 }
 
+static void tidy_chart(wt_page *page, const char *id, bool drawn) {
+    char name[256];
+    for (size_t k = 0; k < KINDS; k++) {
+        if (drawn && (page->drawing || k == CSV))
+            continue;
+        snprintf(name, sizeof name, "%s.%s", id, kinds[k]);
+        (void)remove_file(page, name);
+    }
+}
+
 void wt_page_tidy(wt_page *page) {
     const wt_chart_spec *spec;
+    wt_chart_own own;
     char name[256];
     for (size_t i = 0; (spec = wt_chart_spec_at(i)) != NULL; i++)
-        for (size_t k = 0; k < KINDS; k++) {
-            if (page->drawn[i] && (page->drawing || k == CSV))
-                continue;
-            snprintf(name, sizeof name, "%s.%s", spec->id, kinds[k]);
-            (void)remove_file(page, name);
-        }
+        tidy_chart(page, spec->id, page->drawn[i]);
+    for (size_t i = 0; wt_chart_own_at(i, &own); i++)
+        tidy_chart(page, own.id, page->own_drawn[i]);
     size_t number = page->results->sweeps.count;
     do
         snprintf(name, sizeof name, "sweep-%zu.ini", ++number);

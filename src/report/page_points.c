@@ -60,7 +60,7 @@ static void add_heading(wt_script *html, const wt_chart_spec *spec, bool panels,
     if (panels)
         wt_html_add(html, word, "panel", spec->panel != NULL ? spec->panel : "panel");
     if (names)
-        wt_html_add(html, word, "series", spec->name != NULL ? spec->name : "series");
+        wt_html_add(html, word, "series", "series");
     wt_html_add(html, number, "x", spec->x_label);
     wt_html_add(html, number, "y", spec->y_label);
     wt_html_add(html, number, "low", "low");

@@ -180,6 +180,35 @@ static void files_of_earlier_reports_go(void **state) {
     assert_int_equal(sweep_away(), 6);
 }
 
+/* A number that the table of charts has no row for is drawn all the same, on a page that is the
+ * user's own; what does not vary is not. */
+static void own_parameters_have_charts(void **state) {
+    wt_report_summary summary;
+    for (int i = 0; i < 6; i++) {
+        char parameters[160], metrics[64];
+        snprintf(parameters, sizeof parameters,
+                 "{\"heads\":8,\"model\":\"rfa\",\"n\":64,\"noise\":%.17g,\"rep\":%d,"
+                 "\"target\":\"corr:1\"}",
+                 i / 2 * 0.25, i % 2);
+        snprintf(metrics, sizeof metrics, "{\"test_error\":%d.5}", i);
+        add(*state, "curve", parameters, metrics);
+    }
+    write_page(*state, in_folder("page.html"), &summary);
+    assert_int_equal(summary.figures, 1);
+    char *page = slurp(*state, in_folder("page.html"));
+    assert_non_null(strstr(page,
+                           "<figure id=\"curve-by-noise\" class=\"drawn only\"><h4>Test error "
+                           "against noise</h4>"));
+    assert_non_null(strstr(page, "\"logX\":false,\"logY\":true"));
+    assert_true(is_beside("curve-by-noise.csv"));
+    wt_release(page);
+    start_fresh(state);
+    add_curves(*state);
+    write_page(*state, in_folder("page.html"), &summary);
+    assert_false(is_beside("curve-by-noise.csv"));
+    assert_int_equal(sweep_away(), 3);
+}
+
 /* Names that would end the script, the page or a word of JSON stand as they are, in table, legend
  * and points. */
 static void hostile_names_stay_names(void **state) {
@@ -292,6 +321,7 @@ int main(void) {
         cmocka_unit_test(drawings_keep_their_names_apart),
         cmocka_unit_test_setup(the_page_is_whole_and_the_same_again, start_fresh),
         cmocka_unit_test_setup(files_of_earlier_reports_go, start_fresh),
+        cmocka_unit_test_setup(own_parameters_have_charts, start_fresh),
         cmocka_unit_test_setup(hostile_names_stay_names, start_fresh),
         cmocka_unit_test(scripts_are_named_by_their_hash),
         cmocka_unit_test_setup(too_few_cells_are_told, start_fresh),
