@@ -90,7 +90,7 @@ void wt_look_rules(wt_script *out) {
         wt_script_add(out, ".look-%zu{color:%s}", i, colours[i]);
     wt_script_add(out, "\n@media screen and (prefers-color-scheme:dark){");
     for (size_t i = 0; i < WT_LOOKS; i++)
-        wt_script_add(out, ".look-%zu{color:%s}", i, dark_colours[i]);
+        wt_script_add(out, ".lively .look-%zu{color:%s}", i, dark_colours[i]);
     wt_script_add(out, "}\n");
 }
 

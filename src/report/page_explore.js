@@ -201,8 +201,9 @@ function addTools(chart, figure) {
     chart.keys.set(name, key);
   });
   if (chart.names.length > 2) {
-    button(tools, 'all', null, () => setSeries(chart, chart.names, true));
-    button(tools, 'none', null, () => setSeries(chart, chart.names, false));
+    const many = make(tools, 'span', {});
+    button(many, 'all', null, () => setSeries(chart, chart.names, true));
+    button(many, 'none', null, () => setSeries(chart, chart.names, false));
   }
   const last = make(tools, 'span', {class: 'axis-tools'});
   for (const letter of ['X', 'Y'])
