@@ -1,5 +1,6 @@
 #include "report/chart.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,29 @@ wt_status wt_chart_build(wt_context *context, const wt_results *results, const w
     return spec->build(context, results, spec, out);
 }
 
-/* Numbers by size, words by letters, numbers first; "length=50" by what follows the same word. */
+/* Numbers by size, also within words, and the rest by letters: "length=50 m=9" before "length=50
+ * m=10". */
 static int compare_words(const char *a, const char *b) {
     double left, right;
-    size_t shared = strcspn(a, "=");
-    if (a[shared] == '=' && strncmp(a, b, shared + 1) == 0)
-        return compare_words(a + shared + 1, b + shared + 1);
-    bool a_number = wt_real_parse(a, &left), b_number = wt_real_parse(b, &right);
-    if (a_number && b_number)
+    char *a_end, *b_end;
+    if (wt_real_parse(a, &left) && wt_real_parse(b, &right))
         return (left > right) - (left < right);
-    return a_number != b_number ? b_number - a_number : strcmp(a, b);
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            left = strtod(a, &a_end);
+            right = strtod(b, &b_end);
+            if (left != right)
+                return left < right ? -1 : 1;
+            a = a_end;
+            b = b_end;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
 }
 
 /* A line among those of its panel and name. */

@@ -77,12 +77,12 @@ static void check_names(wt_context *context, const char *const *names, size_t co
 /* What parts two lines of one name is said, and no more: not the heads, which go with the
  * dimension, nor a name that all share. */
 static void lines_of_one_model_are_told_apart(void **state) {
-    static const char *const alone[] = {"bias=1 dim=4", "bias=2 dim=4", "bias=2 dim=8"};
+    static const char *const alone[] = {"bias=1 dim=4", "bias=2 dim=4", "bias=2 dim=16"};
     static const char *const both[] = {"brfa bias=1 dim=4", "brfa bias=2 dim=4",
-                                       "brfa bias=2 dim=8", "rfa"};
+                                       "brfa bias=2 dim=16", "rfa"};
     add_biased(*state, "brfa", 1, 4, 100);
     add_biased(*state, "brfa", 2, 4, 100);
-    add_biased(*state, "brfa", 2, 8, 300);
+    add_biased(*state, "brfa", 2, 16, 300);
     check_names(*state, alone, 3);
     add_biased(*state, "rfa", 2, 8, 300);
     check_names(*state, both, 4);
