@@ -80,6 +80,11 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
 wt_status wt_chart_critical(wt_context *context, const wt_results *results,
                             const wt_chart_spec *spec, wt_chart *out);
 
+/* Names the series of these lines, which stand in their order. */
+wt_status wt_chart_names(const wt_lines *lines, const wt_chart_spec *spec, wt_chart *out);
+/* Numbers by size, also within words, and the rest by letters: "length=50 m=9" before "length=50
+ * m=10". */
+int wt_words_compare(const char *a, const char *b);
 /* Room for the points of the next series of the chart; NULL where there is none. */
 wt_chart_series *wt_chart_series_open(wt_chart *chart, size_t points);
 /* Series from `first` on that share its panel. */
