@@ -48,6 +48,31 @@ static void print_verdicts(const wt_findings *findings) {
         }
 }
 
+static bool any_measured(const wt_findings *findings) {
+    const wt_finding_part *part;
+    for (size_t p = 0; (part = wt_findings_part_at(findings, p)) != NULL; p++)
+        if (wt_evidence_measured(part->measured))
+            return true;
+    return false;
+}
+
+/* Verdicts, unless the store is a sweep of the user's own that no claim is about; then the page. */
+static void print_page(const wt_findings *findings, const wt_report_summary *summary,
+                       const char *output) {
+    size_t explored = wt_findings_explored(findings);
+    if (any_measured(findings)) {
+        print_verdicts(findings);
+        cli_print("\nrules of version %d", wt_rules_now()->version);
+        if (explored > 0)
+            cli_print("; %zu cells have seeds that are for exploring, and decide nothing",
+                      explored);
+        cli_print("\n");
+    }
+    cli_print("%s: %zu cells, %zu figure%s%s%s%s\n", output, summary->cells, summary->figures,
+              summary->figures == 1 ? "" : "s", summary->drawn ? "" : ", none for paper (",
+              summary->why, summary->drawn ? "" : ")");
+}
+
 static json_t *rival_json(const wt_finding_part *part) {
     const wt_evidence *evidence = part->of_rival;
     return cli_json("rival:s verdict:s value:r low:r high:r cells:u failed:u", part->rival,
@@ -82,22 +107,14 @@ static json_t *verdicts_json(const wt_findings *findings) {
 
 static wt_status show(cli_call *call, const wt_findings *findings, const wt_report_summary *summary,
                       const char *output, json_t *more) {
-    size_t explored = wt_findings_explored(findings);
     if (!call->common.json) {
-        print_verdicts(findings);
-        cli_print("\nrules of version %d", wt_rules_now()->version);
-        if (explored > 0)
-            cli_print("; %zu cells have seeds that are for exploring, and decide nothing",
-                      explored);
-        cli_print("\n%s: %zu cells, %zu figure%s%s%s%s\n", output, summary->cells, summary->figures,
-                  summary->figures == 1 ? "" : "s", summary->drawn ? "" : ", none for paper (",
-                  summary->why, summary->drawn ? "" : ")");
+        print_page(findings, summary, output);
         return WT_OK;
     }
     json_t *object =
         cli_json("rules:u explored_cells:u output:s cells:u figures:u drawn:b claims:o",
-                 (uint64_t)wt_rules_now()->version, explored, output, summary->cells,
-                 summary->figures, summary->drawn, verdicts_json(findings));
+                 (uint64_t)wt_rules_now()->version, wt_findings_explored(findings), output,
+                 summary->cells, summary->figures, summary->drawn, verdicts_json(findings));
     if (more != NULL && object != NULL)
         json_object_update(object, more);
     return cli_emit_json(call, object);
