@@ -12,37 +12,35 @@
 
 enum { COLUMNS = 9, CELL_BYTES = 192, LINE_BYTES = 256 };
 enum { WORDS = 3 }; /* the first columns hold words, set to the left; numbers go to the right */
-typedef struct {
-    char cells[COLUMNS][CELL_BYTES];
-} table_row;
 
-static const table_row headings = {
-    {"name", "type", "shape", "bytes", "min", "max", "mean", "nan", "inf"}};
-
-static void format_shape(const wt_array *array, char out[CELL_BYTES]) {
-    size_t at = (size_t)snprintf(out, CELL_BYTES, "(");
-    for (size_t i = 0; i < array->rank; i++)
-        at +=
-            (size_t)snprintf(out + at, CELL_BYTES - at, i == 0 ? "%zu" : ", %zu", array->shape[i]);
-    snprintf(out + at, CELL_BYTES - at, "%s)%s", array->rank == 1 ? "," : "",
-             array->fortran && array->rank > 1 ? " F" : "");
-}
-
-/* Blank where there is no finite value. */
-static void format_real(double value, char out[CELL_BYTES]) {
-    snprintf(out, CELL_BYTES, isnan(value) ? "-" : "%.6g", value);
-}
-
-static void fill_row(const wt_array *array, const wt_summary *summary, table_row *out) {
-    wt_quote(array->name, out->cells[0], WT_QUOTED_BYTES);
-    snprintf(out->cells[1], CELL_BYTES, "%s", wt_type_name(array->type));
-    format_shape(array, out->cells[2]);
-    snprintf(out->cells[3], CELL_BYTES, "%zu", array->bytes);
-    format_real(summary->min, out->cells[4]);
-    format_real(summary->max, out->cells[5]);
-    format_real(summary->mean, out->cells[6]);
-    snprintf(out->cells[7], CELL_BYTES, "%zu", summary->nan);
-    snprintf(out->cells[8], CELL_BYTES, "%zu", summary->inf);
+/* Cell k of an array's row; of the headings where there is no array. "-" = no finite value. */
+static const char *cell(const wt_array *array, const wt_summary *summary, size_t k,
+                        char out[CELL_BYTES]) {
+    static const char *const headings[COLUMNS] = {"name", "type", "shape", "bytes", "min",
+                                                  "max",  "mean", "nan",   "inf"};
+    if (array == NULL)
+        return headings[k];
+    const double reals[] = {summary->min, summary->max, summary->mean};
+    if (k == 0)
+        return wt_quote(array->name, out, WT_QUOTED_BYTES);
+    if (k == 1)
+        return wt_type_name(array->type);
+    if (k == 2) {
+        size_t at = (size_t)snprintf(out, CELL_BYTES, "(");
+        for (size_t i = 0; i < array->rank; i++)
+            at += (size_t)snprintf(out + at, CELL_BYTES - at, i == 0 ? "%zu" : ", %zu",
+                                   array->shape[i]);
+        snprintf(out + at, CELL_BYTES - at, "%s)%s", array->rank == 1 ? "," : "",
+                 array->fortran && array->rank > 1 ? " F" : "");
+    } else if (k >= 4 && k <= 6) {
+        snprintf(out, CELL_BYTES, isnan(reals[k - 4]) ? "-" : "%.6g", reals[k - 4]);
+    } else {
+        snprintf(out, CELL_BYTES, "%zu",
+                 k == 3   ? array->bytes
+                 : k == 7 ? summary->nan
+                          : summary->inf);
+    }
+    return out;
 }
 
 /* Characters, not bytes: names may be UTF-8. */
@@ -53,17 +51,12 @@ static int width_of(const char *text) {
     return width;
 }
 
-static void widen(int widths[COLUMNS], const table_row *row) {
-    for (size_t k = 0; k < COLUMNS; k++)
-        if (width_of(row->cells[k]) > widths[k])
-            widths[k] = width_of(row->cells[k]);
-}
-
-static void print_row(const table_row *row, const int widths[COLUMNS]) {
+static void print_row(const wt_array *array, const wt_summary *summary, const int *widths) {
+    char text[CELL_BYTES];
     for (size_t k = 0; k < COLUMNS; k++) {
-        int padding = widths[k] - width_of(row->cells[k]);
-        cli_print("  %*s%s%*s", k < WORDS ? 0 : padding, "", row->cells[k], k < WORDS ? padding : 0,
-                  "");
+        const char *here = cell(array, summary, k, text);
+        int padding = widths[k] - width_of(here);
+        cli_print("  %*s%s%*s", k < WORDS ? 0 : padding, "", here, k < WORDS ? padding : 0, "");
     }
     putchar('\n');
 }
@@ -77,29 +70,23 @@ static void print_metadata(const wt_file *file) {
     }
 }
 
-static wt_status print_file(wt_context *context, const wt_file *file, const wt_summary *summaries) {
+static void print_file(const wt_file *file, const wt_summary *summaries) {
     size_t count = wt_file_count(file);
     int widths[COLUMNS] = {0};
-    char path[LINE_BYTES], bytes[WT_BYTES_TEXT];
-    table_row *rows = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &rows, count, "a table"));
-    widen(widths, &headings);
-    for (size_t i = 0; i < count; i++) {
-        fill_row(wt_file_at(file, i), &summaries[i], &rows[i]);
-        widen(widths, &rows[i]);
-    }
+    char path[LINE_BYTES], bytes[WT_BYTES_TEXT], text[CELL_BYTES];
+    for (size_t i = 0; i <= count; i++) /* the headings last */
+        for (size_t k = 0; k < COLUMNS; k++) {
+            int width = width_of(cell(wt_file_at(file, i), &summaries[i], k, text));
+            widths[k] = width > widths[k] ? width : widths[k];
+        }
     cli_print("%s: %s, %zu %s, %s\n", wt_quote(wt_file_path(file), path, sizeof path),
               wt_file_format(file), count, count == 1 ? "array" : "arrays",
               wt_bytes_format((size_t)wt_file_bytes(file), bytes));
     if (count > 0)
-        print_row(&headings, widths);
+        print_row(NULL, NULL, widths);
     for (size_t i = 0; i < count; i++)
-        print_row(&rows[i], widths);
+        print_row(wt_file_at(file, i), &summaries[i], widths);
     print_metadata(file);
-done:
-    wt_release(rows);
-    return status;
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
@@ -153,7 +140,7 @@ static wt_status show_file(info_run *info, const char *path) {
         WT_TRY(wt_file_summarise(context, file, wt_file_at(file, i), &summaries[i]));
     }
     if (!info->call->common.json)
-        WT_TRY(print_file(context, file, summaries));
+        print_file(file, summaries);
     else
         cli_json_add(info->files, json_file(file, summaries));
 done:
