@@ -6,20 +6,18 @@
 
 #include "commands.h"
 #include "set_options.h"
-#include "train_options.h"
 #include "wattle/construct.h"
-#include "wattle/memory.h"
 
 typedef struct {
     wt_construction_spec spec;
     const char *check, *output;
-    wt_grid relevant;
+    cli_counts relevant;
     size_t draws;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, spec, wt_construction_fields, ""), {0}};
 static const cli_option options[] = {
-    {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
+    {"relevant", 0, CLI_COUNTS, offsetof(values, relevant), "LIST", NULL,
      "The s relevant positions, from 0; by default different ones by the seed."},
     {"draws", 0, CLI_COUNT, offsetof(values, draws), "N", "100",
      "Random values of the irrelevant bits every pattern is run with."},
@@ -32,22 +30,15 @@ static const cli_option options[] = {
 static wt_status build(cli_call *call, wt_construction **out) {
     values *given = call->values;
     wt_construction_spec *spec = &given->spec;
-    size_t *relevant = NULL;
-    wt_status status;
     if (!cli_given(call, "function"))
         return wt_fail(call->context, WT_USAGE, "wattle construct needs --function or --check");
     if (cli_given(call, "position-dim") && spec->positions != WT_POSITIONS_RANDOM)
         return wt_fail(call->context, WT_USAGE,
                        "--position-dim is of random positions, not of others");
-    if (cli_given(call, "relevant"))
-        WT_TRY(cli_read_counts(call, "relevant", &given->relevant, 0, &relevant));
-    spec->relevant = relevant;
+    spec->relevant = given->relevant.values;
     spec->relevant_count = given->relevant.count;
     spec->seed = call->common.seed;
-    WT_TRY(wt_construction_new(call->context, spec, out));
-done:
-    wt_release(relevant);
-    return status;
+    return wt_construction_new(call->context, spec, out);
 }
 
 static wt_status load(cli_call *call, wt_construction **out) {

@@ -7,11 +7,10 @@
 #include "set_options.h"
 #include "threshold_show.h"
 #include "train_options.h"
-#include "wattle/memory.h"
 
 typedef struct {
     wt_train_spec train;
-    wt_grid length;
+    cli_counts length;
     const char *samples, *output, *plot;
     size_t resolution, trials;
     uint64_t around;
@@ -23,7 +22,7 @@ typedef struct {
 static const cli_table tables[] = {
     CLI_TABLE(values, train, wt_train_fields, "online to-end loss-mark settle"), {0}};
 static const cli_option options[] = {
-    {"length", 'T', CLI_INTEGERS, offsetof(values, length), "GRID", "100:400:100",
+    {"length", 'T', CLI_COUNTS, offsetof(values, length), "GRID", "100:400:100",
      "Bits of a sample, in increasing order."},
     {"samples", 'n', CLI_TEXT, offsetof(values, samples), "RANGE", "10:200",
      "Where the critical number of samples is looked for, lo:hi."},
@@ -44,7 +43,7 @@ static const cli_option options[] = {
      "Picture; - draws in the terminal."},
 };
 
-static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_spec *out) {
+static wt_status read_setting(cli_call *call, wt_threshold_spec *out) {
     const values *given = call->values;
     double low, high;
     wt_status status = wt_range_parse(call->context, given->samples, &low, &high);
@@ -63,8 +62,10 @@ static wt_status read_setting(cli_call *call, wt_arena *arena, wt_threshold_spec
                                .rate = given->rate,
                                .all_trials = given->all_trials,
                                .around = (size_t)given->around,
+                               .lengths = given->length.values,
+                               .length_count = given->length.count,
                                .seed = call->common.seed};
-    return cli_counts(call, arena, "length", &given->length, &out->lengths, &out->length_count);
+    return WT_OK;
 }
 
 static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
@@ -83,11 +84,10 @@ static wt_status run(cli_call *call) {
     wt_threshold_spec setting;
     wt_threshold *threshold = NULL;
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
-    wt_arena arena = wt_arena_start(call->context, "the options");
     wt_status status;
     cli_goes_on = given->output != NULL;
     WT_TRY(cli_train_finish(call, &given->train));
-    WT_TRY(read_setting(call, &arena, &setting));
+    WT_TRY(read_setting(call, &setting));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
     status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
@@ -101,7 +101,6 @@ static wt_status run(cli_call *call) {
 done:
     wt_threshold_summary_free(&summary);
     wt_threshold_free(threshold);
-    wt_arena_free(&arena);
     return status;
 }
 

@@ -15,14 +15,14 @@
 typedef struct {
     wt_train_spec train;
     size_t test_samples, checkpoint_every;
-    wt_grid relevant;
+    cli_counts relevant;
     bool resume;
     const char *checkpoint, *output, *plot;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, train, wt_train_fields, ""), {0}};
 static const cli_option options[] = {
-    {"relevant", 0, CLI_INTEGERS, offsetof(values, relevant), "LIST", NULL,
+    {"relevant", 0, CLI_COUNTS, offsetof(values, relevant), "LIST", NULL,
      "Positions of the bits that matter, from 0; drawn by default."},
     {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
      "Fresh samples that the trained network is measured on."},
@@ -135,7 +135,6 @@ static wt_status run(cli_call *call) {
     values *given = call->values;
     wt_trainer *trainer = NULL;
     wt_lock *hold = NULL;
-    size_t *relevant = NULL;
     cli_trial trial = {.setting = &given->train,
                        .result = WT_SIZED(wt_train_result),
                        .measure = WT_SIZED(wt_train_measure)};
@@ -143,9 +142,7 @@ static wt_status run(cli_call *call) {
     cli_goes_on = given->checkpoint != NULL;
     WT_TRY(check_options(call));
     WT_TRY(check_outputs(call, &hold));
-    if (cli_given(call, "relevant"))
-        WT_TRY(cli_read_counts(call, "relevant", &given->relevant, 0, &relevant));
-    given->train.relevant = relevant;
+    given->train.relevant = given->relevant.values;
     given->train.relevant_count = given->relevant.count;
     WT_TRY(wt_trainer_new(call->context, &given->train, &trainer));
     remark_balance(call, wt_trainer_task(trainer));
@@ -160,7 +157,6 @@ done:
     wt_train_measure_free(&trial.measure);
     wt_trainer_free(trainer);
     wt_lock_free(hold);
-    wt_release(relevant);
     return status;
 }
 

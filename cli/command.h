@@ -11,19 +11,23 @@
 #include "wattle/text.h"
 
 typedef enum {
-    CLI_FLAG,     /* bool */
-    CLI_TEXT,     /* const char * */
-    CLI_CHOICE,   /* const char *, one of those in `value`: "relu|softmax" */
-    CLI_INPUT,    /* const char *, a file to read */
-    CLI_OUTPUT,   /* const char *, a file to write; `value` tells its formats: "FILE.csv|.npy|-" */
-    CLI_COUNT,    /* size_t, 1 or more */
-    CLI_NATURAL,  /* uint64_t, 0 or more */
-    CLI_REAL,     /* double */
-    CLI_BYTES,    /* size_t, "4G" */
-    CLI_GRID,     /* wt_grid of numbers */
-    CLI_INTEGERS, /* wt_grid of integers */
-    CLI_TEXTS,    /* cli_texts: may be given several times */
+    CLI_FLAG,    /* bool */
+    CLI_TEXT,    /* const char * */
+    CLI_CHOICE,  /* const char *, one of those in `value`: "relu|softmax" */
+    CLI_INPUT,   /* const char *, a file to read */
+    CLI_OUTPUT,  /* const char *, a file to write; `value` tells its formats: "FILE.csv|.npy|-" */
+    CLI_COUNT,   /* size_t, 1 or more */
+    CLI_NATURAL, /* uint64_t, 0 or more */
+    CLI_REAL,    /* double */
+    CLI_BYTES,   /* size_t, "4G" */
+    CLI_GRID,    /* of fields alone: a list of numbers */
+    CLI_COUNTS,  /* cli_counts, of a grid of whole numbers of 0 or more */
+    CLI_TEXTS,   /* cli_texts: may be given several times */
 } cli_kind;
+
+typedef struct cli_counts {
+    size_t count, *values;
+} cli_counts;
 
 /* The values of an option that was given several times, in their order. */
 #define CLI_TEXTS_MOST 64

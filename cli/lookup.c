@@ -58,7 +58,7 @@ static cli_option option_of(const cli_table *table, const wt_field *field) {
                         .letter = field->letter == NULL ? '\0' : field->letter[0],
                         .kind = choice                                   ? CLI_CHOICE
                                 : grid && kinds[field->item] == CLI_REAL ? CLI_GRID
-                                : grid                                   ? CLI_INTEGERS
+                                : grid                                   ? CLI_COUNTS
                                                                          : kinds[field->kind],
                         .offset = table->offset + field->offset,
                         .value = grid          ? "GRID"

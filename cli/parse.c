@@ -57,14 +57,25 @@ static bool is_choice(const char *alternatives, const char *text) {
     return false;
 }
 
-static wt_status parse_grid(wt_context *context, const cli_option *option, const char *text,
-                            wt_grid *out) {
-    wt_grid_free(out);
-    wt_status status = option->kind == CLI_GRID ? wt_grid_parse(context, text, out)
-                                                : wt_grid_parse_integers(context, text, out);
-    if (status != WT_USAGE)
-        return status;
-    return wt_fail(context, WT_USAGE, "--%s: %s", option->name, wt_context_message(context));
+static wt_status parse_counts(wt_context *context, const cli_option *option, const char *text,
+                              cli_counts *out) {
+    wt_grid grid = {0};
+    wt_status status = wt_grid_parse_integers(context, text, &grid);
+    if (status == WT_USAGE)
+        status = wt_fail(context, WT_USAGE, "--%s: %s", option->name, wt_context_message(context));
+    WT_TRY(status);
+    wt_release(out->values);
+    *out = (cli_counts){0};
+    WT_TRY(WT_NEW(context, &out->values, grid.count, "whole numbers"));
+    for (; out->count < grid.count; out->count++) {
+        if (grid.values[out->count] < 0)
+            WT_TRY(wt_fail(context, WT_USAGE, "--%s must be 0 or more, not %g", option->name,
+                           grid.values[out->count]));
+        out->values[out->count] = (size_t)grid.values[out->count];
+    }
+done:
+    wt_grid_free(&grid);
+    return status;
 }
 
 static wt_status add_text(wt_context *context, const cli_option *option, cli_texts *out,
@@ -119,8 +130,9 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
     case CLI_TEXTS:
         return add_text(context, option, (cli_texts *)field, text);
     case CLI_GRID:
-    case CLI_INTEGERS:
-        return parse_grid(context, option, text, (wt_grid *)field);
+        break;
+    case CLI_COUNTS:
+        return parse_counts(context, option, text, (cli_counts *)field);
     }
     return wt_fail(context, WT_INTERNAL, "--%s has no kind", option->name);
 }
@@ -355,9 +367,8 @@ void cli_call_free(cli_call *call) {
     for (size_t i = 0; call->values != NULL && i < count; i++) {
         const cli_option *option = &options[i];
         const cli_table *table;
-        if (cli_field_at(call->command, i, &table) == NULL &&
-            (option->kind == CLI_GRID || option->kind == CLI_INTEGERS))
-            wt_grid_free((wt_grid *)cli_value_at(call, i, option));
+        if (cli_field_at(call->command, i, &table) == NULL && option->kind == CLI_COUNTS)
+            wt_release(((cli_counts *)cli_value_at(call, i, option))->values);
     }
     wt_release(call->values);
     wt_release(call->given);

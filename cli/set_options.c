@@ -17,20 +17,6 @@ wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t f
     return status == WT_OK ? wt_problem_draw(call->context, problem, first, *out) : status;
 }
 
-wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,
-                     const size_t **out, size_t *count) {
-    size_t *made = WT_TAKE(arena, size_t, grid->count);
-    for (size_t i = 0; arena->status == WT_OK && i < grid->count; i++) {
-        if (grid->values[i] < 1)
-            return wt_fail(call->context, WT_USAGE, "--%s must be 1 or more, not %g", name,
-                           grid->values[i]);
-        made[i] = (size_t)grid->values[i];
-    }
-    *out = made;
-    *count = grid->count;
-    return arena->status;
-}
-
 void cli_print_row(const char *name, const char *format, ...) {
     cli_print("%-22s ", name);
     va_list values;

@@ -4,7 +4,6 @@
 
 #include "command.h"
 #include "wattle/fit.h"
-#include "wattle/memory.h"
 
 /* Test samples of a problem are those from this index on: never among the training samples. */
 #define CLI_FIRST_TEST ((uint64_t)1 << 40)
@@ -19,10 +18,6 @@ wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t f
 #define CLI_LAMBDA_AT_END                                                                          \
     "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
     "compare min-norm"
-
-/* The grid of an option as counts, in the arena; WT_USAGE when one is below 1. */
-wt_status cli_counts(cli_call *call, wt_arena *arena, const char *name, const wt_grid *grid,
-                     const size_t **out, size_t *count);
 
 /* A table of two columns, name and value, as most results are shown. */
 void cli_print_row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));

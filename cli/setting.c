@@ -1,13 +1,6 @@
 /* The options of a call as JSON: what was asked for, as it would be written again. */
 #include "command.h"
 
-static json_t *json_whole(const wt_grid *grid) {
-    json_t *out = json_array();
-    for (size_t i = 0; i < grid->count; i++)
-        cli_json_add(out, json_integer((json_int_t)grid->values[i]));
-    return out;
-}
-
 static json_t *json_option(const cli_option *option, const void *value) {
     switch (option->kind) {
     case CLI_FLAG:
@@ -19,10 +12,9 @@ static json_t *json_option(const cli_option *option, const void *value) {
         return json_integer((json_int_t) * (const uint64_t *)value);
     case CLI_REAL:
         return cli_json_real(*(const double *)value);
-    case CLI_GRID:
-        return cli_json_reals(((const wt_grid *)value)->count, ((const wt_grid *)value)->values);
-    case CLI_INTEGERS:
-        return json_whole(value);
+    case CLI_COUNTS:
+        return cli_json_counts(((const cli_counts *)value)->count,
+                               ((const cli_counts *)value)->values);
     case CLI_TEXTS:
         return cli_json_texts(((const cli_texts *)value)->count, ((const cli_texts *)value)->items);
     default:

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "wattle/memory.h"
-
 wt_status cli_train_finish(const cli_call *call, wt_train_spec *setting) {
     size_t count;
     const wt_field *fields = wt_train_fields(&count), *field;
@@ -19,16 +17,4 @@ wt_status cli_train_finish(const cli_call *call, wt_train_spec *setting) {
         setting->probability = 0; /* in a sweep that is none */
     setting->seed = call->common.seed;
     return WT_OK;
-}
-
-wt_status cli_read_counts(cli_call *call, const char *option, const wt_grid *grid, size_t least,
-                          size_t **out) {
-    wt_status status = WT_NEW(call->context, out, grid->count, "whole numbers");
-    for (size_t i = 0; status == WT_OK && i < grid->count; i++) {
-        if (grid->values[i] < (double)least)
-            return wt_fail(call->context, WT_USAGE, "--%s must be %zu or more, not %g", option,
-                           least, grid->values[i]);
-        (*out)[i] = (size_t)grid->values[i];
-    }
-    return status;
 }

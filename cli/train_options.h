@@ -9,8 +9,4 @@
  * means nothing to the model. */
 wt_status cli_train_finish(const cli_call *call, wt_train_spec *setting);
 
-/* The whole numbers of a grid, to be released; WT_USAGE for one below `least`. */
-wt_status cli_read_counts(cli_call *call, const char *option, const wt_grid *grid, size_t least,
-                          size_t **out);
-
 #endif

@@ -8,7 +8,7 @@ typedef struct {
     size_t count, bytes;
     uint64_t natural;
     double real;
-    wt_grid grid, integers;
+    cli_counts grid, integers;
 } all_values;
 
 #define OPTION(name, letter, kind, value, fallback)                                                \
@@ -24,8 +24,8 @@ static const cli_option options[] = {
     OPTION(bytes, 0, CLI_BYTES, "BYTES", "1K"),
     OPTION(natural, 0, CLI_NATURAL, "N", NULL),
     OPTION(real, 'r', CLI_REAL, "R", "0.5"),
-    OPTION(grid, 0, CLI_GRID, "GRID", "1,2"),
-    OPTION(integers, 0, CLI_INTEGERS, "GRID", NULL),
+    OPTION(grid, 0, CLI_COUNTS, "GRID", "1,2"),
+    OPTION(integers, 0, CLI_COUNTS, "GRID", NULL),
 };
 
 static const cli_command command = {
@@ -83,7 +83,7 @@ static void check_all(const cli_call *call) {
     assert_true(values->natural == UINT64_MAX);
     CHECK_NEAR(values->real, -2.5, 0);
     assert_int_equal(values->grid.count, 3);
-    CHECK_NEAR(values->grid.values[2], 16, 0);
+    assert_int_equal(values->grid.values[2], 16);
     assert_int_equal(values->integers.count, 2);
     assert_int_equal(call->common.threads, 2);
     assert_int_equal(call->common.seed, 9);
@@ -150,6 +150,7 @@ static void wrong_words_get_a_sentence(void **state) {
         {"--choice=", NULL, "'' is none of"},
         {"--text=", NULL, "--text: the value is empty"},
         {"--grid=1:5", NULL, "--grid: '1:5' is no grid"},
+        {"--grid=-1,5", NULL, "--grid must be 0 or more, not -1"},
         {"--integers=0:1:0.5", NULL, "--integers: '0:1:0.5' is no grid: a value is not an integer"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

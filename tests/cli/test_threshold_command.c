@@ -267,7 +267,7 @@ static void bad_input_is_refused(void **state) {
         {"--samples 20:10", "20:10"},
         {"--samples 1.5:10", "'1.5:10' is no range of whole numbers"},
         {"--length 2 --task and:3", "2 bits cannot hold the 3"},
-        {"--length 0", "--length must be 1 or more"},
+        {"--length 0", "length must be a whole number of 1 or more"},
         {"--length 20,10", "10 comes after 20"},
         {"--rate 1", "in (0, 1), not 1"},
         {"--success 1.5", "at most 1, not 1.5"},
