@@ -222,7 +222,7 @@ static json_t *json_bound(const report *of) {
     const wt_bound *bound = &of->bound;
     bool rfa = of->kind == WT_MODEL_KIND_RFA;
     if (!bound->complexity_known)
-        return cli_json("complexity:s note:s", NULL, "the formula for brfa is not at hand");
+        return cli_json("complexity:o note:s", json_null(), "the formula for brfa is not at hand");
     json_t *out = cli_json(
         "complexity:o formula:s source:s", json_power(bound->log10_complexity), bound->formula,
         rfa ? "reconstructed, derived for the target" : "reconstructed for powers, else derived");

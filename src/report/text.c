@@ -128,10 +128,11 @@ static void write_place(wt_script *script, const wt_extent *x, const wt_extent *
 static void write_way(wt_script *script, const wt_extent *x, const wt_extent *y, const double *from,
                       const double *to, double columns, size_t turn, size_t lines) {
     double far = fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1]));
-    double steps = ceil(1 + columns * far);
-    for (double s = 1; s <= steps; s++) {
-        double across = from[0] + s / steps * (to[0] - from[0]);
-        double up = from[1] + s / steps * (to[1] - from[1]);
+    size_t steps = (size_t)ceil(1 + columns * far);
+    for (size_t s = 1; s <= steps; s++) {
+        double share = (double)s / (double)steps;
+        double across = from[0] + share * (to[0] - from[0]);
+        double up = from[1] + share * (to[1] - from[1]);
         long cell = lround(columns * across) + lround(columns / 4 * up);
         if (cell >= 0 && (size_t)cell % lines == turn)
             write_place(script, x, y, across, up);
