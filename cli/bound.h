@@ -22,6 +22,12 @@ wt_status cli_bound_capacity(cli_call *call, const char *kind);
 /* WT_USAGE when one of these options was given: they are of another kind. */
 wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *names);
 
+/* Takes the size that a file has, 0 = none; WT_USAGE when the option says another. */
+wt_status cli_bound_take(cli_call *call, const char *option, const char *where, size_t in_file,
+                         size_t *value);
+/* "not specified: one; two." and the end of the line; nothing without words. */
+void cli_bound_list(const char *lead, size_t count, const char *const *words);
+
 /* The norms by name: those of a head first. */
 typedef struct cli_norm {
     const char *name;

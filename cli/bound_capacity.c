@@ -30,15 +30,6 @@ static const char *const outside_block[] = {"the MLP and its layer norm",
 
 /* ---- numbers ---- */
 
-static wt_status take_size(cli_call *call, const char *option, size_t in_file, size_t *value) {
-    if (cli_given(call, option) && in_file > 0 && *value != in_file)
-        return wt_fail(call->context, WT_USAGE, "--%s is %zu, but the model has %zu", option,
-                       *value, in_file);
-    if (in_file > 0)
-        *value = in_file;
-    return WT_OK;
-}
-
 static wt_status take_norms(cli_call *call, report *out) {
     const cli_bound_values *values = out->values;
     size_t heads = cli_given(call, "heads") ? values->heads : 0, few = heads == 0 ? 1 : heads;
@@ -71,8 +62,9 @@ static wt_status compute(cli_call *call, report *out) {
     spec->deep = out->deep;
     spec->dim = values->dim;
     spec->delta = values->delta;
-    WT_PASS(take_size(call, "dim", wt_model_norms_dim(out->norms), &spec->dim));
-    WT_PASS(take_size(call, "length", wt_model_norms_length(out->norms), &spec->length));
+    WT_PASS(cli_bound_take(call, "dim", "the model", wt_model_norms_dim(out->norms), &spec->dim));
+    WT_PASS(cli_bound_take(call, "length", "the model", wt_model_norms_length(out->norms),
+                           &spec->length));
     if (spec->length == 0)
         return wt_fail(call->context, WT_USAGE, "a bound from --norms needs --length");
     WT_PASS(
@@ -168,14 +160,11 @@ static void print_report(const report *of, const char *kind) {
     printf("below     without bounds on norms, heads of d = 3 have a pseudo-dimension of at least "
            "floor(log T) = %zu (%zu to base 2)\n",
            bound->pseudo_natural, bound->pseudo_binary);
-    printf("\nnot specified by the theory: ");
-    for (size_t i = 0; i < UNSPECIFIED; i++)
-        cli_print("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+    putchar('\n');
+    cli_bound_list("not specified by the theory: ", UNSPECIFIED, unspecified);
     size_t count;
     const char *const *outside = outside_of(of, &count);
-    for (size_t i = 0; i < count; i++)
-        cli_print("%s%s%s", i == 0 ? "not in the theorem's class: " : "", outside[i],
-                  i + 1 < count ? "; " : ".\n");
+    cli_bound_list("not in the theorem's class: ", count, outside);
     printf("A bound is a shape, not a prediction.\n");
 }
 

@@ -32,18 +32,8 @@ enum { UNSPECIFIED = sizeof unspecified / sizeof *unspecified };
 
 /* --dim and --keys must not contradict the file; --n takes its first samples. */
 static wt_status fit_to_data(cli_call *call, const wt_sets *sets, cli_bound_values *values) {
-    const struct {
-        const char *option;
-        size_t *value;
-        size_t in_file;
-    } sizes[] = {{"dim", &values->dim, wt_sets_dim(sets)},
-                 {"keys", &values->keys, wt_sets_keys(sets)}};
-    for (size_t i = 0; i < 2; i++) {
-        if (cli_given(call, sizes[i].option) && *sizes[i].value != sizes[i].in_file)
-            return wt_fail(call->context, WT_USAGE, "--%s is %zu, but %s has %zu", sizes[i].option,
-                           *sizes[i].value, values->data, sizes[i].in_file);
-        *sizes[i].value = sizes[i].in_file;
-    }
+    WT_PASS(cli_bound_take(call, "dim", values->data, wt_sets_dim(sets), &values->dim));
+    WT_PASS(cli_bound_take(call, "keys", values->data, wt_sets_keys(sets), &values->keys));
     if (wt_sets_y(sets) == NULL)
         return wt_fail(call->context, WT_DATA,
                        "%s has no labels to measure: y (n) or (n,q) is expected", values->data);
@@ -203,9 +193,8 @@ static void print_report(const report *of) {
         print_bound(of);
     print_measured(of);
     if (of->bound.risk_known) {
-        printf("\nnot specified by the theory: ");
-        for (size_t i = 0; i < UNSPECIFIED; i++)
-            cli_print("%s%s", unspecified[i], i + 1 < UNSPECIFIED ? "; " : ".\n");
+        putchar('\n');
+        cli_bound_list("not specified by the theory: ", UNSPECIFIED, unspecified);
     }
     if (of->bound.complexity_known)
         printf("A bound is a shape, not a prediction.\n");

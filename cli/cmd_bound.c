@@ -63,6 +63,21 @@ wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *n
                                    other, kind);
 }
 
+wt_status cli_bound_take(cli_call *call, const char *option, const char *where, size_t in_file,
+                         size_t *value) {
+    if (cli_given(call, option) && in_file > 0 && *value != in_file)
+        return wt_fail(call->context, WT_USAGE, "--%s is %zu, but %s has %zu", option, *value,
+                       where, in_file);
+    if (in_file > 0)
+        *value = in_file;
+    return WT_OK;
+}
+
+void cli_bound_list(const char *lead, size_t count, const char *const *words) {
+    for (size_t i = 0; i < count; i++)
+        cli_print("%s%s%s", i == 0 ? lead : "", words[i], i + 1 < count ? "; " : ".\n");
+}
+
 static wt_status run(cli_call *call) {
     size_t i = 0; /* the parser has found the word among those of the operands */
     while (strcmp(kinds[i].name, call->operands[0]) != 0)
