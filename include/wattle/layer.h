@@ -1,7 +1,8 @@
 /* A multi-head attention layer, and sequences of tokens with its outputs.
  *
  * F(X) = sum_{i=1..m} softmax(X Theta_i X^T) X W_i for X (k, d): k tokens in R^d, softmax by rows,
- * Theta_i (d, d), W_i (d, p); F(X) is (k, p), an output row for every token.
+ * Theta_i (d, d), W_i (d, p); F(X) is (k, p), an output row for every token. Layers of other forms
+ * have biases, a causal mask, a residual connection or a norm before them (wt_layer_form).
  *
  *     wt_layer *layer = NULL;
  *     wt_sequences *data = NULL;
@@ -25,10 +26,47 @@ extern "C" {
 #endif
 
 typedef struct wt_layer wt_layer;
+typedef struct wt_sequences wt_sequences;
+
+/* A norm of every token z before the heads see it, without gain or shift: those are part of Theta,
+ * W and the biases. */
+typedef enum wt_layer_norm {
+    WT_LAYER_NORM_NONE,
+    WT_LAYER_NORM_LAYER, /* (z - mean) / sqrt(variance + epsilon) */
+    WT_LAYER_NORM_RMS,   /* z / sqrt(mean square + epsilon) */
+} wt_layer_norm;
+
+/* Which tokens a token attends to. */
+typedef enum wt_layer_mask {
+    WT_LAYER_MASK_NONE,   /* all of its sequence */
+    WT_LAYER_MASK_CAUSAL, /* itself and those before it */
+} wt_layer_mask;
+
+/* What a layer has besides its heads; all 0 is the plain layer above. */
+typedef struct wt_layer_form {
+    size_t size;
+    bool bias;          /* Theta_i (d + 1, d): its last row u_i adds <u_i, x_b> to the scores of key
+                           x_b, as a bias of the queries does; c (p) is added to every output row,
+                           which is all that biases of values and outputs do. Biases of keys change
+                           nothing. */
+    wt_layer_mask mask;
+    bool residual;      /* the token, as it was before the norm, is added to its output row: p = d */
+    wt_layer_norm norm; /* before the layer */
+    double epsilon;     /* of the norm */
+} wt_layer_form;
+
+/* The plain layer. */
+WT_API void wt_layer_form_init(wt_layer_form *form, size_t size);
+/* "plain", or the words of what there is: "bias, causal, residual, layer norm". */
+#define WT_LAYER_FORM_TEXT 64
+WT_API const char *wt_layer_form_print(const wt_layer_form *form, char *out);
 
 /* Room for a layer, contents undefined. Sizes of 0 are WT_USAGE. */
 WT_API wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t outputs,
                               wt_layer **out);
+/* The same for a layer of some form. */
+WT_API wt_status wt_layer_new_form(wt_context *context, size_t heads, size_t dim, size_t outputs,
+                                   const wt_layer_form *form, wt_layer **out);
 /* Accepts NULL. */
 WT_API void wt_layer_free(wt_layer *layer);
 /* A copy with memory of its own. */
@@ -37,11 +75,15 @@ WT_API wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_la
 WT_API size_t wt_layer_heads(const wt_layer *layer);   /* m */
 WT_API size_t wt_layer_dim(const wt_layer *layer);     /* d */
 WT_API size_t wt_layer_outputs(const wt_layer *layer); /* p */
+/* The form, into *out, which has its size. */
+WT_API wt_status wt_layer_get_form(wt_context *context, const wt_layer *layer, wt_layer_form *out);
 /* The layer's own numbers, to be read or filled in. */
-WT_API double *wt_layer_theta(const wt_layer *layer); /* (m, d, d) */
+WT_API double *wt_layer_theta(const wt_layer *layer); /* (m, d, d); with biases (m, d + 1, d) */
 WT_API double *wt_layer_w(const wt_layer *layer);     /* (m, d, p) */
+WT_API double *wt_layer_c(const wt_layer *layer);     /* (p); NULL without biases */
 
-/* `theta` (m,d,d) and `w` (m,d,p) of a .safetensors file (an .npz will do too), all finite. */
+/* `theta` (m,d,d) and `w` (m,d,p) of a .safetensors file (an .npz will do too), and what else its
+ * form has: docs/formats.md. All finite. */
 WT_API wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out);
 /* Writes them as F64, with kind = layer in the metadata. */
 WT_API wt_status wt_layer_save(wt_context *context, const wt_layer *layer, const char *path);
@@ -54,7 +96,13 @@ WT_API wt_status wt_layer_save_noted(wt_context *context, const wt_layer *layer,
 WT_API wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,
                                   const double *x, double *y);
 
-/* A random layer: Theta_i Gaussian with |Theta_i|_F = scale, W_i Gaussian over sqrt(d). */
+/* The same for sequences, whose y is filled in; rows past the end of one are 0. */
+WT_API wt_status wt_layer_apply(wt_context *context, const wt_layer *layer,
+                                wt_sequences *sequences);
+
+/* A random layer: Theta_i Gaussian with |Theta_i|_F = scale, W_i Gaussian over sqrt(d). Biases: u_i
+ * Gaussian times scale / sqrt(d), so that they move the scores as much as Theta_i does, c Gaussian.
+ */
 typedef struct wt_teacher_options {
     size_t size;
     size_t heads, dim; /* m, d */
@@ -64,9 +112,13 @@ typedef struct wt_teacher_options {
     uint64_t seed;
     size_t parity; /* bits of the hard instance (wt_layer_parity) instead, of which dim alone is
                       read besides; 0 = a random layer */
+    bool bias, residual; /* as in wt_layer_form, with which what follows is explained */
+    wt_layer_mask mask;
+    wt_layer_norm norm;
+    double epsilon;
 } wt_teacher_options;
 
-/* 2 heads in 8 dimensions, d outputs, scale 2, full rank, seed 0. */
+/* 2 heads in 8 dimensions, d outputs, scale 2, full rank, seed 0, plain. */
 WT_API void wt_teacher_options_init(wt_teacher_options *options, size_t size);
 /* Its members by name: options of `wattle teacher`, keys of the experiment `recover`. */
 WT_API const wt_field *wt_teacher_fields(size_t *count);
@@ -85,10 +137,10 @@ WT_API void wt_layer_zero_sum(wt_layer *layer);
  * sum_i c_i tanh(2j - 2i + 1) + c_0 = (-1)^(bits - j). */
 WT_API wt_status wt_layer_parity(wt_context *context, size_t bits, size_t dim, wt_layer **out);
 
-/* Sequences of one length, with an output row for every token or none. */
-typedef struct wt_sequences wt_sequences;
-
-/* Room for sequences, contents undefined; outputs = 0: no outputs. */
+/* Sequences of tokens, with an output row for every token or none. They have room for k tokens
+ * each; where lengths are set a sequence is its first tokens alone.
+ *
+ * Room for sequences, contents undefined; outputs = 0: no outputs. */
 WT_API wt_status wt_sequences_new(wt_context *context, size_t samples, size_t length, size_t dim,
                                   size_t outputs, wt_sequences **out);
 /* Accepts NULL. */
@@ -101,12 +153,34 @@ WT_API size_t wt_sequences_outputs(const wt_sequences *sequences); /* p; 0 = no 
 /* Their own numbers, to be read or filled in. */
 WT_API double *wt_sequences_x(const wt_sequences *sequences); /* (n, k, d) */
 WT_API double *wt_sequences_y(const wt_sequences *sequences); /* (n, k, p); NULL = no outputs */
+/* (n); NULL = all are whole. */
+WT_API const size_t *wt_sequences_lengths(const wt_sequences *sequences);
+/* Copies lengths (n), each 1 to k; NULL = all are whole. */
+WT_API wt_status wt_sequences_set_lengths(wt_context *context, wt_sequences *sequences,
+                                          const size_t *lengths);
+/* From now on output rows that have a NaN are not known, and left out. WT_DATA when no row is
+ * known. */
+WT_API wt_status wt_sequences_set_missing(wt_context *context, wt_sequences *sequences);
 
-/* Shapes above 0, every number finite; `name` stands in the sentence. */
+/* Shapes above 0, every number that counts finite; `name` stands in the sentence. */
 WT_API wt_status wt_sequences_check(wt_context *context, const wt_sequences *sequences,
                                     const char *name);
-/* Reads `x` (n,k,d) and, where there, `y` (n,k,p) or (n,k) of an .npz file, and checks them. */
+/* Reads `x` (n,k,d) and, where there, `y` (n,k,p) or (n,k) of an .npz file, and checks them. Where
+ * there is `lengths` (n) or `mask` (n,k), not 0 for tokens that are there, the others do not count:
+ * tokens that are there, and their rows, move to the front. */
 WT_API wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences **out);
+/* How a file is to be read. */
+typedef struct wt_sequences_spec {
+    size_t size;
+    bool last_row; /* y is (n,p), or (n) for p = 1: the output rows of the last tokens. A y (n,k,p)
+                      will do too; its other rows are left out */
+    bool missing;  /* rows of y that have a NaN are not known */
+} wt_sequences_spec;
+/* As wt_sequences_load reads it. */
+WT_API void wt_sequences_spec_init(wt_sequences_spec *spec, size_t size);
+WT_API wt_status wt_sequences_load_as(wt_context *context, const char *path,
+                                      const wt_sequences_spec *spec, wt_sequences **out);
+/* With `lengths` where they are set. */
 WT_API wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences,
                                    const char *path);
 

@@ -28,12 +28,18 @@ typedef struct wt_recover_options {
     size_t max_steps;        /* of one start; 0 = 200, and 20000 for adam */
     double goal;             /* relative error that counts as exact */
     const wt_layer *start;   /* tried before the random ones, its theta alone; NULL = none */
-    const size_t *lengths;   /* (n): sequence s is its first lengths[s] tokens; NULL = all whole */
-    bool last_row;           /* outputs are known for the last token of each sequence alone */
     bool matrix_free;        /* never form the normal matrix, however small it is */
     const char *method;      /* "auto", "refine", "sculpt" or "adam" */
     const wt_layer *teacher; /* the true layer where it is known: the stages of sculpt then report
                                 their true errors; NULL = not known */
+    /* The form of the layer, as in wt_layer_form: what is to be found besides Theta and W, and what
+     * is known of it. */
+    bool bias, residual;
+    wt_layer_mask mask;
+    wt_layer_norm norm;
+    double epsilon; /* of the norm */
+    size_t rank;    /* r > 0: Theta_i = A_i B_i^T with A_i of r columns, as W_Q and W_K make it;
+                       0 = any */
 } wt_recover_options;
 
 /* heads 0, 20 starts, holdout 0.2, seed 0, goal 1e-9, method auto, all else none. */

@@ -46,7 +46,7 @@ static void outputs_at(wt_context *context, const setting *all, const double *th
     double plain[SIDE], *h;
     size_t R = all->rows.rows;
     CHECK_OK(context, WT_NEW(context, &h, R * COLUMNS, "h"));
-    wt_theta_unpack(HEADS, DIM, theta, plain);
+    wt_theta_unpack(HEADS, DIM, DIM, theta, plain);
     CHECK_OK(context, wt_attention_run(context, &all->rows.in, HEADS, plain, NULL, h));
     for (size_t r = 0; r < R; r++)
         for (size_t o = 0; o < OUTPUTS; o++) {

@@ -10,6 +10,7 @@
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/recovery.h"
+#include "layer/learn/visible.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
 #include "wattle/random.h"
@@ -37,7 +38,7 @@ static wt_status make_room(job *work, size_t heads) {
     wt_context *context = work->context;
     WT_PASS(wt_projection_new(context, work->rows, heads, &work->at));
     WT_PASS(wt_jacobian_new(context, &work->at, &work->jacobian));
-    work->thetas = work->at.columns * work->rows->in.dim;
+    work->thetas = work->at.width * work->at.asked;
     work->count = work->thetas + work->at.columns * work->rows->outputs;
     WT_PASS(WT_NEW(context, &work->gradient, work->count, "a gradient"));
     WT_PASS(WT_NEW(context, &work->first, work->count, "moments"));
@@ -61,7 +62,7 @@ static void begin(job *work, size_t start) {
 static wt_status differentiate(job *work) {
     wt_projection *at = &work->at;
     size_t n = at->columns, R = work->rows->rows, p = work->rows->outputs;
-    wt_theta_unpack(at->heads, work->rows->in.dim, at->theta, at->plain);
+    wt_theta_unpack(at->heads, at->asked, work->rows->in.dim, at->theta, at->plain);
     WT_PASS(
         wt_attention_run(work->context, &work->rows->in, at->heads, at->plain, at->weights, at->h));
     memcpy(at->e, work->rows->y, R * p * sizeof *at->e);
@@ -136,6 +137,7 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
         wt_layer now = {.heads = work->at.heads,
                         .dim = out->dim,
                         .outputs = out->outputs,
+                        .form = out->form,
                         .theta = work->at.plain,
                         .w = work->at.w};
         if (held->rows > 0)
@@ -158,9 +160,10 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
                           wt_recover_report *report) {
     double began = wt_clock(), before = wt_work_done(context);
     wt_rows train = {0}, held = {0};
+    wt_visible seen = {0};
     wt_holdout split = {0};
     job work = {.context = context,
-                .options = options,
+                .options = &seen.options,
                 .rows = &train,
                 .held = &held,
                 .report = report,
@@ -170,17 +173,20 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
     if (options->heads == 0)
         WT_TRY(wt_fail(context, WT_USAGE, "adam needs the number of heads"));
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
+    WT_TRY(wt_visible_make(context, data, options, &seen));
+    report->rank = seen.rank;
     size_t fitted = wt_recover_train_samples(data, options);
-    WT_TRY(wt_holdout_split(context, data, options, &split));
-    WT_TRY(wt_layer_new(context, options->heads, data->dim, data->outputs, &layer));
+    WT_TRY(wt_holdout_split(context, &seen.data, options, &split));
+    const wt_layer_form form = wt_recover_form(&seen.options);
+    WT_TRY(wt_layer_new_form(context, options->heads, seen.rank, data->outputs, &form, &layer));
     work.out = layer;
-    WT_TRY(wt_rows_make(context, split.data, &split.options, 0, fitted, &train));
-    WT_TRY(wt_rows_make(context, split.data, &split.options, fitted, data->samples, &held));
-    double square = wt_recover_mean_square(data), d = (double)data->dim;
+    WT_TRY(wt_rows_make(context, split.data, &seen.options, 0, fitted, &train));
+    WT_TRY(wt_rows_make(context, split.data, &seen.options, fitted, data->samples, &held));
+    double square = wt_recover_mean_square(&seen.data), d = (double)seen.rank;
     work.theta_unit = 0.1 / (d * square);
     work.w_unit = train.norm / sqrt((double)(train.rows * train.outputs) * d * square);
     WT_TRY(make_room(&work, options->heads));
-    WT_TRY(wt_recover_run(context, data, options, run_starts, &work));
+    WT_TRY(wt_recover_run(context, &seen.data, &seen.options, run_starts, &work));
     report->heads = options->heads;
     report->exact = report->exact && !isnan(report->holdout_error);
     report->recovered = report->exact;
@@ -191,7 +197,8 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
                      ? "no sequence was held out, so that nothing confirms the fit"
                      : "the error did not reach the goal, and adam does not tell noise apart");
     report->steps = work.steps;
-    wt_recover_end(context, data, options, layer, report);
+    wt_recover_end(context, &seen.data, &seen.options, layer, report);
+    WT_TRY(wt_visible_lift(context, &seen, options, layer));
     report->seconds = wt_clock() - began;
     report->flops = wt_work_done(context) - before;
     *out = layer;
@@ -205,6 +212,7 @@ done:
     wt_rows_free(&train);
     wt_rows_free(&held);
     wt_holdout_free(&split);
+    wt_visible_free(&seen);
     wt_layer_free(layer);
     return status;
 }

@@ -49,8 +49,9 @@ wt_status wt_recover_auto(wt_context *context, const wt_sequences *data,
                           wt_recover_report *report, wt_sculpt_report *stages) {
     sculptor job = {.context = context, .stages = stages};
     const wt_rescue rescue = {.start = sculpt_start, .user = &job, .name = "sculpt"};
-    /* sculpt knows whole sequences alone */
-    bool whole = options->lengths == NULL && !options->last_row;
+    /* sculpt knows whole sequences of plain layers alone */
+    wt_layer_form form = wt_recover_form(options);
+    bool whole = data->lengths == NULL && !data->partial && wt_layer_is_plain(&form);
     wt_status status =
         wt_refine_rescued(context, data, options, whole ? &rescue : NULL, out, report);
     if (status == WT_OK && strcmp(report->start_from, rescue.name) == 0)

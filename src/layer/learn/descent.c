@@ -31,7 +31,7 @@ static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterat
 
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
                          wt_descent *out) {
-    size_t side = heads * rows->in.dim * rows->in.dim;
+    size_t side = heads * rows->in.dim * wt_attention_query_dim(&rows->in);
     wt_arena *arena = &out->arena;
     wt_status status;
     *out = (wt_descent){.rows = rows,

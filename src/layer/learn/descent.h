@@ -31,7 +31,7 @@ typedef struct wt_descent {
     size_t iterations;
     double damping;         /* they were made with */
     double scale;           /* s */
-    size_t side;            /* m d^2 */
+    size_t side;            /* of the normal matrix: m e d */
     size_t steps, products; /* made so far, over all runs */
     wt_meter *meter;        /* that is told of steps and errors; NULL = none */
     wt_arena arena;

@@ -28,7 +28,7 @@ wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
     size_t n = data->samples, count = n - wt_recover_train_samples(data, options);
     wt_arena arena = wt_arena_start(context, "held-out sequences");
     wt_status status = WT_OK;
-    *out = (wt_holdout){.data = data, .options = *options};
+    *out = (wt_holdout){.data = data};
     if (count == 0)
         goto done;
     size_t *held = WT_TAKE(&arena, size_t, count), *order = WT_TAKE(&arena, size_t, n);
@@ -38,11 +38,13 @@ wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,
     WT_TRY(wt_sequences_new(context, n, data->length, data->dim, data->outputs, &out->own));
     copy(data, order, out->own);
     out->data = out->own;
-    if (options->lengths != NULL) {
-        WT_TRY(WT_NEW(context, &out->lengths, n, "lengths of sequences"));
+    out->own->partial = data->partial;
+    if (data->lengths != NULL) {
+        size_t *lengths = WT_TAKE(&arena, size_t, n);
+        WT_TRY(arena.status);
         for (size_t s = 0; s < n; s++)
-            out->lengths[s] = options->lengths[order[s]];
-        out->options.lengths = out->lengths;
+            lengths[s] = data->lengths[order[s]];
+        WT_TRY(wt_sequences_set_lengths(context, out->own, lengths));
     }
 done:
     wt_arena_free(&arena);
@@ -53,6 +55,5 @@ done:
 
 void wt_holdout_free(wt_holdout *holdout) {
     wt_sequences_free(holdout->own);
-    wt_release(holdout->lengths);
     *holdout = (wt_holdout){0};
 }

@@ -5,13 +5,11 @@
 #include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
-/* The data with its held-out sequences last, each part in the order of the file, and the options
- * that go with it. Files are often sorted, and their end is then like nothing before it. */
+/* The data with its held-out sequences last, each part in the order of the file. Files are often
+ * sorted, and their end is then like nothing before it. */
 typedef struct wt_holdout {
     const wt_sequences *data; /* the given one where nothing is held out */
-    wt_recover_options options;
     wt_sequences *own;
-    size_t *lengths; /* (n): of the data in its new order; NULL = all whole */
 } wt_holdout;
 
 wt_status wt_holdout_split(wt_context *context, const wt_sequences *data,

@@ -1,8 +1,8 @@
 /* Products with the derivative of the projected outputs by Theta, by matrix products alone.
  *
  * With C_ri = sum_b A_ri,b (x_b - h_ri)(x_b - h_ri)^T the derivative along D is
- *   (J D)_r = sum_i W_i^T C_ri D_i^T x_r,     (J^T E)_i = sum_r x_r (C_ri W_i e_r)^T,
- * and P = I - Q Q^T takes off what W can follow (Kaufman). D is packed as Theta is: (d, m d). */
+ *   (J D)_r = sum_i W_i^T C_ri D_i^T q_r,     (J^T E)_i = sum_r q_r (C_ri W_i e_r)^T,
+ * and P = I - Q Q^T takes off what W can follow (Kaufman). D is packed as Theta is: (e, m d). */
 #ifndef WT_LAYER_LEARN_JACOBIAN_H
 #define WT_LAYER_LEARN_JACOBIAN_H
 
@@ -12,7 +12,7 @@ typedef struct wt_jacobian {
     const wt_projection *at;
     const double *weights, *w, *qt, *key, *query; /* borrowed */
     double *moved;                                /* (R, m d) */
-    double *span;                                 /* (m d, p) */
+    double *span;                                 /* (c, p) */
     double *out;                                  /* (R, p) */
     double *scratch;                              /* a worker */
     size_t scratch_each;
@@ -26,8 +26,8 @@ void wt_jacobian_free(wt_jacobian *jacobian);
 void wt_jacobian_look(wt_jacobian *jacobian, const wt_projection *at);
 /* out = P J D (R, p) in jacobian->out. */
 wt_status wt_jacobian_apply(wt_context *context, wt_jacobian *jacobian, const double *d);
-/* g (d, m d) = J^T e. */
-wt_status wt_jacobian_transposed(wt_context *context, wt_jacobian *jacobian, const double *e,
+/* g (e, m d) = J^T residuals. */
+wt_status wt_jacobian_transposed(wt_context *context, wt_jacobian *jacobian, const double *residuals,
                                  double *g);
 
 /* The same in float, with copies of its own made by wt_jacobian_float_load. */
@@ -46,7 +46,7 @@ void wt_jacobian_float_free(wt_jacobian_float *jacobian);
 void wt_jacobian_float_load(wt_jacobian_float *jacobian, const wt_projection *at);
 wt_status wt_jacobian_float_apply(wt_context *context, wt_jacobian_float *jacobian, const float *d);
 wt_status wt_jacobian_float_transposed(wt_context *context, wt_jacobian_float *jacobian,
-                                       const float *e, float *g);
+                                       const float *residuals, float *g);
 
 /* Flops of P J D and J^T e together. */
 double wt_jacobian_flops(const wt_projection *at);

@@ -31,10 +31,10 @@ wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
     out->w = WT_TAKE(&out->arena, float, at->columns, rows->outputs);
     out->qt = WT_TAKE(&out->arena, float, at->columns, R);
     out->key = WT_TAKE(&out->arena, float, keys, d);
-    out->query = WT_TAKE(&out->arena, float, R, d);
+    out->query = WT_TAKE(&out->arena, float, R, at->asked);
     WT_TRY(make_room(context, at, out));
     narrow(keys * d, rows->in.key, out->key);
-    narrow(R * d, rows->in.query, out->query);
+    narrow(R * at->asked, rows->in.query, out->query);
 done:
     if (status != WT_OK)
         wt_jacobian_float_free(out);

@@ -5,8 +5,8 @@
  *   JACOBIAN  the struct, NAME(x) the name of a function of it
  *
  * Both products move every row by its covariance, C_ri u = X^T (A .* (X u - <A, X u>)):
- *   apply:      U = X D (R, m d),     moved, then dY = U W and P dY
- *   transposed: U = E W^T (R, m d),   moved, then g = X^T U */
+ *   apply:      U = queries D (R, m d),   moved, then dY = U W and P dY
+ *   transposed: U = E W^T (R, m d),       moved, then g = queries^T U */
 
 typedef struct {
     const wt_routines *blas;
@@ -17,7 +17,7 @@ static void move_rows(const moving *work, size_t s, size_t head, REAL *scratch) 
     const JACOBIAN *jacobian = work->jacobian;
     const wt_projection *at = jacobian->at;
     const wt_attention *in = &at->rows->in;
-    size_t d = in->dim, columns = at->columns;
+    size_t d = in->dim, columns = at->width;
     size_t row = wt_attention_row(in, s), rows = wt_attention_row(in, s + 1) - row;
     size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
     const REAL *x = jacobian->key + key * d;
@@ -69,7 +69,7 @@ static wt_status make_room(wt_context *context, const wt_projection *at, JACOBIA
         size_t one = at->starts[s + 1] - at->starts[s];
         out->scratch_each = one > out->scratch_each ? one : out->scratch_each;
     }
-    out->moved = WT_TAKE(&out->arena, REAL, R, at->columns);
+    out->moved = WT_TAKE(&out->arena, REAL, R, at->width);
     out->span = WT_TAKE(&out->arena, REAL, at->columns, p);
     out->out = WT_TAKE(&out->arena, REAL, R, p);
     out->scratch = WT_TAKE(&out->arena, REAL, workers, out->scratch_each);
@@ -78,13 +78,13 @@ static wt_status make_room(wt_context *context, const wt_projection *at, JACOBIA
 
 wt_status NAME(apply)(wt_context *context, JACOBIAN *jacobian, const REAL *direction) {
     const wt_projection *at = jacobian->at;
-    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
+    size_t R = at->rows->rows, p = at->rows->outputs, e = at->asked, n = at->columns;
     wt_status status;
-    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, n, d, 1, jacobian->query, d, direction, n, 0,
-                jacobian->moved, n));
+    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, at->width, e, 1, jacobian->query, e, direction,
+                at->width, 0, jacobian->moved, at->width));
     WT_TRY(move_all(context, jacobian));
-    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, p, n, 1, jacobian->moved, n, jacobian->w, p, 0,
-                jacobian->out, p));
+    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, p, at->width, 1, jacobian->moved, at->width,
+                jacobian->w, p, 0, jacobian->out, p));
     WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, jacobian->qt, R, jacobian->out, p, 0,
                 jacobian->span, p));
     WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, R, p, n, -1, jacobian->qt, R, jacobian->span, p,
@@ -93,14 +93,15 @@ done:
     return status;
 }
 
-wt_status NAME(transposed)(wt_context *context, JACOBIAN *jacobian, const REAL *e, REAL *g) {
+wt_status NAME(transposed)(wt_context *context, JACOBIAN *jacobian, const REAL *residuals,
+                           REAL *g) {
     const wt_projection *at = jacobian->at;
-    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, n = at->columns;
+    size_t R = at->rows->rows, p = at->rows->outputs, e = at->asked, n = at->width;
     wt_status status;
-    WT_TRY(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, n, p, 1, e, p, jacobian->w, p, 0,
+    WT_TRY(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, n, p, 1, residuals, p, jacobian->w, p, 0,
                 jacobian->moved, n));
     WT_TRY(move_all(context, jacobian));
-    WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, d, n, R, 1, jacobian->query, d, jacobian->moved,
+    WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, e, n, R, 1, jacobian->query, e, jacobian->moved,
                 n, 0, g, n));
 done:
     return status;

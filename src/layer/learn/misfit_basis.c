@@ -21,20 +21,21 @@ enum { SCALE_ROWS = 512 };
 static wt_feature_row row_of(const wt_misfit_work *work, size_t s, size_t r, double *scratch) {
     const wt_projection *at = work->at;
     const wt_attention *in = &work->rows->in;
-    size_t d = in->dim, m = at->heads, k = wt_misfit_keys(in, s);
+    size_t d = in->dim, e = at->asked, m = at->heads, keys = wt_misfit_keys(in, s);
+    size_t k = wt_attention_seen(in, s, r);
     size_t first = wt_attention_row(in, s), count = wt_attention_row(in, s + 1) - first;
     double *a = scratch, *score = a + m * k, *mean = score + m * k, *asked = mean + d;
     wt_feature_row row = {.d = d,
                           .m = m,
                           .p = work->p,
                           .k = k,
-                          .at = k - count + (r - first),
-                          .x = in->query + r * d,
+                          .at = wt_attention_place(in, s, r),
+                          .x = in->query + r * e,
                           .keys = in->key + wt_attention_key(in, s) * d,
                           .mean = mean,
                           .a = a,
                           .score = score,
-                          .h = at->h + r * m * d,
+                          .h = at->h + r * at->columns,
                           .w = work->w,
                           .f = work->f + r * work->p,
                           .random = work->random,
@@ -46,11 +47,11 @@ static wt_feature_row row_of(const wt_misfit_work *work, size_t s, size_t r, dou
         for (size_t j = 0; j < d; j++)
             mean[j] += row.keys[b * d + j] / (double)k;
     for (size_t i = 0; i < m; i++) {
-        const double *theta = at->plain + i * d * d;
-        memcpy(a + i * k, at->weights + m * at->starts[s] + (i * count + r - first) * k,
+        const double *theta = at->plain + i * e * d;
+        memcpy(a + i * k, at->weights + m * at->starts[s] + (i * count + r - first) * keys,
                k * sizeof *a);
         memset(asked, 0, d * sizeof *asked);
-        for (size_t u = 0; u < d; u++)
+        for (size_t u = 0; u < e; u++)
             for (size_t j = 0; j < d; j++)
                 asked[j] += row.x[u] * theta[u * d + j];
         for (size_t b = 0; b < k; b++) {

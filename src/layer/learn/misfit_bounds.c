@@ -17,7 +17,7 @@ static void sharpness(const wt_projection *at, size_t head, double *square, doub
         const double *a = at->weights + at->heads * at->starts[s] + head * count * k;
         for (size_t r = 0; r < count; r++) {
             *square += wt_vector_squares(k, a + r * k);
-            *own += a[r * k + k - count + r];
+            *own += a[r * k + wt_attention_place(in, s, first + r)];
         }
     }
     *square /= (double)at->rows->rows;
@@ -27,7 +27,7 @@ static void sharpness(const wt_projection *at, size_t head, double *square, doub
 wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double allowed, size_t *head,
                               bool *itself) {
     const double sharp = 0.9;
-    size_t d = at->rows->in.dim, columns = at->columns;
+    size_t d = at->rows->in.dim, columns = at->width;
     double square, own;
     bool moved = false;
     *itself = false;
@@ -36,7 +36,7 @@ wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double all
         if (square < sharp)
             continue;
         for (size_t factor = 0; factor < 2; factor++) {
-            for (size_t u = 0; u < d; u++)
+            for (size_t u = 0; u < at->asked; u++)
                 for (size_t v = 0; v < d; v++)
                     at->theta[u * columns + *head * d + v] *= factor == 0 ? 2 : 0.5;
             if (factor == 0) {

@@ -12,7 +12,7 @@ typedef struct wt_misfit_work {
     const wt_rows *rows;
     size_t R, n, p; /* rows, sequences, outputs after mixing */
     double *e, *f;  /* (R, p): residuals; fitted outputs in units of their size */
-    double *w;      /* (m d, p) */
+    double *w;      /* (c, p) */
     double *random, *theta;
     double unit;
     size_t longest; /* sequence */

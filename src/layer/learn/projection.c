@@ -9,15 +9,17 @@
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out) {
-    size_t d = rows->in.dim, columns = heads * d, R = rows->rows, p = rows->outputs;
+    size_t columns = wt_attention_columns(&rows->in, heads), R = rows->rows, p = rows->outputs;
     wt_arena *arena = &out->arena;
     wt_status status;
     *out = (wt_projection){.rows = rows,
                            .heads = heads,
+                           .asked = wt_attention_query_dim(&rows->in),
+                           .width = heads * rows->in.dim,
                            .columns = columns,
                            .arena = wt_arena_start(context, "attended tokens and their basis")};
-    out->theta = WT_TAKE(arena, double, columns, d);
-    out->plain = WT_TAKE(arena, double, columns, d);
+    out->theta = WT_TAKE(arena, double, out->asked, out->width);
+    out->plain = WT_TAKE(arena, double, out->asked, out->width);
     out->h = WT_TAKE(arena, double, R, columns);
     out->qt = WT_TAKE(arena, double, R, columns);
     out->first = WT_TAKE(arena, double, columns, columns);
@@ -42,17 +44,17 @@ void wt_projection_free(wt_projection *projection) {
     *projection = (wt_projection){0};
 }
 
-void wt_theta_pack(size_t heads, size_t dim, const double *plain, double *packed) {
+void wt_theta_pack(size_t heads, size_t asked, size_t dim, const double *plain, double *packed) {
     for (size_t i = 0; i < heads; i++)
-        for (size_t u = 0; u < dim; u++)
-            memcpy(packed + (u * heads + i) * dim, plain + (i * dim + u) * dim,
+        for (size_t u = 0; u < asked; u++)
+            memcpy(packed + (u * heads + i) * dim, plain + (i * asked + u) * dim,
                    dim * sizeof *plain);
 }
 
-void wt_theta_unpack(size_t heads, size_t dim, const double *packed, double *plain) {
+void wt_theta_unpack(size_t heads, size_t asked, size_t dim, const double *packed, double *plain) {
     for (size_t i = 0; i < heads; i++)
-        for (size_t u = 0; u < dim; u++)
-            memcpy(plain + (i * dim + u) * dim, packed + (u * heads + i) * dim,
+        for (size_t u = 0; u < asked; u++)
+            memcpy(plain + (i * asked + u) * dim, packed + (u * heads + i) * dim,
                    dim * sizeof *plain);
 }
 
@@ -190,7 +192,7 @@ wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
     at->error = INFINITY;
     memset(at->w, 0, n * p * sizeof *at->w);
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
-    wt_theta_unpack(at->heads, at->rows->in.dim, at->theta, at->plain);
+    wt_theta_unpack(at->heads, at->asked, at->rows->in.dim, at->theta, at->plain);
     WT_PASS(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
     found = all_finite(R * n, at->h);
     if (found)

@@ -1,8 +1,8 @@
 /* Variable projection: for given Theta the W of least squares, and what is left.
  *
- * Theta is held packed as (d, m d): Theta_i[u, v] at [u][i d + v], so that X Theta of all heads is
- * one product. H (R, m d) are the attended tokens, H = Q L^T with Q^T (m d, R) of orthonormal rows;
- * W = H^+ Y, E = Y - H W. */
+ * Theta is held packed as (e, m d): Theta_i[u, v] at [u][i d + v], so that X Theta of all heads is
+ * one product. H (R, c) are the attended tokens, c = m d columns, and one of ones where there are
+ * biases. H = Q L^T with Q^T (c, R) of orthonormal rows; W = H^+ Y, E = Y - H W. */
 #ifndef WT_LAYER_LEARN_PROJECTION_H
 #define WT_LAYER_LEARN_PROJECTION_H
 
@@ -11,18 +11,20 @@
 
 typedef struct wt_projection {
     const wt_rows *rows;
-    size_t heads, columns; /* m, m d */
-    double *theta;         /* packed (d, m d) */
+    size_t heads;          /* m */
+    size_t asked, width;   /* e and m d: the sides of packed Theta */
+    size_t columns;        /* c */
+    double *theta;         /* packed (e, m d) */
     size_t *starts;        /* of the weights of each sequence, one head's */
     double *weights;       /* A of all heads, as wt_attention_run gives them */
-    double *h;             /* (R, m d) */
-    double *qt;            /* (m d, R) */
-    double *first, *again; /* (m d, m d): Cholesky factors, L = first again */
+    double *h;             /* (R, c) */
+    double *qt;            /* (c, R) */
+    double *first, *again; /* (c, c): Cholesky factors, L = first again */
     double *third;         /* one that goes into `again` where H is ill-conditioned */
-    double *w;             /* (m d, p) */
+    double *w;             /* (c, p): with biases the last row is their sum */
     double *e;             /* (R, p) */
-    double *spare;         /* (m d, p) */
-    double *plain;         /* Theta as (m, d, d) */
+    double *spare;         /* (c, p) */
+    double *plain;         /* Theta as (m, e, d) */
     double error;          /* |E| / |Y|; infinite where nothing could be computed */
     wt_arena arena;
 } wt_projection;
@@ -34,7 +36,7 @@ void wt_projection_free(wt_projection *projection);
  * failure of the call: the error is infinite then, W 0 and E Y. */
 wt_status wt_projection_evaluate(wt_context *context, wt_projection *projection);
 
-void wt_theta_pack(size_t heads, size_t dim, const double *plain, double *packed);
-void wt_theta_unpack(size_t heads, size_t dim, const double *packed, double *plain);
+void wt_theta_pack(size_t heads, size_t asked, size_t dim, const double *plain, double *packed);
+void wt_theta_unpack(size_t heads, size_t asked, size_t dim, const double *packed, double *plain);
 
 #endif

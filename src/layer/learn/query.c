@@ -121,7 +121,7 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     descent.near = true;
     descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;
-    wt_theta_pack(m, d, layer->theta, descent.now.theta);
+    wt_theta_pack(m, d, d, layer->theta, descent.now.theta);
     WT_TRY(wt_descent_run(context, &descent, POLISH_STEPS));
     memcpy(layer->theta, descent.now.plain, descent.side * sizeof *layer->theta);
     memcpy(layer->w, descent.now.w, m * d * layer->outputs * sizeof *layer->w);

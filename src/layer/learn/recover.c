@@ -48,6 +48,15 @@ double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_
     return fmax(m * d * (d + p) / (k * p), length < 2 ? INFINITY : d * d / (k * (k - 1)));
 }
 
+wt_layer_form wt_recover_form(const wt_recover_options *options) {
+    return (wt_layer_form){.size = sizeof(wt_layer_form),
+                           .bias = options->bias,
+                           .residual = options->residual,
+                           .mask = options->mask,
+                           .norm = options->norm,
+                           .epsilon = options->epsilon};
+}
+
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options) {
     size_t held = (size_t)(options->holdout * (double)data->samples);
     if (held == 0 && options->holdout > 0 && data->samples > 1)
@@ -58,19 +67,26 @@ size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_optio
 size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options) {
     size_t samples = wt_recover_train_samples(data, options), rows = 0;
     for (size_t s = 0; s < samples; s++)
-        rows +=
-            options->last_row ? 1 : (options->lengths == NULL ? data->length : options->lengths[s]);
+        for (size_t a = 0; a < data->length; a++)
+            rows += wt_sequences_known(data, s, a);
     return rows;
 }
 
 double wt_recover_mean_square(const wt_sequences *data) {
-    size_t count = data->samples * data->length * data->dim;
-    return wt_vector_squares(count, data->x) / (double)count;
+    size_t tokens = 0;
+    double square = 0;
+    for (size_t s = 0; s < data->samples; s++) {
+        size_t length = wt_sequences_length_of(data, s);
+        square +=
+            wt_vector_squares(length * data->dim, data->x + s * data->length * data->dim);
+        tokens += length;
+    }
+    return square / (double)(tokens * data->dim);
 }
 
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
                            double *out) {
-    size_t R = rows->rows, columns = layer->heads * layer->dim, p = rows->outputs;
+    size_t R = rows->rows, columns = wt_layer_columns(layer), p = rows->outputs;
     wt_arena arena = wt_arena_start(context, "outputs");
     wt_status status;
     double *h = WT_TAKE(&arena, double, R, columns);
@@ -87,7 +103,7 @@ done:
 
 bool wt_recover_is_single(size_t count, const double *x) {
     for (size_t i = 0; i < count; i++)
-        if ((double)(float)x[i] != x[i])
+        if ((double)(float)x[i] != x[i] && !isnan(x[i]))
             return false;
     return true;
 }
@@ -137,26 +153,22 @@ void wt_recover_warn(wt_context *context, wt_recover_report *report, const char 
     wt_remark(context, "%s", sentence);
 }
 
-static wt_status check_lengths(wt_context *context, const wt_sequences *data,
-                               const wt_recover_options *options, size_t *longest) {
-    *longest = options->lengths == NULL ? data->length : 0;
-    for (size_t s = 0; options->lengths != NULL && s < data->samples; s++) {
-        if (options->lengths[s] == 0 || options->lengths[s] > data->length)
-            return wt_fail(context, WT_USAGE, "sequence %zu has length %zu of 1 to %zu", s,
-                           options->lengths[s], data->length);
-        *longest = options->lengths[s] > *longest ? options->lengths[s] : *longest;
-    }
-    return WT_OK;
+static size_t longest_of(const wt_sequences *data) {
+    size_t longest = 0;
+    for (size_t s = 0; s < data->samples; s++)
+        longest = wt_sequences_length_of(data, s) > longest ? wt_sequences_length_of(data, s)
+                                                            : longest;
+    return longest;
 }
 
 /* Outputs that never change are no evidence of any layer. */
-static wt_status check_outputs(wt_context *context, const wt_sequences *data,
-                               const wt_recover_options *options) {
+static wt_status check_outputs(wt_context *context, const wt_sequences *data) {
     const double *first = NULL;
     bool zero = true;
-    for (size_t s = 0; s < data->samples; s++) {
-        size_t length = options->lengths == NULL ? data->length : options->lengths[s];
-        for (size_t a = options->last_row ? length - 1 : 0; a < length; a++) {
+    for (size_t s = 0; s < data->samples; s++)
+        for (size_t a = 0; a < data->length; a++) {
+            if (!wt_sequences_known(data, s, a))
+                continue;
             const double *y = data->y + (s * data->length + a) * data->outputs;
             first = first == NULL ? y : first;
             for (size_t j = 0; j < data->outputs; j++) {
@@ -165,7 +177,6 @@ static wt_status check_outputs(wt_context *context, const wt_sequences *data,
                 zero = zero && y[j] == 0;
             }
         }
-    }
     return zero ? wt_fail(context, WT_DATA,
                           "y is 0 everywhere: every layer with W = 0 fits it, whatever its Theta")
                 : wt_fail(context, WT_DATA,
@@ -174,24 +185,26 @@ static wt_status check_outputs(wt_context *context, const wt_sequences *data,
 
 static wt_status check(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options) {
-    size_t longest;
     WT_PASS(wt_sequences_check(context, data, "the data"));
     if (data->y == NULL || data->outputs == 0)
         return wt_fail(context, WT_DATA,
                        "the data has no outputs to recover a layer from: y (n,k,p) is expected");
+    if (options->residual && data->outputs != data->dim)
+        return wt_fail(context, WT_DATA,
+                       "a residual connection adds tokens of %zu dimensions to %zu outputs",
+                       data->dim, data->outputs);
     if (options->start != NULL &&
         (options->start->heads != options->heads || options->start->dim != data->dim))
         return wt_fail(context, WT_USAGE,
                        "a start of %zu heads in %zu dimensions does not fit %zu in %zu",
                        options->start->heads, options->start->dim, options->heads, data->dim);
-    WT_PASS(check_lengths(context, data, options, &longest));
-    if (longest < 2)
+    if (longest_of(data) < 2)
         return wt_fail(context, WT_DATA,
                        "sequences of one token show only the sum of all W, y = x^T sum W_i: no "
                        "Theta can be recovered from them");
     if (wt_recover_mean_square(data) == 0)
         return wt_fail(context, WT_DATA, "every token is zero");
-    return check_outputs(context, data, options);
+    return check_outputs(context, data);
 }
 
 wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
@@ -212,7 +225,7 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                                   .examples = data->samples};
     WT_PASS(check(context, data, options));
     rows = wt_recover_train_rows(data, options);
-    if (!wt_multiply(heads, data->dim, &unknowns))
+    if (!wt_multiply(heads, data->dim, &unknowns) || unknowns == SIZE_MAX)
         unknowns = SIZE_MAX;
     if (rows <= unknowns)
         return wt_fail(context, WT_DATA,
@@ -222,11 +235,10 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
     return WT_OK;
 }
 
-static void warn_examples(wt_context *context, const wt_sequences *data,
-                          const wt_recover_options *options, const wt_layer *layer,
+static void warn_examples(wt_context *context, const wt_sequences *data, const wt_layer *layer,
                           wt_recover_report *report) {
     /* the rule of the information limit is for whole sequences of one length */
-    if (options->lengths != NULL || options->last_row)
+    if (data->lengths != NULL || data->partial)
         return;
     report->least_examples =
         wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length);
@@ -245,12 +257,12 @@ static void warn_examples(wt_context *context, const wt_sequences *data,
 
 static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_layer *layer,
                        wt_recover_report *report) {
-    size_t d = layer->dim, p = layer->outputs;
+    size_t d = layer->dim, p = layer->outputs, size = wt_layer_theta_size(layer);
     double most_w = 0, sum_norm = 0, square = wt_recover_mean_square(data);
     for (size_t i = 0; i < layer->heads; i++)
         most_w = fmax(most_w, wt_heads_norm(d * p, layer->w + i * d * p));
     for (size_t i = 0; i < layer->heads; i++) {
-        double theta = wt_heads_norm(d * d, layer->theta + i * d * d);
+        double theta = wt_heads_norm(size, layer->theta + i * size);
         if (wt_heads_norm(d * p, layer->w + i * d * p) < 1e-6 * most_w)
             wt_recover_warn(context, report,
                             "head %zu has W near 0: its Theta cannot be identified", i);
@@ -273,7 +285,7 @@ static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_l
 }
 
 static void warn_pairs(wt_context *context, const wt_layer *layer, wt_recover_report *report) {
-    size_t size = layer->dim * layer->dim;
+    size_t size = wt_layer_theta_size(layer);
     for (size_t i = 0; i < layer->heads; i++)
         for (size_t j = 0; j < i; j++)
             if (wt_heads_distance(size, layer->theta + i * size, layer->theta + j * size) < 1e-3)
@@ -294,7 +306,7 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
                         "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
                         "which no output shows",
                         report->rank, report->dim);
-    warn_examples(context, data, options, layer, report);
+    warn_examples(context, data, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);
     if (report->condition > 1e6)

@@ -4,7 +4,11 @@
 #define WT_LAYER_LEARN_RECOVER_FIELDS_H
 
 #include "base/field.h"
+#include "layer/model/layer.h"
 #include "wattle/recover.h"
+
+/* The result version of the experiment `recover` that the forms came in. */
+enum { WT_RECOVER_FORMS_SINCE = 4 };
 
 /* clang-format off */
 #define WT_RECOVER_ROW(row_name, row_kind, row_fallback, member)                                   \
@@ -26,7 +30,25 @@
      .help = "Part of the sequences, drawn by the seed, that judges the fit; the layer is then "   \
              "polished on all of them."},                                                          \
     {WT_RECOVER_ROW("goal", REAL, "1e-9", goal), .value = "E", .range = "(0,inf)",                 \
-     .help = "Relative error that counts as exact."}
+     .help = "Relative error that counts as exact."},                                              \
+    {WT_RECOVER_ROW("bias", FLAG, "no", bias), .since = WT_RECOVER_FORMS_SINCE,                    \
+     .help = "The layer has biases: of queries, which add u_h to the scores of a head, and of "    \
+             "values and outputs, which add one c to every output row."},                          \
+    {WT_RECOVER_ROW("mask", WORD, "none", mask), .value = "none|causal",                           \
+     .words = wt_layer_masks, .since = WT_RECOVER_FORMS_SINCE,                                     \
+     .help = "causal: a token attends to itself and those before it. Padding is told by an array " \
+             "lengths (n) or mask (n,k) in the file."},                                            \
+    {WT_RECOVER_ROW("residual", FLAG, "no", residual), .since = WT_RECOVER_FORMS_SINCE,            \
+     .help = "The layer adds its tokens to its outputs."},                                         \
+    {WT_RECOVER_ROW("norm", WORD, "none", norm), .value = "none|layer|rms",                        \
+     .words = wt_layer_norms, .since = WT_RECOVER_FORMS_SINCE,                                     \
+     .help = "The norm that tokens go through before the layer; its gain and shift are part of "   \
+             "what is found."},                                                                    \
+    {WT_RECOVER_ROW("epsilon", REAL, "1e-5", epsilon), .value = "E", .range = "[0,inf)",           \
+     .since = WT_RECOVER_FORMS_SINCE, .help = "What the norm adds under its root."},               \
+    {WT_RECOVER_ROW("fit-rank", NATURAL, "0", rank), .option = "rank", .value = "R",               \
+     .since = WT_RECOVER_FORMS_SINCE,                                                              \
+     .help = "Rank of every Theta, as a query and a key matrix of R columns make it; 0 = any."}
 /* clang-format on */
 
 #endif

@@ -47,6 +47,11 @@ static wt_status sculpt(wt_context *context, const wt_sequences *data,
     wt_recover_options from = *options;
     wt_layer *start = NULL;
     wt_status status;
+    const wt_layer_form form = wt_recover_form(options);
+    if (!wt_layer_is_plain(&form) || data->lengths != NULL || data->partial)
+        WT_TRY(wt_fail(context, WT_USAGE,
+                       "sculpt knows whole sequences of plain layers alone: biases, masks, norms, "
+                       "residual connections and missing rows are for refine"));
     WT_INIT(wt_sculpt_options, &of_stages);
     of_stages.heads = options->heads;
     of_stages.teacher = options->teacher;

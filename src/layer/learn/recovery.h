@@ -7,6 +7,8 @@
 #include "layer/model/layer.h"
 #include "wattle/sculpt.h"
 
+/* The form that the options ask for. */
+wt_layer_form wt_recover_form(const wt_recover_options *options);
 /* How many sequences are fitted; wt_holdout_split chooses the rest. */
 size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_options *options);
 /* Output rows of those. */

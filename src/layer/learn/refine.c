@@ -22,7 +22,7 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
     *sure = false;
     for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
         wt_layer *layer;
-        if (wt_recover_train_rows(data, options) <= heads * data->dim)
+        if (wt_recover_train_rows(data, options) <= heads * data->dim + options->bias)
             break;
         WT_PASS(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
         wt_layer_free(layer);
@@ -94,7 +94,7 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     wt_visible seen = {0};
     wt_holdout split = {0};
     wt_layer *layer = NULL;
-    whole work = {context, NULL, &split.options, rescue, &layer, report};
+    whole work = {context, NULL, &seen.options, rescue, &layer, report};
     wt_status status;
     *out = NULL;
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
@@ -103,9 +103,9 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     seen.options.goal = wt_recover_goal(data, options);
     WT_TRY(wt_holdout_split(context, &seen.data, &seen.options, &split));
     work.data = split.data;
-    WT_TRY(wt_recover_run(context, split.data, &split.options, run_whole, &work));
-    wt_recover_end(context, &seen.data, options, layer, report);
-    WT_TRY(wt_visible_lift(context, &seen, layer));
+    WT_TRY(wt_recover_run(context, split.data, &seen.options, run_whole, &work));
+    wt_recover_end(context, &seen.data, &seen.options, layer, report);
+    WT_TRY(wt_visible_lift(context, &seen, options, layer));
     *out = layer;
     layer = NULL;
     report->seconds = wt_clock() - began;

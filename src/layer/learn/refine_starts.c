@@ -38,6 +38,7 @@ static wt_status judge(wt_refinement *work, double *out) {
     wt_layer layer = {.heads = work->heads,
                       .dim = work->data->dim,
                       .outputs = work->held.outputs,
+                      .form = work->out->form,
                       .theta = now->plain,
                       .w = now->w};
     *out = NAN;
@@ -50,7 +51,7 @@ static void first_theta(wt_refinement *work, size_t start, const wt_layer *given
     size_t side = work->descent.side, d = work->data->dim;
     double *theta = work->descent.now.theta;
     if (given != NULL) {
-        wt_theta_pack(work->heads, d, given->theta, theta);
+        wt_theta_pack(work->heads, work->descent.now.asked, d, given->theta, theta);
         return;
     }
     work->from = "random";
@@ -238,7 +239,8 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
     *out = NULL;
     work.square = wt_recover_mean_square(data);
     work.train_samples = wt_recover_train_samples(data, options);
-    WT_TRY(wt_layer_new(context, heads, data->dim, data->outputs, &layer));
+    const wt_layer_form form = wt_recover_form(options);
+    WT_TRY(wt_layer_new_form(context, heads, data->dim, data->outputs, &form, &layer));
     work.out = layer;
     work.goal = options->goal;
     WT_TRY(open_rows(&work, work.train_samples));

@@ -7,10 +7,6 @@
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
-static size_t length_of(const wt_sequences *data, const wt_recover_options *options, size_t s) {
-    return options->lengths == NULL ? data->length : options->lengths[s];
-}
-
 static void measure(wt_rows *rows) {
     double square = wt_vector_squares(rows->rows * rows->outputs, rows->y);
     rows->norm = square > 0 ? sqrt(square) : 1;
@@ -27,36 +23,55 @@ wt_status wt_rows_measure(wt_rows *rows) {
     return WT_OK;
 }
 
+/* Where the keys and the known output rows of each sequence start. */
+static wt_status count_rows(const wt_sequences *data, size_t n, size_t **key_start,
+                            size_t **row_start, wt_arena *arena) {
+    *key_start = WT_TAKE_ZERO(arena, size_t, n + 1);
+    *row_start = WT_TAKE_ZERO(arena, size_t, n + 1);
+    WT_PASS(arena->status);
+    for (size_t s = 0; s < n; s++) {
+        size_t length = wt_sequences_length_of(data, s), rows = 0;
+        for (size_t a = 0; a < length; a++)
+            rows += wt_sequences_known(data, s, a);
+        (*key_start)[s + 1] = (*key_start)[s] + length;
+        (*row_start)[s + 1] = (*row_start)[s] + rows;
+    }
+    return WT_OK;
+}
+
 /* Copies what is asked for, sequence by sequence. */
-static wt_status gather(const wt_sequences *data, const wt_recover_options *options, size_t begin,
-                        wt_rows *out) {
-    size_t n = out->in.sequences, d = data->dim, p = data->outputs, k = data->length;
-    size_t *key_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
-    size_t *row_start = WT_TAKE_ZERO(&out->arena, size_t, n + 1);
-    WT_PASS(out->arena.status);
-    for (size_t s = 0; s < n; s++) {
-        size_t length = length_of(data, options, begin + s);
-        key_start[s + 1] = key_start[s] + length;
-        row_start[s + 1] = row_start[s] + (options->last_row ? 1 : length);
-    }
+static wt_status gather(const wt_sequences *data, wt_rows *out) {
+    wt_attention *in = &out->in;
+    size_t n = in->sequences, d = data->dim, p = data->outputs, k = data->length, r = 0;
+    size_t e = wt_attention_query_dim(in), *key_start, *row_start;
+    WT_PASS(count_rows(data, n, &key_start, &row_start, &out->arena));
     out->rows = row_start[n];
-    double *key = WT_TAKE(&out->arena, double, key_start[n], d);
-    double *query = WT_TAKE(&out->arena, double, out->rows, d);
+    double *key = data->lengths == NULL ? data->x : WT_TAKE(&out->arena, double, key_start[n], d);
+    double *query = WT_TAKE(&out->arena, double, out->rows, e);
     double *picked = WT_TAKE(&out->arena, double, out->rows, p);
+    size_t *place = WT_TAKE(&out->arena, size_t, out->rows);
     WT_PASS(out->arena.status);
     for (size_t s = 0; s < n; s++) {
-        size_t length = key_start[s + 1] - key_start[s], rows = row_start[s + 1] - row_start[s];
-        const double *x = data->x + (begin + s) * k * d, *y = data->y + (begin + s) * k * p;
-        memcpy(key + key_start[s] * d, x, length * d * sizeof *x);
-        memcpy(query + row_start[s] * d, x + (length - rows) * d, rows * d * sizeof *x);
-        memcpy(picked + row_start[s] * p, y + (length - rows) * p, rows * p * sizeof *y);
+        const double *x = data->x + s * k * d, *y = data->y + s * k * p;
+        size_t length = key_start[s + 1] - key_start[s];
+        if (data->lengths != NULL)
+            memcpy(key + key_start[s] * d, x, length * d * sizeof *x);
+        for (size_t a = 0; a < length; a++) {
+            if (!wt_sequences_known(data, s, a))
+                continue;
+            memcpy(query + r * e, x + a * d, d * sizeof *x);
+            if (in->bias)
+                query[r * e + d] = 1;
+            memcpy(picked + r * p, y + a * p, p * sizeof *y);
+            place[r++] = a;
+        }
     }
-    out->in = (wt_attention){.sequences = n,
-                             .dim = d,
-                             .key_start = key_start,
-                             .row_start = row_start,
-                             .key = key,
-                             .query = query};
+    in->length = 0;
+    in->key_start = key_start;
+    in->row_start = row_start;
+    in->place = place;
+    in->key = key;
+    in->query = query;
     out->y = picked;
     return WT_OK;
 }
@@ -64,16 +79,17 @@ static wt_status gather(const wt_sequences *data, const wt_recover_options *opti
 wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options, size_t begin, size_t end, wt_rows *out) {
     wt_status status = WT_OK;
-    size_t k = data->length;
-    *out = (wt_rows){
-        .outputs = data->outputs,
-        .arena = wt_arena_start(context, "rows of sequences"),
-        .in = wt_attention_of(end - begin, k, data->dim, data->x + begin * k * data->dim)};
-    if (options->lengths == NULL && !options->last_row) {
-        out->rows = (end - begin) * k;
-        out->y = data->y + begin * k * data->outputs;
+    wt_sequences part = wt_sequences_part(data, begin, end);
+    *out = (wt_rows){.outputs = data->outputs,
+                     .arena = wt_arena_start(context, "rows of sequences"),
+                     .in = wt_attention_of(end - begin, data->length, data->dim, part.x)};
+    out->in.bias = options->bias;
+    out->in.causal = options->mask == WT_LAYER_MASK_CAUSAL;
+    if (data->lengths == NULL && !data->partial && !options->bias) {
+        out->rows = part.samples * part.length;
+        out->y = part.y;
     } else {
-        WT_TRY(gather(data, options, begin, out));
+        WT_TRY(gather(&part, out));
     }
     WT_TRY(wt_rows_measure(out));
 done:

@@ -16,7 +16,7 @@ typedef struct wt_rows {
     wt_arena arena;       /* of sequence_of, and of all that had to be picked */
 } wt_rows;
 
-/* Sequences begin .. end-1 of the data, with `lengths` and `last_row` as the options say. The
+/* The known output rows of sequences begin .. end-1, with biases and mask as the options say. The
  * data is borrowed. */
 wt_status wt_rows_make(wt_context *context, const wt_sequences *data,
                        const wt_recover_options *options, size_t begin, size_t end, wt_rows *out);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "layer/learn/recovery.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
@@ -14,12 +13,11 @@
 #define NOTHING        1e-22
 #define NOTHING_SINGLE (64 * (double)FLT_EPSILON * (double)FLT_EPSILON)
 
-/* values (d) increasing and vectors (d, d) as rows of X^T X; *skip of them count as 0. */
-static wt_status span(wt_context *context, const wt_sequences *data, double *vectors,
-                      double *values, size_t *skip) {
+/* values (d) increasing and vectors (d, d) as rows of X^T X; *skip of them count as 0, to within
+ * `part` of `size`. */
+static wt_status span(wt_context *context, const wt_sequences *data, double part, double size,
+                      double *vectors, double *values, size_t *skip) {
     size_t d = data->dim;
-    double part =
-        wt_recover_is_single(data->samples * data->length * d, data->x) ? NOTHING_SINGLE : NOTHING;
     WT_PASS(wt_gram(context, WT_TRANSPOSED, data->samples * data->length, d, data->x, d, 0, vectors,
                     d));
     WT_PASS(wt_eigen_symmetric(context, d, vectors, d, true, values));
@@ -30,93 +28,198 @@ static wt_status span(wt_context *context, const wt_sequences *data, double *vec
             double along = wt_vector_dot(d, data->x + t * d, vectors + *skip * d);
             square += along * along;
         }
-        if (square > part * values[d - 1])
+        if (square > part * fmax(size, values[d - 1]))
             break;
     }
     return WT_OK;
 }
 
-/* out (m, rank, rank) = U^T Theta U. */
+/* Tokens after the norm, off their mean; 0 past the end of a sequence, where anything may stand. */
+static wt_status copy_tokens(const wt_sequences *data, const wt_recover_options *options,
+                             wt_visible *out) {
+    wt_layer_form form = wt_recover_form(options);
+    size_t d = data->dim, k = data->length, tokens = 0;
+    double *x = out->data.x = WT_TAKE_ZERO(&out->arena, double, data->samples, k, d);
+    if (options->bias)
+        out->mean = WT_TAKE_ZERO(&out->arena, double, d);
+    WT_PASS(out->arena.status);
+    for (size_t s = 0; s < data->samples; s++) {
+        size_t length = wt_sequences_length_of(data, s);
+        wt_layer_normalise(&form, length, d, data->x + s * k * d, x + s * k * d);
+        tokens += length;
+        for (size_t j = 0; out->mean != NULL && j < length * d; j++)
+            out->mean[j % d] += x[s * k * d + j];
+    }
+    for (size_t j = 0; out->mean != NULL && j < d; j++)
+        out->mean[j] /= (double)tokens;
+    for (size_t s = 0; out->mean != NULL && s < data->samples; s++)
+        for (size_t j = 0; j < wt_sequences_length_of(data, s) * d; j++)
+            x[s * k * d + j] -= out->mean[j % d];
+    return WT_OK;
+}
+
+/* y without the tokens that the residual connection adds. */
+static wt_status take_tokens_off(const wt_sequences *data, wt_visible *out) {
+    size_t numbers = data->samples * data->length * data->dim;
+    double *y = out->data.y = WT_TAKE(&out->arena, double, numbers);
+    WT_PASS(out->arena.status);
+    for (size_t i = 0; i < numbers; i++)
+        y[i] = data->y[i] - data->x[i];
+    return WT_OK;
+}
+
+/* out (m, e, rank): U^T Theta U, and (u + Theta^T mean) U. */
 static wt_status lower_start(wt_context *context, const wt_visible *visible, const wt_layer *start,
                              wt_layer **out) {
-    size_t d = visible->dim, r = visible->rank;
-    double *half = NULL;
+    size_t d = visible->dim, r = visible->rank, e = wt_layer_asked(start);
+    wt_arena arena = wt_arena_start(context, "a start");
+    double *moved = WT_TAKE(&arena, double, e, d), *half = WT_TAKE(&arena, double, e, r);
+    const double *basis = visible->basis;
     wt_status status;
-    WT_TRY(wt_layer_new(context, start->heads, r, start->outputs, out));
-    memset((*out)->w, 0, start->heads * r * start->outputs * sizeof *start->w);
-    WT_TRY(WT_NEW2(context, &half, r, d, "a start"));
+    WT_TRY(arena.status);
+    WT_TRY(wt_layer_new_form(context, start->heads, r, start->outputs,
+                             &(wt_layer_form){.size = sizeof(wt_layer_form),
+                                              .bias = start->form.bias},
+                             out));
+    memset((*out)->w, 0, wt_layer_columns(*out) * start->outputs * sizeof *start->w);
     for (size_t i = 0; i < start->heads; i++) {
-        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, d, d, 1, visible->basis, r,
-                       start->theta + i * d * d, d, 0, half, d));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, r, r, d, 1, half, d, visible->basis, r, 0,
-                       (*out)->theta + i * r * r, r));
+        const double *theta = start->theta + i * e * d;
+        double *to = (*out)->theta + i * wt_layer_theta_size(*out);
+        memcpy(moved, theta, e * d * sizeof *moved);
+        for (size_t j = 0; visible->mean != NULL && j < d * d; j++)
+            moved[d * d + j % d] += visible->mean[j / d] * theta[j];
+        if (basis == NULL) {
+            memcpy(to, moved, e * d * sizeof *to);
+            continue;
+        }
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, moved, d, basis, r, 0, half, r));
+        WT_TRY(
+            wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, r, d, 1, basis, r, half, r, 0, to, r));
+        if (e > d)
+            memcpy(to + r * r, half + d * r, r * sizeof *to);
     }
 done:
-    wt_release(half);
+    wt_arena_free(&arena);
+    return status;
+}
+
+/* The basis, and the tokens in it, where they leave directions out. */
+static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visible *out) {
+    size_t d = data->dim, tokens = data->samples * data->length, skip;
+    wt_arena arena = wt_arena_start(context, "the span of the tokens");
+    double *vectors = WT_TAKE(&arena, double, d, d), *values = WT_TAKE(&arena, double, d);
+    bool single = wt_recover_is_single(tokens * d, data->x);
+    double size = 0; /* of what was taken off, whose rounding the tokens have */
+    wt_status status;
+    WT_TRY(arena.status);
+    for (size_t j = 0; out->mean != NULL && j < d; j++)
+        size += (double)tokens * out->mean[j] * out->mean[j];
+    WT_TRY(span(context, &out->data, single ? NOTHING_SINGLE : NOTHING, size, vectors, values,
+                &skip));
+    if (skip == 0)
+        goto done;
+    size_t r = out->rank = d - skip;
+    out->basis = WT_TAKE(&out->arena, double, d, r);
+    double *x = WT_TAKE(&out->arena, double, tokens, r);
+    WT_TRY(out->arena.status);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < r; j++)
+            out->basis[i * r + j] = vectors[(skip + j) * d + i];
+    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, tokens, r, d, 1, out->data.x, d, out->basis, r, 0,
+                   x, r));
+    out->data.x = x;
+    out->data.dim = r;
+done:
+    wt_arena_free(&arena);
     return status;
 }
 
 wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_visible *out) {
-    size_t d = data->dim, tokens = data->samples * data->length, skip;
-    wt_arena arena = wt_arena_start(context, "the span of the tokens");
-    double *vectors = WT_TAKE(&arena, double, d, d), *values = WT_TAKE(&arena, double, d);
-    wt_status status;
-    *out = (wt_visible){.data = *data, .options = *options, .dim = d, .rank = d};
-    WT_TRY(arena.status);
-    WT_TRY(span(context, data, vectors, values, &skip));
-    if (skip == 0)
-        goto done;
-    size_t r = out->rank = out->data.dim = d - skip;
-    out->data.x = NULL;
-    WT_TRY(WT_NEW2(context, &out->basis, d, r, "the span of the tokens"));
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < r; j++)
-            out->basis[i * r + j] = vectors[(skip + j) * d + i];
-    WT_TRY(WT_NEW2(context, &out->data.x, tokens, r, "tokens in their span"));
-    WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, tokens, r, d, 1, data->x, d, out->basis, r, 0,
-                   out->data.x, r));
-    if (options->start != NULL) {
+    wt_status status = WT_OK;
+    *out = (wt_visible){.data = *data,
+                        .options = *options,
+                        .dim = data->dim,
+                        .rank = data->dim,
+                        .arena = wt_arena_start(context, "tokens in their span")};
+    out->options.norm = WT_LAYER_NORM_NONE;
+    out->options.residual = false;
+    if (options->bias || options->norm != WT_LAYER_NORM_NONE || data->lengths != NULL)
+        WT_TRY(copy_tokens(data, options, out));
+    if (options->residual)
+        WT_TRY(take_tokens_off(data, out));
+    WT_TRY(reduce(context, data, out));
+    if (options->start != NULL && (out->mean != NULL || out->basis != NULL)) {
         WT_TRY(lower_start(context, out, options->start, &out->start));
         out->options.start = out->start;
     }
 done:
-    wt_arena_free(&arena);
     if (status != WT_OK)
         wt_visible_free(out);
     return status;
 }
 
 void wt_visible_free(wt_visible *visible) {
-    if (visible->basis != NULL)
-        wt_release(visible->data.x);
-    wt_release(visible->basis);
+    wt_arena_free(&visible->arena);
     wt_layer_free(visible->start);
     *visible = (wt_visible){0};
 }
 
-wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_layer *layer) {
-    size_t d = visible->dim, r = visible->rank, p = layer->outputs;
-    wt_layer *whole = NULL;
+/* Theta, u and W of every head from the span to R^d. */
+static wt_status widen(wt_context *context, const wt_visible *visible, const wt_layer *layer,
+                       wt_layer *whole) {
+    size_t d = visible->dim, r = visible->rank, p = layer->outputs, e = r + layer->form.bias;
+    const double *basis = visible->basis;
     double *half = NULL;
-    wt_status status = WT_OK;
-    if (r == d)
-        goto done;
-    WT_TRY(wt_layer_new(context, layer->heads, d, p, &whole));
-    WT_TRY(WT_NEW2(context, &half, d, r, "Theta"));
+    wt_status status;
+    WT_TRY(WT_NEW2(context, &half, e, d, "Theta"));
     for (size_t i = 0; i < layer->heads; i++) {
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, r, r, 1, visible->basis, r,
-                       layer->theta + i * r * r, r, 0, half, r));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, r, 1, half, r, visible->basis, r, 0,
-                       whole->theta + i * d * d, d));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, r, 1, visible->basis, r,
-                       layer->w + i * r * p, p, 0, whole->w + i * d * p, p));
+        double *theta = whole->theta + i * wt_layer_theta_size(whole);
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, layer->theta + i * e * r, r,
+                       basis, r, 0, half, d));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, d, r, 1, basis, r, half, d, 0, theta, d));
+        if (e > r)
+            memcpy(theta + d * d, half + r * d, d * sizeof *theta);
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, r, 1, basis, r, layer->w + i * r * p, p,
+                       0, whole->w + i * d * p, p));
     }
-    wt_layer small = *layer;
-    *layer = *whole;
-    *whole = small;
+    if (layer->form.bias)
+        memcpy(wt_layer_c(whole), wt_layer_c(layer), p * sizeof *layer->w);
 done:
     wt_release(half);
+    return status;
+}
+
+/* What the mean of the tokens, which was taken off, adds to scores and outputs. */
+static void give_mean_back(const wt_visible *visible, wt_layer *layer) {
+    size_t d = layer->dim, p = layer->outputs;
+    double *c = wt_layer_c(layer);
+    for (size_t i = 0; i < layer->heads; i++) {
+        double *theta = layer->theta + i * (d + 1) * d;
+        const double *w = layer->w + i * d * p;
+        for (size_t j = 0; j < d * d; j++)
+            theta[d * d + j % d] -= visible->mean[j / d] * theta[j];
+        for (size_t j = 0; j < d * p; j++)
+            c[j % p] -= visible->mean[j / p] * w[j];
+    }
+}
+
+wt_status wt_visible_lift(wt_context *context, const wt_visible *visible,
+                          const wt_recover_options *options, wt_layer *layer) {
+    wt_layer *whole = NULL;
+    wt_status status = WT_OK;
+    if (visible->basis != NULL) {
+        WT_TRY(wt_layer_new_form(context, layer->heads, visible->dim, layer->outputs, &layer->form,
+                                 &whole));
+        WT_TRY(widen(context, visible, layer, whole));
+        wt_layer small = *layer;
+        *layer = *whole;
+        *whole = small;
+    }
+    if (visible->mean != NULL)
+        give_mean_back(visible, layer);
+    layer->form = wt_recover_form(options);
+done:
     wt_layer_free(whole);
     return status;
 }

@@ -1,26 +1,38 @@
-/* Tokens that leave directions of R^d out show nothing of Theta and W there. */
+/* The data as the heads of a layer see it, and what it shows of them.
+ *
+ * Tokens go through the norm before the layer, and what the residual connection adds is taken off
+ * y. With biases the mean of the tokens is taken off them: it is no more than another u and c. Then
+ * tokens that leave directions of R^d out show nothing of Theta and W there: the heads are found in
+ * coordinates of their span. Tokens after a LayerNorm with gain and shift are such: they lie on a
+ * plane, whose offset the mean is. */
 #ifndef WT_LAYER_LEARN_VISIBLE_H
 #define WT_LAYER_LEARN_VISIBLE_H
 
+#include "base/memory.h"
 #include "layer/model/layer.h"
 #include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
-/* The data in coordinates of the span of its tokens: x' = x U, U (d, rank) orthonormal. */
+/* The data in coordinates of the span of its tokens: x' = (norm(x) - mean) U, U (d, rank)
+ * orthonormal. */
 typedef struct wt_visible {
-    wt_sequences data; /* y is borrowed; all of it where the rank is d */
+    wt_sequences data; /* borrows what stays as it was */
     size_t dim, rank;
+    double *mean;  /* (d); NULL without biases */
     double *basis; /* (d, rank); NULL where the rank is d */
     wt_layer *start;
-    wt_recover_options options; /* with the start in those coordinates */
+    wt_recover_options options; /* of what is left: biases and mask, the start in those coordinates */
+    wt_arena arena;
 } wt_visible;
 
 wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_visible *out);
 /* Accepts a cleared struct. */
 void wt_visible_free(wt_visible *visible);
-/* The layer in the coordinates of R^d, 0 in every direction that no token has: Theta = U Theta'
- * U^T, W = U W'. The given one is replaced. */
-wt_status wt_visible_lift(wt_context *context, const wt_visible *visible, wt_layer *layer);
+/* The layer in the coordinates of R^d, of the form that `options` asked for, 0 in every direction
+ * that no token has: Theta = U Theta' U^T, W = U W', and what belongs to the mean in u and c. The
+ * given one is replaced. */
+wt_status wt_visible_lift(wt_context *context, const wt_visible *visible,
+                          const wt_recover_options *options, wt_layer *layer);
 
 #endif

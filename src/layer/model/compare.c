@@ -25,7 +25,7 @@ static wt_status match_heads(wt_context *context, const wt_layer *a, const wt_la
                              wt_comparison *out) {
     bool swapped = a->heads > b->heads;
     const wt_layer *few = swapped ? b : a, *many = swapped ? a : b;
-    size_t d = a->dim, theta = d * d, w = d * a->outputs;
+    size_t theta = wt_layer_theta_size(a), w = a->dim * a->outputs;
     wt_arena arena = wt_arena_start(context, "distances of heads");
     double *cost = WT_TAKE(&arena, double, few->heads, many->heads);
     size_t *column = WT_TAKE(&arena, size_t, few->heads);

@@ -14,7 +14,7 @@ double wt_heads_distance(size_t count, const double *a, const double *b) {
 }
 
 static void move_head(wt_layer *layer, size_t from, size_t to) {
-    size_t theta = layer->dim * layer->dim, w = layer->dim * layer->outputs;
+    size_t theta = wt_layer_theta_size(layer), w = layer->dim * layer->outputs;
     if (from == to)
         return;
     memcpy(layer->theta + to * theta, layer->theta + from * theta, theta * sizeof *layer->theta);
@@ -22,7 +22,7 @@ static void move_head(wt_layer *layer, size_t from, size_t to) {
 }
 
 static void merge(double tolerance, wt_layer *layer) {
-    size_t theta = layer->dim * layer->dim, w = layer->dim * layer->outputs, kept = 0;
+    size_t theta = wt_layer_theta_size(layer), w = layer->dim * layer->outputs, kept = 0;
     for (size_t i = 0; i < layer->heads; i++) {
         size_t twin = 0;
         while (twin < kept && wt_heads_distance(theta, layer->theta + i * theta,
@@ -34,7 +34,7 @@ static void merge(double tolerance, wt_layer *layer) {
             for (size_t j = 0; j < w; j++)
                 layer->w[twin * w + j] += layer->w[i * w + j];
     }
-    layer->heads = kept;
+    wt_layer_keep_heads(layer, kept);
 }
 
 void wt_heads_tidy(double tolerance, wt_layer *layer) {
@@ -47,5 +47,5 @@ void wt_heads_tidy(double tolerance, wt_layer *layer) {
     for (size_t i = 0; i < layer->heads; i++)
         if (wt_heads_norm(w, layer->w + i * w) > tolerance * most)
             move_head(layer, i, kept++);
-    layer->heads = kept == 0 ? 1 : kept;
+    wt_layer_keep_heads(layer, kept == 0 ? 1 : kept);
 }

@@ -1,37 +1,73 @@
 #include "layer/model/layer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "layer/model/attention.h"
-#include "linalg/linalg.h"
+#include "base/sized.h"
 
-static wt_status sizes(wt_context *context, size_t heads, size_t dim, size_t outputs,
-                       size_t *thetas, size_t *values) {
-    size_t columns;
+const char *const wt_layer_masks[] = {"none", "causal", NULL};
+const char *const wt_layer_norms[] = {"none", "layer", "rms", NULL};
+
+void wt_layer_form_init(wt_layer_form *form, size_t size) {
+    const wt_layer_form full = {.epsilon = 1e-5};
+    form->size = size;
+    wt_sized_write(form, &full, sizeof full);
+}
+
+const char *wt_layer_form_print(const wt_layer_form *form, char *out) {
+    static const char *const norms[] = {"", ", layer norm", ", rms norm"};
+    snprintf(out, WT_LAYER_FORM_TEXT, "%s%s%s%s", form->bias ? ", bias" : "",
+             form->mask == WT_LAYER_MASK_CAUSAL ? ", causal" : "", form->residual ? ", residual" : "", norms[form->norm]);
+    if (out[0] == '\0')
+        snprintf(out, WT_LAYER_FORM_TEXT, "  plain");
+    memmove(out, out + 2, strlen(out + 2) + 1);
+    return out;
+}
+
+static wt_status check_form(wt_context *context, size_t dim, size_t outputs,
+                            const wt_layer_form *form) {
+    WT_PASS(wt_check_choice(context, "norm", (int)form->norm, WT_LAYER_NORM_RMS + 1));
+    WT_PASS(wt_check_choice(context, "mask", (int)form->mask, WT_LAYER_MASK_CAUSAL + 1));
+    if (!(form->epsilon >= 0) || !isfinite(form->epsilon))
+        return wt_fail(context, WT_USAGE, "the epsilon of a norm must be 0 or more, not %g",
+                       form->epsilon);
+    if (form->residual && outputs != dim)
+        return wt_fail(context, WT_USAGE,
+                       "a residual connection adds tokens of %zu dimensions to %zu outputs", dim,
+                       outputs);
+    return WT_OK;
+}
+
+static wt_status sizes(wt_context *context, const wt_layer *layer, size_t *thetas, size_t *values) {
+    size_t heads = layer->heads, dim = layer->dim, outputs = layer->outputs, columns;
     if (heads == 0 || dim == 0 || outputs == 0)
         return wt_fail(context, WT_USAGE,
                        "a layer needs heads, dim and outputs of 1 or more, not %zu, %zu and %zu",
                        heads, dim, outputs);
-    if (!wt_multiply(heads, dim, &columns) || !wt_multiply(columns, dim, thetas) ||
-        !wt_multiply(columns, outputs, values))
+    WT_PASS(check_form(context, dim, outputs, &layer->form));
+    if (!wt_multiply(heads, dim, &columns) || columns == SIZE_MAX ||
+        !wt_multiply(columns, wt_layer_asked(layer), thetas) ||
+        !wt_multiply(wt_layer_columns(layer), outputs, values))
         return wt_fail(context, WT_MEMORY,
                        "%zu heads in %zu dimensions with %zu outputs are too many", heads, dim,
                        outputs);
     return WT_OK;
 }
 
-wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t outputs,
-                       wt_layer **out) {
+wt_status wt_layer_new_form(wt_context *context, size_t heads, size_t dim, size_t outputs,
+                            const wt_layer_form *form, wt_layer **out) {
+    wt_layer wanted = {.heads = heads, .dim = dim, .outputs = outputs}, *layer = NULL;
     size_t thetas, values;
-    wt_layer *layer = NULL;
     wt_status status;
     *out = NULL;
-    WT_TRY(sizes(context, heads, dim, outputs, &thetas, &values));
+    WT_INIT(wt_layer_form, &wanted.form);
+    WT_TRY(wt_sized_read(context, "wt_layer_form", form, &wanted.form, sizeof wanted.form));
+    WT_TRY(sizes(context, &wanted, &thetas, &values));
     WT_TRY(WT_NEW_ZERO(context, &layer, 1, "a layer"));
-    *layer = (wt_layer){.heads = heads, .dim = dim, .outputs = outputs};
+    *layer = wanted;
     WT_TRY(WT_NEW(context, &layer->theta, thetas, "the Theta of a layer"));
     WT_TRY(WT_NEW(context, &layer->w, values, "the W of a layer"));
     *out = layer;
@@ -39,6 +75,13 @@ wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t out
 done:
     wt_layer_free(layer);
     return status;
+}
+
+wt_status wt_layer_new(wt_context *context, size_t heads, size_t dim, size_t outputs,
+                       wt_layer **out) {
+    wt_layer_form plain;
+    WT_INIT(wt_layer_form, &plain);
+    return wt_layer_new_form(context, heads, dim, outputs, &plain, out);
 }
 
 void wt_layer_free(wt_layer *layer) {
@@ -69,34 +112,27 @@ double *wt_layer_w(const wt_layer *layer) {
     return layer->w;
 }
 
-wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out) {
-    WT_PASS(wt_layer_new(context, layer->heads, layer->dim, layer->outputs, out));
-    size_t columns = layer->heads * layer->dim;
-    memcpy((*out)->theta, layer->theta, columns * layer->dim * sizeof *layer->theta);
-    memcpy((*out)->w, layer->w, columns * layer->outputs * sizeof *layer->w);
+double *wt_layer_c(const wt_layer *layer) {
+    return layer->form.bias ? layer->w + layer->heads * layer->dim * layer->outputs : NULL;
+}
+
+wt_status wt_layer_get_form(wt_context *context, const wt_layer *layer, wt_layer_form *out) {
+    WT_PASS(wt_sized_check(context, "wt_layer_form", out, sizeof *out));
+    wt_sized_write(out, &layer->form, sizeof *out);
     return WT_OK;
 }
 
-wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,
-                           const double *x, double *y) {
-    size_t slab = k == 0 || k > WT_ATTENTION_TOKENS ? 1 : WT_ATTENTION_TOKENS / k;
-    size_t columns = layer->heads * layer->dim, rows;
-    double *h = NULL;
-    wt_status status = WT_OK;
-    if (n == 0 || k == 0)
-        return WT_OK;
-    slab = slab < n ? slab : n;
-    WT_TRY(WT_NEW3(context, &h, slab, k, columns, "attended tokens"));
-    for (size_t first = 0; first < n; first += slab) {
-        rows = (n - first < slab ? n - first : slab) * k;
-        wt_attention attention =
-            wt_attention_of(rows / k, k, layer->dim, x + first * k * layer->dim);
-        WT_TRY(wt_attention_run(context, &attention, layer->heads, layer->theta, NULL, h));
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, rows, layer->outputs, columns, 1, h, columns,
-                       layer->w, layer->outputs, 0, y + first * k * layer->outputs,
-                       layer->outputs));
-    }
-done:
-    wt_release(h);
-    return status;
+wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out) {
+    WT_PASS(wt_layer_new_form(context, layer->heads, layer->dim, layer->outputs, &layer->form, out));
+    memcpy((*out)->theta, layer->theta,
+           layer->heads * wt_layer_theta_size(layer) * sizeof *layer->theta);
+    memcpy((*out)->w, layer->w, wt_layer_columns(layer) * layer->outputs * sizeof *layer->w);
+    return WT_OK;
+}
+
+void wt_layer_keep_heads(wt_layer *layer, size_t heads) {
+    const double *c = wt_layer_c(layer);
+    layer->heads = heads;
+    if (c != NULL)
+        memmove(wt_layer_c(layer), c, layer->outputs * sizeof *c);
 }

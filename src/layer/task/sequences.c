@@ -34,6 +34,7 @@ void wt_sequences_free(wt_sequences *sequences) {
         return;
     wt_release(sequences->x);
     wt_release(sequences->y);
+    wt_release(sequences->lengths);
     wt_release(sequences);
 }
 
@@ -67,16 +68,59 @@ wt_sequences wt_sequences_part(const wt_sequences *sequences, size_t begin, size
     part.x = sequences->x + begin * sequences->length * sequences->dim;
     part.y =
         sequences->y == NULL ? NULL : sequences->y + begin * sequences->length * sequences->outputs;
+    part.lengths = sequences->lengths == NULL ? NULL : sequences->lengths + begin;
     return part;
+}
+
+const size_t *wt_sequences_lengths(const wt_sequences *sequences) {
+    return sequences->lengths;
+}
+
+wt_status wt_sequences_set_lengths(wt_context *context, wt_sequences *sequences,
+                                   const size_t *lengths) {
+    size_t n = sequences->samples, *copy = NULL;
+    if (lengths != NULL)
+        WT_PASS(WT_NEW(context, &copy, n, "lengths of sequences"));
+    for (size_t s = 0; lengths != NULL && s < n; s++) {
+        copy[s] = lengths[s];
+        if (lengths[s] > 0 && lengths[s] <= sequences->length)
+            continue;
+        wt_release(copy);
+        return wt_fail(context, WT_DATA, "sequence %zu has length %zu of 1 to %zu", s, lengths[s],
+                       sequences->length);
+    }
+    wt_release(sequences->lengths);
+    sequences->lengths = copy;
+    return WT_OK;
+}
+
+wt_status wt_sequences_set_missing(wt_context *context, wt_sequences *sequences) {
+    size_t p = sequences->outputs, known = 0;
+    if (sequences->y == NULL)
+        return wt_fail(context, WT_DATA, "there are no outputs y of which some may be missing");
+    sequences->partial = true;
+    for (size_t s = 0; s < sequences->samples; s++)
+        for (size_t a = 0; a < wt_sequences_length_of(sequences, s); a++) {
+            double *y = sequences->y + (s * sequences->length + a) * p;
+            for (size_t j = 0; j < p; j++)
+                if (isnan(y[j]))
+                    y[0] = NAN; /* which says it of the whole row */
+            known += isnan(y[0]) ? 0 : 1;
+        }
+    return known > 0 ? WT_OK : wt_fail(context, WT_DATA, "every row of y has a NaN");
 }
 
 static wt_status check_numbers(wt_context *context, const char *name, const char *array,
                                const double *values, const wt_sequences *all, size_t columns) {
     size_t each = all->length * columns;
-    for (size_t i = 0; values != NULL && i < all->samples * each; i++)
-        if (!isfinite(values[i]))
-            return wt_fail(context, WT_DATA, "%s: %s[%zu,%zu,%zu] is %g", name, array, i / each,
-                           i % each / columns, i % columns, values[i]);
+    for (size_t i = 0; values != NULL && i < all->samples * each; i++) {
+        size_t s = i / each, a = i % each / columns;
+        if (isfinite(values[i]) || a >= wt_sequences_length_of(all, s) ||
+            (values == all->y && !wt_sequences_known(all, s, a)))
+            continue;
+        return wt_fail(context, WT_DATA, "%s: %s[%zu,%zu,%zu] is %g", name, array, s, a,
+                       i % columns, values[i]);
+    }
     return WT_OK;
 }
 
@@ -88,58 +132,4 @@ wt_status wt_sequences_check(wt_context *context, const wt_sequences *sequences,
     if (status == WT_OK)
         status = check_numbers(context, name, "y", sequences->y, sequences, sequences->outputs);
     return status;
-}
-
-static wt_status find(wt_context *context, const wt_file *file, const wt_array **x,
-                      const wt_array **y) {
-    const char *path = wt_file_path(file);
-    WT_PASS(wt_file_expect(context, file, "x (n,k,d)", x));
-    *y = wt_file_find(file, "y");
-    if (*y == NULL)
-        return WT_OK;
-    WT_PASS(wt_file_expect(context, file, "y (n,k,p) or (n,k)", y));
-    if ((*y)->shape[0] != (*x)->shape[0])
-        return wt_fail(context, WT_DATA, "%s: 'x' has %zu sequences, 'y' %zu", path, (*x)->shape[0],
-                       (*y)->shape[0]);
-    if ((*y)->shape[1] != (*x)->shape[1])
-        return wt_fail(context, WT_DATA,
-                       "%s: the sequences of 'x' have %zu tokens, those of 'y' %zu", path,
-                       (*x)->shape[1], (*y)->shape[1]);
-    if ((*y)->rank == 3 && (*y)->shape[2] == 0)
-        return wt_fail(context, WT_DATA, "%s: 'y' has no outputs", path);
-    return WT_OK;
-}
-
-wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences **out) {
-    wt_file *file = NULL;
-    const wt_array *x, *y;
-    wt_sequences *made = NULL;
-    wt_status status;
-    *out = NULL;
-    WT_TRY(wt_file_open(context, path, &file));
-    WT_TRY(find(context, file, &x, &y));
-    /* Empty ones are refused before room is made: the other sides of such a shape may be any. */
-    WT_TRY(wt_sequences_check(
-        context, &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]},
-        path));
-    size_t outputs = y == NULL ? 0 : y->rank == 2 ? 1 : y->shape[2];
-    WT_TRY(wt_sequences_new(context, x->shape[0], x->shape[1], x->shape[2], outputs, &made));
-    WT_TRY(wt_file_read(context, file, x, made->x));
-    if (y != NULL)
-        WT_TRY(wt_file_read(context, file, y, made->y));
-    WT_TRY(wt_sequences_check(context, made, path));
-    *out = made;
-    made = NULL;
-done:
-    wt_file_free(file);
-    wt_sequences_free(made);
-    return status;
-}
-
-wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences, const char *path) {
-    size_t n = sequences->samples, k = sequences->length;
-    const wt_tensor tensors[] = {
-        {.name = "x", .rank = 3, .shape = {n, k, sequences->dim}, .values = sequences->x},
-        {.name = "y", .rank = 3, .shape = {n, k, sequences->outputs}, .values = sequences->y}};
-    return wt_npz_write(context, path, tensors, sequences->y == NULL ? 1 : 2);
 }

@@ -54,13 +54,21 @@ static wt_status draw_heads(wt_context *context, const wt_teacher_options *optio
     wt_status status;
     WT_TRY(arena.status);
     for (size_t i = 0; i < options->heads; i++) {
-        double *theta = wt_layer_theta(layer) + i * d * d, *w = wt_layer_w(layer) + i * d * p;
+        double *theta = wt_layer_theta(layer) + i * (d + options->bias) * d,
+               *w = wt_layer_w(layer) + i * d * p;
         WT_TRY(draw_theta(context, d, options->rank, options->seed, i, u, v, theta));
         scale_to(options->scale, d * d, theta);
         wt_random_normal(wt_stream_for(options->seed, "w", i), 0, d * p, w);
         for (size_t j = 0; j < d * p; j++)
             w[j] /= sqrt((double)d);
+        if (!options->bias)
+            continue;
+        wt_random_normal(wt_stream_for(options->seed, "u", i), 0, d, theta + d * d);
+        for (size_t j = 0; j < d; j++)
+            theta[d * d + j] *= options->scale / sqrt((double)d);
     }
+    if (options->bias)
+        wt_random_normal(wt_stream_for(options->seed, "c", 0), 0, p, wt_layer_c(layer));
 done:
     wt_arena_free(&arena);
     return status;
@@ -80,8 +88,14 @@ wt_status wt_layer_teacher(wt_context *context, const wt_teacher_options *given,
     if (options.rank > options.dim)
         WT_TRY(wt_fail(context, WT_USAGE, "a rank of %zu is above the dimension %zu", options.rank,
                        options.dim));
-    WT_TRY(wt_layer_new(context, options.heads, options.dim,
-                        options.outputs == 0 ? options.dim : options.outputs, &layer));
+    const wt_layer_form form = {.size = sizeof form,
+                                .bias = options.bias,
+                                .residual = options.residual,
+                                .mask = options.mask,
+                                .norm = options.norm,
+                                .epsilon = options.epsilon};
+    WT_TRY(wt_layer_new_form(context, options.heads, options.dim,
+                             options.outputs == 0 ? options.dim : options.outputs, &form, &layer));
     WT_TRY(draw_heads(context, &options, layer));
     *out = layer;
     layer = NULL;
@@ -190,7 +204,7 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
                        scale);
     WT_PASS(wt_law_check(context, law));
     WT_PASS(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
-    WT_PASS(wt_layer_forward(context, layer, out->samples, out->length, out->x, out->y));
+    WT_PASS(wt_layer_apply(context, layer, out));
     if (noise > 0)
         WT_PASS(add_noise(context, noise, seed, first, out));
     return WT_OK;

@@ -1,0 +1,229 @@
+/* Sequences in .npz files: x (n,k,d), y (n,k,p), lengths (n) or mask (n,k). */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sized.h"
+#include "layer/task/sequences.h"
+#include "wattle/io.h"
+
+void wt_sequences_spec_init(wt_sequences_spec *spec, size_t size) {
+    const wt_sequences_spec full = {0};
+    spec->size = size;
+    wt_sized_write(spec, &full, sizeof full);
+}
+
+/* The arrays of a file; NULL where there is none. */
+typedef struct {
+    const wt_array *x, *y, *lengths, *mask;
+    bool last; /* y has a row a sequence */
+} arrays;
+
+/* The array that `shape` names and describes, where there is one; it begins with n, and has a second
+ * side of k. */
+static wt_status find_beside(wt_context *context, const wt_file *file, const char *name,
+                             const char *shape, const wt_array *x, const wt_array **out) {
+    const char *path = wt_file_path(file);
+    *out = wt_file_find(file, name);
+    if (*out == NULL)
+        return WT_OK;
+    WT_PASS(wt_file_expect(context, file, shape, out));
+    if ((*out)->shape[0] != x->shape[0])
+        return wt_fail(context, WT_DATA, "%s: 'x' has %zu sequences, '%s' %zu", path, x->shape[0],
+                       name, (*out)->shape[0]);
+    if ((*out)->rank == 2 && (*out)->shape[1] != x->shape[1])
+        return wt_fail(context, WT_DATA,
+                       "%s: the sequences of 'x' have %zu tokens, those of '%s' %zu", path,
+                       x->shape[1], name, (*out)->shape[1]);
+    return WT_OK;
+}
+
+static wt_status check_y(wt_context *context, const char *path, const arrays *found) {
+    const wt_array *x = found->x, *y = found->y;
+    if (y->shape[0] != x->shape[0])
+        return wt_fail(context, WT_DATA, "%s: 'x' has %zu sequences, 'y' %zu", path, x->shape[0],
+                       y->shape[0]);
+    if (!found->last && y->shape[1] != x->shape[1])
+        return wt_fail(context, WT_DATA,
+                       "%s: the sequences of 'x' have %zu tokens, those of 'y' %zu", path,
+                       x->shape[1], y->shape[1]);
+    if (y->rank > 1 && y->shape[y->rank - 1] == 0)
+        return wt_fail(context, WT_DATA, "%s: 'y' has no outputs", path);
+    return WT_OK;
+}
+
+static wt_status find(wt_context *context, const wt_file *file, const wt_sequences_spec *spec,
+                      arrays *out) {
+    *out = (arrays){.y = wt_file_find(file, "y")};
+    WT_PASS(wt_file_expect(context, file, "x (n,k,d)", &out->x));
+    WT_PASS(find_beside(context, file, "lengths", "lengths (n)", out->x, &out->lengths));
+    WT_PASS(find_beside(context, file, "mask", "mask (n,k)", out->x, &out->mask));
+    if (out->lengths != NULL && out->mask != NULL)
+        return wt_fail(context, WT_DATA, "%s has both 'lengths' and 'mask': one is enough",
+                       wt_file_path(file));
+    if (out->y == NULL)
+        return WT_OK;
+    out->last = spec->last_row && out->y->rank < 3;
+    WT_PASS(wt_file_expect(context, file, out->last ? "y (n,p) or (n)" : "y (n,k,p) or (n,k)",
+                           &out->y));
+    return check_y(context, wt_file_path(file), out);
+}
+
+/* lengths (n) as they stand in the file. */
+static wt_status read_lengths(wt_context *context, const wt_file *file, const wt_array *array,
+                              wt_sequences *out) {
+    wt_arena arena = wt_arena_start(context, "lengths of sequences");
+    double *values = WT_TAKE(&arena, double, out->samples);
+    size_t *lengths = WT_TAKE(&arena, size_t, out->samples);
+    wt_status status;
+    WT_TRY(arena.status);
+    WT_TRY(wt_file_read(context, file, array, values));
+    for (size_t s = 0; s < out->samples; s++) {
+        if (!(values[s] >= 1) || values[s] > (double)out->length || floor(values[s]) != values[s])
+            WT_TRY(wt_fail(context, WT_DATA, "%s: lengths[%zu] is %g, not a number of 1 to %zu",
+                           wt_file_path(file), s, values[s], out->length));
+        lengths[s] = (size_t)values[s];
+    }
+    WT_TRY(wt_sequences_set_lengths(context, out, lengths));
+done:
+    wt_arena_free(&arena);
+    return status;
+}
+
+/* Tokens that are there, and their rows of y where it has all, move to the front of their sequence.
+ */
+static wt_status read_mask(wt_context *context, const wt_file *file, const wt_array *array,
+                           bool all_rows, wt_sequences *out) {
+    size_t k = out->length, d = out->dim, p = all_rows ? out->outputs : 0;
+    wt_arena arena = wt_arena_start(context, "a mask of sequences");
+    double *mask = WT_TAKE(&arena, double, out->samples, k);
+    size_t *lengths = WT_TAKE_ZERO(&arena, size_t, out->samples);
+    wt_status status;
+    WT_TRY(arena.status);
+    WT_TRY(wt_file_read(context, file, array, mask));
+    for (size_t t = 0; t < out->samples * k; t++) {
+        size_t s = t / k, to = s * k + lengths[s];
+        if (isnan(mask[t]))
+            WT_TRY(wt_fail(context, WT_DATA, "%s: mask[%zu,%zu] is NaN", wt_file_path(file), s,
+                           t % k));
+        if (mask[t] == 0)
+            continue;
+        memmove(out->x + to * d, out->x + t * d, d * sizeof *out->x);
+        if (p > 0)
+            memmove(out->y + to * p, out->y + t * p, p * sizeof *out->y);
+        lengths[s]++;
+    }
+    for (size_t s = 0; s < out->samples; s++)
+        if (lengths[s] == 0)
+            WT_TRY(wt_fail(context, WT_DATA, "%s: the mask leaves no token of sequence %zu",
+                           wt_file_path(file), s));
+    WT_TRY(wt_sequences_set_lengths(context, out, lengths));
+done:
+    wt_arena_free(&arena);
+    return status;
+}
+
+/* Rows of last tokens, read to the front of y, go to their places; the others are NaN. */
+static void place_last_rows(wt_sequences *out) {
+    size_t k = out->length, p = out->outputs;
+    for (size_t s = out->samples; s-- > 0;) {
+        double *rows = out->y + s * k * p, *last = rows + (wt_sequences_length_of(out, s) - 1) * p;
+        memmove(last, out->y + s * p, p * sizeof *last);
+        for (size_t i = 0; i < k * p; i++)
+            if (rows + i < last || rows + i >= last + p)
+                rows[i] = NAN;
+    }
+}
+
+static void forget_other_rows(wt_sequences *out) {
+    for (size_t s = 0; s < out->samples; s++)
+        for (size_t a = 0; a + 1 < wt_sequences_length_of(out, s); a++)
+            for (size_t j = 0; j < out->outputs; j++)
+                out->y[(s * out->length + a) * out->outputs + j] = NAN;
+}
+
+/* y as it was read, to where it belongs. A NaN that is no missing row is refused before rows are
+ * left out. */
+static wt_status arrange_y(wt_context *context, const char *path, const wt_sequences_spec *spec,
+                           const arrays *found, wt_sequences *made) {
+    if (!spec->last_row && !spec->missing)
+        return WT_OK;
+    if (!spec->missing && !found->last)
+        WT_PASS(wt_sequences_check(context, made, path));
+    if (!spec->missing && found->last &&
+        wt_values_check_finite(context, "y", made->y, found->y->rank, found->y->shape) != WT_OK)
+        return wt_fail(context, WT_DATA, "%s: %s", path, wt_context_message(context));
+    if (found->last)
+        place_last_rows(made);
+    else if (spec->last_row)
+        forget_other_rows(made);
+    return wt_sequences_set_missing(context, made);
+}
+
+wt_status wt_sequences_load_as(wt_context *context, const char *path, const wt_sequences_spec *given,
+                               wt_sequences **out) {
+    wt_file *file = NULL;
+    wt_sequences_spec spec = {0};
+    arrays found;
+    wt_sequences *made = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_sized_read(context, "wt_sequences_spec", given, &spec, sizeof spec));
+    WT_TRY(wt_file_open(context, path, &file));
+    WT_TRY(find(context, file, &spec, &found));
+    const wt_array *x = found.x, *y = found.y;
+    /* Empty ones are refused before room is made: the other sides of such a shape may be any. */
+    WT_TRY(wt_sequences_check(
+        context, &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]},
+        path));
+    size_t outputs = y == NULL                          ? 0
+                     : y->rank == (found.last ? 1 : 2) ? 1
+                                                        : y->shape[y->rank - 1];
+    WT_TRY(wt_sequences_new(context, x->shape[0], x->shape[1], x->shape[2], outputs, &made));
+    WT_TRY(wt_file_read(context, file, x, made->x));
+    if (y != NULL)
+        WT_TRY(wt_file_read(context, file, y, made->y));
+    if (found.lengths != NULL)
+        WT_TRY(read_lengths(context, file, found.lengths, made));
+    if (found.mask != NULL)
+        WT_TRY(read_mask(context, file, found.mask, !found.last, made));
+    if (y != NULL)
+        WT_TRY(arrange_y(context, path, &spec, &found, made));
+    WT_TRY(wt_sequences_check(context, made, path));
+    *out = made;
+    made = NULL;
+done:
+    wt_file_free(file);
+    wt_sequences_free(made);
+    return status;
+}
+
+wt_status wt_sequences_load(wt_context *context, const char *path, wt_sequences **out) {
+    wt_sequences_spec spec;
+    WT_INIT(wt_sequences_spec, &spec);
+    return wt_sequences_load_as(context, path, &spec, out);
+}
+
+wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences, const char *path) {
+    size_t n = sequences->samples, k = sequences->length, count = 1;
+    double *lengths = NULL;
+    wt_tensor tensors[3] = {
+        {.name = "x", .rank = 3, .shape = {n, k, sequences->dim}, .values = sequences->x}};
+    wt_status status;
+    if (sequences->y != NULL)
+        tensors[count++] = (wt_tensor){.name = "y",
+                                       .rank = 3,
+                                       .shape = {n, k, sequences->outputs},
+                                       .values = sequences->y};
+    if (sequences->lengths != NULL) {
+        WT_TRY(WT_NEW(context, &lengths, n, "lengths of sequences"));
+        for (size_t s = 0; s < n; s++)
+            lengths[s] = (double)sequences->lengths[s];
+        tensors[count++] =
+            (wt_tensor){.name = "lengths", .rank = 1, .shape = {n}, .values = lengths};
+    }
+    WT_TRY(wt_npz_write(context, path, tensors, count));
+done:
+    wt_release(lengths);
+    return status;
+}
