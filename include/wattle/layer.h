@@ -45,12 +45,12 @@ typedef enum wt_layer_mask {
 /* What a layer has besides its heads; all 0 is the plain layer above. */
 typedef struct wt_layer_form {
     size_t size;
-    bool bias;          /* Theta_i (d + 1, d): its last row u_i adds <u_i, x_b> to the scores of key
-                           x_b, as a bias of the queries does; c (p) is added to every output row,
-                           which is all that biases of values and outputs do. Biases of keys change
-                           nothing. */
+    bool bias; /* Theta_i (d + 1, d): its last row u_i adds <u_i, x_b> to the scores of key
+                  x_b, as a bias of the queries does; c (p) is added to every output row,
+                  which is all that biases of values and outputs do. Biases of keys change
+                  nothing. */
     wt_layer_mask mask;
-    bool residual;      /* the token, as it was before the norm, is added to its output row: p = d */
+    bool residual; /* the token, as it was before the norm, is added to its output row: p = d */
     wt_layer_norm norm; /* before the layer */
     double epsilon;     /* of the norm */
 } wt_layer_form;

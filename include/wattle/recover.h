@@ -99,8 +99,10 @@ typedef struct wt_recover_report {
                 [WT_RECOVER_WARNING_BYTES]; /* sentences on what is identifiable */
 } wt_recover_report;
 
-/* N_min of the information limit; k = 1 gives infinity. */
-WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length);
+/* N_min of the information limit; k = 1 gives infinity. rank = 0: Theta of full rank; else the m
+ * d^2 of Theta are m (2 d r - r^2). */
+WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length,
+                                        size_t rank);
 
 /* What the method `sculpt` did, stage by stage: wattle/sculpt.h. */
 typedef struct wt_sculpt_report wt_sculpt_report;

@@ -91,7 +91,7 @@ static double least_samples(const cell *one) {
         return m * d * (d + p) / p;
     }
     return wt_recover_least_examples(one->teacher.heads, dim_of(one), one->teacher.outputs,
-                                     one->length);
+                                     one->length, one->options.rank);
 }
 
 static wt_status settle_dim(wt_context *context, cell *one) {
@@ -202,6 +202,11 @@ static wt_status draw_teacher(wt_context *context, const cell *one, uint64_t see
     wt_teacher_options options = one->teacher;
     options.size = sizeof options;
     options.dim = dim_of(one);
+    options.bias = one->options.bias;
+    options.residual = one->options.residual;
+    options.mask = one->options.mask;
+    options.norm = one->options.norm;
+    options.epsilon = one->options.epsilon;
     options.seed = seed;
     wt_status status = wt_layer_teacher(context, &options, out);
     if (status == WT_OK && options.parity == 0)

@@ -23,7 +23,7 @@ static void sequences_are_drawn_by_the_seed(void **state) {
     size_t lengths[N], first_held[2], from_the_end = 0;
     wt_sequences *data;
     number_them(context, &data, lengths);
-    options.lengths = lengths;
+    CHECK_OK(context, wt_sequences_set_lengths(context, data, lengths));
     for (uint64_t seed = 0; seed < 2; seed++) {
         wt_holdout split;
         bool seen[N] = {false};
@@ -35,7 +35,7 @@ static void sequences_are_drawn_by_the_seed(void **state) {
             seen[from] = true;
             assert_memory_equal(split.data->x + s * SIZE, data->x + from * SIZE, SIZE * 8);
             assert_memory_equal(split.data->y + s * SIZE, data->y + from * SIZE, SIZE * 8);
-            assert_int_equal(split.options.lengths[s], lengths[from]);
+            assert_int_equal(split.data->lengths[s], lengths[from]);
             from_the_end += s >= N - HELD && from >= N - HELD;
             /* each part keeps the order of the file */
             if (s > 0 && s != N - HELD)
@@ -61,7 +61,7 @@ static void nothing_held_out_is_nothing_copied(void **state) {
     options.holdout = 0;
     CHECK_OK(context, wt_holdout_split(context, data, &options, &split));
     assert_ptr_equal(split.data->x, data->x);
-    assert_null(split.options.lengths);
+    assert_null(split.own);
     wt_holdout_free(&split);
     wt_sequences_free(data);
 }

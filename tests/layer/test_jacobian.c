@@ -8,7 +8,12 @@
 #include "wattle/random.h"
 
 enum { HEADS = 2, DIM = 3, OUTPUTS = 4, LENGTH = 5, SAMPLES = 9 };
-enum { SIDE = HEADS * DIM * DIM, COLUMNS = HEADS * DIM };
+/* The most there may be: with biases. */
+enum { SIDE = HEADS * (DIM + 1) * DIM, COLUMNS = HEADS * DIM + 1 };
+
+/* Whole sequences; last rows of mixed lengths; all rows of mixed lengths of a causal layer with
+ * biases. */
+typedef enum { WHOLE, PICKED, FORMED, KINDS } kind;
 
 typedef struct {
     wt_sequences *data;
@@ -18,19 +23,30 @@ typedef struct {
 
 static size_t lengths[SAMPLES] = {5, 2, 3, 5, 4, 5, 1, 5, 2};
 
-/* A layer's data, and a projection away from the layer. `picked`: last rows of mixed lengths. */
-static void open_setting(wt_context *context, bool picked, setting *out) {
+static size_t side_of(const setting *all) {
+    return all->at.asked * all->at.width;
+}
+
+/* A layer's data, and a projection away from the layer. */
+static void open_setting(wt_context *context, kind of, setting *out) {
     wt_recover_options options;
     WT_INIT(wt_recover_options, &options);
     wt_layer *layer;
-    options.last_row = picked;
-    options.lengths = picked ? lengths : NULL;
+    options.bias = of == FORMED;
+    options.mask = of == FORMED ? WT_LAYER_MASK_CAUSAL : WT_LAYER_MASK_NONE;
     CHECK_OK(context, make_teacher(context, HEADS, DIM, OUTPUTS, 1, 0, 1, &layer));
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, &out->data));
     CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0.1, 2, 0, out->data));
+    for (size_t i = 0; of == PICKED && i < SAMPLES * LENGTH; i++)
+        if (i % LENGTH + 1 != lengths[i / LENGTH])
+            out->data->y[i * OUTPUTS] = NAN;
+    if (of != WHOLE)
+        CHECK_OK(context, wt_sequences_set_lengths(context, out->data, lengths));
+    if (of == PICKED)
+        CHECK_OK(context, wt_sequences_set_missing(context, out->data));
     CHECK_OK(context, wt_rows_make(context, out->data, &options, 0, SAMPLES, &out->rows));
     CHECK_OK(context, wt_projection_new(context, &out->rows, HEADS, &out->at));
-    wt_random_normal(wt_stream_for(3, "theta", 0), 0, SIDE, out->at.theta);
+    wt_random_normal(wt_stream_for(3, "theta", 0), 0, side_of(out), out->at.theta);
     CHECK_OK(context, wt_projection_evaluate(context, &out->at));
     wt_layer_free(layer);
 }
@@ -44,15 +60,15 @@ static void close_setting(setting *all) {
 /* H W at a Theta, with W held fast. */
 static void outputs_at(wt_context *context, const setting *all, const double *theta, double *out) {
     double plain[SIDE], *h;
-    size_t R = all->rows.rows;
-    CHECK_OK(context, WT_NEW(context, &h, R * COLUMNS, "h"));
-    wt_theta_unpack(HEADS, DIM, DIM, theta, plain);
+    size_t R = all->rows.rows, columns = all->at.columns;
+    CHECK_OK(context, WT_NEW(context, &h, R * columns, "h"));
+    wt_theta_unpack(HEADS, all->at.asked, DIM, theta, plain);
     CHECK_OK(context, wt_attention_run(context, &all->rows.in, HEADS, plain, NULL, h));
     for (size_t r = 0; r < R; r++)
         for (size_t o = 0; o < OUTPUTS; o++) {
             out[r * OUTPUTS + o] = 0;
-            for (size_t c = 0; c < COLUMNS; c++)
-                out[r * OUTPUTS + o] += h[r * COLUMNS + c] * all->at.w[c * OUTPUTS + o];
+            for (size_t c = 0; c < columns; c++)
+                out[r * OUTPUTS + o] += h[r * columns + c] * all->at.w[c * OUTPUTS + o];
         }
     wt_release(h);
 }
@@ -60,7 +76,7 @@ static void outputs_at(wt_context *context, const setting *all, const double *th
 /* y -= Q Q^T y, as it stands. */
 static void project(const setting *all, double *y) {
     size_t R = all->rows.rows;
-    for (size_t c = 0; c < COLUMNS; c++)
+    for (size_t c = 0; c < all->at.columns; c++)
         for (size_t o = 0; o < OUTPUTS; o++) {
             const double *q = all->at.qt + c * R;
             double part = 0;
@@ -74,18 +90,19 @@ static void project(const setting *all, double *y) {
 /* Central differences with step 1e-5 err by the third derivative times 1e-10. */
 static void products_are_derivatives(void **state) {
     wt_context *context = *state;
-    for (int picked = 0; picked < 2; picked++) {
+    for (kind of = WHOLE; of < KINDS; of++) {
         setting all;
         wt_jacobian jacobian;
         double direction[SIDE], theta[SIDE];
         double up[SAMPLES * LENGTH * OUTPUTS] = {0}, down[SAMPLES * LENGTH * OUTPUTS] = {0};
-        open_setting(context, picked == 1, &all);
+        open_setting(context, of, &all);
+        size_t side = side_of(&all);
         CHECK_OK(context, wt_jacobian_new(context, &all.at, &jacobian));
-        wt_random_normal(wt_stream_for(4, "direction", 0), 0, SIDE, direction);
+        wt_random_normal(wt_stream_for(4, "direction", 0), 0, side, direction);
         CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
         size_t count = all.rows.rows * OUTPUTS;
         for (int sign = -1; sign <= 1; sign += 2) {
-            for (size_t i = 0; i < SIDE; i++)
+            for (size_t i = 0; i < side; i++)
                 theta[i] = all.at.theta[i] + sign * 1e-5 * direction[i];
             outputs_at(context, &all, theta, sign > 0 ? up : down);
         }
@@ -105,14 +122,15 @@ static void the_transpose_is_the_transpose(void **state) {
     setting all;
     wt_jacobian jacobian;
     double direction[SIDE], gradient[SIDE], left = 0, right = 0;
-    open_setting(context, false, &all);
+    open_setting(context, FORMED, &all);
+    size_t side = side_of(&all);
     CHECK_OK(context, wt_jacobian_new(context, &all.at, &jacobian));
-    wt_random_normal(wt_stream_for(4, "direction", 0), 0, SIDE, direction);
+    wt_random_normal(wt_stream_for(4, "direction", 0), 0, side, direction);
     CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
     for (size_t i = 0; i < all.rows.rows * OUTPUTS; i++)
         left += jacobian.out[i] * all.at.e[i];
     CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, all.at.e, gradient));
-    for (size_t i = 0; i < SIDE; i++)
+    for (size_t i = 0; i < side; i++)
         right += direction[i] * gradient[i];
     assert_true(fabs(left) > 1e-3);
     CHECK_NEAR(left, right, 1e-12);
@@ -123,27 +141,28 @@ static void the_transpose_is_the_transpose(void **state) {
 /* Column i of the formed matrix is J^T P J e_i; float products agree to float rounding. */
 static void the_normal_matrix_is_the_product(void **state) {
     wt_context *context = *state;
-    for (int picked = 0; picked < 2; picked++) {
+    for (kind of = WHOLE; of < KINDS; of++) {
         setting all;
         wt_jacobian jacobian;
         wt_jacobian_float narrow;
         double normal[SIDE * SIDE], direction[SIDE], column[SIDE];
         float narrow_direction[SIDE], narrow_column[SIDE];
-        open_setting(context, picked == 1, &all);
+        open_setting(context, of, &all);
+        size_t side = side_of(&all);
         CHECK_OK(context, wt_jacobian_new(context, &all.at, &jacobian));
         CHECK_OK(context, wt_jacobian_float_new(context, &all.at, &narrow));
         wt_jacobian_float_load(&narrow, &all.at);
         CHECK_OK(context, wt_normal_form(context, &all.at, normal));
-        for (size_t i = 0; i < SIDE; i++) {
-            for (size_t j = 0; j < SIDE; j++)
+        for (size_t i = 0; i < side; i++) {
+            for (size_t j = 0; j < side; j++)
                 narrow_direction[j] = (float)(direction[j] = i == j);
             CHECK_OK(context, wt_jacobian_apply(context, &jacobian, direction));
             CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, jacobian.out, column));
             CHECK_OK(context, wt_jacobian_float_apply(context, &narrow, narrow_direction));
             CHECK_OK(context,
                      wt_jacobian_float_transposed(context, &narrow, narrow.out, narrow_column));
-            for (size_t j = i; j < SIDE; j++) {
-                CHECK_NEAR(normal[j * SIDE + i], column[j], 1e-11);
+            for (size_t j = i; j < side; j++) {
+                CHECK_NEAR(normal[j * side + i], column[j], 1e-11);
                 CHECK_NEAR((double)narrow_column[j], column[j], 1e-4);
             }
         }
@@ -156,18 +175,18 @@ static void the_normal_matrix_is_the_product(void **state) {
 static void projections_are_least_squares(void **state) {
     wt_context *context = *state;
     setting all;
-    open_setting(context, false, &all);
-    size_t R = all.rows.rows;
+    open_setting(context, WHOLE, &all);
+    size_t R = all.rows.rows, columns = all.at.columns;
     /* H^T E = 0: no W does better */
-    for (size_t c = 0; c < COLUMNS; c++)
+    for (size_t c = 0; c < columns; c++)
         for (size_t o = 0; o < OUTPUTS; o++) {
             double sum = 0;
             for (size_t r = 0; r < R; r++)
-                sum += all.at.h[r * COLUMNS + c] * all.at.e[r * OUTPUTS + o];
+                sum += all.at.h[r * columns + c] * all.at.e[r * OUTPUTS + o];
             CHECK_NEAR(sum, 0, 1e-12);
         }
-    for (size_t a = 0; a < COLUMNS; a++)
-        for (size_t b = 0; b < COLUMNS; b++) {
+    for (size_t a = 0; a < columns; a++)
+        for (size_t b = 0; b < columns; b++) {
             double sum = 0;
             for (size_t r = 0; r < R; r++)
                 sum += all.at.qt[a * R + r] * all.at.qt[b * R + r];
@@ -176,7 +195,7 @@ static void projections_are_least_squares(void **state) {
     /* equal heads make H singular: the error stays that of one head, and finite */
     for (size_t u = 0; u < DIM; u++)
         for (size_t v = 0; v < DIM; v++)
-            all.at.theta[u * COLUMNS + DIM + v] = all.at.theta[u * COLUMNS + v];
+            all.at.theta[u * columns + DIM + v] = all.at.theta[u * columns + v];
     CHECK_OK(context, wt_projection_evaluate(context, &all.at));
     assert_true(isfinite(all.at.error) && all.at.error < 1);
     close_setting(&all);

@@ -258,8 +258,17 @@ static void keys_that_come_often_are_repeated_keys(void **state) {
     static const double x[3 * D] = {1, -0.5, 0.25, 0.5, 2, -1, -1.5, 0.75, 1}, times[] = {2, 1, 3};
     static const size_t starts[] = {0, 3}, wide_starts[] = {0, WIDE}, rows[] = {0, 1};
     double wide[WIDE * D], theta[HEADS * D * D], h[HEADS * D], wide_h[HEADS * D], *to = wide;
-    wt_attention in = {1, D, 0, starts, rows, x, x + 2 * D, times};
-    wt_attention written_out = {1, D, 0, wide_starts, rows, wide, x + 2 * D, NULL};
+    wt_attention in = {.sequences = 1,
+                       .dim = D,
+                       .key_start = starts,
+                       .row_start = rows,
+                       .key = x,
+                       .query = x + 2 * D,
+                       .times = times};
+    wt_attention written_out = in;
+    written_out.key_start = wide_starts;
+    written_out.key = wide;
+    written_out.times = NULL;
     wt_random_normal(wt_stream_for(3, "theta", 0), 0, HEADS * D * D, theta);
     for (size_t b = 0; b < 3; b++)
         for (double c = 0; c < times[b]; c++, to += D)

@@ -158,7 +158,7 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
 static wt_status run_adam(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_layer **out,
                           wt_recover_report *report) {
-    double began = wt_clock(), before = wt_work_done(context);
+    double began = wt_clock(), before = 0;
     wt_rows train = {0}, held = {0};
     wt_visible seen = {0};
     wt_holdout split = {0};
@@ -175,6 +175,7 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
     report->rank = seen.rank;
+    before = wt_work_done(context);
     size_t fitted = wt_recover_train_samples(data, options);
     WT_TRY(wt_holdout_split(context, &seen.data, options, &split));
     const wt_layer_form form = wt_recover_form(&seen.options);

@@ -29,17 +29,25 @@ static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterat
            (side <= DENSE_MOST && wt_normal_flops(at) < (double)iterations * wt_jacobian_flops(at));
 }
 
-wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
-                         wt_descent *out) {
-    size_t side = heads * rows->in.dim * wt_attention_query_dim(&rows->in);
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
+                         size_t iterations, wt_descent *out) {
+    size_t thetas = heads * rows->in.dim * wt_attention_query_dim(&rows->in), side = thetas;
+    bool factored = rank > 0 && rank < rows->in.dim;
     wt_arena *arena = &out->arena;
     wt_status status;
     *out = (wt_descent){.rows = rows,
-                        .side = side,
+                        .thetas = thetas,
                         .patience = PATIENCE,
                         .arena = wt_arena_start(context, "steps of a descent")};
     WT_TRY(wt_projection_new(context, rows, heads, &out->now));
-    out->matrix_free = iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
+    out->matrix_free =
+        factored || iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
+    if (factored) {
+        WT_TRY(wt_factors_new(context, &out->now, rank, &out->factors));
+        side = out->factors.count;
+        out->wide = WT_TAKE(arena, double, thetas);
+    }
+    out->side = side;
     WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
     out->gradient = WT_TAKE(arena, double, side);
@@ -49,8 +57,8 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
         out->residual = WT_TAKE(arena, double, side);
         out->direction = WT_TAKE(arena, double, side);
         out->product = WT_TAKE(arena, double, side);
-        out->narrow_in = WT_TAKE(arena, float, side);
-        out->narrow_out = WT_TAKE(arena, float, side);
+        out->narrow_in = WT_TAKE(arena, float, thetas);
+        out->narrow_out = WT_TAKE(arena, float, thetas);
     } else {
         out->normal = WT_TAKE(arena, double, side, side);
         out->factor = WT_TAKE(arena, double, side, side);
@@ -67,6 +75,7 @@ void wt_descent_free(wt_descent *descent) {
     wt_projection_free(&descent->trial);
     wt_jacobian_free(&descent->jacobian);
     wt_jacobian_float_free(&descent->narrow);
+    wt_factors_free(&descent->factors);
     wt_arena_free(&descent->arena);
     *descent = (wt_descent){0};
 }
@@ -83,7 +92,13 @@ static wt_status linearise(wt_context *context, wt_descent *descent) {
     const wt_projection *now = &descent->now;
     size_t side = descent->side;
     wt_jacobian_look(&descent->jacobian, now);
-    WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
+    if (descent->factors.rank > 0) {
+        WT_PASS(wt_factors_find(context, &descent->factors, now->theta));
+        WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->wide));
+        WT_PASS(wt_factors_pull(context, &descent->factors, descent->wide, descent->gradient));
+    } else {
+        WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
+    }
     if (descent->matrix_free) {
         wt_jacobian_float_load(&descent->narrow, now);
         WT_PASS(wt_descent_measure_free(context, descent));
@@ -116,6 +131,18 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
     return wt_solve_lower(context, WT_TRANSPOSED, side, 1, descent->factor, side, descent->step, 1);
 }
 
+/* trial = now + step. */
+static wt_status move(wt_context *context, wt_descent *descent) {
+    const wt_factors *factors = &descent->factors;
+    for (size_t i = 0; i < factors->count; i++)
+        factors->next[i] = factors->now[i] + descent->step[i];
+    if (factors->rank > 0)
+        return wt_factors_multiply(context, factors, factors->next, descent->trial.theta);
+    for (size_t i = 0; i < descent->side; i++)
+        descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
+    return WT_OK;
+}
+
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
@@ -124,8 +151,7 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
         bool solved, fine;
         WT_PASS(forgive(solve(context, descent, *damping, &solved), &fine));
         if (fine && solved) {
-            for (size_t i = 0; i < descent->side; i++)
-                descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
+            WT_PASS(move(context, descent));
             WT_PASS(wt_projection_evaluate(context, &descent->trial));
             *moved = descent->trial.error < descent->now.error;
         }
@@ -139,6 +165,11 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
+    if (descent->factors.rank > 0) { /* a start may have any rank */
+        WT_PASS(wt_factors_find(context, &descent->factors, descent->now.theta));
+        WT_PASS(wt_factors_multiply(context, &descent->factors, descent->factors.now,
+                                    descent->now.theta));
+    }
     WT_PASS(wt_projection_evaluate(context, &descent->now));
     descent->start_error = descent->now.error;
     if (!isfinite(descent->now.error)) /* no start */
@@ -179,7 +210,7 @@ wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double 
     bool fine;
     wt_status status;
     *out = NAN;
-    if (side > CONDITION_MOST)
+    if (side > CONDITION_MOST || descent->factors.rank > 0)
         return wt_descent_condition_free(context, descent, out);
     WT_TRY(WT_NEW2(context, &normal, side, side, "a normal matrix"));
     WT_TRY(forgive(wt_normal_form(context, &descent->now, normal), &fine));

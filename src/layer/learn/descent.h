@@ -3,11 +3,14 @@
  * A step solves (J^T P J + mu s I) D = J^T E, s the mean of the diagonal; mu shrinks by 0.2 after a
  * step that lowers the error and grows by 4 after one that does not. Small problems form and factor
  * the matrix, large ones use conjugate gradients with products in float: the gradient and the error
- * are double, so that the steps end at double rounding all the same. */
+ * are double, so that the steps end at double rounding all the same.
+ *
+ * Theta of a given rank move by steps in their factors, which are found anew before each. */
 #ifndef WT_LAYER_LEARN_DESCENT_H
 #define WT_LAYER_LEARN_DESCENT_H
 
 #include "base/context.h"
+#include "layer/learn/factors.h"
 #include "layer/learn/jacobian.h"
 
 /* Iterations of the conjugate gradients of one step at most, and as a rule. */
@@ -23,24 +26,28 @@ typedef struct wt_descent {
     bool near;               /* starts are good ones, which need hardly any damping */
     size_t patience;         /* steps in which the error must fall by 2% */
     double *normal, *factor; /* (side, side), of the dense way */
+    wt_factors factors;      /* of Theta, where a rank is given */
     double *gradient, *step; /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
-    float *narrow_in, *narrow_out;          /* (side) */
+    double *wide;                           /* (thetas), where a rank is given */
+    float *narrow_in, *narrow_out;          /* (thetas) */
     double lengths[WT_DESCENT_ITERATIONS];  /* alpha and beta of the last conjugate gradients */
     double ratios[WT_DESCENT_ITERATIONS];   /* (their Lanczos matrix tells the condition) */
     size_t iterations;
     double damping;         /* they were made with */
     double scale;           /* s */
-    size_t side;            /* of the normal matrix: m e d */
+    size_t thetas;          /* numbers of Theta: m e d */
+    size_t side;            /* unknowns of a step: those, or as many as the factors have */
     size_t steps, products; /* made so far, over all runs */
     wt_meter *meter;        /* that is told of steps and errors; NULL = none */
     wt_arena arena;
 } wt_descent;
 
 /* Room for runs on these rows. They are matrix-free above a few thousand unknowns, and where the
- * matrix costs more than `iterations` of the conjugate gradients: 0 = always. */
-wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t iterations,
-                         wt_descent *out);
+ * matrix costs more than `iterations` of the conjugate gradients: 0 = always; and for Theta of a
+ * rank below full, 0 = full. */
+wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
+                         size_t iterations, wt_descent *out);
 void wt_descent_free(wt_descent *descent);
 /* From the Theta in now.theta to where the error no longer falls, or max_steps. A step to where
  * nothing can be computed (wt_projection_evaluate) is one that does not lower the error; a start of

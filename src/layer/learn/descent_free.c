@@ -11,15 +11,21 @@
 
 /* product = J^T P J direction. */
 static wt_status multiply(wt_context *context, wt_descent *descent) {
-    for (size_t i = 0; i < descent->side; i++)
-        descent->narrow_in[i] = (float)descent->direction[i];
+    const wt_factors *factors = &descent->factors;
+    const double *along = factors->rank > 0 ? descent->wide : descent->direction;
+    double *to = factors->rank > 0 ? descent->wide : descent->product;
+    if (factors->rank > 0)
+        WT_PASS(wt_factors_push(context, factors, descent->direction, descent->wide));
+    for (size_t i = 0; i < descent->thetas; i++)
+        descent->narrow_in[i] = (float)along[i];
     WT_PASS(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
     WT_PASS(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
                                          descent->narrow_out));
-    for (size_t i = 0; i < descent->side; i++)
-        descent->product[i] = (double)descent->narrow_out[i];
+    for (size_t i = 0; i < descent->thetas; i++)
+        to[i] = (double)descent->narrow_out[i];
     descent->products++;
-    return WT_OK;
+    return factors->rank > 0 ? wt_factors_pull(context, factors, descent->wide, descent->product)
+                             : WT_OK;
 }
 
 wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent) {

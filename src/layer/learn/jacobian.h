@@ -27,8 +27,8 @@ void wt_jacobian_look(wt_jacobian *jacobian, const wt_projection *at);
 /* out = P J D (R, p) in jacobian->out. */
 wt_status wt_jacobian_apply(wt_context *context, wt_jacobian *jacobian, const double *d);
 /* g (e, m d) = J^T residuals. */
-wt_status wt_jacobian_transposed(wt_context *context, wt_jacobian *jacobian, const double *residuals,
-                                 double *g);
+wt_status wt_jacobian_transposed(wt_context *context, wt_jacobian *jacobian,
+                                 const double *residuals, double *g);
 
 /* The same in float, with copies of its own made by wt_jacobian_float_load. */
 typedef struct wt_jacobian_float {

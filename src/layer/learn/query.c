@@ -117,13 +117,13 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     wt_status status;
     (void)begin, (void)end, (void)worker;
     WT_TRY(wt_asker_rows(job->asker, &rows));
-    WT_TRY(wt_descent_new(context, &rows, m, WT_DESCENT_ITERATIONS, &descent));
+    WT_TRY(wt_descent_new(context, &rows, m, 0, WT_DESCENT_ITERATIONS, &descent));
     descent.near = true;
     descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;
     wt_theta_pack(m, d, d, layer->theta, descent.now.theta);
     WT_TRY(wt_descent_run(context, &descent, POLISH_STEPS));
-    memcpy(layer->theta, descent.now.plain, descent.side * sizeof *layer->theta);
+    memcpy(layer->theta, descent.now.plain, descent.thetas * sizeof *layer->theta);
     memcpy(layer->w, descent.now.w, m * d * layer->outputs * sizeof *layer->w);
     job->report->start_residual = descent.start_error;
     job->report->residual = descent.now.error;

@@ -43,9 +43,16 @@ done:
     return status;
 }
 
-double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length) {
-    double m = (double)heads, d = (double)dim, p = (double)outputs, k = (double)length;
-    return fmax(m * d * (d + p) / (k * p), length < 2 ? INFINITY : d * d / (k * (k - 1)));
+double wt_recover_unknowns(size_t heads, size_t dim, size_t outputs, size_t rank) {
+    double m = (double)heads, d = (double)dim, p = (double)outputs, r = (double)rank;
+    return rank == 0 || rank >= dim ? m * d * (d + p) : m * (r * (2 * d - r) + d * p);
+}
+
+double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length,
+                                 size_t rank) {
+    double d = (double)dim, p = (double)outputs, k = (double)length;
+    return fmax(wt_recover_unknowns(heads, dim, outputs, rank) / (k * p),
+                length < 2 ? INFINITY : d * d / (k * (k - 1)));
 }
 
 wt_layer_form wt_recover_form(const wt_recover_options *options) {
@@ -77,8 +84,7 @@ double wt_recover_mean_square(const wt_sequences *data) {
     double square = 0;
     for (size_t s = 0; s < data->samples; s++) {
         size_t length = wt_sequences_length_of(data, s);
-        square +=
-            wt_vector_squares(length * data->dim, data->x + s * data->length * data->dim);
+        square += wt_vector_squares(length * data->dim, data->x + s * data->length * data->dim);
         tokens += length;
     }
     return square / (double)(tokens * data->dim);
@@ -156,8 +162,8 @@ void wt_recover_warn(wt_context *context, wt_recover_report *report, const char 
 static size_t longest_of(const wt_sequences *data) {
     size_t longest = 0;
     for (size_t s = 0; s < data->samples; s++)
-        longest = wt_sequences_length_of(data, s) > longest ? wt_sequences_length_of(data, s)
-                                                            : longest;
+        longest =
+            wt_sequences_length_of(data, s) > longest ? wt_sequences_length_of(data, s) : longest;
     return longest;
 }
 
@@ -235,13 +241,13 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
     return WT_OK;
 }
 
-static void warn_examples(wt_context *context, const wt_sequences *data, const wt_layer *layer,
-                          wt_recover_report *report) {
+static void warn_examples(wt_context *context, const wt_sequences *data, size_t rank,
+                          const wt_layer *layer, wt_recover_report *report) {
     /* the rule of the information limit is for whole sequences of one length */
     if (data->lengths != NULL || data->partial)
         return;
     report->least_examples =
-        wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length);
+        wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length, rank);
     double ratio = (double)data->samples / report->least_examples;
     if (ratio < 1)
         wt_recover_warn(context, report,
@@ -306,7 +312,7 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
                         "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
                         "which no output shows",
                         report->rank, report->dim);
-    warn_examples(context, data, layer, report);
+    warn_examples(context, data, options->rank, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);
     if (report->condition > 1e6)

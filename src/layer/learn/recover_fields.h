@@ -8,7 +8,7 @@
 #include "wattle/recover.h"
 
 /* The result version of the experiment `recover` that the forms came in. */
-enum { WT_RECOVER_FORMS_SINCE = 4 };
+enum { WT_RECOVER_FORMS_SINCE = 3 };
 
 /* clang-format off */
 #define WT_RECOVER_ROW(row_name, row_kind, row_fallback, member)                                   \

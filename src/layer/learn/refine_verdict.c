@@ -15,8 +15,10 @@ enum { MISFIT_STARTS = 6 };
 #define LITTLE 0.3
 
 double wt_refine_unknowns(const wt_refinement *work) {
-    double m = (double)work->heads, d = (double)work->data->dim;
-    return m * d * (d + (double)work->held.outputs);
+    const wt_recover_options *options = work->options;
+    double bias = options->bias ? 1 : 0, p = (double)work->held.outputs;
+    return wt_recover_unknowns(work->heads, work->data->dim, work->held.outputs, options->rank) +
+           bias * ((double)(work->heads * work->data->dim) + p);
 }
 
 /* Held-out sequences confirm the fit, and it explains most of y. Fitted rows have less left than

@@ -77,10 +77,9 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
     const double *basis = visible->basis;
     wt_status status;
     WT_TRY(arena.status);
-    WT_TRY(wt_layer_new_form(context, start->heads, r, start->outputs,
-                             &(wt_layer_form){.size = sizeof(wt_layer_form),
-                                              .bias = start->form.bias},
-                             out));
+    WT_TRY(wt_layer_new_form(
+        context, start->heads, r, start->outputs,
+        &(wt_layer_form){.size = sizeof(wt_layer_form), .bias = start->form.bias}, out));
     memset((*out)->w, 0, wt_layer_columns(*out) * start->outputs * sizeof *start->w);
     for (size_t i = 0; i < start->heads; i++) {
         const double *theta = start->theta + i * e * d;
@@ -93,8 +92,7 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
             continue;
         }
         WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, moved, d, basis, r, 0, half, r));
-        WT_TRY(
-            wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, r, d, 1, basis, r, half, r, 0, to, r));
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, r, d, 1, basis, r, half, r, 0, to, r));
         if (e > d)
             memcpy(to + r * r, half + d * r, r * sizeof *to);
     }
@@ -114,8 +112,8 @@ static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visibl
     WT_TRY(arena.status);
     for (size_t j = 0; out->mean != NULL && j < d; j++)
         size += (double)tokens * out->mean[j] * out->mean[j];
-    WT_TRY(span(context, &out->data, single ? NOTHING_SINGLE : NOTHING, size, vectors, values,
-                &skip));
+    WT_TRY(
+        span(context, &out->data, single ? NOTHING_SINGLE : NOTHING, size, vectors, values, &skip));
     if (skip == 0)
         goto done;
     size_t r = out->rank = d - skip;

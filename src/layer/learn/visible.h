@@ -21,7 +21,8 @@ typedef struct wt_visible {
     double *mean;  /* (d); NULL without biases */
     double *basis; /* (d, rank); NULL where the rank is d */
     wt_layer *start;
-    wt_recover_options options; /* of what is left: biases and mask, the start in those coordinates */
+    wt_recover_options
+        options; /* of what is left: biases and mask, the start in those coordinates */
     wt_arena arena;
 } wt_visible;
 

@@ -126,7 +126,8 @@ wt_status wt_attention_run(wt_context *context, const wt_attention *in, size_t h
     work.scratch_each = work.most_chunk_rows * in->dim + most_weights;
     WT_TRY(WT_NEW(context, &work.starts, in->sequences + 1, "starts of attention weights"));
     size_t pairs = wt_attention_weight_starts(in, work.starts);
-    wt_work_add(context, (double)heads * (wt_work_product(wt_attention_rows(in), in->dim, wt_attention_query_dim(in)) +
+    wt_work_add(context, (double)heads * (wt_work_product(wt_attention_rows(in), in->dim,
+                                                          wt_attention_query_dim(in)) +
                                           2 * wt_work_product(pairs, in->dim, 1)));
     WT_TRY(WT_NEW2(context, &work.scratch, workers, work.scratch_each, "attention"));
     WT_TRY(wt_parallel_for(context, in->sequences, grain, some_sequences, &work));

@@ -26,7 +26,7 @@ void wt_layer_normalise(const wt_layer_form *form, size_t n, size_t dim, const d
  * after each that asks where there are biases. */
 typedef struct {
     wt_attention in;
-    size_t *start;      /* (sequences + 1) of tokens; NULL = all are whole */
+    size_t *start;       /* (sequences + 1) of tokens; NULL = all are whole */
     double *key, *query; /* NULL = those given will do */
     double *h, *out;
 } slab_room;
@@ -98,7 +98,7 @@ static void add_tokens(size_t n, size_t k, size_t d, const size_t *lengths, cons
 
 /* lengths (n), or NULL. */
 static wt_status forward(wt_context *context, const wt_layer *layer, size_t n, size_t k,
-                                   const size_t *lengths, const double *x, double *y) {
+                         const size_t *lengths, const double *x, double *y) {
     size_t slab = k == 0 || k > WT_ATTENTION_TOKENS ? 1 : WT_ATTENTION_TOKENS / k;
     size_t columns = wt_layer_columns(layer), d = layer->dim, p = layer->outputs;
     wt_arena arena = wt_arena_start(context, "attended tokens");

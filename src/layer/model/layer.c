@@ -20,7 +20,8 @@ void wt_layer_form_init(wt_layer_form *form, size_t size) {
 const char *wt_layer_form_print(const wt_layer_form *form, char *out) {
     static const char *const norms[] = {"", ", layer norm", ", rms norm"};
     snprintf(out, WT_LAYER_FORM_TEXT, "%s%s%s%s", form->bias ? ", bias" : "",
-             form->mask == WT_LAYER_MASK_CAUSAL ? ", causal" : "", form->residual ? ", residual" : "", norms[form->norm]);
+             form->mask == WT_LAYER_MASK_CAUSAL ? ", causal" : "",
+             form->residual ? ", residual" : "", norms[form->norm]);
     if (out[0] == '\0')
         snprintf(out, WT_LAYER_FORM_TEXT, "  plain");
     memmove(out, out + 2, strlen(out + 2) + 1);
@@ -123,7 +124,8 @@ wt_status wt_layer_get_form(wt_context *context, const wt_layer *layer, wt_layer
 }
 
 wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out) {
-    WT_PASS(wt_layer_new_form(context, layer->heads, layer->dim, layer->outputs, &layer->form, out));
+    WT_PASS(
+        wt_layer_new_form(context, layer->heads, layer->dim, layer->outputs, &layer->form, out));
     memcpy((*out)->theta, layer->theta,
            layer->heads * wt_layer_theta_size(layer) * sizeof *layer->theta);
     memcpy((*out)->w, layer->w, wt_layer_columns(layer) * layer->outputs * sizeof *layer->w);

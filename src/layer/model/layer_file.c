@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wattle/text.h"
 #include "layer/model/layer.h"
 #include "wattle/io.h"
+#include "wattle/text.h"
 
 /* u and c, which come together or not at all. */
 static wt_status find_biases(wt_context *context, const wt_file *file, const wt_array *w,
@@ -120,7 +120,8 @@ wt_status wt_layer_load(wt_context *context, const char *path, wt_layer **out) {
     WT_TRY(find_biases(context, file, w, &u, &c));
     WT_TRY(read_form(context, file, &form));
     form.bias = u != NULL;
-    WT_TRY(wt_layer_new_form(context, theta->shape[0], theta->shape[1], w->shape[2], &form, &layer));
+    WT_TRY(
+        wt_layer_new_form(context, theta->shape[0], theta->shape[1], w->shape[2], &form, &layer));
     if (form.bias) {
         WT_TRY(read_augmented(context, file, theta, u, layer));
         WT_TRY(read_finite(context, file, c, wt_layer_c(layer)));

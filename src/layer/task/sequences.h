@@ -7,12 +7,12 @@
 #include "wattle/layer.h"
 
 struct wt_sequences {
-    size_t samples; /* n */
-    size_t length;  /* k */
-    size_t dim;     /* d */
-    size_t outputs; /* p; 0 = no outputs */
-    double *x;      /* (n, k, d) */
-    double *y;      /* (n, k, p); NULL = no outputs */
+    size_t samples;  /* n */
+    size_t length;   /* k */
+    size_t dim;      /* d */
+    size_t outputs;  /* p; 0 = no outputs */
+    double *x;       /* (n, k, d) */
+    double *y;       /* (n, k, p); NULL = no outputs */
     size_t *lengths; /* (n); NULL = all are whole */
     bool partial;    /* rows of y that are not known are NaN */
 };

@@ -160,8 +160,8 @@ static wt_status arrange_y(wt_context *context, const char *path, const wt_seque
     return wt_sequences_set_missing(context, made);
 }
 
-wt_status wt_sequences_load_as(wt_context *context, const char *path, const wt_sequences_spec *given,
-                               wt_sequences **out) {
+wt_status wt_sequences_load_as(wt_context *context, const char *path,
+                               const wt_sequences_spec *given, wt_sequences **out) {
     wt_file *file = NULL;
     wt_sequences_spec spec = {0};
     arrays found;
@@ -176,9 +176,7 @@ wt_status wt_sequences_load_as(wt_context *context, const char *path, const wt_s
     WT_TRY(wt_sequences_check(
         context, &(wt_sequences){.samples = x->shape[0], .length = x->shape[1], .dim = x->shape[2]},
         path));
-    size_t outputs = y == NULL                          ? 0
-                     : y->rank == (found.last ? 1 : 2) ? 1
-                                                        : y->shape[y->rank - 1];
+    size_t outputs = y == NULL ? 0 : y->rank == (found.last ? 1 : 2) ? 1 : y->shape[y->rank - 1];
     WT_TRY(wt_sequences_new(context, x->shape[0], x->shape[1], x->shape[2], outputs, &made));
     WT_TRY(wt_file_read(context, file, x, made->x));
     if (y != NULL)
@@ -211,10 +209,8 @@ wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences, 
         {.name = "x", .rank = 3, .shape = {n, k, sequences->dim}, .values = sequences->x}};
     wt_status status;
     if (sequences->y != NULL)
-        tensors[count++] = (wt_tensor){.name = "y",
-                                       .rank = 3,
-                                       .shape = {n, k, sequences->outputs},
-                                       .values = sequences->y};
+        tensors[count++] = (wt_tensor){
+            .name = "y", .rank = 3, .shape = {n, k, sequences->outputs}, .values = sequences->y};
     if (sequences->lengths != NULL) {
         WT_TRY(WT_NEW(context, &lengths, n, "lengths of sequences"));
         for (size_t s = 0; s < n; s++)
