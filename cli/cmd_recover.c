@@ -14,6 +14,10 @@ static const cli_option options[] = {
      "Heads of the layer, or auto: as many as the held-out error asks for."},
     {"matrix-free", 0, CLI_FLAG, offsetof(cli_recover_values, options.matrix_free), NULL, NULL,
      "Conjugate gradients however small the problem is."},
+    {"rows", 0, CLI_TEXT, offsetof(cli_recover_values, rows), "all|last", "all",
+     "Output rows that are known: of all tokens, or y (n,p) of the last of each sequence."},
+    {"missing", 0, CLI_TEXT, offsetof(cli_recover_values, missing), "no|nan", "no",
+     "nan: rows of y that have a NaN are missing; otherwise a NaN is refused."},
     {"certificate", 0, CLI_FLAG, offsetof(cli_recover_values, certificate), NULL, NULL,
      "How wide the body of all Theta that agree with the rows is around the heads found. It holds "
      "the true heads if those attend alike on these rows to within the eta printed, which is not "
@@ -31,6 +35,19 @@ static const cli_option options[] = {
      "Write the best fit to --output even when it was not recovered. The verdict stands in the "
      "file's metadata, and the exit code is still 1."},
 };
+
+/* How the file is to be read. */
+static wt_status read_spec(cli_call *call, wt_sequences_spec *out) {
+    const cli_recover_values *given = call->values;
+    WT_INIT(wt_sequences_spec, out);
+    out->last_row = strcmp(given->rows, "last") == 0;
+    out->missing = strcmp(given->missing, "nan") == 0;
+    if (!out->last_row && strcmp(given->rows, "all") != 0)
+        return wt_fail(call->context, WT_USAGE, "--rows is all or last, not '%s'", given->rows);
+    if (!out->missing && strcmp(given->missing, "no") != 0)
+        return wt_fail(call->context, WT_USAGE, "--missing is no or nan, not '%s'", given->missing);
+    return WT_OK;
+}
 
 static wt_status read_options(cli_call *call) {
     cli_recover_values *given = call->values;
@@ -53,14 +70,15 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         "method:s recovered:b exact:b heads:u start:u start_from:s starts:u steps:u products:u "
         "flops:r train_error:r holdout_error:r condition:r examples:u least_examples:r seconds:r "
         "warnings:o output:s verdict:s reason:s goal:r misfit_chance:r misfit_kind:s misfit_part:r "
-        "misfit_visible:r rank:u accepted:b",
+        "misfit_visible:r rank:u accepted:b form:s forms:u",
         report->method, report->recovered, report->exact, report->heads, report->start,
         report->start_from, report->starts, report->steps, report->products, report->flops,
         report->train_error, report->holdout_error, report->condition, report->examples,
         report->least_examples, report->seconds, warnings, output,
         wt_recover_verdict_name(report->verdict), report->reason[0] == '\0' ? NULL : report->reason,
         report->goal, report->misfit_chance, report->misfit_kind, report->misfit_part,
-        report->misfit_visible, report->rank, output != NULL && !report->recovered);
+        report->misfit_visible, report->rank, output != NULL && !report->recovered,
+        report->form, report->forms);
     return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 
@@ -78,6 +96,8 @@ static void print(const char *output, double given_goal, const wt_recover_report
         cli_print_row("misfit seen from", "%.2g of y", report->misfit_visible);
     }
     cli_print_row("heads", "%zu", report->heads);
+    if (strcmp(report->form, "plain") != 0 || report->forms > 1)
+        cli_print_row("form", "%s%s", report->form, report->forms > 1 ? " (by trying others)" : "");
     cli_print_number("held-out error", report->holdout_error);
     cli_print_number("train error", report->train_error);
     cli_print_number("condition", report->condition);
@@ -138,6 +158,7 @@ done:
 static wt_status run(cli_call *call) {
     cli_recover_values *given = call->values;
     wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_sequences_spec spec;
     wt_sequences *data = NULL;
     wt_layer *layer = NULL;
     char refused[WT_MESSAGE_BYTES] = "";
@@ -146,7 +167,8 @@ static wt_status run(cli_call *call) {
                                          .certificate = WT_SIZED(wt_certificate_result)};
     WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
-    WT_TRY(wt_sequences_load(call->context, call->operands[0], &data));
+    WT_TRY(read_spec(call, &spec));
+    WT_TRY(wt_sequences_load_as(call->context, call->operands[0], &spec, &data));
     if (given->teacher != NULL)
         WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));
     given->options.teacher = given->truth;

@@ -15,7 +15,7 @@ typedef struct cli_recover_stages {
 
 typedef struct cli_recover_values {
     wt_recover_options options;
-    const char *heads, *output, *teacher, *directions;
+    const char *heads, *output, *teacher, *directions, *rows, *missing;
     double part;
     bool certificate, accept;
     /* no options: filled by the run */

@@ -19,6 +19,12 @@
 extern "C" {
 #endif
 
+/* Which form of layer is looked for. */
+typedef enum wt_recover_forms {
+    WT_RECOVER_FORMS_GIVEN, /* the one that the options give */
+    WT_RECOVER_FORMS_AUTO,  /* that, and where it is a misfit others, as the residuals suggest */
+} wt_recover_forms;
+
 typedef struct wt_recover_options {
     size_t size;
     size_t heads;            /* m; 0 = find it */
@@ -40,6 +46,7 @@ typedef struct wt_recover_options {
     double epsilon; /* of the norm */
     size_t rank;    /* r > 0: Theta_i = A_i B_i^T with A_i of r columns, as W_Q and W_K make it;
                        0 = any */
+    wt_recover_forms forms;
 } wt_recover_options;
 
 /* heads 0, 20 starts, holdout 0.2, seed 0, goal 1e-9, method auto, all else none. */
@@ -97,6 +104,8 @@ typedef struct wt_recover_report {
     size_t warnings;
     char warning[WT_RECOVER_MAX_WARNINGS]
                 [WT_RECOVER_WARNING_BYTES]; /* sentences on what is identifiable */
+    char form[WT_LAYER_FORM_TEXT];          /* of the layer, in words */
+    size_t forms;                           /* that were tried */
 } wt_recover_report;
 
 /* N_min of the information limit; k = 1 gives infinity. rank = 0: Theta of full rank; else the m

@@ -288,6 +288,30 @@ static void another_form_is_a_misfit(void **state) {
     }
 }
 
+/* Forms that are not told are found, and a plain layer stays plain. */
+static void forms_are_found(void **state) {
+    wt_context *context = *state;
+    static const size_t forms[] = {0, 2, 4, 1, 8 + 4};
+    wt_layer_form plain = form_of(0);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        wt_recover_options options = options_of(&plain);
+        wt_recover_report report = WT_SIZED(wt_recover_report);
+        wt_layer_form form = form_of(forms[i]);
+        wt_layer *teacher = teacher_of(context, &form, 0, 7), *layer = NULL;
+        wt_sequences *data = draw(context, teacher, NULL);
+        char words[WT_LAYER_FORM_TEXT];
+        options.forms = WT_RECOVER_FORMS_AUTO;
+        CHECK_OK(context, wt_layer_recover(context, data, &options, &layer, &report, NULL));
+        assert_true(report.exact);
+        assert_string_equal(report.form, wt_layer_form_print(&form, words));
+        assert_int_equal(report.forms > 1, i > 0);
+        check_recovered(context, teacher, layer);
+        wt_sequences_free(data);
+        wt_layer_free(layer);
+        wt_layer_free(teacher);
+    }
+}
+
 static void write_arrays(wt_context *context, const char *path, const wt_sequences *data,
                          const wt_tensor *more, size_t count) {
     wt_tensor tensors[4] = {
@@ -399,15 +423,11 @@ static void impossible_forms_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_the_formula),
-        cmocka_unit_test(files_hold_every_form),
-        cmocka_unit_test(refine_finds_every_form),
-        cmocka_unit_test(tokens_on_a_plane_do),
-        cmocka_unit_test(ranks_are_kept),
-        cmocka_unit_test(another_form_is_a_misfit),
-        cmocka_unit_test(masks_and_last_rows_are_read),
-        cmocka_unit_test(bad_arrays_are_refused),
-        cmocka_unit_test(impossible_forms_are_refused),
+        cmocka_unit_test(outputs_are_the_formula), cmocka_unit_test(files_hold_every_form),
+        cmocka_unit_test(refine_finds_every_form), cmocka_unit_test(tokens_on_a_plane_do),
+        cmocka_unit_test(ranks_are_kept),          cmocka_unit_test(another_form_is_a_misfit),
+        cmocka_unit_test(forms_are_found),         cmocka_unit_test(masks_and_last_rows_are_read),
+        cmocka_unit_test(bad_arrays_are_refused),  cmocka_unit_test(impossible_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -7,6 +7,9 @@
 #include "layer/model/layer.h"
 #include "wattle/recover.h"
 
+/* given, auto. */
+extern const char *const wt_recover_form_words[];
+
 /* The result version of the experiment `recover` that the forms came in. */
 enum { WT_RECOVER_FORMS_SINCE = 3 };
 
@@ -48,7 +51,11 @@ enum { WT_RECOVER_FORMS_SINCE = 3 };
      .since = WT_RECOVER_FORMS_SINCE, .help = "What the norm adds under its root."},               \
     {WT_RECOVER_ROW("fit-rank", NATURAL, "0", rank), .option = "rank", .value = "R",               \
      .since = WT_RECOVER_FORMS_SINCE,                                                              \
-     .help = "Rank of every Theta, as a query and a key matrix of R columns make it; 0 = any."}
+     .help = "Rank of every Theta, as a query and a key matrix of R columns make it; 0 = any."},   \
+    {WT_RECOVER_ROW("form", WORD, "given", forms), .value = "given|auto",                          \
+     .words = wt_recover_form_words, .since = WT_RECOVER_FORMS_SINCE,                              \
+     .help = "auto: where the form given (biases, mask, residual connection, norm) is a misfit, "  \
+             "others are tried, first those that the residuals suggest."}
 /* clang-format on */
 
 #endif

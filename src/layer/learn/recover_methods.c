@@ -6,6 +6,8 @@
 #include "layer/learn/recovery.h"
 #include "wattle/sculpt.h"
 
+const char *const wt_recover_form_words[] = {"given", "auto", NULL};
+
 static const wt_field fields[] = {WT_RECOVER_FIELDS("auto")};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -20,10 +22,6 @@ void wt_recover_options_init(wt_recover_options *options, size_t size) {
     options->size = size;
     wt_sized_write(options, &full, sizeof full);
 }
-
-typedef wt_status run_fn(wt_context *context, const wt_sequences *data,
-                         const wt_recover_options *options, wt_layer **out,
-                         wt_recover_report *report, wt_sculpt_report *stages);
 
 static wt_status refine(wt_context *context, const wt_sequences *data,
                         const wt_recover_options *options, wt_layer **out,
@@ -71,7 +69,7 @@ done:
 
 static const struct {
     wt_recover_method about;
-    run_fn *run; /* NULL for one that asks */
+    wt_recover_run_fn *run; /* NULL for one that asks */
 } methods[] = {
     {{"auto", 200, false}, wt_recover_auto},
     {{"refine", 200, false}, refine},
@@ -108,7 +106,8 @@ wt_status wt_layer_recover(wt_context *context, const wt_sequences *data,
     if (methods[method].run == NULL)
         return wt_fail(context, WT_USAGE, "method %s chooses its inputs: it takes no examples",
                        options.method);
-    status = methods[method].run(context, data, &options, out, &full, &of_sculpt);
+    status =
+        wt_recover_as_formed(context, methods[method].run, data, &options, out, &full, &of_sculpt);
     wt_sized_write(report, &full, sizeof full);
     if (stages != NULL)
         wt_sized_write(stages, &of_sculpt, sizeof of_sculpt);

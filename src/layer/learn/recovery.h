@@ -87,6 +87,16 @@ void wt_sculpt_options_init(wt_sculpt_options *options, size_t size);
 wt_status wt_sculpt(wt_context *context, const wt_sequences *data, const wt_sculpt_options *options,
                     wt_layer **out, wt_sculpt_report *report);
 
+/* A method, as wt_layer_recover calls it. */
+typedef wt_status wt_recover_run_fn(wt_context *context, const wt_sequences *data,
+                                    const wt_recover_options *options, wt_layer **out,
+                                    wt_recover_report *report, wt_sculpt_report *stages);
+/* A method with the form that the options give or, where they say so, with others until one is no
+ * misfit; fills in the form of the report. */
+wt_status wt_recover_as_formed(wt_context *context, wt_recover_run_fn *run,
+                               const wt_sequences *data, const wt_recover_options *options,
+                               wt_layer **out, wt_recover_report *report, wt_sculpt_report *stages);
+
 /* The method `auto`, on the same. */
 wt_status wt_recover_auto(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, wt_layer **out,

@@ -1,0 +1,189 @@
+/* Which form a layer has: the one given, and where that is a misfit one more part at a time, those
+ * that the residuals suggest first, as long as the held-out error falls. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layer/learn/recovery.h"
+#include "layer/task/vector.h"
+
+/* Random starts of a form that is tried at most. */
+enum { FEW_STARTS = 4 };
+/* A part that lowers the error to less than this part of it is kept. */
+#define BETTER 0.9
+/* Biases this small beside Theta and W are none. */
+#define NOTHING 1e-7
+
+static bool add_bias(const wt_sequences *data, wt_recover_options *options) {
+    (void)data;
+    bool news = !options->bias;
+    options->bias = true;
+    return news;
+}
+
+static bool add_residual(const wt_sequences *data, wt_recover_options *options) {
+    bool news = !options->residual && data->outputs == data->dim;
+    options->residual = true;
+    return news;
+}
+
+static bool add_causal(const wt_sequences *data, wt_recover_options *options) {
+    (void)data;
+    bool news = options->mask == WT_LAYER_MASK_NONE;
+    options->mask = WT_LAYER_MASK_CAUSAL;
+    return news;
+}
+
+/* Biases come with a norm that has a shift; a layer without them is found all the same. */
+static bool add_layer_norm(const wt_sequences *data, wt_recover_options *options) {
+    (void)data;
+    bool news = options->norm == WT_LAYER_NORM_NONE;
+    options->norm = WT_LAYER_NORM_LAYER;
+    return news;
+}
+
+static bool add_rms_norm(const wt_sequences *data, wt_recover_options *options) {
+    (void)data;
+    bool news = options->norm == WT_LAYER_NORM_NONE;
+    options->norm = WT_LAYER_NORM_RMS;
+    return news;
+}
+
+/* A norm inside a residual connection: each alone may lower the error by little. */
+static bool add_inner_layer_norm(const wt_sequences *data, wt_recover_options *options) {
+    bool inner = add_residual(data, options);
+    return add_layer_norm(data, options) && inner;
+}
+
+static bool add_inner_rms_norm(const wt_sequences *data, wt_recover_options *options) {
+    bool inner = add_residual(data, options);
+    return add_rms_norm(data, options) && inner;
+}
+
+/* A part of a form, and the kinds of residuals (misfit_features.c) that suggest it. */
+static const struct {
+    bool (*add)(const wt_sequences *data, wt_recover_options *options);
+    const char *kinds;
+} parts[] = {
+    {add_causal, " causal "},
+    {add_residual, " token "},
+    {add_bias, " constant scores mean "},
+    {add_layer_norm, " norm factors "},
+    {add_rms_norm, " norm factors "},
+    {add_inner_layer_norm, ""},
+    {add_inner_rms_norm, ""},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static bool suggests(const char *kind, size_t part) {
+    char word[32];
+    snprintf(word, sizeof word, " %.29s ", kind == NULL ? "" : kind);
+    return strstr(parts[part].kinds, word) != NULL;
+}
+
+typedef struct {
+    wt_context *context;
+    wt_recover_run_fn *run;
+    const wt_sequences *data;
+    wt_recover_options options; /* of the best form so far */
+    wt_layer *layer;
+    wt_recover_report *report;
+    wt_sculpt_report *stages;
+    size_t tried;
+} search;
+
+static double error_of(const wt_recover_report *report) {
+    return isnan(report->holdout_error) ? report->train_error : report->holdout_error;
+}
+
+/* Runs another form; it is kept when its error is lower than that of the best of this round. */
+static wt_status try_form(search *work, const wt_recover_options *options, double *least) {
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_layer *layer = NULL;
+    WT_PASS(work->run(work->context, work->data, options, &layer, &report, work->stages));
+    work->tried++;
+    if (work->layer != NULL && !report.recovered && !(error_of(&report) < *least)) {
+        wt_layer_free(layer);
+        return WT_OK;
+    }
+    *least = error_of(&report);
+    wt_layer_free(work->layer);
+    work->layer = layer;
+    *work->report = report;
+    work->options = *options;
+    return WT_OK;
+}
+
+/* Every part that the form does not have yet, those suggested first, until one recovers it. */
+static wt_status try_parts(search *work, double *least) {
+    const wt_recover_options base = work->options;
+    const char *kind = work->report->misfit_kind;
+    for (int suggested = 1; suggested >= 0; suggested--)
+        for (size_t i = 0; i < PARTS && !work->report->recovered; i++) {
+            wt_recover_options next = base;
+            if (suggests(kind, i) != (suggested == 1) || !parts[i].add(work->data, &next))
+                continue;
+            next.start = NULL;
+            WT_PASS(try_form(work, &next, least));
+        }
+    return WT_OK;
+}
+
+/* A layer whose biases are nothing is one without. */
+static void drop_biases(const wt_recover_options *given, wt_layer *layer) {
+    size_t m = layer->heads, d = layer->dim, p = layer->outputs;
+    double u = 0, theta = 0, c;
+    if (!layer->form.bias || given->bias)
+        return;
+    for (size_t i = 0; i < m; i++) {
+        theta += wt_vector_squares(d * d, layer->theta + i * (d + 1) * d);
+        u += wt_vector_squares(d, layer->theta + (i * (d + 1) + d) * d);
+    }
+    c = wt_vector_squares(p, wt_layer_c(layer));
+    if (u > NOTHING * NOTHING * theta ||
+        c > NOTHING * NOTHING * wt_vector_squares(m * d * p, layer->w))
+        return;
+    for (size_t i = 1; i < m; i++)
+        memmove(layer->theta + i * d * d, layer->theta + i * (d + 1) * d,
+                d * d * sizeof *layer->theta);
+    layer->form.bias = false;
+}
+
+/* From few starts each; the best form, where none of them recovered it, from all. */
+static wt_status search_forms(search *work, const wt_recover_options *given) {
+    double any = INFINITY;
+    wt_recover_options few = *given;
+    few.restarts = few.restarts < FEW_STARTS ? few.restarts : FEW_STARTS;
+    WT_PASS(try_form(work, &few, &any));
+    for (size_t round = 0; round < PARTS && !work->report->recovered; round++) {
+        double before = error_of(work->report), least = BETTER * before;
+        WT_PASS(try_parts(work, &least));
+        if (least == BETTER * before)
+            break;
+    }
+    if (!work->report->recovered && given->restarts > FEW_STARTS) {
+        work->options.restarts = given->restarts;
+        WT_PASS(try_form(work, &work->options, &any));
+    }
+    if (work->report->recovered)
+        drop_biases(given, work->layer);
+    return WT_OK;
+}
+
+wt_status wt_recover_as_formed(wt_context *context, wt_recover_run_fn *run,
+                               const wt_sequences *data, const wt_recover_options *options,
+                               wt_layer **out, wt_recover_report *report,
+                               wt_sculpt_report *stages) {
+    search work = {
+        .context = context, .run = run, .data = data, .report = report, .stages = stages};
+    double any = INFINITY;
+    wt_status status = options->forms == WT_RECOVER_FORMS_AUTO ? search_forms(&work, options)
+                                                               : try_form(&work, options, &any);
+    if (status == WT_OK)
+        wt_layer_form_print(&work.layer->form, report->form);
+    else
+        wt_layer_free(work.layer);
+    report->forms = work.tried;
+    *out = status == WT_OK ? work.layer : NULL;
+    return status;
+}
