@@ -4,7 +4,7 @@
 #define WT_LAYER_LEARN_RECOVER_FIELDS_H
 
 #include "base/field.h"
-#include "layer/model/layer.h"
+#include "layer/task/form_fields.h"
 #include "wattle/recover.h"
 
 /* given, auto. */
@@ -12,6 +12,8 @@ extern const char *const wt_recover_form_words[];
 
 /* The result version of the experiment `recover` that the forms came in. */
 enum { WT_RECOVER_FORMS_SINCE = 3 };
+
+#define WT_RECOVER_AT(member) offsetof(wt_recover_options, member)
 
 /* clang-format off */
 #define WT_RECOVER_ROW(row_name, row_kind, row_fallback, member)                                   \
@@ -34,21 +36,7 @@ enum { WT_RECOVER_FORMS_SINCE = 3 };
              "polished on all of them."},                                                          \
     {WT_RECOVER_ROW("goal", REAL, "1e-9", goal), .value = "E", .range = "(0,inf)",                 \
      .help = "Relative error that counts as exact."},                                              \
-    {WT_RECOVER_ROW("bias", FLAG, "no", bias), .since = WT_RECOVER_FORMS_SINCE,                    \
-     .help = "The layer has biases: of queries, which add u_h to the scores of a head, and of "    \
-             "values and outputs, which add one c to every output row."},                          \
-    {WT_RECOVER_ROW("mask", WORD, "none", mask), .value = "none|causal",                           \
-     .words = wt_layer_masks, .since = WT_RECOVER_FORMS_SINCE,                                     \
-     .help = "causal: a token attends to itself and those before it. Padding is told by an array " \
-             "lengths (n) or mask (n,k) in the file."},                                            \
-    {WT_RECOVER_ROW("residual", FLAG, "no", residual), .since = WT_RECOVER_FORMS_SINCE,            \
-     .help = "The layer adds its tokens to its outputs."},                                         \
-    {WT_RECOVER_ROW("norm", WORD, "none", norm), .value = "none|layer|rms",                        \
-     .words = wt_layer_norms, .since = WT_RECOVER_FORMS_SINCE,                                     \
-     .help = "The norm that tokens go through before the layer; its gain and shift are part of "   \
-             "what is found."},                                                                    \
-    {WT_RECOVER_ROW("epsilon", REAL, "1e-5", epsilon), .value = "E", .range = "[0,inf)",           \
-     .since = WT_RECOVER_FORMS_SINCE, .help = "What the norm adds under its root."},               \
+    WT_FORM_FIELDS(WT_RECOVER_AT, WT_RECOVER_FORMS_SINCE),                                         \
     {WT_RECOVER_ROW("fit-rank", NATURAL, "0", rank), .option = "rank", .value = "R",               \
      .since = WT_RECOVER_FORMS_SINCE,                                                              \
      .help = "Rank of every Theta, as a query and a key matrix of R columns make it; 0 = any."},   \

@@ -4,9 +4,6 @@
 
 #include "wattle/layer.h"
 
-/* Names of the enums, in their order; they end with NULL. */
-extern const char *const wt_layer_masks[], *const wt_layer_norms[];
-
 struct wt_layer {
     size_t heads;   /* m */
     size_t dim;     /* d */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "layer/model/layer.h"
+#include "layer/task/form_fields.h"
 #include "wattle/io.h"
 #include "wattle/text.h"
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sized.h"
+#include "layer/task/form_fields.h"
 #include "layer/task/sequences.h"
 #include "layer/task/teacher_fields.h"
 #include "layer/task/vector.h"
@@ -30,7 +31,7 @@ static void scale_to(double norm, size_t count, double *values) {
 }
 
 #define AT(member) offsetof(wt_teacher_options, member)
-static const wt_field fields[] = {WT_TEACHER_FIELDS(AT, "8", "")};
+static const wt_field fields[] = {WT_TEACHER_FIELDS(AT, "8", ""), WT_FORM_FIELDS(AT, 0)};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 const wt_field *wt_teacher_fields(size_t *count) {
