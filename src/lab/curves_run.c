@@ -22,28 +22,16 @@ static void add_numbers(wt_script *out, const double *values, size_t count) {
 }
 
 /* All that the points of a cell depend on. */
-static void describe(const wt_curves_job *work, wt_script *out) {
-    const wt_curve_options *options = work->options;
-    const wt_curve_setting *base = &work->settings[0];
-    const wt_ridge_options *ridge = &work->ridge;
+static void describe(const wt_curve_options *options, wt_script *out) {
     const wt_sets *data = options->data;
-    char hash[WT_HASH_TEXT];
-    wt_script_add(out, "curve %lld %llu %zu", (long long)wt_experiment_curve.result_version,
-                  (unsigned long long)options->seed, work->curves->reps);
-    for (size_t i = 0; i < work->setting_count; i++) {
-        const wt_model_spec *model = &work->settings[i].model;
-        wt_script_add(out, "\n%d %d %zu %zu %.17g %zu %zu", (int)model->kind,
-                      (int)model->activation, model->width, model->heads, model->bias,
-                      work->settings[i].problem.dim, work->settings[i].problem.keys);
-    }
-    for (size_t i = 0; i < base->targets; i++)
-        wt_script_add(out, "\n%s", base->target[i]);
-    wt_script_add(out, "\n%d %.17g %.17g %.17g %zu %d %.17g", (int)base->problem.law,
-                  base->problem.token_scale, base->problem.noise, base->holdout, base->test_samples,
-                  (int)ridge->rule, ridge->lambda);
-    for (size_t i = 0; i < base->size_count; i++)
-        wt_script_add(out, " %zu", base->sizes[i]);
-    add_numbers(out, ridge->path, ridge->path_count);
+    char text[WT_FIELD_TEXT], hash[WT_HASH_TEXT];
+    size_t count;
+    const wt_field *fields = wt_curve_fields(&count);
+    wt_script_add(out, "curve %lld %llu", (long long)wt_experiment_curve.result_version,
+                  (unsigned long long)options->seed);
+    for (size_t i = 0; i < count; i++)
+        wt_script_add(out, "\n%s=%s", fields[i].name,
+                      wt_field_print(&fields[i], wt_field_get(&fields[i], options), text));
     if (data == NULL)
         return;
     wt_script_add(out, "\n%zu %zu %zu %zu", data->samples, data->keys, data->dim, data->outputs);
@@ -90,7 +78,7 @@ static wt_status run_table(wt_context *context, const wt_curves_job *work) {
                       .run = run_cell,
                       .print = print_line,
                       .user = work};
-    describe(work, &key);
+    describe(work->options, &key);
     wt_status status = wt_table_run(&table);
     wt_script_free(&key);
     return status;
