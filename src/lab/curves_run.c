@@ -24,14 +24,12 @@ static void add_numbers(wt_script *out, const double *values, size_t count) {
 /* All that the points of a cell depend on. */
 static void describe(const wt_curve_options *options, wt_script *out) {
     const wt_sets *data = options->data;
-    char text[WT_FIELD_TEXT], hash[WT_HASH_TEXT];
+    char hash[WT_HASH_TEXT];
     size_t count;
     const wt_field *fields = wt_curve_fields(&count);
     wt_script_add(out, "curve %lld %llu", (long long)wt_experiment_curve.result_version,
                   (unsigned long long)options->seed);
-    for (size_t i = 0; i < count; i++)
-        wt_script_add(out, "\n%s=%s", fields[i].name,
-                      wt_field_print(&fields[i], wt_field_get(&fields[i], options), text));
+    wt_table_describe(fields, count, options, out);
     if (data == NULL)
         return;
     wt_script_add(out, "\n%zu %zu %zu %zu", data->samples, data->keys, data->dim, data->outputs);

@@ -22,48 +22,51 @@ static bool is_parity(const wt_boolean *function) {
     return function->value[0] == 0;
 }
 
-static wt_status check_function(wt_context *context, const wt_search_setting *setting,
+static wt_status check_function(wt_context *context, const wt_search_options *options,
                                 const wt_boolean *function) {
+    bool elimination = options->method == WT_SEARCH_METHOD_ELIMINATION;
     for (size_t j = 0; j < function->bits; j++)
         if (!matters(function, j))
             return wt_fail(context, WT_USAGE,
                            "bit %zu of %s makes no difference: no samples can tell where it is",
-                           j + 1, setting->function);
-    if (setting->elimination && !is_parity(function))
-        return wt_fail(context, WT_USAGE, "elimination finds parities, not %s", setting->function);
-    if (setting->elimination && setting->noise > 0)
+                           j + 1, options->task);
+    if (elimination && !is_parity(function))
+        return wt_fail(context, WT_USAGE, "elimination finds parities, not %s", options->task);
+    if (elimination && options->noise > 0)
         return wt_fail(context, WT_USAGE,
                        "elimination needs labels without noise, not with %g of them flipped",
-                       setting->noise);
+                       options->noise);
     return WT_OK;
 }
 
-static wt_status open_task(wt_context *context, const wt_search_setting *setting,
-                           wt_sparse_task **out) {
+static wt_status open_task(wt_context *context, const wt_search_trials *table, size_t length,
+                           size_t trial, wt_sparse_task **out) {
+    const wt_search_options *options = &table->options;
     wt_sparse_spec spec = {.size = sizeof spec,
-                           .function = setting->function,
-                           .length = setting->length,
-                           .probability = setting->probability,
-                           .noise = setting->noise,
-                           .seed = wt_seed_for(setting->seed, "search", setting->trial)};
+                           .function = options->task,
+                           .length = table->length[length],
+                           .probability = options->probability,
+                           .noise = options->noise,
+                           .seed = wt_seed_for(options->seed, "search", trial)};
     return wt_sparse_task_new(context, &spec, out);
 }
 
-wt_status wt_search_setting_check(wt_context *context, const wt_search_setting *setting) {
-    wt_sparse_task *task = NULL;
-    wt_status status;
-    WT_TRY(open_task(context, setting, &task));
-    WT_TRY(check_function(context, setting, task->function));
-    for (size_t i = 0; i < setting->size_count; i++)
-        if (setting->sizes[i] == 0 || (i > 0 && setting->sizes[i] <= setting->sizes[i - 1])) {
-            status = wt_fail(context, WT_USAGE,
-                             "numbers of samples must increase from 1 or more; number %zu is %zu",
-                             i + 1, setting->sizes[i]);
-            goto done;
-        }
-done:
-    wt_sparse_task_free(task);
-    return status;
+wt_status wt_search_check(wt_context *context, const wt_search_trials *table) {
+    const size_t *samples = table->samples;
+    for (size_t i = 0; i < table->lengths; i++) {
+        wt_sparse_task *task = NULL;
+        wt_status status = open_task(context, table, i, 0, &task);
+        if (status == WT_OK)
+            status = check_function(context, &table->options, task->function);
+        wt_sparse_task_free(task);
+        WT_PASS(status);
+    }
+    for (size_t i = 0; i < table->sizes; i++)
+        if (samples[i] == 0 || (i > 0 && samples[i] <= samples[i - 1]))
+            return wt_fail(context, WT_USAGE,
+                           "numbers of samples must increase from 1 or more; number %zu is %zu",
+                           i + 1, samples[i]);
+    return WT_OK;
 }
 
 static wt_status eliminate(wt_context *context, const wt_sparse_task *task, const wt_bits *bits,
@@ -99,21 +102,21 @@ static wt_status search(wt_context *context, const wt_sparse_task *task, const w
     return WT_OK;
 }
 
-wt_status wt_search_cell(wt_context *context, const wt_search_setting *setting,
-                         wt_search_point *points) {
+wt_status wt_search_cell(wt_context *context, const wt_search_trials *table, size_t length,
+                         size_t trial, wt_search_point *points) {
+    const size_t *samples = table->samples;
     wt_sparse_task *task = NULL;
     wt_bits *bits = NULL;
-    size_t count = setting->size_count;
     wt_status status;
-    WT_TRY(wt_search_setting_check(context, setting));
-    WT_TRY(open_task(context, setting, &task));
-    WT_TRY(wt_bits_new(context, count > 0 ? setting->sizes[count - 1] : 0, setting->length, &bits));
+    WT_TRY(open_task(context, table, length, trial, &task));
+    WT_TRY(wt_bits_new(context, samples[table->sizes - 1], table->length[length], &bits));
     WT_TRY(wt_sparse_task_draw(context, task, "train", 0, true, bits));
-    for (size_t i = 0; i < count; i++) {
-        wt_bits first = {setting->sizes[i], bits->length, bits->bit, bits->label};
-        points[i] = (wt_search_point){.samples = setting->sizes[i]};
-        WT_TRY(setting->elimination ? eliminate(context, task, &first, &points[i])
-                                    : search(context, task, &first, &points[i]));
+    for (size_t i = 0; i < table->sizes; i++) {
+        wt_bits first = {samples[i], bits->length, bits->bit, bits->label};
+        points[i] = (wt_search_point){.samples = samples[i]};
+        WT_TRY(table->options.method == WT_SEARCH_METHOD_ELIMINATION
+                   ? eliminate(context, task, &first, &points[i])
+                   : search(context, task, &first, &points[i]));
     }
 done:
     wt_bits_free(bits);

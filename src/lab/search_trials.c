@@ -2,21 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/sized.h"
 #include "lab/search_cell.h"
 #include "lab/table.h"
 #include "network/task/task_fields.h"
-
-struct wt_search_trials {
-    wt_arena arena;
-    wt_search_options options;
-    size_t *length, *samples; /* (lengths), (sizes) */
-    size_t lengths, trials, sizes;
-    wt_search_point *points; /* (lengths, trials, sizes) */
-    wt_search_row *rows;     /* (lengths, sizes) */
-    double *costs;           /* (lengths) of a trial */
-};
 
 static const char *const methods[] = {
     [WT_SEARCH_METHOD_SEARCH] = "search", [WT_SEARCH_METHOD_ELIMINATION] = "elimination", NULL};
@@ -53,19 +42,6 @@ void wt_search_options_init(wt_search_options *options, size_t size) {
     wt_sized_write(options, &full, sizeof full);
 }
 
-static wt_search_setting setting_of(const wt_search_trials *table, size_t length, size_t trial) {
-    const wt_search_options *options = &table->options;
-    return (wt_search_setting){.function = options->task,
-                               .length = table->length[length],
-                               .probability = options->probability,
-                               .noise = options->noise,
-                               .elimination = options->method == WT_SEARCH_METHOD_ELIMINATION,
-                               .sizes = table->samples,
-                               .size_count = table->sizes,
-                               .seed = options->seed,
-                               .trial = trial};
-}
-
 static wt_search_point *point_at(const wt_search_trials *table, size_t length, size_t trial,
                                  size_t size) {
     return &table->points[(length * table->trials + trial) * table->sizes + size];
@@ -80,21 +56,9 @@ static const wt_field columns[] = {
 };
 _Static_assert(sizeof(uint64_t) == sizeof(size_t), "looked is read as a size_t");
 
-static void describe(const wt_search_trials *table, wt_script *out) {
-    const wt_search_options *options = &table->options;
-    wt_script_add(out, "search %llu %s %d %.17g %.17g %zu", (unsigned long long)options->seed,
-                  options->task, (int)options->method, options->probability, options->noise,
-                  options->trials);
-    for (size_t i = 0; i < table->lengths; i++)
-        wt_script_add(out, " T%zu", table->length[i]);
-    for (size_t i = 0; i < table->sizes; i++)
-        wt_script_add(out, " m%zu", table->samples[i]);
-}
-
 static wt_status run_trial(const void *user, wt_context *context, size_t length, size_t trial,
                            void *points) {
-    wt_search_setting setting = setting_of(user, length, trial);
-    return wt_search_cell(context, &setting, points);
+    return wt_search_cell(context, user, length, trial, points);
 }
 
 static void print_trial(const void *user, wt_output *out, size_t length, size_t trial) {
@@ -123,7 +87,8 @@ static wt_status run_table(wt_context *context, const wt_search_trials *trials) 
                       .run = run_trial,
                       .print = print_trial,
                       .user = trials};
-    describe(trials, &key);
+    wt_script_add(&key, "search %llu", (unsigned long long)trials->options.seed);
+    wt_table_describe(fields, FIELDS, &trials->options, &key);
     wt_status status = wt_table_run(&table);
     wt_script_free(&key);
     return status;
@@ -163,10 +128,7 @@ static wt_status make_table(wt_context *context, wt_search_trials *table) {
     WT_PASS(take_counts(table, "length", &table->length, &table->lengths));
     WT_PASS(take_counts(table, "samples", &table->samples, &table->sizes));
     table->trials = table->options.trials;
-    for (size_t l = 0; l < table->lengths; l++) {
-        wt_search_setting setting = setting_of(table, l, 0);
-        WT_PASS(wt_search_setting_check(context, &setting));
-    }
+    WT_PASS(wt_search_check(context, table));
     table->points =
         WT_TAKE_ZERO(&table->arena, wt_search_point, table->lengths, table->trials, table->sizes);
     table->rows = WT_TAKE(&table->arena, wt_search_row, table->lengths, table->sizes);

@@ -19,6 +19,13 @@ static size_t points_of(const wt_table *table) {
     return table->parts * table->sizes;
 }
 
+void wt_table_describe(const wt_field *fields, size_t count, const void *options, wt_script *key) {
+    char text[WT_FIELD_TEXT];
+    for (size_t i = 0; i < count; i++)
+        wt_script_add(key, "\n%s=%s", fields[i].name,
+                      wt_field_print(&fields[i], wt_field_get(&fields[i], options), text));
+}
+
 void *wt_table_at(const wt_table *table, size_t unit, size_t i) {
     size_t line = unit / table->reps * table->parts + i / table->sizes;
     size_t place = (line * table->reps + unit % table->reps) * table->sizes + i % table->sizes;

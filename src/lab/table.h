@@ -42,6 +42,9 @@ typedef struct wt_table {
     double saved, cost; /* when the part was written last, by wt_clock, and how long that took */
 } wt_table;
 
+/* Adds the options in words to a key. */
+void wt_table_describe(const wt_field *fields, size_t count, const void *options, wt_script *key);
+
 /* Point i of (parts, sizes) of a unit. */
 void *wt_table_at(const wt_table *table, size_t unit, size_t i);
 
