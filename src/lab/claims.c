@@ -24,7 +24,8 @@ bool wt_seed_explored(int64_t seed) {
     return false;
 }
 
-wt_claim_part wt_part_rival(const wt_claim_part *part) {
+/* The part as its rival has it. */
+static wt_claim_part rival_of(const wt_claim_part *part) {
     const wt_rival *rival = &part->rival;
     wt_claim_part out = *part;
     out.effect = rival->words;
@@ -99,7 +100,7 @@ static wt_status want(wt_context *context, wt_results *results, const wt_claim_p
 wt_status wt_findings_want(wt_context *context, wt_results *results) {
     const wt_claim_part *part;
     for (size_t p = 0; (part = wt_claim_part_at(p)) != NULL; p++) {
-        const wt_claim_part rival = wt_part_rival(part);
+        const wt_claim_part rival = rival_of(part);
         WT_PASS(want(context, results, part));
         WT_PASS(want(context, results, &rival));
     }
@@ -132,7 +133,7 @@ static bool is_explored(const wt_results *results, const size_t *explored,
 
 static wt_status measure_part(wt_context *context, const wt_results *results,
                               const size_t *explored, size_t p, wt_findings *out) {
-    const wt_claim_part *part = wt_claim_part_at(p), rival = wt_part_rival(part);
+    const wt_claim_part *part = wt_claim_part_at(p), rival = rival_of(part);
     wt_evidence *measured = &out->evidence[2 * p], *of_rival = measured + 1;
     WT_PASS(wt_context_check_cancelled(context));
     WT_PASS(wt_part_measure(context, results, part, measured));

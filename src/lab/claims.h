@@ -74,9 +74,6 @@ wt_status wt_sample_versus(const wt_sample *sample, wt_lines *out);
 wt_status wt_part_measure(wt_context *context, const wt_results *results, const wt_claim_part *part,
                           wt_evidence *out);
 
-/* The part as its rival has it. */
-wt_claim_part wt_part_rival(const wt_claim_part *part);
-
 /* Which side of the boundary the interval is on. */
 wt_verdict wt_part_verdict(const wt_claim_part *part, const wt_evidence *evidence);
 /* What that comes to beside its rival's, and where seeds were used before. */

@@ -18,34 +18,25 @@ typedef struct {
     size_t rows;
 } table;
 
-/* Where a name is or would be. */
-static size_t place_of(const wt_columns *names, const char *name, size_t length) {
-    size_t low = 0, high = names->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strncmp(names->all[middle].name, name, length) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool wt_columns_has(const wt_columns *names, size_t place, const char *name, size_t length) {
     return place < names->count && names->all[place].length == length &&
            memcmp(names->all[place].name, name, length) == 0;
 }
 
-static wt_status add_name(wt_context *context, wt_columns *to, size_t place, const char *name,
-                          size_t length) {
+/* Adds a name in its order; returns its place. */
+static wt_status add_name(wt_context *context, wt_columns *to, const char *name, size_t length,
+                          size_t *place) {
     char *copy = NULL;
+    for (*place = 0; *place < to->count && strncmp(to->all[*place].name, name, length) < 0;)
+        ++*place;
+    if (wt_columns_has(to, *place, name, length))
+        return WT_OK;
     WT_PASS(WT_GROW(context, &to->all, to->count, &to->room, "columns"));
     WT_PASS(WT_NEW(context, &copy, length + 1, "a column"));
     memcpy(copy, name, length);
     copy[length] = '\0';
-    memmove(to->all + place + 1, to->all + place, (to->count - place) * sizeof *to->all);
-    to->all[place] = (wt_column){copy, length};
-    to->count++;
+    memmove(to->all + *place + 1, to->all + *place, (to->count++ - *place) * sizeof *to->all);
+    to->all[*place] = (wt_column){copy, length};
     return WT_OK;
 }
 
@@ -66,9 +57,7 @@ static wt_status look_at(table *all, const wt_record *record) {
         wt_flat_member member;
         for (size_t place = 0; wt_flat_next(&walk, &member); place++) {
             if (!wt_columns_has(to, place, member.name, member.name_length))
-                place = place_of(to, member.name, member.name_length);
-            if (!wt_columns_has(to, place, member.name, member.name_length))
-                WT_PASS(add_name(all->context, to, place, member.name, member.name_length));
+                WT_PASS(add_name(all->context, to, member.name, member.name_length, &place));
         }
         if (walk.wrong)
             return wt_fail(

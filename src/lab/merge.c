@@ -70,18 +70,11 @@ static wt_status add_cell(void *user, const wt_record *record) {
 
 static wt_status add_fact(void *user, const char *kind, const char *text) {
     merging *work = user;
-    char *name = NULL;
-    wt_status status = WT_OK;
+    if (strcmp(kind, "experiment") == 0)
+        return wt_store_declare(work->context, work->store, text);
     if (strcmp(kind, "command") == 0 || strcmp(kind, "sweep") == 0)
-        WT_TRY(wt_store_note(work->context, work->store, kind, text));
-    if (strcmp(kind, "experiment") == 0) {
-        WT_TRY(wt_copy_text(work->context, &name, text, "the name of an experiment"));
-        name[strcspn(name, " ")] = '\0';
-        WT_TRY(wt_store_declare(work->context, work->store, name, text));
-    }
-done:
-    wt_release(name);
-    return status;
+        return wt_store_note(work->context, work->store, kind, text);
+    return WT_OK;
 }
 
 wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,

@@ -268,7 +268,7 @@ wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *s
         last = plan->groups[g].experiment;
         wt_release(meaning);
         WT_TRY(wt_cell_meaning(context, last, &meaning));
-        WT_TRY(take(context, store, last->name, meaning));
+        WT_TRY(take(context, store, meaning));
     }
 done:
     wt_release(meaning);

@@ -49,8 +49,7 @@ static inline const wt_plan_group *wt_plan_next(const wt_plan *plan, const wt_pl
 /* How many are wanted of cells begin .. end-1 of a group and of those that follow it. */
 size_t wt_plan_wanted(const wt_plan *plan, const wt_plan_group *group, size_t begin, size_t end);
 
-typedef wt_status (*wt_meaning_fn)(wt_context *context, wt_store *store, const char *experiment,
-                                   const char *meaning);
+typedef wt_status (*wt_meaning_fn)(wt_context *context, wt_store *store, const char *meaning);
 /* Calls `take` with the meaning of every experiment of the plan. */
 wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *store,
                            wt_meaning_fn take);

@@ -271,11 +271,11 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
                            wt_interval *out, wt_support *support) {
     wt_support own = {0};
     wt_support *curve = support != NULL ? support : &own;
-    double *logs = NULL, *fitted = NULL, low, high;
+    double *logs, low, high;
     wt_status status;
-    WT_TRY(check(context, points, count, rate));
-    WT_TRY(WT_NEW(context, &logs, count, "a threshold"));
-    WT_TRY(WT_NEW(context, &fitted, count, "a threshold"));
+    WT_PASS(check(context, points, count, rate));
+    WT_PASS(WT_NEW2(context, &logs, 2, count, "a threshold"));
+    double *fitted = logs + count;
     for (size_t i = 0; i < count; i++)
         logs[i] = log(points[i].m);
     evidence seen = {
@@ -292,7 +292,6 @@ wt_status wt_threshold_fit(wt_context *context, const wt_trials *points, size_t 
     out->high = fmax(out->value, end_at(&seen, curve, high, true));
 done:
     wt_release(logs);
-    wt_release(fitted);
     return status;
 }
 

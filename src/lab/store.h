@@ -36,10 +36,8 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
 
 /* Writes down what an experiment means: "curve 1 activation,bias,..". WT_DATA with a sentence when
  * the store holds another meaning of the name (invariant 4). */
-wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
-                           const char *meaning);
+wt_status wt_store_declare(wt_context *context, wt_store *store, const char *meaning);
 /* The same, and nothing is written. */
-wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
-                         const char *meaning);
+wt_status wt_store_agree(wt_context *context, wt_store *store, const char *meaning);
 
 #endif

@@ -68,38 +68,34 @@ done:
 typedef struct {
     wt_context *context;
     const wt_store *store;
-    const char *experiment, *meaning;
+    const char *meaning;
     bool known;
 } declaration;
 
 /* "curve 1 a,b": the name up to the first space decides. */
 static wt_status check_meaning(void *user, const char *kind, const char *text) {
     declaration *wanted = user;
-    size_t length = strlen(wanted->experiment);
-    if (strcmp(kind, "experiment") != 0 || strncmp(text, wanted->experiment, length) != 0 ||
-        text[length] != ' ')
+    const char *name = wanted->meaning, *rest = name + strcspn(name, " ");
+    const size_t length = (size_t)(rest - name);
+    if (strcmp(kind, "experiment") != 0 || strncmp(text, name, length) != 0 || text[length] != ' ')
         return WT_OK;
     wanted->known = true;
     if (strcmp(text, wanted->meaning) == 0)
         return WT_OK;
     return wt_fail(wanted->context, WT_DATA,
-                   "%s: holds cells of another meaning of '%s': result version and parameters are "
-                   "'%s' there, '%s' here; take another store",
-                   wanted->store->shown, wanted->experiment, text + length + 1,
-                   wanted->meaning + length + 1);
+                   "%s: holds cells of another meaning of '%.*s': result version and parameters "
+                   "are '%s' there, '%s' here; take another store",
+                   wanted->store->shown, (int)length, name, text + length + 1,
+                   rest + (*rest == ' '));
 }
 
-wt_status wt_store_agree(wt_context *context, wt_store *store, const char *experiment,
-                         const char *meaning) {
-    declaration wanted = {context, store, experiment, meaning, false};
+wt_status wt_store_agree(wt_context *context, wt_store *store, const char *meaning) {
+    declaration wanted = {context, store, meaning, false};
     return wt_store_walk_notes(context, store, check_meaning, &wanted);
 }
 
-wt_status wt_store_declare(wt_context *context, wt_store *store, const char *experiment,
-                           const char *meaning) {
-    declaration wanted = {context, store, experiment, meaning, false};
-    wt_status status = wt_store_walk_notes(context, store, check_meaning, &wanted);
-    if (status != WT_OK || wanted.known)
-        return status;
-    return wt_store_note(context, store, "experiment", meaning);
+wt_status wt_store_declare(wt_context *context, wt_store *store, const char *meaning) {
+    declaration wanted = {context, store, meaning, false};
+    WT_PASS(wt_store_walk_notes(context, store, check_meaning, &wanted));
+    return wanted.known ? WT_OK : wt_store_note(context, store, "experiment", meaning);
 }

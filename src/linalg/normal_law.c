@@ -33,7 +33,8 @@ double wt_normal_cdf(double x) {
     return 0.5 * erfc(-x / sqrt(2));
 }
 
-double wt_normal_relu(double h) {
+/* E relu(h + X) */
+static double relu(double h) {
     return h * wt_normal_cdf(h) + wt_normal_density(h);
 }
 
@@ -132,13 +133,12 @@ double wt_normal2_relu(double h, double k, double rho) {
         return relu_at_one(h, k) - (1 - rho) * wt_normal_cdf(fmin(h, k)) + high_integral(h, k, rho);
     if (rho <= -HIGH)
         return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) + high_integral(h, -k, -rho);
-    return wt_normal_relu(h) * wt_normal_relu(k) + rho * wt_normal_cdf(h) * wt_normal_cdf(k) +
-           low_integral(h, k, rho);
+    return relu(h) * relu(k) + rho * wt_normal_cdf(h) * wt_normal_cdf(k) + low_integral(h, k, rho);
 }
 
 void wt_normal2_series(size_t count, const double *h, size_t terms, double *out, size_t stride) {
     for (size_t i = 0; i < count; i++) {
-        out[i] = wt_normal_relu(h[i]);
+        out[i] = relu(h[i]);
         out[stride + i] = wt_normal_cdf(h[i]);
         out[2 * stride + i] = wt_normal_density(h[i]) / sqrt(2);
     }

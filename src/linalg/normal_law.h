@@ -9,8 +9,6 @@
 double wt_normal_density(double x);
 /* P(X <= x) */
 double wt_normal_cdf(double x);
-/* E relu(h + X) */
-double wt_normal_relu(double h);
 
 /* E relu(h + X) relu(k + Y), to about 1e-15 times (1 + |h|)(1 + |k|). */
 double wt_normal2_relu(double h, double k, double rho);

@@ -65,7 +65,7 @@ static inline wt_status fill_store(wt_context *context, const char *path, char *
     WT_TRY(wt_plan_new(context, sweep, (wt_shard){0, 1}, &plan));
     WT_TRY(wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_cell_meaning(context, plan->axes.experiment, &meaning));
-    WT_TRY(wt_store_declare(context, store, plan->axes.experiment->name, meaning));
+    WT_TRY(wt_store_declare(context, store, meaning));
     WT_TRY(wt_sweep_spec_line(context, sweep, &line));
     WT_TRY(wt_store_note(context, store, "sweep", line));
     for (size_t g = 0; g < plan->group_count; g++)

@@ -283,13 +283,13 @@ static void invariant_4_one_meaning(void **state) {
     wt_context *context = *state;
     wt_store *store;
     CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
-    CHECK_OK(context, wt_store_declare(context, store, "curve", "curve 1 dim,n"));
-    CHECK_OK(context, wt_store_declare(context, store, "curve", "curve 1 dim,n"));
-    CHECK_OK(context, wt_store_declare(context, store, "curves", "curves 4 n"));
+    CHECK_OK(context, wt_store_declare(context, store, "curve 1 dim,n"));
+    CHECK_OK(context, wt_store_declare(context, store, "curve 1 dim,n"));
+    CHECK_OK(context, wt_store_declare(context, store, "curves 4 n"));
     CHECK_OK(context, wt_store_commit(context, store));
-    CHECK_FAILS(context, wt_store_declare(context, store, "curve", "curve 2 dim,n"), WT_DATA,
+    CHECK_FAILS(context, wt_store_declare(context, store, "curve 2 dim,n"), WT_DATA,
                 "'1 dim,n' there, '2 dim,n' here");
-    CHECK_FAILS(context, wt_store_declare(context, store, "curve", "curve 1 dim,n,noise"), WT_DATA,
+    CHECK_FAILS(context, wt_store_declare(context, store, "curve 1 dim,n,noise"), WT_DATA,
                 "take another store");
     wt_store_free(store);
 }

@@ -81,8 +81,10 @@ static double threshold_of_both(const wt_ball *ball, const double *sorted, doubl
     return 0;
 }
 
-void wt_ball_shrink(const wt_ball *ball, const double *a, double *sorted, double *threshold,
-                    double *scale) {
+/* Norms a (M) to those of the nearest point, b_m = scale * max(a_m - threshold, 0).
+ * sorted: room for M numbers. */
+static void shrink(const wt_ball *ball, const double *a, double *sorted, double *threshold,
+                   double *scale) {
     double sum = sum_of(a, ball->heads), norm = norm_of(a, ball->heads);
     *threshold = 0;
     *scale = norm > ball->radius ? ball->radius / norm : 1;
@@ -109,7 +111,7 @@ void wt_block_norms(size_t heads, size_t block, const double *v, double *norms) 
 void wt_ball_project(const wt_ball *ball, size_t block, double *v, double *room) {
     double threshold, scale;
     wt_block_norms(ball->heads, block, v, room);
-    wt_ball_shrink(ball, room, room + ball->heads, &threshold, &scale);
+    shrink(ball, room, room + ball->heads, &threshold, &scale);
     if (threshold == 0 && scale == 1)
         return;
     for (size_t m = 0; m < ball->heads; m++) {

@@ -16,11 +16,6 @@ typedef struct wt_ball {
 
 wt_ball wt_ball_of(double k1, double k2, size_t heads);
 
-/* Norms a (M) to those of the nearest point, b_m = scale * max(a_m - threshold, 0).
- * sorted: room for M numbers. */
-void wt_ball_shrink(const wt_ball *ball, const double *a, double *sorted, double *threshold,
-                    double *scale);
-
 /* Moves v (M blocks of `block` numbers) to the nearest point of the set. room: 2 M numbers. */
 void wt_ball_project(const wt_ball *ball, size_t block, double *v, double *room);
 

@@ -148,7 +148,9 @@ wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
     return wt_recover_share(context, flops, body, argument);
 }
 
-void wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...) {
+/* A sentence for the report and the context's log. */
+__attribute__((format(printf, 3, 4))) static void
+warn(wt_context *context, wt_recover_report *report, const char *format, ...) {
     if (report->warnings == WT_RECOVER_MAX_WARNINGS)
         return;
     char *sentence = report->warning[report->warnings++];
@@ -250,15 +252,15 @@ static void warn_examples(wt_context *context, const wt_sequences *data, size_t 
         wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length, rank);
     double ratio = (double)data->samples / report->least_examples;
     if (ratio < 1)
-        wt_recover_warn(context, report,
-                        "%zu sequences are fewer than the %.0f of the information limit N_min: the "
-                        "data can be fitted by wrong parameters",
-                        data->samples, ceil(report->least_examples));
+        warn(context, report,
+             "%zu sequences are fewer than the %.0f of the information limit N_min: the "
+             "data can be fitted by wrong parameters",
+             data->samples, ceil(report->least_examples));
     else if (ratio < 3)
-        wt_recover_warn(context, report,
-                        "%zu sequences are %.1f times N_min = %.0f; from 3 times on recovery is "
-                        "safe",
-                        data->samples, ratio, ceil(report->least_examples));
+        warn(context, report,
+             "%zu sequences are %.1f times N_min = %.0f; from 3 times on recovery is "
+             "safe",
+             data->samples, ratio, ceil(report->least_examples));
 }
 
 static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_layer *layer,
@@ -270,13 +272,12 @@ static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_l
     for (size_t i = 0; i < layer->heads; i++) {
         double theta = wt_heads_norm(size, layer->theta + i * size);
         if (wt_heads_norm(d * p, layer->w + i * d * p) < 1e-6 * most_w)
-            wt_recover_warn(context, report,
-                            "head %zu has W near 0: its Theta cannot be identified", i);
+            warn(context, report, "head %zu has W near 0: its Theta cannot be identified", i);
         else if (theta * square < 0.02)
-            wt_recover_warn(context, report,
-                            "head %zu has a tiny Theta (norm %.3g): it is told apart from others "
-                            "like it with difficulty",
-                            i, theta);
+            warn(context, report,
+                 "head %zu has a tiny Theta (norm %.3g): it is told apart from others "
+                 "like it with difficulty",
+                 i, theta);
     }
     for (size_t j = 0; j < d * p; j++) {
         double sum = 0;
@@ -285,9 +286,9 @@ static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_l
         sum_norm += sum * sum;
     }
     if (data->length == 2 && layer->heads > 1 && sqrt(sum_norm) < 1e-6 * most_w)
-        wt_recover_warn(context, report,
-                        "sequences of two tokens and W that sum to 0: Theta and W of all heads are "
-                        "known up to a common sign");
+        warn(context, report,
+             "sequences of two tokens and W that sum to 0: Theta and W of all heads are "
+             "known up to a common sign");
 }
 
 static void warn_pairs(wt_context *context, const wt_layer *layer, wt_recover_report *report) {
@@ -295,10 +296,10 @@ static void warn_pairs(wt_context *context, const wt_layer *layer, wt_recover_re
     for (size_t i = 0; i < layer->heads; i++)
         for (size_t j = 0; j < i; j++)
             if (wt_heads_distance(size, layer->theta + i * size, layer->theta + j * size) < 1e-3)
-                wt_recover_warn(context, report,
-                                "heads %zu and %zu have nearly equal Theta: only the sum of their "
-                                "W is determined well",
-                                j, i);
+                warn(context, report,
+                     "heads %zu and %zu have nearly equal Theta: only the sum of their "
+                     "W is determined well",
+                     j, i);
 }
 
 void wt_recover_end(wt_context *context, const wt_sequences *data,
@@ -308,16 +309,16 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
         report->heads = layer->heads;
     }
     if (report->rank < report->dim)
-        wt_recover_warn(context, report,
-                        "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
-                        "which no output shows",
-                        report->rank, report->dim);
+        warn(context, report,
+             "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
+             "which no output shows",
+             report->rank, report->dim);
     warn_examples(context, data, options->rank, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);
     if (report->condition > 1e6)
-        wt_recover_warn(context, report,
-                        "the condition number is %.1e: some directions of Theta are known to few "
-                        "digits",
-                        report->condition);
+        warn(context, report,
+             "the condition number is %.1e: some directions of Theta are known to few "
+             "digits",
+             report->condition);
 }

@@ -38,9 +38,6 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
 /* Merges duplicate heads where m was to be found, and warns of what cannot be identified. */
 void wt_recover_end(wt_context *context, const wt_sequences *data,
                     const wt_recover_options *options, wt_layer *layer, wt_recover_report *report);
-/* A sentence for the report and the context's log. */
-__attribute__((format(printf, 3, 4))) void
-wt_recover_warn(wt_context *context, wt_recover_report *report, const char *format, ...);
 
 /* Where a better start may come from once random ones have failed. */
 typedef struct wt_rescue {
