@@ -80,11 +80,6 @@ static void errors_of(const line *fit, size_t count, double *slope, double *inte
     *intercept = sqrt(variance * (1 / n + fit->mean_u * fit->mean_u / fit->spread));
 }
 
-/* Room for one fit: resampled y, residuals, random numbers (count), and the draws. */
-typedef struct {
-    double *y, *residuals, *uniform, *slopes, *intercepts;
-} scratch;
-
 /* Residuals of equal variance, centred. */
 static void spread_residuals(const line *fit, const double *u, const double *y, size_t count,
                              double *out) {
@@ -106,27 +101,36 @@ static wt_interval turned(double value, double error, double *ratios) {
     return (wt_interval){value, value - ratio.high * error, value - ratio.low * error};
 }
 
-static wt_status bootstrap(wt_context *context, const line *fit, const double *u, size_t count,
-                           uint64_t seed, scratch *room, wt_affine_fit *out) {
+static wt_status by_bootstrap(wt_context *context, const line *fit, const double *u,
+                              const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
+    wt_arena arena = wt_arena_start(context, "a bootstrap");
+    double *resampled = WT_TAKE(&arena, double, count), *residuals = WT_TAKE(&arena, double, count);
+    double *uniform = WT_TAKE(&arena, double, count);
+    double *slopes = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS);
+    double *intercepts = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS);
     double slope_error, intercept_error, slope_again, intercept_again;
+    wt_status status;
+    WT_TRY(arena.status);
+    spread_residuals(fit, u, y, count, residuals);
     errors_of(fit, count, &slope_error, &intercept_error);
     for (size_t draw = 0; draw < WT_BOOTSTRAP_DRAWS; draw++) {
-        WT_PASS(wt_context_check_cancelled(context));
-        wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, room->uniform);
+        WT_TRY(wt_context_check_cancelled(context));
+        wt_random_uniform(wt_stream_for(seed, "bootstrap", draw), 0, count, uniform);
         for (size_t i = 0; i < count; i++)
-            room->y[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +
-                         room->residuals[(size_t)(room->uniform[i] * (double)count)];
-        line again = line_through(u, room->y, count);
+            resampled[i] = fit->mean_y + fit->slope * (u[i] - fit->mean_u) +
+                           residuals[(size_t)(uniform[i] * (double)count)];
+        line again = line_through(u, resampled, count);
         errors_of(&again, count, &slope_again, &intercept_again);
         /* A resample on a line says nothing about its error: it is counted as agreeing. */
         bool exact = !(again.squares > 0);
-        room->slopes[draw] = exact ? 0 : (again.slope - fit->slope) / slope_again;
-        room->intercepts[draw] =
-            exact ? 0 : (intercept_of(&again) - intercept_of(fit)) / intercept_again;
+        slopes[draw] = exact ? 0 : (again.slope - fit->slope) / slope_again;
+        intercepts[draw] = exact ? 0 : (intercept_of(&again) - intercept_of(fit)) / intercept_again;
     }
-    out->slope = turned(fit->slope, slope_error, room->slopes);
-    out->intercept = turned(intercept_of(fit), intercept_error, room->intercepts);
-    return WT_OK;
+    out->slope = turned(fit->slope, slope_error, slopes);
+    out->intercept = turned(intercept_of(fit), intercept_error, intercepts);
+done:
+    wt_arena_free(&arena);
+    return status;
 }
 
 static wt_interval student(double value, double half) {
@@ -140,26 +144,8 @@ static void by_student(const line *fit, size_t count, wt_affine_fit *out) {
     out->intercept = student(intercept_of(fit), quantile * intercept);
 }
 
-static wt_status by_bootstrap(wt_context *context, const line *fit, const double *u,
-                              const double *y, size_t count, uint64_t seed, wt_affine_fit *out) {
-    wt_arena arena = wt_arena_start(context, "a bootstrap");
-    scratch room = {.y = WT_TAKE(&arena, double, count),
-                    .residuals = WT_TAKE(&arena, double, count),
-                    .uniform = WT_TAKE(&arena, double, count),
-                    .slopes = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS),
-                    .intercepts = WT_TAKE(&arena, double, WT_BOOTSTRAP_DRAWS)};
-    wt_status status;
-    WT_TRY(arena.status);
-    spread_residuals(fit, u, y, count, room.residuals);
-    WT_TRY(bootstrap(context, fit, u, count, seed, &room, out));
-done:
-    wt_arena_free(&arena);
-    return status;
-}
-
 static wt_status fit_line(wt_context *context, const double *u, const double *y, size_t count,
                           uint64_t seed, wt_affine_fit *out) {
-    wt_status status = WT_OK;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(u[i]) || !isfinite(y[i]))
             return wt_fail(context, WT_USAGE, "point %zu of a fit is not finite", i);
@@ -172,11 +158,10 @@ static wt_status fit_line(wt_context *context, const double *u, const double *y,
                            .r_squared = fit.total > 0 ? 1 - fit.squares / fit.total : NAN,
                            .aic = n * log(fit.squares / n) + 2 * 3,
                            .bic = n * log(fit.squares / n) + log(n) * 3};
-    if (count < LEAST_RESAMPLED)
-        by_student(&fit, count, out);
-    else
-        status = by_bootstrap(context, &fit, u, y, count, seed, out);
-    return status;
+    if (count >= LEAST_RESAMPLED)
+        return by_bootstrap(context, &fit, u, y, count, seed, out);
+    by_student(&fit, count, out);
+    return WT_OK;
 }
 
 double wt_growth_at(wt_growth growth, double x) {
