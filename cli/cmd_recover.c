@@ -77,8 +77,8 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         report->least_examples, report->seconds, warnings, output,
         wt_recover_verdict_name(report->verdict), report->reason[0] == '\0' ? NULL : report->reason,
         report->goal, report->misfit_chance, report->misfit_kind, report->misfit_part,
-        report->misfit_visible, report->rank, output != NULL && !report->recovered,
-        report->form, report->forms);
+        report->misfit_visible, report->rank, output != NULL && !report->recovered, report->form,
+        report->forms);
     return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 

@@ -19,8 +19,8 @@ typedef struct {
     bool last; /* y has a row a sequence */
 } arrays;
 
-/* The array that `shape` names and describes, where there is one; it begins with n, and has a second
- * side of k. */
+/* The array that `shape` names and describes, where there is one; it begins with n, and has a
+ * second side of k. */
 static wt_status find_beside(wt_context *context, const wt_file *file, const char *name,
                              const char *shape, const wt_array *x, const wt_array **out) {
     const char *path = wt_file_path(file);
