@@ -7,6 +7,7 @@
 #include "wattle/boolean.h"
 #include "wattle/bounds.h"
 #include "wattle/capacity.h"
+#include "wattle/checkpoint.h"
 #include "wattle/claims.h"
 #include "wattle/construct.h"
 #include "wattle/curve.h"

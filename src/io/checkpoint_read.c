@@ -1,0 +1,209 @@
+/* The tensors of one layer, as matrices that act from the right. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "io/checkpoint.h"
+#include "wattle/text.h"
+
+enum { NAME = 512 };
+
+/* The reading of one layer. */
+typedef struct {
+    wt_context *context;
+    wt_checkpoint *checkpoint;
+    const wt_scheme *scheme;
+    const char *stem;
+    wt_attention_tensors *out;
+} reading;
+
+static double rounding_of(wt_type type) {
+    static const double roundings[] = {[WT_TYPE_F64] = 0x1p-52,
+                                       [WT_TYPE_F32] = 0x1p-23,
+                                       [WT_TYPE_F16] = 0x1p-10,
+                                       [WT_TYPE_BF16] = 0x1p-7};
+    return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
+}
+
+/* The tensor stem + end + tail, of the given rank, read and finite; *out NULL when there is none.
+ */
+static wt_status read_tensor(const reading *job, const char *end, const char *tail, size_t rank,
+                             size_t *shape, double **out) {
+    const wt_file *file;
+    const wt_array *array;
+    char name[NAME], what[NAME + WT_QUOTED_BYTES + 2], shown[WT_QUOTED_BYTES];
+    *out = NULL;
+    if (snprintf(name, sizeof name, "%s%s%s", job->stem, end, tail) >= (int)sizeof name)
+        return WT_OK;
+    WT_PASS(wt_checkpoint_find(job->context, job->checkpoint, name, &file, &array));
+    if (array == NULL)
+        return WT_OK;
+    wt_quote(wt_file_path(file), shown, sizeof shown);
+    if (array->rank != rank || array->count == 0)
+        return wt_fail(job->context, WT_DATA, "%s: %s has %zu dimensions and %zu numbers, not a %s",
+                       shown, name, array->rank, array->count, rank == 1 ? "vector" : "matrix");
+    memcpy(shape, array->shape, rank * sizeof *shape);
+    double *values = WT_TAKE(&job->out->arena, double, array->count);
+    WT_PASS(job->out->arena.status);
+    WT_PASS(wt_file_read(job->context, file, array, values));
+    snprintf(what, sizeof what, "%s: %s", shown, name);
+    WT_PASS(wt_values_check_finite(job->context, what, values, rank, shape));
+    job->out->rounding = fmax(job->out->rounding, rounding_of(array->type));
+    *out = values;
+    return WT_OK;
+}
+
+/* A weight as (in, out); it must be there. */
+static wt_status read_weight(const reading *job, const char *end, const char *tail, size_t *in,
+                             size_t *out_side, double **out) {
+    size_t shape[2] = {0};
+    double *values;
+    WT_PASS(read_tensor(job, end, tail, 2, shape, &values));
+    if (values == NULL)
+        return wt_fail(job->context, WT_DATA, "%s has no tensor %s%s%s", job->checkpoint->path,
+                       job->stem, end, tail);
+    *in = shape[job->scheme->columns ? 0 : 1];
+    *out_side = shape[job->scheme->columns ? 1 : 0];
+    *out = values;
+    if (job->scheme->columns)
+        return WT_OK;
+    *out = WT_TAKE(&job->out->arena, double, *in, *out_side);
+    WT_PASS(job->out->arena.status);
+    for (size_t i = 0; i < *out_side; i++)
+        for (size_t j = 0; j < *in; j++)
+            (*out)[j * *out_side + i] = values[i * *in + j];
+    return WT_OK;
+}
+
+/* A bias of so many numbers; NULL when there is none. */
+static wt_status read_bias(const reading *job, const char *end, const char *tail, size_t count,
+                           double **out) {
+    size_t shape[1] = {0};
+    WT_PASS(read_tensor(job, end, tail, 1, shape, out));
+    if (*out != NULL && shape[0] != count)
+        return wt_fail(job->context, WT_DATA, "%s: %s%s%s has %zu numbers, not %zu",
+                       job->checkpoint->path, job->stem, end, tail, shape[0], count);
+    return WT_OK;
+}
+
+/* Columns of the fused matrix that are part `third` of it, (rows, columns / 3). */
+static wt_status take_third(const reading *job, size_t rows, size_t columns, const double *fused,
+                            size_t third, double **out) {
+    size_t each = columns / 3, width = job->out->width;
+    *out = WT_TAKE(&job->out->arena, double, rows, each);
+    WT_PASS(job->out->arena.status);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < each; j++) {
+            size_t from = job->scheme->fusion == WT_FUSION_THIRDS
+                              ? third * each + j
+                              : j / width * 3 * width + third * width + j % width;
+            (*out)[i * each + j] = fused[i * columns + from];
+        }
+    return WT_OK;
+}
+
+/* m, g and r from what was told and the columns of queries and keys. */
+static wt_status divide(const reading *job, size_t queries, size_t keys) {
+    const wt_checkpoint *checkpoint = job->checkpoint;
+    wt_attention_tensors *out = job->out;
+    size_t heads = checkpoint->heads, width = checkpoint->width;
+    if (heads == 0 && width > 0 && queries % width == 0)
+        heads = queries / width;
+    if (heads == 0)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: neither a config.json beside it nor its metadata tells the number of "
+                       "heads: --heads M",
+                       checkpoint->path);
+    if (queries % heads != 0)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: the %zu columns of queries of %s do not divide among %zu heads",
+                       checkpoint->path, queries, job->stem, heads);
+    out->heads = heads;
+    out->width = queries / heads;
+    if (keys % out->width != 0 || keys == 0 || heads % (keys / out->width) != 0)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: %zu columns of keys of %s do not fit %zu heads of width %zu",
+                       checkpoint->path, keys, job->stem, heads, out->width);
+    out->key_heads = keys / out->width;
+    return WT_OK;
+}
+
+static wt_status read_fused(const reading *job) {
+    const wt_scheme *scheme = job->scheme;
+    const char *weight = scheme->underscore ? "_weight" : ".weight",
+               *bias = scheme->underscore ? "_bias" : ".bias";
+    wt_attention_tensors *out = job->out;
+    size_t columns;
+    double *fused, *biases;
+    WT_PASS(read_weight(job, scheme->query, weight, &out->dim, &columns, &fused));
+    if (columns % 3 != 0)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: %s%s has %zu columns, which are not queries, keys and values",
+                       job->checkpoint->path, job->stem, scheme->query, columns);
+    WT_PASS(divide(job, columns / 3, columns / 3));
+    WT_PASS(take_third(job, out->dim, columns, fused, 0, &out->query));
+    WT_PASS(take_third(job, out->dim, columns, fused, 1, &out->key));
+    WT_PASS(take_third(job, out->dim, columns, fused, 2, &out->value));
+    WT_PASS(read_bias(job, scheme->query, bias, columns, &biases));
+    if (biases == NULL)
+        return WT_OK;
+    WT_PASS(take_third(job, 1, columns, biases, 0, &out->query_bias));
+    return take_third(job, 1, columns, biases, 2, &out->value_bias);
+}
+
+static wt_status read_apart(const reading *job) {
+    const wt_scheme *scheme = job->scheme;
+    wt_attention_tensors *out = job->out;
+    size_t queries, keys, values, dim, other;
+    WT_PASS(read_weight(job, scheme->query, ".weight", &out->dim, &queries, &out->query));
+    WT_PASS(read_weight(job, scheme->key, ".weight", &dim, &keys, &out->key));
+    WT_PASS(read_weight(job, scheme->value, ".weight", &other, &values, &out->value));
+    if (dim != out->dim || other != out->dim || keys != values)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: queries, keys and values of %s are for %zu, %zu and %zu dimensions, "
+                       "with %zu columns of keys and %zu of values",
+                       job->checkpoint->path, job->stem, out->dim, dim, other, keys, values);
+    WT_PASS(divide(job, queries, keys));
+    WT_PASS(read_bias(job, scheme->query, ".bias", queries, &out->query_bias));
+    return read_bias(job, scheme->value, ".bias", values, &out->value_bias);
+}
+
+static wt_status read_norm(const reading *job) {
+    wt_attention_tensors *out = job->out;
+    if (job->scheme->norm == NULL)
+        return WT_OK;
+    WT_PASS(read_bias(job, job->scheme->norm, ".weight", out->dim, &out->gain));
+    return out->gain == NULL ? WT_OK
+                             : read_bias(job, job->scheme->norm, ".bias", out->dim, &out->shift);
+}
+
+wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
+                             wt_attention_tensors *out) {
+    const wt_scheme *scheme = &checkpoint->scheme;
+    reading job = {.context = context, .checkpoint = checkpoint, .scheme = scheme, .out = out};
+    size_t in;
+    wt_status status;
+    *out = (wt_attention_tensors){.arena = wt_arena_start(context, "weights of a layer")};
+    if (layer >= checkpoint->stem_count)
+        WT_TRY(wt_fail(context, WT_USAGE, "%s has layers 0 to %zu, no layer %zu", checkpoint->path,
+                       checkpoint->stem_count - 1, layer));
+    job.stem = checkpoint->stems[layer];
+    WT_TRY(scheme->fusion == WT_FUSION_NONE ? read_apart(&job) : read_fused(&job));
+    WT_TRY(read_weight(&job, scheme->output, ".weight", &in, &out->outputs, &out->output));
+    if (in != out->heads * out->width)
+        WT_TRY(wt_fail(context, WT_DATA, "%s: %s%s takes %zu numbers, not %zu heads of %zu",
+                       checkpoint->path, job.stem, scheme->output, in, out->heads, out->width));
+    WT_TRY(read_bias(&job, scheme->output, ".bias", out->outputs, &out->output_bias));
+    WT_TRY(read_norm(&job));
+    out->scale = scheme->unscaled ? 1 : 1 / sqrt((double)out->width);
+done:
+    if (status != WT_OK)
+        wt_attention_tensors_free(out);
+    return status;
+}
+
+void wt_attention_tensors_free(wt_attention_tensors *tensors) {
+    wt_arena_free(&tensors->arena);
+    *tensors = (wt_attention_tensors){0};
+}

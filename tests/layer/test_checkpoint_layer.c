@@ -1,0 +1,379 @@
+/* Checkpoints: one layer written in the names of every scheme is read back as the same layer. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "check.h"
+#include "io/checkpoint.h"
+#include "layer/layers.h"
+#include "wattle/random.h"
+
+enum { HEADS = 2, WIDTH = 3, DIM = 5, INNER = HEADS * WIDTH, LAYERS = 12 };
+
+static char folder[] = "/tmp/wattle-checkpoint-XXXXXX";
+
+static int open_folder(void **state) {
+    return mkdtemp(folder) == NULL ? -1 : check_open(state);
+}
+
+static int close_folder(void **state) {
+    char line[64];
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    return system(line) == 0 ? check_close(state) : -1;
+}
+
+static const char *in_folder(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_text(const char *name, const char *text) {
+    FILE *file = fopen(in_folder(name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The matrices of a layer, which act from the right; another layer for another number. */
+typedef struct {
+    double q[DIM * INNER], k[DIM * INNER], v[DIM * INNER], o[INNER * DIM];
+    double bq[INNER], bk[INNER], bv[INNER], bo[DIM], gain[DIM], shift[DIM];
+} plain;
+
+static plain plain_of(uint64_t number) {
+    plain out;
+    double *all[] = {out.q,  out.k,  out.v,  out.o,    out.bq,
+                     out.bk, out.bv, out.bo, out.gain, out.shift};
+    size_t sizes[] = {DIM * INNER, DIM * INNER, DIM * INNER, INNER * DIM, INNER,
+                      INNER,       INNER,       DIM,         DIM,         DIM};
+    for (size_t i = 0; i < 10; i++)
+        wt_random_normal(wt_stream_for(number, "checkpoint", i), 0, sizes[i], all[i]);
+    return out;
+}
+
+/* Tensors of a file, in memory of the test. */
+typedef struct {
+    wt_tensor tensors[16 * LAYERS];
+    size_t count;
+    wt_arena arena;
+} book;
+
+static void put(book *to, const char *name, size_t rows, size_t columns, const double *values) {
+    char *own = WT_TAKE(&to->arena, char, strlen(name) + 1);
+    double *copy = WT_TAKE(&to->arena, double, rows, columns);
+    assert_int_equal(to->arena.status, WT_OK);
+    memcpy(own, name, strlen(name) + 1);
+    memcpy(copy, values, rows * columns * sizeof *copy);
+    to->tensors[to->count++] = (wt_tensor){.name = own,
+                                           .rank = rows == 1 ? 1 : 2,
+                                           .shape = {rows == 1 ? columns : rows, columns},
+                                           .values = copy};
+}
+
+/* stem + end + ".weight" of a matrix (in, out), stored as the scheme does. */
+static void put_weight(book *to, const wt_scheme *scheme, const char *stem, const char *end,
+                       const char *tail, size_t in, size_t out, const double *values) {
+    char name[256];
+    double transposed[DIM * 3 * INNER];
+    snprintf(name, sizeof name, "%s%s%s", stem, end, tail);
+    for (size_t i = 0; i < in; i++)
+        for (size_t j = 0; j < out; j++)
+            transposed[j * in + i] = values[i * out + j];
+    put(to, name, scheme->columns ? in : out, scheme->columns ? out : in,
+        scheme->columns ? values : transposed);
+}
+
+static void put_vector(book *to, const char *stem, const char *end, const char *tail, size_t count,
+                       const double *values) {
+    char name[256];
+    snprintf(name, sizeof name, "%s%s%s", stem, end, tail);
+    put(to, name, 1, count, values);
+}
+
+/* Where column j of part `third` lies in a fused matrix. */
+static size_t fused_at(const wt_scheme *scheme, size_t third, size_t j) {
+    return scheme->fusion == WT_FUSION_THIRDS ? third * INNER + j
+                                              : (j / WIDTH * 3 + third) * WIDTH + j % WIDTH;
+}
+
+static void write_layer(book *to, const wt_scheme *scheme, const char *stem, const plain *layer) {
+    const double *weights[] = {layer->q, layer->k, layer->v};
+    const double *biases[] = {layer->bq, layer->bk, layer->bv};
+    const char *ends[] = {scheme->query, scheme->key, scheme->value};
+    double fused[DIM * 3 * INNER], fused_bias[3 * INNER];
+    for (size_t t = 0; t < 3; t++) {
+        for (size_t i = 0; i < DIM * INNER; i++)
+            fused[i / INNER * 3 * INNER + fused_at(scheme, t, i % INNER)] = weights[t][i];
+        for (size_t j = 0; j < INNER; j++)
+            fused_bias[fused_at(scheme, t, j)] = biases[t][j];
+        if (scheme->fusion != WT_FUSION_NONE)
+            continue;
+        put_weight(to, scheme, stem, ends[t], ".weight", DIM, INNER, weights[t]);
+        put_vector(to, stem, ends[t], ".bias", INNER, biases[t]);
+    }
+    if (scheme->fusion != WT_FUSION_NONE) {
+        put_weight(to, scheme, stem, scheme->query, scheme->underscore ? "_weight" : ".weight", DIM,
+                   3 * INNER, fused);
+        put_vector(to, stem, scheme->query, scheme->underscore ? "_bias" : ".bias", 3 * INNER,
+                   fused_bias);
+    }
+    put_weight(to, scheme, stem, scheme->output, ".weight", INNER, DIM, layer->o);
+    put_vector(to, stem, scheme->output, ".bias", DIM, layer->bo);
+    if (scheme->norm == NULL)
+        return;
+    put_vector(to, stem, scheme->norm, ".weight", DIM, layer->gain);
+    if (scheme->norm_kind == WT_SCHEME_NORM_LAYER)
+        put_vector(to, stem, scheme->norm, ".bias", DIM, layer->shift);
+}
+
+/* Layers 0 to 11, in an order that is not theirs. */
+static void write_scheme(wt_context *context, const wt_scheme *scheme, const char *path,
+                         const wt_metadata *notes, size_t count) {
+    book to = {.arena = wt_arena_start(context, "tensors")};
+    for (size_t i = 0; i < LAYERS; i++) {
+        size_t layer = (5 * i + 3) % LAYERS;
+        char stem[64];
+        snprintf(stem, sizeof stem, "model.block.%zu.layer0.", layer);
+        plain numbers = plain_of(layer);
+        write_layer(&to, scheme, stem, &numbers);
+    }
+    CHECK_OK(context, wt_safetensors_write(context, path, to.tensors, to.count, notes, count));
+    wt_arena_free(&to.arena);
+}
+
+static wt_status open_as(wt_context *context, const char *path, size_t heads, const char *map,
+                         wt_checkpoint **out) {
+    wt_checkpoint_options options;
+    WT_INIT(wt_checkpoint_options, &options);
+    options.heads = heads;
+    options.map = map;
+    return wt_checkpoint_open(context, path, &options, out);
+}
+
+/* The model's own arithmetic on one sequence: queries, keys, values with their biases. */
+static void attend(const plain *layer, const wt_scheme *scheme, size_t k, const double *x,
+                   double *y) {
+    double q[8][INNER], keys[8][INNER], v[8][INNER];
+    double scale = scheme->unscaled ? 1 : 1 / sqrt((double)WIDTH);
+    for (size_t t = 0; t < k; t++)
+        for (size_t j = 0; j < INNER; j++) {
+            q[t][j] = layer->bq[j];
+            keys[t][j] = layer->bk[j];
+            v[t][j] = layer->bv[j];
+            for (size_t i = 0; i < DIM; i++) {
+                q[t][j] += x[t * DIM + i] * layer->q[i * INNER + j];
+                keys[t][j] += x[t * DIM + i] * layer->k[i * INNER + j];
+                v[t][j] += x[t * DIM + i] * layer->v[i * INNER + j];
+            }
+        }
+    for (size_t a = 0; a < k; a++) {
+        memcpy(y + a * DIM, layer->bo, sizeof layer->bo);
+        for (size_t h = 0; h < HEADS; h++) {
+            double weight[8], total = 0;
+            size_t seen = scheme->causal ? a + 1 : k;
+            for (size_t b = 0; b < seen; b++) {
+                double score = 0;
+                for (size_t j = h * WIDTH; j < (h + 1) * WIDTH; j++)
+                    score += q[a][j] * keys[b][j];
+                total += weight[b] = exp(scale * score);
+            }
+            for (size_t b = 0; b < seen; b++)
+                for (size_t j = h * WIDTH; j < (h + 1) * WIDTH; j++)
+                    for (size_t o = 0; o < DIM; o++)
+                        y[a * DIM + o] += weight[b] / total * v[b][j] * layer->o[j * DIM + o];
+        }
+    }
+}
+
+/* Sums of a few dozen numbers of order 1 to 100, through exponentials: 1e-9 of outputs of 10. */
+static void every_scheme_is_read(void **state) {
+    wt_context *context = *state;
+    const char *path = in_folder("model.safetensors");
+    const wt_metadata notes[] = {{"num_attention_heads", "2"}, {"layer_norm_eps", "0.001"}};
+    for (size_t s = 0; s < wt_scheme_count; s++) {
+        const wt_scheme *scheme = &wt_schemes[s];
+        wt_checkpoint *checkpoint = NULL;
+        double x[4 * DIM], z[4 * DIM], y[4 * DIM], wanted[4 * DIM];
+        write_scheme(context, scheme, path, notes, 2);
+        CHECK_OK(context, open_as(context, path, 0, NULL, &checkpoint));
+        assert_string_equal(wt_checkpoint_scheme(checkpoint), scheme->name);
+        assert_int_equal(wt_checkpoint_layers(checkpoint), LAYERS);
+        wt_random_normal(wt_stream_for(3, "x", 0), 0, 4 * DIM, x);
+        for (size_t i = 0; i < 4 * DIM; i++)
+            x[i] *= 0.5;
+        for (size_t number = 0; number < LAYERS; number += 5)
+            for (int folded = 0; folded < 2; folded++) {
+                wt_layer *layer = NULL;
+                plain numbers = plain_of(number);
+                CHECK_OK(context,
+                         wt_checkpoint_layer(context, checkpoint, number, folded == 1, &layer));
+                wt_layer_normalise(&layer->form, 4, DIM, x, z);
+                bool normed = layer->form.norm != WT_LAYER_NORM_NONE;
+                assert_int_equal(normed, folded == 1 && scheme->norm != NULL);
+                for (size_t i = 0; normed && i < 4 * DIM; i++)
+                    z[i] = z[i] * numbers.gain[i % DIM] +
+                           (scheme->norm_kind == WT_SCHEME_NORM_LAYER ? numbers.shift[i % DIM] : 0);
+                attend(&numbers, scheme, 4, z, wanted);
+                CHECK_OK(context, wt_layer_forward(context, layer, 1, 4, x, y));
+                for (size_t i = 0; i < 4 * DIM; i++)
+                    CHECK_NEAR(y[i], wanted[i], 1e-9);
+                wt_layer_free(layer);
+            }
+        wt_checkpoint_free(checkpoint);
+    }
+}
+
+/* Two query heads a key head: as if keys and values were written out. */
+static void grouped_queries_are_written_out(void **state) {
+    wt_context *context = *state;
+    const char *path = in_folder("grouped.safetensors");
+    const wt_scheme *llama = NULL;
+    for (size_t s = 0; s < wt_scheme_count; s++)
+        if (strcmp(wt_schemes[s].name, "LLaMA") == 0)
+            llama = &wt_schemes[s];
+    plain numbers = plain_of(1);
+    book to = {.arena = wt_arena_start(context, "tensors")};
+    wt_checkpoint *checkpoint = NULL;
+    wt_layer *layer = NULL;
+    double narrow_k[DIM * WIDTH], narrow_v[DIM * WIDTH], x[4 * DIM], y[4 * DIM], wanted[4 * DIM];
+    for (size_t i = 0; i < DIM; i++)
+        for (size_t j = 0; j < WIDTH; j++) {
+            narrow_k[i * WIDTH + j] = numbers.k[i * INNER + j];
+            narrow_v[i * WIDTH + j] = numbers.v[i * INNER + j];
+            numbers.k[i * INNER + WIDTH + j] = numbers.k[i * INNER + j];
+            numbers.v[i * INNER + WIDTH + j] = numbers.v[i * INNER + j];
+        }
+    memset(numbers.bq, 0, sizeof numbers.bq);
+    memset(numbers.bv, 0, sizeof numbers.bv);
+    memset(numbers.bo, 0, sizeof numbers.bo);
+    put_weight(&to, llama, "0.", llama->query, ".weight", DIM, INNER, numbers.q);
+    put_weight(&to, llama, "0.", llama->key, ".weight", DIM, WIDTH, narrow_k);
+    put_weight(&to, llama, "0.", llama->value, ".weight", DIM, WIDTH, narrow_v);
+    put_weight(&to, llama, "0.", llama->output, ".weight", INNER, DIM, numbers.o);
+    CHECK_OK(context, wt_safetensors_write(context, path, to.tensors, to.count, NULL, 0));
+    CHECK_OK(context, open_as(context, path, HEADS, NULL, &checkpoint));
+    CHECK_OK(context, wt_checkpoint_layer(context, checkpoint, 0, false, &layer));
+    assert_false(layer->form.bias);
+    assert_string_equal(wt_checkpoint_rope(checkpoint), "half-split");
+    wt_random_normal(wt_stream_for(3, "x", 0), 0, 4 * DIM, x);
+    attend(&numbers, llama, 4, x, wanted);
+    CHECK_OK(context, wt_layer_forward(context, layer, 1, 4, x, y));
+    for (size_t i = 0; i < 4 * DIM; i++)
+        CHECK_NEAR(y[i], wanted[i], 1e-8);
+    wt_layer_free(layer);
+    wt_checkpoint_free(checkpoint);
+    wt_arena_free(&to.arena);
+}
+
+static void write_bert(wt_context *context, const char *name) {
+    write_scheme(context, &wt_schemes[0], in_folder(name), NULL, 0);
+}
+
+/* A folder with an index over two files, and a config. */
+static void shards_and_configs_are_found(void **state) {
+    wt_context *context = *state;
+    wt_checkpoint *checkpoint = NULL;
+    wt_layer *layer = NULL;
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("split"));
+    assert_int_equal(mkdir(path, 0700), 0);
+    book to = {.arena = wt_arena_start(context, "tensors")};
+    plain numbers = plain_of(0);
+    write_layer(&to, &wt_schemes[0], "encoder.layer.0.", &numbers);
+    CHECK_OK(context, wt_safetensors_write(context, in_folder("split/a.safetensors"), to.tensors, 4,
+                                           NULL, 0));
+    CHECK_OK(context, wt_safetensors_write(context, in_folder("split/b.safetensors"),
+                                           to.tensors + 4, to.count - 4, NULL, 0));
+    char index[4096] = "{\"weight_map\":{";
+    for (size_t i = 0; i < to.count; i++)
+        snprintf(index + strlen(index), sizeof index - strlen(index), "%s\"%s\":\"%s\"",
+                 i > 0 ? "," : "", to.tensors[i].name, i < 4 ? "a.safetensors" : "b.safetensors");
+    strcat(index, "}}");
+    write_text("split/model.safetensors.index.json", index);
+    write_text("split/config.json", "{\"num_attention_heads\": 2, \"layer_norm_eps\": 1e-12}");
+    CHECK_OK(context, open_as(context, path, 0, NULL, &checkpoint));
+    assert_int_equal(wt_checkpoint_heads(checkpoint), 2);
+    CHECK_OK(context, wt_checkpoint_layer(context, checkpoint, 0, false, &layer));
+    assert_int_equal(layer->heads, 2);
+    wt_layer_free(layer);
+    wt_checkpoint_free(checkpoint);
+    wt_arena_free(&to.arena);
+}
+
+static void names_can_be_mapped(void **state) {
+    wt_context *context = *state;
+    static const wt_scheme own = {
+        .name = "own", .query = "wq", .key = "wk", .value = "wv", .output = "wo"};
+    wt_checkpoint *checkpoint = NULL;
+    wt_layer *layer = NULL;
+    const char *path = in_folder("own.safetensors");
+    const char *map = "q=model.block.{}.layer0.wq,k=model.block.{}.layer0.wk,"
+                      "v=model.block.{}.layer0.wv.weight,o=model.block.{}.layer0.wo";
+    write_scheme(context, &own, path, NULL, 0);
+    CHECK_OK(context, open_as(context, path, HEADS, map, &checkpoint));
+    assert_int_equal(wt_checkpoint_layers(checkpoint), LAYERS);
+    CHECK_OK(context, wt_checkpoint_layer(context, checkpoint, 11, false, &layer));
+    wt_layer_free(layer);
+    wt_checkpoint_free(checkpoint);
+    CHECK_FAILS(context, open_as(context, path, HEADS, NULL, &checkpoint), WT_DATA,
+                "no known scheme of names");
+    CHECK_FAILS(context, open_as(context, path, HEADS, "q=a,k=b", &checkpoint), WT_USAGE,
+                "has no v=NAME");
+    assert_int_equal(open_as(context, path, HEADS, "x=a", &checkpoint), WT_USAGE);
+}
+
+static void what_is_wrong_is_said(void **state) {
+    wt_context *context = *state;
+    wt_checkpoint *checkpoint = NULL;
+    wt_layer *layer = NULL;
+    write_bert(context, "bert.safetensors");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("bert.safetensors"));
+    CHECK_OK(context, open_as(context, path, 0, NULL, &checkpoint));
+    CHECK_FAILS(context, wt_checkpoint_layer(context, checkpoint, 0, false, &layer), WT_DATA,
+                "--heads M");
+    wt_checkpoint_free(checkpoint);
+    CHECK_OK(context, open_as(context, path, 4, NULL, &checkpoint));
+    CHECK_FAILS(context, wt_checkpoint_layer(context, checkpoint, 0, false, &layer), WT_DATA,
+                "do not divide among 4 heads");
+    wt_checkpoint_free(checkpoint);
+    CHECK_OK(context, open_as(context, path, 2, NULL, &checkpoint));
+    CHECK_FAILS(context, wt_checkpoint_layer(context, checkpoint, LAYERS, false, &layer), WT_USAGE,
+                "no layer 12");
+    wt_checkpoint_free(checkpoint);
+    assert_int_equal(truncate(path, 5000), 0);
+    assert_int_equal(open_as(context, path, 2, NULL, &checkpoint), WT_DATA);
+    static const struct {
+        const char *index, *words;
+        wt_status status;
+    } bad[] = {
+        {"{}", "no weight_map", WT_DATA},
+        {"{\"weight_map\":{\"a\":\"../b.safetensors\"}}", "no file beside it", WT_DATA},
+        {"{\"weight_map\":{\"a\":\"/etc/passwd\"}}", "no file beside it", WT_DATA},
+        {"{\"weight_map\":{\"a\":\"gone.safetensors\"}}", "which is not there", WT_NO_INPUT},
+        {"{\"weight_map\":{\"a\":7}}", "is no text", WT_DATA},
+        {"{\"weight_map\":", "line 1", WT_DATA},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text("bad.safetensors.index.json", bad[i].index);
+        CHECK_FAILS(context,
+                    open_as(context, in_folder("bad.safetensors.index.json"), 2, NULL, &checkpoint),
+                    bad[i].status, bad[i].words);
+    }
+    assert_null(checkpoint);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_scheme_is_read),
+        cmocka_unit_test(grouped_queries_are_written_out),
+        cmocka_unit_test(shards_and_configs_are_found),
+        cmocka_unit_test(names_can_be_mapped),
+        cmocka_unit_test(what_is_wrong_is_said),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
