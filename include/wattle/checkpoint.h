@@ -24,10 +24,11 @@ typedef struct wt_checkpoint wt_checkpoint;
 
 typedef struct wt_checkpoint_options {
     size_t size;
-    size_t heads;    /* where no config tells; 0 = as the config says */
-    const char *map; /* names of a scheme of one's own: "q=blocks.{}.wq,k=blocks.{}.wk,v=..,o=..",
-                        {} the number of the layer, weights (out, in), biases beside them; NULL =
-                        one of the known schemes */
+    size_t heads;     /* where no config tells; 0 = as the config says */
+    bool ignore_rope; /* wt_layer_open: a layer with rotary positions is read without them */
+    const char *map;  /* names of a scheme of one's own: "q=blocks.{}.wq,k=blocks.{}.wk,v=..,o=..",
+                         {} the number of the layer, weights (out, in), biases beside them; NULL =
+                         one of the known schemes */
 } wt_checkpoint_options;
 
 WT_API void wt_checkpoint_options_init(wt_checkpoint_options *options, size_t size);
@@ -52,6 +53,28 @@ WT_API const char *wt_checkpoint_rope(const wt_checkpoint *checkpoint);
  * are left out: such a layer is that of tokens at one place. */
 WT_API wt_status wt_checkpoint_layer(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
                                      bool folded, wt_layer **out);
+
+/* A layer from a file: one of ours (wt_layer_load), or layer `index` of a checkpoint. One with
+ * rotary positions is refused unless the options ignore them. */
+WT_API wt_status wt_layer_open(wt_context *context, const char *path,
+                               const wt_checkpoint_options *options, size_t index, bool folded,
+                               wt_layer **out);
+
+/* The other way: Theta_h = Q_h K_h^T / sqrt(r) and W_h = V_h O_h, with biases, in the names of a
+ * checkpoint of m heads of width r = d / m. */
+typedef struct wt_export_options {
+    size_t size;
+    const char *as; /* "torch": the state of a torch.nn.MultiheadAttention; "bert": layer 0 of a
+                       BERT */
+    size_t rank;    /* refuse heads of a higher rank; 0 = those above d / m alone */
+} wt_export_options;
+/* As torch, any rank that fits. */
+WT_API void wt_export_options_init(wt_export_options *options, size_t size);
+/* WT_DATA where p is not d, m does not divide d, or a head has a rank above d / m. *rank, where
+ * rank is not NULL, is the largest found. Mask, norm and residual connection are no part of such a
+ * checkpoint; its metadata names them. */
+WT_API wt_status wt_layer_export(wt_context *context, const wt_layer *layer,
+                                 const wt_export_options *options, const char *path, size_t *rank);
 
 #ifdef __cplusplus
 }

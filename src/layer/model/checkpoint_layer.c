@@ -1,7 +1,9 @@
 /* A layer of a checkpoint: query and key matrices become Theta, value and output matrices W. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/sized.h"
 #include "io/checkpoint.h"
 #include "layer/model/layer.h"
 #include "linalg/linalg.h"
@@ -80,5 +82,37 @@ wt_status wt_checkpoint_layer(wt_context *context, wt_checkpoint *checkpoint, si
 done:
     wt_attention_tensors_free(&from);
     wt_layer_free(made);
+    return status;
+}
+
+wt_status wt_layer_open(wt_context *context, const char *path, const wt_checkpoint_options *given,
+                        size_t index, bool folded, wt_layer **out) {
+    wt_checkpoint_options options = {0};
+    wt_checkpoint *checkpoint = NULL;
+    struct stat about;
+    wt_file *file = NULL;
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_sized_read(context, "wt_checkpoint_options", given, &options, sizeof options));
+    size_t length = strlen(path);
+    bool single = stat(path, &about) != 0 || !S_ISDIR(about.st_mode);
+    if (single && !(length > 5 && strcmp(path + length - 5, ".json") == 0)) {
+        WT_TRY(wt_file_open(context, path, &file));
+        if (wt_file_find(file, "theta") != NULL || wt_file_find(file, "w") != NULL) {
+            WT_TRY(wt_layer_load(context, path, out));
+            goto done;
+        }
+    }
+    WT_TRY(wt_checkpoint_open(context, path, &options, &checkpoint));
+    if (checkpoint->rope != NULL && !options.ignore_rope)
+        WT_TRY(
+            wt_fail(context, WT_DATA,
+                    "%s has rotary positions, which no layer here has: --rope ignore reads it as "
+                    "tokens at one place meet it",
+                    path));
+    WT_TRY(wt_checkpoint_layer(context, checkpoint, index, folded, out));
+done:
+    wt_file_free(file);
+    wt_checkpoint_free(checkpoint);
     return status;
 }
