@@ -62,19 +62,20 @@ WT_API wt_status wt_layer_open(wt_context *context, const char *path,
 
 /* The other way: Theta_h = Q_h K_h^T / sqrt(r) and W_h = V_h O_h, with biases, in the names of a
  * checkpoint of m heads of width r = d / m. */
-typedef struct wt_export_options {
+typedef struct wt_layer_export_options {
     size_t size;
     const char *as; /* "torch": the state of a torch.nn.MultiheadAttention; "bert": layer 0 of a
                        BERT */
     size_t rank;    /* refuse heads of a higher rank; 0 = those above d / m alone */
-} wt_export_options;
+} wt_layer_export_options;
 /* As torch, any rank that fits. */
-WT_API void wt_export_options_init(wt_export_options *options, size_t size);
+WT_API void wt_layer_export_options_init(wt_layer_export_options *options, size_t size);
 /* WT_DATA where p is not d, m does not divide d, or a head has a rank above d / m. *rank, where
  * rank is not NULL, is the largest found. Mask, norm and residual connection are no part of such a
  * checkpoint; its metadata names them. */
 WT_API wt_status wt_layer_export(wt_context *context, const wt_layer *layer,
-                                 const wt_export_options *options, const char *path, size_t *rank);
+                                 const wt_layer_export_options *options, const char *path,
+                                 size_t *rank);
 
 #ifdef __cplusplus
 }

@@ -367,6 +367,58 @@ static void what_is_wrong_is_said(void **state) {
     assert_null(checkpoint);
 }
 
+/* A layer exported in the names of a scheme computes what it did; sums of numbers of order 1. */
+static void layers_are_exported(void **state) {
+    wt_context *context = *state;
+    static const char *const kinds[] = {"torch", "bert"};
+    const wt_teacher_options made_as = {.size = sizeof made_as,
+                                        .heads = 3,
+                                        .dim = 6,
+                                        .scale = 2,
+                                        .rank = 1,
+                                        .bias = true,
+                                        .epsilon = 1e-5,
+                                        .seed = 2};
+    wt_layer_export_options options;
+    wt_checkpoint_options how;
+    wt_layer *layer = NULL, *again = NULL;
+    double x[4 * 6], y[4 * 6], wanted[4 * 6];
+    size_t rank = 0;
+    WT_INIT(wt_layer_export_options, &options);
+    WT_INIT(wt_checkpoint_options, &how);
+    CHECK_OK(context, wt_layer_teacher(context, &made_as, &layer));
+    /* W of rank 2, as values of width 2 make it */
+    for (size_t h = 0; h < 3; h++)
+        for (size_t i = 2; i < 6; i++)
+            for (size_t o = 0; o < 6; o++)
+                layer->w[(h * 6 + i) * 6 + o] = (double)i * layer->w[(h * 6 + i % 2) * 6 + o];
+    wt_random_normal(wt_stream_for(3, "x", 0), 0, 4 * 6, x);
+    CHECK_OK(context, wt_layer_forward(context, layer, 1, 4, x, wanted));
+    for (size_t i = 0; i < 2; i++) {
+        options.as = kinds[i];
+        CHECK_OK(context,
+                 wt_layer_export(context, layer, &options, in_folder("out.safetensors"), &rank));
+        assert_int_equal(rank, 2);
+        CHECK_OK(context,
+                 wt_layer_open(context, in_folder("out.safetensors"), &how, 0, false, &again));
+        CHECK_OK(context, wt_layer_forward(context, again, 1, 4, x, y));
+        for (size_t j = 0; j < 4 * 6; j++)
+            CHECK_NEAR(y[j], wanted[j], 1e-10);
+        wt_layer_free(again);
+    }
+    options.rank = 1;
+    CHECK_FAILS(context, wt_layer_export(context, layer, &options, in_folder("no"), NULL), WT_DATA,
+                "rank 2, above the 1 asked for");
+    options.rank = 0;
+    layer->theta[7] += 1;
+    CHECK_FAILS(context, wt_layer_export(context, layer, &options, in_folder("no"), NULL), WT_DATA,
+                "rank 3, above the 2");
+    options.as = "onnx";
+    CHECK_FAILS(context, wt_layer_export(context, layer, &options, in_folder("no"), NULL), WT_USAGE,
+                "torch or bert");
+    wt_layer_free(layer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_scheme_is_read),
@@ -374,6 +426,7 @@ int main(void) {
         cmocka_unit_test(shards_and_configs_are_found),
         cmocka_unit_test(names_can_be_mapped),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(layers_are_exported),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -13,8 +13,8 @@
 /* Singular values below this part of a head's largest are rounding of a recovery. */
 #define NOTHING 1e-8
 
-void wt_export_options_init(wt_export_options *options, size_t size) {
-    const wt_export_options full = {.as = "torch"};
+void wt_layer_export_options_init(wt_layer_export_options *options, size_t size) {
+    const wt_layer_export_options full = {.as = "torch"};
     options->size = size;
     wt_sized_write(options, &full, sizeof full);
 }
@@ -160,15 +160,15 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 wt_status wt_layer_export(wt_context *context, const wt_layer *layer,
-                          const wt_export_options *given, const char *path, size_t *rank) {
-    wt_export_options options = {0};
+                          const wt_layer_export_options *given, const char *path, size_t *rank) {
+    wt_layer_export_options options = {0};
     char heads[24], form[WT_LAYER_FORM_TEXT];
     factoring job = {.context = context,
                      .layer = layer,
                      .arena = wt_arena_start(context, "weights of a checkpoint")};
     size_t kind = 0;
     wt_status status;
-    WT_TRY(wt_sized_read(context, "wt_export_options", given, &options, sizeof options));
+    WT_TRY(wt_sized_read(context, "wt_layer_export_options", given, &options, sizeof options));
     while (kind < KINDS && strcmp(kinds[kind].name, options.as) != 0)
         kind++;
     if (kind == KINDS)
