@@ -115,6 +115,8 @@ const cli_option *cli_option_at(const cli_command *command, size_t index);
 wt_status cli_parse(cli_call *call, int argc, char **argv);
 /* Where the value of an option goes; its kind says what is there. */
 void *cli_value_at(cli_call *call, size_t index, const cli_option *option);
+/* WT_USAGE when there are too few or too many, or the first is none of the words there are. */
+wt_status cli_check_operands(cli_call *call);
 /* How many operands "FILE [OTHER...]" stands for. */
 void cli_operand_range(const char *operands, int *least, int *most);
 /* WT_USAGE when an output has the suffix of a format that is not written, or would take the place

@@ -43,6 +43,14 @@ const char *cli_next_word(const char *at, char *out, size_t bytes) {
     return at + length;
 }
 
+bool cli_is_alternative(const char *alternatives, const char *text) {
+    char word[64];
+    while ((alternatives = cli_next_word(alternatives, word, sizeof word)) != NULL)
+        if (strcmp(word, text) == 0)
+            return true;
+    return false;
+}
+
 /* Words wrapped at WIDTH, lines after the first indented; the first starts at `column`. */
 static void write_wrapped(FILE *out, const char *text, int column, int indent) {
     while (*text != '\0') {

@@ -31,5 +31,7 @@ json_t *cli_describe(const cli_command *command);
 /* Walks the alternatives of "relu|softmax" (brackets do not count) up to a blank: copies the next
  * one and returns where to go on, NULL when there was none. */
 const char *cli_next_word(const char *at, char *out, size_t bytes);
+/* Whether the text is one of them. */
+bool cli_is_alternative(const char *alternatives, const char *text);
 
 #endif

@@ -1,6 +1,5 @@
 #define _GNU_SOURCE /* getopt_long */
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,18 +44,6 @@ static wt_status refuse(wt_context *context, const cli_option *option, const cha
     return wt_fail(context, WT_USAGE, "--%s: '%s' is not %s", option->name, text, wanted);
 }
 
-static bool is_choice(const char *alternatives, const char *text) {
-    size_t length = strcspn(text, "|");
-    if (text[length] != '\0')
-        return false;
-    for (const char *at = alternatives; at != NULL; at = strchr(at, '|')) {
-        at += *at == '|';
-        if (length > 0 && strncmp(at, text, length) == 0 && strchr("| ", at[length]) != NULL)
-            return true;
-    }
-    return false;
-}
-
 static wt_status parse_counts(wt_context *context, const cli_option *option, const char *text,
                               cli_counts *out) {
     wt_grid grid = {0};
@@ -98,7 +85,7 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
         *(bool *)field = true;
         return WT_OK;
     case CLI_CHOICE:
-        if (!is_choice(option->value, text))
+        if (!cli_is_alternative(option->value, text))
             return wt_fail(context, WT_USAGE, "--%s: '%s' is none of %s", option->name, text,
                            option->value);
         *(const char **)field = text;
@@ -286,45 +273,6 @@ static wt_status set_fallbacks(cli_call *call) {
     return status;
 }
 
-void cli_operand_range(const char *operands, int *least, int *most) {
-    *least = *most = 0;
-    for (const char *at = operands == NULL ? "" : operands; *at != '\0'; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        *least += *at != '[';
-        *most = memmem(at, length, "...", 3) != NULL ? INT_MAX : *most + 1;
-        at += length;
-    }
-}
-
-static const char *alternative_at(const void *alternatives, size_t index) {
-    static char words[16][32];
-    const char *at = alternatives;
-    for (size_t i = 0; i <= index && at != NULL; i++)
-        at = cli_next_word(at, words[index % 16], sizeof *words);
-    return at == NULL ? NULL : words[index % 16];
-}
-
-static wt_status check_operands(cli_call *call) {
-    const cli_command *command = call->command;
-    int least, most;
-    cli_operand_range(command->operands, &least, &most);
-    if (call->operand_count < least)
-        return wt_fail(call->context, WT_USAGE, "wattle %s needs %s; see 'wattle help %s'",
-                       command->name, command->operands, command->name);
-    if (call->operand_count > most)
-        return wt_fail(call->context, WT_USAGE, "wattle %s: '%s' is one operand too many",
-                       command->name, call->operands[most]);
-    if (least == 0 || command->words == 0 || is_choice(command->operands, call->operands[0]))
-        return WT_OK;
-    const char *nearest = cli_nearest(call->operands[0], alternative_at, command->operands);
-    if (nearest != NULL)
-        return wt_fail(call->context, WT_USAGE, "wattle %s: there is no '%s'; did you mean '%s'?",
-                       command->name, call->operands[0], nearest);
-    return wt_fail(call->context, WT_USAGE,
-                   "wattle %s: there is no '%s'; 'wattle help %s' lists them", command->name,
-                   call->operands[0], command->name);
-}
-
 /* JSON is UTF-8: better told now than when the result is there and cannot be printed. */
 static wt_status check_bytes(cli_call *call, int argc, char **argv) {
     char shown[WT_QUOTED_BYTES];
@@ -353,7 +301,7 @@ wt_status cli_parse(cli_call *call, int argc, char **argv) {
     WT_TRY(parse_words(call, argc, argv, long_options, short_options));
     if (!call->common.help) {
         WT_TRY(check_bytes(call, argc, argv));
-        WT_TRY(check_operands(call));
+        WT_TRY(cli_check_operands(call));
         WT_TRY(cli_check_files(call));
     }
 done:
