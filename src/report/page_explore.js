@@ -107,6 +107,7 @@ function listen(chart, panel) {
     if (event.button === 0) from = place(event);
   });
   addEventListener('pointermove', (event) => {
+    if (!from) return;
     const to = place(event);
     if (!far(to)) return;
     hide(chart, panel);
@@ -115,7 +116,9 @@ function listen(chart, panel) {
     for (const key in band) panel.band.setAttribute(key, band[key]);
   });
   addEventListener('pointerup', (event) => {
+    if (!from) return;
     const to = place(event);
+    panel.band.setAttribute('visibility', 'hidden');
     if (far(to)) {
       const {xs, ys} = dragged(panel, from, to);
       if (xs[1] - xs[0] > DRAGGED && ys[1] - ys[0] > DRAGGED)
