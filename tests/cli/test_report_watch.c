@@ -17,6 +17,12 @@ static const char *page_text(const char *name) {
     return out;
 }
 
+/* Waits until the run says something. */
+static void hear(int err) {
+    struct pollfd heard = {.fd = err, .events = POLLIN};
+    assert_int_equal(poll(&heard, 1, -1), 1);
+}
+
 static bool page_says(const char *words) {
     return strstr(page_text("page.html"), words) != NULL;
 }
@@ -30,6 +36,7 @@ static void the_page_follows_the_store(void **state) {
     assert_int_equal(pipe(err), 0);
     pid_t watch = run_start("report --watch results.db -o page.html", err[1]);
     close(err[1]);
+    hear(err[0]); /* that there is no store */
     pid_t sweep = run_start("sweep run spec.ini --store results.db --quiet", -1);
     RUN_UNTIL(watch, page_says("24 cells of <code>results.db</code>"));
     assert_true(page_says("<html lang=\"en\" data-again=\"5\">"));
@@ -57,8 +64,7 @@ static void a_store_that_never_comes_is_told(void **state) {
     assert_int_equal(pipe(err), 0);
     pid_t watch = run_start("report --watch none.db -o none.html", err[1]);
     close(err[1]);
-    struct pollfd heard = {.fd = err[0], .events = POLLIN};
-    assert_int_equal(poll(&heard, 1, -1), 1); /* it waits */
+    hear(err[0]); /* it waits */
     int how = run_end(watch, SIGINT);
     run_read(err[0], said);
     assert_true(WIFEXITED(how));
