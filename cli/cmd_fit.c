@@ -220,9 +220,10 @@ static wt_status run_ball(cli_call *call, job *work) {
     WT_TRY(show_ball(call, work, &ball, &found));
     if (!found.reached)
         status = wt_fail(call->context, WT_MISSED,
-                         "the gap is %.2g of the loss at 0 after %zu steps, above %.2g; raise "
-                         "--steps or --tolerance",
-                         found.relative_gap, found.steps, ball.tolerance);
+                         "the gap is %.2g of the loss at 0 after %zu steps, above %.2g; %s",
+                         found.relative_gap, found.steps, ball.tolerance,
+                         wt_context_out_of_time(call->context) ? "the time is over"
+                                                               : "raise --steps or --tolerance");
 done:
     wt_fitted_free(fitted);
     return status;
@@ -263,12 +264,17 @@ static wt_status run(cli_call *call) {
                             &report));
     if (report.lambda_at_end)
         wt_remark(call->context, CLI_LAMBDA_AT_END);
-    if (given->output != NULL)
+    if (given->output != NULL && !report.out_of_time)
         WT_TRY(wt_fitted_save(call->context, fitted, given->output));
     if (call->common.json)
         WT_TRY(show_json(call, &work, &report));
     else
         show_text(call, &work, &report);
+    if (report.out_of_time)
+        status = wt_fail(call->context, WT_MISSED,
+                         "the time is over: %g is the best lambda of those that were tried; no "
+                         "model is written",
+                         report.lambda);
 done:
     wt_fitted_free(fitted);
     wt_problem_free(work.problem);

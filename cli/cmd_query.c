@@ -109,9 +109,10 @@ static wt_status run(cli_call *call) {
     WT_TRY(print(call, &report));
     if (!report.reached)
         status = wt_fail(call->context, WT_MISSED,
-                         "%zu %s not explain the answers: relative error %.3g, not %g; no layer "
+                         "%s%zu %s not explain the answers: relative error %.3g, not %g; no layer "
                          "is written",
-                         report.heads, report.heads == 1 ? "head does" : "heads do",
+                         report.out_of_time ? "the time is over: " : "", report.heads,
+                         report.heads == 1 ? "head does" : "heads do",
                          fmax(report.check_error, report.residual), wanted.tolerance);
 done:
     wt_oracle_free(oracle);

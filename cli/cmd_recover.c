@@ -175,7 +175,8 @@ static wt_status run(cli_call *call) {
     WT_TRY(cli_recover_run(call, data, &layer, &report));
     if (given->certificate && report.recovered) {
         status = cli_recover_certify(call, data, layer);
-        if (status == WT_MISSED)
+        if (status == WT_MISSED ||
+            (status == WT_INTERRUPTED && wt_context_out_of_time(call->context)))
             snprintf(refused, sizeof refused, "%s", wt_context_message(call->context));
         else
             WT_TRY(status);

@@ -71,12 +71,12 @@ static wt_status read_setting(cli_call *call, wt_threshold_spec *out) {
 static wt_status interrupted(cli_call *call, const wt_threshold *threshold) {
     const values *given = call->values;
     if (given->output == NULL)
-        return wt_fail(call->context, WT_INTERRUPTED, "interrupted after %zu trials",
-                       wt_threshold_trials(threshold));
+        return wt_context_lost(call->context, (double)wt_threshold_trials(threshold), "trials");
     return wt_fail(call->context, WT_INTERRUPTED,
-                   "interrupted; the %zu trials that were finished are in %s, and the same command "
+                   "%s; the %zu trials that were finished are in %s, and the same command "
                    "goes on from them",
-                   wt_threshold_trials(threshold), given->output);
+                   wt_context_stop_name(call->context), wt_threshold_trials(threshold),
+                   given->output);
 }
 
 static wt_status run(cli_call *call) {

@@ -66,22 +66,24 @@ static wt_status check_outputs(cli_call *call, wt_lock **hold) {
     return WT_OK;
 }
 
-/* After Ctrl-C the state is kept where the user asked for it. */
+/* When it was stopped the state is kept where the user asked for it. */
 static wt_status keep_state(cli_call *call, const wt_trainer *trainer) {
     const values *given = call->values;
     wt_train_result result = WT_SIZED(wt_train_result);
+    char why[32];
     wt_status status = wt_trainer_result(call->context, trainer, &result);
     if (status != WT_OK)
         return status;
+    snprintf(why, sizeof why, "%s", wt_context_stop_name(call->context));
     if (given->checkpoint == NULL)
-        return wt_fail(call->context, WT_INTERRUPTED, "interrupted at step %zu of run %zu",
+        return wt_fail(call->context, WT_INTERRUPTED, "%s at step %zu of run %zu", why,
                        result.steps, result.runs);
     wt_context_resume(call->context);
     status = wt_trainer_save(call->context, trainer, given->checkpoint);
     if (status != WT_OK)
         return status;
     return wt_fail(call->context, WT_INTERRUPTED,
-                   "interrupted at step %zu of run %zu; --resume goes on from %s", result.steps,
+                   "%s at step %zu of run %zu; --resume goes on from %s", why, result.steps,
                    result.runs, given->checkpoint);
 }
 
@@ -94,13 +96,19 @@ static wt_status train(cli_call *call, wt_trainer *trainer) {
         if (status == WT_OK && given->checkpoint != NULL)
             status = wt_trainer_save(call->context, trainer, given->checkpoint);
     }
+    if (status == WT_INTERRUPTED && given->checkpoint == NULL &&
+        wt_context_out_of_time(call->context)) {
+        wt_context_resume(call->context); /* what there is is measured and shown */
+        return WT_OK;
+    }
     return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
 }
 
 /* A file that fails in the end loses no result: the table is printed all the same. */
 static wt_status show(cli_call *call, cli_trial *trial) {
     const values *given = call->values;
-    bool reached = trial->result.success || given->train.to_end;
+    bool ended = wt_trainer_ended(trial->trainer);
+    bool reached = trial->result.success || (given->train.to_end && ended);
     wt_status status = WT_OK, saved = WT_OK;
     if (reached && given->output != NULL) {
         saved = wt_trainer_save_model(call->context, trial->trainer, given->output);
@@ -114,10 +122,11 @@ static wt_status show(cli_call *call, cli_trial *trial) {
     if (given->plot != NULL)
         WT_TRY(cli_train_draw(call, trial, given->plot));
     if (!reached)
-        status = wt_fail(call->context, WT_MISSED,
-                         "no validation passed %g: the best accuracy of %zu run%s was %.4f",
-                         trial->setting->success, trial->result.runs,
-                         trial->result.runs == 1 ? "" : "s", trial->result.best_accuracy);
+        status =
+            wt_fail(call->context, WT_MISSED,
+                    "%sno validation passed %g: the best accuracy of %zu run%s was %.4f",
+                    ended ? "" : "the time is over: ", trial->setting->success, trial->result.runs,
+                    trial->result.runs == 1 ? "" : "s", trial->result.best_accuracy);
 done:
     return status;
 }

@@ -20,6 +20,7 @@ typedef enum {
     CLI_NATURAL, /* uint64_t, 0 or more */
     CLI_REAL,    /* double */
     CLI_BYTES,   /* size_t, "4G" */
+    CLI_SECONDS, /* double, "10m" */
     CLI_GRID,    /* of fields alone: a list of numbers */
     CLI_COUNTS,  /* cli_counts, of a grid of whole numbers of 0 or more */
     CLI_TEXTS,   /* cli_texts: may be given several times */
@@ -59,6 +60,7 @@ typedef struct cli_table {
 /* What every command takes. */
 typedef struct cli_common {
     size_t threads, memory;
+    double time; /* seconds; 0 = no limit */
     uint64_t seed;
     bool json, quiet, verbose, help;
     const char *color;

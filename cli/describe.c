@@ -2,10 +2,11 @@
 #include "help.h"
 
 static const char *const kind_names[] = {
-    [CLI_FLAG] = "flag",     [CLI_TEXT] = "text",       [CLI_CHOICE] = "choice",
-    [CLI_INPUT] = "input",   [CLI_OUTPUT] = "output",   [CLI_COUNT] = "count",
-    [CLI_NATURAL] = "whole", [CLI_REAL] = "real",       [CLI_BYTES] = "bytes",
-    [CLI_GRID] = "grid",     [CLI_COUNTS] = "integers", [CLI_TEXTS] = "texts"};
+    [CLI_FLAG] = "flag",       [CLI_TEXT] = "text",     [CLI_CHOICE] = "choice",
+    [CLI_INPUT] = "input",     [CLI_OUTPUT] = "output", [CLI_COUNT] = "count",
+    [CLI_NATURAL] = "whole",   [CLI_REAL] = "real",     [CLI_BYTES] = "bytes",
+    [CLI_SECONDS] = "seconds", [CLI_GRID] = "grid",     [CLI_COUNTS] = "integers",
+    [CLI_TEXTS] = "texts"};
 
 static json_t *describe_options(const cli_option *options, size_t count) {
     json_t *all = json_array();

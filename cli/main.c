@@ -78,6 +78,7 @@ static wt_status apply_common(cli_call *call) {
     if (call->common.memory == 0)
         keep_memory();
     wt_context_set_memory(call->context, call->common.memory);
+    WT_PASS(wt_context_set_time_limit(call->context, call->common.time));
     if (call->common.threads == 0)
         return WT_OK;
     if (call->common.threads > WT_MAX_THREADS)
@@ -104,6 +105,8 @@ static wt_status run_command(wt_context *context, int argc, char **argv, bool *j
     cli_terminal_attach(&call);
     cli_tell_outputs(&call, false);
     status = call.command->run(&call);
+    if (status == WT_INTERRUPTED && !cli_goes_on && wt_context_out_of_time(context))
+        status = wt_fail(context, WT_MISSED, "the time is over, and there is no result yet");
     cli_tell_outputs(&call, true);
 done:
     if (call.common.verbose)

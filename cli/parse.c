@@ -15,6 +15,9 @@ const cli_option cli_common_options[] = {
      "Seed of everything that is drawn."},
     {"mem", 0, CLI_BYTES, offsetof(cli_common, memory), "BYTES", "0",
      "Most memory to hold at a time, as 4G or 500M; 0 = no limit."},
+    {"time", 0, CLI_SECONDS, offsetof(cli_common, time), "TIME", NULL,
+     "Stop after so many seconds, or 10m or 2h, and keep the best so far; cells in hand are "
+     "finished first."},
     {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, NULL,
      "Print the result as one JSON object; errors too."},
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, NULL,
@@ -114,6 +117,10 @@ static wt_status set_value(wt_context *context, const cli_option *option, void *
         return wt_bytes_parse(text, (size_t *)field)
                    ? WT_OK
                    : refuse(context, option, text, "a size (write 500M or 4G)");
+    case CLI_SECONDS:
+        return wt_seconds_parse(text, (double *)field)
+                   ? WT_OK
+                   : refuse(context, option, text, "a time above 0 (write 90, 10m or 2h)");
     case CLI_TEXTS:
         return add_text(context, option, (cli_texts *)field, text);
     case CLI_GRID:

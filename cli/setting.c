@@ -11,6 +11,7 @@ static json_t *json_option(const cli_option *option, const void *value) {
     case CLI_NATURAL:
         return json_integer((json_int_t) * (const uint64_t *)value);
     case CLI_REAL:
+    case CLI_SECONDS:
         return cli_json_real(*(const double *)value);
     case CLI_COUNTS:
         return cli_json_counts(((const cli_counts *)value)->count,

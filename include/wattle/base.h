@@ -86,8 +86,16 @@ WT_API const char *wt_context_message(const wt_context *context);
  * twice. Safe in a signal handler and from any thread. */
 WT_API void wt_context_cancel(wt_context *context);
 WT_API bool wt_context_cancelled(const wt_context *context);
-/* Takes the requests back, so that the context can be used again. */
+/* Takes the requests back, and the limit of time, so that the context can be used again. */
 WT_API void wt_context_resume(wt_context *context);
+
+/* How many seconds from now on the context may be at work; 0 = no limit. When they are over the
+ * call in progress stops as if it were cancelled once. Learners end with the best they have by then
+ * and say so in their reports; where they have nothing yet, and in all other calls, it is
+ * WT_INTERRUPTED. WT_USAGE for less than 0. */
+WT_API wt_status wt_context_set_time_limit(wt_context *context, double seconds);
+/* Whether the limit was reached since it was set, and nobody cancelled the work. */
+WT_API bool wt_context_out_of_time(const wt_context *context);
 
 /* Remarks that are no failure but that a user should see: a warning about the data, a choice made.
  */

@@ -156,6 +156,7 @@ typedef struct wt_fit_report {
     double seconds;
     size_t bytes; /* most memory held at a time */
     bool lambda_at_end;
+    bool out_of_time; /* not all lambdas were tried: this is the best of those that were */
 } wt_fit_report;
 
 /* Fits the model drawn from `spec` to the sets. `test` (with labels) may be NULL, except for the

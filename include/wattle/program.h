@@ -38,8 +38,15 @@ __attribute__((format(printf, 3, 4))) WT_API wt_status wt_fail(wt_context *conte
 /* Sends a remark to the context's log, if there is one. */
 __attribute__((format(printf, 2, 3))) WT_API void wt_remark(wt_context *context, const char *format,
                                                             ...);
-/* WT_INTERRUPTED with a sentence once the context is cancelled. */
+/* WT_INTERRUPTED with a sentence once the context is cancelled, or its time is over. */
 WT_API wt_status wt_context_check_cancelled(wt_context *context);
+
+/* What stops the work: "interrupted" or "the time is over". */
+WT_API const char *wt_context_stop_name(const wt_context *context);
+
+/* Fails for work that was stopped and kept nowhere: "the time is over after 12 cells". WT_MISSED
+ * when its time is over, WT_INTERRUPTED else. */
+WT_API wt_status wt_context_lost(wt_context *context, double count, const char *what);
 
 /* In functions with a `wt_status status` and one `done:` label that frees. */
 #define WT_TRY(call)                                                                               \

@@ -47,6 +47,7 @@ typedef struct wt_query_report {
                               checks, not known to be otherwise */
     double flops;         /* counted by shapes, all that the learner did; what the oracle spends on
                              the same context is not in it */
+    bool out_of_time;     /* the limit of time ended it: the layer is the best of what was tried */
 } wt_query_report;
 
 /* Learns a layer of tokens in R^dim and `outputs` outputs. Errors are relative: the root of the sum

@@ -106,6 +106,7 @@ typedef struct wt_recover_report {
                 [WT_RECOVER_WARNING_BYTES]; /* sentences on what is identifiable */
     char form[WT_LAYER_FORM_TEXT];          /* of the layer, in words */
     size_t forms;                           /* that were tried */
+    bool out_of_time; /* the limit of time ended it: the layer is the best of what was tried */
 } wt_recover_report;
 
 /* N_min of the information limit; k = 1 gives infinity. rank = 0: Theta of full rank; else the m

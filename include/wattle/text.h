@@ -21,6 +21,9 @@ WT_API bool wt_bytes_parse(const char *text, size_t *out);
 /* "1.5 GiB" into out[WT_BYTES_TEXT]; returns out. */
 WT_API const char *wt_bytes_format(size_t bytes, char *out);
 
+/* "90", "1.5", "90s", "10m", "2h", "1.5d": above 0. */
+WT_API bool wt_seconds_parse(const char *text, double *out);
+
 #define WT_SECONDS_TEXT 24
 /* "0.65 s", "45 s", "30 min", "33 h", "12 days", "not known" into out[WT_SECONDS_TEXT]; returns
  * out. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/context.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,17 +119,63 @@ void wt_context_cancel(wt_context *context) {
     atomic_fetch_add(&context->cancels, 1);
 }
 
+static bool is_late(const wt_context *context) {
+    return context->deadline > 0 && wt_clock() >= context->deadline;
+}
+
+static int stops_of(const wt_context *context) {
+    return atomic_load(&context->cancels) + is_late(context);
+}
+
+bool wt_context_stopping(const wt_context *context) {
+    return stops_of(context) > 0;
+}
+
 bool wt_context_cancelled(const wt_context *context) {
-    return atomic_load(&context->cancels) > atomic_load(&context->patience) ||
+    return stops_of(context) > atomic_load(&context->patience) ||
            (context->parent != NULL && wt_context_cancelled(context->parent));
 }
 
 void wt_context_resume(wt_context *context) {
+    context->out_of_time = wt_context_out_of_time(context);
+    context->deadline = 0;
     atomic_store(&context->cancels, 0);
 }
 
+wt_status wt_context_set_time_limit(wt_context *context, double seconds) {
+    if (!(seconds >= 0 && isfinite(seconds)))
+        return wt_fail(context, WT_USAGE, "a limit of %g seconds makes no sense", seconds);
+    context->deadline = seconds > 0 ? wt_clock() + seconds : 0;
+    context->out_of_time = false;
+    return WT_OK;
+}
+
+bool wt_context_out_of_time(const wt_context *context) {
+    return atomic_load(&context->cancels) == 0 && (context->out_of_time || is_late(context));
+}
+
+bool wt_context_end_of_time(wt_context *context, wt_status status) {
+    bool over = status == WT_INTERRUPTED && atomic_load(&context->cancels) == 0 && is_late(context);
+    if (over) {
+        context->out_of_time = true;
+        context->deadline = 0;
+    }
+    return over;
+}
+
+const char *wt_context_stop_name(const wt_context *context) {
+    return wt_context_out_of_time(context) ? "the time is over" : "interrupted";
+}
+
+wt_status wt_context_lost(wt_context *context, double count, const char *what) {
+    return wt_fail(context, wt_context_out_of_time(context) ? WT_MISSED : WT_INTERRUPTED,
+                   "%s after %.0f %s", wt_context_stop_name(context), count, what);
+}
+
 wt_status wt_context_check_cancelled(wt_context *context) {
-    return wt_context_cancelled(context) ? wt_fail(context, WT_INTERRUPTED, "interrupted") : WT_OK;
+    return !wt_context_cancelled(context)
+               ? WT_OK
+               : wt_fail(context, WT_INTERRUPTED, "%s", wt_context_stop_name(context));
 }
 
 void wt_context_set_log(wt_context *context, wt_log_fn log, void *user) {

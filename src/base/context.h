@@ -17,6 +17,8 @@ struct wt_context {
     int threads;
     wt_account *account;
     atomic_int cancels;       /* how often it was told to stop */
+    double deadline;          /* by wt_clock, counts as a cancel; 0 = none */
+    bool out_of_time;         /* a deadline has passed, and was taken notice of */
     atomic_int patience;      /* cancels that the work in hand does not yet obey */
     const wt_context *parent; /* which stops this one too; NULL = none */
     char message[WT_MESSAGE_BYTES];
@@ -41,6 +43,12 @@ void wt_meter_uncover(const wt_meter *meter);
 
 /* True when the k-th event set on the counter is this one. */
 bool wt_fault_due(atomic_long *counter);
+
+/* Whether it was told to stop, heeded or not, or its time is over. */
+bool wt_context_stopping(const wt_context *context);
+/* Whether the status is that of work that ran out of time, not of one that was cancelled. The limit
+ * is off then: what is in hand can be brought to an end. */
+bool wt_context_end_of_time(wt_context *context, wt_status status);
 
 /* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
 wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);

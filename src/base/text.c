@@ -64,6 +64,27 @@ bool wt_bytes_parse(const char *text, size_t *out) {
     return true;
 }
 
+bool wt_seconds_parse(const char *text, double *out) {
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    char *end;
+    double value, unit = 1;
+    if (!isdigit((unsigned char)*text) || !read_real(text, &end, &value))
+        return false;
+    for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)
+        if (*end == units[i].letter) {
+            unit = units[i].seconds;
+            end++;
+            break;
+        }
+    if (*end != '\0' || !(value > 0) || !isfinite(value * unit))
+        return false;
+    *out = value * unit;
+    return true;
+}
+
 const char *wt_bytes_format(size_t bytes, char *out) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes;

@@ -34,6 +34,7 @@ wt_status wt_engine_open(wt_engine *engine) {
         return wt_fail(context, WT_INTERNAL, "no lock for the workers");
     engine->open = true;
     engine->meter = wt_meter_start(context, engine->what, engine->total);
+    wt_meter_set(&engine->meter, 0);
     return engine->apart ? open_contexts(engine) : WT_OK;
 }
 
@@ -58,8 +59,9 @@ static wt_status run_units(void *argument, size_t begin, size_t end, int worker)
     wt_context *context = engine->apart ? engine->contexts[worker] : engine->context;
     wt_status status = WT_OK;
     for (size_t i = begin; status == WT_OK && i < end; i++)
-        status = atomic_load(&engine->context->cancels) > 0
-                     ? wt_fail(engine->context, WT_INTERRUPTED, "interrupted")
+        status = wt_context_stopping(engine->context)
+                     ? wt_fail(engine->context, WT_INTERRUPTED, "%s",
+                               wt_context_stop_name(engine->context))
                      : now->run(now->user, context, i);
     return status;
 }

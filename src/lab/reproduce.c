@@ -173,9 +173,10 @@ wt_status wt_reproduction_run(wt_context *context, wt_reproduction *reproduction
     wt_sized_write(out, &report, sizeof report);
     if (status == WT_INTERRUPTED)
         status = wt_fail(context, WT_INTERRUPTED,
-                         "interrupted after %zu cells, which are kept in %s; the same command goes "
+                         "%s after %zu cells, which are kept in %s; the same command goes "
                          "on from there",
-                         report.done + report.before, wt_store_path(store));
+                         wt_context_stop_name(context), report.done + report.before,
+                         wt_store_path(store));
 done:
     wt_script_free(&command);
     return status;

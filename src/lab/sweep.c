@@ -267,7 +267,8 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
     *report = work.stored; /* what could not be committed is not there */
     if (status == WT_INTERRUPTED)
         status = wt_fail(context, WT_INTERRUPTED,
-                         "interrupted; %zu of %zu cells are in %s, and running again does the rest",
+                         "%s; %zu of %zu cells are in %s, and running again does the rest",
+                         wt_context_stop_name(context),
                          cells - (size_t)work.engine.total + report->done + report->failed, cells,
                          wt_store_path(store));
 done:

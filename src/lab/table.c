@@ -222,12 +222,11 @@ done:
 static wt_status interrupted(const wt_table *table) {
     wt_context *context = table->engine.context;
     if (table->part == NULL || table->count == 0)
-        return wt_fail(context, WT_INTERRUPTED, "interrupted after %.0f %s", table->engine.done,
-                       table->engine.what);
+        return wt_context_lost(context, table->engine.done, table->engine.what);
     return wt_fail(context, WT_INTERRUPTED,
-                   "interrupted; the %zu %s that were finished are in %s, and the same command "
+                   "%s; the %zu %s that were finished are in %s, and the same command "
                    "goes on from them",
-                   table->count, table->engine.what, table->output);
+                   wt_context_stop_name(context), table->count, table->engine.what, table->output);
 }
 
 wt_status wt_table_run(wt_table *table) {

@@ -78,6 +78,40 @@ static void a_cancelled_context_says_so(void **state) {
     wt_context_free(context);
 }
 
+static void time_that_is_over_says_so(void **state) {
+    wt_context *context = *state;
+    CHECK_FAILS(context, wt_context_set_time_limit(context, -1), WT_USAGE, "-1 seconds");
+    CHECK_FAILS(context, wt_context_set_time_limit(context, NAN), WT_USAGE, "nan seconds");
+    CHECK_OK(context, wt_context_set_time_limit(context, 1e9));
+    CHECK_OK(context, wt_context_check_cancelled(context));
+    assert_false(wt_context_end_of_time(context, WT_INTERRUPTED));
+    CHECK_OK(context, wt_context_set_time_limit(context, 1e-9));
+    assert_true(wt_context_stopping(context) && wt_context_out_of_time(context));
+    CHECK_FAILS(context, wt_context_check_cancelled(context), WT_INTERRUPTED, "the time is over");
+    CHECK_FAILS(context, wt_context_lost(context, 3, "cells"), WT_MISSED,
+                "the time is over after 3 cells");
+    /* it counts as one cancel, and what is in hand is finished */
+    atomic_store(&context->patience, 1);
+    CHECK_OK(context, wt_context_check_cancelled(context));
+    wt_context_cancel(context);
+    CHECK_FAILS(context, wt_context_check_cancelled(context), WT_INTERRUPTED, "interrupted");
+    atomic_store(&context->patience, 0);
+    /* who was cancelled does not end with the best so far */
+    assert_false(wt_context_end_of_time(context, WT_INTERRUPTED));
+    CHECK_FAILS(context, wt_context_lost(context, 3, "cells"), WT_INTERRUPTED,
+                "interrupted after 3 cells");
+    wt_context_resume(context);
+    CHECK_OK(context, wt_context_check_cancelled(context));
+    /* a learner takes notice once, and can go on to its end */
+    CHECK_OK(context, wt_context_set_time_limit(context, 1e-9));
+    assert_false(wt_context_end_of_time(context, WT_DATA));
+    assert_true(wt_context_end_of_time(context, WT_INTERRUPTED));
+    CHECK_OK(context, wt_context_check_cancelled(context));
+    assert_true(wt_context_out_of_time(context));
+    CHECK_OK(context, wt_context_set_time_limit(context, 0));
+    assert_false(wt_context_out_of_time(context));
+}
+
 static void faults_come_once(void **state) {
     (void)state;
     atomic_long counter;
@@ -95,6 +129,7 @@ int main(void) {
         cmocka_unit_test(messages_are_kept_cut_and_quoted),
         cmocka_unit_test(remarks_go_to_the_log),
         cmocka_unit_test(a_cancelled_context_says_so),
+        cmocka_unit_test(time_that_is_over_says_so),
         cmocka_unit_test(faults_come_once),
         cmocka_unit_test(sentences_hold_no_control_characters),
     };

@@ -46,6 +46,21 @@ static void bytes_take_a_unit(void **state) {
         assert_false(wt_bytes_parse(bad[i], &bytes));
 }
 
+static void times_take_a_unit(void **state) {
+    (void)state;
+    double seconds;
+    assert_true(wt_seconds_parse("90", &seconds) && seconds == 90);
+    assert_true(wt_seconds_parse("0.5", &seconds) && seconds == 0.5);
+    assert_true(wt_seconds_parse("1.5m", &seconds) && seconds == 90);
+    assert_true(wt_seconds_parse("20s", &seconds) && seconds == 20);
+    assert_true(wt_seconds_parse("2h", &seconds) && seconds == 7200);
+    assert_true(wt_seconds_parse("1d", &seconds) && seconds == 86400);
+    static const char *const bad[] = {"",   "0",   "0s",  "-1",  "m",     "1M",    "1 m",
+                                      "1x", "1ms", "1hs", "inf", "1e999", "1e308d"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(wt_seconds_parse(bad[i], &seconds));
+}
+
 static void bytes_are_written_short(void **state) {
     (void)state;
     char text[WT_BYTES_TEXT];
@@ -142,10 +157,11 @@ static void cuts_keep_characters_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_are_whole_texts),  cmocka_unit_test(reals_are_finite),
-        cmocka_unit_test(bytes_take_a_unit),         cmocka_unit_test(bytes_are_written_short),
-        cmocka_unit_test(seconds_are_written_short), cmocka_unit_test(distances_count_slips),
-        cmocka_unit_test(shown_text_is_harmless),    cmocka_unit_test(cuts_keep_characters_whole),
+        cmocka_unit_test(integers_are_whole_texts),   cmocka_unit_test(reals_are_finite),
+        cmocka_unit_test(bytes_take_a_unit),          cmocka_unit_test(times_take_a_unit),
+        cmocka_unit_test(bytes_are_written_short),    cmocka_unit_test(seconds_are_written_short),
+        cmocka_unit_test(distances_count_slips),      cmocka_unit_test(shown_text_is_harmless),
+        cmocka_unit_test(cuts_keep_characters_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,7 +306,10 @@ wt_status wt_ball_solve(wt_context *context, const wt_operator *phi, const doubl
     } else {
         WT_TRY(begin(context, &job, v, out));
         if (!out->reached)
-            WT_TRY(iterate(context, &job, v, out));
+            status = iterate(context, &job, v, out);
+        if (!wt_context_end_of_time(context, status))
+            WT_TRY(status);
+        status = WT_OK;
     }
     describe(&job, v, out);
 done:

@@ -252,6 +252,27 @@ static wt_status widen(search *run, const wt_ridge_options *ridge, double end, d
     return WT_OK;
 }
 
+static bool has_best(const search *run) {
+    for (size_t i = 0; i < run->dual->count * run->dual->targets; i++)
+        if (isinf(run->best[i]))
+            return false;
+    return true;
+}
+
+static wt_status walk_path(search *run, const wt_ridge_options *ridge, const double *path,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++)
+        WT_PASS(try_lambda(run, ridge, path[i], run->dual->count, NULL));
+    if (!has_best(run))
+        return wt_fail(run->context, WT_DATA,
+                       "no lambda of the path from %g to %g makes the kernel matrix positive "
+                       "definite in double precision; widen the path or take min-norm",
+                       path[0], path[count - 1]);
+    for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
+        WT_PASS(widen(run, ridge, path[i], 0.1));
+    return widen(run, ridge, path[count - 1], 10);
+}
+
 static wt_status search_path(search *run, const wt_ridge_options *ridge) {
     const wt_dual *dual = run->dual;
     const double *path;
@@ -261,18 +282,10 @@ static wt_status search_path(search *run, const wt_ridge_options *ridge) {
         run->best[i] = INFINITY;
     for (size_t s = 0; s < dual->count; s++)
         run->least[s] = INFINITY;
-    for (size_t i = 0; i < count; i++)
-        WT_PASS(try_lambda(run, ridge, path[i], dual->count, NULL));
-    for (size_t i = 0; i < dual->count * dual->targets; i++)
-        if (isinf(run->best[i])) {
-            return wt_fail(run->context, WT_DATA,
-                           "no lambda of the path from %g to %g makes the kernel matrix positive "
-                           "definite in double precision; widen the path or take min-norm",
-                           path[0], path[count - 1]);
-        }
-    for (size_t i = 0; i < count; i++) /* a size begins where it has its first factor */
-        WT_PASS(widen(run, ridge, path[i], 0.1));
-    WT_PASS(widen(run, ridge, path[count - 1], 10));
+    wt_status status = walk_path(run, ridge, path, count);
+    run->answer->out_of_time = has_best(run) && wt_context_end_of_time(run->context, status);
+    if (!run->answer->out_of_time)
+        WT_PASS(status);
     for (size_t i = 0; i < dual->count * dual->targets; i++) {
         double lambda = run->answer->lambda[i];
         run->answer->at_end[i] =

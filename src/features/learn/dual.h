@@ -29,6 +29,7 @@ typedef struct wt_dual_answer {
     double *train, *loo; /* mean squares; NaN where not computed */
     size_t *rank;        /* where eigenvalues were taken, else 0 */
     bool *at_end;        /* lambda is an end of what could be tried */
+    bool out_of_time;    /* the path was not walked to its end */
     double condition;    /* of the largest block; NaN where not computed */
     wt_arena results;    /* holds all but alpha and v */
 } wt_dual_answer;

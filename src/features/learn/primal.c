@@ -181,22 +181,29 @@ static wt_status widen(wt_primal_solver *run, const wt_ridge_options *ridge, dou
     return WT_OK;
 }
 
+static wt_status walk_path(wt_primal_solver *run, const wt_ridge_options *ridge, const double *path,
+                           size_t count, double *v, found *so_far) {
+    for (size_t i = 0; i < count; i++)
+        WT_PASS(try_lambda(run, ridge, path[i], 1, v, so_far));
+    if (isinf(so_far->best))
+        return wt_fail(run->context, WT_DATA,
+                       "no lambda of the path from %g to %g makes the system positive definite "
+                       "in double precision; widen the path or take min-norm",
+                       path[0], path[count - 1]);
+    WT_PASS(widen(run, ridge, so_far->least, 0.1, v, so_far));
+    return widen(run, ridge, so_far->most, 10, v, so_far);
+}
+
 static wt_status search_path(wt_primal_solver *run, const wt_ridge_options *ridge,
                              wt_primal_answer *out) {
     const double *path;
     size_t count;
     found so_far = {.best = INFINITY, .least = INFINITY};
     wt_ridge_path(ridge, &path, &count);
-    for (size_t i = 0; i < count; i++)
-        WT_PASS(try_lambda(run, ridge, path[i], 1, out->v, &so_far));
-    if (isinf(so_far.best)) {
-        return wt_fail(run->context, WT_DATA,
-                       "no lambda of the path from %g to %g makes the system positive definite "
-                       "in double precision; widen the path or take min-norm",
-                       path[0], path[count - 1]);
-    }
-    WT_PASS(widen(run, ridge, so_far.least, 0.1, out->v, &so_far));
-    WT_PASS(widen(run, ridge, so_far.most, 10, out->v, &so_far));
+    wt_status status = walk_path(run, ridge, path, count, out->v, &so_far);
+    out->out_of_time = !isinf(so_far.best) && wt_context_end_of_time(run->context, status);
+    if (!out->out_of_time)
+        WT_PASS(status);
     WT_PASS(solve_fixed(run, so_far.lambda, out));
     out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
     return WT_OK;

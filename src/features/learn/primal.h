@@ -23,8 +23,9 @@ typedef struct wt_primal_answer {
     double *v;                 /* (f, outputs) in block order */
     double lambda, train, loo; /* mean squares; NaN where not computed */
     double freedom, condition;
-    size_t rank; /* where eigenvalues were taken, else 0 */
-    bool at_end; /* lambda is an end of what could be tried */
+    size_t rank;      /* where eigenvalues were taken, else 0 */
+    bool at_end;      /* lambda is an end of what could be tried */
+    bool out_of_time; /* the path was not walked to its end */
 } wt_primal_answer;
 
 wt_status wt_primal_solve(wt_context *context, const wt_primal *primal,

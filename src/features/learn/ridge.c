@@ -91,6 +91,7 @@ static wt_status fit_dual(fit *run) {
     report->train_error = wt_over_variance(answer.train[0], variance);
     report->loo_error = wt_over_variance(answer.loo[0], variance);
     report->lambda_at_end = answer.at_end[0];
+    report->out_of_time = answer.out_of_time;
     report->freedom = answer.freedom[0];
     report->rank = answer.rank[0];
     report->condition = answer.condition;
@@ -159,6 +160,7 @@ static wt_status fit_primal(fit *run) {
     report->train_error = wt_over_variance(answer.train, variance);
     report->loo_error = wt_over_variance(answer.loo, variance);
     report->lambda_at_end = answer.at_end;
+    report->out_of_time = answer.out_of_time;
     report->freedom = answer.freedom;
     report->condition = answer.condition;
     report->rank = answer.rank;

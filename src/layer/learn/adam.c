@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/holdout.h"
@@ -119,6 +120,15 @@ static wt_status tune(job *work, double *rate) {
     return WT_OK;
 }
 
+/* Where the time is over the parameters stay as they are: their error is what is still to be had.
+ */
+static wt_status in_time(job *work, wt_status status) {
+    if (!wt_context_end_of_time(work->context, status))
+        return status;
+    work->report->out_of_time = true;
+    return differentiate(work);
+}
+
 static wt_status run_starts(void *argument, size_t first, size_t last, int worker) {
     job *work = argument;
     const wt_rows *held = work->held;
@@ -129,11 +139,15 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
     (void)last;
     (void)worker;
     wt_meter_enter(&work->meter, "choice of a rate");
-    WT_PASS(tune(work, &rate));
+    WT_PASS(in_time(work, tune(work, &rate)));
     wt_meter_enter(&work->meter, "descent");
-    for (size_t start = 0; start < work->options->restarts && !report->exact; start++) {
+    for (size_t start = 0;
+         start < work->options->restarts && !report->exact && (start == 0 || !report->out_of_time);
+         start++) {
         double judged = NAN;
-        WT_PASS(descend(work, start, rate, work->options->max_steps, work->options->max_steps));
+        size_t steps = work->options->max_steps;
+        if (!report->out_of_time)
+            WT_PASS(in_time(work, descend(work, start, rate, steps, steps)));
         wt_layer now = {.heads = work->at.heads,
                         .dim = out->dim,
                         .outputs = out->outputs,
@@ -194,7 +208,8 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
     report->verdict = report->exact ? WT_RECOVER_VERDICT_EXACT : WT_RECOVER_VERDICT_NOT_FOUND;
     if (!report->exact)
         snprintf(report->reason, sizeof report->reason, "%s",
-                 isnan(report->holdout_error)
+                 report->out_of_time ? "the time is over"
+                 : isnan(report->holdout_error)
                      ? "no sequence was held out, so that nothing confirms the fit"
                      : "the error did not reach the goal, and adam does not tell noise apart");
     report->steps = work.steps;

@@ -165,6 +165,7 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
+    descent->now.error = INFINITY;   /* where the first evaluation is interrupted */
     if (descent->factors.rank > 0) { /* a start may have any rank */
         WT_PASS(wt_factors_find(context, &descent->factors, descent->now.theta));
         WT_PASS(wt_factors_multiply(context, &descent->factors, descent->factors.now,

@@ -122,7 +122,13 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;
     wt_theta_pack(m, d, d, layer->theta, descent.now.theta);
-    WT_TRY(wt_descent_run(context, &descent, POLISH_STEPS));
+    status = wt_descent_run(context, &descent, POLISH_STEPS);
+    if (wt_context_end_of_time(context, status)) {
+        job->report->out_of_time = true;
+        status =
+            wt_projection_evaluate(context, &descent.now); /* of the last step that was whole */
+    }
+    WT_TRY(status);
     memcpy(layer->theta, descent.now.plain, descent.thetas * sizeof *layer->theta);
     memcpy(layer->w, descent.now.w, m * d * layer->outputs * sizeof *layer->w);
     job->report->start_residual = descent.start_error;
@@ -141,10 +147,29 @@ static void enter(wt_asker *asker, size_t heads, size_t start) {
     wt_meter_enter(&asker->meter, asker->phase);
 }
 
+/* The best of the starts. */
+typedef struct {
+    wt_layer *layer;
+    double residual;
+} found;
+
+static void copy_layer(const wt_layer *from, wt_layer *to) {
+    size_t m = from->heads, d = from->dim;
+    memcpy(to->theta, from->theta, m * d * d * sizeof *to->theta);
+    memcpy(to->w, from->w, m * d * from->outputs * sizeof *to->w);
+}
+
+static void keep_best(found *best, const wt_layer *layer, const wt_query_report *report) {
+    if (report->residual >= best->residual)
+        return;
+    best->residual = report->residual;
+    copy_layer(layer, best->layer);
+}
+
 /* Start and polish, until the residual is at rounding or the starts are used up. Every start sees
  * all questions so far; the last one is the result. */
 static wt_status learn_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
-                               double *scale, wt_query_report *report) {
+                               double *scale, wt_query_report *report, found *best) {
     polishing job = {asker, layer, report};
     double unknowns = (double)(layer->heads * layer->dim * layer->dim);
     do {
@@ -154,9 +179,30 @@ static wt_status learn_several(wt_asker *asker, const wt_query_options *options,
         double flops = (double)(asker->rows * asker->p) * unknowns * unknowns;
         WT_PASS(wt_recover_share(asker->context, flops, polish, &job));
         report->starts++;
-    } while (report->residual > options->tolerance &&
+        keep_best(best, layer, report);
+    } while (report->residual > options->tolerance && !report->out_of_time &&
              report->starts < RATIONAL_STARTS + options->restarts);
     return WT_OK;
+}
+
+/* The same, and when the time is over the best of the starts. */
+static wt_status learn_in_time(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                               double *scale, wt_query_report *report) {
+    found best = {.residual = INFINITY};
+    wt_status status;
+    WT_TRY(wt_layer_new(asker->context, layer->heads, layer->dim, layer->outputs, &best.layer));
+    status = learn_several(asker, options, layer, scale, report, &best);
+    if (isfinite(best.residual) && wt_context_end_of_time(asker->context, status)) {
+        report->out_of_time = true;
+        status = WT_OK;
+    }
+    if (status == WT_OK && report->out_of_time) {
+        copy_layer(best.layer, layer);
+        report->residual = best.residual;
+    }
+done:
+    wt_layer_free(best.layer);
+    return status;
 }
 
 /* The error on fresh questions, relative to their answers. */
@@ -204,8 +250,10 @@ static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_laye
         WT_TRY(status);
         scale = scale_for(layer);
     } else {
-        WT_TRY(learn_several(asker, options, layer, &scale, report));
+        WT_TRY(learn_in_time(asker, options, layer, &scale, report));
     }
+    if (report->out_of_time)
+        goto done;
     WT_TRY(check(asker, options, scale, layer, report));
     bool fits = isnan(report->residual) || report->residual <= options->tolerance;
     report->reached =
@@ -247,7 +295,7 @@ static wt_status try_heads(wt_context *context, wt_query_ask_fn ask, void *user,
         wt_asker_free(&asker);
         if (status != WT_OK && (status != WT_MISSED || heads == last))
             goto done;
-        if (report->reached)
+        if (report->reached || report->out_of_time)
             break;
     }
     *out = layer;

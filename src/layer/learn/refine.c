@@ -1,5 +1,6 @@
 /* Learner `refine`: how many heads, in which coordinates, from which sequences. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/context.h"
 #include "base/work.h"
@@ -7,34 +8,45 @@
 #include "layer/learn/refine_parts.h"
 #include "layer/learn/visible.h"
 
-/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling;
- * *sure when the layer of that m was recovered. */
+/* The best m so far: the layer of a few starts, and what was said of it. */
+typedef struct {
+    size_t heads;
+    bool sure; /* the layer was recovered */
+    double error;
+    wt_layer *layer;
+    wt_recover_report report;
+} candidate;
+
+static double judged(const wt_recover_report *report) {
+    return isnan(report->holdout_error) ? report->train_error : report->holdout_error;
+}
+
+/* Takes the layer when it is the best so far, with what the report has counted up to now. */
+static bool keep_better(candidate *best, wt_layer *layer, const wt_recover_report *report) {
+    bool better = judged(report) < 0.9 * best->error, taken = better || best->layer == NULL;
+    wt_layer_free(taken ? best->layer : layer);
+    if (taken)
+        *best = (candidate){report->heads, report->recovered, better ? judged(report) : best->error,
+                            layer, *report};
+    return better;
+}
+
+/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling. */
 static wt_status find_heads(wt_context *context, const wt_sequences *data,
-                            const wt_recover_options *options, size_t *out, bool *sure,
+                            const wt_recover_options *options, candidate *best,
                             wt_recover_report *report) {
     enum { MOST_HEADS = 16, FEW_STARTS = 4, PATIENCE = 2 };
     wt_recover_options few = *options;
-    double best = INFINITY;
     size_t since = 0;
     few.restarts = options->restarts < FEW_STARTS ? options->restarts : FEW_STARTS;
     few.start = NULL;
-    *out = 1;
-    *sure = false;
     for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
         wt_layer *layer;
         if (wt_recover_train_rows(data, options) <= heads * data->dim + options->bias)
             break;
         WT_PASS(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
-        wt_layer_free(layer);
-        double error = isnan(report->holdout_error) ? report->train_error : report->holdout_error;
-        since++;
-        if (error < 0.9 * best) {
-            best = error;
-            *out = heads;
-            *sure = report->recovered;
-            since = 0;
-        }
-        if (report->exact)
+        since = keep_better(best, layer, report) ? 0 : since + 1;
+        if (report->exact || report->out_of_time)
             break;
     }
     return WT_OK;
@@ -49,17 +61,35 @@ typedef struct {
     wt_recover_report *report;
 } whole;
 
+/* The time is over: the best m so far, which others were not set against. */
+static void give_best(const whole *work, candidate *best) {
+    wt_recover_report *report = work->report;
+    best->report.starts = report->starts;
+    best->report.out_of_time = true;
+    *report = best->report;
+    if (!report->recovered) {
+        report->verdict = WT_RECOVER_VERDICT_NOT_FOUND;
+        snprintf(report->reason, sizeof report->reason, "the time is over");
+    }
+    *work->out = best->layer;
+    best->layer = NULL;
+}
+
 /* Where m is to be found and no m did well, the rescue may know it: its start comes first then. */
 static wt_status run_unknown(const whole *work) {
     const wt_sequences *data = work->data;
     wt_recover_options options = *work->options;
     const wt_rescue *rescue = work->rescue;
     wt_layer *start = NULL;
-    size_t heads;
-    bool sure;
+    candidate best = {.heads = 1, .error = INFINITY};
     wt_status status;
-    WT_TRY(find_heads(work->context, data, &options, &heads, &sure, work->report));
-    if (!sure && rescue != NULL) {
+    WT_TRY(find_heads(work->context, data, &options, &best, work->report));
+    if (work->report->out_of_time) {
+        give_best(work, &best);
+        goto done;
+    }
+    size_t heads = best.heads;
+    if (!best.sure && rescue != NULL) {
         wt_sequences fitted = wt_sequences_part(data, 0, wt_recover_train_samples(data, &options));
         WT_TRY(rescue->start(rescue->user, &fitted, 0, &start));
         rescue = NULL;
@@ -72,6 +102,7 @@ static wt_status run_unknown(const whole *work) {
     if (start != NULL && work->report->start == 0)
         work->report->start_from = work->rescue->name;
 done:
+    wt_layer_free(best.layer);
     wt_layer_free(start);
     return status;
 }

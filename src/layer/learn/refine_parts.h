@@ -28,6 +28,7 @@ typedef struct wt_refinement {
     wt_misfit misfit;
     double *settled; /* packed Theta of that floor, polished on all sequences */
     double settled_error;
+    bool late;        /* the time is over: the best so far must do */
     wt_meter meter;   /* starts */
     char phase[48];   /* "3 heads, start 2" */
     size_t unbounded; /* a head whose Theta wants to be infinite, or `heads` */

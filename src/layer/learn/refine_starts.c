@@ -80,12 +80,20 @@ static void keep(wt_refinement *work, size_t start, double held) {
     memcpy(work->best, now->theta, work->descent.thetas * sizeof *work->best);
 }
 
+/* Work that ran out of time has ended: what it has come to counts. */
+static wt_status in_time(wt_refinement *work, wt_status status) {
+    if (!wt_context_end_of_time(work->context, status))
+        return status;
+    work->late = true;
+    return WT_OK;
+}
+
 /* Asks for a start from the sequences that are fitted. */
 static wt_status ask_rescue(wt_refinement *work) {
     const wt_rescue *rescue = work->rescue;
     wt_sequences fitted = wt_sequences_part(work->data, 0, work->train_samples);
     work->rescue = NULL;
-    return rescue->start(rescue->user, &fitted, work->heads, &work->rescued);
+    return in_time(work, rescue->start(rescue->user, &fitted, work->heads, &work->rescued));
 }
 
 /* The start that is not random, if there is one to be tried now; *most counts it. */
@@ -151,7 +159,9 @@ static wt_status settle(wt_refinement *work) {
     enter(work, "polish");
     WT_PASS(open_rows(work, work->data->samples));
     memcpy(now->theta, work->best, work->descent.thetas * sizeof *work->best);
-    WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
+    WT_PASS(in_time(work, wt_descent_run(work->context, &work->descent, work->options->max_steps)));
+    if (work->late)
+        return WT_OK;
     memcpy(work->settled, now->theta, work->descent.thetas * sizeof *work->settled);
     work->settled_error = now->error;
     work->tested = true;
@@ -177,21 +187,22 @@ static wt_status try_starts(wt_refinement *work) {
         const wt_layer *given;
         double held;
         WT_PASS(given_start(work, &most, &given));
-        if (work->starts == most)
+        if (work->starts == most || work->late)
             break;
         if (work->train.in.sequences != work->train_samples)
             WT_PASS(open_rows(work, work->train_samples));
         enter_start(work, most);
         first_theta(work, work->starts, given);
-        WT_PASS(wt_descent_run(work->context, &work->descent, work->options->max_steps));
+        WT_PASS(
+            in_time(work, wt_descent_run(work->context, &work->descent, work->options->max_steps)));
         WT_PASS(judge(work, &held));
         keep(work, work->starts, held);
         work->starts++;
-        if (!work->reached && !work->tested && work->same >= WT_REFINE_FLOOR)
+        if (!work->reached && !work->tested && work->same >= WT_REFINE_FLOOR && !work->late)
             WT_PASS(settle(work));
     }
     /* noise in plenty makes many minima: the lowest may pass all the same */
-    if (!work->reached && !work->tested && isfinite(work->best_error))
+    if (!work->reached && !work->tested && isfinite(work->best_error) && !work->late)
         WT_PASS(settle(work));
     return WT_OK;
 }
@@ -254,6 +265,7 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
     report->start = work.best_start;
     report->start_from = work.best_from;
     report->starts += work.starts;
+    report->out_of_time = work.late;
     *out = layer;
     layer = NULL;
 done:

@@ -45,7 +45,8 @@ static bool is_misfit(const wt_refinement *work) {
 }
 
 bool wt_refine_decided(const wt_refinement *work) {
-    return work->reached || is_noise(work) || (work->tested && work->same >= MISFIT_STARTS);
+    return work->reached || work->late || is_noise(work) ||
+           (work->tested && work->same >= MISFIT_STARTS);
 }
 
 static wt_recover_verdict verdict_of(const wt_refinement *work) {
@@ -76,6 +77,8 @@ static void explain(const wt_refinement *work, wt_recover_report *report) {
                               : "single tokens; a maximum in place of the softmax?");
     else if (report->verdict == WT_RECOVER_VERDICT_MISFIT)
         snprintf(out, WT_RECOVER_WARNING_BYTES, "%s", what);
+    else if (work->late)
+        snprintf(out, WT_RECOVER_WARNING_BYTES, "the time is over");
     else if (isnan(work->best_held))
         snprintf(out, WT_RECOVER_WARNING_BYTES,
                  "no sequence was held out, so that nothing confirms the fit");

@@ -1,0 +1,58 @@
+/* --time: whoever can go on says so and ends with 75, whoever cannot shows the best so far and ends
+ * with 1. The work is endless, so that no machine is too fast. */
+#define _GNU_SOURCE
+#include "cli/run.h"
+
+#define TRAIN                                                                                      \
+    "train --length 8 --samples 20 --dim 8 --heads 2 --steps 1000000000 --success 1 --to-end "
+#define THRESHOLD                                                                                  \
+    "threshold --task and:2 --model mlp --hidden 12 --length 4 --samples 4:40 --trials 100000 "    \
+    "--all-trials --steps 60 "
+
+static void bad_times_are_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"0", "-1", "1x", "m", "10M", "inf", "nan", "1e400"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "train --time %s", bad[i]);
+        run_refuses(line, 64, "is not a time above 0");
+    }
+}
+
+static void what_goes_on_says_so(void **state) {
+    (void)state;
+    char path[64];
+    run_refuses(TRAIN "--time 0.2 --checkpoint c.safetensors", 75, "--resume goes on from");
+    run_refuses(TRAIN "--time 0.2 --checkpoint c.safetensors --resume", 75,
+                "wattle: the time is over at step");
+    run_refuses(THRESHOLD "--time 0.2 -o t.csv", 75, "the same command goes on from them");
+    snprintf(path, sizeof path, "%s/s.ini", run_folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("[sweep]\nexperiment = train\nlength = 8\nm = 20\ndim = 8\nheads = 2\nreps = 2000\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    run_refuses("sweep run s.ini --store s.db --time 0.2", 75, "the time is over");
+}
+
+static void what_cannot_ends_with_the_best_so_far(void **state) {
+    (void)state;
+    const run_result *result = run_refuses(TRAIN "--time 0.2 -o no", 1, "the time is over");
+    assert_non_null(strstr(result->out, "accuracy"));
+    run_refuses(THRESHOLD "--time 0.2", 1, "the time is over after");
+    run_must("teacher --heads 4 --dim 6 -o t.safetensors");
+    run_must("draw --layer t.safetensors --length 4 -n 100 --noise 0.3 -o e.npz");
+    result = run_refuses("recover e.npz --heads 3 --method adam --steps 1000000 --time 0.2 -o no",
+                         1, "the time is over");
+    assert_non_null(strstr(result->out, "held-out error"));
+    run_refuses("fit --target mean-power:2 --time 0.000001 -o no", 1, "there is no result yet");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_times_are_refused),
+        cmocka_unit_test(what_goes_on_says_so),
+        cmocka_unit_test(what_cannot_ends_with_the_best_so_far),
+    };
+    return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
+}
