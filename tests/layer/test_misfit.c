@@ -225,6 +225,29 @@ static void invisible_parts_are_zero(void **state) {
     }
 }
 
+/* Examples of which one side was written as float32: no layer leaves less than its rounding, nor do
+ * more heads. Tokens that float32 holds as they are were not rounded. */
+static void rounding_of_one_side_is_exact(void **state) {
+    wt_context *context = *state;
+    for (int side = 0; side < 2; side++) {
+        trial t = begin(context, WT_LAW_GAUSSIAN, 80, 2);
+        double *rounded = side == 0 ? t.data->y : t.data->x;
+        for (size_t i = 0; i < 80 * 4 * 8; i++)
+            rounded[i] = (float)rounded[i];
+        t.options.heads = 0;
+        run(context, &t);
+        assert_int_equal(t.report.verdict, WT_RECOVER_VERDICT_EXACT);
+        assert_int_equal(t.report.heads, 2);
+        assert_true(t.report.goal > 1e-7 && t.report.goal < 1e-6);
+        assert_true(t.report.holdout_error > 1e-9);
+        end(&t);
+    }
+    trial t = begin(context, WT_LAW_BOOLEAN, 80, 2);
+    run(context, &t);
+    assert_true(t.report.goal == 1e-9);
+    end(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_passes),
@@ -235,6 +258,7 @@ int main(void) {
         cmocka_unit_test(what_nothing_confirms_is_no_yes),
         cmocka_unit_test(empty_outputs_are_refused),
         cmocka_unit_test(invisible_parts_are_zero),
+        cmocka_unit_test(rounding_of_one_side_is_exact),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

@@ -31,11 +31,12 @@ static bool keep_better(candidate *best, wt_layer *layer, const wt_recover_repor
     return better;
 }
 
-/* m = 1, 2, .. from a few starts each, until one is exact or the held-out error stops falling. */
+/* m = 1, 2, .. from a few starts each, until one is exact, or nearly and the rest noise, or the
+ * held-out error stops falling. */
 static wt_status find_heads(wt_context *context, const wt_sequences *data,
                             const wt_recover_options *options, candidate *best,
                             wt_recover_report *report) {
-    enum { MOST_HEADS = 16, FEW_STARTS = 4, PATIENCE = 2 };
+    enum { MOST_HEADS = 16, FEW_STARTS = 4, PATIENCE = 2, NEAR_GOAL = 10 };
     wt_recover_options few = *options;
     size_t since = 0;
     few.restarts = options->restarts < FEW_STARTS ? options->restarts : FEW_STARTS;
@@ -46,7 +47,8 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
             break;
         WT_PASS(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
         since = keep_better(best, layer, report) ? 0 : since + 1;
-        if (report->exact || report->out_of_time)
+        bool done = report->recovered && judged(report) <= NEAR_GOAL * options->goal;
+        if (report->exact || done || report->out_of_time)
             break;
     }
     return WT_OK;
