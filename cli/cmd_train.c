@@ -16,14 +16,20 @@ typedef struct {
     wt_train_spec train;
     size_t test_samples, checkpoint_every;
     cli_counts relevant;
+    double holdout;
     bool resume;
-    const char *checkpoint, *output, *plot;
+    const char *validation, *checkpoint, *output, *plot;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, train, wt_train_fields, ""), {0}};
 static const cli_option options[] = {
     {"relevant", 0, CLI_COUNTS, offsetof(values, relevant), "LIST", NULL,
      "Positions of the bits that matter, from 0; drawn by default."},
+    {"holdout", 0, CLI_REAL, offsetof(values, holdout), "PART", "0.2",
+     "With a data file: the part of its samples, drawn by --seed, that judge instead of being "
+     "learned from."},
+    {"validation", 0, CLI_INPUT, offsetof(values, validation), "FILE", NULL,
+     "With a data file: another of the same kind, whose samples judge; nothing is held out then."},
     {"test-samples", 0, CLI_COUNT, offsetof(values, test_samples), "N", "10000",
      "Fresh samples that the trained network is measured on."},
     {"checkpoint", 0, CLI_OUTPUT, offsetof(values, checkpoint), "FILE.safetensors", NULL,
@@ -39,8 +45,24 @@ static const cli_option options[] = {
      "Picture; - draws in the terminal."},
 };
 
+/* Options of samples that are drawn must not be lost on a file, nor the other way round. */
+static wt_status check_source(cli_call *call) {
+    static const char of_tasks[] = "task length relevant probability noise keep-ambiguous samples "
+                                   "online test-samples validation-samples";
+    static const char *const of_files[] = {"holdout", "validation"};
+    if (call->operand_count == 1 && cli_given(call, "validation"))
+        WT_PASS(cli_exclude(call, "--validation", "holdout"));
+    if (call->operand_count == 1)
+        return cli_exclude(call, "a data file", of_tasks);
+    for (size_t i = 0; i < 2; i++)
+        if (cli_given(call, of_files[i]))
+            return wt_fail(call->context, WT_USAGE, "--%s needs a data file", of_files[i]);
+    return WT_OK;
+}
+
 static wt_status check_options(cli_call *call) {
     values *given = call->values;
+    WT_PASS(check_source(call));
     if (given->resume && given->checkpoint == NULL)
         return wt_fail(call->context, WT_USAGE, "--resume needs --checkpoint FILE");
     if (cli_given(call, "checkpoint-every") && given->checkpoint == NULL)
@@ -140,6 +162,48 @@ static void remark_balance(cli_call *call, const wt_sparse_task *task) {
                   ones, ones > 0.5, fmax(ones, 1 - ones));
 }
 
+/* The same of samples that are given. */
+static void remark_labels(cli_call *call, wt_bits *held) {
+    size_t ones = 0, n = wt_bits_samples(held);
+    for (size_t i = 0; i < n; i++)
+        ones += wt_bits_labels(held)[i];
+    size_t more = 2 * ones > n ? ones : n - ones;
+    wt_remark(call->context,
+              "%zu of the %zu samples that judge have y = %d: to say so always has "
+              "accuracy %.4g",
+              more, n, 2 * ones > n, (double)more / (double)n);
+}
+
+/* The samples of the file, and a trainer on them. */
+static wt_status open_file(cli_call *call, wt_trainer **out) {
+    values *given = call->values;
+    wt_bits *all = NULL, *train = NULL, *held = NULL;
+    wt_status status;
+    WT_TRY(wt_bits_load(call->context, call->operands[0], &all));
+    if (given->validation != NULL)
+        WT_TRY(wt_bits_load(call->context, given->validation, &held));
+    else
+        WT_TRY(wt_bits_split(call->context, all, given->holdout, call->common.seed, &train, &held));
+    WT_TRY(wt_trainer_new_on(call->context, &given->train, train != NULL ? train : all, held, out));
+    given->train.length = wt_bits_length(held);
+    given->train.samples = wt_bits_samples(train != NULL ? train : all);
+    remark_labels(call, held);
+done:
+    wt_bits_free(all);
+    wt_bits_free(train);
+    wt_bits_free(held);
+    return status;
+}
+
+static wt_status open_trainer(cli_call *call, wt_trainer **out) {
+    const values *given = call->values;
+    if (call->operand_count == 1)
+        return open_file(call, out);
+    WT_PASS(wt_trainer_new(call->context, &given->train, out));
+    remark_balance(call, wt_trainer_task(*out));
+    return WT_OK;
+}
+
 static wt_status run(cli_call *call) {
     values *given = call->values;
     wt_trainer *trainer = NULL;
@@ -153,8 +217,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(check_outputs(call, &hold));
     given->train.relevant = given->relevant.values;
     given->train.relevant_count = given->relevant.count;
-    WT_TRY(wt_trainer_new(call->context, &given->train, &trainer));
-    remark_balance(call, wt_trainer_task(trainer));
+    WT_TRY(open_trainer(call, &trainer));
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
     WT_TRY(train(call, trainer));
@@ -172,6 +235,7 @@ done:
 const cli_command cli_train = {
     .name = "train",
     .summary = "train an attention network on a sparse Boolean function",
+    .operands = "[DATA.npz]",
     .description =
         "Learns a function of a few bits among --length, at positions that are drawn, from "
         "--samples samples, all of them in every step, or from fresh ones (--online). The defaults "
@@ -182,6 +246,11 @@ const cli_command cli_train = {
         "picture of --plot and the state of --checkpoint are. With --to-end there is no goal. "
         "Labels of training and test samples are flipped with probability --noise; validations are "
         "clean.\n\n"
+        "With a data file it learns from samples of yours: bits (n,T) and y (n), each all 0 or 1, "
+        "or "
+        "all -1 or 1. A part of them (--holdout), or another file (--validation), judges: it takes "
+        "the place of fresh samples in validations and at the end. Which bits matter is not known "
+        "there; told are the positions that the attention looks at most.\n\n"
         "Told at the end, without dropout: training and test loss and their difference with a 95% "
         "interval by the test samples, how much of the attention lies on the bits that matter "
         "(mean over samples and heads, and of the best head), and the norms of every matrix. "
@@ -192,7 +261,8 @@ const cli_command cli_train = {
         "sqrt(width) of each head of the transformer; v.spectral=2 its W_V; o, mlp1, mlp2 and "
         "readout are wo, w1, w2 and head of the transformer, and every tensor goes by its name in "
         "the model file too.",
-    .examples = "wattle train --task and:3 --length 300 --samples 100 --seed 1 --plot run.svg\n"
+    .examples = "wattle train data.npz --holdout 0.3 -o network.safetensors\n"
+                "wattle train --task and:3 --length 300 --samples 100 --seed 1 --plot run.svg\n"
                 "wattle train --task parity:3 --length 10 --online 2048 --steps 2000\n"
                 "wattle train --samples 60 --checkpoint run.safetensors --restarts 5\n"
                 "wattle train --samples 60 --checkpoint run.safetensors --restarts 5 --resume\n"

@@ -39,8 +39,9 @@ static wt_series *take_attention(wt_arena *arena, const cli_trial *trial, size_t
     const wt_train_measure *measure = &trial->measure;
     const wt_sparse_task *task = wt_trainer_task(trial->trainer);
     const double *best = measure->attention + measure->positions;
-    const size_t *relevant = wt_sparse_task_relevant(task);
-    size_t s = wt_boolean_bits(wt_sparse_task_function(task)), n = measure->positions, count = 0;
+    const size_t *relevant = task == NULL ? NULL : wt_sparse_task_relevant(task);
+    size_t s = task == NULL ? 0 : wt_boolean_bits(wt_sparse_task_function(task));
+    size_t n = measure->positions, count = 0;
     double *at = WT_TAKE(arena, double, n);
     wt_series *out = WT_TAKE(arena, wt_series, s + 2);
     if (arena->status != WT_OK)
@@ -75,8 +76,10 @@ wt_status cli_train_draw(cli_call *call, const cli_trial *trial, const char *pat
         cli_panel("validation accuracy", steps, accuracy, series + 2 * runs, runs),
         cli_panel("attention of the [CLS] row", position, weight, attention, lines),
     };
-    wt_figure figure = {WT_FIGURE_SIZES, .title = trial->setting->task, .panels = panels,
-                        .panel_count = attends ? 4 : 3, .columns = 2};
+    wt_figure figure = {WT_FIGURE_SIZES,
+                        .title = wt_trainer_task(trial->trainer) == NULL ? "own samples"
+                                                                         : trial->setting->task,
+                        .panels = panels, .panel_count = attends ? 4 : 3, .columns = 2};
     WT_TRY(cli_plot(call, &figure, path));
 done:
     wt_arena_free(&arena);

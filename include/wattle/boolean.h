@@ -44,8 +44,13 @@ typedef struct wt_bits wt_bits;
 
 /* Room for the samples, not yet set. */
 WT_API wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits **out);
-/* From a file (.npz) with `bits` (n, T) and `labels` (n), of any type, all 0 or 1. */
+/* From a file (.npz) with `bits` (n, T) and `labels` or `y` (n), of any type: each of them all 0 or
+ * 1, or all -1 or 1. */
 WT_API wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out);
+/* Two new sets: a part of the samples, drawn by the seed, held out, and the others. Each has one
+ * sample or more, else it is WT_USAGE. */
+WT_API wt_status wt_bits_split(wt_context *context, const wt_bits *bits, double part, uint64_t seed,
+                               wt_bits **others, wt_bits **held);
 WT_API void wt_bits_free(wt_bits *bits);
 WT_API size_t wt_bits_samples(const wt_bits *bits); /* n */
 WT_API size_t wt_bits_length(const wt_bits *bits);  /* T */

@@ -22,7 +22,12 @@ typedef enum wt_type {
     WT_TYPE_I64,
     WT_TYPE_I32,
     WT_TYPE_U8,
-    WT_TYPE_BOOL
+    WT_TYPE_BOOL,
+    WT_TYPE_I16,
+    WT_TYPE_I8,
+    WT_TYPE_U64,
+    WT_TYPE_U32,
+    WT_TYPE_U16
 } wt_type;
 
 /* "F64", "BF16" and so on, as safetensors spells them; "?" for a number that is no type. */

@@ -95,6 +95,12 @@ typedef struct wt_trainer wt_trainer;
  * sets was ambiguous. */
 WT_API wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting,
                                 wt_trainer **out);
+/* On samples of the caller's own, which are copied: `train` is the training set, `held` judges it,
+ * in validations and as test samples; 2 or more of as many bits each. Of the setting, what a task
+ * is made of has no say: task, length, relevant, probability, noise, samples, validation_samples;
+ * online must be 0. A checkpoint of other samples is refused. */
+WT_API wt_status wt_trainer_new_on(wt_context *context, const wt_train_spec *setting,
+                                   const wt_bits *train, const wt_bits *held, wt_trainer **out);
 WT_API void wt_trainer_free(wt_trainer *trainer);
 
 /* Goes on until the trial has ended or `max_steps` more steps are done. After WT_INTERRUPTED the
@@ -133,7 +139,7 @@ WT_API wt_status wt_trainer_result(wt_context *context, const wt_trainer *traine
 
 WT_API const wt_network *wt_trainer_network(const wt_trainer *trainer);
 WT_API const float *wt_trainer_parameters(const wt_trainer *trainer);
-WT_API const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer);
+WT_API const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer); /* NULL on own samples */
 
 /* A whole trial, with this seed in place of the setting's. */
 WT_API wt_status wt_train_run(wt_context *context, const wt_train_spec *setting, uint64_t seed,
@@ -169,12 +175,13 @@ typedef struct wt_train_measure {
     size_t heads;           /* 0 for a network without attention: the rest is unset */
     size_t positions;       /* T + 1, [CLS] last */
     double mass, best_mass; /* attention on the relevant positions: mean over samples and heads; of
-                               the head that has most */
-    size_t best_head;
-    double *attention; /* (2, T + 1) mean over samples: of all heads; of the best head */
+                               the head that has most; NaN on samples of the caller's own */
+    size_t best_head;       /* there the one with most on a single position */
+    double *attention;      /* (2, T + 1) mean over samples: of all heads; of the best head */
 } wt_train_measure;
 
-/* `test_samples` of at least 2. To be freed with wt_train_measure_free. */
+/* `test_samples` of at least 2; on samples of the caller's own those held out, whatever it is. To
+ * be freed with wt_train_measure_free. */
 WT_API wt_status wt_trainer_measure(wt_context *context, wt_trainer *trainer, size_t test_samples,
                                     wt_train_measure *out);
 WT_API void wt_train_measure_free(wt_train_measure *measure);

@@ -72,10 +72,11 @@ static wt_status take_type(literal *parser) {
     if (strchr(descr, 'O') != NULL)
         return wt_input_fail(parser->context, parser->input,
                              "type '%s': an object array holds pickled Python, not numbers", shown);
-    return wt_input_fail(parser->context, parser->input,
-                         descr[0] == '>' ? "type '%s': big-endian values are not read"
-                                         : "type '%s' is none of <f8 <f4 <f2 <i8 <i4 |u1 |b1",
-                         shown);
+    return wt_input_fail(
+        parser->context, parser->input,
+        descr[0] == '>' ? "type '%s': big-endian values are not read"
+                        : "type '%s' is none of <f8 <f4 <f2 <i8 <i4 <i2 |i1 <u8 <u4 <u2 |u1 |b1",
+        shown);
 }
 
 static bool take_word(literal *parser, const char *word) {

@@ -48,6 +48,11 @@ DECODER(decode_i64, int64_t, (double)value)
 DECODER(decode_i32, int32_t, value)
 DECODER(decode_u8, uint8_t, value)
 DECODER(decode_bool, uint8_t, value != 0)
+DECODER(decode_i16, int16_t, value)
+DECODER(decode_i8, int8_t, value)
+DECODER(decode_u64, uint64_t, (double)value)
+DECODER(decode_u32, uint32_t, value)
+DECODER(decode_u16, uint16_t, value)
 
 /* npy writes one-byte types with '|' for "no byte order"; it has no bfloat16. */
 static const struct {
@@ -59,6 +64,9 @@ static const struct {
     [WT_TYPE_F16] = {"F16", "<f2", 2, decode_f16}, [WT_TYPE_BF16] = {"BF16", NULL, 2, decode_bf16},
     [WT_TYPE_I64] = {"I64", "<i8", 8, decode_i64}, [WT_TYPE_I32] = {"I32", "<i4", 4, decode_i32},
     [WT_TYPE_U8] = {"U8", "|u1", 1, decode_u8},    [WT_TYPE_BOOL] = {"BOOL", "|b1", 1, decode_bool},
+    [WT_TYPE_I16] = {"I16", "<i2", 2, decode_i16}, [WT_TYPE_I8] = {"I8", "|i1", 1, decode_i8},
+    [WT_TYPE_U64] = {"U64", "<u8", 8, decode_u64}, [WT_TYPE_U32] = {"U32", "<u4", 4, decode_u32},
+    [WT_TYPE_U16] = {"U16", "<u2", 2, decode_u16},
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 

@@ -253,14 +253,16 @@ static void all_halves(void **state) {
 
 static void types_have_names(void **state) {
     (void)state;
-    static const char *const names[] = {"F64", "F32", "F16", "BF16", "I64", "I32", "U8", "BOOL"};
-    static const size_t bytes[] = {8, 4, 2, 2, 8, 4, 1, 1};
-    for (size_t i = 0; i < 8; i++) {
+    static const char *const names[] = {"F64",  "F32", "F16", "BF16", "I64", "I32", "U8",
+                                        "BOOL", "I16", "I8",  "U64",  "U32", "U16"};
+    static const size_t bytes[] = {8, 4, 2, 2, 8, 4, 1, 1, 2, 1, 8, 4, 2};
+    enum { TYPES = sizeof names / sizeof *names };
+    for (size_t i = 0; i < TYPES; i++) {
         assert_string_equal(wt_type_name((wt_type)i), names[i]);
         assert_int_equal(wt_type_bytes((wt_type)i), bytes[i]);
     }
-    assert_string_equal(wt_type_name((wt_type)8), "?");
-    assert_int_equal(wt_type_bytes((wt_type)8), 0);
+    assert_string_equal(wt_type_name((wt_type)TYPES), "?");
+    assert_int_equal(wt_type_bytes((wt_type)TYPES), 0);
 }
 
 int main(void) {

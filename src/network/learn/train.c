@@ -76,11 +76,13 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
     trainer->ranges = WT_TAKE(arena, wt_train_range, trainer->network->tensor_count);
     WT_PASS(arena->status);
     set_ranges(trainer);
-    return wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE,
-                       trainer->task->length, &trainer->piece);
+    return wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE, setting->length,
+                       &trainer->piece);
 }
 
-wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_trainer **out) {
+/* On the samples that are given, or on those of a task where there are none. */
+static wt_status open_trainer(wt_context *context, const wt_train_spec *setting,
+                              const wt_bits *train, const wt_bits *held, wt_trainer **out) {
     wt_trainer *trainer = NULL;
     wt_status status;
     *out = NULL;
@@ -93,17 +95,28 @@ wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_t
     wt_train_spec_settle(own);
     WT_TRY(check_setting(context, own));
     trainer->loss = trainer->accuracy = NAN;
-    WT_TRY(open_task(context, trainer));
+    WT_TRY(train == NULL ? open_task(context, trainer)
+                         : wt_train_set_take(context, trainer, train, held));
     WT_TRY(open_network(context, trainer));
     WT_TRY(wt_train_balls_open(context, trainer, own->balls));
     WT_TRY(wt_train_about(context, trainer));
-    WT_TRY(wt_train_set_open(context, trainer));
+    if (train == NULL)
+        WT_TRY(wt_train_set_open(context, trainer));
     wt_train_begin_run(trainer);
     *out = trainer;
 done:
     if (status != WT_OK)
         wt_trainer_free(trainer);
     return status;
+}
+
+wt_status wt_trainer_new(wt_context *context, const wt_train_spec *setting, wt_trainer **out) {
+    return open_trainer(context, setting, NULL, NULL, out);
+}
+
+wt_status wt_trainer_new_on(wt_context *context, const wt_train_spec *setting, const wt_bits *train,
+                            const wt_bits *held, wt_trainer **out) {
+    return open_trainer(context, setting, train, held, out);
 }
 
 void wt_trainer_free(wt_trainer *trainer) {
@@ -116,6 +129,7 @@ void wt_trainer_free(wt_trainer *trainer) {
     wt_network_free(trainer->network);
     wt_arena_free(&trainer->arena);
     wt_bits_free(trainer->batch);
+    wt_bits_free(trainer->held);
     wt_bits_free(trainer->piece);
     wt_release(trainer->history);
     wt_release(trainer);

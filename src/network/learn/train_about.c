@@ -70,7 +70,7 @@ static wt_status put_field(wt_context *context, wt_trainer *trainer, const wt_fi
 static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
     char text[WT_BOOLEAN_MAX_BITS * POSITION_TEXT] = "";
     size_t used = 0;
-    for (size_t i = 0; i < trainer->task->function->bits; i++)
+    for (size_t i = 0; trainer->task != NULL && i < trainer->task->function->bits; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "%zu" : ",%zu",
                                  trainer->task->relevant[i]);
     return put(context, trainer, "relevant", text);
@@ -80,7 +80,10 @@ static wt_status put_relevant(wt_context *context, wt_trainer *trainer) {
 static wt_train_spec as_opened(const wt_trainer *trainer) {
     const wt_network_spec *spec = wt_network_get_spec(trainer->network);
     wt_train_spec out = trainer->setting;
-    out.probability = trainer->task->probability;
+    if (trainer->task != NULL)
+        out.probability = trainer->task->probability;
+    else
+        out.task = "";
     out.samples = out.online > 0 ? 0 : out.samples;
     out.dim = spec->dim;
     out.heads = spec->heads;
@@ -93,9 +96,9 @@ wt_status wt_train_about(wt_context *context, wt_trainer *trainer) {
     const wt_train_spec setting = as_opened(trainer);
     size_t count;
     const wt_field *fields = wt_train_fields(&count);
-    char seed[WT_FIELD_TEXT];
+    char seed[WT_FIELD_TEXT], mark[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)setting.seed);
-    WT_PASS(WT_NEW(context, &trainer->about, NAMES + 1, "a setting"));
+    WT_PASS(WT_NEW(context, &trainer->about, NAMES + 2, "a setting"));
     WT_PASS(put(context, trainer, "wattle", "1"));
     for (size_t i = 0; i < NAMES; i++) {
         const wt_field *field = wt_field_find(fields, count, names[i]);
@@ -108,5 +111,8 @@ wt_status wt_train_about(wt_context *context, wt_trainer *trainer) {
         else
             WT_PASS(put(context, trainer, "hasty", setting.hasty ? "1" : "0"));
     }
-    return WT_OK;
+    if (trainer->held == NULL)
+        return WT_OK;
+    snprintf(mark, sizeof mark, "%016llx", (unsigned long long)wt_train_set_mark(trainer));
+    return put(context, trainer, "data", mark);
 }

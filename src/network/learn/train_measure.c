@@ -33,7 +33,7 @@ static wt_status test_part(wt_context *context, wt_trainer *trainer, size_t begi
     for (size_t first = begin; first < end; first += bits.samples) {
         bits.samples =
             end - first < trainer->piece->samples ? end - first : trainer->piece->samples;
-        WT_PASS(wt_sparse_task_draw(context, trainer->task, "test", first, true, &bits));
+        WT_PASS(wt_train_draw(context, trainer, "test", first, true, &bits));
         WT_PASS(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits, SIZE_MAX,
                                     &result));
         out->loss += result.loss * (double)bits.samples / (double)out->samples;
@@ -129,10 +129,10 @@ static wt_status sum_attention(wt_context *context, wt_trainer *trainer, size_t 
     float *weights = NULL;
     wt_bits *bits = NULL;
     wt_status status;
-    WT_TRY(wt_bits_new(context, LOOK_PIECE, trainer->task->length, &bits));
+    WT_TRY(wt_bits_new(context, LOOK_PIECE, trainer->setting.length, &bits));
     WT_TRY(WT_NEW2(context, &weights, LOOK_PIECE, numbers, "attention weights"));
     for (size_t first = 0; first < LOOKED; first += LOOK_PIECE) {
-        WT_TRY(wt_sparse_task_draw(context, trainer->task, "look", first, false, bits));
+        WT_TRY(wt_train_draw(context, trainer, "look", first, false, bits));
         WT_TRY(wt_network_attention(context, trainer->network, trainer->parameters, bits, weights));
         add_weights(LOOK_PIECE, numbers, weights, sum);
     }
@@ -142,15 +142,25 @@ done:
     return status;
 }
 
+/* What a head (positions) has on the relevant positions; where nobody knows them, on the one that
+ * it looks at most. */
+static double mass_of(const wt_trainer *trainer, const double *mean) {
+    const wt_sparse_task *task = trainer->task;
+    double mass = 0;
+    for (size_t i = 0; task != NULL && i < task->function->bits; i++)
+        mass += mean[task->relevant[i]];
+    for (size_t t = 0; task == NULL && t < trainer->setting.length; t++)
+        mass = fmax(mass, mean[t]);
+    return mass;
+}
+
 /* The mean weights of the heads (heads, positions) as the masses and the two rows to show. */
 static void summarise(const wt_trainer *trainer, const double *mean, wt_train_measure *out) {
     size_t positions = out->positions;
     out->mass = 0;
     out->best_mass = -1;
     for (size_t h = 0; h < out->heads; h++) {
-        double mass = 0;
-        for (size_t i = 0; i < trainer->task->function->bits; i++)
-            mass += mean[h * positions + trainer->task->relevant[i]];
+        double mass = mass_of(trainer, mean + h * positions);
         out->mass += mass / (double)out->heads;
         if (mass > out->best_mass) {
             out->best_mass = mass;
@@ -159,6 +169,8 @@ static void summarise(const wt_trainer *trainer, const double *mean, wt_train_me
         for (size_t t = 0; t < positions; t++)
             out->attention[t] += mean[h * positions + t] / (double)out->heads;
     }
+    if (trainer->task == NULL)
+        out->mass = out->best_mass = NAN;
     memcpy(out->attention + positions, mean + out->best_head * positions,
            positions * sizeof *out->attention);
 }
@@ -171,7 +183,7 @@ static wt_status measure_attention(wt_context *context, wt_trainer *trainer,
     if (strcmp(spec->kind, "mlp") == 0)
         goto done;
     out->heads = strcmp(spec->kind, "head") == 0 ? 1 : spec->heads;
-    out->positions = trainer->task->length + 1;
+    out->positions = trainer->setting.length + 1;
     size_t numbers = out->heads * out->positions;
     WT_TRY(WT_NEW2_ZERO(context, &out->attention, 2, out->positions, "attention"));
     WT_TRY(WT_NEW_ZERO(context, &sum, numbers, "attention"));
@@ -189,6 +201,8 @@ wt_status wt_trainer_measure(wt_context *context, wt_trainer *trainer, size_t te
     wt_train_measure full = {0};
     wt_status status;
     WT_TRY(wt_sized_check(context, "wt_train_measure", out, sizeof full));
+    if (trainer->held != NULL)
+        test_samples = trainer->held->samples;
     if (test_samples < 2) {
         status = wt_fail(context, WT_USAGE, "a measured loss needs 2 test samples or more, not %zu",
                          test_samples);

@@ -22,6 +22,51 @@ static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bo
     return WT_OK;
 }
 
+wt_status wt_train_set_take(wt_context *context, wt_trainer *trainer, const wt_bits *train,
+                            const wt_bits *held) {
+    wt_train_spec *setting = &trainer->setting;
+    if (setting->online > 0)
+        return wt_fail(context, WT_USAGE, "samples that are given are none to be drawn online");
+    if (train->length != held->length)
+        return wt_fail(context, WT_USAGE, "samples of %zu bits cannot be judged by those of %zu",
+                       train->length, held->length);
+    if (train->samples == 0 || held->samples < 2)
+        return wt_fail(context, WT_USAGE,
+                       "%zu samples to learn from and %zu to judge by: 1 and 2 are the least",
+                       train->samples, held->samples);
+    setting->length = train->length;
+    setting->samples = train->samples;
+    setting->validation_samples = held->samples;
+    WT_PASS(wt_bits_copy(context, train, &trainer->batch));
+    return wt_bits_copy(context, held, &trainer->held);
+}
+
+wt_status wt_train_draw(wt_context *context, const wt_trainer *trainer, const char *purpose,
+                        uint64_t first, bool noisy, wt_bits *bits) {
+    if (trainer->held == NULL)
+        return wt_sparse_task_draw(context, trainer->task, purpose, first, noisy, bits);
+    for (size_t i = 0; i < bits->samples; i++)
+        wt_bits_take(trainer->held, (size_t)((first + i) % trainer->held->samples), bits, i);
+    return WT_OK;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t mark_bytes(uint64_t mark, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        mark = (mark ^ bytes[i]) * 1099511628211U;
+    return mark;
+}
+
+uint64_t wt_train_set_mark(const wt_trainer *trainer) {
+    const wt_bits *sets[] = {trainer->batch, trainer->held};
+    uint64_t mark = 14695981039346656037U;
+    for (size_t i = 0; i < 2; i++) {
+        mark = mark_bytes(mark, sets[i]->bit, sets[i]->samples * sets[i]->length);
+        mark = mark_bytes(mark, sets[i]->label, sets[i]->samples);
+    }
+    return mark;
+}
+
 wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
     const wt_train_spec *setting = &trainer->setting;
     size_t samples = setting->online > 0 ? setting->online : setting->samples;

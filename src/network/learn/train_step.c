@@ -144,8 +144,8 @@ wt_status wt_train_validate(wt_context *context, wt_trainer *trainer) {
         piece =
             samples - first < trainer->piece->samples ? samples - first : trainer->piece->samples;
         bits.samples = piece;
-        WT_PASS(wt_sparse_task_draw(context, trainer->task, "validate",
-                                    (uint64_t)count * samples + first, false, &bits));
+        WT_PASS(wt_train_draw(context, trainer, "validate", (uint64_t)count * samples + first,
+                              false, &bits));
         WT_PASS(wt_network_evaluate(context, trainer->network, trainer->parameters, &bits,
                                     allowed == SIZE_MAX ? allowed : allowed - (judged - correct),
                                     &result));

@@ -27,7 +27,8 @@ struct wt_trainer {
     wt_train_spec setting; /* its texts are not kept: see `about` */
     wt_metadata *about;    /* the setting in words, for files; values are blocks of their own */
     size_t about_count;
-    wt_sparse_task *task;
+    wt_sparse_task *task; /* NULL where the samples are the caller's */
+    wt_bits *held;        /* of the caller's samples those that judge; NULL = drawn */
     wt_network *network;
     wt_arena arena; /* of the arrays up to `groups` */
     size_t size;    /* of the parameters, as of the gradient and both moments */
@@ -60,6 +61,14 @@ wt_status wt_train_about(wt_context *context, wt_trainer *trainer);
 
 /* The training set into trainer->batch, ambiguous ones redrawn; room for an online batch. */
 wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer);
+/* The caller's samples, and the setting as they have it. */
+wt_status wt_train_set_take(wt_context *context, wt_trainer *trainer, const wt_bits *train,
+                            const wt_bits *held);
+/* Samples first, first + 1, .. of a purpose, or of those held out, over and over. */
+wt_status wt_train_draw(wt_context *context, const wt_trainer *trainer, const char *purpose,
+                        uint64_t first, bool noisy, wt_bits *bits);
+/* A number for files: another where a sample is. */
+uint64_t wt_train_set_mark(const wt_trainer *trainer);
 
 /* Parameters of this run's start, moments cleared; its first step begins in the balls. */
 void wt_train_begin_run(wt_trainer *trainer);

@@ -1,7 +1,11 @@
 /* Samples of bits, and files of them: bits (n,T), labels (n). */
+#include <math.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "network/task/boolean.h"
 #include "wattle/io.h"
+#include "wattle/random.h"
 
 wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits **out) {
     wt_bits *bits = NULL;
@@ -51,15 +55,21 @@ typedef struct {
     const wt_array *array;
     uint8_t *next; /* where the next value goes */
     uint8_t *first;
+    double low; /* what stands beside 1: 0 or -1; NaN = not seen yet */
 } reading;
 
 static wt_status take(void *user, const double *values, size_t count) {
     reading *of = user;
     for (size_t i = 0; i < count; i++) {
-        if (values[i] != 0 && values[i] != 1)
-            return wt_fail(of->context, WT_DATA, "%s: value %zu of '%s' is %g, neither 0 nor 1",
+        if (isnan(of->low) && (values[i] == 0 || values[i] == -1))
+            of->low = values[i];
+        if (values[i] != of->low && values[i] != 1)
+            return wt_fail(of->context, WT_DATA, "%s: value %zu of '%s' is %g, %s",
                            wt_file_path(of->file), (size_t)(of->next - of->first), of->array->name,
-                           values[i]);
+                           values[i],
+                           of->low == 0    ? "neither 0 nor 1"
+                           : of->low == -1 ? "neither -1 nor 1"
+                                           : "none of 0 and 1, or -1 and 1");
         *of->next++ = values[i] == 1;
     }
     return WT_OK;
@@ -67,7 +77,7 @@ static wt_status take(void *user, const double *values, size_t count) {
 
 static wt_status read_bits(wt_context *context, const wt_file *file, const wt_array *array,
                            uint8_t *out) {
-    reading of = {context, file, array, out, out};
+    reading of = {context, file, array, out, out, NAN};
     return wt_file_walk(context, file, array, take, &of);
 }
 
@@ -93,10 +103,11 @@ wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out) {
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(wt_file_expect(context, file, "bits (n,T)", &bits));
-    WT_TRY(wt_file_expect(context, file, "labels (n)", &labels));
+    bool named = wt_file_find(file, "labels") != NULL;
+    WT_TRY(wt_file_expect(context, file, named ? "labels (n)" : "y (n)", &labels));
     if (bits->shape[0] != labels->shape[0] || bits->count == 0) {
-        status = wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits, 'labels' %zu",
-                         path, bits->shape[0], bits->shape[1], labels->shape[0]);
+        status = wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits, '%s' %zu", path,
+                         bits->shape[0], bits->shape[1], labels->name, labels->shape[0]);
         goto done;
     }
     WT_TRY(wt_bits_new(context, bits->shape[0], bits->shape[1], out));
@@ -109,6 +120,46 @@ done:
     if (status != WT_OK) {
         wt_bits_free(*out);
         *out = NULL;
+    }
+    return status;
+}
+
+wt_status wt_bits_copy(wt_context *context, const wt_bits *from, wt_bits **out) {
+    WT_PASS(wt_bits_new(context, from->samples, from->length, out));
+    memcpy((*out)->bit, from->bit, from->samples * from->length);
+    memcpy((*out)->label, from->label, from->samples);
+    return WT_OK;
+}
+
+void wt_bits_take(const wt_bits *from, size_t sample, wt_bits *to, size_t at) {
+    memcpy(to->bit + at * to->length, from->bit + sample * from->length, to->length);
+    to->label[at] = from->label[sample];
+}
+
+wt_status wt_bits_split(wt_context *context, const wt_bits *bits, double part, uint64_t seed,
+                        wt_bits **others, wt_bits **held) {
+    size_t n = bits->samples, count = (size_t)llround(part * (double)n), *chosen = NULL;
+    wt_status status;
+    *others = *held = NULL;
+    if (!(part > 0 && part < 1) || count == 0 || count == n)
+        return wt_fail(context, WT_USAGE,
+                       "a part of %g of %zu samples leaves none to learn from or none to judge by",
+                       part, n);
+    WT_TRY(WT_NEW(context, &chosen, count, "held-out samples"));
+    WT_TRY(wt_random_subset(context, wt_stream_for(seed, "holdout", 0), n, count, chosen));
+    WT_TRY(wt_bits_new(context, n - count, bits->length, others));
+    WT_TRY(wt_bits_new(context, count, bits->length, held));
+    for (size_t i = 0, taken = 0; i < n; i++)
+        if (taken < count && chosen[taken] == i)
+            wt_bits_take(bits, i, *held, taken++);
+        else
+            wt_bits_take(bits, i, *others, i - taken);
+done:
+    wt_release(chosen);
+    if (status != WT_OK) {
+        wt_bits_free(*others);
+        wt_bits_free(*held);
+        *others = *held = NULL;
     }
     return status;
 }

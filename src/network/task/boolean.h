@@ -17,6 +17,10 @@ struct wt_bits {
     uint8_t *label;         /* (n) 0 or 1 */
 };
 
+/* A copy; sample `sample` of one set as sample `at` of another of the same length. */
+wt_status wt_bits_copy(wt_context *context, const wt_bits *from, wt_bits **out);
+void wt_bits_take(const wt_bits *from, size_t sample, wt_bits *to, size_t at);
+
 struct wt_sparse_task {
     wt_boolean *function;
     size_t length;
