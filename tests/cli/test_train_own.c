@@ -57,7 +57,7 @@ static void own_samples_are_learned(void **state) {
     assert_true(json_is_true(json_object_get(signs, "success")));
     assert_true(number(signs, "test_accuracy") > 0.95);
     assert_true(number(signs, "loss") == number(zeros, "loss"));
-    assert_true(number(signs, "samples") == SAMPLES - SAMPLES / 5);
+    assert_true((size_t)number(signs, "samples") == SAMPLES - SAMPLES / 5);
     assert_true(number(signs, "length") == LENGTH);
     assert_true(json_is_null(json_object_get(signs, "relevant")));
     /* the attention looks where the bits are */

@@ -18,8 +18,9 @@ size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options 
 double wt_recover_mean_square(const wt_sequences *data);
 /* Whether all numbers are float32 ones. */
 bool wt_recover_is_single(size_t count, const double *x);
-/* The relative error that counts as exact: the goal, or more where the numbers are float32 ones. What
- * its arithmetic leaves where all of x and y are; what rounding leaves where one of them is. */
+/* The relative error that counts as exact: the goal, or more where the numbers are float32 ones.
+ * What its arithmetic leaves where all of x and y are; what rounding leaves where one of them is.
+ */
 double wt_recover_goal(const wt_sequences *data, const wt_recover_options *options);
 /* |y - F(x)| / |y| of a layer over rows. */
 wt_status wt_recover_error(wt_context *context, const wt_layer *layer, const wt_rows *rows,
