@@ -112,7 +112,7 @@ static void what_makes_no_sense_is_refused(void **state) {
         int code;
     } cases[] = {
         {"train short.npz", "'bits' has 240 samples of 8 bits, 'y' 239", 65},
-        {"train none.npz", "no array 'y' (n)", 65},
+        {"train none.npz", "no array 'y': y (n) is expected", 65},
         {"train two.npz", "value 100 of 'bits' is 2, neither 0 nor 1", 65},
         {"train mixed.npz", "value 100 of 'bits' is -1, neither 0 nor 1", 65},
         {"train half.npz", "value 30 of 'y' is 0.5, neither 0 nor 1", 65},
