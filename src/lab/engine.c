@@ -35,6 +35,7 @@ wt_status wt_engine_open(wt_engine *engine) {
     engine->open = true;
     engine->meter = wt_meter_start(context, engine->what, engine->total);
     wt_meter_set(&engine->meter, 0);
+    context->progress_shown = 0; /* the first result is shown, too */
     return engine->apart ? open_contexts(engine) : WT_OK;
 }
 

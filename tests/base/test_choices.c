@@ -16,7 +16,7 @@
 #include "wattle/sculpt.h"
 #include "wattle/store.h"
 
-static const int numbers[] = {1000, 12, -1, INT32_MAX, INT32_MIN};
+static const int numbers[] = {1000, 13, -1, INT32_MAX, INT32_MIN};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static double square[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, result[16];
