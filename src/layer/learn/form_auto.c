@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "layer/learn/recovery.h"
 #include "layer/task/vector.h"
 
@@ -90,7 +91,13 @@ typedef struct {
     wt_recover_report *report;
     wt_sculpt_report *stages;
     size_t tried;
+    bool late; /* the time is over: the best form so far must do */
 } search;
+
+/* Whether other forms are of no use, or of no use any more. */
+static bool is_done(const search *work) {
+    return work->report->recovered || work->late;
+}
 
 static double error_of(const wt_recover_report *report) {
     return isnan(report->holdout_error) ? report->train_error : report->holdout_error;
@@ -100,7 +107,13 @@ static double error_of(const wt_recover_report *report) {
 static wt_status try_form(search *work, const wt_recover_options *options, double *least) {
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_layer *layer = NULL;
-    WT_PASS(work->run(work->context, work->data, options, &layer, &report, work->stages));
+    wt_status status = work->run(work->context, work->data, options, &layer, &report, work->stages);
+    if (work->layer != NULL && wt_context_end_of_time(work->context, status)) {
+        work->late = true;
+        return WT_OK;
+    }
+    WT_PASS(status);
+    work->late = report.out_of_time;
     work->tried++;
     if (work->layer != NULL && !report.recovered && !(error_of(&report) < *least)) {
         wt_layer_free(layer);
@@ -119,7 +132,7 @@ static wt_status try_parts(search *work, double *least) {
     const wt_recover_options base = work->options;
     const char *kind = work->report->misfit_kind;
     for (int suggested = 1; suggested >= 0; suggested--)
-        for (size_t i = 0; i < PARTS && !work->report->recovered; i++) {
+        for (size_t i = 0; i < PARTS && !is_done(work); i++) {
             wt_recover_options next = base;
             if (suggests(kind, i) != (suggested == 1) || !parts[i].add(work->data, &next))
                 continue;
@@ -155,19 +168,28 @@ static wt_status search_forms(search *work, const wt_recover_options *given) {
     wt_recover_options few = *given;
     few.restarts = few.restarts < FEW_STARTS ? few.restarts : FEW_STARTS;
     WT_PASS(try_form(work, &few, &any));
-    for (size_t round = 0; round < PARTS && !work->report->recovered; round++) {
+    for (size_t round = 0; round < PARTS && !is_done(work); round++) {
         double before = error_of(work->report), least = BETTER * before;
         WT_PASS(try_parts(work, &least));
         if (least == BETTER * before)
             break;
     }
-    if (!work->report->recovered && given->restarts > FEW_STARTS) {
+    if (!is_done(work) && given->restarts > FEW_STARTS) {
         work->options.restarts = given->restarts;
         WT_PASS(try_form(work, &work->options, &any));
     }
     if (work->report->recovered)
         drop_biases(given, work->layer);
     return WT_OK;
+}
+
+/* Others might have done better, had there been the time. */
+static void mark_late(wt_recover_report *report) {
+    report->out_of_time = true;
+    if (report->recovered)
+        return;
+    report->verdict = WT_RECOVER_VERDICT_NOT_FOUND;
+    snprintf(report->reason, sizeof report->reason, "the time is over");
 }
 
 wt_status wt_recover_as_formed(wt_context *context, wt_recover_run_fn *run,
@@ -179,6 +201,8 @@ wt_status wt_recover_as_formed(wt_context *context, wt_recover_run_fn *run,
     double any = INFINITY;
     wt_status status = options->forms == WT_RECOVER_FORMS_AUTO ? search_forms(&work, options)
                                                                : try_form(&work, options, &any);
+    if (status == WT_OK && work.late)
+        mark_late(report);
     if (status == WT_OK)
         wt_layer_form_print(&work.layer->form, report->form);
     else
