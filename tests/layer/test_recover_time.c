@@ -17,8 +17,8 @@ static wt_sequences *draw(wt_context *context) {
     return data;
 }
 
-static void run(wt_context *context, const char *method, size_t heads, const char *words,
-                wt_recover_report *report) {
+static void run_forms(wt_context *context, const char *method, size_t heads, wt_recover_forms forms,
+                      const char *words, wt_recover_report *report) {
     wt_sequences *data = draw(context);
     wt_recover_options options;
     wt_layer *layer;
@@ -26,6 +26,7 @@ static void run(wt_context *context, const char *method, size_t heads, const cha
     WT_INIT(wt_recover_options, &options);
     options.method = method;
     options.heads = heads;
+    options.forms = forms;
     *report = (wt_recover_report)WT_SIZED(wt_recover_report);
     CHECK_OK(context, wt_layer_recover(context, data, &options, &layer, report, NULL));
     late_end(mark);
@@ -36,6 +37,19 @@ static void run(wt_context *context, const char *method, size_t heads, const cha
     assert_int_equal(layer->heads, report->heads);
     wt_layer_free(layer);
     wt_sequences_free(data);
+}
+
+static void run(wt_context *context, const char *method, size_t heads, const char *words,
+                wt_recover_report *report) {
+    run_forms(context, method, heads, WT_RECOVER_FORMS_GIVEN, words, report);
+}
+
+/* No other form is tried when the first has used up the time. */
+static void forms_end_with_the_best_so_far(void **state) {
+    wt_recover_report report;
+    run_forms(*state, "refine", 2, WT_RECOVER_FORMS_AUTO, "start 3", &report);
+    assert_int_equal(report.forms, 1);
+    assert_int_equal(report.starts, 3);
 }
 
 static void refine_keeps_the_best_start(void **state) {
@@ -104,6 +118,7 @@ static void query_keeps_the_best_start(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refine_keeps_the_best_start),
+        cmocka_unit_test(forms_end_with_the_best_so_far),
         cmocka_unit_test(the_number_of_heads_is_the_best_so_far),
         cmocka_unit_test(adam_keeps_where_it_is),
         cmocka_unit_test(query_keeps_the_best_start),
