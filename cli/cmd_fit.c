@@ -215,6 +215,7 @@ static wt_status run_ball(cli_call *call, job *work) {
         WT_TRY(cli_problem_draw(call, work->problem, 0, given->n, &work->train));
     WT_TRY(
         wt_ball_fit(call->context, &ball, &work->spec, work->train, work->test, &fitted, &found));
+    bool late = cli_lift_time(call);
     if (found.reached && given->output != NULL)
         WT_TRY(wt_fitted_save(call->context, fitted, given->output));
     WT_TRY(show_ball(call, work, &ball, &found));
@@ -222,8 +223,7 @@ static wt_status run_ball(cli_call *call, job *work) {
         status = wt_fail(call->context, WT_MISSED,
                          "the gap is %.2g of the loss at 0 after %zu steps, above %.2g; %s",
                          found.relative_gap, found.steps, ball.tolerance,
-                         wt_context_out_of_time(call->context) ? "the time is over"
-                                                               : "raise --steps or --tolerance");
+                         late ? "the time is over" : "raise --steps or --tolerance");
 done:
     wt_fitted_free(fitted);
     return status;
@@ -262,6 +262,7 @@ static wt_status run(cli_call *call) {
     else
         WT_TRY(wt_ridge_fit(call->context, &work.ridge, &work.spec, work.train, work.test, &fitted,
                             &report));
+    (void)cli_lift_time(call);
     if (report.lambda_at_end)
         wt_remark(call->context, CLI_LAMBDA_AT_END);
     if (given->output != NULL && !report.out_of_time)

@@ -101,6 +101,8 @@ static wt_status run(cli_call *call) {
     WT_TRY(wt_oracle_open(call->context, given->oracle, given->dim, given->timeout, &oracle));
     status = wt_layer_query(call->context, wt_oracle_ask, oracle, given->dim,
                             wt_oracle_outputs(oracle), &wanted, &layer, &report);
+    if (status == WT_OK)
+        (void)cli_lift_time(call);
     if (status == WT_MISSED)
         (void)print(call, &report); /* the sentence on the context says why */
     WT_TRY(status);

@@ -181,6 +181,7 @@ static wt_status run(cli_call *call) {
         else
             WT_TRY(status);
     }
+    (void)cli_lift_time(call);
     WT_TRY(tell(call, layer, &report, refused));
 done:
     wt_sequences_free(data);

@@ -119,10 +119,8 @@ static wt_status train(cli_call *call, wt_trainer *trainer) {
             status = wt_trainer_save(call->context, trainer, given->checkpoint);
     }
     if (status == WT_INTERRUPTED && given->checkpoint == NULL &&
-        wt_context_out_of_time(call->context)) {
-        wt_context_resume(call->context); /* what there is is measured and shown */
-        return WT_OK;
-    }
+        wt_context_out_of_time(call->context))
+        return WT_OK; /* what there is is measured and shown */
     return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
 }
 
@@ -221,6 +219,7 @@ static wt_status run(cli_call *call) {
     if (given->resume)
         WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
     WT_TRY(train(call, trainer));
+    (void)cli_lift_time(call);
     trial.trainer = trainer;
     WT_TRY(wt_trainer_result(call->context, trainer, &trial.result));
     WT_TRY(wt_trainer_measure(call->context, trainer, given->test_samples, &trial.measure));

@@ -186,6 +186,9 @@ void cli_complete(int count, char **words);
  * say so. The exit code is 75 then, and 130 otherwise. */
 extern bool cli_goes_on;
 
+/* Lifts --time: what was learned is shown and written, however late. Whether it was over. */
+bool cli_lift_time(cli_call *call);
+
 /* Connects the context with the terminal: remarks, progress, Ctrl-C. */
 void cli_terminal_attach(cli_call *call);
 /* Wipes a progress line that is still on the screen, as all that is printed on stdout does. */

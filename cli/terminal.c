@@ -202,6 +202,12 @@ void cli_terminal_attach(cli_call *call) {
     start_watching();
 }
 
+bool cli_lift_time(cli_call *call) {
+    bool over = wt_context_out_of_time(call->context);
+    (void)wt_context_set_time_limit(call->context, 0);
+    return over;
+}
+
 void cli_terminal_finish(void) {
     pthread_mutex_lock(&screen.lock);
     wipe();

@@ -163,6 +163,19 @@ bool wt_context_end_of_time(wt_context *context, wt_status status) {
     return over;
 }
 
+/* A limit that counts as a cancel is met by patience for one more. */
+static int grace_of(const wt_context *context) {
+    return context->deadline > 0;
+}
+
+void wt_context_grant_time(wt_context *context) {
+    atomic_fetch_add(&context->patience, grace_of(context));
+}
+
+void wt_context_revoke_time(wt_context *context) {
+    atomic_fetch_sub(&context->patience, grace_of(context));
+}
+
 const char *wt_context_stop_name(const wt_context *context) {
     return wt_context_out_of_time(context) ? "the time is over" : "interrupted";
 }

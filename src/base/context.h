@@ -50,6 +50,11 @@ bool wt_context_stopping(const wt_context *context);
  * is off then: what is in hand can be brought to an end. */
 bool wt_context_end_of_time(wt_context *context, wt_status status);
 
+/* Between the two the limit of time, where there is one, is not heeded: short work that brings to
+ * an end what was found in time. */
+void wt_context_grant_time(wt_context *context);
+void wt_context_revoke_time(wt_context *context);
+
 /* Refuses a value of an enum that is none of its `count`: "there is no WHAT number 9". */
 wt_status wt_check_choice(wt_context *context, const char *what, int value, size_t count);
 

@@ -102,6 +102,12 @@ static void time_that_is_over_says_so(void **state) {
                 "interrupted after 3 cells");
     wt_context_resume(context);
     CHECK_OK(context, wt_context_check_cancelled(context));
+    /* nor is it heeded by what brings the work to its end */
+    CHECK_OK(context, wt_context_set_time_limit(context, 1e-9));
+    wt_context_grant_time(context);
+    CHECK_OK(context, wt_context_check_cancelled(context));
+    wt_context_revoke_time(context);
+    CHECK_FAILS(context, wt_context_check_cancelled(context), WT_INTERRUPTED, "the time is over");
     /* a learner takes notice once, and can go on to its end */
     CHECK_OK(context, wt_context_set_time_limit(context, 1e-9));
     assert_false(wt_context_end_of_time(context, WT_DATA));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "features/learn/ball.h"
@@ -178,8 +179,11 @@ wt_status wt_ball_fit(wt_context *context, const wt_ball_options *options,
     WT_TRY(WT_NEW(context, &fitted->v, numbers, "value vectors"));
     WT_TRY(solve(context, &fitted->model.features, train, &settings, v, &found));
     wt_features_to_block_order(&fitted->model.features, v, train->outputs, fitted->v);
+    wt_context_grant_time(context);
     if (test != NULL)
-        WT_TRY(mean_loss(context, fitted, test, &settings, &found.test_loss));
+        status = mean_loss(context, fitted, test, &settings, &found.test_loss);
+    wt_context_revoke_time(context);
+    WT_TRY(status);
     wt_sized_write(result, &found, sizeof found);
     *out = fitted;
     fitted = NULL;

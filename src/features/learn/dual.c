@@ -335,6 +335,14 @@ static wt_status measure_condition(search *run) {
     return WT_OK;
 }
 
+/* What is done to the answer in the end. */
+static wt_status polish(search *run) {
+    const wt_dual *dual = run->dual;
+    if (run->answer->v != NULL)
+        WT_PASS(wt_dual_polish(run->context, dual, &run->system, run->answer));
+    return dual->exact ? measure_condition(run) : WT_OK;
+}
+
 static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     const wt_dual *dual = run->dual;
     wt_context *context = run->context;
@@ -368,10 +376,9 @@ static wt_status solve_exactly(search *run, const wt_ridge_options *ridge) {
     else
         WT_TRY(search_path(run, ridge));
     wt_meter_enter(&run->meter, "polish");
-    if (run->answer->v != NULL)
-        WT_TRY(wt_dual_polish(context, dual, &run->system, run->answer));
-    if (dual->exact)
-        WT_TRY(measure_condition(run));
+    wt_context_grant_time(context);
+    status = polish(run);
+    wt_context_revoke_time(context);
 done:
     wt_meter_uncover(&run->meter);
     wt_system_free(&run->system);

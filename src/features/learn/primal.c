@@ -204,7 +204,10 @@ static wt_status search_path(wt_primal_solver *run, const wt_ridge_options *ridg
     out->out_of_time = !isinf(so_far.best) && wt_context_end_of_time(run->context, status);
     if (!out->out_of_time)
         WT_PASS(status);
-    WT_PASS(solve_fixed(run, so_far.lambda, out));
+    wt_context_grant_time(run->context);
+    status = solve_fixed(run, so_far.lambda, out);
+    wt_context_revoke_time(run->context);
+    WT_PASS(status);
     out->at_end = so_far.lambda == so_far.least || so_far.lambda == so_far.most;
     return WT_OK;
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "features/learn/fit_check.h"
@@ -194,8 +195,11 @@ static wt_status fit_model(fit *run, size_t outputs) {
     WT_TRY(run->primal ? fit_primal(run) : fit_dual(run));
     if (fitted->v != NULL)
         measure_norms(fitted, report);
+    wt_context_grant_time(context);
     if (run->test != NULL)
-        WT_TRY(wt_fitted_score(context, fitted, run->test, &square, &report->test_error));
+        status = wt_fitted_score(context, fitted, run->test, &square, &report->test_error);
+    wt_context_revoke_time(context);
+    WT_TRY(status);
     report->seconds = wt_clock() - began;
     report->bytes = wt_context_memory_peak(context);
 done:

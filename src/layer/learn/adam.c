@@ -129,6 +129,13 @@ static wt_status in_time(job *work, wt_status status) {
     return differentiate(work);
 }
 
+static wt_status judge(job *work, const wt_layer *now, double *out) {
+    wt_context_grant_time(work->context);
+    wt_status status = wt_recover_error(work->context, now, work->held, out);
+    wt_context_revoke_time(work->context);
+    return status;
+}
+
 static wt_status run_starts(void *argument, size_t first, size_t last, int worker) {
     job *work = argument;
     const wt_rows *held = work->held;
@@ -155,7 +162,7 @@ static wt_status run_starts(void *argument, size_t first, size_t last, int worke
                         .theta = work->at.plain,
                         .w = work->at.w};
         if (held->rows > 0)
-            WT_PASS(wt_recover_error(work->context, &now, held, &judged));
+            WT_PASS(judge(work, &now, &judged));
         report->starts++;
         if (work->at.error >= best)
             continue;

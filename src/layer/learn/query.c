@@ -254,7 +254,13 @@ static wt_status learn(wt_asker *asker, const wt_query_options *options, wt_laye
     }
     if (report->out_of_time)
         goto done;
-    WT_TRY(check(asker, options, scale, layer, report));
+    status = check(asker, options, scale, layer, report);
+    if (wt_context_end_of_time(asker->context, status)) {
+        report->out_of_time = true;
+        status = WT_OK;
+        goto done;
+    }
+    WT_TRY(status);
     bool fits = isnan(report->residual) || report->residual <= options->tolerance;
     report->reached =
         fits && (options->checks == 0 || report->check_error <= 10 * options->tolerance);

@@ -138,7 +138,10 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     work.data = split.data;
     WT_TRY(wt_recover_run(context, split.data, &seen.options, run_whole, &work));
     wt_recover_end(context, &seen.data, &seen.options, layer, report);
-    WT_TRY(wt_visible_lift(context, &seen, options, layer));
+    wt_context_grant_time(context);
+    status = wt_visible_lift(context, &seen, options, layer);
+    wt_context_revoke_time(context);
+    WT_TRY(status);
     *out = layer;
     layer = NULL;
     report->seconds = wt_clock() - began;

@@ -152,6 +152,24 @@ static void enter_start(wt_refinement *work, size_t most) {
     enter(work, what);
 }
 
+/* Whether the residuals of the floor in hand are noise. */
+static wt_status test_left(wt_refinement *work) {
+    wt_projection *now = &work->descent.now;
+    double numbers = (double)(work->train.rows * work->train.outputs);
+    if (numbers > wt_refine_unknowns(work)) {
+        WT_PASS(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
+        WT_PASS(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
+        double allowed =
+            fmax(now->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
+                 10 * work->goal);
+        WT_PASS(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
+    } else {
+        work->misfit = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
+        work->unbounded = work->heads;
+    }
+    return WT_OK;
+}
+
 /* The best floor again, on all sequences: with noise every one of them counts. Then the residuals
  * are tested. */
 static wt_status settle(wt_refinement *work) {
@@ -164,20 +182,9 @@ static wt_status settle(wt_refinement *work) {
         return WT_OK;
     memcpy(work->settled, now->theta, work->descent.thetas * sizeof *work->settled);
     work->settled_error = now->error;
-    work->tested = true;
-    double numbers = (double)(work->train.rows * work->train.outputs);
     enter(work, "test of what is left");
-    if (numbers > wt_refine_unknowns(work)) {
-        WT_PASS(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
-        WT_PASS(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
-        double allowed =
-            fmax(now->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
-                 10 * work->goal);
-        WT_PASS(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
-    } else {
-        work->misfit = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
-        work->unbounded = work->heads;
-    }
+    WT_PASS(in_time(work, test_left(work)));
+    work->tested = !work->late;
     return WT_OK;
 }
 
@@ -195,7 +202,10 @@ static wt_status try_starts(wt_refinement *work) {
         first_theta(work, work->starts, given);
         WT_PASS(
             in_time(work, wt_descent_run(work->context, &work->descent, work->options->max_steps)));
-        WT_PASS(judge(work, &held));
+        wt_context_grant_time(work->context);
+        wt_status status = judge(work, &held);
+        wt_context_revoke_time(work->context);
+        WT_PASS(status);
         keep(work, work->starts, held);
         work->starts++;
         if (!work->reached && !work->tested && work->same >= WT_REFINE_FLOOR && !work->late)
@@ -260,7 +270,10 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
     WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.thetas, "Theta"));
     WT_TRY(WT_NEW_ZERO(context, &work.settled, work.descent.thetas, "Theta"));
     WT_TRY(try_starts(&work));
-    WT_TRY(finish(&work));
+    wt_context_grant_time(context);
+    status = finish(&work);
+    wt_context_revoke_time(context);
+    WT_TRY(status);
     report->heads = heads;
     report->start = work.best_start;
     report->start_from = work.best_from;
