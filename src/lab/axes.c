@@ -42,12 +42,17 @@ static void sort_once(wt_list *axis) {
     axis->count = kept;
 }
 
-/* The values the specification gives, or the usual ones. */
-static wt_status read_axis(wt_arena *arena, const wt_sweep_spec *spec, const wt_field *parameter,
+/* The values the specification gives, by the parameter's name or its option's, where that is not
+ * the name of another; or the usual ones. */
+static wt_status read_axis(wt_arena *arena, const wt_sweep_spec *spec,
+                           const wt_experiment *experiment, const wt_field *parameter,
                            wt_list *out) {
     wt_context *context = arena->context;
+    const char *option = wt_field_option(parameter);
+    bool own =
+        wt_field_find(experiment->parameters, experiment->parameter_count, option) == parameter;
     const wt_sweep_spec_entry *entry = wt_sweep_spec_find(spec, parameter->name);
-    const wt_sweep_spec_entry *other = wt_sweep_spec_find(spec, wt_field_option(parameter));
+    const wt_sweep_spec_entry *other = own ? wt_sweep_spec_find(spec, option) : NULL;
     if (entry != NULL && other != NULL && entry != other)
         return wt_sweep_spec_fail(context, spec, other, "is '%s', which is given too",
                                   parameter->name);
@@ -132,8 +137,9 @@ wt_status wt_axes_read(wt_context *context, const wt_sweep_spec *spec, wt_axes *
     out->parameters = WT_TAKE_ZERO(&out->arena, wt_list, experiment->parameter_count);
     WT_PASS(out->arena.status);
     for (size_t i = 0; i < experiment->parameter_count; i++)
-        WT_PASS(read_axis(&out->arena, spec, &experiment->parameters[i], &out->parameters[i]));
-    WT_PASS(read_axis(&out->arena, spec, &seed_parameter, &out->seeds));
+        WT_PASS(read_axis(&out->arena, spec, experiment, &experiment->parameters[i],
+                          &out->parameters[i]));
+    WT_PASS(read_axis(&out->arena, spec, experiment, &seed_parameter, &out->seeds));
     WT_PASS(read_reps(context, spec, out));
     sort_once(&out->seeds);
     if (experiment->group != NULL)

@@ -26,6 +26,8 @@ static const struct {
      {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
     {"e749a3a6220c61c4a240be9701718fee9b13a9e6542f62c6f3bb8ab1af4ce7f9",
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
+    {"5ccc33efc8d3fcea8175454daff3dddb71cb44e1f7920acda85acd8d94f74a59", /* fit-rank stays 0 */
+     {"experiment=recover", "rank=1"}},
     {"42b820eba7c530dee69092344980de9b3ebcc71ac5b280161049646c86e2f31b",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",
       "heads=20", "lambda=loo"}},
