@@ -237,6 +237,64 @@ static void tokens_on_a_plane_do(void **state) {
     wt_layer_free(teacher);
 }
 
+/* |Theta a| and what the W^T a of the heads differ by: 0 but for rounding. */
+static void check_gauge(const wt_layer *layer, const double *a) {
+    for (size_t i = 0; i < HEADS; i++)
+        for (size_t j = 0; j < DIM; j++) {
+            double asked = 0, apart = 0;
+            for (size_t v = 0; v < DIM; v++) {
+                asked += layer->theta[(i * DIM + j) * DIM + v] * a[v];
+                apart += (layer->w[(i * DIM + v) * DIM + j] - layer->w[v * DIM + j]) * a[v];
+            }
+            CHECK_NEAR(asked, 0, 1e-12);
+            CHECK_NEAR(apart, 0, 1e-12);
+        }
+}
+
+/* Tokens on a plane <a, x> = 1 of a layer without biases: the parts of Theta and W along a that no
+ * output shows are chosen, and the condition number is that of the rest. With a start, which is
+ * given in all of R^d. */
+static void planes_need_no_biases(void **state) {
+    wt_context *context = *state;
+    static const double a[DIM] = {0.5, -0.25, 1, 0.125, 2};
+    wt_layer_form form = form_of(0);
+    wt_layer *teacher = teacher_of(context, &form, 0, 8);
+    wt_sequences *data = draw(context, teacher, NULL), *fresh = draw(context, teacher, NULL);
+    for (size_t t = 0; t < TOKENS; t++) {
+        double *x = data->x + t * DIM;
+        x[4] = (1 - (x[0] * a[0] + x[1] * a[1] + x[2] * a[2] + x[3] * a[3])) / a[4];
+    }
+    CHECK_OK(context, wt_layer_apply(context, teacher, data));
+    memcpy(fresh->x, data->x, TOKENS * DIM * sizeof(double));
+    for (int started = 0; started < 2; started++) {
+        wt_recover_options options = options_of(&form);
+        wt_recover_report report = WT_SIZED(wt_recover_report);
+        wt_layer *layer = NULL;
+        double apart = 0, all = 0;
+        options.start = started == 1 ? teacher : NULL;
+        CHECK_OK(context, wt_layer_recover(context, data, &options, &layer, &report, NULL));
+        assert_true(report.exact);
+        assert_string_equal(report.form, "plain");
+        assert_string_equal(report.start_from, started == 1 ? "given" : "random");
+        assert_true(started == 0 || report.steps < 5);
+        assert_true(report.condition < 1e6);
+        assert_int_equal(report.rank, DIM);
+        assert_int_equal(report.warnings, 1);
+        assert_non_null(strstr(report.warning[0], "on a plane"));
+        check_gauge(layer, a);
+        CHECK_OK(context, wt_layer_apply(context, layer, fresh));
+        for (size_t i = 0; i < TOKENS * DIM; i++) {
+            apart += (fresh->y[i] - data->y[i]) * (fresh->y[i] - data->y[i]);
+            all += data->y[i] * data->y[i];
+        }
+        assert_true(sqrt(apart / all) < 1e-12);
+        wt_layer_free(layer);
+    }
+    wt_sequences_free(data);
+    wt_sequences_free(fresh);
+    wt_layer_free(teacher);
+}
+
 /* A rank that is known, and one that is too low. */
 static void ranks_are_kept(void **state) {
     wt_context *context = *state;
@@ -423,11 +481,12 @@ static void impossible_forms_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_the_formula), cmocka_unit_test(files_hold_every_form),
-        cmocka_unit_test(refine_finds_every_form), cmocka_unit_test(tokens_on_a_plane_do),
-        cmocka_unit_test(ranks_are_kept),          cmocka_unit_test(another_form_is_a_misfit),
-        cmocka_unit_test(forms_are_found),         cmocka_unit_test(masks_and_last_rows_are_read),
-        cmocka_unit_test(bad_arrays_are_refused),  cmocka_unit_test(impossible_forms_are_refused),
+        cmocka_unit_test(outputs_are_the_formula),      cmocka_unit_test(files_hold_every_form),
+        cmocka_unit_test(refine_finds_every_form),      cmocka_unit_test(tokens_on_a_plane_do),
+        cmocka_unit_test(planes_need_no_biases),        cmocka_unit_test(ranks_are_kept),
+        cmocka_unit_test(another_form_is_a_misfit),     cmocka_unit_test(forms_are_found),
+        cmocka_unit_test(masks_and_last_rows_are_read), cmocka_unit_test(bad_arrays_are_refused),
+        cmocka_unit_test(impossible_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

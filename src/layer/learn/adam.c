@@ -195,7 +195,7 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
         WT_TRY(wt_fail(context, WT_USAGE, "adam needs the number of heads"));
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
-    report->rank = seen.rank;
+    report->rank = wt_visible_span(&seen);
     seen.options.goal = report->goal = wt_recover_goal(data, options);
     before = wt_work_done(context);
     size_t fitted = wt_recover_train_samples(data, options);

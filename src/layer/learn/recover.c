@@ -327,6 +327,10 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
              "the tokens span %zu of %zu dimensions: Theta and W are 0 in the others, "
              "which no output shows",
              report->rank, report->dim);
+    if (report->rank > data->dim)
+        warn(context, report,
+             "the tokens lie on a plane that does not go through 0: Theta a = 0 for its normal a "
+             "and W^T a is the same in all heads, as no output shows more");
     warn_examples(context, data, options->rank, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);

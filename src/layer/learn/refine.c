@@ -132,10 +132,12 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     *out = NULL;
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
-    report->rank = seen.rank;
+    report->rank = wt_visible_span(&seen);
     seen.options.goal = wt_recover_goal(data, options);
     WT_TRY(wt_holdout_split(context, &seen.data, &seen.options, &split));
     work.data = split.data;
+    if (seen.normal != NULL)
+        work.rescue = NULL; /* sculpt knows no biases */
     WT_TRY(wt_recover_run(context, split.data, &seen.options, run_whole, &work));
     wt_recover_end(context, &seen.data, &seen.options, layer, report);
     wt_context_grant_time(context);

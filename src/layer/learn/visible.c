@@ -40,7 +40,7 @@ static wt_status copy_tokens(const wt_sequences *data, const wt_recover_options 
     wt_layer_form form = wt_recover_form(options);
     size_t d = data->dim, k = data->length, tokens = 0;
     double *x = out->data.x = WT_TAKE_ZERO(&out->arena, double, data->samples, k, d);
-    if (options->bias)
+    if (out->options.bias)
         out->mean = WT_TAKE_ZERO(&out->arena, double, d);
     WT_PASS(out->arena.status);
     for (size_t s = 0; s < data->samples; s++) {
@@ -68,10 +68,12 @@ static wt_status take_tokens_off(const wt_sequences *data, wt_visible *out) {
     return WT_OK;
 }
 
-/* out (m, e, rank): U^T Theta U, and (u + Theta^T mean) U. */
+/* out (m, e, rank): U^T Theta U, and (u + Theta^T mean) U where biases are looked for; a start
+ * without biases has u = 0. */
 static wt_status lower_start(wt_context *context, const wt_visible *visible, const wt_layer *start,
                              wt_layer **out) {
-    size_t d = visible->dim, r = visible->rank, e = wt_layer_asked(start);
+    size_t d = visible->dim, r = visible->rank, e = d + visible->options.bias;
+    size_t given = wt_layer_asked(start);
     wt_arena arena = wt_arena_start(context, "a start");
     double *moved = WT_TAKE(&arena, double, e, d), *half = WT_TAKE(&arena, double, e, r);
     const double *basis = visible->basis;
@@ -79,12 +81,13 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
     WT_TRY(arena.status);
     WT_TRY(wt_layer_new_form(
         context, start->heads, r, start->outputs,
-        &(wt_layer_form){.size = sizeof(wt_layer_form), .bias = start->form.bias}, out));
+        &(wt_layer_form){.size = sizeof(wt_layer_form), .bias = visible->options.bias}, out));
     memset((*out)->w, 0, wt_layer_columns(*out) * start->outputs * sizeof *start->w);
     for (size_t i = 0; i < start->heads; i++) {
-        const double *theta = start->theta + i * e * d;
+        const double *theta = start->theta + i * given * d;
         double *to = (*out)->theta + i * wt_layer_theta_size(*out);
-        memcpy(moved, theta, e * d * sizeof *moved);
+        memset(moved, 0, e * d * sizeof *moved);
+        memcpy(moved, theta, (given < e ? given : e) * d * sizeof *moved);
         for (size_t j = 0; visible->mean != NULL && j < d * d; j++)
             moved[d * d + j % d] += visible->mean[j / d] * theta[j];
         if (basis == NULL) {
@@ -101,20 +104,65 @@ done:
     return status;
 }
 
-/* The basis, and the tokens in it, where they leave directions out. */
+/* toward (d) += V diag(1 / values) V^T X^T (1 - X toward), the rows of V without the first `skip`;
+ * returns |1 - X toward|^2 as it was. */
+static double turn_toward(const wt_sequences *data, size_t skip, const double *vectors,
+                          const double *values, double *gradient, double *toward) {
+    size_t d = data->dim, k = data->length;
+    double apart = 0;
+    memset(gradient, 0, d * sizeof *gradient);
+    for (size_t t = 0; t < data->samples * k; t++) {
+        const double *x = data->x + t * d;
+        if (t % k >= wt_sequences_length_of(data, t / k))
+            continue;
+        double left = 1 - wt_vector_dot(d, x, toward);
+        apart += left * left;
+        for (size_t j = 0; j < d; j++)
+            gradient[j] += left * x[j];
+    }
+    for (size_t i = skip; i < d; i++) {
+        double along = wt_vector_dot(d, vectors + i * d, gradient) / values[i];
+        for (size_t j = 0; j < d; j++)
+            toward[j] += along * vectors[i * d + j];
+    }
+    return apart;
+}
+
+/* The normal a of a plane <a, x> = 1 that all tokens lie on, where there is one: by least squares,
+ * refined twice, to within `part` of the rounding of the products. */
+static wt_status find_normal(const double *vectors, const double *values, size_t skip, double part,
+                             wt_visible *out) {
+    enum { PASSES = 3 };
+    size_t d = out->data.dim;
+    double *gradient = WT_TAKE(&out->arena, double, d);
+    double *toward = WT_TAKE_ZERO(&out->arena, double, d), squares = 0;
+    WT_PASS(out->arena.status);
+    for (size_t i = skip; i < d; i++)
+        squares += values[i];
+    for (int pass = 0; pass < PASSES; pass++)
+        turn_toward(&out->data, skip, vectors, values, gradient, toward);
+    if (turn_toward(&out->data, skip, vectors, values, gradient, toward) <
+        part * squares * wt_vector_squares(d, toward))
+        out->normal = toward;
+    return WT_OK;
+}
+
+/* The basis, and the tokens in it, where they leave directions out. Without biases the plane that
+ * the tokens lie on comes first, if there is one. */
 static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visible *out) {
     size_t d = data->dim, tokens = data->samples * data->length, skip;
     wt_arena arena = wt_arena_start(context, "the span of the tokens");
     double *vectors = WT_TAKE(&arena, double, d, d), *values = WT_TAKE(&arena, double, d);
-    bool single = wt_recover_is_single(tokens * d, data->x);
+    double part = wt_recover_is_single(tokens * d, data->x) ? NOTHING_SINGLE : NOTHING;
     double size = 0; /* of what was taken off, whose rounding the tokens have */
     wt_status status;
     WT_TRY(arena.status);
     for (size_t j = 0; out->mean != NULL && j < d; j++)
         size += (double)tokens * out->mean[j] * out->mean[j];
-    WT_TRY(
-        span(context, &out->data, single ? NOTHING_SINGLE : NOTHING, size, vectors, values, &skip));
-    if (skip == 0)
+    WT_TRY(span(context, &out->data, part, size, vectors, values, &skip));
+    if (!out->options.bias && d - skip > 1)
+        WT_TRY(find_normal(vectors, values, skip, part, out));
+    if (skip == 0 || (out->normal != NULL && out->mean == NULL))
         goto done;
     size_t r = out->rank = d - skip;
     out->basis = WT_TAKE(&out->arena, double, d, r);
@@ -147,7 +195,13 @@ wt_status wt_visible_make(wt_context *context, const wt_sequences *data,
     if (options->residual)
         WT_TRY(take_tokens_off(data, out));
     WT_TRY(reduce(context, data, out));
-    if (options->start != NULL && (out->mean != NULL || out->basis != NULL)) {
+    if (out->normal != NULL) {
+        out->options.bias = true;
+        WT_TRY(copy_tokens(data, options, out));
+        WT_TRY(reduce(context, data, out));
+    }
+    if (options->start != NULL &&
+        (out->basis != NULL || out->options.bias || options->start->form.bias)) {
         WT_TRY(lower_start(context, out, options->start, &out->start));
         out->options.start = out->start;
     }
@@ -155,6 +209,10 @@ done:
     if (status != WT_OK)
         wt_visible_free(out);
     return status;
+}
+
+size_t wt_visible_span(const wt_visible *visible) {
+    return visible->rank + (visible->normal != NULL && visible->rank < visible->dim);
 }
 
 void wt_visible_free(wt_visible *visible) {
@@ -202,6 +260,20 @@ static void give_mean_back(const wt_visible *visible, wt_layer *layer) {
     }
 }
 
+/* A layer on the plane <a, x> = 1 needs no biases: a u^T is part of Theta, a c^T of the W. */
+static void fold_biases(const double *normal, wt_layer *layer) {
+    size_t m = layer->heads, d = layer->dim, p = layer->outputs;
+    const double *c = wt_layer_c(layer);
+    for (size_t i = 0; i < m; i++) {
+        double *theta = layer->theta + i * (d + 1) * d, *w = layer->w + i * d * p;
+        for (size_t j = 0; j < d * d; j++)
+            theta[j] += normal[j / d] * theta[d * d + j % d];
+        for (size_t j = 0; j < d * p; j++)
+            w[j] += normal[j / p] * c[j % p] / (double)m;
+        memmove(layer->theta + i * d * d, theta, d * d * sizeof *theta);
+    }
+}
+
 wt_status wt_visible_lift(wt_context *context, const wt_visible *visible,
                           const wt_recover_options *options, wt_layer *layer) {
     wt_layer *whole = NULL;
@@ -216,6 +288,8 @@ wt_status wt_visible_lift(wt_context *context, const wt_visible *visible,
     }
     if (visible->mean != NULL)
         give_mean_back(visible, layer);
+    if (visible->normal != NULL)
+        fold_biases(visible->normal, layer);
     layer->form = wt_recover_form(options);
 done:
     wt_layer_free(whole);
