@@ -82,9 +82,9 @@ static void place(const head_panels *head, size_t h, size_t a_row, size_t crop, 
 }
 
 wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
-                           const wt_head_summary *heads, const char *path) {
+                           const wt_head_summary *heads, size_t count, const char *path) {
     bool text = strcmp(path, "-") == 0;
-    size_t count = wt_products_heads(products), shown = count < HEADS_MOST ? count : HEADS_MOST;
+    size_t shown = count < HEADS_MOST ? count : HEADS_MOST;
     size_t a_row = shown < HEADS_A_ROW ? shown : HEADS_A_ROW;
     size_t groups = (shown + a_row - 1) / a_row;
     size_t d = wt_products_dim(products), crop = d < CROP ? d : CROP,
@@ -103,10 +103,11 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
         /* Without spread off the diagonal (theta = c I) the diagonal itself is the measure. */
         double unit = heads[h].off_spread > 0 ? heads[h].off_spread : fabs(heads[h].diagonal_mean);
         unit = unit > 0 ? unit : 1;
-        snprintf(all[h].title, sizeof all[h].title, "head %zu: %.1f std errors", h,
+        snprintf(all[h].title, sizeof all[h].title, "head %zu: %.1f std errors", heads[h].head,
                  heads[h].standard_errors);
-        fill_heat(products, h, unit, crop, all[h].heat);
-        WT_TRY(fill_profile(call, products, h, &heads[h], unit, reach, offsets, &all[h]));
+        fill_heat(products, heads[h].head, unit, crop, all[h].heat);
+        WT_TRY(
+            fill_profile(call, products, heads[h].head, &heads[h], unit, reach, offsets, &all[h]));
         place(&all[h], h, a_row, crop, text, panels);
     }
     wt_figure figure = {WT_FIGURE_SIZES,
@@ -120,5 +121,82 @@ wt_status cli_inspect_plot(cli_call *call, const wt_products *products,
 done:
     wt_release(all);
     wt_release(panels);
+    return status;
+}
+
+/* The end of a scale: a size that nine heads of ten do not pass, rounded up to 1, 2 or 5 times a
+ * power of ten; the few others have the colour at its end. */
+static double scale_end(double *sizes, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && sizes[k - 1] > sizes[k]; k--) {
+            double other = sizes[k];
+            sizes[k] = sizes[k - 1];
+            sizes[k - 1] = other;
+        }
+    double end = count > 0 ? sizes[(count - 1) * 9 / 10] : 0;
+    if (!(end > 0))
+        return 1;
+    double power = pow(10, floor(log10(end)));
+    double steps[] = {1, 2, 5, 10};
+    for (size_t i = 0; i < 4; i++)
+        if (end <= steps[i] * power)
+            return steps[i] * power;
+    return 10 * power;
+}
+
+wt_status cli_inspect_plot_grid(cli_call *call, const wt_head_summary *heads, size_t count,
+                                const char *path) {
+    size_t first = heads[0].layer, last = first, left = heads[0].head, right = left, sized = 0;
+    double *errors = NULL, *ranks = NULL, *sizes = NULL, most = 1;
+    wt_status status;
+    for (size_t i = 0; i < count; i++) {
+        first = heads[i].layer < first ? heads[i].layer : first;
+        last = heads[i].layer > last ? heads[i].layer : last;
+        left = heads[i].head < left ? heads[i].head : left;
+        right = heads[i].head > right ? heads[i].head : right;
+        most = fmax(most, heads[i].effective_rank);
+    }
+    size_t rows = last - first + 1, columns = right - left + 1;
+    WT_TRY(WT_NEW2(call->context, &errors, rows, columns, "the picture"));
+    WT_TRY(WT_NEW2(call->context, &ranks, rows, columns, "the picture"));
+    WT_TRY(WT_NEW(call->context, &sizes, count, "the picture"));
+    for (size_t i = 0; i < rows * columns; i++)
+        errors[i] = ranks[i] = NAN;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (heads[i].layer - first) * columns + heads[i].head - left;
+        errors[at] = heads[i].standard_errors;
+        ranks[at] = heads[i].effective_rank;
+        if (isfinite(errors[at]))
+            sizes[sized++] = fabs(errors[at]);
+    }
+    double end = scale_end(sizes, sized);
+    wt_axis across = {.label = "head", .low = (double)left},
+            down = {.label = "layer", .low = (double)first};
+    wt_panel panels[] = {{.title = "diagonal of the query-key product",
+                          .x = across,
+                          .y = down,
+                          .heat = errors,
+                          .heat_rows = rows,
+                          .heat_columns = columns,
+                          .heat_low = -end,
+                          .heat_high = end,
+                          .heat_legend = "standard errors"},
+                         {.title = "its effective rank",
+                          .x = across,
+                          .y = down,
+                          .heat = ranks,
+                          .heat_rows = rows,
+                          .heat_columns = columns,
+                          .heat_low = 0,
+                          .heat_high = ceil(most),
+                          .heat_legend = "effective rank"}};
+    double aspect = (double)rows / (double)columns;
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = panels, .panel_count = 2, .columns = 1,
+                        .heat_aspect = fmax(0.15, fmin(1.5, aspect))};
+    WT_TRY(cli_plot(call, &figure, path));
+done:
+    wt_release(errors);
+    wt_release(ranks);
+    wt_release(sizes);
     return status;
 }

@@ -47,9 +47,15 @@ static wt_status refuse(wt_context *context, const cli_option *option, const cha
     return wt_fail(context, WT_USAGE, "--%s: '%s' is not %s", option->name, text, wanted);
 }
 
+/* In a LIST lo:hi counts by one. */
 static wt_status parse_counts(wt_context *context, const cli_option *option, const char *text,
                               cli_counts *out) {
     wt_grid grid = {0};
+    char stepped[64];
+    const char *colon = strchr(text, ':');
+    if (strcmp(option->value, "LIST") == 0 && colon != NULL && strpbrk(colon + 1, ":,") == NULL &&
+        snprintf(stepped, sizeof stepped, "%s:1", text) < (int)sizeof stepped)
+        text = stepped;
     wt_status status = wt_grid_parse_integers(context, text, &grid);
     if (status == WT_USAGE)
         status = wt_fail(context, WT_USAGE, "--%s: %s", option->name, wt_context_message(context));

@@ -31,7 +31,7 @@ wt_series cli_series(const char *name, wt_mark mark, size_t look, size_t count, 
 }
 
 wt_panel cli_panel(const char *title, wt_axis x, wt_axis y, const wt_series *series, size_t count) {
-    return (wt_panel){title, x, y, series, count, NULL, 0, 0};
+    return (wt_panel){.title = title, .x = x, .y = y, .series = series, .series_count = count};
 }
 
 wt_status cli_plot(cli_call *call, const wt_figure *figure, const char *path) {

@@ -58,6 +58,11 @@ typedef struct wt_panel {
     size_t series_count;
     const double *heat; /* (heat_rows, heat_columns) */
     size_t heat_rows, heat_columns;
+    /* Colours of this heat map alone, where heat_low < heat_high: from white at 0 where that is the
+     * lower end, else from blue to orange. x.low and y.low are then the numbers of its first column
+     * and row, entries that are NaN are left white, and in characters every entry is shown. */
+    double heat_low, heat_high;
+    const char *heat_legend; /* what they mean; NULL = no words */
 } wt_panel;
 
 /* To be set with WT_FIGURE_SIZES, which holds the sizes that the caller's headers knew:
@@ -73,6 +78,7 @@ typedef struct wt_figure {
     bool share_y;       /* one range of y for all panels with series, labelled on the left only */
     double heat_limit;  /* colours of heat maps run from -heat_limit to heat_limit */
     const char *legend; /* what the colours of heat maps mean; NULL = no words */
+    double heat_aspect; /* height of heat maps over their width; 0 = 1 */
 } wt_figure;
 #define WT_FIGURE_SIZES                                                                            \
     .size = sizeof(wt_figure), .panel_size = sizeof(wt_panel), .series_size = sizeof(wt_series)

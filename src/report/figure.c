@@ -106,45 +106,65 @@ static void write_series_panel(wt_script *script, const wt_figure *figure, const
     wt_series_plot(script, panel, &x);
 }
 
+/* Numbers of columns or rows at an axis of a heat map, from `first` on: the first and last, or with
+ * colours of its own as many as have room. */
+static void write_heat_ticks(wt_script *script, char letter, size_t count, const wt_panel *panel,
+                             double inches, bool labelled) {
+    size_t last = count - 1, step = last > 0 ? last : 1;
+    double first = 0;
+    if (wt_panel_own_heat(panel)) {
+        first = letter == 'x' ? panel->x.low : panel->y.low;
+        for (step = 1; (double)(last / step) > inches / 0.16; step *= 2)
+            ;
+    }
+    wt_script_add(script, "set %ctics nomirror (", letter);
+    for (size_t i = 0; i <= last; i += step)
+        if (labelled)
+            wt_script_add(script, "%s'%g' %zu", i > 0 ? ", " : "", first + (double)i, i);
+        else
+            wt_script_add(script, "%s'' %zu", i > 0 ? ", " : "", i);
+    wt_script_add(script, ")\n");
+}
+
 /* Entries go row by row; gnuplot's row 0 would be at the bottom. */
 static void write_heat_panel(wt_script *script, const wt_figure *figure, const wt_panel *panel,
-                             bool first_in_row) {
+                             const wt_layout *layout, bool first_in_row) {
+    bool own = wt_panel_own_heat(panel);
+    double high = own ? panel->heat_high : figure->heat_limit, low = own ? panel->heat_low : -high;
     wt_script_add(script, "$H << EOD\n");
     for (size_t i = 0; i < panel->heat_rows; i++)
         for (size_t j = 0; j < panel->heat_columns; j++) {
             double value = panel->heat[i * panel->heat_columns + j];
-            wt_script_number(script, fmax(-figure->heat_limit, fmin(figure->heat_limit, value)));
+            wt_script_number(script, own && isnan(value) ? NAN : fmax(low, fmin(high, value)));
             wt_script_add(script, j + 1 < panel->heat_columns ? " " : "\n");
         }
     wt_script_add(script, "EOD\nunset logscale\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\n",
                   panel->heat_columns - 1, panel->heat_rows - 1);
-    bool labelled = first_in_row || !figure->share_y;
-    const struct {
-        char letter;
-        size_t last;
-        bool labelled;
-    } axes[] = {{'x', panel->heat_columns - 1, true}, {'y', panel->heat_rows - 1, labelled}};
-    for (size_t i = 0; i < 2; i++)
-        wt_script_add(script,
-                      axes[i].labelled ? "set %ctics nomirror (0, %zu)\n"
-                                       : "set %ctics nomirror ('' 0, '' %zu)\n",
-                      axes[i].letter, axes[i].last);
-    wt_script_add(script, "set cbrange [-%.10g:%.10g]\n", figure->heat_limit, figure->heat_limit);
+    write_heat_ticks(script, 'x', panel->heat_columns, panel, layout->box, true);
+    write_heat_ticks(script, 'y', panel->heat_rows, panel, layout->heat_box,
+                     first_in_row || !figure->share_y);
+    wt_script_add(script, "set palette defined %s\nset cbrange [%.10g:%.10g]\n",
+                  low < 0
+                      ? "(-1 '#0072B2', -0.5 '#7fb8d8', 0 '#ffffff', 0.5 '#eaae80', 1 '#D55E00')"
+                      : "(0 '#ffffff', 0.5 '#66bba0', 1 '#00513c')",
+                  low, high);
     write_labels(script, panel);
     wt_script_add(script, "plot $H matrix with image notitle\n");
 }
 
 /* The bar of colours at the right edge of a row of heat maps. */
-static void write_heat_scale(wt_script *script, const wt_figure *figure, const wt_layout *layout,
-                             double bottom) {
+static void write_heat_scale(wt_script *script, const wt_figure *figure, const wt_panel *panel,
+                             const wt_layout *layout, double bottom) {
     double box = layout->heat_box / layout->height;
+    bool own = wt_panel_own_heat(panel);
+    double high = own ? panel->heat_high : figure->heat_limit, low = own ? panel->heat_low : -high;
     wt_script_add(script,
                   "set colorbox vertical user origin screen %.6f, screen %.6f size screen %.6f, "
-                  "screen %.6f noborder\nset cbtics (%.10g, 0, %.10g) scale 0.3 offset "
+                  "screen %.6f noborder\nset cbtics (%.10g, %.10g, %.10g) scale 0.3 offset "
                   "-0.6,0\nset cblabel ",
                   1 - (layout->heat_scale - 0.02) / layout->width, bottom / layout->height,
-                  0.07 / layout->width, box, -figure->heat_limit, figure->heat_limit);
-    wt_script_quote(script, figure->legend);
+                  0.07 / layout->width, box, low, low < 0 ? 0 : high / 2, high);
+    wt_script_quote(script, own ? panel->heat_legend : figure->legend);
     wt_script_add(script, " noenhanced offset 0.3,0\n");
 }
 
@@ -168,9 +188,9 @@ static void write_panel(wt_script *script, const wt_figure *figure, const wt_lay
     else
         wt_script_add(script, "unset label 2\n");
     if (panel->heat != NULL && last)
-        write_heat_scale(script, figure, layout, low);
+        write_heat_scale(script, figure, panel, layout, low);
     if (panel->heat != NULL)
-        write_heat_panel(script, figure, panel, column == 0);
+        write_heat_panel(script, figure, panel, layout, column == 0);
     else
         write_series_panel(script, figure, panel, column == 0, layout->box);
 }
@@ -205,8 +225,7 @@ void wt_figure_script(wt_script *script, const wt_figure *figure, const wt_layou
         wt_script_add(script, " noenhanced at screen 0.5, screen %.6f center\n",
                       1 - 0.12 / layout->height);
     }
-    wt_script_add(script, "set key off\nset palette defined (-1 '#0072B2', -0.5 '#7fb8d8', 0 "
-                          "'#ffffff', 0.5 '#eaae80', 1 '#D55E00')\n");
+    wt_script_add(script, "set key off\n");
     write_legend(script, figure, layout);
     wt_script_add(
         script,

@@ -28,6 +28,10 @@ wt_status wt_figure_read(wt_arena *arena, const wt_figure *given, wt_figure *out
 /* The figure must hold together: sizes, looks, something to draw in every panel. */
 wt_status wt_figure_check(wt_context *context, const wt_figure *figure);
 wt_layout wt_figure_layout(const wt_figure *figure);
+/* Whether a heat map has colours of its own. */
+static inline bool wt_panel_own_heat(const wt_panel *panel) {
+    return panel->heat != NULL && panel->heat_low < panel->heat_high;
+}
 /* Neither series nor heat map: an empty place in the grid. */
 bool wt_panel_blank(const wt_panel *panel);
 /* Height of a row of panels with its margins. */

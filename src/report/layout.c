@@ -78,7 +78,8 @@ wt_status wt_figure_check(wt_context *context, const wt_figure *figure) {
                 return status;
         } else if (panel->heat_rows == 0 || panel->heat_columns == 0) {
             return wt_fail(context, WT_USAGE, "panel %zu: the heat map has no entries", i);
-        } else if (!(figure->heat_limit > 0) || !isfinite(figure->heat_limit)) {
+        } else if (!wt_panel_own_heat(panel) &&
+                   (!(figure->heat_limit > 0) || !isfinite(figure->heat_limit))) {
             return wt_fail(context, WT_USAGE, "heat maps need a limit above 0, not %g",
                            figure->heat_limit);
         }
@@ -157,7 +158,7 @@ wt_layout wt_figure_layout(const wt_figure *figure) {
     layout.top = layout.title + (legend_rows > 0 ? 0.04 : 0) + 0.155 * (double)legend_rows;
     layout.cell = (layout.width - layout.heat_scale - layout.edge) / (double)layout.columns;
     layout.box = layout.cell - layout.right - layout.left;
-    layout.heat_box = layout.box;
+    layout.heat_box = layout.box * (figure->heat_aspect > 0 ? figure->heat_aspect : 1);
     layout.series_box = layout.columns == 1 ? 1.9 : fmin(1.7, fmax(1.2, layout.box));
     layout.height = layout.top;
     for (size_t row = 0; row < layout.rows; row++)

@@ -7,6 +7,32 @@
 #include "report/axis.h"
 #include "report/figure.h"
 
+/* One with colours of its own: every entry, two characters wide where there is room. */
+static void shade_entries(wt_script *out, const wt_panel *panel, size_t width) {
+    static const char above[] = " .:+*#", below[] = " ,;-=%";
+    double most = fmax(fabs(panel->heat_low), fabs(panel->heat_high));
+    size_t columns = panel->heat_columns < width - 8 ? panel->heat_columns : width - 8;
+    int wide = 2 * columns + 8 <= width ? 2 : 1;
+    if (panel->title != NULL)
+        wt_script_add(out, "%s\n", panel->title);
+    for (size_t i = 0; i < panel->heat_rows; i++) {
+        wt_script_add(out, "%5g |", panel->y.low + (double)i);
+        for (size_t j = 0; j < columns; j++) {
+            double value = panel->heat[i * panel->heat_columns + j];
+            int step = isfinite(value) ? (int)lround(5 * fmin(1, fabs(value) / most)) : 0;
+            for (int k = 0; k < wide; k++)
+                wt_script_add(out, "%c", (value < 0 ? below : above)[step]);
+        }
+        wt_script_add(out, "|\n");
+    }
+    wt_script_add(out, "0 to %g: '%s'", most, above);
+    if (panel->heat_low < 0)
+        wt_script_add(out, "; 0 to -%g: '%s'", most, below);
+    if (columns < panel->heat_columns)
+        wt_script_add(out, "; %zu of %zu columns", columns, panel->heat_columns);
+    wt_script_add(out, "\n\n");
+}
+
 /* A heat map in characters: every cell is the mean of the entries it covers, light to dark by its
  * size, with - below 0 marked by letters. */
 static void shade(wt_script *out, const wt_figure *figure, const wt_panel *panel, size_t width) {
@@ -208,6 +234,10 @@ static void write_panel(wt_script *script, const wt_figure *figure, const wt_pan
 
 static wt_status add_panel_text(wt_context *context, const wt_figure *figure, const wt_panel *panel,
                                 size_t width, wt_script *out) {
+    if (wt_panel_own_heat(panel)) {
+        shade_entries(out, panel, width);
+        return out->status;
+    }
     if (panel->heat != NULL) {
         shade(out, figure, panel, width);
         return out->status;

@@ -1,4 +1,4 @@
-/* `wattle inspect` on a small layer made here. */
+/* `wattle inspect` on a small layer made here, and on a checkpoint. */
 #define _GNU_SOURCE
 #include <jansson.h>
 
@@ -95,6 +95,52 @@ static void it_draws(void **state) {
     assert_non_null(strstr(result->out, "mean along a diagonal"));
 }
 
+#define CHECKPOINT TEST_DATA "/fixtures/llama.safetensors"
+
+static void a_checkpoint_is_one_table(void **state) {
+    (void)state;
+    char path[128], text[8192];
+    const run_result *result = run("inspect " CHECKPOINT " --fold");
+    CHECK_PRINTS(result, "names as in LLaMA, 2 layers, 4 heads, d = 4");
+    assert_non_null(strstr(result->out, "rotary positions (half-split) are left out"));
+    assert_non_null(strstr(result->out, "the gain of the norm before each layer is folded in"));
+    assert_non_null(strstr(result->out, "of 4 heads ("));
+    assert_non_null(strstr(result->out, "Positive by layer: 0: "));
+    result = run("inspect " CHECKPOINT " --layers 0:1 --only 1 --json");
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    json_t *heads = json_object_get(all, "heads");
+    assert_int_equal(json_array_size(heads), 2);
+    size_t positive = 0;
+    for (size_t i = 0; i < 2; i++) {
+        json_t *head = json_array_get(heads, i);
+        assert_int_equal(json_integer_value(json_object_get(head, "layer")), i);
+        assert_int_equal(json_integer_value(json_object_get(head, "head")), 1);
+        assert_int_equal(json_array_size(json_object_get(head, "ov_singular")), 4);
+        positive += json_real_value(json_object_get(head, "diagonal_mean")) > 0;
+    }
+    assert_int_equal(json_integer_value(json_object_get(all, "positive")), positive);
+    json_decref(all);
+    snprintf(path, sizeof path, "%s/heads.csv", folder);
+    CHECK_PRINTS(run(line_of("inspect " CHECKPOINT " -o %2$s/%3$s", "heads.csv")), "4 heads");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    unlink(path);
+    assert_int_equal(strncmp(text, "layer,head,dim,rank,diagonal_mean,", 34), 0);
+    assert_non_null(strstr(text, "\n1,1,4,2,"));
+}
+
+static void a_checkpoint_is_one_grid(void **state) {
+    (void)state;
+    const run_result *result = run("inspect " CHECKPOINT " --plot -");
+    CHECK_PRINTS(result, "diagonal of the query-key product\n    0 |");
+    assert_non_null(strstr(result->out, "its effective rank\n    0 |"));
+    CHECK_SAYS(run("inspect " CHECKPOINT " --layers 2"), 64, "no layer 2");
+    CHECK_SAYS(run("inspect " CHECKPOINT " --heads 3"), 65, "do not divide among 3 heads");
+    CHECK_SAYS(run("inspect " CHECKPOINT " --map q=a{},k=a{}"), 64, "has no v=NAME");
+}
+
 static void bad_words_are_refused(void **state) {
     (void)state;
     CHECK_SAYS(run("inspect"), 64, "needs LAYER");
@@ -113,8 +159,8 @@ static void bad_words_are_refused(void **state) {
 static void wrong_files_are_refused(void **state) {
     (void)state;
     CHECK_SAYS(run("inspect /tmp/wattle-no-such-file"), 66, "/tmp/wattle-no-such-file");
-    CHECK_SAYS(run("inspect /tmp"), 65, "directory");
-    CHECK_SAYS(run("inspect " TEST_DATA "/fixtures/names.npz"), 65, "holds no layer");
+    CHECK_SAYS(run("inspect /tmp"), 66, "neither model.safetensors nor its .index.json");
+    CHECK_SAYS(run("inspect " TEST_DATA "/fixtures/names.npz"), 65, "no known scheme of names");
     CHECK_SAYS(run("inspect " TEST_DATA "/check.h"), 65, "check.h");
 }
 
@@ -123,6 +169,8 @@ int main(void) {
         cmocka_unit_test(it_prints_a_line_a_head),
         cmocka_unit_test(json_has_every_number),
         cmocka_unit_test(it_draws),
+        cmocka_unit_test(a_checkpoint_is_one_table),
+        cmocka_unit_test(a_checkpoint_is_one_grid),
         cmocka_unit_test(bad_words_are_refused),
         cmocka_unit_test(wrong_files_are_refused),
     };

@@ -150,6 +150,35 @@ static void what_an_axis_cannot_show_is_left_out(void **state) {
     CHECK_FAILS(*state, wt_figure_check(*state, &figure), WT_USAGE, "limit above 0");
 }
 
+/* Grids: own numbers at the axes, own colours, and what is not known left out. */
+static void heat_maps_can_have_colours_of_their_own(void **state) {
+    const double entries[] = {-30, 2, NAN, 4, 5, 6};
+    wt_panel panel = {.x = {.label = "head", .low = 3},
+                      .y = {.label = "layer", .low = 8},
+                      .heat = entries,
+                      .heat_rows = 2,
+                      .heat_columns = 3,
+                      .heat_low = -20,
+                      .heat_high = 20,
+                      .heat_legend = "standard errors"};
+    wt_figure figure = {WT_FIGURE_SIZES, .panels = &panel, .panel_count = 1, .heat_aspect = 0.5};
+    CHECK_OK(*state, wt_figure_check(*state, &figure));
+    wt_script script = script_of(*state, &figure);
+    assert_non_null(strstr(script.text, "-20 2 NaN\n4 5 6\n"));
+    assert_non_null(strstr(script.text, "set xtics nomirror ('3' 0, '4' 1, '5' 2)"));
+    assert_non_null(strstr(script.text, "set ytics nomirror ('8' 0, '9' 1)"));
+    assert_non_null(strstr(script.text, "set cbrange [-20:20]"));
+    assert_non_null(strstr(script.text, "\"standard errors\""));
+    wt_script_free(&script);
+    wt_layout wide = wt_figure_layout(&figure);
+    CHECK_NEAR(wide.heat_box, wide.box / 2, 1e-12);
+    panel.heat_low = 0;
+    script = script_of(*state, &figure);
+    assert_non_null(strstr(script.text, "(0 '#ffffff'"));
+    assert_non_null(strstr(script.text, "set cbtics (0, 10, 20)"));
+    wt_script_free(&script);
+}
+
 static void ticks_are_round_numbers(void **state) {
     static const struct {
         wt_extent extent;
@@ -210,6 +239,7 @@ int main(void) {
         cmocka_unit_test(looks_differ),
         cmocka_unit_test(long_numbers_move_the_box),
         cmocka_unit_test(what_an_axis_cannot_show_is_left_out),
+        cmocka_unit_test(heat_maps_can_have_colours_of_their_own),
         cmocka_unit_test(ticks_are_round_numbers),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

@@ -1,6 +1,7 @@
 /* Query-key products from a file. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -95,6 +96,19 @@ done:
     return status;
 }
 
+/* `w` (m,d,p) of a layer; what else bears that name is none of it. */
+static wt_status take_w(wt_context *context, const wt_file *file, wt_products *out) {
+    const wt_array *array = wt_file_find(file, "w");
+    stack whole = {0};
+    if (array == NULL || array->rank != 3 || array->shape[0] != out->heads ||
+        array->shape[1] != out->dim || array->shape[2] == 0)
+        return WT_OK;
+    wt_status status = read_stack(context, file, array, &whole);
+    out->w = whole.values;
+    out->outputs = whole.columns;
+    return status;
+}
+
 wt_status wt_products_load(wt_context *context, const char *path, wt_products **out) {
     wt_products *made = NULL;
     wt_file *file = NULL;
@@ -105,15 +119,20 @@ wt_status wt_products_load(wt_context *context, const char *path, wt_products **
     const wt_array *square = wt_file_find(file, "theta");
     if (square == NULL)
         square = wt_file_find(file, "w_qk");
+    if (square == NULL && strcmp(wt_file_format(file), "npy") == 0)
+        square = wt_file_at(file, 0);
     const wt_array *query = wt_file_find(file, "w_q"), *key = wt_file_find(file, "w_k");
-    if (square != NULL)
+    if (square != NULL) {
         WT_TRY(take_square(context, file, square, made));
-    else if (query != NULL && key != NULL)
+        if (strcmp(square->name, "theta") == 0)
+            WT_TRY(take_w(context, file, made));
+    } else if (query != NULL && key != NULL) {
         WT_TRY(multiply_pair(context, file, query, key, made));
-    else
+    } else {
         WT_TRY(refuse(
             context, file,
             "holds no layer: theta (m,d,d), w_qk (m,d,d), or w_q and w_k (m,d,k) is expected"));
+    }
     *out = made;
     made = NULL;
 done:
@@ -126,6 +145,7 @@ void wt_products_free(wt_products *products) {
     if (products == NULL)
         return;
     wt_release(products->theta);
+    wt_release(products->w);
     wt_release(products);
 }
 
