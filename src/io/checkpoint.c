@@ -175,18 +175,20 @@ wt_status wt_checkpoint_find(wt_context *context, wt_checkpoint *checkpoint, con
 /* Where the scheme's end of a name begins in it; NULL when the name is none of the scheme's. */
 static const char *end_in(const wt_scheme *scheme, const char *name) {
     size_t length = strlen(name), bytes = strlen(scheme->query);
-    const char *tail = scheme->underscore ? "_weight" : ".weight";
+    const char *tail = scheme->bare ? "" : scheme->underscore ? "_weight" : ".weight";
     if (!ends_with(name, tail) || length < bytes + strlen(tail))
         return NULL;
     const char *at = name + length - strlen(tail) - bytes;
     return strncmp(at, scheme->query, bytes) == 0 && (at == name || at[-1] == '.') ? at : NULL;
 }
 
-static bool has(const wt_checkpoint *checkpoint, const char *stem, size_t bytes, const char *end) {
+/* Whether the output of the layer whose names start with `bytes` of stem is there. */
+static bool has_output(const wt_checkpoint *checkpoint, const wt_scheme *scheme, const char *stem,
+                       size_t bytes) {
     char name[512];
-    if (end == NULL ||
-        snprintf(name, sizeof name, "%.*s%s.weight", (int)bytes, stem, end) >= (int)sizeof name)
-        return end == NULL;
+    if (snprintf(name, sizeof name, "%.*s%s%s", (int)bytes, stem, scheme->output,
+                 scheme->bare ? "" : ".weight") >= (int)sizeof name)
+        return false;
     const wt_named key = {.name = name};
     return bsearch(&key, checkpoint->names, checkpoint->name_count, sizeof *checkpoint->names,
                    by_name) != NULL;
@@ -199,7 +201,7 @@ static const wt_scheme *scheme_of(const wt_checkpoint *checkpoint, const char *n
     for (size_t i = 0; i < wt_scheme_count; i++) {
         const wt_scheme *scheme = &wt_schemes[i];
         const char *end = end_in(scheme, name);
-        if (end == NULL || !has(checkpoint, name, (size_t)(end - name), scheme->output))
+        if (end == NULL || !has_output(checkpoint, scheme, name, (size_t)(end - name)))
             continue;
         if (best == NULL || strlen(scheme->query) > strlen(best->query)) {
             best = scheme;

@@ -30,6 +30,7 @@ typedef struct wt_scheme {
     wt_fusion fusion;
     bool columns;     /* weights are (in, out), not (out, in) */
     bool underscore;  /* "_weight" and "_bias" end the names of queries, not ".weight", ".bias" */
+    bool bare;        /* nothing ends the names of weights: wq has the bias bq, ln1_g has ln1_b */
     const char *norm; /* of the tokens before the layer, beside the others; NULL = none */
     wt_scheme_norm norm_kind;
     bool causal, unscaled, rotary;
@@ -37,6 +38,10 @@ typedef struct wt_scheme {
 
 extern const wt_scheme wt_schemes[];
 extern const size_t wt_scheme_count;
+/* stem + end + tail (".weight", ".bias" and such) as the scheme spells it; false when it is longer
+ * than `bytes`. */
+bool wt_scheme_spell(const wt_scheme *scheme, const char *stem, const char *end, const char *tail,
+                     char *out, size_t bytes);
 
 /* A file of a checkpoint, and a tensor in one. */
 typedef struct wt_shard {

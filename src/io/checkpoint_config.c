@@ -52,7 +52,7 @@ static wt_status count_of(wt_context *context, const wt_checkpoint *checkpoint, 
 
 static wt_status tell(wt_context *context, const teller *from, wt_checkpoint *out) {
     static const char *const heads[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
-                                        "encoder_attention_heads", NULL};
+                                        "encoder_attention_heads", "heads",  NULL};
     static const char *const key_heads[] = {"num_key_value_heads", NULL};
     static const char *const widths[] = {"head_dim", "d_kv", NULL};
     static const char *const epsilons[] = {"layer_norm_eps", "layer_norm_epsilon", "rms_norm_eps",

@@ -34,7 +34,7 @@ static wt_status read_tensor(const reading *job, const char *end, const char *ta
     const wt_array *array;
     char name[NAME], what[NAME + WT_QUOTED_BYTES + 2], shown[WT_QUOTED_BYTES];
     *out = NULL;
-    if (snprintf(name, sizeof name, "%s%s%s", job->stem, end, tail) >= (int)sizeof name)
+    if (!wt_scheme_spell(job->scheme, job->stem, end, tail, name, sizeof name))
         return WT_OK;
     WT_PASS(wt_checkpoint_find(job->context, job->checkpoint, name, &file, &array));
     if (array == NULL)

@@ -2,6 +2,9 @@
  */
 #include "io/checkpoint.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const wt_scheme wt_schemes[] = {
     {.name = "BERT",
      .query = "attention.self.query",
@@ -76,5 +79,24 @@ const wt_scheme wt_schemes[] = {
      .output = "out_proj",
      .fusion = WT_FUSION_THIRDS,
      .underscore = true},
+    {.name = "wattle train",
+     .query = "wq",
+     .key = "wk",
+     .value = "wv",
+     .output = "wo",
+     .columns = true,
+     .bare = true,
+     .norm = "ln1_g",
+     .norm_kind = WT_SCHEME_NORM_LAYER},
 };
 const size_t wt_scheme_count = sizeof wt_schemes / sizeof *wt_schemes;
+
+bool wt_scheme_spell(const wt_scheme *scheme, const char *stem, const char *end, const char *tail,
+                     char *out, size_t bytes) {
+    int length = snprintf(out, bytes, "%s%s%s", stem, end, scheme->bare ? "" : tail);
+    if (length < 0 || (size_t)length >= bytes)
+        return false;
+    if (scheme->bare && strcmp(tail, ".bias") == 0)
+        out[end == scheme->norm ? (size_t)length - 1 : strlen(stem)] = 'b';
+    return true;
+}

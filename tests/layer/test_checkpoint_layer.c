@@ -79,7 +79,7 @@ static void put_weight(book *to, const wt_scheme *scheme, const char *stem, cons
                        const char *tail, size_t in, size_t out, const double *values) {
     char name[256];
     double transposed[DIM * 3 * INNER];
-    snprintf(name, sizeof name, "%s%s%s", stem, end, tail);
+    assert_true(wt_scheme_spell(scheme, stem, end, tail, name, sizeof name));
     for (size_t i = 0; i < in; i++)
         for (size_t j = 0; j < out; j++)
             transposed[j * in + i] = values[i * out + j];
@@ -87,10 +87,10 @@ static void put_weight(book *to, const wt_scheme *scheme, const char *stem, cons
         scheme->columns ? values : transposed);
 }
 
-static void put_vector(book *to, const char *stem, const char *end, const char *tail, size_t count,
-                       const double *values) {
+static void put_vector(book *to, const wt_scheme *scheme, const char *stem, const char *end,
+                       const char *tail, size_t count, const double *values) {
     char name[256];
-    snprintf(name, sizeof name, "%s%s%s", stem, end, tail);
+    assert_true(wt_scheme_spell(scheme, stem, end, tail, name, sizeof name));
     put(to, name, 1, count, values);
 }
 
@@ -113,21 +113,21 @@ static void write_layer(book *to, const wt_scheme *scheme, const char *stem, con
         if (scheme->fusion != WT_FUSION_NONE)
             continue;
         put_weight(to, scheme, stem, ends[t], ".weight", DIM, INNER, weights[t]);
-        put_vector(to, stem, ends[t], ".bias", INNER, biases[t]);
+        put_vector(to, scheme, stem, ends[t], ".bias", INNER, biases[t]);
     }
     if (scheme->fusion != WT_FUSION_NONE) {
         put_weight(to, scheme, stem, scheme->query, scheme->underscore ? "_weight" : ".weight", DIM,
                    3 * INNER, fused);
-        put_vector(to, stem, scheme->query, scheme->underscore ? "_bias" : ".bias", 3 * INNER,
-                   fused_bias);
+        put_vector(to, scheme, stem, scheme->query, scheme->underscore ? "_bias" : ".bias",
+                   3 * INNER, fused_bias);
     }
     put_weight(to, scheme, stem, scheme->output, ".weight", INNER, DIM, layer->o);
-    put_vector(to, stem, scheme->output, ".bias", DIM, layer->bo);
+    put_vector(to, scheme, stem, scheme->output, ".bias", DIM, layer->bo);
     if (scheme->norm == NULL)
         return;
-    put_vector(to, stem, scheme->norm, ".weight", DIM, layer->gain);
+    put_vector(to, scheme, stem, scheme->norm, ".weight", DIM, layer->gain);
     if (scheme->norm_kind == WT_SCHEME_NORM_LAYER)
-        put_vector(to, stem, scheme->norm, ".bias", DIM, layer->shift);
+        put_vector(to, scheme, stem, scheme->norm, ".bias", DIM, layer->shift);
 }
 
 /* Layers 0 to 11, in an order that is not theirs. */
