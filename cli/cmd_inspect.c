@@ -280,6 +280,7 @@ const cli_command cli_inspect = {
     .name = "inspect",
     .summary = "show what the query-key products of a layer, or of a checkpoint, look like",
     .operands = "LAYER",
+    .lean = true,
     .description =
         "For every head of a layer (theta, w_qk, or w_q and w_k of a .safetensors, .npz or .npy "
         "file), or of all layers of a checkpoint (.safetensors, its .index.json, or their folder; "

@@ -74,6 +74,7 @@ typedef struct cli_command {
     const char *operands; /* "FILE [OTHER]", "one|two FILE...": as in the usage line; NULL = none */
     int words;            /* of them, at the start, that are no files but COMMAND or such words */
     bool waits;           /* for others, without an end of its own: tells of no progress */
+    bool lean;            /* memory that it gives back goes to the system, as under --mem */
     bool any_bytes;       /* --json can tell of paths that are not UTF-8 */
     const char *description; /* paragraphs parted by blank lines */
     const char *examples;    /* lines of shell */

@@ -68,14 +68,14 @@ static void remark_cost(const cli_call *call, double began) {
 }
 
 /* Memory that was given back is kept for the next repetition: to touch a fresh page costs more than
- * to fill it. Under --mem it goes back to the system instead. */
+ * to fill it. Under --mem, and of large layers one after the other, it goes back to the system. */
 static void keep_memory(void) {
     (void)mallopt(M_MMAP_MAX, 0);
     (void)mallopt(M_TRIM_THRESHOLD, -1);
 }
 
 static wt_status apply_common(cli_call *call) {
-    if (call->common.memory == 0)
+    if (call->common.memory == 0 && !call->command->lean)
         keep_memory();
     wt_context_set_memory(call->context, call->common.memory);
     WT_PASS(wt_context_set_time_limit(call->context, call->common.time));

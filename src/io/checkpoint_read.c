@@ -26,8 +26,30 @@ static double rounding_of(wt_type type) {
     return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
 }
 
+/* Where the numbers of a tensor go as they are read: (rows, columns) as stored, turned where the
+ * scheme has weights (out, in). */
+typedef struct {
+    wt_context *context;
+    const char *what;
+    size_t rows, columns, at;
+    bool turned;
+    double *out;
+} placing;
+
+static wt_status place(void *user, const double *values, size_t count) {
+    placing *to = user;
+    for (size_t i = 0; i < count; i++, to->at++) {
+        size_t row = to->at / to->columns, column = to->at % to->columns;
+        if (!isfinite(values[i]))
+            return wt_fail(to->context, WT_DATA, "%s: number %zu of row %zu, as stored, is %g",
+                           to->what, column, row, values[i]);
+        to->out[to->turned ? column * to->rows + row : to->at] = values[i];
+    }
+    return WT_OK;
+}
+
 /* The tensor stem + end + tail, of the given rank, read and finite; *out NULL when there is none.
- */
+ * Values go to their places one by one: a layer is in memory once. */
 static wt_status read_tensor(const reading *job, const char *end, const char *tail, size_t rank,
                              size_t *shape, double **out) {
     const wt_file *file;
@@ -44,11 +66,18 @@ static wt_status read_tensor(const reading *job, const char *end, const char *ta
         return wt_fail(job->context, WT_DATA, "%s: %s has %zu dimensions and %zu numbers, not a %s",
                        shown, name, array->rank, array->count, rank == 1 ? "vector" : "matrix");
     memcpy(shape, array->shape, rank * sizeof *shape);
+    snprintf(what, sizeof what, "%s: %s", shown, name);
     double *values = WT_TAKE(&job->out->arena, double, array->count);
     WT_PASS(job->out->arena.status);
-    WT_PASS(wt_file_read(job->context, file, array, values));
-    snprintf(what, sizeof what, "%s: %s", shown, name);
-    WT_PASS(wt_values_check_finite(job->context, what, values, rank, shape));
+    size_t first = rank == 1 ? 1 : shape[0], second = shape[rank - 1];
+    /* a transposed array is stored as its transpose is */
+    placing to = {.context = job->context,
+                  .what = what,
+                  .rows = array->fortran ? second : first,
+                  .columns = array->fortran ? first : second,
+                  .turned = rank == 2 && array->fortran == job->scheme->columns,
+                  .out = values};
+    WT_PASS(wt_file_walk(job->context, file, array, place, &to));
     job->out->rounding = fmax(job->out->rounding, rounding_of(array->type));
     *out = values;
     return WT_OK;
@@ -58,21 +87,13 @@ static wt_status read_tensor(const reading *job, const char *end, const char *ta
 static wt_status read_weight(const reading *job, const char *end, const char *tail, size_t *in,
                              size_t *out_side, double **out) {
     size_t shape[2] = {0};
-    double *values;
-    WT_PASS(read_tensor(job, end, tail, 2, shape, &values));
-    if (values == NULL)
+    *in = *out_side = 0;
+    WT_PASS(read_tensor(job, end, tail, 2, shape, out));
+    if (*out == NULL)
         return wt_fail(job->context, WT_DATA, "%s has no tensor %s%s%s", job->checkpoint->path,
                        job->stem, end, tail);
     *in = shape[job->scheme->columns ? 0 : 1];
     *out_side = shape[job->scheme->columns ? 1 : 0];
-    *out = values;
-    if (job->scheme->columns)
-        return WT_OK;
-    *out = WT_TAKE(&job->out->arena, double, *in, *out_side);
-    WT_PASS(job->out->arena.status);
-    for (size_t i = 0; i < *out_side; i++)
-        for (size_t j = 0; j < *in; j++)
-            (*out)[j * *out_side + i] = values[i * *in + j];
     return WT_OK;
 }
 
