@@ -65,6 +65,13 @@ static wt_status by_questions(wt_context *context, const wt_recovery *job, wt_re
     options.restarts = given->restarts;
     options.tolerance = given->goal;
     options.seed = given->seed;
+    options.bias = given->bias;
+    options.residual = given->residual;
+    options.mask = given->mask;
+    options.norm = given->norm;
+    options.epsilon = given->epsilon;
+    options.rank = given->rank;
+    options.forms = given->forms;
     wt_status status = wt_layer_query(context, answer, &one, job->teacher->dim,
                                       job->teacher->outputs, &options, &out->layer, &report);
     wt_release(one.all);

@@ -103,6 +103,31 @@ static void a_miss_writes_no_file(void **state) {
     assert_int_equal(access(found, F_OK), -1);
 }
 
+/* A layer of another form answers as it is, and is found from what it answers. */
+static void a_layer_of_another_form_is_recovered(void **state) {
+    (void)state;
+    CHECK_PRINTS(run(run_line("teacher --heads 2 --dim 4 --bias --residual --norm layer -o "
+                              "{tmp}/formed.safetensors")),
+                 "formed.safetensors");
+    const run_result *result =
+        run(run_line("query --dim 4 --bias --residual --norm layer --json --oracle " SERVE
+                     "{tmp}/formed.safetensors -o {tmp}/found.safetensors"));
+    assert_int_equal(result->code, 0);
+    json_t *all = json_loads(result->out, 0, NULL);
+    assert_true(json_is_true(json_object_get(all, "recovered")));
+    assert_int_equal(count_of(all, "heads"), 2);
+    assert_int_equal(count_of(all, "start_queries"), 0);
+    assert_string_equal(json_string_value(json_object_get(all, "form")),
+                        "bias, residual, layer norm");
+    json_decref(all);
+    CHECK_PRINTS(run(run_line("compare {tmp}/formed.safetensors {tmp}/found.safetensors")), "e-1");
+    result = run(run_line("query --dim 4 --bias --residual --norm layer --heads 2 --questions 30 "
+                          "--oracle " SERVE "{tmp}/formed.safetensors"));
+    CHECK_SAYS(result, 1, "too few for 2 heads");
+    assert_non_null(strstr(result->out, "recovered              no"));
+    remove_file("formed.safetensors");
+}
+
 /* What `query` says of an oracle that is this script of a shell, for words are parted by spaces. */
 static const run_result *run_oracle(const char *script, int timeout) {
     char path[128], line[256];
@@ -173,8 +198,8 @@ static void bad_options_are_refused(void **state) {
     assert_int_equal(access(run_line("{tmp}/asked"), F_OK), -1);
     CHECK_SAYS(run("query --dim 3"), 64, "--oracle");
     CHECK_SAYS(run("query --oracle cat"), 64, "--dim");
-    CHECK_SAYS(run("query --oracle cat --dim 3 --heads 0"), 64, "'0' is neither auto nor 1 to 4");
-    CHECK_SAYS(run("query --oracle cat --dim 3 --heads 9"), 64, "'9'");
+    CHECK_SAYS(run("query --oracle cat --dim 3 --heads 0"), 64, "'0' is neither auto nor 1 to 256");
+    CHECK_SAYS(run("query --oracle cat --dim 3 --heads 999"), 64, "'999'");
     CHECK_SAYS(run("query --oracle cat --dim 3 --timeout 0"), 64, "--timeout");
     CHECK_SAYS(run("query --oracle " SERVE TEST_DATA "/fixtures/layer.safetensors --dim 4 "
                    "--heads 2 --check 0"),
@@ -236,6 +261,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_head_is_recovered),
         cmocka_unit_test(two_heads_are_recovered),
+        cmocka_unit_test(a_layer_of_another_form_is_recovered),
         cmocka_unit_test(unchecked_is_not_called_recovered),
         cmocka_unit_test(a_miss_writes_no_file),
         cmocka_unit_test(bad_oracles_get_a_sentence),

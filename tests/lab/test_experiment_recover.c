@@ -133,8 +133,8 @@ static void values_are_refused(void **state) {
     static const struct {
         const char *keys[4], *words;
     } bad[] = {
-        {{"method=query", "heads=5", NULL}, "query takes up to 4 heads"},
-        {{"method=query", "dim=65", NULL}, "query takes up to 4 heads in 64 dimensions"},
+        {{"method=query", "heads=257", NULL}, "query takes up to 256 heads"},
+        {{"method=query", "dim=4097", NULL}, "query takes up to 256 heads in 4096 dimensions"},
         {{"degenerate=very", NULL}, "degenerate: 'very' is none of no|parallel|equal-w"},
         {{"heads=1", "degenerate=zero-sum", NULL}, "a teacher of one head cannot be zero-sum"},
     };

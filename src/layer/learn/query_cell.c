@@ -16,7 +16,7 @@
 #define MOST_LOGIT 8.0 /* of a start; what is past it is not believed */
 #define ROOT_STEPS 200
 
-enum { MOST = WT_QUERY_MAX_HEADS, RATIOS = 2 * MOST };
+enum { MOST = WT_RATIONAL_HEADS, RATIOS = 2 * MOST };
 
 /* The roots of t^m - e[1] t^(m-1) + e[2] t^(m-2) - .., all at a time (Durand and Kerner). */
 static void find_roots(size_t m, const double *e, double complex *roots) {

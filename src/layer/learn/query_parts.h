@@ -14,7 +14,12 @@ typedef struct wt_asker {
     wt_query_ask_fn ask;
     void *user;
     size_t d, p;
-    size_t count;   /* questions in all, kept or not */
+    size_t count;   /* questions of this attempt, kept or not */
+    size_t asked;   /* in all attempts */
+    size_t most;    /* that may be asked in all attempts; 0 = no limit */
+    bool limited;   /* one more was wanted */
+    bool single;    /* all answers are float32 numbers */
+    bool heard;     /* not all of them are 0 */
     wt_meter meter; /* questions */
     char phase[48]; /* "2 heads, start 3" */
     double theirs;  /* flops that the oracle did on this context */
@@ -28,6 +33,12 @@ typedef struct wt_asker {
 } wt_asker;
 
 void wt_asker_free(wt_asker *asker);
+/* For the next attempt: what was kept is dropped. */
+void wt_asker_clear(wt_asker *asker);
+/* What the meter says of the work in hand. */
+void wt_asker_enter(wt_asker *asker, size_t heads, size_t start);
+/* That of the options, or what float32 arithmetic leaves where all answers are such numbers. */
+double wt_asker_tolerance(const wt_asker *asker, const wt_query_options *options);
 /* Asks about n tokens (n, d), token b times[b] times (NULL = once), and keeps question and answer;
  * y (p) may be NULL. */
 wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double *times, double *y);
@@ -39,6 +50,9 @@ wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y);
  * many tokens. */
 size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose, uint64_t index,
                        double scale, double *x);
+
+/* What the rational start can take apart. */
+enum { WT_RATIONAL_HEADS = 4, WT_RATIONAL_DIM = 64 };
 
 /* One head from d^2 + d questions. WT_MISSED when its answers do not show theta. */
 wt_status wt_query_single(wt_asker *asker, wt_layer *out);
@@ -59,5 +73,14 @@ wt_status wt_query_cell(wt_asker *asker, size_t m, const double *b, const double
  * Attempts 0, 1, 2.. use different questions. */
 wt_status wt_query_start(wt_asker *asker, uint64_t seed, size_t attempt, wt_layer *out,
                          double *scale);
+/* Questions that several heads of a plain layer take at least, by that start and a polish. */
+size_t wt_query_several_least(size_t heads, size_t dim, size_t outputs);
+wt_status wt_query_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
+                           double *scale, wt_query_report *report);
+
+/* A layer of any form and so many heads (0 = to be found) from random questions, by `refine`; its
+ * residual, steps and form into the report. WT_MISSED when the limit allows too few of them. */
+wt_status wt_query_random(wt_asker *asker, const wt_query_options *options, size_t heads,
+                          double *scale, wt_layer **out, wt_query_report *report);
 
 #endif

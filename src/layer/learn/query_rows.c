@@ -1,9 +1,12 @@
 /* Questions and answers. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/work.h"
 #include "layer/learn/query_parts.h"
+#include "layer/learn/recovery.h"
 #include "wattle/io.h"
 #include "wattle/random.h"
 
@@ -15,13 +18,39 @@ void wt_asker_free(wt_asker *asker) {
     wt_release(asker->wide);
 }
 
+void wt_asker_clear(wt_asker *asker) {
+    asker->count = asker->rows = asker->tokens = 0;
+    asker->limited = false;
+}
+
+void wt_asker_enter(wt_asker *asker, size_t heads, size_t start) {
+    snprintf(asker->phase, sizeof asker->phase, "%zu head%s, start %zu", heads,
+             heads == 1 ? "" : "s", start);
+    wt_meter_enter(&asker->meter, asker->phase);
+}
+
+double wt_asker_tolerance(const wt_asker *asker, const wt_query_options *options) {
+    return asker->single ? fmax(options->tolerance, WT_RECOVER_SINGLE_GOAL) : options->tolerance;
+}
+
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y) {
     WT_PASS(wt_context_check_cancelled(asker->context));
     double before = wt_work_done(asker->context);
+    if (asker->most > 0 && asker->asked >= asker->most) {
+        asker->limited = true;
+        return wt_fail(asker->context, WT_MISSED,
+                       "the limit of questions is reached after %zu of them, and no layer was "
+                       "found yet",
+                       asker->asked);
+    }
     WT_PASS(asker->ask(asker->user, k, x, y));
     asker->theirs += wt_work_done(asker->context) - before;
     wt_meter_set(&asker->meter, asker->meter.done + 1);
     asker->count++;
+    asker->single = (asker->asked == 0 || asker->single) && wt_recover_is_single(asker->p, y);
+    for (size_t i = 0; i < asker->p; i++)
+        asker->heard = asker->heard || y[i] != 0;
+    asker->asked++;
     return wt_values_check_finite(asker->context, "the answer", y, 1, &asker->p);
 }
 

@@ -13,7 +13,7 @@
 #include "linalg/linalg.h"
 #include "wattle/random.h"
 
-enum { MOST = WT_QUERY_MAX_HEADS, SCALES = 7, PILOTS = 3, REFLECTIONS = 3 };
+enum { MOST = WT_RATIONAL_HEADS, SCALES = 7, PILOTS = 3, REFLECTIONS = 3 };
 
 typedef struct {
     wt_asker *asker;

@@ -12,8 +12,6 @@
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
-/* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
-#define SINGLE_GOAL (16 * (double)FLT_EPSILON)
 /* What rounding x or y to float32 may leave, where all else is double. */
 #define ROUNDED_GOAL (4 * (double)FLT_EPSILON)
 
@@ -131,7 +129,7 @@ double wt_recover_goal(const wt_sequences *data, const wt_recover_options *optio
     while (x && i < numbers && is_short(data->x[i]))
         i++;
     bool rounded = x && i < numbers;
-    double least = x && y ? SINGLE_GOAL : y || rounded ? ROUNDED_GOAL : 0;
+    double least = x && y ? WT_RECOVER_SINGLE_GOAL : y || rounded ? ROUNDED_GOAL : 0;
     return fmax(options->goal, least);
 }
 

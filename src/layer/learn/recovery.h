@@ -2,6 +2,8 @@
 #ifndef WT_LAYER_LEARN_RECOVERY_H
 #define WT_LAYER_LEARN_RECOVERY_H
 
+#include <float.h>
+
 #include "base/parallel.h"
 #include "layer/learn/rows.h"
 #include "layer/model/layer.h"
@@ -16,6 +18,8 @@ size_t wt_recover_train_samples(const wt_sequences *data, const wt_recover_optio
 /* Output rows of those. */
 size_t wt_recover_train_rows(const wt_sequences *data, const wt_recover_options *options);
 double wt_recover_mean_square(const wt_sequences *data);
+/* What a layer computed in float32 throughout may be off by: 16 times its epsilon. */
+#define WT_RECOVER_SINGLE_GOAL (16 * (double)FLT_EPSILON)
 /* Whether all numbers are float32 ones. */
 bool wt_recover_is_single(size_t count, const double *x);
 /* The relative error that counts as exact: the goal, or more where the numbers are float32 ones.
