@@ -2,10 +2,12 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "layer_options.h"
 #include "wattle/memory.h"
 #include "wattle/recover.h"
 
 typedef struct {
+    cli_layer_values layer;
     double token_scale;
     const char *data;
 } values;
@@ -17,6 +19,8 @@ typedef struct {
 } on_data;
 
 static const cli_option options[] = {
+    CLI_LAYER_OPTIONS(values),
+    CLI_LAYER_HEADS(values),
     {"token-scale", 0, CLI_REAL, offsetof(values, token_scale), "A", "1",
      "Fresh Gaussian tokens are multiplied by this."},
     {"data", 0, CLI_INPUT, offsetof(values, data), "FILE", NULL,
@@ -110,8 +114,9 @@ static wt_status run(cli_call *call) {
     wt_comparison all = WT_SIZED(wt_comparison);
     on_data data = {0};
     wt_status status;
-    WT_TRY(wt_layer_load(call->context, call->operands[0], &a));
-    WT_TRY(wt_layer_load(call->context, call->operands[1], &b));
+    WT_TRY(cli_layer_check(call, &given->layer, 2));
+    WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &a));
+    WT_TRY(cli_layer_open(call, &given->layer, call->operands[1], 1, &b));
     WT_TRY(wt_layer_compare(call->context, a, b, given->token_scale, call->common.seed, &all));
     WT_TRY(measure(call, a, b, &data));
     if (call->common.json)

@@ -1,20 +1,24 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "layer_options.h"
 #include "set_options.h"
-#include "wattle/layer.h"
 
 typedef struct {
     wt_problem_spec problem;
-    const char *layer, *output;
+    cli_layer_values layer;
+    const char *file, *output;
     size_t n, length;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, problem, wt_problem_fields, ""), {0}};
 static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(values, n), "SAMPLES", "1000", "Samples to draw."},
-    {"layer", 0, CLI_INPUT, offsetof(values, layer), "FILE", NULL,
-     "Draw sequences and the outputs of this layer (.safetensors) instead of a target's sets."},
+    {"layer", 0, CLI_INPUT, offsetof(values, file), "FILE", NULL,
+     "Draw sequences and the outputs of this layer, a file of ours or a checkpoint, instead of a "
+     "target's sets."},
+    CLI_LAYER_OPTIONS(values),
+    CLI_LAYER_HEADS(values),
     {"length", 'k', CLI_COUNT, offsetof(values, length), "K", "4",
      "Tokens a sequence, with --layer."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.npz", NULL,
@@ -29,7 +33,7 @@ static wt_status draw_sequences(cli_call *call) {
     wt_layer *layer = NULL;
     wt_sequences *data = NULL;
     wt_status status;
-    WT_TRY(wt_layer_load(call->context, given->layer, &layer));
+    WT_TRY(cli_layer_open(call, &given->layer, given->file, 0, &layer));
     WT_TRY(wt_sequences_new(call->context, given->n, given->length, wt_layer_dim(layer),
                             wt_layer_outputs(layer), &data));
     WT_TRY(wt_layer_draw(call->context, layer, problem->law, scale, problem->noise,
@@ -37,7 +41,7 @@ static wt_status draw_sequences(cli_call *call) {
     WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
         WT_TRY(cli_emit(call, "output:s layer:s samples:u length:u dim:u outputs:u", given->output,
-                        given->layer, wt_sequences_samples(data), wt_sequences_length(data),
+                        given->file, wt_sequences_samples(data), wt_sequences_length(data),
                         wt_sequences_dim(data), wt_sequences_outputs(data)));
     else
         cli_print("%s: %zu sequences of %zu tokens in %zu dimensions, %zu outputs\n", given->output,
@@ -51,11 +55,12 @@ done:
 
 static wt_status check_exclusive(cli_call *call) {
     const values *given = call->values;
-    if (given->layer != NULL)
+    if (given->file != NULL)
         WT_PASS(cli_exclude(call, "--layer", "target dim keys"));
-    if (given->layer == NULL && cli_given(call, "length"))
-        return wt_fail(call->context, WT_USAGE, "--length needs --layer");
-    return WT_OK;
+    const char *name = cli_first_given(call, "length index map fold rope heads");
+    if (given->file == NULL && name != NULL)
+        return wt_fail(call->context, WT_USAGE, "--%s needs --layer", name);
+    return cli_layer_check(call, &given->layer, 1);
 }
 
 static wt_status draw_sets(cli_call *call) {
@@ -85,10 +90,10 @@ static wt_status run(cli_call *call) {
     wt_status status = check_exclusive(call);
     if (status != WT_OK)
         return status;
-    if ((given->problem.target == NULL && given->layer == NULL) || given->output == NULL)
+    if ((given->problem.target == NULL && given->file == NULL) || given->output == NULL)
         return wt_fail(call->context, WT_USAGE,
                        "wattle draw needs --target or --layer, and --output");
-    return given->layer != NULL ? draw_sequences(call) : draw_sets(call);
+    return given->file != NULL ? draw_sequences(call) : draw_sets(call);
 }
 
 const cli_command cli_draw = {

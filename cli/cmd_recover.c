@@ -29,6 +29,7 @@ static const cli_option options[] = {
     {"teacher", 0, CLI_INPUT, offsetof(cli_recover_values, teacher), "FILE", NULL,
      "The true layer, where it is known: sculpt tells its errors, the certificate whether it holds "
      "the true heads. The recovery itself does not look at it."},
+    CLI_LAYER_OPTIONS(cli_recover_values),
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE.safetensors", NULL,
      "Where the layer goes; nothing is written when it was not recovered."},
     {"accept", 0, CLI_FLAG, offsetof(cli_recover_values, accept), NULL, NULL,
@@ -58,7 +59,11 @@ static wt_status read_options(cli_call *call) {
                        "--heads must be auto or a number of 1 to 4096, not '%s'", given->heads);
     given->options.heads = (size_t)heads;
     given->options.seed = call->common.seed;
-    return WT_OK;
+    given->layer.heads = (size_t)heads;
+    const char *name = cli_first_given(call, "index map fold rope");
+    if (given->teacher == NULL && name != NULL)
+        return wt_fail(call->context, WT_USAGE, "--%s needs --teacher", name);
+    return cli_layer_check(call, &given->layer, 1);
 }
 
 static wt_status emit(cli_call *call, const char *output, const wt_recover_report *report) {
@@ -170,7 +175,7 @@ static wt_status run(cli_call *call) {
     WT_TRY(read_spec(call, &spec));
     WT_TRY(wt_sequences_load_as(call->context, call->operands[0], &spec, &data));
     if (given->teacher != NULL)
-        WT_TRY(wt_layer_load(call->context, given->teacher, &given->truth));
+        WT_TRY(cli_layer_open(call, &given->layer, given->teacher, 0, &given->truth));
     given->options.teacher = given->truth;
     WT_TRY(cli_recover_run(call, data, &layer, &report));
     if (given->certificate && report.recovered) {

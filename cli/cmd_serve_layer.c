@@ -7,7 +7,14 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "layer_options.h"
 #include "wattle/oracle.h"
+
+typedef struct {
+    cli_layer_values layer;
+} values;
+
+static const cli_option options[] = {CLI_LAYER_OPTIONS(values), CLI_LAYER_HEADS(values)};
 
 static wt_status write_line(void *user, const char *line, size_t count) {
     cli_call *call = user;
@@ -17,13 +24,15 @@ static wt_status write_line(void *user, const char *line, size_t count) {
 }
 
 static wt_status run(cli_call *call) {
+    const values *given = call->values;
     wt_layer *layer = NULL;
     int lines = STDIN_FILENO;
     wt_status status;
     /* One question is little work, and who asks has the other processors. */
     if (call->common.threads == 0)
         WT_TRY(wt_context_set_threads(call->context, 1));
-    WT_TRY(wt_layer_load(call->context, call->operands[0], &layer));
+    WT_TRY(cli_layer_check(call, &given->layer, 1));
+    WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &layer));
     if (call->operand_count > 1)
         lines = open(call->operands[1], O_RDONLY | O_CLOEXEC);
     if (lines < 0)
@@ -44,12 +53,13 @@ const cli_command cli_serve_layer = {
     .description =
         "Reads lines from standard input, or from the file LINES: each a JSON matrix of k rows of "
         "d numbers, the tokens X. Answers each at once with a line: the last row of F(X), a JSON "
-        "list of p numbers. F(X) = sum_h softmax(X theta_h X^T) X w_h with theta (m,d,d) and w "
-        "(m,d,p) of the layer.\n\n"
+        "list of p numbers. The layer is a file of ours, F(X) = sum_h softmax(X theta_h X^T) X w_h "
+        "or another form, or one of a checkpoint.\n\n"
         "A line that is no such matrix, or whose answer is not finite, ends it with exit code 65. "
         "Made to be an oracle of `wattle "
         "query`.",
     .examples = "wattle serve-layer layer.safetensors < questions.txt\n"
                 "wattle query --oracle 'wattle serve-layer layer.safetensors' --dim 4",
+    CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -3,12 +3,14 @@
 
 #include "command.h"
 
+extern const cli_command cli_apply;
 extern const cli_command cli_bench;
 extern const cli_command cli_bound;
 extern const cli_command cli_compare;
 extern const cli_command cli_construct;
 extern const cli_command cli_curve;
 extern const cli_command cli_draw;
+extern const cli_command cli_export;
 extern const cli_command cli_fit;
 extern const cli_command cli_help;
 extern const cli_command cli_info;

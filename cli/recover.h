@@ -2,7 +2,7 @@
 #ifndef CLI_RECOVER_H
 #define CLI_RECOVER_H
 
-#include "command.h"
+#include "layer_options.h"
 #include "wattle/recover.h"
 #include "wattle/sculpt.h"
 
@@ -15,6 +15,7 @@ typedef struct cli_recover_stages {
 
 typedef struct cli_recover_values {
     wt_recover_options options;
+    cli_layer_values layer; /* of --teacher */
     const char *heads, *output, *teacher, *directions, *rows, *missing;
     double part;
     bool certificate, accept;

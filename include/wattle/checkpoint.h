@@ -54,8 +54,8 @@ WT_API const char *wt_checkpoint_rope(const wt_checkpoint *checkpoint);
 WT_API wt_status wt_checkpoint_layer(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
                                      bool folded, wt_layer **out);
 
-/* A layer from a file: one of ours (wt_layer_load), or layer `index` of a checkpoint. One with
- * rotary positions is refused unless the options ignore them. */
+/* A layer from a file: one of ours (wt_layer_load), where 0 is the only index, or layer `index` of
+ * a checkpoint. One with rotary positions is refused unless the options ignore them. */
 WT_API wt_status wt_layer_open(wt_context *context, const char *path,
                                const wt_checkpoint_options *options, size_t index, bool folded,
                                wt_layer **out);

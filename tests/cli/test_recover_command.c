@@ -90,7 +90,7 @@ static void bad_input_is_refused(void **state) {
     run_refuses("draw --layer teacher.safetensors --target corr:1 -o no", 64, "exclude");
     run_refuses("draw --target corr:1 --length 3 -o no", 64, "--layer");
     run_refuses("draw --layer missing.safetensors -o no", 66, "missing.safetensors");
-    run_refuses("draw --layer d.npz -o no", 65, "theta");
+    run_refuses("draw --layer d.npz -o no", 65, "its 2 tensors: x, y");
     run_refuses("draw --layer teacher.safetensors --noise -1 -o no", 64, "noise");
     run_refuses("recover one.npz --heads 2 -o no", 65, "only the sum of all W");
     run_refuses("recover few.npz --heads 2 -o no", 65, "hopeless");
@@ -110,7 +110,7 @@ static void bad_input_is_refused(void **state) {
     run_refuses("teacher --heads 1 --zero-sum -o no", 64, "--zero-sum");
     run_refuses("teacher --parity 2 --zero-sum -o no", 64, "exclude");
     run_refuses("compare teacher.safetensors other.safetensors", 65, "compared");
-    run_refuses("compare teacher.safetensors d.npz", 65, "theta");
+    run_refuses("compare teacher.safetensors d.npz", 65, "no known scheme");
     run_refuses("compare other.safetensors other.safetensors --data d.npz", 65, "5");
 }
 

@@ -99,6 +99,9 @@ wt_status wt_layer_open(wt_context *context, const char *path, const wt_checkpoi
     if (single && !(length > 5 && strcmp(path + length - 5, ".json") == 0)) {
         WT_TRY(wt_file_open(context, path, &file));
         if (wt_file_find(file, "theta") != NULL || wt_file_find(file, "w") != NULL) {
+            if (index > 0)
+                WT_TRY(wt_fail(context, WT_USAGE, "%s is one layer: there is no layer %zu in it",
+                               path, index));
             WT_TRY(wt_layer_load(context, path, out));
             goto done;
         }

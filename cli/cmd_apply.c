@@ -1,0 +1,130 @@
+/* `wattle apply`: the outputs of a layer on data. */
+#include <math.h>
+#include <string.h>
+
+#include "commands.h"
+#include "layer_options.h"
+#include "set_options.h"
+
+typedef struct {
+    cli_layer_values layer;
+    const char *output;
+} values;
+
+static const cli_option options[] = {
+    CLI_LAYER_OPTIONS(values),
+    CLI_LAYER_HEADS(values),
+    {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.npy|.npz", NULL,
+     "Where the outputs go: y (n,k,p) alone, or x and y as `wattle draw` writes them."},
+};
+
+/* The sequences of the data with room for the layer's outputs. */
+static wt_status with_room(cli_call *call, const wt_sequences *data, size_t outputs,
+                           wt_sequences **out) {
+    size_t n = wt_sequences_samples(data), k = wt_sequences_length(data);
+    size_t d = wt_sequences_dim(data);
+    WT_PASS(wt_sequences_new(call->context, n, k, d, outputs, out));
+    memcpy(wt_sequences_x(*out), wt_sequences_x(data), n * k * d * sizeof(double));
+    return wt_sequences_set_lengths(call->context, *out, wt_sequences_lengths(data));
+}
+
+/* |y - F(x)| / |y| over the rows of the data; NaN where it has no y. */
+static wt_status measure(cli_call *call, const wt_sequences *data, const wt_sequences *found,
+                         double *out) {
+    size_t n = wt_sequences_samples(data), k = wt_sequences_length(data);
+    size_t p = wt_sequences_outputs(data);
+    const size_t *lengths = wt_sequences_lengths(data);
+    double square = 0, apart = 0;
+    *out = NAN;
+    if (p == 0)
+        return WT_OK;
+    if (p != wt_sequences_outputs(found))
+        return wt_fail(call->context, WT_DATA, "%s: y has %zu columns, the layer %zu outputs",
+                       call->operands[1], p, wt_sequences_outputs(found));
+    for (size_t s = 0; s < n; s++) {
+        const double *y = wt_sequences_y(data) + s * k * p;
+        const double *f = wt_sequences_y(found) + s * k * p;
+        for (size_t i = 0; i < (lengths == NULL ? k : lengths[s]) * p; i++) {
+            square += y[i] * y[i];
+            apart += (y[i] - f[i]) * (y[i] - f[i]);
+        }
+    }
+    *out = square > 0 ? sqrt(apart / square) : NAN;
+    return WT_OK;
+}
+
+static wt_status save(cli_call *call, const wt_sequences *found) {
+    const values *given = call->values;
+    wt_tensor y = {.name = "y",
+                   .rank = 3,
+                   .shape = {wt_sequences_samples(found), wt_sequences_length(found),
+                             wt_sequences_outputs(found)},
+                   .values = wt_sequences_y(found)};
+    if (given->output == NULL)
+        return WT_OK;
+    if (cli_has_suffix(given->output, ".npz"))
+        return wt_sequences_save(call->context, found, given->output);
+    return wt_npy_write(call->context, given->output, &y);
+}
+
+static wt_status show(cli_call *call, const wt_sequences *found, const char *form, double error) {
+    const values *given = call->values;
+    if (call->common.json)
+        return cli_emit(call, "output:s form:s samples:u length:u dim:u outputs:u error:r",
+                        given->output, form, wt_sequences_samples(found),
+                        wt_sequences_length(found), wt_sequences_dim(found),
+                        wt_sequences_outputs(found), error);
+    cli_print_row("form", "%s", form);
+    cli_print_row("sequences", "%zu of %zu tokens", wt_sequences_samples(found),
+                  wt_sequences_length(found));
+    cli_print_row("outputs", "%zu", wt_sequences_outputs(found));
+    cli_print_number("error against y", error);
+    return WT_OK;
+}
+
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    wt_layer *layer = NULL;
+    wt_sequences *data = NULL, *found = NULL;
+    wt_layer_form form = WT_SIZED(wt_layer_form);
+    char words[WT_LAYER_FORM_TEXT];
+    double error;
+    wt_status status;
+    WT_TRY(cli_layer_check(call, &given->layer, 1));
+    WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &layer));
+    WT_TRY(wt_sequences_load(call->context, call->operands[1], &data));
+    if (wt_sequences_dim(data) != wt_layer_dim(layer))
+        WT_TRY(wt_fail(call->context, WT_DATA,
+                       "%s: tokens of %zu dimensions do not fit a layer of %zu", call->operands[1],
+                       wt_sequences_dim(data), wt_layer_dim(layer)));
+    if (given->output == NULL && wt_sequences_outputs(data) == 0)
+        WT_TRY(wt_fail(call->context, WT_USAGE,
+                       "%s has no y to compare with: give --output for the outputs",
+                       call->operands[1]));
+    WT_TRY(with_room(call, data, wt_layer_outputs(layer), &found));
+    WT_TRY(wt_layer_apply(call->context, layer, found));
+    WT_TRY(measure(call, data, found, &error));
+    WT_TRY(save(call, found));
+    WT_TRY(wt_layer_get_form(call->context, layer, &form));
+    WT_TRY(show(call, found, wt_layer_form_print(&form, words), error));
+done:
+    wt_layer_free(layer);
+    wt_sequences_free(data);
+    wt_sequences_free(found);
+    return status;
+}
+
+const cli_command cli_apply = {
+    .name = "apply",
+    .summary = "run a layer on data",
+    .operands = "LAYER DATA.npz",
+    .description =
+        "Outputs of an attention layer, of a file of ours or of a checkpoint, for the sequences x "
+        "(n,k,d) of the data. Where these have y, the error |y - F(x)| / |y| is printed. With "
+        "lengths or a mask in the data, tokens that are there come first, and rows after them "
+        "are 0.",
+    .examples = "wattle apply layer.safetensors data.npz -o y.npy\n"
+                "wattle apply model.safetensors data.npz --index 3 -o with-outputs.npz",
+    CLI_OPTIONS(options, values),
+    .run = run,
+};
