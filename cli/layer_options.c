@@ -15,7 +15,7 @@ wt_status cli_layer_open(cli_call *call, const cli_layer_values *how, const char
     WT_INIT(wt_checkpoint_options, &options);
     options.heads = how->heads;
     options.map = how->map;
-    options.ignore_rope = strcmp(how->rope, "ignore") == 0;
+    options.ignore_rope = how->rope != NULL && strcmp(how->rope, "ignore") == 0;
     size_t index = how->index.count == 0   ? 0
                    : how->index.count == 1 ? how->index.values[0]
                                            : how->index.values[which];

@@ -36,7 +36,9 @@ int main(void) {
            report.holdout_error, report.condition);
 
     wt_comparison comparison = WT_SIZED(wt_comparison);
-    must(context, wt_layer_compare(context, teacher, layer, 1, 0, &comparison));
+    wt_compare_options compare_as;
+    WT_INIT(wt_compare_options, &compare_as);
+    must(context, wt_layer_compare(context, teacher, layer, &compare_as, &comparison));
     for (size_t i = 0; i < comparison.matches; i++)
         printf("head %zu: Theta error %.1e, W error %.1e\n", i, comparison.match[i].theta_error,
                comparison.match[i].w_error);

@@ -58,9 +58,11 @@ static wt_status run_refine(job *work, size_t index, const wt_layer *teacher,
     wt_layer *layer = NULL;
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_comparison comparison = WT_SIZED(wt_comparison);
+    wt_compare_options compare_as;
     wt_status status;
+    WT_INIT(wt_compare_options, &compare_as);
     WT_TRY(wt_refine(context, data, options, &layer, &report));
-    WT_TRY(wt_layer_compare(context, teacher, layer, 1, 0, &comparison));
+    WT_TRY(wt_layer_compare(context, teacher, layer, &compare_as, &comparison));
     if (to->done && report.seconds >= to->seconds)
         goto done;
     to->seconds = report.seconds;

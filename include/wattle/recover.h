@@ -146,11 +146,27 @@ typedef struct wt_comparison {
     double theta_error, w_error; /* the largest; infinite when a head is left over */
     size_t length[WT_COMPARE_LENGTHS];
     double distance[WT_COMPARE_LENGTHS]; /* |F_a - F_b| / |F_a| on fresh sequences */
+    double c_error;                      /* of what is added to all outputs, over its norm in a */
+    size_t dim, rank; /* d, and the directions that tokens have: heads are compared there alone */
+    bool off_origin;  /* and those tokens lie on a plane that does not go through 0 */
+    double data_output, data_difference; /* root mean squares of F_a and F_a - F_b on the data; NaN
+                                            without */
 } wt_comparison;
-/* Heads matched by the Hungarian method on the squared distances of Theta and W; fresh Gaussian
- * sequences times token_scale. *out is to be freed with wt_comparison_free. */
+typedef struct wt_compare_options {
+    size_t size;
+    double token_scale;       /* of the fresh Gaussian sequences */
+    uint64_t seed;            /* of them */
+    const wt_sequences *data; /* compare what these sequences show; NULL = what any tokens do */
+} wt_compare_options;
+/* Scale 1, seed 0, no data. */
+WT_API void wt_compare_options_init(wt_compare_options *options, size_t size);
+/* Heads matched by the Hungarian method on the squared distances of Theta (with u) and W. What no
+ * output shows is left out before: parts along directions that no token has, as (1, .., 1) after a
+ * LayerNorm, and, where the data's tokens lie on a plane off 0, what the plane's offset adds to all
+ * scores of a row, or moves between W and c. So two layers that are the same function have errors
+ * of 0. *out is to be freed with wt_comparison_free. */
 WT_API wt_status wt_layer_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
-                                  double token_scale, uint64_t seed, wt_comparison *out);
+                                  const wt_compare_options *options, wt_comparison *out);
 /* Frees what the comparison holds; accepts NULL and one that was never filled in. */
 WT_API void wt_comparison_free(wt_comparison *comparison);
 

@@ -241,8 +241,12 @@ done:
 static wt_status judge(wt_context *context, const cell *one, wt_law law, uint64_t seed,
                        const wt_layer *teacher, const wt_layer *layer, double *out) {
     wt_comparison compared = WT_SIZED(wt_comparison);
+    wt_compare_options options;
     wt_status status;
-    WT_TRY(wt_layer_compare(context, teacher, layer, one->token_scale, seed, &compared));
+    WT_INIT(wt_compare_options, &options);
+    options.token_scale = one->token_scale;
+    options.seed = seed;
+    WT_TRY(wt_layer_compare(context, teacher, layer, &options, &compared));
     WT_TRY(test_error(context, one, law, seed, teacher, layer, &out[METRIC_test_error]));
     double worst = fmax(compared.theta_error, compared.w_error);
     out[METRIC_success] = worst <= one->success;

@@ -33,7 +33,7 @@ static void draw(wt_context *context, const wt_layer *layer, wt_law law, size_t 
 /* The larger of the two errors of the worst head. */
 static double distance(wt_context *context, const wt_layer *wanted, const wt_layer *got) {
     wt_comparison all = WT_SIZED(wt_comparison);
-    CHECK_OK(context, wt_layer_compare(context, wanted, got, 1, 0, &all));
+    CHECK_OK(context, compare_layers(context, wanted, got, NULL, &all));
     double error = fmax(all.theta_error, all.w_error);
     wt_comparison_free(&all);
     return error;

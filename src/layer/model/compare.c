@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "layer/model/assignment.h"
 #include "layer/model/heads.h"
+#include "layer/model/span.h"
 #include "layer/task/sequences.h"
 #include "layer/task/vector.h"
 #include "wattle/random.h"
@@ -76,39 +77,95 @@ done:
     return status;
 }
 
-wt_status wt_layer_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
-                           double token_scale, uint64_t seed, wt_comparison *given) {
-    wt_comparison full = {0}, *out = &full;
-    wt_layer *tidy_a = NULL, *tidy_b = NULL;
-    wt_status status = wt_sized_check(context, "wt_comparison", given, sizeof full);
-    if (status != WT_OK)
-        return status;
-    if (a->dim != b->dim || a->outputs != b->outputs)
-        WT_TRY(wt_fail(context, WT_DATA,
-                       "layers of %zu dimensions with %zu outputs and of %zu with %zu cannot be "
-                       "compared",
-                       a->dim, a->outputs, b->dim, b->outputs));
-    WT_TRY(wt_layer_copy(context, a, &tidy_a));
-    WT_TRY(wt_layer_copy(context, b, &tidy_b));
-    wt_heads_tidy(SAME, tidy_a);
-    wt_heads_tidy(SAME, tidy_b);
-    out->heads_a = tidy_a->heads;
-    out->heads_b = tidy_b->heads;
-    WT_TRY(match_heads(context, tidy_a, tidy_b, out));
+/* Both layers on the sequences of the data. */
+static wt_status compare_on_data(wt_context *context, const wt_layer *a, const wt_layer *b,
+                                 const wt_sequences *data, wt_comparison *out) {
+    size_t n = data->samples, k = data->length, p = a->outputs, rows = 0;
+    wt_arena arena = wt_arena_start(context, "outputs");
+    double *of_a = WT_TAKE(&arena, double, n, k, p), *of_b = WT_TAKE(&arena, double, n, k, p);
+    wt_sequences with_a = *data, with_b = *data;
+    wt_status status;
+    WT_TRY(arena.status);
+    with_a.y = of_a;
+    with_b.y = of_b;
+    with_a.outputs = with_b.outputs = p;
+    WT_TRY(wt_layer_apply(context, a, &with_a));
+    WT_TRY(wt_layer_apply(context, b, &with_b));
+    for (size_t s = 0; s < n; s++)
+        rows += wt_sequences_length_of(data, s);
+    out->data_output = sqrt(wt_vector_squares(n * k * p, of_a) / (double)(rows * p));
+    out->data_difference = sqrt(wt_vector_apart(n * k * p, of_a, of_b) / (double)(rows * p));
+done:
+    wt_arena_free(&arena);
+    return status;
+}
+
+/* Heads and c in what tokens show of them. Layers behind different norms see other tokens: they are
+ * compared as they are. */
+static wt_status compare_heads(wt_context *context, const wt_layer *a, const wt_layer *b,
+                               const wt_sequences *data, wt_comparison *out) {
+    wt_layer *seen_a = NULL, *seen_b = NULL;
+    wt_span span = {.dim = a->dim, .rank = a->dim};
+    wt_status status = WT_OK;
+    if (a->form.norm == b->form.norm)
+        WT_TRY(wt_span_of(context, &a->form, a->dim, data, &span));
+    WT_TRY(wt_span_see(context, &span, a, &seen_a));
+    WT_TRY(wt_span_see(context, &span, b, &seen_b));
+    wt_heads_tidy(SAME, seen_a);
+    wt_heads_tidy(SAME, seen_b);
+    out->dim = span.dim;
+    out->rank = span.rank;
+    out->off_origin = span.offset != NULL;
+    out->heads_a = seen_a->heads;
+    out->heads_b = seen_b->heads;
+    WT_TRY(match_heads(context, seen_a, seen_b, out));
+    out->c_error = relative(a->outputs, wt_layer_c(seen_a), wt_layer_c(seen_b));
     for (size_t i = 0; i < out->matches; i++) {
         const wt_head_match *match = &out->match[i];
         bool whole = !isnan(match->theta_error);
         out->theta_error = fmax(out->theta_error, whole ? match->theta_error : INFINITY);
         out->w_error = fmax(out->w_error, whole ? match->w_error : INFINITY);
     }
+done:
+    wt_layer_free(seen_a);
+    wt_layer_free(seen_b);
+    wt_span_free(&span);
+    return status;
+}
+
+void wt_compare_options_init(wt_compare_options *options, size_t size) {
+    const wt_compare_options full = {.token_scale = 1};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
+wt_status wt_layer_compare(wt_context *context, const wt_layer *a, const wt_layer *b,
+                           const wt_compare_options *wanted, wt_comparison *given) {
+    wt_comparison full = {.data_output = NAN, .data_difference = NAN}, *out = &full;
+    wt_compare_options options;
+    WT_INIT(wt_compare_options, &options);
+    wt_status status = wt_sized_check(context, "wt_comparison", given, sizeof full);
+    if (status != WT_OK)
+        return status;
+    WT_TRY(wt_sized_read(context, "wt_compare_options", wanted, &options, sizeof options));
+    if (a->dim != b->dim || a->outputs != b->outputs)
+        WT_TRY(wt_fail(context, WT_DATA,
+                       "layers of %zu dimensions with %zu outputs and of %zu with %zu cannot be "
+                       "compared",
+                       a->dim, a->outputs, b->dim, b->outputs));
+    if (options.data != NULL && options.data->dim != a->dim)
+        WT_TRY(wt_fail(context, WT_DATA, "tokens of %zu dimensions do not fit layers of %zu",
+                       options.data->dim, a->dim));
+    WT_TRY(compare_heads(context, a, b, options.data, out));
     for (size_t i = 0; i < WT_COMPARE_LENGTHS; i++) {
         out->length[i] = fresh_lengths[i];
-        WT_TRY(function_distance(context, a, b, token_scale, wt_seed_for(seed, "compare", i),
-                                 fresh_lengths[i], &out->distance[i]));
+        WT_TRY(function_distance(context, a, b, options.token_scale,
+                                 wt_seed_for(options.seed, "compare", i), fresh_lengths[i],
+                                 &out->distance[i]));
     }
+    if (options.data != NULL)
+        WT_TRY(compare_on_data(context, a, b, options.data, out));
 done:
-    wt_layer_free(tidy_a);
-    wt_layer_free(tidy_b);
     if (status != WT_OK)
         wt_comparison_free(out);
     wt_sized_write(given, out, sizeof full);
