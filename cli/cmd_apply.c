@@ -1,7 +1,8 @@
-/* `wattle apply`: the outputs of a layer on data. */
+/* `wattle apply`: a layer or a trained network on data. */
 #include <math.h>
 #include <string.h>
 
+#include "apply.h"
 #include "commands.h"
 #include "layer_options.h"
 #include "set_options.h"
@@ -15,7 +16,8 @@ static const cli_option options[] = {
     CLI_LAYER_OPTIONS(values),
     CLI_LAYER_HEADS(values),
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.npy|.npz", NULL,
-     "Where the outputs go: y (n,k,p) alone, or x and y as `wattle draw` writes them."},
+     "Where the outputs go: y (n,k,p) alone, or x and y as `wattle draw` writes them. Of a network "
+     "probability (n), and bits."},
 };
 
 /* The sequences of the data with room for the layer's outputs. */
@@ -82,7 +84,7 @@ static wt_status show(cli_call *call, const wt_sequences *found, const char *for
     return WT_OK;
 }
 
-static wt_status run(cli_call *call) {
+static wt_status run_layer(cli_call *call) {
     const values *given = call->values;
     wt_layer *layer = NULL;
     wt_sequences *data = NULL, *found = NULL;
@@ -114,17 +116,31 @@ done:
     return status;
 }
 
+static wt_status run(cli_call *call) {
+    const values *given = call->values;
+    const char *name = cli_first_given(call, "index map fold rope heads");
+    if (!cli_is_network(call, call->operands[0]))
+        return run_layer(call);
+    if (name != NULL)
+        return wt_fail(call->context, WT_USAGE, "--%s is for layers: %s is a network", name,
+                       call->operands[0]);
+    return cli_apply_network(call, given->output);
+}
+
 const cli_command cli_apply = {
     .name = "apply",
-    .summary = "run a layer on data",
-    .operands = "LAYER DATA.npz",
+    .summary = "run a layer or a trained network on data",
+    .operands = "MODEL DATA.npz",
     .description =
         "Outputs of an attention layer, of a file of ours or of a checkpoint, for the sequences x "
         "(n,k,d) of the data. Where these have y, the error |y - F(x)| / |y| is printed. With "
         "lengths or a mask in the data, tokens that are there come first, and rows after them "
-        "are 0.",
+        "are 0.\n\nOf a network of `wattle train`, the probability of label 1 for the bits (n,T) "
+        "of "
+        "the data; where these have labels, accuracy and mean cross-entropy are printed.",
     .examples = "wattle apply layer.safetensors data.npz -o y.npy\n"
-                "wattle apply model.safetensors data.npz --index 3 -o with-outputs.npz",
+                "wattle apply model.safetensors data.npz --index 3 -o with-outputs.npz\n"
+                "wattle apply network.safetensors bits.npz -o probability.npy",
     CLI_OPTIONS(options, values),
     .run = run,
 };

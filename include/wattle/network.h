@@ -52,6 +52,11 @@ WT_API size_t wt_network_size(const wt_network *network);
 /* NULL when there are not so many. */
 WT_API const wt_network_tensor *wt_network_tensor_at(const wt_network *network, size_t index);
 
+/* A model file of `wattle train`, without its dropouts; *parameters are to be freed with
+ * wt_release. */
+WT_API wt_status wt_network_load(wt_context *context, const char *path, wt_network **out,
+                                 float **parameters);
+
 /* Parameters as the recipe draws them, by the seed. */
 WT_API void wt_network_draw(const wt_network *network, uint64_t seed, float *parameters);
 
@@ -75,6 +80,10 @@ WT_API wt_status wt_network_gradient(wt_context *context, wt_network *network,
 WT_API wt_status wt_network_evaluate(wt_context *context, wt_network *network,
                                      const float *parameters, const wt_bits *batch,
                                      size_t max_errors, wt_network_result *result);
+
+/* The probability of label 1 of every sample, out (samples); labels are not looked at. */
+WT_API wt_status wt_network_predict(wt_context *context, wt_network *network,
+                                    const float *parameters, const wt_bits *batch, float *out);
 
 /* Attention weights of the [CLS] row without dropout: out (samples, heads, T + 1). WT_USAGE for a
  * kind that has none. */

@@ -66,11 +66,41 @@ static void outputs_are_written(void **state) {
     run_refuses("apply one.safetensors d.npz -o y.csv", 64, ".npy");
 }
 
+static void trained_networks_are_run(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"transformer --heads 2 --dim 8", "head --dim 8",
+                                        "mlp --hidden 8"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "train --model %s --task and:1 --length 10 --samples 80 --steps 20 --dropout 0 "
+                 "--to-end --validation-samples 20 --test-samples 20 -o net.safetensors --json",
+                 kinds[i]);
+        run_must(line);
+        double accuracy =
+            run_number("apply net.safetensors " TEST_DATA "/fixtures/bits.npz --json", "accuracy");
+        assert_true(accuracy > 0 && accuracy < 1); /* its task is another */
+    }
+    run_must("apply net.safetensors " TEST_DATA "/fixtures/bits.npz -o p.npy");
+    CHECK_PRINTS(run_in_folder("info p.npy"), "(60,)");
+    /* bits without labels */
+    run_must("apply net.safetensors " TEST_DATA "/fixtures/bits.npz -o p.npz");
+    run_must("apply net.safetensors p.npz -o q.npy");
+    CHECK_PRINTS(run_in_folder("apply net.safetensors p.npz -o q.npz"), "accuracy               -");
+    run_refuses("apply net.safetensors p.npz", 64, "no labels");
+    run_refuses("apply net.safetensors p.npz --index 1 -o no.npy", 64, "is a network");
+    run_must("train --model mlp --hidden 3 --length 9 --task and:1 --steps 1 --samples 20 --to-end "
+             "--validation-samples 20 --test-samples 20 -o short.safetensors");
+    run_refuses("apply short.safetensors p.npz -o no.npy", 65, "do not fit a network of 9");
+    run_refuses("apply " TEST_DATA "/fixtures/head.safetensors p.npz -o no.npy", 65, "no network");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exported_layers_are_the_same_function),
         cmocka_unit_test(one_layer_of_a_file_is_chosen),
         cmocka_unit_test(outputs_are_written),
+        cmocka_unit_test(trained_networks_are_run),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }

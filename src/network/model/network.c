@@ -215,6 +215,17 @@ wt_status wt_network_evaluate(wt_context *context, wt_network *network, const fl
     return WT_OK;
 }
 
+wt_status wt_network_predict(wt_context *context, wt_network *network, const float *parameters,
+                             const wt_bits *batch, float *out) {
+    wt_network_result ignored = {0};
+    WT_PASS(check_batch(context, network, batch));
+    network->answers = out;
+    wt_status status =
+        network->kind->evaluate(context, network, parameters, batch, SIZE_MAX, &ignored);
+    network->answers = NULL;
+    return status;
+}
+
 wt_status wt_network_attention(wt_context *context, wt_network *network, const float *parameters,
                                const wt_bits *batch, float *out) {
     WT_PASS(check_batch(context, network, batch));

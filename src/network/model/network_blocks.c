@@ -62,6 +62,7 @@ wt_status wt_network_run_blocks(const wt_network_blocks *blocks, const void *wor
         size_t first = result->samples, left = batch->samples - first;
         size_t count = left < blocks->samples ? left : blocks->samples;
         WT_PASS(blocks->forward(work, batch, first, count));
+        wt_network_answer(pass->network, pass->logits, first, count);
         wt_network_judge(pass->logits, batch->label + first, count, batch->samples, result);
         if (pass->gradient != NULL)
             WT_PASS(blocks->backward(work, first, count));

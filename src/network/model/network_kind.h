@@ -29,7 +29,9 @@ struct wt_network {
     size_t tensor_count, size;
     wt_network_tensor tensors[WT_NETWORK_TENSORS];
     wt_network_law laws[WT_NETWORK_TENSORS];
-    void *work; /* of the kind; grows to the largest batch seen */
+    void *work;     /* of the kind; grows to the largest batch seen */
+    float *answers; /* (samples of a batch) probabilities of label 1, filled while it is judged;
+                       NULL = nobody asks */
 };
 
 struct wt_network_kind {
@@ -67,6 +69,9 @@ double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]);
  * become the derivative by them of the mean loss of `samples`. */
 void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
                       wt_network_result *result);
+
+/* To be called before: keeps what these logits of samples first .. first + count - 1 answer. */
+void wt_network_answer(const wt_network *network, const float *logits, size_t first, size_t count);
 
 /* One block of the arena for several arrays of rows x columns floats, cleared and aligned, into the
  * pointers at `to`: WT_TAKE_FLOATS(&arena, samples, width, &at->x, &at->y). */

@@ -52,6 +52,11 @@ double wt_cross_entropy(const double logits[2], uint8_t label, double slope[2]) 
     return (z > 0 ? z : 0) + log1p(small);
 }
 
+void wt_network_answer(const wt_network *network, const float *logits, size_t first, size_t count) {
+    for (size_t i = 0; network->answers != NULL && i < count; i++)
+        network->answers[first + i] = 1 / (1 + expf(logits[2 * i] - logits[2 * i + 1]));
+}
+
 void wt_network_judge(float *logits, const uint8_t *label, size_t count, size_t samples,
                       wt_network_result *result) {
     for (size_t i = 0; i < count; i++) {

@@ -130,6 +130,7 @@ static wt_status judge(void *argument, size_t begin, size_t end, int number) {
     }
     wt_tail_forward(work, &worker->tail, end - begin, false);
     run->results[chunk] = (wt_network_result){0};
+    wt_network_answer(work->network, worker->tail.logits, first, end - begin);
     wt_network_judge(worker->tail.logits, run->batch->label + first, end - begin,
                      run->batch->samples, &run->results[chunk]);
     return WT_OK;

@@ -1,0 +1,124 @@
+#include "apply.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "set_options.h"
+#include "wattle/io.h"
+#include "wattle/memory.h"
+#include "wattle/network.h"
+
+bool cli_is_network(cli_call *call, const char *path) {
+    static const char *const kinds[] = {"transformer", "head", "mlp"};
+    wt_file *file = NULL;
+    bool found = false;
+    if (wt_file_open(call->context, path, &file) != WT_OK)
+        return false; /* a folder, or what is said when it is read as a layer */
+    const char *kind = wt_file_metadata(file, "kind");
+    for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++)
+        found = found || strcmp(kind, kinds[i]) == 0;
+    wt_file_free(file);
+    return found;
+}
+
+/* bits (n, T) of a file without labels. */
+static wt_status read_unlabelled(cli_call *call, const wt_file *file, wt_bits **out) {
+    const wt_array *array;
+    double *values = NULL;
+    wt_status status;
+    WT_TRY(wt_file_expect(call->context, file, "bits (n,T)", &array));
+    WT_TRY(wt_bits_new(call->context, array->shape[0], array->shape[1], out));
+    memset(wt_bits_labels(*out), 0, array->shape[0]);
+    WT_TRY(WT_NEW(call->context, &values, array->count, "bits"));
+    WT_TRY(wt_file_read(call->context, file, array, values));
+    for (size_t i = 0; i < array->count; i++) {
+        if (values[i] != 0 && values[i] != 1)
+            WT_TRY(wt_fail(call->context, WT_DATA, "%s: value %zu of 'bits' is %g, neither 0 nor 1",
+                           wt_file_path(file), i, values[i]));
+        wt_bits_sample(*out, 0)[i] = values[i] == 1;
+    }
+done:
+    wt_release(values);
+    return status;
+}
+
+static wt_status load_bits(cli_call *call, const char *path, bool *labelled, wt_bits **out) {
+    wt_file *file = NULL;
+    wt_status status;
+    WT_TRY(wt_file_open(call->context, path, &file));
+    *labelled = wt_file_find(file, "labels") != NULL || wt_file_find(file, "y") != NULL;
+    WT_TRY(*labelled ? wt_bits_load(call->context, path, out) : read_unlabelled(call, file, out));
+done:
+    wt_file_free(file);
+    return status;
+}
+
+static wt_status save(cli_call *call, const char *output, wt_bits *bits, const double *answers) {
+    size_t n = wt_bits_samples(bits), length = wt_bits_length(bits);
+    double *wide = NULL;
+    wt_tensor all[] = {{.name = "probability", .rank = 1, .shape = {n}, .values = answers},
+                       {.name = "bits", .rank = 2, .shape = {n, length}}};
+    wt_status status;
+    if (!cli_has_suffix(output, ".npz"))
+        return wt_npy_write(call->context, output, all);
+    WT_TRY(WT_NEW2(call->context, &wide, n, length, "bits"));
+    for (size_t i = 0; i < n * length; i++)
+        wide[i] = wt_bits_sample(bits, 0)[i];
+    all[1].values = wide;
+    WT_TRY(wt_npz_write(call->context, output, all, 2));
+done:
+    wt_release(wide);
+    return status;
+}
+
+static wt_status show(cli_call *call, const char *output, const wt_network *network, size_t samples,
+                      double accuracy, double loss) {
+    const wt_network_spec *spec = wt_network_get_spec(network);
+    if (call->common.json)
+        return cli_emit(call, "output:s kind:s samples:u length:u accuracy:r loss:r", output,
+                        spec->kind, samples, spec->length, accuracy, loss);
+    cli_print_row("kind", "%s", spec->kind);
+    cli_print_row("samples", "%zu of %zu bits", samples, spec->length);
+    cli_print_number("accuracy", accuracy);
+    cli_print_number("loss", loss);
+    return WT_OK;
+}
+
+wt_status cli_apply_network(cli_call *call, const char *output) {
+    wt_network *network = NULL;
+    wt_network_result result = WT_SIZED(wt_network_result);
+    wt_bits *bits = NULL;
+    float *parameters = NULL, *answers = NULL;
+    double *wide = NULL;
+    bool labelled;
+    wt_status status;
+    WT_TRY(wt_network_load(call->context, call->operands[0], &network, &parameters));
+    WT_TRY(load_bits(call, call->operands[1], &labelled, &bits));
+    if (!labelled && output == NULL)
+        WT_TRY(wt_fail(call->context, WT_USAGE,
+                       "%s has no labels to compare with: give --output for the answers",
+                       call->operands[1]));
+    size_t n = wt_bits_samples(bits), length = wt_network_get_spec(network)->length;
+    if (wt_bits_length(bits) != length)
+        WT_TRY(wt_fail(call->context, WT_DATA,
+                       "%s: samples of %zu bits do not fit a network of %zu", call->operands[1],
+                       wt_bits_length(bits), length));
+    WT_TRY(WT_NEW(call->context, &answers, n, "answers"));
+    WT_TRY(WT_NEW(call->context, &wide, n, "answers"));
+    WT_TRY(wt_network_predict(call->context, network, parameters, bits, answers));
+    for (size_t i = 0; i < n; i++)
+        wide[i] = answers[i];
+    if (labelled)
+        WT_TRY(wt_network_evaluate(call->context, network, parameters, bits, SIZE_MAX, &result));
+    if (output != NULL)
+        WT_TRY(save(call, output, bits, wide));
+    WT_TRY(show(call, output, network, n, labelled ? (double)result.correct / (double)n : NAN,
+                labelled ? result.loss : NAN));
+done:
+    wt_network_free(network);
+    wt_bits_free(bits);
+    wt_release(parameters);
+    wt_release(answers);
+    wt_release(wide);
+    return status;
+}
