@@ -1,14 +1,18 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "draw_rows.h"
 #include "layer_options.h"
 #include "set_options.h"
+#include "wattle/memory.h"
+#include "wattle/random.h"
 
 typedef struct {
     wt_problem_spec problem;
     cli_layer_values layer;
-    const char *file, *output;
-    size_t n, length;
+    const char *file, *output, *rows, *norm;
+    cli_texts add;
+    size_t n, length, shortest;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, problem, wt_problem_fields, ""), {0}};
@@ -21,9 +25,41 @@ static const cli_option options[] = {
     CLI_LAYER_HEADS(values),
     {"length", 'k', CLI_COUNT, offsetof(values, length), "K", "4",
      "Tokens a sequence, with --layer."},
+    {"shortest", 0, CLI_COUNT, offsetof(values, shortest), "L", NULL,
+     "Sequences of L to K tokens, drawn at random, with --layer; all have K unless given."},
+    {"tokens-from", 0, CLI_TEXT, offsetof(values, rows), "FILE:NAME", NULL,
+     "Tokens are rows of this array (V,d), drawn at random, as of a table of embeddings, instead "
+     "of "
+     "those of a law; with --layer."},
+    {"add", 0, CLI_TEXTS, offsetof(values, add), "FILE:NAME[@ROW]", NULL,
+     "With --tokens-from: add to every token the row of its place, or the row ROW, of this array. "
+     "May be given several times."},
+    {"norm-from", 0, CLI_TEXT, offsetof(values, norm), "FILE:STEM", NULL,
+     "With --tokens-from: then a layer norm of every token, with gain STEM.weight and shift "
+     "STEM.bias, as BERT has it before its first layer."},
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.npz", NULL,
      "Where the data goes: query, keys, y and the target's beta; x and y with --layer."},
 };
+
+/* Of --shortest to --length tokens, sequence i the same whatever n is. */
+static wt_status draw_lengths(cli_call *call, wt_sequences *data) {
+    const values *given = call->values;
+    size_t *lengths = NULL;
+    wt_stream stream = wt_stream_for(call->common.seed, "lengths of sequences", 0);
+    wt_status status;
+    if (given->shortest == 0)
+        return WT_OK;
+    WT_TRY(WT_NEW(call->context, &lengths, given->n, "lengths of sequences"));
+    for (size_t s = 0; s < given->n; s++) {
+        double u;
+        wt_random_uniform(stream, s, 1, &u);
+        lengths[s] = given->shortest + (size_t)(u * (double)(given->length - given->shortest + 1));
+    }
+    WT_TRY(wt_sequences_set_lengths(call->context, data, lengths));
+done:
+    wt_release(lengths);
+    return status;
+}
 
 /* Tokens of sequences are not scaled unless asked for: boolean ones are signs. */
 static wt_status draw_sequences(cli_call *call) {
@@ -36,8 +72,16 @@ static wt_status draw_sequences(cli_call *call) {
     WT_TRY(cli_layer_open(call, &given->layer, given->file, 0, &layer));
     WT_TRY(wt_sequences_new(call->context, given->n, given->length, wt_layer_dim(layer),
                             wt_layer_outputs(layer), &data));
-    WT_TRY(wt_layer_draw(call->context, layer, problem->law, scale, problem->noise,
-                         call->common.seed, 0, data));
+    WT_TRY(draw_lengths(call, data));
+    if (given->rows == NULL)
+        WT_TRY(wt_layer_draw(call->context, layer, problem->law, scale, problem->noise,
+                             call->common.seed, 0, data));
+    else {
+        WT_TRY(cli_draw_rows(call, given->rows, &given->add, scale, data));
+        if (given->norm != NULL)
+            WT_TRY(cli_normalise(call, given->norm, data));
+        WT_TRY(wt_layer_label(call->context, layer, problem->noise, call->common.seed, 0, data));
+    }
     WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
         WT_TRY(cli_emit(call, "output:s layer:s samples:u length:u dim:u outputs:u", given->output,
@@ -57,9 +101,18 @@ static wt_status check_exclusive(cli_call *call) {
     const values *given = call->values;
     if (given->file != NULL)
         WT_PASS(cli_exclude(call, "--layer", "target dim keys"));
-    const char *name = cli_first_given(call, "length index map fold rope heads");
+    const char *name =
+        cli_first_given(call, "length index map fold rope heads shortest tokens-from");
     if (given->file == NULL && name != NULL)
         return wt_fail(call->context, WT_USAGE, "--%s needs --layer", name);
+    if (given->shortest > given->length)
+        return wt_fail(call->context, WT_USAGE, "--shortest %zu is above --length %zu",
+                       given->shortest, given->length);
+    if (given->rows != NULL)
+        WT_PASS(cli_exclude(call, "--tokens-from", "tokens"));
+    else if (given->add.count > 0 || given->norm != NULL)
+        return wt_fail(call->context, WT_USAGE, "--%s needs --tokens-from",
+                       cli_first_given(call, "add norm-from"));
     return cli_layer_check(call, &given->layer, 1);
 }
 
@@ -107,11 +160,20 @@ const cli_command cli_draw = {
         "sum <x0,xi>^q <beta,xi>; corr:p is (1/N) sum <x0,xi>^p; corr-cos:p is "
         "(1/N) sum cos(<x0,xi>) <beta,xi>^p; mix:g:p:q is (1-g) mean-power:p + g corr-power:q.\n\n"
         "With --layer it draws n sequences of K tokens and the layer's outputs for every token; "
-        "tokens are then not scaled unless --token-scale is given.\n\n"
+        "tokens are then not scaled unless --token-scale is given. With --tokens-from they are "
+        "rows "
+        "of an array, so that a layer can be shown what it was trained on: words, and the "
+        "positions "
+        "and types that are added to them, and the norm after that.\n\n"
         "Sample i is the same whatever n is.",
     .examples =
         "wattle draw --target mean-power:2 --dim 16 --keys 16 --n 5000 --seed 1 -o data.npz\n"
-        "wattle draw --layer teacher.safetensors --tokens boolean --length 4 --n 200 -o data.npz",
+        "wattle draw --layer teacher.safetensors --tokens boolean --length 4 --n 200 -o data.npz\n"
+        "wattle draw --layer bert.safetensors --length 16 -o data.npz "
+        "--tokens-from bert.safetensors:embeddings.word_embeddings.weight "
+        "--add bert.safetensors:embeddings.position_embeddings.weight "
+        "--add bert.safetensors:embeddings.token_type_embeddings.weight@0 "
+        "--norm-from bert.safetensors:embeddings.LayerNorm",
     .tables = tables,
     CLI_OPTIONS(options, values),
     .run = run,

@@ -190,6 +190,10 @@ WT_API wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequ
 WT_API wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, double scale,
                                double noise, uint64_t seed, uint64_t first, wt_sequences *out);
 
+/* The outputs alone, for tokens that are there; noise as wt_layer_draw adds it. */
+WT_API wt_status wt_layer_label(wt_context *context, const wt_layer *layer, double noise,
+                                uint64_t seed, uint64_t first, wt_sequences *out);
+
 #ifdef __cplusplus
 }
 #endif

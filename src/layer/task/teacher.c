@@ -190,6 +190,14 @@ done:
     return status;
 }
 
+wt_status wt_layer_label(wt_context *context, const wt_layer *layer, double noise, uint64_t seed,
+                         uint64_t first, wt_sequences *out) {
+    if (!(noise >= 0) || !isfinite(noise))
+        return wt_fail(context, WT_USAGE, "noise must be 0 or more, not %g", noise);
+    WT_PASS(wt_layer_apply(context, layer, out));
+    return noise > 0 ? add_noise(context, noise, seed, first, out) : WT_OK;
+}
+
 wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, double scale,
                         double noise, uint64_t seed, uint64_t first, wt_sequences *out) {
     drawing work = {.law = law, .scale = scale, .seed = seed, .first = first, .out = out};
@@ -199,16 +207,11 @@ wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, 
                        "sequences of %zu dimensions and %zu outputs do not fit a layer of %zu and "
                        "%zu",
                        out->dim, out->outputs, d, p);
-    if (!(noise >= 0) || !isfinite(noise) || !(scale > 0) || !isfinite(scale))
-        return wt_fail(context, WT_USAGE,
-                       "noise must be 0 or more and the token scale above 0, not %g and %g", noise,
-                       scale);
+    if (!(scale > 0) || !isfinite(scale))
+        return wt_fail(context, WT_USAGE, "the token scale must be above 0, not %g", scale);
     WT_PASS(wt_law_check(context, law));
     WT_PASS(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
-    WT_PASS(wt_layer_apply(context, layer, out));
-    if (noise > 0)
-        WT_PASS(add_noise(context, noise, seed, first, out));
-    return WT_OK;
+    return wt_layer_label(context, layer, noise, seed, first, out);
 }
 
 void wt_layer_zero_sum(wt_layer *layer) {
