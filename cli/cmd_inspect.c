@@ -102,35 +102,35 @@ static signs count_signs(const wt_head_summary *heads, size_t count) {
 
 static void print_head(const table *all, const wt_head_summary *head) {
     if (all->layers)
-        printf("%5zu  ", head->layer);
-    printf("%4zu", head->head);
+        cli_print("%5zu  ", head->layer);
+    cli_print("%4zu", head->head);
     for (size_t k = 0; k < COLUMNS; k++) {
         double number = number_at(head, k);
         if (is_shown(all, k) && isfinite(number))
-            printf("  %*.*g", columns[k].width, columns[k].digits, number);
+            cli_print("  %*.*g", columns[k].width, columns[k].digits, number);
         else if (is_shown(all, k))
             cli_print("  %*s", columns[k].width, isinf(number) ? "inf" : "-");
     }
-    printf("  %4zu\n", head->rank);
+    cli_print("  %4zu\n", head->rank);
 }
 
 static void print_signs(const table *all) {
     signs of = count_signs(all->heads, all->count);
-    printf(
+    cli_print(
         "\nThe diagonal is positive in %zu of %zu %s (%.2f, 95%% interval %.2f to %.2f were heads "
         "independent draws),\nmore than 2 standard errors above zero in %zu, below in %zu.\n",
         of.positive, all->count, all->count == 1 ? "head" : "heads", of.rate.value, of.rate.low,
         of.rate.high, of.above, of.below);
     if (!all->layers)
         return;
-    printf("Positive by layer:");
+    cli_print("Positive by layer:");
     for (size_t i = 0, next; i < all->count; i = next) {
         for (next = i; next < all->count && all->heads[next].layer == all->heads[i].layer; next++)
             ;
-        printf("%s %zu: %zu/%zu", i > 0 ? "," : "", all->heads[i].layer,
-               count_signs(all->heads + i, next - i).positive, next - i);
+        cli_print("%s %zu: %zu/%zu", i > 0 ? "," : "", all->heads[i].layer,
+                  count_signs(all->heads + i, next - i).positive, next - i);
     }
-    printf("\n");
+    cli_print("\n");
 }
 
 static void print_table(const table *all, const char *path) {
@@ -141,28 +141,29 @@ static void print_table(const table *all, const char *path) {
         cli_print("names as in %s, %zu %s, ", wt_inspection_scheme(all->from),
                   wt_inspection_layers(all->from),
                   wt_inspection_layers(all->from) == 1 ? "layer" : "layers");
-    printf("%zu %s, d = %zu\n", all->count, all->count == 1 ? "head" : "heads", all->heads[0].dim);
+    cli_print("%zu %s, d = %zu\n", all->count, all->count == 1 ? "head" : "heads",
+              all->heads[0].dim);
     if (rope != NULL)
         cli_print("rotary positions (%s) are left out: tokens at one place\n", rope);
     if (wt_inspection_folded(all->from))
-        printf("the gain of the norm before each layer is folded in\n");
+        cli_print("the gain of the norm before each layer is folded in\n");
     cli_print("\n%shead", all->layers ? "layer  " : "");
     for (size_t k = 0; k < COLUMNS; k++)
         if (is_shown(all, k))
             cli_print("  %*s", columns[k].width, columns[k].heading);
-    printf("  rank\n");
+    cli_print("  rank\n");
     for (size_t i = 0; i < all->count; i++)
         print_head(all, &all->heads[i]);
     print_signs(all);
-    printf("\nstd errors: the diagonal's mean over (spread off it) / sqrt(d)\n"
-           "c I share:  part of the squares explained by the nearest c I; c is the diagonal's "
-           "mean\n"
-           "eff. rank:  (sum s)^2 / sum s^2 of the singular values s\n"
-           "(2,1):      sum of the 2-norms of the columns (keys)%s\n"
-           "symmetric:  part of the squares in the symmetric part; 1/2 for independent entries\n"
-           "%s",
-           all->layers ? "" : "; of T: of the rows (queries)",
-           all->ov ? "OV:         the same of values times outputs\n" : "");
+    cli_print("\nstd errors: the diagonal's mean over (spread off it) / sqrt(d)\n"
+              "c I share:  part of the squares explained by the nearest c I; c is the diagonal's "
+              "mean\n"
+              "eff. rank:  (sum s)^2 / sum s^2 of the singular values s\n"
+              "(2,1):      sum of the 2-norms of the columns (keys)%s\n"
+              "symmetric:  part of the squares in the symmetric part; 1/2 for independent entries\n"
+              "%s",
+              all->layers ? "" : "; of T: of the rows (queries)",
+              all->ov ? "OV:         the same of values times outputs\n" : "");
 }
 
 static json_t *json_head(const wt_head_summary *head) {

@@ -198,7 +198,9 @@ static void threads_change_no_bit(void **state) {
  * up to what it takes away. */
 static double answers_apart(wt_context *context, const wt_layer *a, const wt_layer *b) {
     wt_comparison between = WT_SIZED(wt_comparison);
-    CHECK_OK(context, wt_layer_compare(context, a, b, 1, 1, &between));
+    wt_compare_options options;
+    WT_INIT(wt_compare_options, &options);
+    CHECK_OK(context, wt_layer_compare(context, a, b, &options, &between));
     double apart = fmax(between.distance[0], between.distance[1]);
     wt_comparison_free(&between);
     return apart;
