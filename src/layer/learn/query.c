@@ -135,13 +135,13 @@ static wt_status learn_plain(attempts *work, size_t heads, double *scale) {
 }
 
 /* The layer of an attempt, judged. */
-static wt_status learn(attempts *work, size_t heads, bool random) {
+static wt_status learn(attempts *work, size_t heads, bool random, size_t beyond) {
     wt_query_report *report = work->report;
     const wt_query_options *options = work->options;
     wt_asker *asker = &work->asker;
     double scale = 1;
     if (random)
-        WT_PASS(wt_query_random(asker, options, heads, &scale, &work->layer, report));
+        WT_PASS(wt_query_random(asker, options, heads, beyond, &scale, &work->layer, report));
     else
         WT_PASS(learn_plain(work, heads, &scale));
     wt_layer_form_print(&work->layer->form, report->form);
@@ -159,8 +159,8 @@ static wt_status learn(attempts *work, size_t heads, bool random) {
     return WT_OK;
 }
 
-/* heads = 0, to be found, is for random questions. */
-static wt_status attempt(attempts *work, size_t heads, bool random) {
+/* heads = 0, to be found above `beyond`, is for random questions. */
+static wt_status attempt(attempts *work, size_t heads, bool random, size_t beyond) {
     wt_query_report *report = work->report;
     wt_asker *asker = &work->asker;
     const wt_query_report before = *report;
@@ -177,7 +177,7 @@ static wt_status attempt(attempts *work, size_t heads, bool random) {
                                 .check_error = NAN,
                                 .tolerance = work->options->tolerance,
                                 .forms = 1};
-    wt_status status = learn(work, heads, random);
+    wt_status status = learn(work, heads, random, beyond);
     report->start_queries += before.start_queries;
     report->polish_queries += before.polish_queries;
     report->check_queries += before.check_queries;
@@ -199,17 +199,19 @@ static wt_status try_all(attempts *work) {
                options->questions - options->checks <
                    wt_query_several_least(options->heads, asker->d, asker->p);
     if (few || needs_random(options, asker->d))
-        return attempt(work, options->heads, true);
+        return attempt(work, options->heads, true, 0);
     wt_status status = WT_OK;
     for (size_t heads = first; heads <= last; heads++) {
-        status = attempt(work, heads, false);
+        status = attempt(work, heads, false, 0);
         if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||
             report->out_of_questions)
             return status;
     }
     bool coarse = asker->single && asker->heard;
     bool more = options->heads == 0 && status == WT_OK;
-    return (coarse || more) && options->checks > 0 ? attempt(work, options->heads, true) : status;
+    return (coarse || more) && options->checks > 0
+               ? attempt(work, options->heads, true, coarse ? 0 : last)
+               : status;
 }
 
 static wt_status run(attempts *work, wt_layer **out) {

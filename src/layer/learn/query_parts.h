@@ -78,9 +78,10 @@ size_t wt_query_several_least(size_t heads, size_t dim, size_t outputs);
 wt_status wt_query_several(wt_asker *asker, const wt_query_options *options, wt_layer *layer,
                            double *scale, wt_query_report *report);
 
-/* A layer of any form and so many heads (0 = to be found) from random questions, by `refine`; its
- * residual, steps and form into the report. WT_MISSED when the limit allows too few of them. */
+/* A layer of any form and so many heads (0 = to be found, more than `beyond`) from random
+ * questions, by `refine`; its residual, steps and form into the report. WT_MISSED when the limit
+ * allows too few of them. */
 wt_status wt_query_random(wt_asker *asker, const wt_query_options *options, size_t heads,
-                          double *scale, wt_layer **out, wt_query_report *report);
+                          size_t beyond, double *scale, wt_layer **out, wt_query_report *report);
 
 #endif

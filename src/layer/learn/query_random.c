@@ -162,7 +162,7 @@ static wt_status hear(wt_asker *asker, const wt_query_options *options, wt_query
 
 /* Of heads to be found there are 1 or 2, 3 or 4, 5 to 8; the tokens have one scale then. */
 wt_status wt_query_random(wt_asker *asker, const wt_query_options *options, size_t heads,
-                          double *scale, wt_layer **out, wt_query_report *report) {
+                          size_t beyond, double *scale, wt_layer **out, wt_query_report *report) {
     double usual = *scale;
     bool sure = false;
     if (asker->asked == 0)
@@ -170,6 +170,8 @@ wt_status wt_query_random(wt_asker *asker, const wt_query_options *options, size
     for (size_t round = 0; round < ROUNDS && !sure; round++) {
         size_t most = heads == 0 ? (size_t)2 << round : heads;
         size_t least = heads > 0 ? heads : round == 0 ? 1 : most / 2 + 1;
+        if (heads == 0 && most <= beyond)
+            continue;
         *scale = heads == 0 ? usual : usual * scales[round];
         wt_asker_enter(asker, most, round + 1);
         wt_status status = run_round(asker, options, least, most, heads == 0 ? 0 : asker->rows,

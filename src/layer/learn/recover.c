@@ -262,17 +262,18 @@ static void warn_examples(wt_context *context, const wt_sequences *data, size_t 
         return;
     report->least_examples =
         wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length, rank);
-    double ratio = (double)data->samples / report->least_examples;
+    /* as measured: docs/recover.md */
+    double ratio = (double)data->samples / report->least_examples, safe = rank > 0 ? 4 : 3;
     if (ratio < 1)
         warn(context, report,
              "%zu sequences are fewer than the %.0f of the information limit N_min: the "
              "data can be fitted by wrong parameters",
              data->samples, ceil(report->least_examples));
-    else if (ratio < 3)
+    else if (ratio < safe)
         warn(context, report,
-             "%zu sequences are %.1f times N_min = %.0f; from 3 times on recovery is "
+             "%zu sequences are %.1f times N_min = %.0f; from %.0f times on recovery is "
              "safe",
-             data->samples, ratio, ceil(report->least_examples));
+             data->samples, ratio, ceil(report->least_examples), safe);
 }
 
 static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_layer *layer,
