@@ -187,8 +187,9 @@ const wt_threshold_row *wt_threshold_find(const wt_threshold *threshold, size_t 
 
 wt_threshold_tally wt_threshold_count(const wt_threshold *threshold, size_t length,
                                       size_t samples) {
+    static const wt_threshold_tally none = {0};
     const wt_threshold_tally *tally = tally_of(threshold, length, samples);
-    return tally == NULL ? (wt_threshold_tally){0} : *tally;
+    return tally == NULL ? none : *tally;
 }
 
 /* ---- the search -------------------------------------------------------------------------------
