@@ -114,7 +114,8 @@ static void write_heat_ticks(wt_script *script, char letter, size_t count, const
     double first = 0;
     if (wt_panel_own_heat(panel)) {
         first = letter == 'x' ? panel->x.low : panel->y.low;
-        for (step = 1; (double)(last / step) > inches / 0.16; step *= 2)
+        size_t places = (size_t)(inches / 0.16);
+        for (step = 1; last / step > places; step *= 2)
             ;
     }
     wt_script_add(script, "set %ctics nomirror (", letter);
