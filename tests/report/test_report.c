@@ -189,7 +189,7 @@ static void own_parameters_have_charts(void **state) {
         snprintf(parameters, sizeof parameters,
                  "{\"heads\":8,\"model\":\"rfa\",\"n\":64,\"noise\":%.17g,\"rep\":%d,"
                  "\"target\":\"corr:1\"}",
-                 i / 2 * 0.25, i % 2);
+                 (double)(i - i % 2) * 0.125, i % 2);
         snprintf(metrics, sizeof metrics, "{\"test_error\":%d.5}", i);
         add(*state, "curve", parameters, metrics);
     }
