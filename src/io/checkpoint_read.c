@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "io/checkpoint.h"
+#include "io/types.h"
 #include "wattle/text.h"
 
 enum { NAME = 512 };
@@ -17,14 +18,6 @@ typedef struct {
     const char *stem;
     wt_attention_tensors *out;
 } reading;
-
-static double rounding_of(wt_type type) {
-    static const double roundings[] = {[WT_TYPE_F64] = 0x1p-52,
-                                       [WT_TYPE_F32] = 0x1p-23,
-                                       [WT_TYPE_F16] = 0x1p-10,
-                                       [WT_TYPE_BF16] = 0x1p-7};
-    return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
-}
 
 /* Where the numbers of a tensor go as they are read: (rows, columns) as stored, turned where the
  * scheme has weights (out, in). */
@@ -78,7 +71,7 @@ static wt_status read_tensor(const reading *job, const char *end, const char *ta
                   .turned = rank == 2 && array->fortran == job->scheme->columns,
                   .out = values};
     WT_PASS(wt_file_walk(job->context, file, array, place, &to));
-    job->out->rounding = fmax(job->out->rounding, rounding_of(array->type));
+    job->out->rounding = fmax(job->out->rounding, wt_type_rounding(array->type));
     *out = values;
     return WT_OK;
 }

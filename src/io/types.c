@@ -78,6 +78,14 @@ size_t wt_type_bytes(wt_type type) {
     return (size_t)type < TYPE_COUNT ? types[type].bytes : 0;
 }
 
+double wt_type_rounding(wt_type type) {
+    static const double roundings[] = {[WT_TYPE_F64] = 0x1p-52,
+                                       [WT_TYPE_F32] = 0x1p-23,
+                                       [WT_TYPE_F16] = 0x1p-10,
+                                       [WT_TYPE_BF16] = 0x1p-7};
+    return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
+}
+
 bool wt_type_from_safetensors(const char *name, wt_type *out) {
     for (size_t i = 0; i < TYPE_COUNT; i++)
         if (strcmp(types[i].name, name) == 0) {

@@ -8,6 +8,8 @@
 /* Values are moved in blocks of this many bytes. */
 #define WT_BLOCK_BYTES 65536
 
+/* The relative rounding of stored values; that of F64 for whole numbers. */
+double wt_type_rounding(wt_type type);
 /* The type safetensors ("BF16") or npy ("<f8") spells so; false when we know none. */
 bool wt_type_from_safetensors(const char *name, wt_type *out);
 bool wt_type_from_npy(const char *descr, wt_type *out);

@@ -5,17 +5,10 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/types.h"
 #include "layer/model/products.h"
 #include "linalg/linalg.h"
 #include "wattle/io.h"
-
-static double rounding_of(wt_type type) {
-    static const double roundings[] = {[WT_TYPE_F64] = 0x1p-52,
-                                       [WT_TYPE_F32] = 0x1p-23,
-                                       [WT_TYPE_F16] = 0x1p-10,
-                                       [WT_TYPE_BF16] = 0x1p-7};
-    return type <= WT_TYPE_BF16 ? roundings[type] : 0x1p-52;
-}
 
 static wt_status refuse(wt_context *context, const wt_file *file, const char *why) {
     char path[WT_QUOTED_BYTES];
@@ -44,7 +37,7 @@ static wt_status read_stack(wt_context *context, const wt_file *file, const wt_a
     *out = (stack){.heads = array->rank == 3 ? array->shape[0] : 1,
                    .rows = shape[0],
                    .columns = shape[1],
-                   .rounding = rounding_of(array->type)};
+                   .rounding = wt_type_rounding(array->type)};
     WT_PASS(WT_NEW(context, &out->values, array->count, name));
     WT_PASS(wt_file_read(context, file, array, out->values));
     char what[2 * WT_QUOTED_BYTES + 2];
