@@ -195,8 +195,8 @@ static void a_failed_write_leaves_the_old_one(void **state) {
         atomic_store(&context->write_to_fail, 0);
         CHECK_OK(context, wt_trainer_new(context, &setting, &loaded));
         CHECK_OK(context, wt_trainer_load(context, loaded, path));
-        check_same(failed && loaded->step == 3 ? old : new, loaded);
-        assert_true(k > 1 || (failed && loaded->step == 3));
+        check_same(failed && loaded->state.step == 3 ? old : new, loaded);
+        assert_true(k > 1 || (failed && loaded->state.step == 3));
         wt_trainer_free(loaded);
     }
     wt_trainer_free(old);

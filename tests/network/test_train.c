@@ -182,7 +182,7 @@ static void best_accuracies_are_judged_in_full(void **state) {
     run_small(*state, &setting, SIZE_MAX, &trainer);
     wt_train_result result = result_of(*state, trainer);
     assert_false(result.success);
-    assert_int_equal(trainer->points, 100);
+    assert_int_equal(trainer->state.points, 100);
     CHECK_NEAR(result.best_accuracy, 0.5, 0.02);
     wt_trainer_free(trainer);
 }
@@ -260,7 +260,7 @@ static void runs_settle(void **state) {
     assert_int_equal(result.steps, half);
     wt_trainer_free(other);
     setting.settle = 0; /* nor ever where it is not asked for */
-    setting.steps = 2 * trainer->step;
+    setting.steps = 2 * trainer->state.step;
     run_small(*state, &setting, SIZE_MAX, &other);
     result = result_of(*state, other);
     assert_false(result.settled);
@@ -279,7 +279,7 @@ static void one_run_more_is_a_restart(void **state) {
     setting.restarts = 2;
     run_small(*state, &setting, SIZE_MAX, &two);
     assert_int_equal(result_of(*state, two).runs, 2);
-    assert_true(two->history[0].loss != two->history[two->points - 1].loss);
+    assert_true(two->state.history[0].loss != two->state.history[two->state.points - 1].loss);
     setting.restarts = 1;
     run_small(*state, &setting, SIZE_MAX, &one);
     assert_true(result_of(*state, one).settled && !result_of(*state, one).success);

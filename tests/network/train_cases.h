@@ -44,21 +44,22 @@ static inline wt_train_result result_of(wt_context *context, const wt_trainer *t
 /* Bit for bit: parameters, moments, history. */
 static inline void check_same(const wt_trainer *a, const wt_trainer *b) {
     assert_int_equal(a->size, b->size);
-    assert_int_equal(a->run, b->run);
-    assert_int_equal(a->step, b->step);
-    assert_memory_equal(a->marks, b->marks, sizeof a->marks);
-    assert_int_equal(a->ended, b->ended);
+    assert_int_equal(a->state.run, b->state.run);
+    assert_int_equal(a->state.step, b->state.step);
+    assert_memory_equal(a->state.marks, b->state.marks, sizeof a->state.marks);
+    assert_int_equal(a->state.ended, b->state.ended);
     assert_memory_equal(a->parameters, b->parameters, a->size * sizeof(float));
     assert_memory_equal(a->first, b->first, a->size * sizeof(float));
     assert_memory_equal(a->second, b->second, a->size * sizeof(float));
-    assert_memory_equal(&a->loss, &b->loss, sizeof a->loss);
-    assert_int_equal(a->points, b->points);
-    for (size_t i = 0; i < a->points; i++) {
-        assert_int_equal(a->history[i].run, b->history[i].run);
-        assert_int_equal(a->history[i].step, b->history[i].step);
-        assert_true(a->history[i].loss == b->history[i].loss);
-        assert_true(a->history[i].train_accuracy == b->history[i].train_accuracy);
-        assert_true(a->history[i].validation_accuracy == b->history[i].validation_accuracy);
+    assert_memory_equal(&a->state.loss, &b->state.loss, sizeof a->state.loss);
+    assert_int_equal(a->state.points, b->state.points);
+    for (size_t i = 0; i < a->state.points; i++) {
+        assert_int_equal(a->state.history[i].run, b->state.history[i].run);
+        assert_int_equal(a->state.history[i].step, b->state.history[i].step);
+        assert_true(a->state.history[i].loss == b->state.history[i].loss);
+        assert_true(a->state.history[i].train_accuracy == b->state.history[i].train_accuracy);
+        assert_true(a->state.history[i].validation_accuracy ==
+                    b->state.history[i].validation_accuracy);
     }
 }
 

@@ -33,8 +33,8 @@ static void widen(size_t count, const float *from, double *out) {
 /* ---- writing ---- */
 
 static void fill_history(const wt_trainer *trainer, double *out) {
-    for (size_t i = 0; i < trainer->points; i++) {
-        const wt_train_point *point = &trainer->history[i];
+    for (size_t i = 0; i < trainer->state.points; i++) {
+        const wt_train_point *point = &trainer->state.history[i];
         const double row[COLUMNS] = {(double)point->run, (double)point->step, point->loss,
                                      point->train_accuracy, point->validation_accuracy};
         memcpy(out + i * COLUMNS, row, sizeof row);
@@ -42,14 +42,18 @@ static void fill_history(const wt_trainer *trainer, double *out) {
 }
 
 wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const char *path) {
-    const double state[STATES] = {
-        (double)trainer->run,      (double)trainer->step,    trainer->loss,
-        trainer->accuracy,         (double)trainer->ended,   (double)trainer->marks[0],
-        (double)trainer->marks[1], (double)trainer->marks[2]};
+    const double state[STATES] = {(double)trainer->state.run,
+                                  (double)trainer->state.step,
+                                  trainer->state.loss,
+                                  trainer->state.accuracy,
+                                  (double)trainer->state.ended,
+                                  (double)trainer->state.marks[0],
+                                  (double)trainer->state.marks[1],
+                                  (double)trainer->state.marks[2]};
     wt_tensor tensors[BLOCKS + 2];
     wt_arena arena = wt_arena_start(context, "a checkpoint");
     double *wide = WT_TAKE(&arena, double, BLOCKS, trainer->size);
-    double *history = WT_TAKE(&arena, double, trainer->points, COLUMNS);
+    double *history = WT_TAKE(&arena, double, trainer->state.points, COLUMNS);
     wt_metadata *about = WT_TAKE(&arena, wt_metadata, trainer->about_count + 1);
     wt_status status;
     WT_TRY(arena.status);
@@ -69,7 +73,7 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
     tensors[BLOCKS + 1] = (wt_tensor){.name = "history",
                                       .type = WT_TYPE_F64,
                                       .rank = 2,
-                                      .shape = {trainer->points, COLUMNS},
+                                      .shape = {trainer->state.points, COLUMNS},
                                       .values = history};
     WT_TRY(
         wt_safetensors_write(context, path, tensors, BLOCKS + 2, about, trainer->about_count + 1));
@@ -209,16 +213,16 @@ static void take(wt_trainer *trainer, const double *state, const double *wide,
     for (size_t b = 0; b < BLOCKS; b++)
         for (size_t i = 0; i < trainer->size; i++)
             block_of(trainer, b)[i] = (float)wide[b * trainer->size + i];
-    trainer->run = (size_t)state[0];
-    trainer->step = (size_t)state[1];
-    trainer->loss = state[2];
-    trainer->accuracy = state[3];
-    trainer->ended = state[4] != 0;
+    trainer->state.run = (size_t)state[0];
+    trainer->state.step = (size_t)state[1];
+    trainer->state.loss = state[2];
+    trainer->state.accuracy = state[3];
+    trainer->state.ended = state[4] != 0;
     for (size_t i = 0; i < WT_TRAIN_MARKS; i++)
-        trainer->marks[i] = (size_t)state[5 + i];
-    wt_release(trainer->history);
-    trainer->history = history;
-    trainer->points = trainer->room = points;
+        trainer->state.marks[i] = (size_t)state[5 + i];
+    wt_release(trainer->state.history);
+    trainer->state.history = history;
+    trainer->state.points = trainer->state.room = points;
 }
 
 wt_status wt_trainer_load(wt_context *context, wt_trainer *trainer, const char *path) {

@@ -24,23 +24,31 @@ static wt_status check_setting(wt_context *context, const wt_train_spec *setting
     return status;
 }
 
-/* Neighbouring tensors that are trained are one range. */
-static void set_ranges(wt_trainer *trainer) {
-    for (size_t i = 0; i < trainer->network->tensor_count; i++) {
-        const wt_network_tensor *tensor = &trainer->network->tensors[i];
-        size_t begin = tensor->offset, end = begin + tensor->rows * tensor->columns;
-        wt_train_range *last = &trainer->ranges[trainer->range_count - (trainer->range_count > 0)];
-        if (tensor->fixed)
-            continue;
-        if (trainer->range_count > 0 && last->end == begin)
-            last->end = end;
-        else
-            trainer->ranges[trainer->range_count++] = (wt_train_range){begin, end};
-    }
+wt_status wt_train_spec_read(wt_context *context, const wt_train_spec *given, wt_train_spec *out) {
+    WT_INIT(wt_train_spec, out);
+    WT_PASS(wt_sized_read(context, "wt_train_spec", given, out, sizeof *out));
+    wt_train_spec_settle(out);
+    return check_setting(context, out);
 }
 
-static wt_status open_task(wt_context *context, wt_trainer *trainer) {
-    const wt_train_spec *setting = &trainer->setting;
+/* Neighbouring tensors that are trained are one range. */
+size_t wt_train_ranges(const wt_network *network, wt_train_range *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < network->tensor_count; i++) {
+        const wt_network_tensor *tensor = &network->tensors[i];
+        size_t begin = tensor->offset, end = begin + tensor->rows * tensor->columns;
+        if (tensor->fixed)
+            continue;
+        if (count > 0 && out[count - 1].end == begin)
+            out[count - 1].end = end;
+        else
+            out[count++] = (wt_train_range){begin, end};
+    }
+    return count;
+}
+
+wt_status wt_train_task_open(wt_context *context, const wt_train_spec *setting,
+                             wt_sparse_task **out) {
     const wt_sparse_spec spec = {.size = sizeof spec,
                                  .function = setting->task,
                                  .length = setting->length,
@@ -49,11 +57,11 @@ static wt_status open_task(wt_context *context, wt_trainer *trainer) {
                                  .probability = setting->probability,
                                  .noise = setting->noise,
                                  .seed = wt_seed_for(setting->seed, "task", 0)};
-    return wt_sparse_task_new(context, &spec, &trainer->task);
+    return wt_sparse_task_new(context, &spec, out);
 }
 
-static wt_status open_network(wt_context *context, wt_trainer *trainer) {
-    const wt_train_spec *setting = &trainer->setting;
+wt_status wt_train_network_open(wt_context *context, const wt_train_spec *setting,
+                                wt_network **out) {
     const wt_network_spec spec = {.size = sizeof spec,
                                   .kind = setting->model,
                                   .length = setting->length,
@@ -65,9 +73,14 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
                                   .block_drop = setting->block_dropout,
                                   .fixed_positions = setting->fixed_positions,
                                   .activation = setting->activation};
+    return wt_network_new(context, &spec, out);
+}
+
+static wt_status open_network(wt_context *context, wt_trainer *trainer) {
+    const wt_train_spec *setting = &trainer->setting;
     size_t piece = setting->validation_samples;
     wt_arena *arena = &trainer->arena;
-    WT_PASS(wt_network_new(context, &spec, &trainer->network));
+    WT_PASS(wt_train_network_open(context, setting, &trainer->network));
     trainer->size = wt_network_size(trainer->network);
     trainer->parameters = WT_TAKE(arena, float, trainer->size);
     trainer->gradient = WT_TAKE(arena, float, trainer->size);
@@ -75,7 +88,7 @@ static wt_status open_network(wt_context *context, wt_trainer *trainer) {
     trainer->second = WT_TAKE(arena, float, trainer->size);
     trainer->ranges = WT_TAKE(arena, wt_train_range, trainer->network->tensor_count);
     WT_PASS(arena->status);
-    set_ranges(trainer);
+    trainer->range_count = wt_train_ranges(trainer->network, trainer->ranges);
     return wt_bits_new(context, piece < WT_TRAIN_PIECE ? piece : WT_TRAIN_PIECE, setting->length,
                        &trainer->piece);
 }
@@ -90,18 +103,16 @@ static wt_status open_trainer(wt_context *context, const wt_train_spec *setting,
     WT_TRY(WT_NEW_ZERO(context, &trainer, 1, "a trainer"));
     trainer->arena = wt_arena_start(context, "a trainer");
     own = &trainer->setting;
-    WT_INIT(wt_train_spec, own);
-    WT_TRY(wt_sized_read(context, "wt_train_spec", setting, own, sizeof *own));
-    wt_train_spec_settle(own);
-    WT_TRY(check_setting(context, own));
-    trainer->loss = trainer->accuracy = NAN;
-    WT_TRY(train == NULL ? open_task(context, trainer)
+    WT_TRY(wt_train_spec_read(context, setting, own));
+    trainer->state.loss = trainer->state.accuracy = NAN;
+    WT_TRY(train == NULL ? wt_train_task_open(context, own, &trainer->task)
                          : wt_train_set_take(context, trainer, train, held));
     WT_TRY(open_network(context, trainer));
     WT_TRY(wt_train_balls_open(context, trainer, own->balls));
     WT_TRY(wt_train_about(context, trainer));
     if (train == NULL)
-        WT_TRY(wt_train_set_open(context, trainer));
+        WT_TRY(wt_train_set_open(context, own, trainer->task, &trainer->batch,
+                                 &trainer->state.redrawn));
     wt_train_begin_run(trainer);
     *out = trainer;
 done:
@@ -131,61 +142,11 @@ void wt_trainer_free(wt_trainer *trainer) {
     wt_bits_free(trainer->batch);
     wt_bits_free(trainer->held);
     wt_bits_free(trainer->piece);
-    wt_release(trainer->history);
+    wt_release(trainer->state.history);
     wt_release(trainer);
 }
 
 /* ---- runs ---- */
-
-static bool point_passes(const wt_trainer *trainer, const wt_train_point *point) {
-    return point->validation_accuracy > trainer->setting.success || point->validation_accuracy == 1;
-}
-
-static bool validation_due(const wt_trainer *trainer) {
-    const wt_train_spec *setting = &trainer->setting;
-    const wt_train_point *last =
-        trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
-    if (trainer->step == 0 ||
-        (trainer->step % setting->validate != 0 && trainer->step < setting->steps))
-        return false;
-    return last == NULL || last->run != trainer->run || last->step != trainer->step;
-}
-
-static bool run_has_success(const wt_trainer *trainer) {
-    for (size_t i = trainer->points; i > 0 && trainer->history[i - 1].run == trainer->run; i--)
-        if (point_passes(trainer, &trainer->history[i - 1]))
-            return true;
-    return false;
-}
-
-/* The lowest loss that a validation of this run saw, of those up to a step. */
-static double lowest_loss(const wt_trainer *trainer, size_t step) {
-    double lowest = INFINITY;
-    for (size_t i = trainer->points; i > 0 && trainer->history[i - 1].run == trainer->run; i--)
-        if (trainer->history[i - 1].step <= step)
-            lowest = fmin(lowest, trainer->history[i - 1].loss);
-    return lowest;
-}
-
-static bool run_has_settled(const wt_trainer *trainer) {
-    double now = lowest_loss(trainer, trainer->step);
-    double gain = lowest_loss(trainer, trainer->step / 2) - now; /* infinite, NaN: too early */
-    return gain < trainer->setting.settle * (WT_LOG_2 - now);
-}
-
-/* After a validation: is the trial over, or a new run to begin? */
-static void conclude(wt_trainer *trainer) {
-    const wt_train_spec *setting = &trainer->setting;
-    bool success = run_has_success(trainer);
-    bool over = trainer->step >= setting->steps || run_has_settled(trainer);
-    bool last_run = trainer->run + 1 >= setting->restarts;
-    if (over ? success || last_run : success && !setting->to_end) {
-        trainer->ended = true;
-    } else if (over) {
-        trainer->run++;
-        wt_train_begin_run(trainer);
-    }
-}
 
 /* Steps of this run and of those before it. */
 static double steps_of_runs(const wt_trainer *trainer, size_t runs, size_t step) {
@@ -196,22 +157,24 @@ static void open_meter(wt_context *context, wt_trainer *trainer) {
     if (trainer->metered)
         return;
     trainer->meter = wt_meter_start(context, "steps", (double)trainer->setting.steps);
-    trainer->metered_from = steps_of_runs(trainer, trainer->run, trainer->step);
+    trainer->metered_from = steps_of_runs(trainer, trainer->state.run, trainer->state.step);
     trainer->metered = true;
 }
 
 /* The time left is that of all runs, as if none succeeded. */
 static void show(wt_trainer *trainer) {
     const wt_train_point *last =
-        trainer->points > 0 ? &trainer->history[trainer->points - 1] : NULL;
-    double step = (double)trainer->step, from = trainer->metered_from;
-    trainer->meter.share = (steps_of_runs(trainer, trainer->run, trainer->step) - from) /
-                           (steps_of_runs(trainer, trainer->setting.restarts, 0) - from);
+        trainer->state.points > 0 ? &trainer->state.history[trainer->state.points - 1] : NULL;
+    double step = (double)trainer->state.step, from = trainer->metered_from;
+    trainer->meter.share =
+        (steps_of_runs(trainer, trainer->state.run, trainer->state.step) - from) /
+        (steps_of_runs(trainer, trainer->setting.restarts, 0) - from);
     if (last == NULL)
-        wt_meter_tell(&trainer->meter, step, "run %zu, loss %.4f", trainer->run + 1, trainer->loss);
+        wt_meter_tell(&trainer->meter, step, "run %zu, loss %.4f", trainer->state.run + 1,
+                      trainer->state.loss);
     else
         wt_meter_tell(&trainer->meter, step, "run %zu, loss %.4f, validation error %.4f",
-                      trainer->run + 1, trainer->loss, 1 - last->validation_accuracy);
+                      trainer->state.run + 1, trainer->state.loss, 1 - last->validation_accuracy);
 }
 
 wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_steps) {
@@ -219,11 +182,12 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_st
     size_t done_steps = 0;
     wt_status status = WT_OK;
     open_meter(context, trainer);
-    while (!trainer->ended) {
+    while (!trainer->state.ended) {
         WT_TRY(wt_context_check_cancelled(context));
-        if (validation_due(trainer)) {
+        if (wt_train_state_free_steps(&trainer->setting, &trainer->state) == 0) {
             WT_TRY(wt_train_validate(context, trainer));
-            conclude(trainer);
+            if (wt_train_state_conclude(&trainer->setting, &trainer->state))
+                wt_train_begin_run(trainer);
             continue;
         }
         if (done_steps == max_steps)
@@ -238,18 +202,18 @@ done:
 }
 
 bool wt_trainer_ended(const wt_trainer *trainer) {
-    return trainer->ended;
+    return trainer->state.ended;
 }
 
 void wt_trainer_restart(wt_trainer *trainer) {
-    trainer->run++;
-    trainer->ended = false;
+    trainer->state.run++;
+    trainer->state.ended = false;
     wt_train_begin_run(trainer);
 }
 
 const wt_train_point *wt_trainer_history(const wt_trainer *trainer, size_t *count) {
-    *count = trainer->points;
-    return trainer->history;
+    *count = trainer->state.points;
+    return trainer->state.history;
 }
 
 const wt_network *wt_trainer_network(const wt_trainer *trainer) {
@@ -266,25 +230,9 @@ const wt_sparse_task *wt_trainer_task(const wt_trainer *trainer) {
 
 wt_status wt_trainer_result(wt_context *context, const wt_trainer *trainer,
                             wt_train_result *given) {
-    wt_train_result out = {.runs = trainer->run + 1,
-                           .leave_step = trainer->marks[0],
-                           .mark_step = trainer->marks[1],
-                           .low_step = trainer->marks[2],
-                           .steps = trainer->step,
-                           .settled = run_has_settled(trainer),
-                           .best_accuracy = NAN,
-                           .loss = trainer->loss,
-                           .train_accuracy = trainer->accuracy,
-                           .redrawn = trainer->redrawn,
-                           .seconds = trainer->seconds};
-    for (size_t i = 0; i < trainer->points; i++) {
-        const wt_train_point *point = &trainer->history[i];
-        out.best_accuracy = fmax(out.best_accuracy, point->validation_accuracy);
-        if (!out.success && point_passes(trainer, point)) {
-            out.success = true;
-            out.success_step = point->step;
-        }
-    }
+    wt_train_result out;
+    wt_train_state_result(&trainer->setting, &trainer->state, &out);
+    out.seconds = trainer->seconds;
     wt_status status = wt_sized_check(context, "wt_train_result", given, sizeof out);
     if (status == WT_OK)
         wt_sized_write(given, &out, sizeof out);

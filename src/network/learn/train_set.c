@@ -14,9 +14,10 @@ static bool is_and(const wt_boolean *function) {
 }
 
 /* Whether a second choice of positions explains the labels as well. */
-static wt_status is_ambiguous(wt_context *context, const wt_trainer *trainer, bool *out) {
+static wt_status is_ambiguous(wt_context *context, const wt_bits *set, const wt_boolean *function,
+                              bool *out) {
     wt_search_result found = WT_SIZED(wt_search_result);
-    WT_PASS(wt_bits_search(context, trainer->batch, trainer->task->function, 2, &found));
+    WT_PASS(wt_bits_search(context, set, function, 2, &found));
     *out = found.found > 1;
     wt_search_result_free(&found);
     return WT_OK;
@@ -67,25 +68,25 @@ uint64_t wt_train_set_mark(const wt_trainer *trainer) {
     return mark;
 }
 
-wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer) {
-    const wt_train_spec *setting = &trainer->setting;
+wt_status wt_train_set_open(wt_context *context, const wt_train_spec *setting,
+                            const wt_sparse_task *task, wt_bits **out, size_t *redrawn) {
     size_t samples = setting->online > 0 ? setting->online : setting->samples;
     bool ambiguous = true;
-    WT_PASS(wt_bits_new(context, samples, trainer->task->length, &trainer->batch));
+    WT_PASS(wt_bits_new(context, samples, task->length, out));
     if (setting->online > 0)
         return WT_OK; /* every step draws its own */
-    bool check = !setting->keep_ambiguous && setting->noise == 0 && is_and(trainer->task->function);
-    for (; ambiguous && trainer->redrawn < REDRAWS; trainer->redrawn += ambiguous) {
-        WT_PASS(wt_sparse_task_draw(context, trainer->task, "train",
-                                    (uint64_t)trainer->redrawn * samples, true, trainer->batch));
+    bool check = !setting->keep_ambiguous && setting->noise == 0 && is_and(task->function);
+    for (*redrawn = 0; ambiguous && *redrawn < REDRAWS; *redrawn += ambiguous) {
+        WT_PASS(
+            wt_sparse_task_draw(context, task, "train", (uint64_t)*redrawn * samples, true, *out));
         ambiguous = false;
         if (check)
-            WT_PASS(is_ambiguous(context, trainer, &ambiguous));
+            WT_PASS(is_ambiguous(context, *out, task->function, &ambiguous));
     }
     if (ambiguous)
         return wt_fail(context, WT_MISSED,
                        "each of %d training sets of %zu samples of %zu bits fits a second and "
                        "(take more samples, or keep ambiguous sets)",
-                       REDRAWS, samples, trainer->task->length);
+                       REDRAWS, samples, task->length);
     return WT_OK;
 }

@@ -21,6 +21,17 @@ enum { WT_TRAIN_MARKS = 3 };
 /* Samples of a validation that are drawn at a time. */
 enum { WT_TRAIN_PIECE = 512 };
 
+/* How far a trial has come: what a checkpoint holds, beside parameters and moments. */
+typedef struct wt_train_state {
+    size_t run, step;             /* step: updates done in this run */
+    double loss, accuracy;        /* of the last step */
+    size_t marks[WT_TRAIN_MARKS]; /* of this run: first steps below the marks, 0 = none */
+    wt_train_point *history;
+    size_t points, room;
+    bool ended;
+    size_t redrawn; /* ambiguous training sets */
+} wt_train_state;
+
 typedef struct wt_train_group wt_train_group;
 
 struct wt_trainer {
@@ -40,16 +51,8 @@ struct wt_trainer {
     size_t group_count;
     wt_bits *batch; /* the training set, or this step's samples */
     wt_bits *piece; /* of a validation */
-    size_t redrawn;
+    wt_train_state state;
 
-    /* What a checkpoint holds, beside parameters and moments. */
-    size_t run, step;             /* step: updates done in this run */
-    double loss, accuracy;        /* of the last step */
-    size_t marks[WT_TRAIN_MARKS]; /* of this run: first steps below the marks, 0 = none */
-    wt_train_point *history;
-    size_t points, room;
-
-    bool ended;
     double seconds;
     wt_meter meter;
     double metered_from; /* steps of all runs that were made before */
@@ -59,8 +62,18 @@ struct wt_trainer {
 /* The setting in words into trainer->about. */
 wt_status wt_train_about(wt_context *context, wt_trainer *trainer);
 
-/* The training set into trainer->batch, ambiguous ones redrawn; room for an online batch. */
-wt_status wt_train_set_open(wt_context *context, wt_trainer *trainer);
+/* The checked setting of a caller, with all defaults filled in. */
+wt_status wt_train_spec_read(wt_context *context, const wt_train_spec *given, wt_train_spec *out);
+wt_status wt_train_task_open(wt_context *context, const wt_train_spec *setting,
+                             wt_sparse_task **out);
+wt_status wt_train_network_open(wt_context *context, const wt_train_spec *setting,
+                                wt_network **out);
+/* Parts of the block that are trained: room for as many as there are tensors. Returns how many. */
+size_t wt_train_ranges(const wt_network *network, wt_train_range *out);
+
+/* The training set of a task, ambiguous ones redrawn and counted; room for an online batch. */
+wt_status wt_train_set_open(wt_context *context, const wt_train_spec *setting,
+                            const wt_sparse_task *task, wt_bits **out, size_t *redrawn);
 /* The caller's samples, and the setting as they have it. */
 wt_status wt_train_set_take(wt_context *context, wt_trainer *trainer, const wt_bits *train,
                             const wt_bits *held);
@@ -69,6 +82,36 @@ wt_status wt_train_draw(wt_context *context, const wt_trainer *trainer, const ch
                         uint64_t first, bool noisy, wt_bits *bits);
 /* A number for files: another where a sample is. */
 uint64_t wt_train_set_mark(const wt_trainer *trainer);
+
+/* ---- the course of a trial (train_state.c), whoever takes its steps ---- */
+/* A new run, before its first step. */
+void wt_train_state_begin(wt_train_state *state);
+/* One step more, and what it measured. */
+void wt_train_state_step(const wt_train_spec *setting, wt_train_state *state, double loss,
+                         double accuracy);
+/* Steps that may be taken before the next validation: 0 where one is due. */
+size_t wt_train_state_free_steps(const wt_train_spec *setting, const wt_train_state *state);
+/* One more point of the history; a failure leaves the state as it was. */
+wt_status wt_train_state_add(wt_context *context, wt_train_state *state, double accuracy);
+/* After a validation: whether a new run is to begin. Sets `ended`. */
+bool wt_train_state_conclude(const wt_train_spec *setting, wt_train_state *state);
+void wt_train_state_result(const wt_train_spec *setting, const wt_train_state *state,
+                           wt_train_result *out);
+
+/* A validation in progress: fresh samples, piece by piece. */
+typedef struct wt_train_validation {
+    size_t judged, correct; /* samples so far */
+    size_t allowed;         /* errors; SIZE_MAX = any */
+    size_t asked;           /* samples of all pieces so far */
+} wt_train_validation;
+wt_train_validation wt_train_validation_start(const wt_train_spec *setting);
+/* How many samples the next piece has, 0 = none, and at how many errors in it judging may end. */
+size_t wt_train_validation_next(const wt_train_spec *setting, const wt_train_state *state,
+                                wt_train_validation *validation, size_t *max_errors);
+
+/* The parameters that a run of this number starts from. */
+void wt_train_start(const wt_train_spec *setting, const wt_network *network, size_t run,
+                    float *parameters);
 
 /* Parameters of this run's start, moments cleared; its first step begins in the balls. */
 void wt_train_begin_run(wt_trainer *trainer);
