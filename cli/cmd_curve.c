@@ -6,7 +6,7 @@
 
 typedef struct {
     wt_curve_options curve;
-    const char *plot;
+    const char *plot, *device;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, curve, wt_curve_fields, ""), {0}};
@@ -15,6 +15,7 @@ static const cli_option options[] = {
      "Where all points go, one row a model, target, repetition and n."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
      "Picture; - draws in the terminal."},
+    CLI_DEVICE(offsetof(values, device)),
 };
 
 /* Points whose lambda is an end of what could be tried. */
@@ -37,6 +38,7 @@ static wt_status run(cli_call *call) {
     wt_status status;
     chosen->seed = call->common.seed;
     cli_goes_on = chosen->output != NULL;
+    WT_TRY(cli_choose_device(call, given->device));
     if (call->operand_count == 1) {
         if (cli_given(call, "target"))
             WT_TRY(wt_fail(call->context, WT_USAGE, "a data file and --target exclude each other"));

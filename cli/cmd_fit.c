@@ -9,7 +9,7 @@
 typedef struct {
     wt_model_spec model;
     wt_problem_spec problem;
-    const char *test, *output, *loss, *ball;
+    const char *test, *output, *loss, *ball, *device;
     size_t n, test_samples, steps;
     double huber, tolerance;
     bool plan;
@@ -38,6 +38,7 @@ static const cli_option options[] = {
     {"n", 'n', CLI_COUNT, offsetof(values, n), "SAMPLES", "1000", "Samples to draw."},
     {"test-n", 0, CLI_COUNT, offsetof(values, test_samples), "SAMPLES", NULL,
      "Fresh samples of the target to test on."},
+    CLI_DEVICE(offsetof(values, device)),
 };
 
 /* What the words describe, with shapes from the data. */
@@ -246,6 +247,7 @@ static wt_status run(cli_call *call) {
     wt_fit_report report = WT_SIZED(wt_fit_report);
     wt_status status;
     WT_TRY(check_estimator(call));
+    WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(read_settings(call, &work));
     WT_TRY(open_data(call, &work));
     if (given->ball != NULL) {

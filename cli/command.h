@@ -175,6 +175,16 @@ json_t *cli_json_real(double value);
 /* The options of the call but files, and the seed, by name; null = not said. */
 json_t *cli_json_setting(cli_call *call);
 
+/* The option of commands that can run on a GPU, a const char * at `offset`; to be chosen first
+ * thing in `run`. */
+#define CLI_DEVICE(offset)                                                                         \
+    {                                                                                              \
+        "device", 0, CLI_TEXT, (offset), "host|cuda[:I]|auto", "host",                             \
+            "Where the heavy work runs: on the host, on a GPU, or on the first GPU where there "   \
+            "is one."                                                                              \
+    }
+wt_status cli_choose_device(cli_call *call, const char *name);
+
 /* Writes the help of a command (or of wattle itself: NULL) in the given format: "text", "man",
  * "markdown". */
 void cli_write_help(FILE *out, const cli_command *command, const char *format);

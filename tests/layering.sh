@@ -3,7 +3,7 @@
 # usage: layering.sh SOURCE
 set -eu
 cd "$1"
-foundations="base io linalg"
+foundations="base io linalg device"
 wings="features layer network"
 halls="lab report" # over all wings
 rooms="task model learn theory" # of every wing

@@ -11,6 +11,7 @@
 #include "wattle/claims.h"
 #include "wattle/construct.h"
 #include "wattle/curve.h"
+#include "wattle/device.h"
 #include "wattle/experiment.h"
 #include "wattle/field.h"
 #include "wattle/fit.h"

@@ -15,6 +15,7 @@ typedef struct wt_account {
 
 struct wt_context {
     int threads;
+    struct wt_device *device; /* that heavy work runs on (device/device.h); NULL = the host */
     wt_account *account;
     atomic_int cancels;       /* how often it was told to stop */
     double deadline;          /* by wt_clock, counts as a cancel; 0 = none */

@@ -15,6 +15,7 @@ static wt_status open_contexts(wt_engine *engine) {
         if (wt_context_new(&engine->contexts[i]) != WT_OK)
             return wt_fail(engine->context, WT_MEMORY, "no memory for %zu workers", workers);
         engine->contexts[i]->parent = engine->context;
+        engine->contexts[i]->device = engine->context->device;
         wt_context_set_memory(engine->contexts[i], part);
         WT_PASS(wt_context_set_threads(engine->contexts[i], 1));
     }

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "device/device.h"
 #include "features/learn/ball.h"
 #include "features/learn/fit_check.h"
 #include "features/learn/loss.h"
@@ -157,6 +158,8 @@ wt_status wt_ball_fit(wt_context *context, const wt_ball_options *options,
     wt_ball_report found = {.test_loss = NAN};
     wt_status status;
     *out = NULL;
+    if (wt_context_get_device(context) != NULL)
+        WT_TRY(wt_device_refuse(context, "norm balls"));
     WT_TRY(wt_sized_check(context, "wt_ball_report", result, sizeof *result));
     WT_INIT(wt_ball_options, &settings);
     WT_TRY(wt_sized_read(context, "wt_ball_options", options, &settings, sizeof settings));

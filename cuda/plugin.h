@@ -1,0 +1,37 @@
+/* What the engines of the plugin share: a device, its memory, and sentences for its failures. */
+#ifndef WATTLE_CUDA_PLUGIN_H
+#define WATTLE_CUDA_PLUGIN_H
+
+#include <cuda_runtime.h>
+
+#include "device/device.h"
+
+/* In functions that return a wt_status and have nothing to free. */
+#define CUDA_PASS(call)                                                                            \
+    do {                                                                                           \
+        wt_status status_of_call = (call);                                                         \
+        if (status_of_call != WT_OK)                                                               \
+            return status_of_call;                                                                 \
+    } while (0)
+
+/* WT_OK, or WT_UNAVAILABLE with the driver's words: "cuda:0 failed in WHAT: ...". */
+wt_status cuda_check(wt_context *context, const wt_device *device, cudaError_t error,
+                     const char *what);
+/* The same with words of another library. */
+wt_status cuda_fail(wt_context *context, const wt_device *device, const char *what,
+                    const char *words);
+/* Makes the device that of the calling thread. */
+wt_status cuda_enter(wt_context *context, const wt_device *device);
+
+/* Memory of the device, on its account. */
+typedef struct cuda_block {
+    void *data;
+    size_t bytes;
+} cuda_block;
+/* WT_MEMORY with the bytes where they do not fit. */
+wt_status cuda_take(wt_context *context, wt_device *device, size_t bytes, const char *what,
+                    cuda_block *out);
+/* Accepts a block of zeros. */
+void cuda_give(wt_device *device, cuda_block *block);
+
+#endif

@@ -1,0 +1,37 @@
+/* Where the heavy work runs: on the host, or on a GPU through a plugin that is loaded at run time.
+ */
+#ifndef WATTLE_DEVICE_H
+#define WATTLE_DEVICE_H
+
+#include "wattle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where fits, curves and trainings with this context run from now on: "host", "cuda" (the first
+ * GPU), "cuda:1", or "auto": the first GPU, or the host where there is none. A context starts on
+ * the host.
+ *
+ * A GPU needs the plugin libwattle_cuda.so beside the library or in its installed folder, and a
+ * driver. Where one of them is missing, "cuda" is WT_UNAVAILABLE with a sentence that says which;
+ * "auto" is WT_OK then, and the same sentence is the context's message. WT_USAGE for another word.
+ *
+ * The memory budget of the context is that of the device too: each has its own account. */
+WT_API wt_status wt_context_set_device(wt_context *context, const char *name);
+/* "host", "cuda:0"; valid as long as the process. */
+WT_API const char *wt_context_device(const wt_context *context);
+
+typedef struct wt_device_info {
+    size_t size;         /* WT_SIZED(wt_device_info) */
+    const char *name;    /* "cuda:0" */
+    const char *product; /* "NVIDIA H200"; "" for the host */
+    size_t memory;       /* bytes it has; 0 for the host */
+    size_t used, peak;   /* bytes of them held by this process, now and at most */
+} wt_device_info;
+WT_API wt_status wt_context_device_info(wt_context *context, wt_device_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

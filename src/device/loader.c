@@ -1,0 +1,198 @@
+/* Finds and opens plugins: a device is opened once, and stays open for the process. */
+#define _GNU_SOURCE /* dladdr1 */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "wattle/text.h"
+
+#define FILE_NAME    "libwattle_cuda.so"
+#define MOST_DEVICES 64
+#define PATH_BYTES   4096
+
+/* A device and its account. */
+typedef struct {
+    wt_device device; /* first: a wt_device of ours is one of these */
+    bool open;
+    atomic_size_t used, peak;
+} opened_device;
+
+static struct {
+    pthread_mutex_t busy;
+    char folder[PATH_BYTES];        /* of wt_device_look_in; "" = none */
+    const wt_device_plugin *plugin; /* NULL before it is loaded */
+    opened_device devices[MOST_DEVICES];
+} opened = {.busy = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- services -------------------------------------------------------------------------------- */
+
+static wt_status fail(wt_context *context, wt_status status, const char *sentence) {
+    return wt_fail(context, status, "%s", sentence);
+}
+
+static void raise_peak(opened_device *device, size_t used) {
+    size_t peak = atomic_load(&device->peak);
+    while (used > peak && !atomic_compare_exchange_weak(&device->peak, &peak, used))
+        continue;
+}
+
+static wt_status hold(wt_context *context, wt_device *device, size_t bytes, const char *what) {
+    opened_device *of = (opened_device *)device;
+    size_t before = atomic_fetch_add(&of->used, bytes), budget = wt_context_memory(context);
+    bool limited = budget > 0 && budget < device->memory;
+    size_t most = limited ? budget : device->memory;
+    if (before <= most && bytes <= most - before) {
+        raise_peak(of, before + bytes);
+        return WT_OK;
+    }
+    atomic_fetch_sub(&of->used, bytes);
+    char wanted[WT_BYTES_TEXT], used[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
+    return wt_fail(context, WT_MEMORY, "%s needs %s on %s, with %s in use there and %s %s", what,
+                   wt_bytes_format(bytes, wanted), device->name, wt_bytes_format(before, used),
+                   limited ? "a memory budget of" : "a memory of", wt_bytes_format(most, limit));
+}
+
+static void release(wt_device *device, size_t bytes) {
+    atomic_fetch_sub(&((opened_device *)device)->used, bytes);
+}
+
+static const wt_device_services services = {
+    .fail = fail, .check_cancelled = wt_context_check_cancelled, .hold = hold, .release = release};
+
+/* ---- the plugin ------------------------------------------------------------------------------ */
+
+void wt_device_look_in(const char *folder) {
+    snprintf(opened.folder, sizeof opened.folder, "%s", folder == NULL ? "" : folder);
+}
+
+/* The folder of the library, or of the program it is part of; false where that cannot be told. */
+static bool own_folder(char *out) {
+    Dl_info about;
+    struct link_map *map = NULL;
+    if (dladdr1(&services, &about, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+        return false;
+    if (map->l_name[0] != '\0') {
+        snprintf(out, PATH_BYTES, "%s", map->l_name);
+    } else {
+        ssize_t length = readlink("/proc/self/exe", out, PATH_BYTES - 1);
+        if (length < 0)
+            return false;
+        out[length] = '\0';
+    }
+    char *slash = strrchr(out, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+/* Whether the folder, or one beside it, has the file. */
+static bool is_in(const char *folder, const char *beside, char *out) {
+    int length = snprintf(out, PATH_BYTES, "%s%s/%s", folder, beside, FILE_NAME);
+    return length < PATH_BYTES && access(out, F_OK) == 0;
+}
+
+static bool find_file(char *out) {
+    char own[PATH_BYTES];
+    if (opened.folder[0] != '\0')
+        return is_in(opened.folder, "", out);
+    return own_folder(own) && (is_in(own, "", out) || is_in(own, "/../" WATTLE_LIBDIR, out));
+}
+
+static wt_status load(wt_context *context) {
+    char path[PATH_BYTES];
+    if (opened.plugin != NULL)
+        return WT_OK;
+    if (!find_file(path))
+        return wt_fail(context, WT_UNAVAILABLE,
+                       "no GPU can be used: the plugin " FILE_NAME
+                       " is not beside the library; it was built without a CUDA compiler");
+    void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (file == NULL)
+        return wt_fail(context, WT_UNAVAILABLE, "no GPU can be used: %s", dlerror());
+    const wt_device_plugin *plugin = dlsym(file, WT_DEVICE_SYMBOL);
+    if (plugin == NULL || plugin->version != WT_DEVICE_VERSION) {
+        wt_fail(context, WT_UNAVAILABLE,
+                plugin == NULL ? "no GPU can be used: %s is no plugin of this library"
+                               : "no GPU can be used: %s is of another version of this library",
+                path);
+        dlclose(file);
+        return WT_UNAVAILABLE;
+    }
+    opened.plugin = plugin;
+    return WT_OK;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static wt_status open_device(wt_context *context, size_t index, wt_device **out) {
+    opened_device *of = &opened.devices[index];
+    wt_status status = WT_OK;
+    pthread_mutex_lock(&opened.busy);
+    if (!of->open) {
+        WT_TRY(load(context));
+        of->device = (wt_device){.services = &services};
+        snprintf(of->device.name, sizeof of->device.name, "cuda:%zu", index);
+        WT_TRY(opened.plugin->open(context, (int)index, &of->device));
+        of->open = true;
+    }
+    *out = &of->device;
+done:
+    pthread_mutex_unlock(&opened.busy);
+    return status;
+}
+
+wt_status wt_context_set_device(wt_context *context, const char *name) {
+    int64_t index = 0;
+    bool automatic = strcmp(name, "auto") == 0;
+    if (strcmp(name, "host") == 0) {
+        context->device = NULL;
+        return WT_OK;
+    }
+    if (!automatic && strcmp(name, "cuda") != 0 &&
+        (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &index) || index < 0 ||
+         index >= MOST_DEVICES))
+        return wt_fail(context, WT_USAGE,
+                       "there is no device '%s'; there are host, cuda, cuda:0 to cuda:%d, and auto",
+                       name, MOST_DEVICES - 1);
+    wt_device *device = NULL;
+    wt_status status = open_device(context, (size_t)index, &device);
+    if (status == WT_OK || (status == WT_UNAVAILABLE && automatic))
+        context->device = device;
+    return status == WT_UNAVAILABLE && automatic ? WT_OK : status;
+}
+
+wt_device *wt_context_get_device(const wt_context *context) {
+    return context->device;
+}
+
+wt_status wt_device_refuse(wt_context *context, const char *what) {
+    return wt_fail(context, WT_UNAVAILABLE, "%s has no engine for %s: run it on the host",
+                   wt_context_device(context), what);
+}
+
+const char *wt_context_device(const wt_context *context) {
+    return context->device == NULL ? "host" : context->device->name;
+}
+
+wt_status wt_context_device_info(wt_context *context, wt_device_info *out) {
+    WT_PASS(wt_sized_check(context, "wt_device_info", out, sizeof *out));
+    wt_device_info info = {.name = wt_context_device(context), .product = ""};
+    opened_device *of = (opened_device *)context->device;
+    if (of != NULL) {
+        info.product = of->device.product;
+        info.memory = of->device.memory;
+        info.used = atomic_load(&of->used);
+        info.peak = atomic_load(&of->peak);
+    }
+    wt_sized_write(out, &info, sizeof info);
+    return WT_OK;
+}
