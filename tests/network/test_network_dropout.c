@@ -43,7 +43,7 @@ static void expectation_is_exact(void **state) {
         memset(sum, 0, sizeof sum);
         all = 0;
         for (uint64_t step = 0; step < STEPS; step++) {
-            wt_dropout dropout = wt_dropout_for(&spec, 11, step);
+            wt_dropout dropout = wt_dropout_for(&spec, wt_dropout_key(11, step));
             CHECK_NEAR((double)dropout.keep[place] * dropout.scale[place], 65536, 0.01);
             CHECK_NEAR(dropout.keep[place], (1 - drops[place]) * 65536, 0.5);
             wt_dropout_draw(&dropout, loops, 5, (enum wt_drop_place)place, NUMBERS, words);
@@ -204,7 +204,7 @@ static void masks_go_where_they_belong(void **state) {
         spec.embedding_drop = tokens == 0 ? 0 : 0.2;
         wt_network *network = open_network(context, &spec);
         size_t size = wt_network_size(network);
-        wt_dropout dropout = wt_dropout_for(&spec, 21, 4);
+        wt_dropout dropout = wt_dropout_for(&spec, wt_dropout_key(21, 4));
         double *parameters = far_parameters(context, network, 0.4), *moved, norm = 0;
         float *given = narrowed(context, parameters, size), *gradient;
         wt_network_result result = WT_SIZED(wt_network_result);

@@ -63,7 +63,7 @@ static void both_ways_drop_the_same(void **state) {
                                    .hidden = 8,
                                    .attention_drop = 0.3,
                                    .block_drop = 0.2};
-    wt_dropout dropout = wt_dropout_for(&shape, 3, 4);
+    wt_dropout dropout = wt_dropout_for(&shape, wt_dropout_key(3, 4));
     for (int far = 0; far < 2; far++) {
         trial at;
         wt_network_result absorbed = WT_SIZED(wt_network_result),

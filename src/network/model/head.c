@@ -194,11 +194,10 @@ static wt_status start(wt_context *context, wt_network *network, const float *pa
 }
 
 static wt_status gradient_of(wt_context *context, wt_network *network, const float *parameters,
-                             const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
+                             const wt_bits *batch, uint64_t key, float *gradient,
                              wt_network_result *result) {
     pass *at;
-    (void)seed; /* nothing is dropped */
-    (void)step;
+    (void)key; /* nothing is dropped */
     WT_PASS(start(context, network, parameters, gradient, &at));
     memset(at->d_s, 0, at->rows * sizeof *at->d_s);
     WT_PASS(wt_network_run_blocks(&blocks, at, batch, SIZE_MAX, result));

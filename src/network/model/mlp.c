@@ -141,10 +141,10 @@ static wt_status run(wt_context *context, wt_network *network, const float *para
 }
 
 static wt_status gradient_of(wt_context *context, wt_network *network, const float *parameters,
-                             const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
+                             const wt_bits *batch, uint64_t key, float *gradient,
                              wt_network_result *result) {
-    return run(context, network, parameters, batch, wt_dropout_for(&network->spec, seed, step),
-               gradient, SIZE_MAX, result);
+    return run(context, network, parameters, batch, wt_dropout_for(&network->spec, key), gradient,
+               SIZE_MAX, result);
 }
 
 static wt_status evaluate(wt_context *context, wt_network *network, const float *parameters,

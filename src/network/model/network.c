@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "network/model/network_dropout.h"
 #include "network/model/network_kind.h"
 #include "wattle/random.h"
 
@@ -192,11 +193,17 @@ static wt_status check_batch(wt_context *context, const wt_network *network, con
 wt_status wt_network_gradient(wt_context *context, wt_network *network, const float *parameters,
                               const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
                               wt_network_result *result) {
+    return wt_network_gradient_keyed(context, network, parameters, batch,
+                                     wt_dropout_key(seed, step), gradient, result);
+}
+
+wt_status wt_network_gradient_keyed(wt_context *context, wt_network *network,
+                                    const float *parameters, const wt_bits *batch, uint64_t key,
+                                    float *gradient, wt_network_result *result) {
     wt_network_result full = {0};
     WT_PASS(wt_sized_check(context, "wt_network_result", result, sizeof full));
     WT_PASS(check_batch(context, network, batch));
-    WT_PASS(
-        network->kind->gradient(context, network, parameters, batch, seed, step, gradient, &full));
+    WT_PASS(network->kind->gradient(context, network, parameters, batch, key, gradient, &full));
     wt_sized_write(result, &full, sizeof full);
     for (size_t i = 0; i < network->tensor_count; i++)
         if (network->tensors[i].fixed)

@@ -11,8 +11,12 @@ static void set_place(wt_dropout *dropout, enum wt_drop_place place, double prob
     dropout->scale[place] = (float)(WT_KEEP_ALL / keep);
 }
 
-wt_dropout wt_dropout_for(const wt_network_spec *spec, uint64_t seed, uint64_t step) {
-    wt_dropout dropout = {.key = wt_seed_for(seed, "dropout", step)};
+uint64_t wt_dropout_key(uint64_t seed, uint64_t step) {
+    return wt_seed_for(seed, "dropout", step);
+}
+
+wt_dropout wt_dropout_for(const wt_network_spec *spec, uint64_t key) {
+    wt_dropout dropout = {.key = key};
     set_place(&dropout, WT_DROP_TOKENS, spec->embedding_drop);
     set_place(&dropout, WT_DROP_WEIGHTS, spec->attention_drop);
     set_place(&dropout, WT_DROP_BLOCKS, spec->block_drop);

@@ -17,7 +17,8 @@ typedef struct wt_dropout {
     float scale[WT_DROP_PLACES];
 } wt_dropout;
 
-wt_dropout wt_dropout_for(const wt_network_spec *spec, uint64_t seed, uint64_t step);
+uint64_t wt_dropout_key(uint64_t seed, uint64_t step);
+wt_dropout wt_dropout_for(const wt_network_spec *spec, uint64_t key);
 /* Nothing is dropped. */
 wt_dropout wt_dropout_none(void);
 

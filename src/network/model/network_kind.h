@@ -43,7 +43,7 @@ struct wt_network_kind {
 
     /* As the public functions; the batch is checked, `gradient` is the whole block. */
     wt_status (*gradient)(wt_context *context, wt_network *network, const float *parameters,
-                          const wt_bits *batch, uint64_t seed, uint64_t step, float *gradient,
+                          const wt_bits *batch, uint64_t key, float *gradient,
                           wt_network_result *result);
     wt_status (*evaluate)(wt_context *context, wt_network *network, const float *parameters,
                           const wt_bits *batch, size_t max_errors, wt_network_result *result);
@@ -58,6 +58,11 @@ extern const wt_network_kind wt_kind_transformer, wt_kind_head, wt_kind_mlp;
 /* For layout: the next tensor of the block. A vector has rows = 0. */
 wt_status wt_network_add(wt_context *context, wt_network *network, const char *name, size_t rows,
                          size_t columns, wt_network_law law, bool fixed);
+
+/* wt_network_gradient with the key of a step's dropout: wt_dropout_key(seed, step). */
+wt_status wt_network_gradient_keyed(wt_context *context, wt_network *network,
+                                    const float *parameters, const wt_bits *batch, uint64_t key,
+                                    float *gradient, wt_network_result *result);
 
 /* NULL when there is none of that name. */
 const wt_nonlinearity *wt_nonlinearity_find(const char *name);

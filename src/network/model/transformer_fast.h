@@ -169,8 +169,8 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
                                      const wt_bits *batch, float *gradient,
                                      wt_network_result *result);
 wt_status wt_transformer_gradient(wt_context *context, wt_network *network, const float *parameters,
-                                  const wt_bits *batch, uint64_t seed, uint64_t step,
-                                  float *gradient, wt_network_result *result);
+                                  const wt_bits *batch, uint64_t key, float *gradient,
+                                  wt_network_result *result);
 wt_status wt_transformer_evaluate(wt_context *context, wt_network *network, const float *parameters,
                                   const wt_bits *batch, size_t max_errors,
                                   wt_network_result *result);

@@ -162,9 +162,9 @@ wt_status wt_transformer_gradient_by(wt_context *context, wt_network *network, b
 }
 
 wt_status wt_transformer_gradient(wt_context *context, wt_network *network, const float *parameters,
-                                  const wt_bits *batch, uint64_t seed, uint64_t step,
-                                  float *gradient, wt_network_result *result) {
-    wt_dropout dropout = wt_dropout_for(&network->spec, seed, step);
+                                  const wt_bits *batch, uint64_t key, float *gradient,
+                                  wt_network_result *result) {
+    wt_dropout dropout = wt_dropout_for(&network->spec, key);
     return wt_transformer_gradient_by(context, network, dropout.keep[WT_DROP_TOKENS] < WT_KEEP_ALL,
                                       &dropout, parameters, batch, gradient, result);
 }

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "wattle/boolean.h"
+#include "wattle/random.h"
 
 struct wt_boolean {
     size_t bits; /* s */
@@ -28,5 +29,12 @@ struct wt_sparse_task {
     double probability, noise;
     uint64_t seed;
 };
+
+/* Bit t of sample i is 1 when half-word t of the sample's words is below this: probability 2^32. */
+uint64_t wt_sparse_task_threshold(const wt_sparse_task *task);
+/* wt_sparse_task_draw with the streams of a purpose: of bits, and of flipped labels. */
+wt_status wt_sparse_task_draw_from(wt_context *context, const wt_sparse_task *task,
+                                   wt_stream inputs, wt_stream flips, uint64_t first, bool noisy,
+                                   wt_bits *out);
 
 #endif

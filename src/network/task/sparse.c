@@ -102,7 +102,10 @@ uint8_t wt_sparse_task_label(const wt_sparse_task *task, const uint8_t *bit) {
     return task->function->value[row];
 }
 
-/* Bit t of sample i is 1 when half-word t of the sample's words is below probability 2^32. */
+uint64_t wt_sparse_task_threshold(const wt_sparse_task *task) {
+    return (uint64_t)llround(ldexp(task->probability, 32));
+}
+
 typedef struct {
     const wt_sparse_task *task;
     wt_bits *out;
@@ -113,7 +116,7 @@ typedef struct {
 
 static void draw_inputs(const draw_job *job, size_t begin, size_t end) {
     size_t length = job->out->length, words = (length + 1) / 2;
-    uint64_t threshold = (uint64_t)llround(ldexp(job->task->probability, 32)), word[PIECE];
+    uint64_t threshold = wt_sparse_task_threshold(job->task), word[PIECE];
     for (size_t i = begin; i < end; i++) {
         uint8_t *bit = job->out->bit + i * length;
         for (size_t at = 0; at < words; at += PIECE) {
@@ -142,13 +145,19 @@ static wt_status draw_chunk(void *argument, size_t begin, size_t end, int worker
     return WT_OK;
 }
 
+wt_status wt_sparse_task_draw_from(wt_context *context, const wt_sparse_task *task,
+                                   wt_stream inputs, wt_stream flips, uint64_t first, bool noisy,
+                                   wt_bits *out) {
+    draw_job job = {
+        .task = task, .out = out, .inputs = inputs, .flips = flips, .first = first, .noisy = noisy};
+    return wt_parallel_for(context, out->samples, GRAIN, draw_chunk, &job);
+}
+
 wt_status wt_sparse_task_draw(wt_context *context, const wt_sparse_task *task, const char *purpose,
                               uint64_t first, bool noisy, wt_bits *out) {
     if (out->length != task->length)
         return wt_fail(context, WT_USAGE, "samples of %zu bits asked of a task of %zu", out->length,
                        task->length);
-    draw_job job = {.task = task, .out = out, .first = first, .noisy = noisy};
-    job.inputs = wt_stream_for(task->seed, purpose, 0);
-    job.flips = wt_stream_for(task->seed, purpose, 1);
-    return wt_parallel_for(context, out->samples, GRAIN, draw_chunk, &job);
+    return wt_sparse_task_draw_from(context, task, wt_stream_for(task->seed, purpose, 0),
+                                    wt_stream_for(task->seed, purpose, 1), first, noisy, out);
 }
