@@ -74,7 +74,7 @@ static wt_status open_data(cli_call *call, job *work) {
     else if (given->test_samples > 0 && from_file)
         status = wt_fail(call->context, WT_USAGE, "--test-n goes with --target; use --test FILE");
     else if (given->test_samples > 0)
-        WT_TRY(cli_problem_draw(call, work->problem, CLI_FIRST_TEST, given->test_samples,
+        WT_TRY(cli_problem_draw(call, work->problem, WT_PROBLEM_FIRST_TEST, given->test_samples,
                                 &work->test));
 done:
     return status;

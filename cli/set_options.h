@@ -5,9 +5,6 @@
 #include "command.h"
 #include "wattle/fit.h"
 
-/* Test samples of a problem are those from this index on: never among the training samples. */
-#define CLI_FIRST_TEST ((uint64_t)1 << 40)
-
 /* The problem the options describe, seeded by the call. */
 wt_status cli_problem_open(cli_call *call, const wt_problem_spec *options, wt_problem **out);
 /* Samples first .. first+n-1 of it, to be freed with wt_sets_free. */

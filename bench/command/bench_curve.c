@@ -50,7 +50,7 @@ static wt_status draw(job *work) {
     work->train = work->test = NULL;
     wt_model_free(&work->model);
     WT_PASS(cli_problem_draw(work->call, work->problem, 0, work->given->n, &work->train));
-    WT_PASS(cli_problem_draw(work->call, work->problem, CLI_FIRST_TEST, TEST, &work->test));
+    WT_PASS(cli_problem_draw(work->call, work->problem, WT_PROBLEM_FIRST_TEST, TEST, &work->test));
     return wt_model_draw(context, &spec, &work->model);
 }
 

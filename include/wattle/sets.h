@@ -25,6 +25,12 @@ typedef struct wt_sets wt_sets;
  * only where asked for. */
 WT_API wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t dim,
                              size_t outputs, bool masked, wt_sets **out);
+/* The same over arrays of the caller's, which must outlive the sets; mask and y may be NULL, y
+ * where outputs is 0. They are read alone, unless the sets are drawn into. */
+WT_API wt_status wt_sets_borrow(wt_context *context, size_t samples, size_t keys, size_t dim,
+                                size_t outputs, double *query, double *key, uint8_t *mask,
+                                double *y, wt_sets **out);
+/* Accepts NULL. Borrowed arrays stay. */
 WT_API void wt_sets_free(wt_sets *sets);
 
 WT_API size_t wt_sets_samples(const wt_sets *sets); /* n */
@@ -71,6 +77,8 @@ WT_API void wt_problem_free(wt_problem *problem);
 /* The direction on the unit sphere of R^d that the target looks along. */
 WT_API const double *wt_problem_beta(const wt_problem *problem);
 WT_API const wt_problem_spec *wt_problem_get_spec(const wt_problem *problem);
+/* Test samples of a problem are those from this index on: never among the training samples. */
+#define WT_PROBLEM_FIRST_TEST ((uint64_t)1 << 40)
 /* Fills sets (q = 1, no mask) with samples first .. first+n-1 of the problem. Sample i is the same
  * whatever is drawn beside it. */
 WT_API wt_status wt_problem_draw(wt_context *context, const wt_problem *problem, uint64_t first,

@@ -7,9 +7,6 @@
 #include "features/task/sets.h"
 #include "wattle/random.h"
 
-/* Test samples are those from here on: never among the training samples. */
-#define FIRST_TEST ((uint64_t)1 << 40)
-
 /* Tokens once, and the labels of every target as columns of y (n, targets). */
 typedef struct {
     wt_sets sets;
@@ -48,7 +45,7 @@ static wt_status draw_both(wt_context *context, const wt_curve_setting *setting,
     }
     size_t largest = setting->sizes[setting->size_count - 1];
     WT_TRY(draw(context, setting, problems, 0, largest, train));
-    WT_TRY(draw(context, setting, problems, FIRST_TEST, setting->test_samples, test));
+    WT_TRY(draw(context, setting, problems, WT_PROBLEM_FIRST_TEST, setting->test_samples, test));
 done:
     for (size_t t = 0; problems != NULL && t < setting->targets; t++)
         wt_problem_free(problems[t]);

@@ -55,6 +55,22 @@ static void files_give_the_same_bits_back(void **state) {
         }
 }
 
+static void borrowed_arrays_stay(void **state) {
+    wt_context *context = *state;
+    wt_sets sets = make(context, 1, true), *view;
+    CHECK_OK(context, wt_sets_borrow(context, N, KEYS, DIM, 1, sets.query, sets.key, sets.mask,
+                                     sets.y, &view));
+    assert_ptr_equal(wt_sets_key(view), sets.key);
+    CHECK_OK(context, wt_sets_check(context, view, "borrowed"));
+    wt_sets_free(view);
+    CHECK_OK(context, wt_sets_check(context, &sets, "still there"));
+    assert_int_equal(
+        wt_sets_borrow(context, N, KEYS, DIM, 1, sets.query, sets.key, NULL, NULL, &view),
+        WT_USAGE);
+    assert_null(view);
+    wt_sets_close(&sets);
+}
+
 static void parts_are_borrowed_rows(void **state) {
     wt_context *context = *state;
     wt_sets sets = make(context, 2, true), part = wt_sets_part(&sets, 1, 3);
@@ -247,6 +263,7 @@ static void failing_allocations_leave_nothing_behind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_give_the_same_bits_back),
+        cmocka_unit_test(borrowed_arrays_stay),
         cmocka_unit_test(parts_are_borrowed_rows),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(sizes_that_wrap_are_refused),

@@ -21,10 +21,12 @@ done:
 }
 
 void wt_sets_close(wt_sets *sets) {
-    wt_release(sets->query);
-    wt_release(sets->key);
-    wt_release(sets->mask);
-    wt_release(sets->y);
+    if (!sets->borrowed) {
+        wt_release(sets->query);
+        wt_release(sets->key);
+        wt_release(sets->mask);
+        wt_release(sets->y);
+    }
     *sets = (wt_sets){0};
 }
 
@@ -38,6 +40,26 @@ wt_status wt_sets_new(wt_context *context, size_t samples, size_t keys, size_t d
         *out = NULL;
     }
     return status;
+}
+
+wt_status wt_sets_borrow(wt_context *context, size_t samples, size_t keys, size_t dim,
+                         size_t outputs, double *query, double *key, uint8_t *mask, double *y,
+                         wt_sets **out) {
+    *out = NULL;
+    if (query == NULL || key == NULL || (y == NULL) != (outputs == 0))
+        return wt_fail(context, WT_USAGE, "borrowed sets need query, keys, and y for %zu outputs",
+                       outputs);
+    WT_PASS(WT_NEW(context, out, 1, "sets"));
+    **out = (wt_sets){.samples = samples,
+                      .keys = keys,
+                      .dim = dim,
+                      .outputs = outputs,
+                      .query = query,
+                      .key = key,
+                      .mask = mask,
+                      .y = y,
+                      .borrowed = true};
+    return WT_OK;
 }
 
 void wt_sets_free(wt_sets *sets) {

@@ -14,6 +14,7 @@ struct wt_sets {
     double *key;    /* (n, N, d) */
     uint8_t *mask;  /* (n, N), non-zero = live; NULL = all live */
     double *y;      /* (n, q); NULL = no labels */
+    bool borrowed;  /* the arrays are another's */
 };
 
 /* As wt_sets_new and wt_sets_free, for sets inside another struct. */

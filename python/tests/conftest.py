@@ -1,0 +1,30 @@
+"""What the tests share: the command beside which functions are held, and a folder for files."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import wattle
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """No bars in the tests, wherever they run."""
+    wattle.settings.progress = False
+
+
+@pytest.fixture
+def command():
+    """Runs the command with --json: command("fit", "--target", ..) is what it printed."""
+    program = os.environ.get("WATTLE_COMMAND") or str(ROOT / "build" / "release" / "wattle")
+
+    def run(*arguments, exit_code=0):
+        done = subprocess.run([program, *map(str, arguments), "--json"], capture_output=True, text=True)
+        assert done.returncode == exit_code, done.stderr
+        return json.loads(done.stdout)
+
+    return run

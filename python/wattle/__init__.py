@@ -1,0 +1,18 @@
+"""Wattle: what attention learns, from Python, over the C library.
+
+Every command of `wattle` has its function, with the same names and defaults; the same seed gives the
+same bits. See docs/python.md.
+"""
+from ._context import Settings, cancel, settings
+from ._errors import (CannotCreate, ConfigError, DataError, Error, InternalError, Interrupted, Missed, MissedWarning,
+                      NoInput, OutOfMemory, ReadWriteError, Remark, Unavailable, UsageError)
+from ._library import LibraryError, VERSION as __version__
+from ._result import Interval, Result
+from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, score
+
+__all__ = [
+    "CannotCreate", "ConfigError", "DataError", "Error", "InternalError", "Interrupted", "Interval", "LibraryError",
+    "Missed", "MissedWarning", "Model", "NoInput", "OutOfMemory", "Plan", "ReadWriteError", "Remark", "Result", "Score",
+    "Sets", "Settings", "Unavailable", "UsageError", "__version__", "cancel", "draw", "fit", "load", "plan", "predict", "score",
+    "settings",
+]

@@ -1,0 +1,243 @@
+"""Contexts, one a thread, and the calls that are made with them.
+
+    with session(threads, memory, time) as work:
+        work(lib.wt_layer_load, path.encode(), byref(handle))
+
+A call that fails raises the class of its status with the library's sentence. The interpreter lock
+is free during a call. Remarks become warnings when the session ends.
+"""
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from ctypes import byref, c_size_t, c_void_p, c_double
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Type, Union
+
+from . import _errors, _interrupt, _native, _progress
+from ._library import lib
+
+OK = int(_native.wt_status.WT_OK)
+INTERRUPTED = int(_native.wt_status.WT_INTERRUPTED)
+
+Bytes = Union[int, str, None]
+Seconds = Union[float, str, None]
+
+
+@dataclass
+class Settings:
+    """What calls take where they are not told otherwise.
+
+    threads: of a call; None = all processors. memory: budget, bytes or "4G"; None = no limit.
+    progress: whether long calls show how far they are; None = in a terminal and a notebook.
+    """
+
+    threads: Optional[int] = None
+    memory: Bytes = None
+    progress: Optional[bool] = None
+
+
+settings = Settings()
+
+
+class Context:
+    """A wt_context and the callbacks that it holds."""
+
+    def __init__(self) -> None:
+        out = c_void_p()
+        if lib.wt_context_new(byref(out)) != OK or out.value is None:
+            raise _errors.OutOfMemory("no memory for a context")
+        self.handle: int = out.value
+        self.processors = lib.wt_context_threads(self.handle)
+        self.remarks: List[str] = []
+        self.log = _native.wt_log_fn(self.remember)
+        lib.wt_context_set_log(self.handle, self.log, None)
+
+    def remember(self, _user: Any, sentence: bytes) -> None:
+        self.remarks.append(sentence.decode("utf-8", "replace"))
+
+    def message(self) -> str:
+        return lib.wt_context_message(self.handle).decode("utf-8", "replace")
+
+    def __del__(self) -> None:
+        handle = getattr(self, "handle", None)
+        if handle is not None:
+            lib.wt_context_free(handle)
+
+
+class _Thread(threading.local):
+    """Contexts of this thread that are not at work."""
+
+    def __init__(self) -> None:
+        self.idle: List[Context] = []
+
+
+_thread = _Thread()
+_busy: List[Context] = []  # at work in any thread
+_used = False  # by this process, or one it was forked from
+_forked = ""  # why calls of more than one thread, or all, are refused after a fork
+
+
+class session:
+    """A context of this thread for the calls of one function.
+
+    Inside a callback of a call another session is another context.
+    """
+
+    __slots__ = ("context", "handle", "error", "interrupted", "keep", "_progress")
+
+    def __init__(self, threads: Optional[int] = None, memory: Bytes = None, time: Seconds = None) -> None:
+        global _used
+        refuse_after_fork(threads)
+        _used = True
+        self.context = _thread.idle.pop() if _thread.idle else Context()
+        self.handle = self.context.handle
+        self.error: Optional[BaseException] = None
+        self.interrupted = False
+        self.keep: List[Any] = []  # what the library points to until the session ends
+        self._progress: Optional[_progress.Display] = None
+        try:
+            self._set(threads, memory, time)
+        except BaseException:
+            _thread.idle.append(self.context)
+            raise
+        _busy.append(self.context)
+
+    def _set(self, threads: Optional[int], memory: Bytes, time: Seconds) -> None:
+        lib.wt_context_resume(self.handle)
+        threads = settings.threads if threads is None else threads
+        if threads is None:
+            threads = 1 if _forked else self.context.processors
+        self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
+        lib.wt_context_set_memory(self.handle, read_bytes(settings.memory if memory is None else memory))
+        if time is not None:
+            self.check(lib.wt_context_set_time_limit(self.handle, read_seconds(time)))
+
+    def __enter__(self) -> "session":
+        if _progress.wanted(settings.progress):
+            self._progress = _progress.Display()
+            lib.wt_context_set_progress(self.handle, self._progress.callback, None)
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if self._progress is not None:
+            lib.wt_context_set_progress(self.handle, _native.wt_progress_fn(0), None)
+            self._progress.close()
+        remarks, self.context.remarks = self.context.remarks, []
+        _busy.remove(self.context)
+        _thread.idle.append(self.context)
+        for sentence in remarks:
+            warnings.warn(sentence, _errors.Remark, stacklevel=3)
+
+    def __call__(self, function: Callable[..., int], *arguments: Any) -> None:
+        """A call with this context; raises unless its status is WT_OK."""
+        self.check(self.status(function, *arguments))
+
+    def status(self, function: Callable[..., int], *arguments: Any) -> int:
+        """The same for a caller that looks at the status; Ctrl-C and a callback's exception raise."""
+        if _interrupt.on_main_thread():
+            watch = _interrupt.watch
+            watch.enter(self.handle)
+            try:
+                status = function(self.handle, *arguments)
+            finally:
+                self.interrupted |= watch.leave()
+        else:
+            status = function(self.handle, *arguments)
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        if self.interrupted or (self._progress is not None and self._progress.interrupted):
+            raise KeyboardInterrupt
+        return status
+
+    def check(self, status: int) -> None:
+        if status != OK:
+            raise _errors.CLASSES.get(status, _errors.Error)(self.context.message())
+
+    def guard(self, answer: Callable[..., None]) -> Callable[..., int]:
+        """A callback that returns a status: an exception in it ends the call, which raises it."""
+
+        def callback(_user: Any, *arguments: Any) -> int:
+            try:
+                answer(*arguments)
+                return OK
+            except BaseException as error:  # a C frame is above: it must not pass
+                self.error = error
+                return INTERRUPTED
+
+        return callback
+
+
+def cancel() -> None:
+    """Asks the calls in progress, in all threads, to stop at their next safe place.
+
+    They raise wattle.Interrupted. Asked twice, sweeps and curves leave the cells in hand too.
+    """
+    for context in list(_busy):
+        lib.wt_context_cancel(context.handle)
+
+
+# ---- values ---------------------------------------------------------------------------------------
+
+
+def whole(value: Any, name: str, least: int = 1, most: int = (1 << 63) - 1) -> int:
+    """A whole number that fits the C type."""
+    try:
+        number = int(value.__index__())
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: a whole number is expected, not {value!r}") from None
+    if isinstance(value, bool) or not least <= number <= most:
+        raise _errors.UsageError(f"{name}: must be a whole number from {least} to {most}, not {value!r}")
+    return number
+
+
+def read_seed(seed: Any) -> int:
+    return whole(seed, "seed", 0, (1 << 64) - 1)
+
+
+def read_bytes(memory: Bytes) -> int:
+    if memory is None:
+        return 0
+    out = c_size_t()
+    text = memory if isinstance(memory, str) else str(whole(memory, "memory", 0))
+    if not lib.wt_bytes_parse(text.encode(), byref(out)):
+        raise _errors.UsageError(f"memory: {memory!r} is no number of bytes, as 4096, '64K' or '1.5G'")
+    return int(out.value)
+
+
+def read_seconds(time: Seconds) -> float:
+    out = c_double()
+    text = time if isinstance(time, str) else repr(float(time)) if time is not None else ""
+    if not lib.wt_seconds_parse(text.encode(), byref(out)):
+        raise _errors.UsageError(f"time: {time!r} is no time above 0, as 90, '10m' or '2h'")
+    return float(out.value)
+
+
+# ---- fork -----------------------------------------------------------------------------------------
+# A child has the forking thread alone: OpenMP would wait for those of its pool for ever, and a call
+# that another thread was in stays where it was.
+
+
+def refuse_after_fork(threads: Optional[int]) -> None:
+    if _forked and (_forked != "used" or (threads or settings.threads or 1) > 1):
+        raise _errors.UsageError(
+            "this process was forked " +
+            ("while another thread was in a call of Wattle" if _forked == "busy" else "after Wattle had been used") +
+            ("; use threads=1 in it, or start" if _forked == "used" else "; start") +
+            " processes with multiprocessing.set_start_method('spawn')")
+
+
+def _in_child() -> None:
+    global _forked, _thread
+    if _used:
+        _forked = "busy" if _busy or _forked == "busy" else "used"
+    _thread = _Thread()
+    _busy.clear()
+    _interrupt.after_fork()
+
+
+os.register_at_fork(after_in_child=_in_child)

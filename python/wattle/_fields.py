@@ -1,0 +1,174 @@
+"""Keyword arguments and the library's structs of options, by the library's own tables of fields.
+
+A function names the tables it takes keywords of, writes them out in its signature, and fills structs
+from its own arguments:
+
+    @options("wt_teacher_fields")
+    def teacher(*, heads: int = 2, dim: int = 8, ..., seed: int = 0) -> Layer:
+        given = locals()
+        with session() as work:
+            spec = fill(work, "wt_teacher_fields", wt_teacher_options, given)
+
+A test holds every such signature against the tables: names and defaults are those of the command's
+options, with _ for -, and `penalty` for `lambda`, which is a word of Python's. The docstring gets the
+help of every field. `python3 -m wattle._fields wt_train_fields` prints the lines of a signature.
+"""
+from __future__ import annotations
+
+import inspect
+import textwrap
+from ctypes import Structure, byref, c_size_t, sizeof
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Type, TypeVar, Union
+
+import numpy as np
+
+from . import _errors, _native
+from ._library import lib
+
+S = TypeVar("S", bound=Structure)
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: One value of a list option or several: 64, "16:1024:x2", [16, 32], an array.
+Values = Union[str, float, Sequence[Union[str, float]], "np.ndarray[Any, Any]"]
+
+KIND = _native.wt_field_kind
+RENAMED = {"lambda": "penalty", "lambda_path": "penalty_path"}
+TYPES = {KIND.WT_FIELD_KIND_WORD: "str", KIND.WT_FIELD_KIND_TEXT: "str", KIND.WT_FIELD_KIND_COUNT: "int",
+         KIND.WT_FIELD_KIND_NATURAL: "int", KIND.WT_FIELD_KIND_REAL: "float",
+         KIND.WT_FIELD_KIND_CHOICE: "Union[float, str]", KIND.WT_FIELD_KIND_FLAG: "bool"}
+
+
+class Field:
+    """A row of a table, as Python sees it."""
+
+    def __init__(self, pointer: Any) -> None:
+        row = pointer.contents
+        self.pointer = pointer
+        self.kind = KIND(row.kind)
+        self.help = row.help.decode() if row.help else ""
+        self.words = row.value.decode() if row.value and "|" in row.value.decode() else ""
+        self.list = bool(row.list)
+        name = lib.wt_field_option(pointer).decode().replace("-", "_")
+        self.keyword = RENAMED.get(name, name)
+        self.default = self.read(None if row.fallback is None else row.fallback.decode())
+
+    def read(self, text: "str | None") -> Any:
+        """A fallback as a Python value; None = must be given."""
+        if text is None:
+            return None
+        if self.kind == KIND.WT_FIELD_KIND_FLAG:
+            return text == "yes"
+        if self.kind in (KIND.WT_FIELD_KIND_COUNT, KIND.WT_FIELD_KIND_NATURAL):
+            return int(text)
+        if self.kind in (KIND.WT_FIELD_KIND_REAL, KIND.WT_FIELD_KIND_CHOICE) and not self.list:
+            try:
+                number = float(text)
+            except ValueError:
+                return text
+            return int(number) if number == int(number) and "e" not in text else number
+        return text
+
+    def type(self) -> str:
+        return "Values" if self.list else TYPES[self.kind]
+
+
+_tables: Dict[str, Dict[str, Field]] = {}
+
+
+def table(name: str) -> Dict[str, Field]:
+    """The fields of `wt_train_fields` and its like, by keyword."""
+    if name not in _tables:
+        count = c_size_t()
+        first = getattr(lib, name)(byref(count))
+        fields = [Field(lib.wt_field_at(first, count.value, i)) for i in range(count.value)]
+        _tables[name] = {field.keyword: field for field in fields}
+    return _tables[name]
+
+
+def spell(value: Any, keyword: str) -> str:
+    """A value as it would be written in a command."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    if hasattr(value, "__iter__") or hasattr(value, "__array__"):
+        items = [spell(item, keyword) for item in (value.tolist() if hasattr(value, "tolist") else value)]
+        if items and not any(isinstance(item, (list, tuple)) for item in items):
+            return ",".join(items)
+    raise TypeError(f"{keyword}: a number, a word or a list of them is expected, not {value!r}")
+
+
+def start(kind: Type[S], initialise: Callable[[Any, int], None]) -> S:
+    """A struct with its size and defaults: WT_INIT."""
+    struct = kind()
+    initialise(byref(struct), sizeof(struct))
+    return struct
+
+
+def sized(kind: Type[S]) -> S:
+    """A struct that the library fills in: WT_SIZED."""
+    struct = kind()
+    struct.size = sizeof(struct)
+    return struct
+
+
+def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed: Mapping[str, str] = {}) -> S:
+    """The options of a table from keyword arguments; texts live as long as the session `work`.
+
+    `renamed` maps the table's keywords to a function's own where these differ.
+    """
+    struct = start(kind, getattr(lib, f"{kind.__name__}_init"))
+    value = _native.wt_value()
+    for keyword, field in table(name).items():
+        own = renamed.get(keyword, keyword)
+        if own not in given:
+            continue
+        item = given[own]
+        if item is None or (type(item) is type(field.default) and item == field.default):
+            continue
+        text = spell(item, own).encode()
+        work.keep.append(text)
+        status = lib.wt_field_parse(work.handle, field.pointer, text, byref(value))
+        if status != 0:
+            raise _errors.UsageError(f"{own}: {work.context.message()}")
+        lib.wt_field_set(field.pointer, value, byref(struct))
+    work.keep.append(struct)
+    return struct
+
+
+# ---- signatures -----------------------------------------------------------------------------------
+
+#: Functions that take the fields of tables: tables, renamed keywords, keywords left out.
+described: List[Tuple[Callable[..., Any], Tuple[str, ...], Mapping[str, str], Tuple[str, ...]]] = []
+
+
+def options(*names: str, renamed: Mapping[str, str] = {}, without: Sequence[str] = ()) -> Callable[[F], F]:
+    """Says that a function takes the fields of these tables, and adds them to its docstring."""
+
+    def describe(function: F) -> F:
+        described.append((function, names, renamed, tuple(without)))
+        lines = []
+        for keyword, field in ((k, f) for name in names for k, f in table(name).items() if k not in without):
+            lines += textwrap.wrap(f"{renamed.get(keyword, keyword)}: {field.help}", 100, initial_indent="    ",
+                                   subsequent_indent="        ")
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n" + "\n".join(lines) + "\n"
+        return function
+
+    return describe
+
+
+def signature(name: str) -> str:
+    """The lines of a signature for the fields of a table."""
+    return "\n".join(f"    {keyword}: {field.type()} = {field.default!r}," for keyword, field in table(name).items())
+
+
+if __name__ == "__main__":
+    import sys
+
+    for argument in sys.argv[1:]:
+        print(signature(argument))
