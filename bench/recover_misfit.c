@@ -66,7 +66,7 @@ static void one(wt_context *context, const job *work, size_t index) {
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_law law = shapes[s].law;
     double least = wt_recover_least_examples(shapes[s].heads, shapes[s].dim, shapes[s].outputs,
-                                             shapes[s].length, 0);
+                                             shapes[s].length, 0, 0);
     size_t n = (size_t)ceil(ratio * least);
     /* tokens on the sphere are short: their Theta are larger in turn */
     double token = law == WT_LAW_SPHERE ? sqrt((double)shapes[s].dim) : 1;

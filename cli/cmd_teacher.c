@@ -20,7 +20,7 @@ static const cli_option options[] = {
 static wt_status make(cli_call *call, wt_layer **layer) {
     values *given = call->values;
     if (given->teacher.parity > 0)
-        WT_PASS(cli_exclude(call, "--parity", "heads out-dim scale rank zero-sum"));
+        WT_PASS(cli_exclude(call, "--parity", "heads out-dim scale rank groups zero-sum"));
     if (given->zero_sum && given->teacher.heads < 2)
         return wt_fail(call->context, WT_USAGE, "--zero-sum leaves nothing of a single head");
     given->teacher.seed = call->common.seed;

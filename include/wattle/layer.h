@@ -116,6 +116,8 @@ typedef struct wt_teacher_options {
     wt_layer_mask mask;
     wt_layer_norm norm;
     double epsilon;
+    size_t groups; /* G > 0: Theta_i = A_i B_g^T and W_i = V_g O_i of `rank` columns, B and V one
+                      for all heads of a group; 0 = none are shared, and W is full */
 } wt_teacher_options;
 
 /* 2 heads in 8 dimensions, d outputs, scale 2, full rank, seed 0, plain. */

@@ -47,6 +47,9 @@ typedef struct wt_recover_options {
     size_t rank;    /* r > 0: Theta_i = A_i B_i^T with A_i of r columns, as W_Q and W_K make it;
                        0 = any */
     wt_recover_forms forms;
+    size_t groups; /* G > 0: heads share keys and values in G groups of as many each (grouped
+                      queries): Theta_i = A_i B_g^T and W_i = V_g O_i, B_g and V_g of `rank`
+                      columns; 0 = no head shares any, and W has any rank */
 } wt_recover_options;
 
 /* heads 0, 20 starts, holdout 0.2, seed 0, goal 1e-9, method auto, all else none. */
@@ -110,9 +113,10 @@ typedef struct wt_recover_report {
 } wt_recover_report;
 
 /* N_min of the information limit; k = 1 gives infinity. rank = 0: Theta of full rank; else the m
- * d^2 of Theta are m (2 d r - r^2). */
+ * d^2 of Theta are m (2 d r - r^2). groups > 0: heads share keys and values, m d r + G (d r - r^2)
+ * numbers of Theta and G (d r - r^2) + m r p of W. */
 WT_API double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length,
-                                        size_t rank);
+                                        size_t rank, size_t groups);
 
 /* What the method `sculpt` did, stage by stage: wattle/sculpt.h. */
 typedef struct wt_sculpt_report wt_sculpt_report;

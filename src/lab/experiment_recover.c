@@ -91,7 +91,7 @@ static double least_samples(const cell *one) {
         return m * d * (d + p) / p;
     }
     return wt_recover_least_examples(one->teacher.heads, dim_of(one), one->teacher.outputs,
-                                     one->length, one->options.rank);
+                                     one->length, one->options.rank, one->options.groups);
 }
 
 static wt_status settle_dim(wt_context *context, cell *one) {
@@ -124,6 +124,7 @@ static wt_status settle_teacher(wt_context *context, cell *one) {
         one->teacher.outputs = 1;
         one->teacher.scale = 0;
         one->teacher.rank = 0;
+        one->teacher.groups = 0;
         one->degenerate = "no";
     }
     if (one->teacher.outputs == 0)

@@ -24,7 +24,7 @@ static void open_far_out(wt_context *context, wt_sequences **data, wt_rows *rows
         (*data)->y[2 * s + 1] = 1e120;
     }
     CHECK_OK(context, wt_rows_make(context, *data, &options, 0, 3, rows));
-    CHECK_OK(context, wt_descent_new(context, rows, 1, 0, WT_DESCENT_USUAL, descent));
+    CHECK_OK(context, wt_descent_new(context, rows, 1, 0, 0, WT_DESCENT_USUAL, descent));
     descent->now.theta[0] = 712 / 0.75 * 1e-120; /* 0.75 X^2 Theta apart for the query -X/2 */
 }
 

@@ -322,9 +322,10 @@ static void ranks_are_kept(void **state) {
     wt_layer_free(layer);
     wt_layer_free(teacher);
     wt_sequences_free(data);
-    CHECK_NEAR(wt_recover_least_examples(3, 10, 4, 5, 2), 3 * (2 * 10 * 2 - 4 + 40) / 20.0, 1e-12);
-    CHECK_NEAR(wt_recover_least_examples(3, 10, 4, 5, 10),
-               wt_recover_least_examples(3, 10, 4, 5, 0), 0);
+    CHECK_NEAR(wt_recover_least_examples(3, 10, 4, 5, 2, 0), 3 * (2 * 10 * 2 - 4 + 40) / 20.0,
+               1e-12);
+    CHECK_NEAR(wt_recover_least_examples(3, 10, 4, 5, 10, 0),
+               wt_recover_least_examples(3, 10, 4, 5, 0, 0), 0);
 }
 
 /* The wrong form is no recovery, and the right one is called for. */

@@ -193,6 +193,9 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
     wt_status status;
     if (options->heads == 0)
         WT_TRY(wt_fail(context, WT_USAGE, "adam needs the number of heads"));
+    if (options->rank > 0)
+        WT_TRY(
+            wt_fail(context, WT_USAGE, "adam fits Theta of any rank alone: a rank is for refine"));
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
     report->rank = wt_visible_span(&seen);

@@ -30,7 +30,7 @@ static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterat
 }
 
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
-                         size_t iterations, wt_descent *out) {
+                         size_t groups, size_t iterations, wt_descent *out) {
     size_t thetas = heads * rows->in.dim * wt_attention_query_dim(&rows->in), side = thetas;
     bool factored = rank > 0 && rank < rows->in.dim;
     wt_arena *arena = &out->arena;
@@ -39,16 +39,19 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
                         .thetas = thetas,
                         .patience = PATIENCE,
                         .arena = wt_arena_start(context, "steps of a descent")};
-    WT_TRY(wt_projection_new(context, rows, heads, &out->now));
+    if (!factored)
+        groups = 0;
+    WT_TRY(wt_projection_new_grouped(context, rows, heads, groups, rank, &out->now));
+    out->numbers = thetas + wt_projection_shared(&out->now);
     out->matrix_free =
         factored || iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
     if (factored) {
         WT_TRY(wt_factors_new(context, &out->now, rank, &out->factors));
         side = out->factors.count;
-        out->wide = WT_TAKE(arena, double, thetas);
+        out->wide = WT_TAKE(arena, double, out->numbers);
     }
     out->side = side;
-    WT_TRY(wt_projection_new(context, rows, heads, &out->trial));
+    WT_TRY(wt_projection_new_grouped(context, rows, heads, groups, rank, &out->trial));
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
     out->gradient = WT_TAKE(arena, double, side);
     out->step = WT_TAKE(arena, double, side);
@@ -57,8 +60,8 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
         out->residual = WT_TAKE(arena, double, side);
         out->direction = WT_TAKE(arena, double, side);
         out->product = WT_TAKE(arena, double, side);
-        out->narrow_in = WT_TAKE(arena, float, thetas);
-        out->narrow_out = WT_TAKE(arena, float, thetas);
+        out->narrow_in = WT_TAKE(arena, float, out->numbers);
+        out->narrow_out = WT_TAKE(arena, float, out->numbers);
     } else {
         out->normal = WT_TAKE(arena, double, side, side);
         out->factor = WT_TAKE(arena, double, side, side);

@@ -5,7 +5,8 @@
  * the matrix, large ones use conjugate gradients with products in float: the gradient and the error
  * are double, so that the steps end at double rounding all the same.
  *
- * Theta of a given rank move by steps in their factors, which are found anew before each. */
+ * Theta of a given rank move by steps in their factors, which are found anew before each; V of
+ * heads that share values moves with them, and O is eliminated in place of W. */
 #ifndef WT_LAYER_LEARN_DESCENT_H
 #define WT_LAYER_LEARN_DESCENT_H
 
@@ -29,14 +30,15 @@ typedef struct wt_descent {
     wt_factors factors;      /* of Theta, where a rank is given */
     double *gradient, *step; /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
-    double *wide;                           /* (thetas), where a rank is given */
-    float *narrow_in, *narrow_out;          /* (thetas) */
+    double *wide;                           /* (numbers), where a rank is given */
+    float *narrow_in, *narrow_out;          /* (numbers) */
     double lengths[WT_DESCENT_ITERATIONS];  /* alpha and beta of the last conjugate gradients */
     double ratios[WT_DESCENT_ITERATIONS];   /* (their Lanczos matrix tells the condition) */
     size_t iterations;
     double damping;         /* they were made with */
     double scale;           /* s */
     size_t thetas;          /* numbers of Theta: m e d */
+    size_t numbers;         /* those, and of V behind them: all that now.theta holds */
     size_t side;            /* unknowns of a step: those, or as many as the factors have */
     size_t steps, products; /* made so far, over all runs */
     wt_meter *meter;        /* that is told of steps and errors; NULL = none */
@@ -45,9 +47,10 @@ typedef struct wt_descent {
 
 /* Room for runs on these rows. They are matrix-free above a few thousand unknowns, and where the
  * matrix costs more than `iterations` of the conjugate gradients: 0 = always; and for Theta of a
- * rank below full, 0 = full. */
+ * rank below full, 0 = full. groups: heads share keys and values of that rank in so many; 0 = none
+ * do. */
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
-                         size_t iterations, wt_descent *out);
+                         size_t groups, size_t iterations, wt_descent *out);
 void wt_descent_free(wt_descent *descent);
 /* From the Theta in now.theta to where the error no longer falls, or max_steps. A step to where
  * nothing can be computed (wt_projection_evaluate) is one that does not lower the error; a start of

@@ -16,12 +16,12 @@ static wt_status multiply(wt_context *context, wt_descent *descent) {
     double *to = factors->rank > 0 ? descent->wide : descent->product;
     if (factors->rank > 0)
         WT_PASS(wt_factors_push(context, factors, descent->direction, descent->wide));
-    for (size_t i = 0; i < descent->thetas; i++)
+    for (size_t i = 0; i < descent->numbers; i++)
         descent->narrow_in[i] = (float)along[i];
     WT_PASS(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
     WT_PASS(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
                                          descent->narrow_out));
-    for (size_t i = 0; i < descent->thetas; i++)
+    for (size_t i = 0; i < descent->numbers; i++)
         to[i] = (double)descent->narrow_out[i];
     descent->products++;
     return factors->rank > 0 ? wt_factors_pull(context, factors, descent->wide, descent->product)

@@ -7,15 +7,20 @@
 
 wt_status wt_factors_new(wt_context *context, const wt_projection *at, size_t rank,
                          wt_factors *out) {
-    size_t d = at->rows->in.dim;
+    size_t d = at->rows->in.dim, groups = at->groups == 0 ? at->heads : at->groups;
+    size_t factors = (at->heads * at->asked + groups * d) * rank, shared = wt_projection_shared(at);
     *out = (wt_factors){.heads = at->heads,
+                        .groups = groups,
                         .asked = at->asked,
                         .dim = d,
                         .rank = rank,
-                        .count = at->heads * (at->asked + d) * rank,
+                        .factors = factors,
+                        .values = at->values,
+                        .shared = shared,
+                        .count = factors + shared,
                         .arena = wt_arena_start(context, "factors of Theta")};
-    out->now = WT_TAKE(&out->arena, double, at->heads, at->asked + d, rank);
-    out->next = WT_TAKE(&out->arena, double, at->heads, at->asked + d, rank);
+    out->now = WT_TAKE(&out->arena, double, out->count);
+    out->next = WT_TAKE(&out->arena, double, out->count);
     wt_status status = out->arena.status;
     if (status != WT_OK)
         wt_factors_free(out);
@@ -27,31 +32,69 @@ void wt_factors_free(wt_factors *factors) {
     *factors = (wt_factors){0};
 }
 
+static size_t heads_of_one(const wt_factors *factors) {
+    return factors->heads / factors->groups;
+}
+static size_t group_at(const wt_factors *factors, size_t group) {
+    return group * (heads_of_one(factors) * factors->asked + factors->dim) * factors->rank;
+}
 static size_t a_at(const wt_factors *factors, size_t head) {
-    return head * (factors->asked + factors->dim) * factors->rank;
+    size_t each = heads_of_one(factors);
+    return group_at(factors, head / each) + head % each * factors->asked * factors->rank;
 }
 static size_t b_at(const wt_factors *factors, size_t head) {
-    return a_at(factors, head) + factors->asked * factors->rank;
+    size_t each = heads_of_one(factors);
+    return group_at(factors, head / each) + each * factors->asked * factors->rank;
+}
+static size_t thetas(const wt_factors *factors) {
+    return factors->heads * factors->asked * factors->dim;
+}
+
+/* The Theta of a group one below the other, (each e, d), of the packed ones. */
+static void stack(const wt_factors *factors, size_t group, const double *theta, double *out) {
+    size_t e = factors->asked, d = factors->dim, each = heads_of_one(factors);
+    for (size_t i = 0; i < each; i++)
+        for (size_t j = 0; j < e; j++)
+            memcpy(out + (i * e + j) * d, theta + (j * factors->heads + group * each + i) * d,
+                   d * sizeof *out);
 }
 
 wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double *theta) {
-    size_t e = factors->asked, d = factors->dim, r = factors->rank, stride = factors->heads * d;
+    size_t d = factors->dim, r = factors->rank, rows = heads_of_one(factors) * factors->asked;
     wt_arena arena = wt_arena_start(context, "singular vectors of Theta");
-    double *u = WT_TAKE(&arena, double, e, d), *s = WT_TAKE(&arena, double, d);
-    double *vt = WT_TAKE(&arena, double, d, d);
+    double *all = WT_TAKE(&arena, double, rows, d), *u = WT_TAKE(&arena, double, rows, d);
+    double *s = WT_TAKE(&arena, double, d), *vt = WT_TAKE(&arena, double, d, d);
     wt_status status;
     WT_TRY(arena.status);
-    for (size_t i = 0; i < factors->heads; i++) {
-        double *a = factors->now + a_at(factors, i), *b = factors->now + b_at(factors, i);
-        WT_TRY(wt_svd(context, e, d, theta + i * d, stride, u, s, vt));
+    for (size_t g = 0; g < factors->groups; g++) {
+        double *a = factors->now + group_at(factors, g), *b = a + rows * r;
+        stack(factors, g, theta, all);
+        WT_TRY(wt_svd(context, rows, d, all, d, u, s, vt));
         for (size_t c = 0; c < r; c++) {
             double root = sqrt(s[c]);
-            for (size_t j = 0; j < e; j++)
+            for (size_t j = 0; j < rows; j++)
                 a[j * r + c] = root * u[j * d + c];
             for (size_t j = 0; j < d; j++)
                 b[j * r + c] = root * vt[c * d + j];
         }
     }
+    memcpy(factors->now + factors->factors, theta + thetas(factors),
+           factors->shared * sizeof *theta);
+done:
+    wt_arena_free(&arena);
+    return status;
+}
+
+/* out: orthonormal columns of the span of each V, (groups, d, v). */
+static wt_status straighten(wt_context *context, const wt_factors *factors, const double *v,
+                            double *out) {
+    size_t d = factors->dim, n = factors->values;
+    wt_arena arena = wt_arena_start(context, "a basis of V");
+    double *s = WT_TAKE(&arena, double, n), *vt = WT_TAKE(&arena, double, n, n);
+    wt_status status;
+    WT_TRY(arena.status);
+    for (size_t g = 0; g < factors->groups; g++)
+        WT_TRY(wt_svd(context, d, n, v + g * d * n, n, out + g * d * n, s, vt));
 done:
     wt_arena_free(&arena);
     return status;
@@ -63,7 +106,9 @@ wt_status wt_factors_multiply(wt_context *context, const wt_factors *factors, co
     for (size_t i = 0; i < factors->heads; i++)
         WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, ab + a_at(factors, i), r,
                         ab + b_at(factors, i), r, 0, theta + i * d, stride));
-    return WT_OK;
+    return factors->shared == 0
+               ? WT_OK
+               : straighten(context, factors, ab + factors->factors, theta + thetas(factors));
 }
 
 wt_status wt_factors_push(wt_context *context, const wt_factors *factors, const double *direction,
@@ -76,6 +121,7 @@ wt_status wt_factors_push(wt_context *context, const wt_factors *factors, const 
         WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, factors->now + a, r,
                         direction + b, r, 1, theta + i * d, stride));
     }
+    memcpy(theta + thetas(factors), direction + factors->factors, factors->shared * sizeof *theta);
     return WT_OK;
 }
 
@@ -87,7 +133,10 @@ wt_status wt_factors_pull(wt_context *context, const wt_factors *factors, const 
         WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, theta + i * d, stride,
                         factors->now + b, r, 0, gradient + a, r));
         WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, r, e, 1, theta + i * d, stride,
-                        factors->now + a, r, 0, gradient + b, r));
+                        factors->now + a, r, i % heads_of_one(factors) == 0 ? 0 : 1, gradient + b,
+                        r));
     }
+    memcpy(gradient + factors->factors, theta + thetas(factors),
+           factors->shared * sizeof *gradient);
     return WT_OK;
 }

@@ -1,7 +1,9 @@
-/* Theta of a given rank: Theta_i = A_i B_i^T, A_i (e, r), B_i (d, r), and derivatives by A and B.
+/* Theta of a given rank: Theta_i = A_i B_g^T, A_i (e, r), B_g (d, r), and derivatives by A and B. g
+ * is the group of head i: B is shared by its heads. Without groups every head is one.
  *
- * The factors of all heads lie one after the other: A_1, B_1, A_2, .. Theta and what is like it is
- * packed (e, m d) as projection.h has it. */
+ * The factors lie group by group, A of its heads and then B: A_1, A_2, B_1, .. Theta and what is
+ * like it is packed (e, m d) as projection.h has it. Where heads share values V is one more
+ * unknown: it follows the factors, and Theta, unchanged. */
 #ifndef WT_LAYER_LEARN_FACTORS_H
 #define WT_LAYER_LEARN_FACTORS_H
 
@@ -9,9 +11,11 @@
 #include "layer/learn/projection.h"
 
 typedef struct wt_factors {
-    size_t heads, asked, dim, rank; /* m, e, d, r */
-    size_t count;                   /* of numbers in A and B: m (e + d) r */
-    double *now, *next;             /* (count) */
+    size_t heads, groups, asked, dim, rank; /* m, .., e, d, r */
+    size_t factors;                         /* of numbers in A and B: m e r and d r a group */
+    size_t values, shared;                  /* columns of V, and its numbers */
+    size_t count;                           /* of all unknowns */
+    double *now, *next;                     /* (count) */
     wt_arena arena;
 } wt_factors;
 
@@ -19,9 +23,10 @@ wt_status wt_factors_new(wt_context *context, const wt_projection *at, size_t ra
                          wt_factors *out);
 void wt_factors_free(wt_factors *factors);
 
-/* now: the balanced factors, A^T A = B^T B, of the matrices of rank r nearest to theta. */
+/* now: the balanced factors, A^T A = B^T B over the heads of a group, of the matrices of rank r
+ * nearest to theta, and V. */
 wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double *theta);
-/* theta = A B^T of some factors. */
+/* theta = A B^T of some factors, and V with orthonormal columns of the same span. */
 wt_status wt_factors_multiply(wt_context *context, const wt_factors *factors, const double *ab,
                               double *theta);
 /* The derivative of A B^T at `now` along some direction: dA B^T + A dB^T. */

@@ -27,6 +27,9 @@ void wt_jacobian_look(wt_jacobian *jacobian, const wt_projection *at) {
     jacobian->qt = at->qt;
     jacobian->key = at->rows->in.key;
     jacobian->query = at->rows->in.query;
+    jacobian->h = at->h;
+    jacobian->v = at->v;
+    jacobian->o = at->o;
 }
 
 void wt_jacobian_free(wt_jacobian *jacobian) {

@@ -29,7 +29,12 @@ wt_status wt_jacobian_float_new(wt_context *context, const wt_projection *at,
     *out = (wt_jacobian_float){.arena = wt_arena_start(context, "derivatives in float")};
     out->weights = WT_TAKE(&out->arena, float, weight_count(at));
     out->w = WT_TAKE(&out->arena, float, at->columns, rows->outputs);
-    out->qt = WT_TAKE(&out->arena, float, at->columns, R);
+    out->qt = WT_TAKE(&out->arena, float, at->spanned, R);
+    if (at->groups > 0) {
+        out->h = WT_TAKE(&out->arena, float, R, at->columns);
+        out->v = WT_TAKE(&out->arena, float, wt_projection_shared(at));
+        out->o = WT_TAKE(&out->arena, float, at->spanned, rows->outputs);
+    }
     out->key = WT_TAKE(&out->arena, float, keys, d);
     out->query = WT_TAKE(&out->arena, float, R, at->asked);
     WT_TRY(make_room(context, at, out));
@@ -50,5 +55,10 @@ void wt_jacobian_float_load(wt_jacobian_float *jacobian, const wt_projection *at
     jacobian->at = at;
     narrow(weight_count(at), at->weights, jacobian->weights);
     narrow(at->columns * at->rows->outputs, at->w, jacobian->w);
-    narrow(at->columns * at->rows->rows, at->qt, jacobian->qt);
+    narrow(at->spanned * at->rows->rows, at->qt, jacobian->qt);
+    if (at->groups == 0)
+        return;
+    narrow(at->rows->rows * at->columns, at->h, jacobian->h);
+    narrow(wt_projection_shared(at), at->v, jacobian->v);
+    narrow(at->spanned * at->rows->outputs, at->o, jacobian->o);
 }

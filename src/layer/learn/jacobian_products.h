@@ -6,7 +6,8 @@
  *
  * Both products move every row by its covariance, C_ri u = X^T (A .* (X u - <A, X u>)):
  *   apply:      U = queries D (R, m d),   moved, then dY = U W and P dY
- *   transposed: U = E W^T (R, m d),       moved, then g = queries^T U */
+ *   transposed: U = E W^T (R, m d),       moved, then g = queries^T U
+ * With shared values W is never formed: U W is [U_i V_g] O, and E W^T is [(E O^T)_i V_g^T]. */
 
 typedef struct {
     const wt_routines *blas;
@@ -70,21 +71,60 @@ static wt_status make_room(wt_context *context, const wt_projection *at, JACOBIA
         out->scratch_each = one > out->scratch_each ? one : out->scratch_each;
     }
     out->moved = WT_TAKE(&out->arena, REAL, R, at->width);
-    out->span = WT_TAKE(&out->arena, REAL, at->columns, p);
+    out->span = WT_TAKE(&out->arena, REAL, at->spanned, p);
+    if (at->groups > 0)
+        out->inner = WT_TAKE(&out->arena, REAL, R, at->heads, at->values);
     out->out = WT_TAKE(&out->arena, REAL, R, p);
     out->scratch = WT_TAKE(&out->arena, REAL, workers, out->scratch_each);
     return out->arena.status;
 }
 
+/* out = U W, and what the direction dv of V adds. */
+static wt_status spread(wt_context *context, JACOBIAN *jacobian, const REAL *dv) {
+    const wt_projection *at = jacobian->at;
+    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, v = at->values;
+    if (at->groups == 0)
+        return GEMM(context, WT_PLAIN, WT_PLAIN, R, p, at->width, 1, jacobian->moved, at->width,
+                    jacobian->w, p, 0, jacobian->out, p);
+    for (size_t i = 0; i < at->heads; i++) {
+        size_t shared = wt_projection_group(at, i) * d * v, n = at->heads * v;
+        WT_PASS(GEMM(context, WT_PLAIN, WT_PLAIN, R, v, d, 1, jacobian->moved + i * d, at->width,
+                     jacobian->v + shared, v, 0, jacobian->inner + i * v, n));
+        WT_PASS(GEMM(context, WT_PLAIN, WT_PLAIN, R, v, d, 1, jacobian->h + i * d, at->columns,
+                     dv + shared, v, 1, jacobian->inner + i * v, n));
+    }
+    return GEMM(context, WT_PLAIN, WT_PLAIN, R, p, at->heads * v, 1, jacobian->inner, at->heads * v,
+                jacobian->o, p, 0, jacobian->out, p);
+}
+
+/* U = E W^T, and the gradient gv by V. */
+static wt_status gather(wt_context *context, JACOBIAN *jacobian, const REAL *residuals, REAL *gv) {
+    const wt_projection *at = jacobian->at;
+    size_t R = at->rows->rows, p = at->rows->outputs, d = at->rows->in.dim, v = at->values;
+    if (at->groups == 0)
+        return GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, at->width, p, 1, residuals, p, jacobian->w,
+                    p, 0, jacobian->moved, at->width);
+    size_t n = at->heads * v, each = at->heads / at->groups;
+    WT_PASS(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, n, p, 1, residuals, p, jacobian->o, p, 0,
+                 jacobian->inner, n));
+    for (size_t i = 0; i < at->heads; i++) {
+        size_t shared = wt_projection_group(at, i) * d * v;
+        WT_PASS(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, d, v, 1, jacobian->inner + i * v, n,
+                     jacobian->v + shared, v, 0, jacobian->moved + i * d, at->width));
+        WT_PASS(GEMM(context, WT_TRANSPOSED, WT_PLAIN, d, v, R, 1, jacobian->h + i * d, at->columns,
+                     jacobian->inner + i * v, n, i % each == 0 ? 0 : 1, gv + shared, v));
+    }
+    return WT_OK;
+}
+
 wt_status NAME(apply)(wt_context *context, JACOBIAN *jacobian, const REAL *direction) {
     const wt_projection *at = jacobian->at;
-    size_t R = at->rows->rows, p = at->rows->outputs, e = at->asked, n = at->columns;
+    size_t R = at->rows->rows, p = at->rows->outputs, e = at->asked, n = at->spanned;
     wt_status status;
     WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, at->width, e, 1, jacobian->query, e, direction,
                 at->width, 0, jacobian->moved, at->width));
     WT_TRY(move_all(context, jacobian));
-    WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, R, p, at->width, 1, jacobian->moved, at->width,
-                jacobian->w, p, 0, jacobian->out, p));
+    WT_TRY(spread(context, jacobian, direction + e * at->width));
     WT_TRY(GEMM(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, jacobian->qt, R, jacobian->out, p, 0,
                 jacobian->span, p));
     WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, R, p, n, -1, jacobian->qt, R, jacobian->span, p,
@@ -96,10 +136,9 @@ done:
 wt_status NAME(transposed)(wt_context *context, JACOBIAN *jacobian, const REAL *residuals,
                            REAL *g) {
     const wt_projection *at = jacobian->at;
-    size_t R = at->rows->rows, p = at->rows->outputs, e = at->asked, n = at->width;
+    size_t R = at->rows->rows, e = at->asked, n = at->width;
     wt_status status;
-    WT_TRY(GEMM(context, WT_PLAIN, WT_TRANSPOSED, R, n, p, 1, residuals, p, jacobian->w, p, 0,
-                jacobian->moved, n));
+    WT_TRY(gather(context, jacobian, residuals, g + e * n));
     WT_TRY(move_all(context, jacobian));
     WT_TRY(GEMM(context, WT_TRANSPOSED, WT_PLAIN, e, n, R, 1, jacobian->query, e, jacobian->moved,
                 n, 0, g, n));

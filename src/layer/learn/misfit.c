@@ -107,7 +107,7 @@ wt_status wt_misfit_test(wt_context *context, const wt_projection *at, uint64_t 
            least = 0;
     wt_status status = WT_OK;
     *out = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
-    if (work.R <= at->columns || work.n < 3)
+    if (work.R <= at->spanned || work.n < 3)
         goto done;
     for (size_t s = 0; s < work.n; s++)
         work.longest = wt_misfit_keys(&rows->in, s) > work.longest ? wt_misfit_keys(&rows->in, s)

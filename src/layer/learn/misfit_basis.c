@@ -121,7 +121,7 @@ static double feature_work(const wt_misfit_work *work) {
 static wt_status project(wt_misfit_work *work) {
     const wt_projection *at = work->at;
     wt_context *context = work->context;
-    size_t n = at->columns, R = work->R, q = work->width * work->q;
+    size_t n = at->spanned, R = work->R, q = work->width * work->q;
     double *part = NULL;
     wt_status status;
     WT_TRY(WT_NEW2(context, &part, n, q, "features within H"));
@@ -177,7 +177,7 @@ static void choose_columns(wt_misfit_work *work, const wt_feature_family *family
     work->family = family;
     work->width = family->by_output ? work->p : 1;
     work->free = family->by_output ? 1 : work->p;
-    size_t room = (work->R - work->at->columns) * work->width / ROWS_A_FEATURE;
+    size_t room = (work->R - work->at->spanned) * work->width / ROWS_A_FEATURE;
     most = most > MOST_FEATURES ? MOST_FEATURES : most;
     most = most > room ? room : most;
     work->raw = wt_feature_columns(family, d, work->at->heads, work->p);

@@ -117,7 +117,7 @@ double wt_misfit_critical(double p) {
 
 /* With H's part in A made up for. */
 wt_status wt_misfit_hold(wt_misfit_work *work, double critical, wt_misfit_finding *out) {
-    double n = (double)work->n, left = 1 - (double)work->at->columns / (double)work->R;
+    double n = (double)work->n, left = 1 - (double)work->at->spanned / (double)work->R;
     double whole = wt_vector_squares(work->R * work->p, work->e),
            side = (double)(work->q * work->free);
     sums all;

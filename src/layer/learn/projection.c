@@ -9,26 +9,53 @@
 
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out) {
-    size_t columns = wt_attention_columns(&rows->in, heads), R = rows->rows, p = rows->outputs;
+    return wt_projection_new_grouped(context, rows, heads, 0, 0, out);
+}
+
+size_t wt_projection_group(const wt_projection *projection, size_t head) {
+    return head / (projection->heads / projection->groups);
+}
+
+size_t wt_projection_shared(const wt_projection *projection) {
+    return projection->groups * projection->rows->in.dim * projection->values;
+}
+
+static void take_room(wt_arena *arena, wt_projection *out) {
+    size_t R = out->rows->rows, p = out->rows->outputs, n = out->spanned;
+    size_t thetas = out->asked * out->width;
+    out->theta = WT_TAKE(arena, double, thetas + wt_projection_shared(out));
+    out->plain = WT_TAKE(arena, double, out->asked, out->width);
+    out->h = out->narrow = WT_TAKE(arena, double, R, out->columns);
+    out->qt = WT_TAKE(arena, double, R, n);
+    out->first = WT_TAKE(arena, double, n, n);
+    out->again = WT_TAKE(arena, double, n, n);
+    out->third = WT_TAKE(arena, double, n, n);
+    out->w = out->o = WT_TAKE(arena, double, out->columns, p);
+    out->spare = WT_TAKE(arena, double, n, p);
+    out->e = WT_TAKE(arena, double, R, p);
+    out->starts = WT_TAKE(arena, size_t, out->rows->in.sequences + 1);
+    if (out->groups == 0 || arena->status != WT_OK)
+        return;
+    out->v = out->theta + thetas;
+    out->narrow = WT_TAKE(arena, double, R, n);
+    out->o = WT_TAKE(arena, double, n, p);
+}
+
+wt_status wt_projection_new_grouped(wt_context *context, const wt_rows *rows, size_t heads,
+                                    size_t groups, size_t values, wt_projection *out) {
+    size_t columns = wt_attention_columns(&rows->in, heads), width = heads * rows->in.dim;
     wt_arena *arena = &out->arena;
     wt_status status;
     *out = (wt_projection){.rows = rows,
                            .heads = heads,
                            .asked = wt_attention_query_dim(&rows->in),
-                           .width = heads * rows->in.dim,
+                           .width = width,
                            .columns = columns,
+                           .groups = groups,
+                           .values = values,
+                           .spanned = groups == 0 ? columns : heads * values + columns - width,
                            .arena = wt_arena_start(context, "attended tokens and their basis")};
-    out->theta = WT_TAKE(arena, double, out->asked, out->width);
-    out->plain = WT_TAKE(arena, double, out->asked, out->width);
-    out->h = WT_TAKE(arena, double, R, columns);
-    out->qt = WT_TAKE(arena, double, R, columns);
-    out->first = WT_TAKE(arena, double, columns, columns);
-    out->again = WT_TAKE(arena, double, columns, columns);
-    out->third = WT_TAKE(arena, double, columns, columns);
-    out->w = WT_TAKE(arena, double, columns, p);
-    out->spare = WT_TAKE(arena, double, columns, p);
-    out->e = WT_TAKE(arena, double, R, p);
-    out->starts = WT_TAKE(arena, size_t, rows->in.sequences + 1);
+    take_room(arena, out);
     WT_TRY(arena->status);
     out->weights =
         WT_TAKE(arena, double, wt_attention_weight_starts(&rows->in, out->starts), heads);
@@ -84,7 +111,7 @@ static double trace_of(size_t n, const double *gram) {
 
 /* Rows of Q^T that stand for no direction of H are dropped; they count as of length 1. */
 static void drop_directions(wt_projection *at, double *gram) {
-    size_t n = at->columns, R = at->rows->rows;
+    size_t n = at->spanned, R = at->rows->rows;
     for (size_t i = 0; i < n; i++) {
         if (gram[i * n + i] > NOTHING)
             continue;
@@ -110,7 +137,7 @@ static bool near_orthonormal(size_t n, double trace) {
  * finite or no shift helps. */
 static wt_status orthonormalise(wt_context *context, wt_projection *at, bool first, double *factor,
                                 bool *last, bool *found) {
-    size_t n = at->columns, R = at->rows->rows, failed = 1;
+    size_t n = at->spanned, R = at->rows->rows, failed = 1;
     double shift = 0;
     *last = *found = false;
     for (size_t try = 0; try < MOST_SHIFTS && failed != 0; try++) {
@@ -148,9 +175,9 @@ static void multiply_lower(size_t n, double *l, const double *m, double *row) {
  * in more where it is singular but for rounding (shifted Cholesky QR: Fukaya, Kannan, Nakatsukasa,
  * Yamamoto and Yanagisawa, SIAM J. Sci. Comput. 42, 2020). */
 static wt_status find_basis(wt_context *context, wt_projection *at, bool *found) {
-    size_t n = at->columns, R = at->rows->rows;
+    size_t n = at->spanned, R = at->rows->rows;
     bool last;
-    transpose(R, n, at->h, at->qt);
+    transpose(R, n, at->narrow, at->qt);
     WT_PASS(orthonormalise(context, at, true, at->first, &last, found));
     for (size_t pass = 1; *found && !last; pass++) {
         WT_PASS(
@@ -169,20 +196,48 @@ static bool all_finite(size_t count, const double *numbers) {
     return sum == 0;
 }
 
-/* W += H^+ (what is in e), e = Y - H W; *found = false where they are not finite. */
+/* O += N^+ (what is in e), e = Y - N O; *found = false where they are not finite. */
 static wt_status correct(wt_context *context, wt_projection *at, bool *found) {
-    size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
+    size_t n = at->spanned, R = at->rows->rows, p = at->rows->outputs;
     WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, n, p, R, 1, at->qt, R, at->e, p, 0, at->spare, p));
     WT_PASS(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->again, n, at->spare, p));
     WT_PASS(wt_solve_lower(context, WT_TRANSPOSED, n, p, at->first, n, at->spare, p));
     for (size_t i = 0; i < n * p; i++)
-        at->w[i] += at->spare[i];
+        at->o[i] += at->spare[i];
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
-    *found = all_finite(n * p, at->w);
+    *found = all_finite(n * p, at->o);
     if (!*found)
         return WT_OK;
-    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->h, n, at->w, p, 1, at->e, p));
+    WT_PASS(
+        wt_gemm(context, WT_PLAIN, WT_PLAIN, R, p, n, -1, at->narrow, n, at->o, p, 1, at->e, p));
     *found = all_finite(R * p, at->e);
+    return WT_OK;
+}
+
+/* N = [H_i V_g], and the ones of the biases. */
+static wt_status narrow(wt_context *context, wt_projection *at) {
+    size_t d = at->rows->in.dim, v = at->values, n = at->spanned, R = at->rows->rows;
+    if (at->groups == 0)
+        return WT_OK;
+    for (size_t i = 0; i < at->heads; i++)
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, R, v, d, 1, at->h + i * d, at->columns,
+                        at->v + wt_projection_group(at, i) * d * v, v, 0, at->narrow + i * v, n));
+    for (size_t r = 0; r < R && n > at->heads * v; r++)
+        at->narrow[r * n + n - 1] = 1;
+    return WT_OK;
+}
+
+/* W = [V_g O_i], and the sum of the biases. */
+static wt_status widen(wt_context *context, wt_projection *at) {
+    size_t d = at->rows->in.dim, v = at->values, p = at->rows->outputs;
+    if (at->groups == 0)
+        return WT_OK;
+    for (size_t i = 0; i < at->heads; i++)
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, v, 1,
+                        at->v + wt_projection_group(at, i) * d * v, v, at->o + i * v * p, p, 0,
+                        at->w + i * d * p, p));
+    memcpy(at->w + at->width * p, at->o + at->heads * v * p,
+           (at->columns - at->width) * p * sizeof *at->w);
     return WT_OK;
 }
 
@@ -190,20 +245,22 @@ wt_status wt_projection_evaluate(wt_context *context, wt_projection *at) {
     size_t n = at->columns, R = at->rows->rows, p = at->rows->outputs;
     bool found;
     at->error = INFINITY;
-    memset(at->w, 0, n * p * sizeof *at->w);
+    memset(at->o, 0, at->spanned * p * sizeof *at->o);
     memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
     wt_theta_unpack(at->heads, at->asked, at->rows->in.dim, at->theta, at->plain);
     WT_PASS(wt_attention_run(context, &at->rows->in, at->heads, at->plain, at->weights, at->h));
     found = all_finite(R * n, at->h);
-    if (found)
+    if (found) {
+        WT_PASS(narrow(context, at));
         WT_PASS(find_basis(context, at, &found));
+    }
     for (int i = 0; i < 2 && found; i++)
         WT_PASS(correct(context, at, &found));
     if (!found) {
-        memset(at->w, 0, n * p * sizeof *at->w);
+        memset(at->o, 0, at->spanned * p * sizeof *at->o);
         memcpy(at->e, at->rows->y, R * p * sizeof *at->e);
-        return WT_OK;
+        return widen(context, at);
     }
     at->error = sqrt(wt_vector_squares(R * p, at->e)) / at->rows->norm;
-    return WT_OK;
+    return widen(context, at);
 }

@@ -23,7 +23,7 @@ enum { ROUNDS = sizeof scales / sizeof *scales };
 static double questions_for(const wt_asker *asker, const wt_query_options *options, size_t heads) {
     double p = (double)asker->p, m = (double)heads, d = (double)asker->d;
     bool bias = options->bias || options->forms == WT_RECOVER_FORMS_AUTO;
-    return (wt_recover_unknowns(heads, asker->d, asker->p, options->rank) +
+    return (wt_recover_unknowns(heads, asker->d, asker->p, options->rank, 0) +
             (bias ? m * d + p : 0)) /
            p;
 }

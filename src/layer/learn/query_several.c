@@ -95,7 +95,7 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     wt_status status;
     (void)begin, (void)end, (void)worker;
     WT_TRY(wt_asker_rows(job->asker, &rows));
-    WT_TRY(wt_descent_new(context, &rows, m, 0, WT_DESCENT_ITERATIONS, &descent));
+    WT_TRY(wt_descent_new(context, &rows, m, 0, 0, WT_DESCENT_ITERATIONS, &descent));
     descent.near = true;
     descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;

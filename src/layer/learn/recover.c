@@ -23,6 +23,13 @@ wt_status wt_recover_open(wt_context *context, const char *method, const wt_reco
     WT_PASS(wt_sized_check(context, "wt_recover_report", report, sizeof *report));
     WT_PASS(wt_sized_read(context, "wt_recover_options", given, options, sizeof *options));
     WT_PASS(wt_fields_check(context, fields, count, options));
+    if (options->groups > 0 && options->rank == 0)
+        return wt_fail(context, WT_USAGE,
+                       "%zu groups share keys and values of a known width: a rank is needed",
+                       options->groups);
+    if (options->groups > 0 && options->heads % options->groups != 0)
+        return wt_fail(context, WT_USAGE, "%zu heads do not divide into %zu groups", options->heads,
+                       options->groups);
     if (options->max_steps == 0)
         options->max_steps =
             wt_recover_method_find(method == NULL ? options->method : method)->steps;
@@ -43,15 +50,24 @@ done:
     return status;
 }
 
-double wt_recover_unknowns(size_t heads, size_t dim, size_t outputs, size_t rank) {
+double wt_recover_unknowns(size_t heads, size_t dim, size_t outputs, size_t rank, size_t groups) {
     double m = (double)heads, d = (double)dim, p = (double)outputs, r = (double)rank;
-    return rank == 0 || rank >= dim ? m * d * (d + p) : m * (r * (2 * d - r) + d * p);
+    if (rank == 0 || rank >= dim)
+        return m * d * (d + p);
+    return groups == 0 ? m * (r * (2 * d - r) + d * p)
+                       : m * r * (d + p) + 2 * (double)groups * r * (d - r);
+}
+
+size_t wt_recover_followed(const wt_recover_options *options, size_t heads, size_t dim) {
+    bool narrow = options->groups > 0 && options->rank < dim;
+    size_t rows;
+    return wt_multiply(heads, narrow ? options->rank : dim, &rows) ? rows : SIZE_MAX;
 }
 
 double wt_recover_least_examples(size_t heads, size_t dim, size_t outputs, size_t length,
-                                 size_t rank) {
+                                 size_t rank, size_t groups) {
     double d = (double)dim, p = (double)outputs, k = (double)length;
-    return fmax(wt_recover_unknowns(heads, dim, outputs, rank) / (k * p),
+    return fmax(wt_recover_unknowns(heads, dim, outputs, rank, groups) / (k * p),
                 length < 2 ? INFINITY : d * d / (k * (k - 1)));
 }
 
@@ -245,8 +261,7 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                                   .examples = data->samples};
     WT_PASS(check(context, data, options));
     rows = wt_recover_train_rows(data, options);
-    if (!wt_multiply(heads, data->dim, &unknowns) || unknowns == SIZE_MAX)
-        unknowns = SIZE_MAX;
+    unknowns = wt_recover_followed(options, heads, data->dim);
     if (rows <= unknowns)
         return wt_fail(context, WT_DATA,
                        "%zu output rows to fit are hopeless for %zu heads in %zu dimensions: W "
@@ -255,15 +270,17 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
     return WT_OK;
 }
 
-static void warn_examples(wt_context *context, const wt_sequences *data, size_t rank,
-                          const wt_layer *layer, wt_recover_report *report) {
+static void warn_examples(wt_context *context, const wt_sequences *data,
+                          const wt_recover_options *options, const wt_layer *layer,
+                          wt_recover_report *report) {
     /* the rule of the information limit is for whole sequences of one length */
     if (data->lengths != NULL || data->partial)
         return;
-    report->least_examples =
-        wt_recover_least_examples(layer->heads, data->dim, data->outputs, data->length, rank);
+    report->least_examples = wt_recover_least_examples(
+        layer->heads, data->dim, data->outputs, data->length, options->rank, options->groups);
     /* as measured: docs/recover.md */
-    double ratio = (double)data->samples / report->least_examples, safe = rank > 0 ? 4 : 3;
+    double ratio = (double)data->samples / report->least_examples;
+    double safe = options->groups > 0 ? 8 : options->rank > 0 ? 4 : 3;
     if (ratio < 1)
         warn(context, report,
              "%zu sequences are fewer than the %.0f of the information limit N_min: the "
@@ -330,7 +347,7 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
         warn(context, report,
              "the tokens lie on a plane that does not go through 0: Theta a = 0 for its normal a "
              "and W^T a is the same in all heads, as no output shows more");
-    warn_examples(context, data, options->rank, layer, report);
+    warn_examples(context, data, options, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);
     if (report->condition > 1e6)

@@ -40,6 +40,11 @@ enum { WT_RECOVER_FORMS_SINCE = 3 };
     {WT_RECOVER_ROW("fit-rank", NATURAL, "0", rank), .option = "rank", .value = "R",               \
      .since = WT_RECOVER_FORMS_SINCE,                                                              \
      .help = "Rank of every Theta, as a query and a key matrix of R columns make it; 0 = any."},   \
+    {WT_RECOVER_ROW("fit-groups", NATURAL, "0", groups), .option = "groups", .value = "G",         \
+     .since = WT_RECOVER_FORMS_SINCE,                                                              \
+     .help = "Key-value heads: heads share keys and values in G groups, as grouped queries do, W " \
+             "of the rank that --rank gives Theta. G = M: no head shares them, but W has that "    \
+             "rank; 0 = W of any rank."},                                                          \
     {WT_RECOVER_ROW("form", WORD, "given", forms), .value = "given|auto",                          \
      .words = wt_recover_form_words, .since = WT_RECOVER_FORMS_SINCE,                              \
      .help = "auto: where the form given (biases, mask, residual connection, norm) is a misfit, "  \

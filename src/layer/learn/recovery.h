@@ -9,8 +9,11 @@
 #include "layer/model/layer.h"
 #include "wattle/sculpt.h"
 
-/* Numbers that m heads have: Theta, of rank r where that is not 0, and W. */
-double wt_recover_unknowns(size_t heads, size_t dim, size_t outputs, size_t rank);
+/* Numbers that m heads have: Theta, of rank r where that is not 0, and W; with keys and values that
+ * they share in groups, where there are such. */
+double wt_recover_unknowns(size_t heads, size_t dim, size_t outputs, size_t rank, size_t groups);
+/* Output rows that W can follow whatever Theta is. */
+size_t wt_recover_followed(const wt_recover_options *options, size_t heads, size_t dim);
 /* The form that the options ask for. */
 wt_layer_form wt_recover_form(const wt_recover_options *options);
 /* How many sequences are fitted; wt_holdout_split chooses the rest. */

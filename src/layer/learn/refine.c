@@ -43,7 +43,10 @@ static wt_status find_heads(wt_context *context, const wt_sequences *data,
     few.start = NULL;
     for (size_t heads = 1; heads <= MOST_HEADS && since < PATIENCE; heads++) {
         wt_layer *layer;
-        if (wt_recover_train_rows(data, options) <= heads * data->dim + options->bias)
+        if (options->groups > 0 && heads % options->groups != 0)
+            continue;
+        if (wt_recover_train_rows(data, options) <=
+            wt_recover_followed(options, heads, data->dim) + options->bias)
             break;
         WT_PASS(wt_refine_heads(context, data, &few, heads, NULL, &layer, report));
         since = keep_better(best, layer, report) ? 0 : since + 1;

@@ -17,7 +17,7 @@ typedef struct wt_refinement {
     wt_rows train, held;
     size_t fitted_rows; /* that starts are made on */
     wt_descent descent;
-    double *best;      /* packed Theta */
+    double *best;      /* packed Theta, and V where heads share values */
     double best_error; /* on the train rows */
     double best_held;  /* on the held-out ones; NaN when there are none */
     size_t best_start, same, starts;

@@ -21,8 +21,9 @@ enum { RESCUE_AFTER = 4 };
 static wt_status fit_w(wt_refinement *work, const wt_rows *rows, double *error) {
     wt_projection at = {0};
     wt_status status;
-    WT_TRY(wt_projection_new(work->context, rows, work->heads, &at));
-    memcpy(at.theta, work->best, work->descent.thetas * sizeof *at.theta);
+    WT_TRY(wt_projection_new_grouped(work->context, rows, work->heads, work->descent.now.groups,
+                                     work->descent.now.values, &at));
+    memcpy(at.theta, work->best, work->descent.numbers * sizeof *at.theta);
     WT_TRY(wt_projection_evaluate(work->context, &at));
     memcpy(work->out->theta, at.plain, work->descent.thetas * sizeof *at.plain);
     memcpy(work->out->w, at.w, at.columns * rows->outputs * sizeof *at.w);
@@ -50,6 +51,8 @@ static wt_status judge(wt_refinement *work, double *out) {
 static void first_theta(wt_refinement *work, size_t start, const wt_layer *given) {
     size_t side = work->descent.thetas, d = work->data->dim;
     double *theta = work->descent.now.theta;
+    wt_random_normal(wt_stream_for(work->options->seed, "start of values", start), 0,
+                     work->descent.numbers - side, theta + side);
     if (given != NULL) {
         wt_theta_pack(work->heads, work->descent.now.asked, d, given->theta, theta);
         return;
@@ -77,7 +80,7 @@ static void keep(wt_refinement *work, size_t start, double held) {
     work->reached = now->error <= work->goal && !(held > 10 * work->goal);
     /* the floor that was tested is not the lowest */
     work->tested = work->tested && work->same > 1;
-    memcpy(work->best, now->theta, work->descent.thetas * sizeof *work->best);
+    memcpy(work->best, now->theta, work->descent.numbers * sizeof *work->best);
 }
 
 /* Work that ran out of time has ended: what it has come to counts. */
@@ -132,7 +135,8 @@ static wt_status open_rows(wt_refinement *work, size_t end) {
     wt_rows_free(&work->train);
     WT_PASS(make_rows(work, 0, end, false, &work->train));
     WT_PASS(wt_descent_new(work->context, &work->train, work->heads, work->options->rank,
-                           work->options->matrix_free ? 0 : WT_DESCENT_USUAL, &work->descent));
+                           work->options->groups, work->options->matrix_free ? 0 : WT_DESCENT_USUAL,
+                           &work->descent));
     work->descent.meter = &work->meter;
     return WT_OK;
 }
@@ -176,11 +180,11 @@ static wt_status settle(wt_refinement *work) {
     wt_projection *now = &work->descent.now;
     enter(work, "polish");
     WT_PASS(open_rows(work, work->data->samples));
-    memcpy(now->theta, work->best, work->descent.thetas * sizeof *work->best);
+    memcpy(now->theta, work->best, work->descent.numbers * sizeof *work->best);
     WT_PASS(in_time(work, wt_descent_run(work->context, &work->descent, work->options->max_steps)));
     if (work->late)
         return WT_OK;
-    memcpy(work->settled, now->theta, work->descent.thetas * sizeof *work->settled);
+    memcpy(work->settled, now->theta, work->descent.numbers * sizeof *work->settled);
     work->settled_error = now->error;
     enter(work, "test of what is left");
     WT_PASS(in_time(work, test_left(work)));
@@ -223,12 +227,12 @@ static wt_status finish(wt_refinement *work) {
     wt_rows all = {0};
     wt_status status;
     const double *theta = work->tested && !work->reached ? work->settled : work->best;
-    memcpy(work->descent.now.theta, theta, work->descent.thetas * sizeof *theta);
+    memcpy(work->descent.now.theta, theta, work->descent.numbers * sizeof *theta);
     WT_TRY(wt_projection_evaluate(work->context, &work->descent.now));
     if (work->reached) /* to rounding, and yet perhaps the limit of Theta that grow without end */
         WT_TRY(wt_misfit_unbounded(work->context, &work->descent.now, 10 * work->goal,
                                    &work->unbounded, &work->itself));
-    memcpy(work->best, work->descent.now.theta, work->descent.thetas * sizeof *work->best);
+    memcpy(work->best, work->descent.now.theta, work->descent.numbers * sizeof *work->best);
     WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
     report->steps += work->descent.steps;
     report->products += work->descent.products;
@@ -267,8 +271,8 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
     WT_TRY(open_rows(&work, work.train_samples));
     work.fitted_rows = work.train.rows;
     WT_TRY(make_rows(&work, work.train_samples, data->samples, false, &work.held));
-    WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.thetas, "Theta"));
-    WT_TRY(WT_NEW_ZERO(context, &work.settled, work.descent.thetas, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.best, work.descent.numbers, "Theta"));
+    WT_TRY(WT_NEW_ZERO(context, &work.settled, work.descent.numbers, "Theta"));
     WT_TRY(try_starts(&work));
     wt_context_grant_time(context);
     status = finish(&work);

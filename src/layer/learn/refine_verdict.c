@@ -17,7 +17,8 @@ enum { MISFIT_STARTS = 6 };
 double wt_refine_unknowns(const wt_refinement *work) {
     const wt_recover_options *options = work->options;
     double bias = options->bias ? 1 : 0, p = (double)work->held.outputs;
-    return wt_recover_unknowns(work->heads, work->data->dim, work->held.outputs, options->rank) +
+    return wt_recover_unknowns(work->heads, work->data->dim, work->held.outputs, options->rank,
+                               options->groups) +
            bias * ((double)(work->heads * work->data->dim) + p);
 }
 

@@ -12,22 +12,60 @@
 #include "linalg/linalg.h"
 #include "linalg/token_law.h"
 
-/* Theta (d, d) Gaussian, or U V^T of Gaussian U, V (d, r); u and v are scratch. */
+/* Theta (d, d) Gaussian, or U V^T of Gaussian U, V (d, r), V that of `keys`; u and v are scratch.
+ */
 static wt_status draw_theta(wt_context *context, size_t d, size_t rank, uint64_t seed, size_t head,
-                            double *u, double *v, double *theta) {
+                            size_t keys, double *u, double *v, double *theta) {
     if (rank == 0) {
         wt_random_normal(wt_stream_for(seed, "theta", head), 0, d * d, theta);
         return WT_OK;
     }
     wt_random_normal(wt_stream_for(seed, "theta left", head), 0, d * rank, u);
-    wt_random_normal(wt_stream_for(seed, "theta right", head), 0, d * rank, v);
+    wt_random_normal(wt_stream_for(seed, "theta right", keys), 0, d * rank, v);
     return wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, d, d, rank, 1, u, rank, v, rank, 0, theta, d);
+}
+
+/* W (d, p) Gaussian over sqrt(d), or V O of Gaussian V (d, r), that of `values`, and O (r, p); v
+ * and o are scratch. */
+static wt_status draw_w(wt_context *context, const wt_teacher_options *options, size_t p,
+                        size_t head, size_t values, double *v, double *o, double *w) {
+    size_t d = options->dim, r = options->rank;
+    double size = sqrt((double)d);
+    if (options->groups == 0) {
+        wt_random_normal(wt_stream_for(options->seed, "w", head), 0, d * p, w);
+    } else {
+        wt_random_normal(wt_stream_for(options->seed, "w left", values), 0, d * r, v);
+        wt_random_normal(wt_stream_for(options->seed, "w right", head), 0, r * p, o);
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, p, r, 1, v, r, o, p, 0, w, p));
+        size *= sqrt((double)r);
+    }
+    for (size_t j = 0; j < d * p; j++)
+        w[j] /= size;
+    return WT_OK;
 }
 
 static void scale_to(double norm, size_t count, double *values) {
     double factor = norm / sqrt(wt_vector_squares(count, values));
     for (size_t i = 0; i < count; i++)
         values[i] *= factor;
+}
+
+/* u (d) Gaussian over sqrt(d), times the scale; of grouped heads K a, as a bias of queries makes
+ * it, of the keys K (d, r). a is scratch. */
+static wt_status draw_u(wt_context *context, const wt_teacher_options *options, size_t head,
+                        const double *keys, double *a, double *u) {
+    size_t d = options->dim, r = options->rank;
+    wt_stream stream = wt_stream_for(options->seed, "u", head);
+    if (options->groups > 0) {
+        wt_random_normal(stream, 0, r, a);
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, d, 1, r, 1, keys, r, a, 1, 0, u, 1));
+        scale_to(options->scale, d, u);
+        return WT_OK;
+    }
+    wt_random_normal(stream, 0, d, u);
+    for (size_t j = 0; j < d; j++)
+        u[j] *= options->scale / sqrt((double)d);
+    return WT_OK;
 }
 
 #define AT(member) offsetof(wt_teacher_options, member)
@@ -52,21 +90,18 @@ static wt_status draw_heads(wt_context *context, const wt_teacher_options *optio
     wt_arena arena = wt_arena_start(context, "a factor of Theta");
     double *u = WT_TAKE(&arena, double, d, options->rank);
     double *v = WT_TAKE(&arena, double, d, options->rank);
+    double *o = WT_TAKE(&arena, double, options->rank, p);
+    size_t each = options->groups == 0 ? 1 : options->heads / options->groups;
     wt_status status;
     WT_TRY(arena.status);
     for (size_t i = 0; i < options->heads; i++) {
         double *theta = wt_layer_theta(layer) + i * (d + options->bias) * d,
                *w = wt_layer_w(layer) + i * d * p;
-        WT_TRY(draw_theta(context, d, options->rank, options->seed, i, u, v, theta));
+        WT_TRY(draw_theta(context, d, options->rank, options->seed, i, i / each, u, v, theta));
         scale_to(options->scale, d * d, theta);
-        wt_random_normal(wt_stream_for(options->seed, "w", i), 0, d * p, w);
-        for (size_t j = 0; j < d * p; j++)
-            w[j] /= sqrt((double)d);
-        if (!options->bias)
-            continue;
-        wt_random_normal(wt_stream_for(options->seed, "u", i), 0, d, theta + d * d);
-        for (size_t j = 0; j < d; j++)
-            theta[d * d + j] *= options->scale / sqrt((double)d);
+        if (options->bias)
+            WT_TRY(draw_u(context, options, i, v, u, theta + d * d));
+        WT_TRY(draw_w(context, options, p, i, i / each, v, o, w));
     }
     if (options->bias)
         wt_random_normal(wt_stream_for(options->seed, "c", 0), 0, p, wt_layer_c(layer));
@@ -89,6 +124,13 @@ wt_status wt_layer_teacher(wt_context *context, const wt_teacher_options *given,
     if (options.rank > options.dim)
         WT_TRY(wt_fail(context, WT_USAGE, "a rank of %zu is above the dimension %zu", options.rank,
                        options.dim));
+    if (options.groups > 0 && options.rank == 0)
+        WT_TRY(wt_fail(context, WT_USAGE,
+                       "%zu groups share keys and values of a given width: a rank is needed",
+                       options.groups));
+    if (options.groups > 0 && options.heads % options.groups != 0)
+        WT_TRY(wt_fail(context, WT_USAGE, "%zu heads do not divide into %zu groups", options.heads,
+                       options.groups));
     const wt_layer_form form = {.size = sizeof form,
                                 .bias = options.bias,
                                 .residual = options.residual,

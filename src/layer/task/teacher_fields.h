@@ -18,6 +18,9 @@
      .help = "Frobenius norm of every Theta."},                                                    \
     {"rank", WT_FIELD_KIND_NATURAL, "0", .offset = AT(rank), .value = "R", .letter = "r",          \
      .help = "Rank of every Theta; 0 = full."},                                                    \
+    {"groups", WT_FIELD_KIND_NATURAL, "0", .offset = AT(groups), .value = "G", .since = 3,         \
+     .help = "Key-value heads: heads share keys and values in G groups, W of the rank of Theta; "  \
+             "0 = none do, and W is full."},                                                       \
     {"parity", WT_FIELD_KIND_NATURAL, "0", .offset = AT(parity), .value = "N",                     \
      .help = "The hard instance instead: N heads that compute the parity of N bits; 0 = a random " \
              "layer."}
