@@ -1,11 +1,12 @@
 /* A plugin whose GPU is the host. FAKE_DEVICE in the environment says what is wrong with it:
  *     version    it was built for another library
- *     driver     there is no driver */
+ *     driver     there is no driver
+ *     die:K      it is lost as the K-th kernel matrix or curve begins */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "features/learn/host.h"
 
 #define FAKE_MEMORY ((size_t)1 << 30)
 
@@ -14,6 +15,40 @@ static bool is(const char *fault) {
     return set != NULL && strcmp(set, fault) == 0;
 }
 
+/* ---- an engine that is the host's -------------------------------------------------------------
+ */
+
+static atomic_int begun;
+
+/* Room for n x n numbers is on the account; lost at the K-th. */
+static wt_status begin(wt_context *context, wt_device *device, size_t n) {
+    const char *set = getenv("FAKE_DEVICE");
+    if (set != NULL && strncmp(set, "die:", 4) == 0 &&
+        atomic_fetch_add(&begun, 1) + 1 >= atoi(set + 4))
+        return device->services->fail(context, WT_UNAVAILABLE, "cuda:0 failed in a product: lost");
+    wt_status status =
+        device->services->hold(context, device, n * n * sizeof(double), "the kernel matrix");
+    if (status == WT_OK)
+        device->services->release(device, n * n * sizeof(double));
+    return status;
+}
+
+static wt_status open_kernel(wt_context *context, wt_device *device, const wt_ridge_model *model,
+                             const wt_ridge_rows *rows, double *diagonal, wt_ridge_system **out) {
+    WT_PASS(begin(context, device, rows->samples));
+    return wt_ridge_host.open_kernel(context, device, model, rows, diagonal, out);
+}
+
+static wt_status curve(wt_context *context, wt_device *device, const wt_ridge_model *model,
+                       const wt_ridge_rows *rows, double shift, const size_t *orders, size_t count,
+                       size_t columns, const double *y, double *alpha, double *v, bool *solved) {
+    WT_PASS(begin(context, device, rows->samples));
+    return wt_ridge_host.curve(context, device, model, rows, shift, orders, count, columns, y,
+                               alpha, v, solved);
+}
+
+static wt_ridge_engine engine;
+
 static wt_status open_fake(wt_context *context, int index, wt_device *out) {
     if (is("driver"))
         return out->services->fail(context, WT_UNAVAILABLE, "no GPU can be used: no driver");
@@ -21,6 +56,10 @@ static wt_status open_fake(wt_context *context, int index, wt_device *out) {
         return out->services->fail(context, WT_UNAVAILABLE, "this machine has 1 GPU");
     snprintf(out->product, sizeof out->product, "the host in disguise");
     out->memory = FAKE_MEMORY;
+    engine = wt_ridge_host;
+    engine.open_kernel = open_kernel;
+    engine.curve = curve;
+    out->ridge = &engine;
     return WT_OK;
 }
 

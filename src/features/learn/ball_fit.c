@@ -63,7 +63,7 @@ static wt_status apply_transposed(const void *self, wt_context *context, const d
     double *blocked = NULL;
     wt_status status;
     WT_TRY(WT_NEW(context, &blocked, numbers, "value vectors"));
-    WT_TRY(wt_features_project(context, phi->features, phi->sets, NULL, q, u, blocked, NULL));
+    WT_TRY(wt_features_project(context, phi->features, phi->sets, q, u, blocked, NULL));
     for (size_t i = 0; i < numbers; i++)
         blocked[i] *= wt_features_norm(phi->features);
     wt_features_to_file_order(phi->features, blocked, q, out);

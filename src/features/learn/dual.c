@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "features/learn/eigen_dual.h"
-#include "features/learn/mixed.h"
 #include "features/learn/polish.h"
 #include "features/model/kernel.h"
 #include "linalg/linalg.h"
@@ -28,7 +27,7 @@ typedef struct {
     double *best;    /* (count, targets) score of the lambda kept so far */
     double *test;    /* (count, targets) test error of the lambda at hand: oracle */
     double *v;       /* (f, all) of the lambda at hand: oracle on features */
-    double *cross;   /* (test samples, n) of the kernel: oracle on kernels */
+    double *cross;   /* (test samples, n) of the kernel: oracle on kernels, on the host */
     wt_meter meter;  /* lambdas */
     char phase[32];  /* "lambda 1e-3" */
     double tried, began; /* lambdas; since when, by wt_clock */
@@ -145,9 +144,12 @@ static wt_status score_on_test(search *run) {
     if (run->cross != NULL) {
         WT_TRY(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, samples, run->all, n, 1, run->cross, n,
                        run->alpha, run->all, 0, predicted, run->all));
+    } else if (run->v == NULL) {
+        WT_TRY(wt_model_predict(run->context, dual->model, dual->train, run->all, run->alpha,
+                                dual->test, predicted));
     } else {
-        WT_TRY(wt_features_project(run->context, &dual->model->features, dual->train, NULL,
-                                   run->all, run->alpha, run->v, NULL));
+        WT_TRY(wt_features_project(run->context, &dual->model->features, dual->train, run->all,
+                                   run->alpha, run->v, NULL));
         WT_TRY(wt_features_apply(run->context, &dual->model->features, dual->test, run->all, run->v,
                                  predicted));
     }
@@ -314,9 +316,9 @@ static wt_status prepare_oracle(search *run) {
     run->test = WT_TAKE(&run->arena, double, dual->count, dual->targets);
     if (features)
         run->v = WT_TAKE(&run->arena, double, wt_features_count(&dual->model->features), run->all);
-    else
+    else if (wt_context_get_device(run->context) == NULL)
         run->cross = WT_TAKE(&run->arena, double, dual->test->samples, n);
-    if (features || run->arena.status != WT_OK)
+    if (run->cross == NULL)
         return run->arena.status;
     return wt_kernel_matrix(run->context, &dual->model->spec, dual->test, dual->train, run->cross,
                             n);
@@ -386,6 +388,23 @@ done:
     return status;
 }
 
+/* All sizes by the engine's quick way, where its precision is enough. */
+static wt_status solve_curve(wt_context *context, const wt_dual *dual, double lambda,
+                             wt_dual_answer *out, bool *solved) {
+    wt_ridge_model view = wt_ridge_model_of(&dual->model->spec, &dual->model->features);
+    const wt_ridge_engine *engine;
+    wt_set_rows rows = {0};
+    wt_status status;
+    WT_TRY(wt_ridge_engine_of(context, &engine));
+    WT_TRY(wt_set_rows_open(context, &dual->model->spec, dual->train, &rows));
+    WT_TRY(engine->curve(context, wt_context_get_device(context), &view, &rows.rows, lambda,
+                         dual->sizes, dual->count, dual->columns, dual->y, out->alpha, out->v,
+                         solved));
+done:
+    wt_set_rows_free(&rows);
+    return status;
+}
+
 wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge_options *ridge,
                         wt_dual_answer *out) {
     size_t all = dual->count * dual->columns;
@@ -394,11 +413,7 @@ wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge
     wt_status status;
     WT_TRY(answer_new(context, dual, out));
     if (finite && !dual->exact && ridge->rule == WT_LAMBDA_FIXED && ridge->lambda > 0) {
-        wt_mixed_result mixed;
-        WT_TRY(wt_mixed_solve(context, &dual->model->features, dual->train, ridge->lambda,
-                              dual->sizes, dual->count, dual->columns, dual->y, out->alpha, out->v,
-                              &mixed));
-        solved = mixed.converged;
+        WT_TRY(solve_curve(context, dual, ridge->lambda, out, &solved));
         for (size_t i = 0; solved && i < dual->count * dual->targets; i++) {
             out->lambda[i] = ridge->lambda;
             out->train[i] =

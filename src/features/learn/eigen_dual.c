@@ -9,18 +9,19 @@
 typedef struct {
     wt_arena arena; /* holds the arrays */
     size_t s, columns, rank;
-    bool centred;    /* then the last column is of labels that are all 1 */
-    double *y;       /* (s, columns) */
-    double *u;       /* (s, s): eigenvectors as rows */
-    double *e;       /* (s): eigenvalues, increasing */
-    double *weight;  /* (s): 1 / (e + lambda), 0 where cut off */
-    double *along;   /* (s, columns): <u_k, y> */
-    double *scaled;  /* (s, columns): the same times a weight */
-    double *alpha;   /* (s, columns) */
-    double *fitted;  /* (s, columns): K alpha */
-    double *null;    /* (s, columns): y in the null space */
-    double *inverse; /* (s): diagonal of the pseudo-inverse */
-    double *outside; /* (s): diagonal of the projection on the null space */
+    bool centred;            /* then the last column is of labels that are all 1 */
+    double *y;               /* (s, columns) */
+    const wt_system *system; /* holds the eigenvectors u_k */
+    double *e;               /* (s): eigenvalues, increasing */
+    double *weight;          /* (s): 1 / (e + lambda), 0 where cut off */
+    double *cut;             /* (s): 1 where cut off, else 0 */
+    double *along;           /* (s, columns): <u_k, y> */
+    double *scaled;          /* (s, columns): the same times a weight */
+    double *alpha;           /* (s, columns) */
+    double *fitted;          /* (s, columns): K alpha */
+    double *null;            /* (s, columns): y in the null space */
+    double *inverse;         /* (s): diagonal of the pseudo-inverse */
+    double *outside;         /* (s): diagonal of the projection on the null space */
 } spectrum;
 
 static wt_status spectrum_new(wt_context *context, const wt_dual *dual, size_t s, spectrum *out) {
@@ -33,11 +34,11 @@ static wt_status spectrum_new(wt_context *context, const wt_dual *dual, size_t s
                                &out->alpha, &out->fitted, &out->null};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = WT_TAKE(&out->arena, double, s, columns);
-    out->u = WT_TAKE(&out->arena, double, s, s);
     out->e = WT_TAKE(&out->arena, double, s);
     out->weight = WT_TAKE(&out->arena, double, s);
-    out->inverse = WT_TAKE_ZERO(&out->arena, double, s);
-    out->outside = WT_TAKE_ZERO(&out->arena, double, s);
+    out->inverse = WT_TAKE(&out->arena, double, s);
+    out->outside = WT_TAKE(&out->arena, double, s);
+    out->cut = WT_TAKE(&out->arena, double, s);
     for (size_t i = 0; out->arena.status == WT_OK && i < s * columns; i++)
         out->y[i] =
             i % columns == dual->columns ? 1 : dual->y[i / columns * dual->columns + i % columns];
@@ -51,8 +52,8 @@ static wt_status combine(wt_context *context, spectrum *found, weight_fn weight,
     for (size_t k = 0; k < s; k++)
         for (size_t c = 0; c < columns; c++)
             found->scaled[k * columns + c] = weight(found, k) * found->along[k * columns + c];
-    return wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, s, columns, s, 1, found->u, s, found->scaled,
-                   columns, 0, out, columns);
+    return found->system->engine->eigen_combine(context, found->system->state, columns,
+                                                found->scaled, out);
 }
 
 static double weight_of_alpha(const spectrum *found, size_t k) {
@@ -67,23 +68,21 @@ static double weight_of_null(const spectrum *found, size_t k) {
 
 static wt_status take(wt_context *context, const wt_dual *dual, const wt_system *system, size_t s,
                       double lambda, spectrum *out) {
+    const wt_ridge_engine *engine = system->engine;
+    wt_ridge_system *state = system->state;
     WT_PASS(spectrum_new(context, dual, s, out));
-    size_t columns = out->columns;
-    wt_system_copy(system, s, out->u);
-    WT_PASS(wt_eigen_symmetric(context, s, out->u, s, true, out->e));
+    out->system = system;
+    WT_PASS(engine->eigen(context, state, s, out->e));
     double cut = (double)s * DBL_EPSILON * fmax(out->e[s - 1], 0);
     for (size_t k = 0; k < s; k++) {
         bool live = out->e[k] > cut;
-        const double *u = out->u + k * s;
         out->rank += live;
         out->weight[k] = live ? 1 / (out->e[k] + lambda) : 0;
-        for (size_t i = 0; i < s; i++) {
-            out->inverse[i] += out->weight[k] * u[i] * u[i];
-            out->outside[i] += live ? 0 : u[i] * u[i];
-        }
+        out->cut[k] = !live;
     }
-    WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, s, columns, s, 1, out->u, s, out->y, columns, 0,
-                    out->along, columns));
+    WT_PASS(engine->eigen_squares(context, state, out->weight, out->inverse));
+    WT_PASS(engine->eigen_squares(context, state, out->cut, out->outside));
+    WT_PASS(engine->eigen_along(context, state, out->columns, out->y, out->along));
     WT_PASS(combine(context, out, weight_of_alpha, out->alpha));
     WT_PASS(combine(context, out, weight_of_fitted, out->fitted));
     return combine(context, out, weight_of_null, out->null);
@@ -143,5 +142,6 @@ wt_status wt_eigen_solve(wt_context *context, const wt_dual *dual, const wt_syst
             keep(dual, s, &found, lambda, answer);
         wt_arena_free(&found.arena);
     }
+    system->engine->drop_eigen(system->state);
     return status;
 }

@@ -90,8 +90,8 @@ static wt_status correct(mixed *work, double *alpha) {
  * norms over the norms of y. */
 static wt_status measure(mixed *work, const double *alpha, double *v, double *worst) {
     size_t n = work->sets->samples, all = work->all;
-    WT_PASS(wt_features_project(work->context, work->features, work->sets, &work->room, all, alpha,
-                                v, work->product));
+    WT_PASS(wt_features_project_host(work->context, work->features, work->sets, &work->room, all,
+                                     alpha, v, work->product));
     *worst = 0;
     for (size_t j = 0; j < all; j++) {
         size_t size = work->sizes[j / work->columns], c = j % work->columns;

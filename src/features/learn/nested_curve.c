@@ -1,7 +1,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "device/device.h"
 #include "features/learn/dual.h"
 #include "features/model/fitted.h"
 #include "linalg/tiles.h"
@@ -59,8 +58,6 @@ wt_status wt_ridge_curve(wt_context *context, const wt_ridge_options *ridge,
                     .test = test,
                     .test_y = test_y};
     wt_status status;
-    if (wt_context_get_device(context) != NULL)
-        WT_TRY(wt_device_refuse(context, "ridge"));
     WT_TRY(wt_model_spec_read(context, spec, &kind));
     WT_TRY(check(context, &kind, train, test, columns, targets, sizes, count));
     WT_TRY(wt_ridge_read(context, ridge, true, &settings));

@@ -110,8 +110,8 @@ static wt_status correct(polish *work) {
     for (int step = 0; step < MOST_STEPS; step++) {
         double before = most;
         WT_PASS(solve_points(work));
-        WT_PASS(wt_features_project(context, features, work->dual->train, NULL, work->all,
-                                    work->alpha, work->v, work->fitted));
+        WT_PASS(wt_features_project(context, features, work->dual->train, work->all, work->alpha,
+                                    work->v, work->fitted));
         subtract(work, work->alpha);
         add(work->n * work->all, work->alpha, work->answer->alpha);
         add(work->f * work->all, work->v, work->answer->v);
@@ -138,8 +138,8 @@ wt_status wt_dual_polish(wt_context *context, const wt_dual *dual, wt_system *sy
     work.residual = WT_TAKE(&work.arena, double, work.n, work.all);
     work.worst = WT_TAKE(&work.arena, double, dual->count, dual->targets);
     WT_TRY(work.arena.status);
-    WT_TRY(wt_features_project(context, features, dual->train, NULL, work.all, answer->alpha,
-                               answer->v, work.fitted));
+    WT_TRY(wt_features_project(context, features, dual->train, work.all, answer->alpha, answer->v,
+                               work.fitted));
     for (size_t i = 0; i < work.n * work.all; i++)
         work.residual[i] = dual->y[i / work.all * dual->columns + i % work.all % dual->columns];
     subtract(&work, answer->alpha);

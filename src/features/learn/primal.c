@@ -7,30 +7,18 @@
 
 #include "base/memory.h"
 #include "features/learn/primal_pass.h"
-#include "linalg/linalg.h"
 
-static wt_status add_moments(wt_primal_solver *run, size_t rows, void *argument) {
-    bool *first = argument;
-    double beta = *first ? 0 : 1, scale = 1 / wt_features_norm(run->primal->features);
-    WT_PASS(wt_gram(run->context, WT_TRANSPOSED, rows, run->f, run->slab, run->f, beta,
-                    run->system.k.values, run->f));
-    WT_PASS(wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, run->f, run->q, rows, scale, run->slab,
-                    run->f, run->y, run->q, beta, run->moment, run->q));
-    *first = false;
-    return WT_OK;
+static wt_status add_moments(wt_primal_solver *run, const wt_ridge_rows *rows, void *argument) {
+    (void)argument;
+    return run->system.engine->add_rows(run->context, run->system.state, rows, run->y);
 }
 
 /* System and moment from one pass. */
 static wt_status collect(wt_primal_solver *run) {
-    size_t f = run->f;
-    double scale = 1 / wt_features_norm(run->primal->features);
-    bool first = true;
     wt_meter_enter(&run->meter, "features");
-    WT_PASS(wt_primal_pass(run, add_moments, &first));
-    for (size_t i = 0; i < f; i++)
-        for (size_t j = 0; j <= i; j++)
-            run->system.k.values[i * f + j] *= scale;
-    return wt_shifted_keep(run->context, &run->system.k);
+    WT_PASS(wt_primal_pass(run, add_moments, NULL));
+    return run->system.engine->end_rows(run->context, run->system.state, run->moment,
+                                        run->system.diagonal);
 }
 
 /* f - lambda trace((A + lambda)^-1): the trace of A (A + lambda)^-1. */
@@ -50,15 +38,19 @@ done:
 /* v by eigenvalues, those below f * epsilon * the largest left out. */
 static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_answer *out) {
     size_t f = run->f, q = run->q;
+    const wt_ridge_engine *engine = run->system.engine;
+    wt_ridge_system *state = run->system.state;
     wt_arena arena = wt_arena_start(run->context, "eigenvectors");
-    double *u = WT_TAKE(&arena, double, f, f), *e = WT_TAKE(&arena, double, f);
-    double *along = WT_TAKE(&arena, double, f, q), *moment = WT_TAKE(&arena, double, f, q);
+    double *e = WT_TAKE(&arena, double, f), *along = WT_TAKE(&arena, double, f, q);
+    double *moment = WT_TAKE(&arena, double, f, q);
+    double *rows = NULL;
     wt_status status;
     WT_TRY(arena.status);
-    wt_system_copy(&run->system, f, u);
-    WT_TRY(wt_eigen_symmetric(run->context, f, u, f, true, e));
-    WT_TRY(
-        wt_gemm(run->context, WT_PLAIN, WT_PLAIN, f, q, f, 1, u, f, run->moment, q, 0, along, q));
+    WT_TRY(engine->eigen(run->context, state, f, e));
+    WT_TRY(engine->eigen_along(run->context, state, q, run->moment, along));
+    if (run->leave_one_out)
+        rows = WT_TAKE(&arena, double, WT_PRIMAL_SLAB, f);
+    WT_TRY(arena.status);
     double cut = (double)f * DBL_EPSILON * fmax(e[f - 1], 0);
     memcpy(moment, along, f * q * sizeof *moment);
     out->freedom = 0;
@@ -69,15 +61,15 @@ static wt_status solve_by_eigen(wt_primal_solver *run, double lambda, wt_primal_
         for (size_t o = 0; o < q; o++)
             along[k * q + o] *= live ? 1 / (e[k] + lambda) : 0;
     }
-    WT_TRY(
-        wt_gemm(run->context, WT_TRANSPOSED, WT_PLAIN, f, q, f, 1, u, f, along, q, 0, out->v, q));
+    WT_TRY(engine->eigen_combine(run->context, state, q, along, out->v));
     out->lambda = lambda;
     if (out->rank > 0)
         out->condition = (e[f - 1] + lambda) / (e[f - out->rank] + lambda);
     wt_primal_spectrum spectrum = {
-        .u = u, .e = e, .moment = moment, .first = f - out->rank, .lambda = lambda};
+        .e = e, .moment = moment, .along = rows, .first = f - out->rank, .lambda = lambda};
     WT_TRY(wt_primal_judge_spectrum(run, out->v, &spectrum, &out->train, &out->loo));
 done:
+    engine->drop_eigen(state);
     wt_arena_free(&arena);
     return status;
 }
@@ -216,13 +208,18 @@ static wt_status prepare(wt_primal_solver *run, const wt_ridge_options *ridge,
                          wt_primal_answer *out) {
     wt_context *context = run->context;
     size_t f = run->f;
-    WT_PASS(wt_shifted_new(context, f, "the normal matrix", &run->system.k));
+    wt_ridge_model view = wt_ridge_model_of(&run->primal->features->spec, run->primal->features);
+    run->leave_one_out = run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO;
+    WT_PASS(wt_ridge_engine_of(context, &run->system.engine));
+    run->system.n = f;
+    WT_PASS(WT_NEW(context, &run->system.diagonal, f, "the normal matrix"));
+    WT_PASS(run->system.engine->open_normal(context, wt_context_get_device(context), &view,
+                                            WT_PRIMAL_SLAB, run->q, run->leave_one_out,
+                                            &run->system.state));
     run->moment = WT_TAKE(&run->arena, double, f, run->q);
-    run->slab = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, f);
-    if (run->primal->leave_one_out || ridge->rule == WT_LAMBDA_LOO)
-        run->other = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, f);
     run->y = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
     run->fitted = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB, run->q);
+    run->leverages = WT_TAKE(&run->arena, double, WT_PRIMAL_SLAB);
     run->weights = WT_TAKE(&run->arena, double, run->q);
     WT_PASS(run->arena.status);
     return WT_NEW2(context, &out->v, f, run->q, "value vectors");

@@ -3,20 +3,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "linalg/linalg.h"
-
-/* Features and labels of samples begin .. end-1 into the slab. */
-static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end) {
+/* Samples begin .. end-1, with their labels in y. */
+static wt_status read_slab(wt_primal_solver *run, size_t begin, size_t end, wt_set_rows *out) {
     const wt_primal *primal = run->primal;
-    const wt_features *features = primal->features;
     wt_sets part;
     WT_PASS(wt_samples_read(run->context, primal->source, begin, end, &part));
-    for (size_t b = 0; b < wt_features_blocks(features); b++) {
-        size_t first, count;
-        wt_features_block_at(features, b, &first, &count);
-        WT_PASS(wt_features_block(run->context, features, &part, first, count,
-                                  run->slab + first * features->width, run->f));
-    }
+    WT_PASS(wt_set_rows_open(run->context, &primal->features->spec, &part, out));
     size_t outputs = primal->outputs;
     for (size_t i = 0; i < part.samples; i++)
         for (size_t o = 0; o < run->q; o++)
@@ -31,9 +23,10 @@ wt_status wt_primal_pass(wt_primal_solver *run, wt_slab_fn body, void *argument)
     size_t n = run->primal->source->samples;
     for (size_t begin = 0; begin < n; begin += WT_PRIMAL_SLAB) {
         size_t end = n - begin < WT_PRIMAL_SLAB ? n : begin + WT_PRIMAL_SLAB;
+        wt_set_rows part;
         WT_PASS(wt_context_check_cancelled(run->context));
-        WT_PASS(read_slab(run, begin, end));
-        WT_PASS(body(run, end - begin, argument));
+        WT_PASS(read_slab(run, begin, end, &part));
+        WT_PASS(body(run, &part.rows, argument)); /* features need no side: nothing to free */
     }
     return WT_OK;
 }
@@ -46,25 +39,6 @@ typedef struct {
     const wt_primal_spectrum *spectrum;
     double train, loo;
 } judging;
-
-/* h_i = phi_i^T (Phi^T Phi + lambda M)^-1 phi_i for the slab, into the first row of other. */
-static wt_status leverages(wt_primal_solver *run, size_t rows) {
-    size_t f = run->f;
-    double scale = 1 / wt_features_norm(run->primal->features);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < f; k++)
-            run->other[k * WT_PRIMAL_SLAB + i] = run->slab[i * f + k];
-    WT_PASS(wt_solve_lower(run->context, WT_PLAIN, f, rows, run->system.k.values, f, run->other,
-                           WT_PRIMAL_SLAB));
-    for (size_t i = 0; i < rows; i++)
-        run->other[i] *= run->other[i];
-    for (size_t k = 1; k < f; k++)
-        for (size_t i = 0; i < rows; i++)
-            run->other[i] += pow(run->other[k * WT_PRIMAL_SLAB + i], 2);
-    for (size_t i = 0; i < rows; i++)
-        run->other[i] *= scale;
-    return WT_OK;
-}
 
 /* Sum of squares of `errors` (q), linear in the labels y of the sample, over the outputs: where
  * they are centred, as if the mean had been that of the other samples. */
@@ -103,23 +77,15 @@ static double left_out_square(const wt_primal_solver *run, const wt_primal_spect
     return moved_square(run, y, alpha) / (inverse * inverse);
 }
 
-/* <u_k, phi_i> of the slab into other (rows, f). */
-static wt_status project_slab(wt_primal_solver *run, const wt_primal_spectrum *spectrum,
-                              size_t rows) {
-    size_t f = run->f;
-    return wt_gemm(run->context, WT_PLAIN, WT_TRANSPOSED, rows, f, f, 1, run->slab, f, spectrum->u,
-                   f, 0, run->other, f);
-}
-
-static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) {
+static wt_status judge_slab(wt_primal_solver *run, const wt_ridge_rows *rows, void *argument) {
     judging *judge = argument;
+    const wt_primal_spectrum *spectrum = judge->spectrum;
     size_t q = run->q;
-    WT_PASS(wt_gemm(run->context, WT_PLAIN, WT_PLAIN, rows, q, run->f, 1, run->slab, run->f,
-                    judge->v, q, 0, run->fitted, q));
-    if (judge->leave_one_out)
-        WT_PASS(judge->spectrum != NULL ? project_slab(run, judge->spectrum, rows)
-                                        : leverages(run, rows));
-    for (size_t i = 0; i < rows; i++) {
+    WT_PASS(run->system.engine->judge_rows(
+        run->context, run->system.state, rows, judge->v, run->fitted,
+        judge->leave_one_out && spectrum == NULL ? run->leverages : NULL,
+        spectrum != NULL ? spectrum->along : NULL));
+    for (size_t i = 0; i < rows->samples; i++) {
         const double *y = run->y + i * q;
         double *error = run->fitted + i * q, square = 0;
         for (size_t o = 0; o < q; o++)
@@ -127,10 +93,10 @@ static wt_status judge_slab(wt_primal_solver *run, size_t rows, void *argument) 
         for (size_t o = 0; o < run->primal->outputs; o++)
             square += error[o] * error[o];
         judge->train += square;
-        if (judge->leave_one_out && judge->spectrum != NULL)
-            judge->loo += left_out_square(run, judge->spectrum, run->other + i * run->f, y, error);
+        if (judge->leave_one_out && spectrum != NULL)
+            judge->loo += left_out_square(run, spectrum, spectrum->along + i * run->f, y, error);
         else if (judge->leave_one_out)
-            judge->loo += moved_square(run, y, error) / pow(1 - run->other[i], 2);
+            judge->loo += moved_square(run, y, error) / pow(1 - run->leverages[i], 2);
     }
     return WT_OK;
 }
@@ -150,7 +116,7 @@ wt_status wt_primal_judge(wt_primal_solver *run, const double *v, bool leave_one
 
 wt_status wt_primal_judge_spectrum(wt_primal_solver *run, const double *v,
                                    const wt_primal_spectrum *spectrum, double *train, double *loo) {
-    return judge_all(run,
-                     &(judging){.v = v, .leave_one_out = run->other != NULL, .spectrum = spectrum},
-                     train, loo);
+    return judge_all(
+        run, &(judging){.v = v, .leave_one_out = spectrum->along != NULL, .spectrum = spectrum},
+        train, loo);
 }

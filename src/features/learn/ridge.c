@@ -4,7 +4,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "device/device.h"
 #include "features/learn/fit_check.h"
 #include "features/learn/primal.h"
 #include "features/learn/route.h"
@@ -277,8 +276,6 @@ static wt_status fit_either(fit *run, const wt_ridge_options *ridge, const wt_mo
                             const wt_sets *train, const wt_problem *problem, size_t samples,
                             wt_fitted **out, wt_fit_report *report) {
     *out = NULL;
-    if (wt_context_get_device(run->context) != NULL)
-        return wt_device_refuse(run->context, "ridge");
     run->report = (wt_fit_report){.lambda = NAN,
                                   .train_error = NAN,
                                   .loo_error = NAN,

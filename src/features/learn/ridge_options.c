@@ -44,7 +44,7 @@ void wt_ridge_path(const wt_ridge_options *ridge, const double **path, size_t *c
 }
 
 double wt_ridge_least(const wt_system *system, size_t order) {
-    return DBL_EPSILON * wt_shifted_trace(&system->k, order) / WT_WIDEN_GAIN;
+    return DBL_EPSILON * wt_system_trace(system, order) / WT_WIDEN_GAIN;
 }
 
 double wt_centre_moved(double y, size_t n) {

@@ -89,7 +89,8 @@ static void cost_of_primal(const question *ask, wt_fit_cost *out) {
     double reading = block_scratch(ask) + slab * q;
     double solving = ask->workers * f * WT_TILE + f;
     if (eigen) /* whose eigenvectors are there when samples are judged */
-        solving = fmax(eigen_numbers(f) + 2 * f * q, f * f + f + 2 * f * q + reading);
+        solving = fmax(eigen_numbers(f) + 2 * f * q,
+                       f * f + f + 2 * f * q + reading + (left_out ? slab * f : 0));
     double samples = ask->drawn && n > slab ? slab * ask->tokens / n : ask->tokens;
     out->bytes = sizeof(double) * (samples + ask->weights + held + fmax(reading, solving));
     out->route = ask->drawn ? "streamed" : "primal";

@@ -4,13 +4,15 @@
 #ifndef WT_FEATURES_LEARN_SYSTEM_H
 #define WT_FEATURES_LEARN_SYSTEM_H
 
-#include "features/model/operators.h"
-#include "linalg/shifted.h"
+#include "features/learn/host.h"
 
 typedef struct wt_system {
-    wt_shifted k;
-    double lambda; /* of the factor at hand */
-    size_t order;  /* of the leading block it is good for; 0 = none */
+    const wt_ridge_engine *engine;
+    wt_ridge_system *state; /* the matrix and its factor, where the engine runs */
+    size_t n;
+    double *diagonal; /* (n) of K */
+    double lambda;    /* of the factor at hand */
+    size_t order;     /* of the leading block it is good for; 0 = none */
 } wt_system;
 
 wt_status wt_system_open(wt_context *context, const wt_model *model, const wt_sets *sets,
@@ -33,8 +35,8 @@ wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s
 wt_status wt_system_inverse_diagonals(wt_context *context, const wt_system *system,
                                       const size_t *sizes, size_t count, double *out);
 
-/* Copies K_s, symmetric and whole, into out (s, s). */
-void wt_system_copy(const wt_system *system, size_t s, double *out);
+/* Of K_s. */
+double wt_system_trace(const wt_system *system, size_t order);
 
 /* Largest over smallest eigenvalue of K_n + lambda I, by power iteration on it and its factor:
  * right to a few per cent. */

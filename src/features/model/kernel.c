@@ -44,8 +44,8 @@ static wt_status run_tiles(void *argument, size_t begin, size_t end, int worker)
     return WT_OK;
 }
 
-static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
-                       const wt_sets *b, size_t stride) {
+wt_status wt_kernel_check(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
+                          const wt_sets *b) {
     const char *name = wt_model_kind_name(spec->kind);
     WT_PASS(wt_model_check(context, spec));
     if (!wt_model_kind_infinite(spec->kind))
@@ -63,9 +63,6 @@ static wt_status check(wt_context *context, const wt_model_spec *spec, const wt_
     if (spec->kind == WT_MODEL_KIND_RFMLP_INF && (a->keys != spec->keys || b->keys != spec->keys))
         return wt_fail(context, WT_DATA, "%s for %zu keys cannot take samples of %zu and %zu keys",
                        name, spec->keys, a->keys, b->keys);
-    if (stride < b->samples)
-        return wt_fail(context, WT_USAGE, "a kernel matrix of %zu columns has rows %zu apart",
-                       b->samples, stride);
     return WT_OK;
 }
 
@@ -85,7 +82,10 @@ static wt_status run(wt_context *context, const wt_model_spec *spec, const wt_se
     work job = {.scratch = NULL};
     const wt_backend *backend;
     wt_status status;
-    WT_TRY(check(context, spec, a, b, stride));
+    WT_TRY(wt_kernel_check(context, spec, a, b));
+    if (stride < b->samples)
+        WT_TRY(wt_fail(context, WT_USAGE, "a kernel matrix of %zu columns has rows %zu apart",
+                       b->samples, stride));
     WT_TRY(wt_backend_open(context, &backend));
     WT_TRY(wt_kernel_side_open(context, spec, a, &left));
     if (b != a)

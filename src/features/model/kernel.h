@@ -13,6 +13,10 @@
 #include "features/task/sets.h"
 #include "wattle/fit.h"
 
+/* Whether the kernel is one, and takes sets of these shapes. */
+wt_status wt_kernel_check(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
+                          const wt_sets *b);
+
 /* K(a_i, b_j) into out (a->samples, b->samples), rows `stride` apart. The two may differ in their
  * number of keys, but for rfmlp-inf. */
 wt_status wt_kernel_matrix(wt_context *context, const wt_model_spec *spec, const wt_sets *a,

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/device.h"
 #include "features/model/kernel.h"
+#include "features/model/set_rows.h"
 #include "linalg/backend.h"
 #include "linalg/thin.h"
 
@@ -110,9 +112,9 @@ wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_set
     return features_gram(context, &model->features, sets, k, stride);
 }
 
-wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              wt_feature_room *room, size_t columns, const double *a, double *v,
-                              double *f) {
+wt_status wt_features_project_host(wt_context *context, const wt_features *features,
+                                   const wt_sets *sets, wt_feature_room *room, size_t columns,
+                                   const double *a, double *v, double *f) {
     double *own = NULL, scale = 1 / wt_features_norm(features);
     size_t n = sets->samples;
     wt_status status = WT_OK;
@@ -139,8 +141,8 @@ done:
     return status;
 }
 
-wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
-                            size_t columns, const double *v, double *f) {
+static wt_status features_apply(wt_context *context, const wt_features *features,
+                                const wt_sets *sets, size_t columns, const double *v, double *f) {
     double *block = NULL;
     wt_status status;
     size_t n = sets->samples, stride = wt_features_block_columns(features);
@@ -180,9 +182,62 @@ done:
     return status;
 }
 
-wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
-                           size_t columns, const double *weights, const wt_sets *sets, double *f) {
+wt_status wt_model_predict_host(wt_context *context, const wt_model *model, const wt_sets *train,
+                                size_t columns, const double *weights, const wt_sets *sets,
+                                double *f) {
     if (wt_model_kind_infinite(model->spec.kind))
         return kernel_apply(context, &model->spec, train, columns, weights, sets, f);
-    return wt_features_apply(context, &model->features, sets, columns, weights, f);
+    return features_apply(context, &model->features, sets, columns, weights, f);
+}
+
+/* ---- where the context says ------------------------------------------------------------------ */
+
+static wt_status engine_of(wt_context *context, const wt_ridge_engine **out) {
+    *out = wt_context_get_device(context)->ridge;
+    return *out != NULL ? WT_OK : wt_device_refuse(context, "ridge");
+}
+
+wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
+                              size_t columns, const double *a, double *v, double *f) {
+    wt_device *device = wt_context_get_device(context);
+    wt_ridge_model view = wt_ridge_model_of(&features->spec, features);
+    const wt_ridge_engine *engine;
+    wt_set_rows rows = {0};
+    wt_status status;
+    if (device == NULL)
+        return wt_features_project_host(context, features, sets, NULL, columns, a, v, f);
+    WT_TRY(engine_of(context, &engine));
+    WT_TRY(wt_set_rows_open(context, &features->spec, sets, &rows));
+    WT_TRY(engine->project(context, device, &view, &rows.rows, columns, a, v, f));
+done:
+    wt_set_rows_free(&rows);
+    return status;
+}
+
+wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
+                           size_t columns, const double *weights, const wt_sets *sets, double *f) {
+    wt_device *device = wt_context_get_device(context);
+    wt_ridge_model view = wt_ridge_model_of(&model->spec, &model->features);
+    const wt_ridge_engine *engine;
+    wt_set_rows learned = {0}, rows = {0};
+    bool kernel = wt_model_kind_infinite(model->spec.kind);
+    wt_status status;
+    if (device == NULL)
+        return wt_model_predict_host(context, model, train, columns, weights, sets, f);
+    WT_TRY(engine_of(context, &engine));
+    if (kernel)
+        WT_TRY(wt_set_rows_open(context, &model->spec, train, &learned));
+    WT_TRY(wt_set_rows_open(context, &model->spec, sets, &rows));
+    WT_TRY(engine->predict(context, device, &view, kernel ? &learned.rows : NULL, columns, weights,
+                           &rows.rows, f));
+done:
+    wt_set_rows_free(&learned);
+    wt_set_rows_free(&rows);
+    return status;
+}
+
+wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
+                            size_t columns, const double *v, double *f) {
+    wt_model model = {.spec = features->spec, .features = *features};
+    return wt_model_predict(context, &model, NULL, columns, v, sets, f);
 }

@@ -38,10 +38,9 @@ wt_status wt_features_gram_float(wt_context *context, const wt_features *feature
                                  size_t stride);
 
 /* V (f, columns) = Phi^T A / units and, where F is not NULL, F (n, columns) = Phi V: one walk over
- * the features. `room` may be NULL. */
+ * the features. This and the next two run where the context says (wattle/device.h). */
 wt_status wt_features_project(wt_context *context, const wt_features *features, const wt_sets *sets,
-                              wt_feature_room *room, size_t columns, const double *a, double *v,
-                              double *f);
+                              size_t columns, const double *a, double *v, double *f);
 /* F (n, columns) = Phi V. */
 wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
                             size_t columns, const double *v, double *f);
@@ -50,5 +49,13 @@ wt_status wt_features_apply(wt_context *context, const wt_features *features, co
  * K(sets, train) A from dual weights (n, columns) for kernels. */
 wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
                            size_t columns, const double *weights, const wt_sets *sets, double *f);
+
+/* On the host, whatever the context says. `room` may be NULL. */
+wt_status wt_features_project_host(wt_context *context, const wt_features *features,
+                                   const wt_sets *sets, wt_feature_room *room, size_t columns,
+                                   const double *a, double *v, double *f);
+wt_status wt_model_predict_host(wt_context *context, const wt_model *model, const wt_sets *train,
+                                size_t columns, const double *weights, const wt_sets *sets,
+                                double *f);
 
 #endif
