@@ -50,6 +50,19 @@ static wt_status read_spec(cli_call *call, wt_sequences_spec *out) {
     return WT_OK;
 }
 
+/* The sequences, or a sentence on where they come from when a layer was given in their place. */
+static wt_status read_data(cli_call *call, wt_sequences **out) {
+    const char *path = call->operands[0];
+    wt_sequences_spec spec;
+    WT_PASS(read_spec(call, &spec));
+    wt_status status = wt_sequences_load_as(call->context, path, &spec, out);
+    if (status != WT_DATA || !cli_has_suffix(path, ".safetensors"))
+        return status;
+    return wt_fail(call->context, WT_DATA,
+                   "%s holds no sequences: 'wattle draw --layer %s' draws some of a layer", path,
+                   path);
+}
+
 static wt_status read_options(cli_call *call) {
     cli_recover_values *given = call->values;
     uint64_t heads = 0;
@@ -163,7 +176,6 @@ done:
 static wt_status run(cli_call *call) {
     cli_recover_values *given = call->values;
     wt_recover_report report = WT_SIZED(wt_recover_report);
-    wt_sequences_spec spec;
     wt_sequences *data = NULL;
     wt_layer *layer = NULL;
     char refused[WT_MESSAGE_BYTES] = "";
@@ -172,8 +184,7 @@ static wt_status run(cli_call *call) {
                                          .certificate = WT_SIZED(wt_certificate_result)};
     WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
-    WT_TRY(read_spec(call, &spec));
-    WT_TRY(wt_sequences_load_as(call->context, call->operands[0], &spec, &data));
+    WT_TRY(read_data(call, &data));
     if (given->teacher != NULL)
         WT_TRY(cli_layer_open(call, &given->layer, given->teacher, 0, &given->truth));
     given->options.teacher = given->truth;

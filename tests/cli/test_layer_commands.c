@@ -51,6 +51,28 @@ static void one_layer_of_a_file_is_chosen(void **state) {
     assert_true(run_number("apply bert.safetensors e.npz --json", "error") < 1e-12);
 }
 
+/* One sentence, with what can be done, wherever a layer is read. */
+static void rotary_positions_are_refused(void **state) {
+    (void)state;
+    make_checkpoint();
+    run_must("draw --layer one.safetensors --length 3 --n 30 -o d.npz");
+#define LLAMA TEST_DATA "/fixtures/llama.safetensors"
+    static const char *const lines[] = {
+        "draw --layer " LLAMA " -n 4 --length 3 -o no.npz",
+        "recover d.npz --heads 1 --teacher " LLAMA,
+        "compare " LLAMA " " LLAMA,
+        "apply " LLAMA " d.npz -o no.npy",
+        "export " LLAMA " -o no.safetensors",
+        "serve-layer " LLAMA,
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        run_refuses(lines[i], 65, "rotary positions, which no layer here has: --rope ignore");
+    run_must("draw --layer " LLAMA " -n 40 --length 3 --rope ignore --fold --index 1 -o r.npz");
+    run_must("recover r.npz --heads 2 --norm rms --mask causal --rank 2");
+    run_refuses("recover " LLAMA, 65, "wattle draw --layer");
+    assert_int_equal(run_in_folder("info no.npz")->code, 66);
+}
+
 static void outputs_are_written(void **state) {
     (void)state;
     make_checkpoint();
@@ -99,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exported_layers_are_the_same_function),
         cmocka_unit_test(one_layer_of_a_file_is_chosen),
+        cmocka_unit_test(rotary_positions_are_refused),
         cmocka_unit_test(outputs_are_written),
         cmocka_unit_test(trained_networks_are_run),
     };

@@ -58,6 +58,10 @@ static void what_cannot_ends_with_the_best_so_far(void **state) {
     run_must("draw --layer t.safetensors --length 4 -n 100 --noise 0.3 -o e.npz");
     ends_in_time("recover e.npz --heads 3 --method adam --steps 1000000 -o no.safetensors", 1,
                  "the time is over", "held-out error");
+    run_must("teacher --heads 3 --dim 6 --residual -o q.safetensors");
+    ends_in_time("query --dim 6 --heads 2 --bias --restarts 100000000 -o no.safetensors "
+                 "--oracle " WATTLE_COMMAND "${IFS}serve-layer${IFS}q.safetensors",
+                 1, "the time is over: 2 heads", "recovered              no");
     run_refuses("fit --target mean-power:2 --time 0.000001 -o no.safetensors", 1,
                 "there is no result yet");
     assert_int_equal(run_in_folder("info no.safetensors")->code, 66);

@@ -276,6 +276,13 @@ static void the_form_is_found(void **state) {
     assert_true(answers_apart(*state, one.layer, found) <= EXACT);
     wt_layer_free(found);
     wt_layer_free(one.layer);
+    /* the plain form, then this one: a mask, which comes before it, shows in no last row */
+    form.bias = false;
+    one = make_formed(*state, &form);
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 4, 4, &options, &found, &report));
+    assert_true(report.reached && report.forms == 2);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
 }
 
 static void many_heads_and_ranks_are_found(void **state) {
@@ -326,7 +333,7 @@ static void a_limit_of_questions_is_kept(void **state) {
     one.asked = 0;
     options.heads = 3;
     options.questions = 800; /* what a layer of 2 heads, which 3 do not fit, may take */
-    one.twist = 0.1;
+    one.twist = 1e-4;        /* too little to be called another form */
     CHECK_OK(*state, wt_layer_query(*state, ask, &one, 8, 8, &options, &found, &report));
     assert_true(report.out_of_questions && !report.reached && one.asked <= 800);
     assert_true(report.check_error > 1e-6);
@@ -352,10 +359,43 @@ static void what_does_not_fit_is_not_reached(void **state) {
     one = make(*state, 2, 3, 1, 4);
     one.twist = 0.1;
     options.heads = 2;
+    CHECK_FAILS(*state, wt_layer_query(*state, ask, &one, 3, 1, &options, &found, &report),
+                WT_MISSED, "no linear function");
+    assert_false(report.reached);
+    one.twist = 1e-4; /* too little to be called another form */
     CHECK_OK(*state, wt_layer_query(*state, ask, &one, 3, 1, &options, &found, &report));
     assert_false(report.reached);
     wt_layer_free(found);
     wt_layer_free(one.layer);
+}
+
+/* Four questions tell that a layer is not plain, whether or not its heads are known. */
+static void another_form_is_told_early(void **state) {
+    static const char *const words[] = {"a token of zeros is not 0", "biases or a residual",
+                                        "after a norm", "biases or a residual"};
+    wt_teacher_options forms[] = {{.bias = true},
+                                  {.residual = true},
+                                  {.norm = WT_LAYER_NORM_RMS, .epsilon = 1e-5},
+                                  {.bias = true}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (size_t heads = 0; heads <= 2; heads += 2) {
+            wt_query_options options;
+            wt_query_report report = WT_SIZED(wt_query_report);
+            wt_layer *found;
+            WT_INIT(wt_query_options, &options);
+            options.heads = heads;
+            forms[i].size = sizeof forms[i];
+            forms[i].heads = 2;
+            forms[i].dim = 4;
+            forms[i].scale = 2;
+            oracle one = make_formed(*state, &forms[i]);
+            if (i == 3) /* biases of queries alone */
+                memset(wt_layer_c(one.layer), 0, 4 * sizeof(double));
+            CHECK_FAILS(*state, wt_layer_query(*state, ask, &one, 4, 4, &options, &found, &report),
+                        WT_MISSED, words[i]);
+            assert_true(one.asked < 400);
+            wt_layer_free(one.layer);
+        }
 }
 
 static void silence_is_a_miss(void **state) {
@@ -453,6 +493,7 @@ int main(void) {
         cmocka_unit_test(many_heads_and_ranks_are_found),
         cmocka_unit_test(a_limit_of_questions_is_kept),
         cmocka_unit_test(what_does_not_fit_is_not_reached),
+        cmocka_unit_test(another_form_is_told_early),
         cmocka_unit_test(silence_is_a_miss),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(failures_come_through),

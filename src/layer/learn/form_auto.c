@@ -28,9 +28,12 @@ static bool add_residual(const wt_sequences *data, wt_recover_options *options) 
     return news;
 }
 
+/* A mask shows in rows of tokens that others follow. */
 static bool add_causal(const wt_sequences *data, wt_recover_options *options) {
-    (void)data;
-    bool news = options->mask == WT_LAYER_MASK_NONE;
+    bool news = false;
+    for (size_t s = 0; options->mask == WT_LAYER_MASK_NONE && s < data->samples && !news; s++)
+        for (size_t a = 0; a + 1 < wt_sequences_length_of(data, s) && !news; a++)
+            news = wt_sequences_known(data, s, a);
     options->mask = WT_LAYER_MASK_CAUSAL;
     return news;
 }

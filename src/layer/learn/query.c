@@ -186,9 +186,39 @@ static wt_status attempt(attempts *work, size_t heads, bool random, size_t beyon
     return status;
 }
 
-/* Plain heads 1, 2.. in turn, or as many as are asked for; where those fail random questions, if
- * they may do better: for more heads, or where float32 answers are too coarse for the start. At
- * once where the limit is below what the start takes. */
+/* Plain heads 1, 2.. in turn, or as many as are asked for, until one is found or the answers turn
+ * out to be of another form. Where their number is not told few random starts are made of each. */
+static wt_status try_plain(attempts *work, size_t first, size_t last) {
+    enum { FEW_STARTS = 4 };
+    const wt_query_options *given = work->options;
+    const wt_query_report *report = work->report;
+    const wt_asker *asker = &work->asker;
+    wt_query_options few = *given;
+    wt_status status = WT_OK;
+    if (first < last && few.restarts > FEW_STARTS)
+        few.restarts = FEW_STARTS;
+    work->options = &few;
+    for (size_t heads = first; heads <= last; heads++) {
+        status = attempt(work, heads, false, 0);
+        if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||
+            report->out_of_questions || asker->other)
+            break;
+        if (given->checks > 0 && !asker->limited) {
+            wt_status form =
+                wt_query_plain(&work->asker, given->seed, &work->report->polish_queries);
+            if (form != WT_OK) {
+                status = form;
+                break;
+            }
+        }
+    }
+    work->options = given;
+    return status;
+}
+
+/* Where a plain layer is not found random questions, if they may do better: for more heads, or
+ * where float32 answers are too coarse for the start. At once where the limit is below what the
+ * start takes. */
 static wt_status try_all(attempts *work) {
     const wt_query_options *options = work->options;
     size_t first = options->heads == 0 ? 1 : options->heads;
@@ -200,13 +230,10 @@ static wt_status try_all(attempts *work) {
                    wt_query_several_least(options->heads, asker->d, asker->p);
     if (few || needs_random(options, asker->d))
         return attempt(work, options->heads, true, 0);
-    wt_status status = WT_OK;
-    for (size_t heads = first; heads <= last; heads++) {
-        status = attempt(work, heads, false, 0);
-        if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||
-            report->out_of_questions)
-            return status;
-    }
+    wt_status status = try_plain(work, first, last);
+    if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||
+        report->out_of_questions || asker->other)
+        return status;
     bool coarse = asker->single && asker->heard;
     bool more = options->heads == 0 && status == WT_OK;
     return (coarse || more) && options->checks > 0

@@ -20,6 +20,8 @@ typedef struct wt_asker {
     bool limited;   /* one more was wanted */
     bool single;    /* all answers are float32 numbers */
     bool heard;     /* not all of them are 0 */
+    bool tested;    /* whether they are those of a plain layer */
+    bool other;     /* they are not */
     wt_meter meter; /* questions */
     char phase[48]; /* "2 heads, start 3" */
     double theirs;  /* flops that the oracle did on this context */
@@ -53,6 +55,10 @@ size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose
 
 /* What the rational start can take apart. */
 enum { WT_RATIONAL_HEADS = 4, WT_RATIONAL_DIM = 64 };
+
+/* Asks four questions whose answers tell a plain layer, once for all attempts: WT_MISSED, with what
+ * is not plain, where they are those of another form. */
+wt_status wt_query_plain(wt_asker *asker, uint64_t seed, size_t *asked);
 
 /* One head from d^2 + d questions. WT_MISSED when its answers do not show theta. */
 wt_status wt_query_single(wt_asker *asker, wt_layer *out);

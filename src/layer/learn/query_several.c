@@ -152,6 +152,8 @@ static wt_status learn_several(wt_asker *asker, const wt_query_options *options,
         WT_PASS(wt_recover_share(asker->context, flops, polish, &job));
         report->starts++;
         keep_best(best, layer, report);
+        if (report->residual > wt_asker_tolerance(asker, options) && !report->out_of_time)
+            WT_PASS(wt_query_plain(asker, options->seed, &report->polish_queries));
     } while (report->residual > wt_asker_tolerance(asker, options) && !report->out_of_time &&
              !asker->single && report->starts < RATIONAL_STARTS + options->restarts);
     return WT_OK;
