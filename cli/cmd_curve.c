@@ -26,7 +26,7 @@ static void remark_ends(cli_call *call, const wt_curves *curves) {
         ends += wt_curves_point_at(curves, p / sizes / reps, p / sizes % reps, p % sizes)
                     ->lambda_at_end;
     if (ends > 0)
-        wt_remark(call->context, CLI_LAMBDA_AT_END " (%zu of %zu points; lambda_at_end)", ends,
+        wt_remark(call->context, WT_LAMBDA_AT_END " (%zu of %zu points; lambda_at_end)", ends,
                   points);
 }
 

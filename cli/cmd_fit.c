@@ -108,7 +108,7 @@ static wt_status show_plan(cli_call *call, const job *work) {
 
 static wt_status show_json(cli_call *call, const job *work, const wt_fit_report *report) {
     const values *given = call->values;
-    static const char *const warning = CLI_LAMBDA_AT_END;
+    static const char *const warning = WT_LAMBDA_AT_END;
     json_t *all = cli_json(
         "model:s path:s samples:u features:u outputs:u lambda_rule:s lambda:r train_error:r "
         "loo_error:r test_error:r sum_norms:r m_sum_squares:r effective_rank:r condition:r "
@@ -266,7 +266,7 @@ static wt_status run(cli_call *call) {
                             &report));
     (void)cli_lift_time(call);
     if (report.lambda_at_end)
-        wt_remark(call->context, CLI_LAMBDA_AT_END);
+        wt_remark(call->context, WT_LAMBDA_AT_END);
     if (given->output != NULL && !report.out_of_time)
         WT_TRY(wt_fitted_save(call->context, fitted, given->output));
     if (call->common.json)

@@ -21,7 +21,7 @@ typedef struct {
     wt_panel *panels;
     wt_series *series;
     double *numbers;
-    char (*names)[CURVE_NAME];
+    char (*names)[WT_CURVE_NAME];
     size_t panel_count, most; /* points a series */
 } canvas;
 
@@ -64,7 +64,7 @@ static wt_series *series_of(canvas *sheet, const wt_curves *curves, size_t p, co
             return &series[i];
     size_t slot = p * wt_curves_count(curves) + panel->series_count;
     double *numbers = sheet->numbers + slot * 4 * sheet->most;
-    snprintf(sheet->names[slot], CURVE_NAME, "%s", name);
+    snprintf(sheet->names[slot], WT_CURVE_NAME, "%s", name);
     series[panel->series_count] = (wt_series){.name = sheet->names[slot],
                                               .look = panel->series_count % WT_LOOKS,
                                               .x = numbers,
@@ -79,9 +79,9 @@ static void add_line(canvas *sheet, const wt_curves *curves, size_t i, size_t ax
     const wt_curve_summary *found;
     bool by_n = wt_curves_size_count(curves) > 1;
     size_t p = panel_of(sheet, curves, line, by_n ? "samples n" : axes[axis].label);
-    char name[CURVE_NAME];
-    wt_series *series =
-        series_of(sheet, curves, p, curve_name(curves, line, by_n ? 0 : axes[axis].letter, name));
+    char name[WT_CURVE_NAME];
+    wt_series *series = series_of(sheet, curves, p,
+                                  wt_curves_name(curves, line, by_n ? 0 : axes[axis].letter, name));
     for (size_t s = 0; (found = wt_curves_summary_at(curves, i, s)) != NULL; s++) {
         wt_interval error = found->error;
         double *at = (double *)series->x + series->count++;
@@ -99,7 +99,7 @@ wt_status curve_draw(cli_call *call, const wt_curves *curves, const char *path) 
     canvas sheet = {.panels = WT_TAKE_ZERO(&arena, wt_panel, lines),
                     .series = WT_TAKE_ZERO(&arena, wt_series, lines, lines),
                     .numbers = WT_TAKE(&arena, double, lines, lines, 4, most),
-                    .names = wt_arena_take(&arena, CURVE_NAME, false, WT_SIDES(lines, lines)),
+                    .names = wt_arena_take(&arena, WT_CURVE_NAME, false, WT_SIDES(lines, lines)),
                     .most = most};
     wt_status status;
     WT_TRY(arena.status);

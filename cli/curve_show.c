@@ -2,43 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-/* Whether a size of the model varies over the curves. */
-static bool varies(const wt_curves *curves, const wt_curve_line *line, size_t offset) {
-    const char *here = (const char *)line + offset;
-    const wt_curve_line *other;
-    for (size_t i = 0; (other = wt_curves_line_at(curves, i)) != NULL; i++)
-        if (strcmp(other->model, line->model) == 0 &&
-            memcmp((const char *)other + offset, here, sizeof(size_t)) != 0)
-            return true;
-    return false;
-}
-
-const char *curve_name(const wt_curves *curves, const wt_curve_line *line, char apart, char *out) {
-    size_t at = (size_t)snprintf(out, CURVE_NAME, "%s", line->model);
-    static const struct {
-        const char *letter;
-        size_t offset;
-    } sizes[] = {{"d", offsetof(wt_curve_line, dim)},
-                 {"N", offsetof(wt_curve_line, keys)},
-                 {"M", offsetof(wt_curve_line, heads)}};
-    for (size_t i = 0; i < 3; i++)
-        if (*sizes[i].letter != apart && varies(curves, line, sizes[i].offset))
-            at += (size_t)snprintf(
-                out + at, CURVE_NAME - at, " %s=%zu", sizes[i].letter,
-                *(const size_t *)(const void *)((const char *)line + sizes[i].offset));
-    for (size_t i = 0; i < wt_curves_count(curves); i++) {
-        double other = wt_curves_line_at(curves, i)->bias;
-        if (other != line->bias && !isnan(line->bias) && !isnan(other)) {
-            at += (size_t)snprintf(out + at, CURVE_NAME - at, " c=%g", line->bias);
-            break;
-        }
-    }
-    if (strcmp(line->activation, "softmax") == 0)
-        snprintf(out + at, CURVE_NAME - at, " softmax");
-    return out;
-}
 
 /* "0.31 (0.28, 0.34)", without the interval where there is none, or nothing. */
 static const char *spell(wt_interval value, char out[64]) {
@@ -54,9 +17,9 @@ static const char *spell(wt_interval value, char out[64]) {
 static void print_line(const wt_curves *curves, size_t i) {
     const wt_curve_line *line = wt_curves_line_at(curves, i);
     const wt_curve_summary *at;
-    char name[CURVE_NAME], errors[64], ratios[64], rates[64];
+    char name[WT_CURVE_NAME], errors[64], ratios[64], rates[64];
     for (size_t s = 0; (at = wt_curves_summary_at(curves, i, s)) != NULL; s++)
-        cli_print("%-18s %-14s %7zu  %-28s %-26s %s\n", curve_name(curves, line, 0, name),
+        cli_print("%-18s %-14s %7zu  %-28s %-26s %s\n", wt_curves_name(curves, line, 0, name),
                   line->target, at->n, spell(at->error, errors), spell(at->over_first, ratios),
                   s + 1 == wt_curves_size_count(curves) ? spell(line->rate, rates) : "");
 }

@@ -9,9 +9,4 @@ wt_status curve_print(const wt_curves *curves);
 wt_status curve_emit_json(cli_call *call, const wt_curves *curves, const wt_curve_options *options);
 wt_status curve_draw(cli_call *call, const wt_curves *curves, const char *path);
 
-/* "rfa", or "rfa M=100" where heads and the like vary over the curves; into out[96]. The size with
- * the letter `apart` (M, d or N) is left out, 0 = none. */
-#define CURVE_NAME 96
-const char *curve_name(const wt_curves *curves, const wt_curve_line *line, char apart, char *out);
-
 #endif

@@ -11,11 +11,6 @@ wt_status cli_problem_open(cli_call *call, const wt_problem_spec *options, wt_pr
 wt_status cli_problem_draw(cli_call *call, const wt_problem *problem, uint64_t first, size_t n,
                            wt_sets **out);
 
-/* Where the path could not be widened further. */
-#define CLI_LAMBDA_AT_END                                                                          \
-    "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
-    "compare min-norm"
-
 /* A table of two columns, name and value, as most results are shown. */
 void cli_print_row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The number, or "-" when it was not computed. */

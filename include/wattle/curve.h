@@ -95,6 +95,12 @@ WT_API const wt_curve_summary *wt_curves_summary_at(const wt_curves *curves, siz
 WT_API const wt_curve_point *wt_curves_point_at(const wt_curves *curves, size_t line, size_t rep,
                                                 size_t size);
 
+/* "rfa", or "rfa M=100" where heads and the like vary over the curves, into out[WT_CURVE_NAME];
+ * returns out. The size with the letter `apart` (M, d or N) is left out, 0 = none. */
+#define WT_CURVE_NAME 96
+WT_API const char *wt_curves_name(const wt_curves *curves, const wt_curve_line *line, char apart,
+                                  char *out);
+
 #ifdef __cplusplus
 }
 #endif

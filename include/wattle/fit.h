@@ -141,6 +141,11 @@ WT_API const wt_field *wt_ridge_fields(size_t *count);
 WT_API wt_status wt_ridge_spec_read(wt_context *context, const wt_ridge_spec *spec,
                                     wt_ridge_options *out, wt_grid *path);
 
+/* The remark on a lambda at an end. */
+#define WT_LAMBDA_AT_END                                                                           \
+    "the chosen lambda is an end of what double precision allows: a better one may lie beyond; "   \
+    "compare min-norm"
+
 /* What a fit found; NaN where a number was not computed. */
 typedef struct wt_fit_report {
     size_t size;

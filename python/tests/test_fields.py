@@ -19,7 +19,7 @@ def test_names_and_defaults_are_those_of_the_command(function, tables, renamed, 
             if keyword in without:
                 assert own not in parameters, own
                 continue
-            assert own in parameters, f"{function.__name__} lacks {own}: python3 -m wattle._fields {name}"
+            assert own in parameters, f"{function.__name__} lacks {own}:\n{_fields.signature(name)}"
             default = parameters[own].default
             if default is not inspect.Parameter.empty and field.default is not None:
                 assert default == field.default, own

@@ -8,11 +8,12 @@ from ._errors import (CannotCreate, ConfigError, DataError, Error, InternalError
                       NoInput, OutOfMemory, ReadWriteError, Remark, Unavailable, UsageError)
 from ._library import LibraryError, VERSION as __version__
 from ._result import Interval, Result
+from .curves import Curve, CurveLine, curve, grid
 from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, score
 
 __all__ = [
-    "CannotCreate", "ConfigError", "DataError", "Error", "InternalError", "Interrupted", "Interval", "LibraryError",
+    "CannotCreate", "ConfigError", "Curve", "CurveLine", "DataError", "Error", "InternalError", "Interrupted", "Interval", "LibraryError",
     "Missed", "MissedWarning", "Model", "NoInput", "OutOfMemory", "Plan", "ReadWriteError", "Remark", "Result", "Score",
-    "Sets", "Settings", "Unavailable", "UsageError", "__version__", "cancel", "draw", "fit", "load", "plan", "predict", "score",
+    "Sets", "Settings", "Unavailable", "UsageError", "__version__", "cancel", "curve", "draw", "fit", "grid", "load", "plan", "predict", "score",
     "settings",
 ]

@@ -24,6 +24,7 @@ INTERRUPTED = int(_native.wt_status.WT_INTERRUPTED)
 
 Bytes = Union[int, str, None]
 Seconds = Union[float, str, None]
+FilePath = Union[str, "os.PathLike[str]"]
 
 
 @dataclass
@@ -136,6 +137,12 @@ class session:
         """A call with this context; raises unless its status is WT_OK."""
         self.check(self.status(function, *arguments))
 
+    def quick(self, function: Callable[..., int], *arguments: Any) -> None:
+        """The same for a call that cannot take long: Ctrl-C is not watched for."""
+        status = function(self.handle, *arguments)
+        if status != OK:
+            self.check(status)
+
     def status(self, function: Callable[..., int], *arguments: Any) -> int:
         """The same for a caller that looks at the status; Ctrl-C and a callback's exception raise."""
         if _interrupt.on_main_thread():
@@ -193,6 +200,17 @@ def whole(value: Any, name: str, least: int = 1, most: int = (1 << 63) - 1) -> i
     if isinstance(value, bool) or not least <= number <= most:
         raise _errors.UsageError(f"{name}: must be a whole number from {least} to {most}, not {value!r}")
     return number
+
+
+def path_bytes(path: FilePath, name: str = "path") -> bytes:
+    """A path as the library takes it."""
+    try:
+        text = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{name}: a path is expected, not {path!r}") from None
+    if b"\0" in text:
+        raise _errors.UsageError(f"{name}: {path!r} has a character 0")
+    return text
 
 
 def read_seed(seed: Any) -> int:

@@ -11,7 +11,7 @@ from its own arguments:
 
 A test holds every such signature against the tables: names and defaults are those of the command's
 options, with _ for -, and `penalty` for `lambda`, which is a word of Python's. The docstring gets the
-help of every field. `python3 -m wattle._fields wt_train_fields` prints the lines of a signature.
+help of every field. signature("wt_train_fields") is the lines to write.
 """
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ def table(name: str) -> Dict[str, Field]:
 def spell(value: Any, keyword: str) -> str:
     """A value as it would be written in a command."""
     if isinstance(value, str):
+        if "\0" in value:
+            raise _errors.UsageError(f"{keyword}: {value!r} has a character 0")
         return value
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
@@ -124,12 +126,11 @@ def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed:
     """
     struct = start(kind, getattr(lib, f"{kind.__name__}_init"))
     value = _native.wt_value()
-    for keyword, field in table(name).items():
-        own = renamed.get(keyword, keyword)
-        if own not in given:
-            continue
-        item = given[own]
-        if item is None or (type(item) is type(field.default) and item == field.default):
+    for keyword, field in (_tables.get(name) or table(name)).items():
+        own = renamed.get(keyword, keyword) if renamed else keyword
+        item = given.get(own)
+        usual = field.default
+        if item is None or item is usual or (type(item) is type(usual) and item == usual):
             continue
         text = spell(item, own).encode()
         work.keep.append(text)
@@ -165,10 +166,3 @@ def options(*names: str, renamed: Mapping[str, str] = {}, without: Sequence[str]
 def signature(name: str) -> str:
     """The lines of a signature for the fields of a table."""
     return "\n".join(f"    {keyword}: {field.type()} = {field.default!r}," for keyword, field in table(name).items())
-
-
-if __name__ == "__main__":
-    import sys
-
-    for argument in sys.argv[1:]:
-        print(signature(argument))

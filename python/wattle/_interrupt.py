@@ -32,6 +32,8 @@ class Watch:
         self.read_end, self.write_end = os.pipe()
         os.set_blocking(self.read_end, False)
         os.set_blocking(self.write_end, False)
+        self.ready = select.poll()  # of the main thread; run() has its own
+        self.ready.register(self.read_end, select.POLLIN)
         self.thread = threading.Thread(target=self.run, name="wattle-signals", daemon=True)
         self.thread.start()
 
@@ -75,7 +77,8 @@ class Watch:
         if len(self.active) == 1:
             signal.set_wakeup_fd(self.before)
         with self.lock:
-            self.take()
+            if self.ready.poll(0):
+                self.take()
             self.active.pop()
         return self.seen
 

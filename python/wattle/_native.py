@@ -15,12 +15,14 @@ WT_BOOLEAN_MAX_BITS = 16
 WT_BYTES_TEXT = 24
 WT_COMPARE_LENGTHS = 3
 WT_CONSTRUCTION_MAX_BITS = 8
+WT_CURVE_NAME = 96
 WT_EXPLORING_SEEDS = 1000
 WT_EXPONENT_TEXT = 32
 WT_FIELD_TEXT = 32
 WT_GRID_MAX_COUNT = 1000000
 WT_GRID_WHOLE = 9007199254740992
 WT_HASH_TEXT = 65
+WT_LAMBDA_AT_END = 'the chosen lambda is an end of what double precision allows: a better one may lie beyond; compare min-norm'
 WT_LAYER_FORM_TEXT = 64
 WT_LAYER_MAX_NOTES = 8
 WT_LOOKS = 24
@@ -2647,6 +2649,7 @@ class Library:
     wt_curves_line_at: Callable[[Any, int], Any]
     wt_curves_summary_at: Callable[[Any, int, int], Any]
     wt_curves_point_at: Callable[[Any, int, int, int], Any]
+    wt_curves_name: Callable[[Any, Any, Any, Any], bytes]
     wt_context_set_device: Callable[[Any, Any], int]
     wt_context_device: Callable[[Any], bytes]
     wt_context_device_info: Callable[[Any, Any], int]
@@ -3100,6 +3103,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_curves_line_at": (POINTER(wt_curve_line), [c_void_p, c_size_t]),
     "wt_curves_summary_at": (POINTER(wt_curve_summary), [c_void_p, c_size_t, c_size_t]),
     "wt_curves_point_at": (POINTER(wt_curve_point), [c_void_p, c_size_t, c_size_t, c_size_t]),
+    "wt_curves_name": (c_char_p, [c_void_p, POINTER(wt_curve_line), c_char, c_void_p]),
     "wt_context_set_device": (c_uint, [c_void_p, c_char_p]),
     "wt_context_device": (c_char_p, [c_void_p]),
     "wt_context_device_info": (c_uint, [c_void_p, POINTER(wt_device_info)]),

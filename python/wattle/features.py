@@ -12,23 +12,12 @@ import numpy as np
 
 from . import _errors, _native
 from ._arrays import Array, Owned, address, mask_of, numbers, view
-from ._context import Bytes, Seconds, read_seed, session, whole
+from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session, whole
 from ._fields import Values, fill, options, sized, start
 from ._library import lib
 from ._native import (wt_ball_options, wt_ball_report, wt_fit_cost, wt_fit_report, wt_grid, wt_model_spec,
                       wt_problem_spec, wt_ridge_options, wt_ridge_spec)
 from ._result import Result, values
-
-Path_ = Union[str, "os.PathLike[str]"]
-
-
-def path_bytes(path: Path_, name: str = "path") -> bytes:
-    """A path as the library takes it."""
-    try:
-        return os.fsencode(path)
-    except TypeError:
-        raise TypeError(f"{name}: a path is expected, not {path!r}") from None
-
 
 class Sets(Result):
     """Sets of tokens: query (n, d), keys (n, N, d), and y (n) or (n, q) and mask (n, N) or None.
@@ -57,8 +46,8 @@ class Sets(Result):
         outputs = 0 if labels is None else labels.size // max(n, 1)
         out = c_void_p()
         with session() as work:
-            work(lib.wt_sets_borrow, n, slots, dim, outputs, address(first), address(tokens), address(live),
-                 address(labels), byref(out))
+            work.quick(lib.wt_sets_borrow, n, slots, dim, outputs, address(first), address(tokens), address(live),
+                       address(labels), byref(out))
         owned = Owned(out.value, lib.wt_sets_free, (first, tokens, live, labels))
         super().__init__(query=first, keys=tokens, y=labels, mask=None if live is None else live.view(np.bool_),
                          beta=None, _sets=owned)
@@ -78,14 +67,14 @@ class Sets(Result):
         return made
 
     @classmethod
-    def load(cls, path: Path_) -> "Sets":
+    def load(cls, path: FilePath) -> "Sets":
         """Reads query, keys, and where they are there mask and y, of an .npz file."""
         out = c_void_p()
         with session() as work:
             work(lib.wt_sets_load, path_bytes(path), byref(out))
         return cls._of(Owned(out.value, lib.wt_sets_free))
 
-    def save(self, path: Path_) -> None:
+    def save(self, path: FilePath) -> None:
         """Writes an .npz file that the command reads."""
         with session() as work:
             work(lib.wt_sets_save, self._sets.handle, path_bytes(path), address(self.beta))
@@ -103,7 +92,7 @@ def _sets_again(query: Array, keys: Array, y: Optional[Array], mask: Any, beta: 
     return sets
 
 
-Data = Union[Sets, Path_, Tuple[Any, ...], Dict[str, Any]]
+Data = Union[Sets, FilePath, Tuple[Any, ...], Dict[str, Any]]
 
 
 def as_sets(data: Data, name: str = "data") -> Sets:
@@ -123,14 +112,14 @@ def _problem(work: session, given: Dict[str, Any], seed: int) -> Owned:
     spec = fill(work, "wt_problem_fields", wt_problem_spec, given)
     spec.seed = read_seed(seed)
     out = c_void_p()
-    work(lib.wt_problem_new, byref(spec), byref(out))
+    work.quick(lib.wt_problem_new, byref(spec), byref(out))
     return Owned(out.value, lib.wt_problem_free)
 
 
 def _draw(work: session, problem: Owned, first: int, n: int) -> Owned:
     spec = lib.wt_problem_get_spec(problem.handle).contents
     out = c_void_p()
-    work(lib.wt_sets_new, whole(n, "n"), spec.keys, spec.dim, 1, False, byref(out))
+    work.quick(lib.wt_sets_new, whole(n, "n"), spec.keys, spec.dim, 1, False, byref(out))
     sets = Owned(out.value, lib.wt_sets_free)
     work(lib.wt_problem_draw, problem.handle, first, sets.handle)
     return sets
@@ -204,7 +193,7 @@ class Model(Result):
             work(lib.wt_fitted_score, self._fitted.handle, sets._sets.handle, byref(square), byref(error))
         return Score(model=self.model, samples=len(sets), mean_square=square.value, relative_error=error.value)
 
-    def save(self, path: Path_) -> None:
+    def save(self, path: FilePath) -> None:
         """Writes a .safetensors file, which load() and the command read."""
         with session() as work:
             work(lib.wt_fitted_save, self._fitted.handle, path_bytes(path))
@@ -239,7 +228,7 @@ class Plan(Result):
     """What a fit would take: path, samples, features, bytes, flops."""
 
 
-def load(path: Path_) -> Model:
+def load(path: FilePath) -> Model:
     """Reads a model that was saved here or by the command."""
     out = c_void_p()
     with session() as work:
@@ -254,7 +243,7 @@ class _Ridge:
         spec = fill(work, "wt_ridge_fields", wt_ridge_spec, given)
         self.options = start(wt_ridge_options, lib.wt_ridge_options_init)
         self.grid = wt_grid()
-        work(lib.wt_ridge_spec_read, byref(spec), byref(self.options), byref(self.grid))
+        work.quick(lib.wt_ridge_spec_read, byref(spec), byref(self.options), byref(self.grid))
 
     def __del__(self) -> None:
         if hasattr(self, "grid"):
@@ -364,7 +353,9 @@ class _Job:
             self.work(lib.wt_ridge_fit, byref(ridge.options), byref(self.spec), self.train.handle, *out)
         if report.out_of_time:
             warnings.warn(f"the time is over: {getattr(report, 'lambda'):g} is the best lambda of those that were tried",
-                          _errors.MissedWarning, stacklevel=3)
+                          _errors.MissedWarning, stacklevel=4)
+        if report.lambda_at_end:
+            warnings.warn(_native.WT_LAMBDA_AT_END, _errors.Remark, stacklevel=4)
         return self.model(
             path=report.route.decode(), **values(report, "samples", "features"), penalty=getattr(report, "lambda"),
             penalty_rule=lib.wt_lambda_name(ridge.options.rule).decode(),
@@ -395,7 +386,7 @@ class _Job:
                   byref(found))
         if not found.reached:
             warnings.warn(f"the gap is {found.relative_gap:.2g} of the loss at 0 after {found.steps} steps, above "
-                          f"{chosen.tolerance:.2g}; raise steps or tolerance", _errors.MissedWarning, stacklevel=3)
+                          f"{chosen.tolerance:.2g}; raise steps or tolerance", _errors.MissedWarning, stacklevel=4)
         return self.model(loss=str(given["loss"]), samples=self.n, k1=chosen.k1, k2=chosen.k2, **values(
             found, "reached", "objective", "objective_at_zero", "lower_bound", "gap", "relative_gap", "steps", "passes",
             "factorisations", "sum_norms", "m_sum_squares", "sum_binds", "squares_bind", "test_loss"))
@@ -432,16 +423,16 @@ def plan(
         spec = fill(work, "wt_model_fields", wt_model_spec, given)
         spec.dim, spec.keys = whole(dim, "dim"), whole(keys, "keys")
         ridge, cost = _Ridge(work, given), sized(wt_fit_cost)
-        work(lib.wt_ridge_cost, byref(ridge.options), byref(spec), whole(n, "n"), whole(outputs, "outputs"), bool(drawn),
+        work.quick(lib.wt_ridge_cost, byref(ridge.options), byref(spec), whole(n, "n"), whole(outputs, "outputs"), bool(drawn),
              byref(cost))
     return Plan(path=cost.route.decode(), **values(cost, "samples", "features", "bytes", "flops"))
 
 
-def predict(model: Union[Model, Path_], data: Data, *, threads: Optional[int] = None, memory: Bytes = None) -> Array:
+def predict(model: Union[Model, FilePath], data: Data, *, threads: Optional[int] = None, memory: Bytes = None) -> Array:
     """Predictions of a model, or of a file of one: `wattle predict`."""
     return (model if isinstance(model, Model) else load(model)).predict(as_sets(data), threads=threads, memory=memory)
 
 
-def score(model: Union[Model, Path_], data: Data, *, threads: Optional[int] = None, memory: Bytes = None) -> Score:
+def score(model: Union[Model, FilePath], data: Data, *, threads: Optional[int] = None, memory: Bytes = None) -> Score:
     """Errors of a model, or of a file of one, on labelled data: `wattle score`."""
     return (model if isinstance(model, Model) else load(model)).score(data, threads=threads, memory=memory)
