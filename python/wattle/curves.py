@@ -131,6 +131,7 @@ class Curve(Result):
             panels = list(figure.subplots(1, len(targets), sharey=True))
         for place, target in zip(panels, targets):
             self._panel(place, target, ax is not None and len(targets) > 1)
+            place.label_outer()
         return panels[0] if len(targets) == 1 or ax is not None else np.array(panels)
 
     def _panel(self, ax: Any, target: str, named: bool) -> None:
