@@ -559,6 +559,7 @@ class wt_teacher_options(Structure):
     mask: int
     norm: int
     epsilon: float
+    groups: int
 
 
 class wt_sequences_spec(Structure):
@@ -905,6 +906,7 @@ class wt_recover_options(Structure):
     epsilon: float
     rank: int
     forms: int
+    groups: int
 
 
 class wt_recover_method(Structure):
@@ -1626,6 +1628,7 @@ wt_teacher_options._fields_ = [
     ("mask", c_uint),
     ("norm", c_uint),
     ("epsilon", c_double),
+    ("groups", c_size_t),
 ]
 wt_sequences_spec._fields_ = [
     ("size", c_size_t),
@@ -1941,6 +1944,7 @@ wt_recover_options._fields_ = [
     ("epsilon", c_double),
     ("rank", c_size_t),
     ("forms", c_uint),
+    ("groups", c_size_t),
 ]
 wt_recover_method._fields_ = [
     ("name", c_char_p),
@@ -2712,7 +2716,7 @@ class Library:
     wt_recover_fields: Callable[[Any], Any]
     wt_recover_method_find: Callable[[Any], Any]
     wt_recover_verdict_name: Callable[[int], bytes]
-    wt_recover_least_examples: Callable[[int, int, int, int, int], float]
+    wt_recover_least_examples: Callable[[int, int, int, int, int, int], float]
     wt_layer_recover: Callable[[Any, Any, Any, Any, Any, Any], int]
     wt_compare_options_init: Callable[[Any, int], None]
     wt_layer_compare: Callable[[Any, Any, Any, Any, Any], int]
@@ -3166,7 +3170,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_recover_fields": (POINTER(wt_field), [c_void_p]),
     "wt_recover_method_find": (POINTER(wt_recover_method), [c_char_p]),
     "wt_recover_verdict_name": (c_char_p, [c_uint]),
-    "wt_recover_least_examples": (c_double, [c_size_t, c_size_t, c_size_t, c_size_t, c_size_t]),
+    "wt_recover_least_examples": (c_double, [c_size_t, c_size_t, c_size_t, c_size_t, c_size_t, c_size_t]),
     "wt_layer_recover": (c_uint, [c_void_p, c_void_p, POINTER(wt_recover_options), POINTER(c_void_p), POINTER(wt_recover_report), c_void_p]),
     "wt_compare_options_init": (None, [POINTER(wt_compare_options), c_size_t]),
     "wt_layer_compare": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(wt_compare_options), POINTER(wt_comparison)]),
