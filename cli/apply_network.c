@@ -21,38 +21,6 @@ bool cli_is_network(cli_call *call, const char *path) {
     return found;
 }
 
-/* bits (n, T) of a file without labels. */
-static wt_status read_unlabelled(cli_call *call, const wt_file *file, wt_bits **out) {
-    const wt_array *array;
-    double *values = NULL;
-    wt_status status;
-    WT_TRY(wt_file_expect(call->context, file, "bits (n,T)", &array));
-    WT_TRY(wt_bits_new(call->context, array->shape[0], array->shape[1], out));
-    memset(wt_bits_labels(*out), 0, array->shape[0]);
-    WT_TRY(WT_NEW(call->context, &values, array->count, "bits"));
-    WT_TRY(wt_file_read(call->context, file, array, values));
-    for (size_t i = 0; i < array->count; i++) {
-        if (values[i] != 0 && values[i] != 1)
-            WT_TRY(wt_fail(call->context, WT_DATA, "%s: value %zu of 'bits' is %g, neither 0 nor 1",
-                           wt_file_path(file), i, values[i]));
-        wt_bits_sample(*out, 0)[i] = values[i] == 1;
-    }
-done:
-    wt_release(values);
-    return status;
-}
-
-static wt_status load_bits(cli_call *call, const char *path, bool *labelled, wt_bits **out) {
-    wt_file *file = NULL;
-    wt_status status;
-    WT_TRY(wt_file_open(call->context, path, &file));
-    *labelled = wt_file_find(file, "labels") != NULL || wt_file_find(file, "y") != NULL;
-    WT_TRY(*labelled ? wt_bits_load(call->context, path, out) : read_unlabelled(call, file, out));
-done:
-    wt_file_free(file);
-    return status;
-}
-
 static wt_status save(cli_call *call, const char *output, wt_bits *bits, const double *answers) {
     size_t n = wt_bits_samples(bits), length = wt_bits_length(bits);
     double *wide = NULL;
@@ -93,7 +61,7 @@ wt_status cli_apply_network(cli_call *call, const char *output) {
     bool labelled;
     wt_status status;
     WT_TRY(wt_network_load(call->context, call->operands[0], &network, &parameters));
-    WT_TRY(load_bits(call, call->operands[1], &labelled, &bits));
+    WT_TRY(wt_bits_load_inputs(call->context, call->operands[1], &labelled, &bits));
     if (!labelled && output == NULL)
         WT_TRY(wt_fail(call->context, WT_USAGE,
                        "%s has no labels to compare with: give --output for the answers",

@@ -28,19 +28,4 @@ wt_status cli_bound_take(cli_call *call, const char *option, const char *where, 
 /* "not specified: one; two." and the end of the line; nothing without words. */
 void cli_bound_list(const char *lead, size_t count, const char *const *words);
 
-/* The norms by name: those of a head first. */
-typedef struct cli_norm {
-    const char *name;
-    wt_model_norm norm;
-    bool deep, lone; /* for which kinds it means something */
-    double fallback;
-} cli_norm;
-enum { CLI_NORMS = 11, CLI_HEAD_NORMS = 6 };
-extern const cli_norm cli_norms[CLI_NORMS];
-
-/* "qk21=8,v21=4,v=2/qk21=6": one group a head, or a layer where `deep`; what a group leaves out is
- * as in the group before it. One group counts `copies` times; a layer has `heads` heads alike. */
-wt_status cli_parse_norms(wt_context *context, const char *text, bool deep, size_t copies,
-                          size_t heads, wt_model_norms **out);
-
 #endif

@@ -42,9 +42,9 @@ static wt_status take_norms(cli_call *call, report *out) {
         return wt_fail(call->context, WT_USAGE, "--depth and --residual are of transformers");
     if (values->norms != NULL)
         return out->deep
-                   ? cli_parse_norms(call->context, values->norms, true, values->depth, few,
-                                     &out->norms)
-                   : cli_parse_norms(call->context, values->norms, false, few, 1, &out->norms);
+                   ? wt_model_norms_parse(call->context, values->norms, true, values->depth, few,
+                                          &out->norms)
+                   : wt_model_norms_parse(call->context, values->norms, false, few, 1, &out->norms);
     if (cli_given(call, "depth") || (!out->deep && heads > 0))
         return wt_fail(call->context, WT_USAGE, "--model says its heads and layers itself");
     return out->deep
@@ -176,9 +176,9 @@ static json_t *json_layers(const report *of) {
         json_t *heads = json_array();
         for (size_t h = 0; h < wt_model_norms_heads(of->norms); h++) {
             json_t *head = json_object();
-            for (size_t k = 0; k < CLI_HEAD_NORMS; k++)
-                cli_json_put(head, cli_norms[k].name,
-                             cli_json_real(norm_of(of, cli_norms[k].norm, i, h)));
+            for (wt_model_norm norm = WT_MODEL_NORM_QK21; norm <= WT_MODEL_NORM_C; norm++)
+                cli_json_put(head, wt_model_norm_name(norm),
+                             cli_json_real(norm_of(of, norm, i, h)));
             cli_json_add(heads, head);
         }
         cli_json_add(out, cli_json("alpha:r sigma:r heads:o", of->alpha[i],

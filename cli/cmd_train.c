@@ -1,16 +1,12 @@
 /* `wattle train`: one trial. */
-#define _DEFAULT_SOURCE /* access */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "plot.h"
 #include "train.h"
 #include "train_options.h"
 #include "wattle/memory.h"
-#include "wattle/output.h"
 
 typedef struct {
     wt_train_spec train;
@@ -75,55 +71,6 @@ static wt_status check_options(cli_call *call) {
     return cli_train_finish(call, &given->train);
 }
 
-/* What cannot be written is said before the first step; from here on the checkpoint is ours. */
-static wt_status check_outputs(cli_call *call, wt_lock **hold) {
-    const values *given = call->values;
-    if (given->checkpoint == NULL)
-        return WT_OK;
-    WT_PASS(wt_lock_open(call->context, given->checkpoint, hold));
-    if (!given->resume && access(given->checkpoint, F_OK) == 0)
-        return wt_fail(call->context, WT_USAGE,
-                       "%s exists: give --resume to go on from it, or another name",
-                       given->checkpoint);
-    return WT_OK;
-}
-
-/* When it was stopped the state is kept where the user asked for it. */
-static wt_status keep_state(cli_call *call, const wt_trainer *trainer) {
-    const values *given = call->values;
-    wt_train_result result = WT_SIZED(wt_train_result);
-    char why[32];
-    wt_status status = wt_trainer_result(call->context, trainer, &result);
-    if (status != WT_OK)
-        return status;
-    snprintf(why, sizeof why, "%s", wt_context_stop_name(call->context));
-    if (given->checkpoint == NULL)
-        return wt_fail(call->context, WT_INTERRUPTED, "%s at step %zu of run %zu", why,
-                       result.steps, result.runs);
-    wt_context_resume(call->context);
-    status = wt_trainer_save(call->context, trainer, given->checkpoint);
-    if (status != WT_OK)
-        return status;
-    return wt_fail(call->context, WT_INTERRUPTED,
-                   "%s at step %zu of run %zu; --resume goes on from %s", why, result.steps,
-                   result.runs, given->checkpoint);
-}
-
-static wt_status train(cli_call *call, wt_trainer *trainer) {
-    const values *given = call->values;
-    size_t most = given->checkpoint == NULL ? SIZE_MAX : given->checkpoint_every;
-    wt_status status = WT_OK;
-    while (status == WT_OK && !wt_trainer_ended(trainer)) {
-        status = wt_trainer_run(call->context, trainer, most);
-        if (status == WT_OK && given->checkpoint != NULL)
-            status = wt_trainer_save(call->context, trainer, given->checkpoint);
-    }
-    if (status == WT_INTERRUPTED && given->checkpoint == NULL &&
-        wt_context_out_of_time(call->context))
-        return WT_OK; /* what there is is measured and shown */
-    return status == WT_INTERRUPTED ? keep_state(call, trainer) : status;
-}
-
 /* A file that fails in the end loses no result: the table is printed all the same. */
 static wt_status show(cli_call *call, cli_trial *trial) {
     const values *given = call->values;
@@ -151,27 +98,6 @@ done:
     return status;
 }
 
-/* Where one label is the rarer, always to say the other is a rival that looks good. */
-static void remark_balance(cli_call *call, const wt_sparse_task *task) {
-    double ones = wt_boolean_mean(wt_sparse_task_function(task), wt_sparse_task_probability(task));
-    if (fabs(ones - 0.5) > 1e-6)
-        wt_remark(call->context, "%sP(y = 1) is %.4g, not 1/2: to say %d always has accuracy %.4g",
-                  cli_given(call, "probability") ? "" : "no --probability balances the labels: ",
-                  ones, ones > 0.5, fmax(ones, 1 - ones));
-}
-
-/* The same of samples that are given. */
-static void remark_labels(cli_call *call, wt_bits *held) {
-    size_t ones = 0, n = wt_bits_samples(held);
-    for (size_t i = 0; i < n; i++)
-        ones += wt_bits_labels(held)[i];
-    size_t more = 2 * ones > n ? ones : n - ones;
-    wt_remark(call->context,
-              "%zu of the %zu samples that judge have y = %d: to say so always has "
-              "accuracy %.4g",
-              more, n, 2 * ones > n, (double)more / (double)n);
-}
-
 /* The samples of the file, and a trainer on them. */
 static wt_status open_file(cli_call *call, wt_trainer **out) {
     values *given = call->values;
@@ -185,7 +111,6 @@ static wt_status open_file(cli_call *call, wt_trainer **out) {
     WT_TRY(wt_trainer_new_on(call->context, &given->train, train != NULL ? train : all, held, out));
     given->train.length = wt_bits_length(held);
     given->train.samples = wt_bits_samples(train != NULL ? train : all);
-    remark_labels(call, held);
 done:
     wt_bits_free(all);
     wt_bits_free(train);
@@ -197,28 +122,24 @@ static wt_status open_trainer(cli_call *call, wt_trainer **out) {
     const values *given = call->values;
     if (call->operand_count == 1)
         return open_file(call, out);
-    WT_PASS(wt_trainer_new(call->context, &given->train, out));
-    remark_balance(call, wt_trainer_task(*out));
-    return WT_OK;
+    return wt_trainer_new(call->context, &given->train, out);
 }
 
 static wt_status run(cli_call *call) {
     values *given = call->values;
     wt_trainer *trainer = NULL;
-    wt_lock *hold = NULL;
     cli_trial trial = {.setting = &given->train,
                        .result = WT_SIZED(wt_train_result),
                        .measure = WT_SIZED(wt_train_measure)};
     wt_status status;
     cli_goes_on = given->checkpoint != NULL;
     WT_TRY(check_options(call));
-    WT_TRY(check_outputs(call, &hold));
     given->train.relevant = given->relevant.values;
     given->train.relevant_count = given->relevant.count;
     WT_TRY(open_trainer(call, &trainer));
-    if (given->resume)
-        WT_TRY(wt_trainer_load(call->context, trainer, given->checkpoint));
-    WT_TRY(train(call, trainer));
+    wt_trainer_remark_balance(call->context, trainer);
+    WT_TRY(wt_trainer_run_kept(call->context, trainer, given->checkpoint, given->checkpoint_every,
+                               given->resume));
     (void)cli_lift_time(call);
     trial.trainer = trainer;
     WT_TRY(wt_trainer_result(call->context, trainer, &trial.result));
@@ -227,7 +148,6 @@ static wt_status run(cli_call *call) {
 done:
     wt_train_measure_free(&trial.measure);
     wt_trainer_free(trainer);
-    wt_lock_free(hold);
     return status;
 }
 

@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "commit.h"
-#include "machine.h"
 #include "set_options.h"
 #include "sweep_actions.h"
 #include "wattle/memory.h"
+#include "wattle/program.h"
 #include "wattle/text.h"
 
 void cli_sweep_describe(cli_sweep_identity *self, size_t workers, wt_sweep_options *out) {
-    char processor[CLI_CPU_TEXT];
-    snprintf(self->machine, sizeof self->machine, "%s, %zu processors", cli_cpu_model(processor),
-             cli_processors());
+    char processor[WT_PROCESSOR_TEXT];
+    snprintf(self->machine, sizeof self->machine, "%s, %zu processors",
+             wt_machine_processor(processor), wt_machine_processors());
     snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
     WT_INIT(wt_sweep_options, out);
     out->workers = workers;

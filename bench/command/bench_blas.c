@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "bench.h"
 #include "linalg/cores.h"
-#include "machine.h"
 #include "report/program.h"
 
 enum { MOST_ROWS = 32, PATH_BYTES = 4096, SECONDS = 600 };
@@ -81,9 +80,9 @@ static row best_of(const job *work) {
 
 static void print_table(const job *work, size_t repeats) {
     row best = best_of(work);
-    char cpu[CLI_CPU_TEXT];
+    char cpu[WT_PROCESSOR_TEXT];
     cli_print("%s: GEMM on one thread in GFLOP/s, as selfcheck measures it; best of %zu.\n\n",
-              cli_cpu_model(cpu), repeats);
+              wt_machine_processor(cpu), repeats);
     cli_print("%-24s %8s %8s %8s %8s\n", "kernels", "double", "of best", "float", "of best");
     for (size_t i = 0; i < work->count; i++) {
         const row *at = &work->rows[i];
@@ -103,13 +102,13 @@ static json_t *row_json(const row *at, const row *best) {
 
 static wt_status print_json(const job *work) {
     row best = best_of(work);
-    char cpu[CLI_CPU_TEXT];
+    char cpu[WT_PROCESSOR_TEXT];
     json_t *list = json_array();
     for (size_t i = 1; i < work->count; i++)
         if (counts(&work->rows[i]))
             json_array_append_new(list, row_json(&work->rows[i], &best));
     return cli_emit_json(work->call, json_pack("{s:s, s:s, s:o, s:o}", "bench", "blas", "cpu",
-                                               cli_cpu_model(cpu), "chosen",
+                                               wt_machine_processor(cpu), "chosen",
                                                row_json(&work->rows[0], &best), "by_hand", list));
 }
 

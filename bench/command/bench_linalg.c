@@ -8,7 +8,6 @@
 #include "bench.h"
 #include "bench_linalg.h"
 #include "linalg/linalg.h"
-#include "machine.h"
 #include "wattle/random.h"
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -118,8 +117,9 @@ static const char *limit_of(const cli_bench_matrices *on, const findings *found,
 
 static void print_table(const cli_bench_matrices *on, const findings *found) {
     int threads = wt_context_threads(on->context);
-    char cpu[CLI_CPU_TEXT];
-    cli_print("%s, %d threads, %s; n = %zu\n", cli_cpu_model(cpu), threads, on->blas.config, on->n);
+    char cpu[WT_PROCESSOR_TEXT];
+    cli_print("%s, %d threads, %s; n = %zu\n", wt_machine_processor(cpu), threads, on->blas.config,
+              on->n);
     printf("one thread: GEMM %.1f GFLOP/s in double, %.1f in float; copying memory %.1f GB/s\n\n",
            1e-9 * found->gemm[0], 1e-9 * found->gemm[1], 1e-9 * found->copy);
     cli_print("%-20s %9s %9s %10s %11s %11s %9s %9s  %s\n", "operation", "seconds", "GFLOP/s",
@@ -156,14 +156,14 @@ static json_t *operation_json(const cli_bench_matrices *on, const findings *foun
 }
 
 static wt_status print_json(cli_call *call, const cli_bench_matrices *on, const findings *found) {
-    char cpu[CLI_CPU_TEXT];
+    char cpu[WT_PROCESSOR_TEXT];
     json_t *list = json_array();
     for (size_t i = 0; i < CLI_BENCH_OPERATIONS; i++)
         json_array_append_new(list, operation_json(on, found, i));
     return cli_emit_json(
         call,
         json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:f, s:f, s:o}", "bench", "linalg", "cpu",
-                  cli_cpu_model(cpu), "blas", on->blas.config, "threads",
+                  wt_machine_processor(cpu), "blas", on->blas.config, "threads",
                   wt_context_threads(on->context), "n", (json_int_t)on->n, "one_thread_gemm_gflops",
                   1e-9 * found->gemm[0], "one_thread_gemm_float_gflops", 1e-9 * found->gemm[1],
                   "copy_gbytes_per_second", 1e-9 * found->copy, "operations", list));

@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "linalg/backend.h"
 #include "linalg/linalg.h"
-#include "machine.h"
 #include "selfcheck.h"
 #include "wattle/random.h"
 
@@ -133,9 +132,9 @@ static void print_rate(const char *name, const double rate[2]) {
 }
 
 static void print_machine(wt_context *context, const wt_blas *blas, const rates *found) {
-    char cpu[CLI_CPU_TEXT], memory[WT_BYTES_TEXT];
-    cli_print("machine   %s, %zu processors, %s of memory\n", cli_cpu_model(cpu), cli_processors(),
-              wt_bytes_format(cli_memory_bytes(), memory));
+    char cpu[WT_PROCESSOR_TEXT], memory[WT_BYTES_TEXT];
+    cli_print("machine   %s, %zu processors, %s of memory\n", wt_machine_processor(cpu),
+              wt_machine_processors(), wt_bytes_format(wt_machine_memory(), memory));
     printf("threads   %d\n", wt_context_threads(context));
     cli_print("BLAS      %s, %s\n", blas->config,
               blas->parallel == 2 ? "for OpenMP threads" : "for POSIX threads");
@@ -160,7 +159,7 @@ static json_t *json_rate(double rate) {
 
 static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *found,
                             const cli_finding *findings, size_t count, size_t failed) {
-    char cpu[CLI_CPU_TEXT];
+    char cpu[WT_PROCESSOR_TEXT];
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_pack("{s:s, s:b, s:s}", "check", checks[i].name, "passed",
@@ -169,15 +168,16 @@ static wt_status print_json(cli_call *call, const wt_blas *blas, const rates *fo
         call,
         json_pack("{s:s, s:I, s:I, s:i, s:s, s:i, s:s, s:s, s:s?, s:s?, s:{s:o, s:o}, s:{s:o, "
                   "s:o}, s:I, s:o}",
-                  "cpu", cli_cpu_model(cpu), "processors", (json_int_t)cli_processors(),
-                  "memory_bytes", (json_int_t)cli_memory_bytes(), "threads",
-                  wt_context_threads(call->context), "blas", blas->config, "blas_parallel",
-                  blas->parallel, "blas_kernels", blas->core, "blas_kernels_chosen",
-                  wt_blas_choice_name(blas->choice), "blas_kernels_best", blas->best, "blas_remedy",
-                  blas->remedy[0] != '\0' ? blas->remedy : NULL, "gemm_gflops", "one_thread",
-                  json_rate(found->real64[0]), "all_threads", json_rate(found->real64[1]),
-                  "gemm_float_gflops", "one_thread", json_rate(found->real32[0]), "all_threads",
-                  json_rate(found->real32[1]), "failed", (json_int_t)failed, "checks", list));
+                  "cpu", wt_machine_processor(cpu), "processors",
+                  (json_int_t)wt_machine_processors(), "memory_bytes",
+                  (json_int_t)wt_machine_memory(), "threads", wt_context_threads(call->context),
+                  "blas", blas->config, "blas_parallel", blas->parallel, "blas_kernels", blas->core,
+                  "blas_kernels_chosen", wt_blas_choice_name(blas->choice), "blas_kernels_best",
+                  blas->best, "blas_remedy", blas->remedy[0] != '\0' ? blas->remedy : NULL,
+                  "gemm_gflops", "one_thread", json_rate(found->real64[0]), "all_threads",
+                  json_rate(found->real64[1]), "gemm_float_gflops", "one_thread",
+                  json_rate(found->real32[0]), "all_threads", json_rate(found->real32[1]), "failed",
+                  (json_int_t)failed, "checks", list));
 }
 
 typedef struct {

@@ -44,9 +44,16 @@ typedef struct wt_bits wt_bits;
 
 /* Room for the samples, not yet set. */
 WT_API wt_status wt_bits_new(wt_context *context, size_t samples, size_t length, wt_bits **out);
+/* From bits (n, T) and labels (n), NULL = all 0: each of them all 0 or 1, or all -1 or 1. WT_DATA
+ * with the place where they are not. */
+WT_API wt_status wt_bits_new_from(wt_context *context, size_t samples, size_t length,
+                                  const double *bits, const double *labels, wt_bits **out);
 /* From a file (.npz) with `bits` (n, T) and `labels` or `y` (n), of any type: each of them all 0 or
  * 1, or all -1 or 1. */
 WT_API wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out);
+/* The same of a file that may have no labels: they are 0 then, and *labelled is false. */
+WT_API wt_status wt_bits_load_inputs(wt_context *context, const char *path, bool *labelled,
+                                     wt_bits **out);
 /* Two new sets: a part of the samples, drawn by the seed, held out, and the others. Each has one
  * sample or more, else it is WT_USAGE. */
 WT_API wt_status wt_bits_split(wt_context *context, const wt_bits *bits, double part, uint64_t seed,

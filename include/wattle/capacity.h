@@ -50,6 +50,13 @@ typedef struct wt_model_norms wt_model_norms;
  * norms NaN. */
 WT_API wt_status wt_model_norms_new(wt_context *context, size_t layers, size_t heads,
                                     wt_model_norms **out);
+/* "qk21", "sigma" and the like; "?" for no norm. */
+WT_API const char *wt_model_norm_name(wt_model_norm norm);
+/* "qk21=8,v21=4,v=2/qk21=6": one group a head, or a layer where `deep`; what a group leaves out is
+ * as in the group before it, and at first sigma = x = cls = 1, p = 0, and w = 1 where `deep`. One
+ * group counts `copies` times; a layer has `heads` heads alike. WT_USAGE when it is none. */
+WT_API wt_status wt_model_norms_parse(wt_context *context, const char *text, bool deep,
+                                      size_t copies, size_t heads, wt_model_norms **out);
 /* The norms of a file's own weights. Kind `head`: w_qk (d,d) or w_q, w_k (H,d,r), w_v, symbols,
  * positions, cls; x is the largest |position + symbol|. */
 WT_API wt_status wt_model_norms_load_head(wt_context *context, const char *path,

@@ -66,6 +66,14 @@ WT_API wt_status wt_context_lost(wt_context *context, double count, const char *
 /* Seconds on a monotonic clock. */
 WT_API double wt_clock(void);
 
+#define WT_PROCESSOR_TEXT 128
+/* "AMD EPYC 9354" into out[WT_PROCESSOR_TEXT], "unknown processor" where the system does not tell;
+ * returns out. For reports whose numbers depend on the machine. */
+WT_API const char *wt_machine_processor(char *out);
+/* Processors on line, and bytes of memory; 0 where the system does not tell. */
+WT_API size_t wt_machine_processors(void);
+WT_API size_t wt_machine_memory(void);
+
 /* Reports how far a loop has come to the context's progress callback. */
 typedef struct wt_meter {
     wt_context *context;

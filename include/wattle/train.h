@@ -111,6 +111,16 @@ WT_API bool wt_trainer_ended(const wt_trainer *trainer);
  * the run that one more restart would have had. A state saved after that is of no setting. */
 WT_API void wt_trainer_restart(wt_trainer *trainer);
 
+/* To the end, with the state in a file (NULL = nowhere): after every so many steps, at the end, and
+ * when it is stopped, which is WT_INTERRUPTED. To resume is to go on from the file first, with the
+ * bits of a trial that was never stopped; else a file that exists is refused. One run at a time
+ * writes to a file. Without one, a trial whose time is over is WT_OK and has not ended. */
+WT_API wt_status wt_trainer_run_kept(wt_context *context, wt_trainer *trainer, const char *path,
+                                     size_t every, bool resume);
+/* A remark where always to give one label has an accuracy above 1/2; of the caller's own samples
+ * always. */
+WT_API void wt_trainer_remark_balance(wt_context *context, const wt_trainer *trainer);
+
 /* What a validation measured. */
 typedef struct wt_train_point {
     size_t run, step;

@@ -31,6 +31,7 @@ WT_MAX_THREADS = 1024
 WT_MESSAGE_BYTES = 1024
 WT_PARITY_MAX_DIMENSION = 20
 WT_PROBLEM_FIRST_TEST = 1099511627776
+WT_PROCESSOR_TEXT = 128
 WT_QUERY_MAX_DIM = 4096
 WT_QUERY_MAX_HEADS = 256
 WT_QUOTED_BYTES = 128
@@ -2382,7 +2383,9 @@ class Library:
     wt_boolean_mean: Callable[[Any, float], float]
     wt_boolean_balance: Callable[[Any], float]
     wt_bits_new: Callable[[Any, int, int, Any], int]
+    wt_bits_new_from: Callable[[Any, int, int, Any, Any, Any], int]
     wt_bits_load: Callable[[Any, Any, Any], int]
+    wt_bits_load_inputs: Callable[[Any, Any, Any, Any], int]
     wt_bits_split: Callable[[Any, Any, float, int, Any, Any], int]
     wt_bits_free: Callable[[Any], None]
     wt_bits_samples: Callable[[Any], int]
@@ -2492,6 +2495,8 @@ class Library:
     wt_bound_compute: Callable[[Any, Any, Any], int]
     wt_complexity_measure: Callable[[Any, Any, Any, Any, int, Any, Any], int]
     wt_model_norms_new: Callable[[Any, int, int, Any], int]
+    wt_model_norm_name: Callable[[int], bytes]
+    wt_model_norms_parse: Callable[[Any, Any, bool, int, int, Any], int]
     wt_model_norms_load_head: Callable[[Any, Any, Any], int]
     wt_model_norms_load_transformer: Callable[[Any, Any, int, Any], int]
     wt_model_norms_free: Callable[[Any], None]
@@ -2706,6 +2711,9 @@ class Library:
     wt_context_stop_name: Callable[[Any], bytes]
     wt_context_lost: Callable[[Any, float, Any], int]
     wt_clock: Callable[[], float]
+    wt_machine_processor: Callable[[Any], bytes]
+    wt_machine_processors: Callable[[], int]
+    wt_machine_memory: Callable[[], int]
     wt_meter_start: Callable[[Any, Any, float], wt_meter]
     wt_meter_set: Callable[[Any, float], None]
     wt_meter_tell: Callable[..., None]
@@ -2785,6 +2793,8 @@ class Library:
     wt_trainer_run: Callable[[Any, Any, int], int]
     wt_trainer_ended: Callable[[Any], bool]
     wt_trainer_restart: Callable[[Any], None]
+    wt_trainer_run_kept: Callable[[Any, Any, Any, int, bool], int]
+    wt_trainer_remark_balance: Callable[[Any, Any], None]
     wt_trainer_history: Callable[[Any, Any], Any]
     wt_trainer_result: Callable[[Any, Any, Any], int]
     wt_trainer_network: Callable[[Any], Any]
@@ -2836,7 +2846,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_boolean_mean": (c_double, [c_void_p, c_double]),
     "wt_boolean_balance": (c_double, [c_void_p]),
     "wt_bits_new": (c_uint, [c_void_p, c_size_t, c_size_t, POINTER(c_void_p)]),
+    "wt_bits_new_from": (c_uint, [c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, POINTER(c_void_p)]),
     "wt_bits_load": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p)]),
+    "wt_bits_load_inputs": (c_uint, [c_void_p, c_char_p, c_void_p, POINTER(c_void_p)]),
     "wt_bits_split": (c_uint, [c_void_p, c_void_p, c_double, c_uint64, POINTER(c_void_p), POINTER(c_void_p)]),
     "wt_bits_free": (None, [c_void_p]),
     "wt_bits_samples": (c_size_t, [c_void_p]),
@@ -2946,6 +2958,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_bound_compute": (c_uint, [c_void_p, POINTER(wt_bound_spec), POINTER(wt_bound)]),
     "wt_complexity_measure": (c_uint, [c_void_p, POINTER(wt_model_spec), c_void_p, c_void_p, c_size_t, c_void_p, POINTER(wt_complexity)]),
     "wt_model_norms_new": (c_uint, [c_void_p, c_size_t, c_size_t, POINTER(c_void_p)]),
+    "wt_model_norm_name": (c_char_p, [c_uint]),
+    "wt_model_norms_parse": (c_uint, [c_void_p, c_char_p, c_bool, c_size_t, c_size_t, POINTER(c_void_p)]),
     "wt_model_norms_load_head": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "wt_model_norms_load_transformer": (c_uint, [c_void_p, c_char_p, c_size_t, POINTER(c_void_p)]),
     "wt_model_norms_free": (None, [c_void_p]),
@@ -3160,6 +3174,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_context_stop_name": (c_char_p, [c_void_p]),
     "wt_context_lost": (c_uint, [c_void_p, c_double, c_char_p]),
     "wt_clock": (c_double, []),
+    "wt_machine_processor": (c_char_p, [c_void_p]),
+    "wt_machine_processors": (c_size_t, []),
+    "wt_machine_memory": (c_size_t, []),
     "wt_meter_start": (wt_meter, [c_void_p, c_char_p, c_double]),
     "wt_meter_set": (None, [POINTER(wt_meter), c_double]),
     "wt_meter_tell": (None, [POINTER(wt_meter), c_double, c_char_p]),
@@ -3239,6 +3256,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_trainer_run": (c_uint, [c_void_p, c_void_p, c_size_t]),
     "wt_trainer_ended": (c_bool, [c_void_p]),
     "wt_trainer_restart": (None, [c_void_p]),
+    "wt_trainer_run_kept": (c_uint, [c_void_p, c_void_p, c_char_p, c_size_t, c_bool]),
+    "wt_trainer_remark_balance": (None, [c_void_p, c_void_p]),
     "wt_trainer_history": (POINTER(wt_train_point), [c_void_p, c_void_p]),
     "wt_trainer_result": (c_uint, [c_void_p, c_void_p, POINTER(wt_train_result)]),
     "wt_trainer_network": (c_void_p, [c_void_p]),

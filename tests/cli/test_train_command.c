@@ -117,7 +117,7 @@ static void the_law_of_the_inputs_is_told(void **state) {
     const run_result *result =
         run(SMALL "--dropout 0 --task table:00000010 --steps 5 --to-end --restarts 1");
     assert_int_equal(result->code, 0);
-    assert_non_null(strstr(result->err, "no --probability balances the labels: P(y = 1) is 0.1481, "
+    assert_non_null(strstr(result->err, "no probability balances the labels: P(y = 1) is 0.1481, "
                                         "not 1/2: to say 0 always has accuracy 0.8519"));
     assert_non_null(strstr(result->out, "each bit with probability 0.6667: P(y = 1) = 0.1481\n"));
     result = run(SMALL "--dropout 0 --probability 0.9 --steps 5 --to-end");
@@ -244,7 +244,7 @@ static void files_are_not_lost(void **state) {
     assert_int_equal(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors"))->code, 0);
     size_t bytes = read_file("c.safetensors", before, sizeof before);
     CHECK_SAYS(run(run_line(LONG "-q --checkpoint {tmp}/c.safetensors")), 64,
-               "c.safetensors exists: give --resume to go on from it, or another name");
+               "c.safetensors exists: resume to go on from it, or give another name");
     CHECK_SAYS(run(run_line(SMALL "-q --checkpoint {tmp}/c.safetensors --seed 8")), 64, "exists");
     assert_int_equal(read_file("c.safetensors", after, sizeof after), bytes);
     assert_memory_equal(before, after, bytes);

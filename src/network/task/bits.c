@@ -47,13 +47,12 @@ uint8_t *wt_bits_labels(wt_bits *bits) {
     return bits->label;
 }
 
-/* ---- files ---- */
+/* ---- numbers ---- */
 
 typedef struct {
     wt_context *context;
-    const wt_file *file;
-    const wt_array *array;
-    uint8_t *next; /* where the next value goes */
+    const char *where, *name; /* the file, "" = none, and the array */
+    uint8_t *next;            /* where the next value goes */
     uint8_t *first;
     double low; /* what stands beside 1: 0 or -1; NaN = not seen yet */
 } reading;
@@ -64,9 +63,9 @@ static wt_status take(void *user, const double *values, size_t count) {
         if (isnan(of->low) && (values[i] == 0 || values[i] == -1))
             of->low = values[i];
         if (values[i] != of->low && values[i] != 1)
-            return wt_fail(of->context, WT_DATA, "%s: value %zu of '%s' is %g, %s",
-                           wt_file_path(of->file), (size_t)(of->next - of->first), of->array->name,
-                           values[i],
+            return wt_fail(of->context, WT_DATA, "%s%svalue %zu of '%s' is %g, %s", of->where,
+                           of->where[0] != '\0' ? ": " : "", (size_t)(of->next - of->first),
+                           of->name, values[i],
                            of->low == 0    ? "neither 0 nor 1"
                            : of->low == -1 ? "neither -1 nor 1"
                                            : "none of 0 and 1, or -1 and 1");
@@ -75,9 +74,34 @@ static wt_status take(void *user, const double *values, size_t count) {
     return WT_OK;
 }
 
+wt_status wt_bits_new_from(wt_context *context, size_t samples, size_t length, const double *bits,
+                           const double *labels, wt_bits **out) {
+    reading of_bits = {context, "", "bits", NULL, NULL, NAN};
+    reading of_labels = {context, "", "y", NULL, NULL, NAN};
+    wt_status status;
+    *out = NULL;
+    if (samples == 0 || length == 0)
+        return wt_fail(context, WT_USAGE, "%zu samples of %zu bits are none", samples, length);
+    WT_TRY(wt_bits_new(context, samples, length, out));
+    of_bits.next = of_bits.first = (*out)->bit;
+    of_labels.next = of_labels.first = (*out)->label;
+    memset((*out)->label, 0, samples);
+    WT_TRY(take(&of_bits, bits, samples * length));
+    if (labels != NULL)
+        WT_TRY(take(&of_labels, labels, samples));
+done:
+    if (status != WT_OK) {
+        wt_bits_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
 static wt_status read_bits(wt_context *context, const wt_file *file, const wt_array *array,
                            uint8_t *out) {
-    reading of = {context, file, array, out, out, NAN};
+    reading of = {context, wt_file_path(file), array->name, out, out, NAN};
     return wt_file_walk(context, file, array, take, &of);
 }
 
@@ -96,23 +120,37 @@ static wt_status transpose(wt_context *context, wt_bits *bits) {
     return status;
 }
 
-wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out) {
+/* Labels go by either name. */
+static wt_status find_labels(wt_context *context, const wt_file *file, const wt_array *bits,
+                             const wt_array **out) {
+    bool named = wt_file_find(file, "labels") != NULL;
+    WT_PASS(wt_file_expect(context, file, named ? "labels (n)" : "y (n)", out));
+    if (bits->shape[0] != (*out)->shape[0])
+        return wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits, '%s' %zu",
+                       wt_file_path(file), bits->shape[0], bits->shape[1], (*out)->name,
+                       (*out)->shape[0]);
+    return WT_OK;
+}
+
+/* `labelled` is whether there must be labels, and then whether there are. */
+static wt_status load(wt_context *context, const char *path, bool *labelled, wt_bits **out) {
     wt_file *file = NULL;
-    const wt_array *bits, *labels;
+    const wt_array *bits, *labels = NULL;
     wt_status status;
     *out = NULL;
     WT_TRY(wt_file_open(context, path, &file));
     WT_TRY(wt_file_expect(context, file, "bits (n,T)", &bits));
-    bool named = wt_file_find(file, "labels") != NULL;
-    WT_TRY(wt_file_expect(context, file, named ? "labels (n)" : "y (n)", &labels));
-    if (bits->shape[0] != labels->shape[0] || bits->count == 0) {
-        status = wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits, '%s' %zu", path,
-                         bits->shape[0], bits->shape[1], labels->name, labels->shape[0]);
-        goto done;
-    }
+    if (*labelled || wt_file_find(file, "labels") != NULL || wt_file_find(file, "y") != NULL)
+        WT_TRY(find_labels(context, file, bits, &labels));
+    if (bits->count == 0)
+        WT_TRY(wt_fail(context, WT_DATA, "%s: 'bits' has %zu samples of %zu bits", path,
+                       bits->shape[0], bits->shape[1]));
+    *labelled = labels != NULL;
     WT_TRY(wt_bits_new(context, bits->shape[0], bits->shape[1], out));
+    memset((*out)->label, 0, bits->shape[0]);
     WT_TRY(read_bits(context, file, bits, (*out)->bit));
-    WT_TRY(read_bits(context, file, labels, (*out)->label));
+    if (labels != NULL)
+        WT_TRY(read_bits(context, file, labels, (*out)->label));
     if (bits->fortran)
         WT_TRY(transpose(context, *out));
 done:
@@ -122,6 +160,17 @@ done:
         *out = NULL;
     }
     return status;
+}
+
+wt_status wt_bits_load(wt_context *context, const char *path, wt_bits **out) {
+    bool labelled = true;
+    return load(context, path, &labelled, out);
+}
+
+wt_status wt_bits_load_inputs(wt_context *context, const char *path, bool *labelled,
+                              wt_bits **out) {
+    *labelled = false;
+    return load(context, path, labelled, out);
 }
 
 wt_status wt_bits_copy(wt_context *context, const wt_bits *from, wt_bits **out) {
