@@ -24,6 +24,19 @@ install(FILES ${WATTLE_GENERATED}/completions/_wattle
 install(FILES ${WATTLE_GENERATED}/completions/wattle.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# The Python package, which finds the library from where it lies. Debian's python3 looks in /usr/lib/python3/dist-packages
+# and /usr/local/lib/python3.N/dist-packages; from another prefix it is found by PYTHONPATH.
+set(WATTLE_PYTHON_DIR lib/python3/dist-packages)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr/local")
+  file(GLOB places LIST_DIRECTORIES true RELATIVE /usr/local /usr/local/lib/python3.*/dist-packages)
+  if(places)
+    list(SORT places COMPARE NATURAL ORDER DESCENDING)
+    list(GET places 0 WATTLE_PYTHON_DIR)
+  endif()
+endif()
+install(DIRECTORY python/wattle DESTINATION ${WATTLE_PYTHON_DIR} FILES_MATCHING PATTERN *.py PATTERN py.typed
+        PATTERN __pycache__ EXCLUDE)
+
 # find_package(wattle) gives wattle::wattle, the shared library.
 set(WATTLE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
 set_target_properties(wattle_shared PROPERTIES EXPORT_NAME wattle)

@@ -15,3 +15,6 @@ set_tests_properties(
   ${python_tests} python.doctest python.mypy
   PROPERTIES ENVIRONMENT
              "PYTHONPATH=${PROJECT_SOURCE_DIR}/python;PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=agg;WATTLE_LIBRARY=$<TARGET_FILE:wattle_shared>;WATTLE_COMMAND=$<TARGET_FILE:wattle_command>")
+# As strangers install it.
+add_test(NAME install.python COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/install/python.sh ${PROJECT_SOURCE_DIR}
+                                     ${PROJECT_BINARY_DIR} ${WATTLE_PYTHON})

@@ -24,9 +24,10 @@ class LibraryError(ImportError):
 def _places() -> Iterator[str]:
     here = Path(__file__).resolve().parent
     yield str(here / NAME)
-    for folder in list(here.parents)[1:4]:
-        yield str(folder / NAME)
-        yield from sorted(str(path) for path in folder.glob(f"*-linux-gnu/{NAME}"))
+    for folder in here.parents:
+        if folder.name in ("lib", "lib64"):
+            yield str(folder / NAME)
+            yield from sorted(map(str, folder.glob(f"*-linux-gnu/{NAME}")))
     tree = here.parent.parent / "build"
     # a build for sanitizers cannot be loaded by a Python without them
     built = [path for path in tree.glob(f"*/{NAME}") if path.parent.name != "sanitize"]
