@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layer/learn/recovery.h"
+#include "layer/model/span.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
@@ -13,48 +14,15 @@
 #define NOTHING        1e-22
 #define NOTHING_SINGLE (64 * (double)FLT_EPSILON * (double)FLT_EPSILON)
 
-/* values (d) increasing and vectors (d, d) as rows of X^T X; *skip of them count as 0, to within
- * `part` of `size`. */
-static wt_status span(wt_context *context, const wt_sequences *data, double part, double size,
-                      double *vectors, double *values, size_t *skip) {
-    size_t d = data->dim;
-    WT_PASS(wt_gram(context, WT_TRANSPOSED, data->samples * data->length, d, data->x, d, 0, vectors,
-                    d));
-    WT_PASS(wt_eigen_symmetric(context, d, vectors, d, true, values));
-    /* rounding of the Gram matrix itself hides what is smaller: look at the tokens */
-    for (*skip = 0; *skip < d && values[*skip] < 1e-12 * values[d - 1]; ++*skip) {
-        double square = 0;
-        for (size_t t = 0; t < data->samples * data->length; t++) {
-            double along = wt_vector_dot(d, data->x + t * d, vectors + *skip * d);
-            square += along * along;
-        }
-        if (square > part * fmax(size, values[d - 1]))
-            break;
-    }
-    return WT_OK;
-}
-
-/* Tokens after the norm, off their mean; 0 past the end of a sequence, where anything may stand. */
+/* Tokens after the norm, off their mean where there are biases. */
 static wt_status copy_tokens(const wt_sequences *data, const wt_recover_options *options,
                              wt_visible *out) {
     wt_layer_form form = wt_recover_form(options);
-    size_t d = data->dim, k = data->length, tokens = 0;
-    double *x = out->data.x = WT_TAKE_ZERO(&out->arena, double, data->samples, k, d);
+    out->data.x = WT_TAKE(&out->arena, double, data->samples, data->length, data->dim);
     if (out->options.bias)
-        out->mean = WT_TAKE_ZERO(&out->arena, double, d);
+        out->mean = WT_TAKE(&out->arena, double, data->dim);
     WT_PASS(out->arena.status);
-    for (size_t s = 0; s < data->samples; s++) {
-        size_t length = wt_sequences_length_of(data, s);
-        wt_layer_normalise(&form, length, d, data->x + s * k * d, x + s * k * d);
-        tokens += length;
-        for (size_t j = 0; out->mean != NULL && j < length * d; j++)
-            out->mean[j % d] += x[s * k * d + j];
-    }
-    for (size_t j = 0; out->mean != NULL && j < d; j++)
-        out->mean[j] /= (double)tokens;
-    for (size_t s = 0; out->mean != NULL && s < data->samples; s++)
-        for (size_t j = 0; j < wt_sequences_length_of(data, s) * d; j++)
-            x[s * k * d + j] -= out->mean[j % d];
+    (void)wt_span_tokens(&form, data, out->data.x, out->mean);
     return WT_OK;
 }
 
@@ -159,7 +127,7 @@ static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visibl
     WT_TRY(arena.status);
     for (size_t j = 0; out->mean != NULL && j < d; j++)
         size += (double)tokens * out->mean[j] * out->mean[j];
-    WT_TRY(span(context, &out->data, part, size, vectors, values, &skip));
+    WT_TRY(wt_span_directions(context, tokens, d, out->data.x, part, size, vectors, values, &skip));
     if (!out->options.bias && d - skip > 1)
         WT_TRY(find_normal(vectors, values, skip, part, out));
     if (skip == 0 || (out->normal != NULL && out->mean == NULL))
@@ -168,9 +136,7 @@ static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visibl
     out->basis = WT_TAKE(&out->arena, double, d, r);
     double *x = WT_TAKE(&out->arena, double, tokens, r);
     WT_TRY(out->arena.status);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < r; j++)
-            out->basis[i * r + j] = vectors[(skip + j) * d + i];
+    wt_span_basis(d, skip, vectors, out->basis);
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, tokens, r, d, 1, out->data.x, d, out->basis, r, 0,
                    x, r));
     out->data.x = x;

@@ -8,6 +8,8 @@
 
 /* The square of the rounding of float32, a little above. */
 #define NOTHING 1e-13
+/* Parts of the largest eigenvalue of a Gram matrix below which rounding may have made another. */
+#define MAYBE 1e-12
 
 /* Orthogonal to (1, .., 1): all columns but the first of the reflection of e_0 onto it. */
 static wt_status span_of_normed(size_t d, wt_span *out) {
@@ -23,32 +25,60 @@ static wt_status span_of_normed(size_t d, wt_span *out) {
     return WT_OK;
 }
 
-/* Tokens after the norm, one after the other, off their mean; returns how many. */
-static size_t gather(const wt_layer_form *form, const wt_sequences *data, double *x, double *mean) {
+size_t wt_span_tokens(const wt_layer_form *form, const wt_sequences *data, double *x,
+                      double *mean) {
     size_t d = data->dim, k = data->length, tokens = 0;
+    memset(x, 0, data->samples * k * d * sizeof *x);
+    if (mean != NULL)
+        memset(mean, 0, d * sizeof *mean);
     for (size_t s = 0; s < data->samples; s++) {
         size_t length = wt_sequences_length_of(data, s);
-        wt_layer_normalise(form, length, d, data->x + s * k * d, x + tokens * d);
+        wt_layer_normalise(form, length, d, data->x + s * k * d, x + s * k * d);
         tokens += length;
+        for (size_t j = 0; mean != NULL && j < length * d; j++)
+            mean[j % d] += x[s * k * d + j];
     }
-    memset(mean, 0, d * sizeof *mean);
-    for (size_t j = 0; j < tokens * d; j++)
-        mean[j % d] += x[j] / (double)tokens;
-    for (size_t j = 0; j < tokens * d; j++)
-        x[j] -= mean[j % d];
+    for (size_t j = 0; mean != NULL && j < d; j++)
+        mean[j] /= (double)tokens;
+    for (size_t s = 0; mean != NULL && s < data->samples; s++)
+        for (size_t j = 0; j < wt_sequences_length_of(data, s) * d; j++)
+            x[s * k * d + j] -= mean[j % d];
     return tokens;
+}
+
+wt_status wt_span_directions(wt_context *context, size_t n, size_t d, const double *x, double part,
+                             double size, double *vectors, double *values, size_t *skip) {
+    WT_PASS(wt_gram(context, WT_TRANSPOSED, n, d, x, d, 0, vectors, d));
+    WT_PASS(wt_eigen_symmetric(context, d, vectors, d, true, values));
+    size = fmax(size, values[d - 1]);
+    /* rounding of the Gram matrix itself hides what is smaller: look at the rows */
+    for (*skip = 0; *skip + 1 < d && values[*skip] < MAYBE * size; ++*skip) {
+        double square = 0;
+        for (size_t t = 0; t < n; t++) {
+            double along = wt_vector_dot(d, x + t * d, vectors + *skip * d);
+            square += along * along;
+        }
+        if (square > part * size)
+            break;
+    }
+    return WT_OK;
+}
+
+void wt_span_basis(size_t d, size_t skip, const double *vectors, double *basis) {
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = skip; j < d; j++)
+            basis[i * (d - skip) + j - skip] = vectors[j * d + i];
 }
 
 /* The directions of the last rows of `vectors` (d, d); the others hold the offset. */
 static wt_status take_directions(const double *vectors, size_t skip, const double *mean,
                                  double size, wt_span *out) {
-    size_t d = out->dim, r = out->rank = d - skip;
-    out->basis = WT_TAKE(&out->arena, double, d, r);
+    size_t d = out->dim;
+    out->rank = d - skip;
+    out->basis = WT_TAKE(&out->arena, double, d, out->rank);
     double *offset = WT_TAKE_ZERO(&out->arena, double, d);
     WT_PASS(out->arena.status);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < r; j++)
-            out->basis[i * r + j] = vectors[(skip + j) * d + i];
+    wt_span_basis(d, skip, vectors, out->basis);
     for (size_t v = 0; v < skip; v++) {
         double along = wt_vector_dot(d, mean, vectors + v * d);
         for (size_t i = 0; i < d; i++)
@@ -61,21 +91,18 @@ static wt_status take_directions(const double *vectors, size_t skip, const doubl
 
 static wt_status span_of_tokens(wt_context *context, const wt_layer_form *form,
                                 const wt_sequences *data, wt_span *out) {
-    size_t d = data->dim, skip = 0;
+    size_t d = data->dim, rows = data->samples * data->length, skip;
     wt_arena arena = wt_arena_start(context, "the span of the tokens");
-    double *x = WT_TAKE(&arena, double, data->samples, data->length, d);
+    double *x = WT_TAKE(&arena, double, rows, d);
     double *mean = WT_TAKE(&arena, double, d), *values = WT_TAKE(&arena, double, d);
     double *vectors = WT_TAKE(&arena, double, d, d);
     wt_status status;
     WT_TRY(arena.status);
-    size_t tokens = gather(form, data, x, mean);
-    WT_TRY(wt_gram(context, WT_TRANSPOSED, tokens, d, x, d, 0, vectors, d));
-    WT_TRY(wt_eigen_symmetric(context, d, vectors, d, true, values));
-    double size = values[d - 1] / (double)tokens + wt_vector_squares(d, mean);
-    while (skip + 1 < d && values[skip] / (double)tokens <= NOTHING * size)
-        skip++;
+    double tokens = (double)wt_span_tokens(form, data, x, mean);
+    double size = wt_vector_squares(d, mean);
+    WT_TRY(wt_span_directions(context, rows, d, x, NOTHING, tokens * size, vectors, values, &skip));
     if (skip > 0)
-        WT_TRY(take_directions(vectors, skip, mean, size, out));
+        WT_TRY(take_directions(vectors, skip, mean, size + values[d - 1] / tokens, out));
 done:
     wt_arena_free(&arena);
     return status;

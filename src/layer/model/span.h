@@ -19,6 +19,17 @@ typedef struct wt_span {
     wt_arena arena;
 } wt_span;
 
+/* Tokens after the norm of the form into x (n, k, d), 0 past the end of a sequence, where anything
+ * may stand; off their mean (d), unless that is NULL. Returns how many there are. */
+size_t wt_span_tokens(const wt_layer_form *form, const wt_sequences *data, double *x, double *mean);
+/* Directions of the rows of x (n, d): unit vectors (d, d), one a row, and the squares of the rows
+ * along them, increasing. The first *skip, never all, count as none: they are within `part` of
+ * `size`, or of the largest where that is more. */
+wt_status wt_span_directions(wt_context *context, size_t n, size_t d, const double *x, double part,
+                             double size, double *vectors, double *values, size_t *skip);
+/* basis (d, d - skip): the directions after those, one a column. */
+void wt_span_basis(size_t d, size_t skip, const double *vectors, double *basis);
+
 /* The span of the data's tokens after the norm of the form; without data (NULL) of any tokens,
  * which a LayerNorm makes orthogonal to (1, .., 1). Directions that tokens have no more of than the
  * rounding of float32 count as none. */
