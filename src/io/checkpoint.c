@@ -152,11 +152,19 @@ static wt_status open_index(wt_context *context, wt_checkpoint *out) {
     return status;
 }
 
+static const wt_named *find_name(const wt_checkpoint *checkpoint, const char *name) {
+    const wt_named key = {.name = name};
+    return bsearch(&key, checkpoint->names, checkpoint->name_count, sizeof *checkpoint->names,
+                   by_name);
+}
+
+bool wt_checkpoint_has(const wt_checkpoint *checkpoint, const char *name) {
+    return find_name(checkpoint, name) != NULL;
+}
+
 wt_status wt_checkpoint_find(wt_context *context, wt_checkpoint *checkpoint, const char *name,
                              const wt_file **file, const wt_array **array) {
-    const wt_named key = {.name = name};
-    const wt_named *found = bsearch(&key, checkpoint->names, checkpoint->name_count,
-                                    sizeof *checkpoint->names, by_name);
+    const wt_named *found = find_name(checkpoint, name);
     *file = NULL;
     *array = NULL;
     if (found == NULL)
@@ -189,9 +197,7 @@ static bool has_output(const wt_checkpoint *checkpoint, const wt_scheme *scheme,
     if (snprintf(name, sizeof name, "%.*s%s%s", (int)bytes, stem, scheme->output,
                  scheme->bare ? "" : ".weight") >= (int)sizeof name)
         return false;
-    const wt_named key = {.name = name};
-    return bsearch(&key, checkpoint->names, checkpoint->name_count, sizeof *checkpoint->names,
-                   by_name) != NULL;
+    return wt_checkpoint_has(checkpoint, name);
 }
 
 /* The scheme of a name of queries whose output is there too; NULL when there is none. */
@@ -238,6 +244,8 @@ static int by_number(const void *a, const void *b) {
 
 static wt_status refuse_names(wt_context *context, const wt_checkpoint *checkpoint) {
     char list[512] = "", shown[WT_QUOTED_BYTES];
+    if (checkpoint->name_count == 0)
+        return wt_fail(context, WT_DATA, "%s has no tensors", checkpoint->path);
     for (size_t i = 0; i < checkpoint->name_count && i < SHOWN_NAMES; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
@@ -313,7 +321,8 @@ static wt_status map_stems(wt_context *context, wt_checkpoint *out, const char *
                               .query = without_weight(&out->arena, ends[0]),
                               .key = without_weight(&out->arena, ends[1]),
                               .value = without_weight(&out->arena, ends[2]),
-                              .output = without_weight(&out->arena, ends[3])};
+                              .output = without_weight(&out->arena, ends[3]),
+                              .unbiased = "ko"};
     out->stems = WT_TAKE(&out->arena, const char *, out->name_count);
     WT_PASS(out->arena.status);
     size_t lead = strlen(before), tail = strlen(out->scheme.query) + strlen(".weight");
@@ -349,8 +358,10 @@ wt_status wt_checkpoint_open(wt_context *context, const char *path,
     qsort(made->names, made->name_count, sizeof *made->names, by_name);
     WT_TRY(options.map == NULL ? find_stems(context, made) : map_stems(context, made, options.map));
     WT_TRY(wt_checkpoint_configure(context, made));
-    if (options.heads > 0)
+    if (options.heads > 0) {
         made->heads = options.heads;
+        made->key_heads = made->width = 0; /* what the tensors say will do */
+    }
     *out = made;
     made = NULL;
 done:

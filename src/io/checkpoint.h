@@ -34,6 +34,7 @@ typedef struct wt_scheme {
     const char *norm; /* of the tokens before the layer, beside the others; NULL = none */
     wt_scheme_norm norm_kind;
     bool causal, unscaled, rotary;
+    const char *unbiased; /* which of q, k, v, o may have no bias where others have; NULL = none */
 } wt_scheme;
 
 extern const wt_scheme wt_schemes[];
@@ -87,6 +88,8 @@ wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, siz
                              wt_attention_tensors *out);
 void wt_attention_tensors_free(wt_attention_tensors *tensors);
 
+/* Whether there is a tensor of that name. */
+bool wt_checkpoint_has(const wt_checkpoint *checkpoint, const char *name);
 /* The file of a tensor, opened; NULL, and WT_OK, when the checkpoint has none of that name. */
 wt_status wt_checkpoint_find(wt_context *context, wt_checkpoint *checkpoint, const char *name,
                              const wt_file **file, const wt_array **array);

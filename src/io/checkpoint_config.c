@@ -17,18 +17,26 @@ typedef struct {
     const wt_file *file;
 } teller;
 
-/* The first of the names that there is: as a number, NaN = none. */
-static double number_of(const teller *from, const char *const *names) {
-    for (; *names != NULL; names++) {
+/* The first of the names that there is: as a number, NaN = none. What stands there and is none, but
+ * for null, is refused. */
+static wt_status number_of(wt_context *context, const wt_checkpoint *checkpoint, const teller *from,
+                           const char *const *names, double *out) {
+    *out = NAN;
+    for (; *names != NULL && isnan(*out); names++) {
         const json_t *value = json_object_get(from->config, *names);
         const char *text = from->file == NULL ? NULL : wt_file_metadata(from->file, *names);
-        double number;
-        if (json_is_number(value))
-            return json_number_value(value);
-        if (text != NULL && wt_real_parse(text, &number))
-            return number;
+        bool fine = true;
+        if (value != NULL && !json_is_null(value)) {
+            fine = json_is_number(value);
+            *out = json_number_value(value);
+        } else if (text != NULL) {
+            fine = wt_real_parse(text, out);
+        }
+        if (!fine)
+            return wt_fail(context, WT_DATA, "%s: its config says no number for %s",
+                           checkpoint->path, *names);
     }
-    return NAN;
+    return WT_OK;
 }
 
 static const char *word_of(const teller *from, const char *name) {
@@ -40,7 +48,8 @@ static const char *word_of(const teller *from, const char *name) {
 
 static wt_status count_of(wt_context *context, const wt_checkpoint *checkpoint, const teller *from,
                           const char *const *names, size_t *out) {
-    double number = number_of(from, names);
+    double number;
+    WT_PASS(number_of(context, checkpoint, from, names, &number));
     if (isnan(number))
         return WT_OK;
     if (!(number >= 1) || number > 65536 || floor(number) != number)
@@ -61,8 +70,12 @@ static wt_status tell(wt_context *context, const teller *from, wt_checkpoint *ou
     WT_PASS(count_of(context, out, from, heads, &out->heads));
     WT_PASS(count_of(context, out, from, key_heads, &out->key_heads));
     WT_PASS(count_of(context, out, from, widths, &out->width));
-    double epsilon = number_of(from, epsilons);
-    if (epsilon >= 0)
+    double epsilon;
+    WT_PASS(number_of(context, out, from, epsilons, &epsilon));
+    if (epsilon < 0 || epsilon > 1)
+        return wt_fail(context, WT_DATA, "%s: its config says %g is added under a norm's root",
+                       out->path, epsilon);
+    if (!isnan(epsilon))
         out->epsilon = epsilon;
     if (out->scheme.rotary)
         out->rope =
@@ -84,7 +97,7 @@ static wt_status load_config(wt_context *context, const wt_checkpoint *checkpoin
     if (about.st_size > CONFIG_MOST)
         return wt_fail(context, WT_DATA, "%s has %lld bytes: it is no config", path,
                        (long long)about.st_size);
-    *out = json_load_file(path, 0, &error);
+    *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     return *out != NULL
                ? WT_OK
                : wt_fail(context, WT_DATA, "%s: line %d: %s", path, error.line, error.text);

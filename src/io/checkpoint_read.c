@@ -58,6 +58,9 @@ static wt_status read_tensor(const reading *job, const char *end, const char *ta
     if (array->rank != rank || array->count == 0)
         return wt_fail(job->context, WT_DATA, "%s: %s has %zu dimensions and %zu numbers, not a %s",
                        shown, name, array->rank, array->count, rank == 1 ? "vector" : "matrix");
+    if (array->type > WT_TYPE_BF16)
+        return wt_fail(job->context, WT_DATA, "%s: %s has whole numbers (%s), which are no weights",
+                       shown, name, wt_type_name(array->type));
     memcpy(shape, array->shape, rank * sizeof *shape);
     snprintf(what, sizeof what, "%s: %s", shown, name);
     double *values = WT_TAKE(&job->out->arena, double, array->count);
@@ -135,11 +138,46 @@ static wt_status divide(const reading *job, size_t queries, size_t keys) {
                        checkpoint->path, queries, job->stem, heads);
     out->heads = heads;
     out->width = queries / heads;
+    if (width > 0 && width != out->width)
+        return wt_fail(job->context, WT_DATA,
+                       "%s: its config says that heads have width %zu, but %zu columns of queries "
+                       "of %s make %zu heads of width %zu",
+                       checkpoint->path, width, queries, job->stem, heads, out->width);
     if (keys % out->width != 0 || keys == 0 || heads % (keys / out->width) != 0)
         return wt_fail(job->context, WT_DATA,
                        "%s: %zu columns of keys of %s do not fit %zu heads of width %zu",
                        checkpoint->path, keys, job->stem, heads, out->width);
     out->key_heads = keys / out->width;
+    if (checkpoint->key_heads > 0 && checkpoint->key_heads != out->key_heads)
+        return wt_fail(
+            job->context, WT_DATA,
+            "%s: its config says %zu key-value heads, but %s has columns of keys for %zu",
+            checkpoint->path, checkpoint->key_heads, job->stem, out->key_heads);
+    return WT_OK;
+}
+
+static bool has_bias(const reading *job, const char *end, const char *tail) {
+    const wt_checkpoint *checkpoint = job->checkpoint;
+    char name[NAME];
+    return wt_scheme_spell(job->scheme, job->stem, end, tail, name, sizeof name) &&
+           wt_checkpoint_has(checkpoint, name);
+}
+
+/* Where queries or values have a bias all have one, but for those that the scheme leaves without.
+ */
+static wt_status check_biases(const reading *job) {
+    static const char roles[] = "qkvo";
+    const wt_scheme *scheme = job->scheme;
+    const char *fused = scheme->underscore ? "_bias" : ".bias", *may = scheme->unbiased;
+    const char *ends[] = {scheme->query, scheme->key, scheme->value, scheme->output};
+    bool has[4];
+    for (size_t i = 0; i < 4; i++)
+        has[i] = scheme->fusion != WT_FUSION_NONE && i < 3 ? has_bias(job, scheme->query, fused)
+                                                           : has_bias(job, ends[i], ".bias");
+    for (size_t i = 0; i < 4 && (has[0] || has[2]); i++)
+        if (!has[i] && (may == NULL || strchr(may, roles[i]) == NULL))
+            return wt_fail(job->context, WT_DATA, "%s: %s%s has no bias, but others beside it have",
+                           job->checkpoint->path, job->stem, ends[i]);
     return WT_OK;
 }
 
@@ -209,6 +247,7 @@ wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, siz
         WT_TRY(wt_fail(context, WT_DATA, "%s: %s%s takes %zu numbers, not %zu heads of %zu",
                        checkpoint->path, job.stem, scheme->output, in, out->heads, out->width));
     WT_TRY(read_bias(&job, scheme->output, ".bias", out->outputs, &out->output_bias));
+    WT_TRY(check_biases(&job));
     WT_TRY(read_norm(&job));
     out->scale = scheme->unscaled ? 1 : 1 / sqrt((double)out->width);
 done:

@@ -56,7 +56,8 @@ static void outputs_are_as_numpy_has_them(void **state) {
     assert_true(run_number("apply " MINILM " words.npz --json", "error") < 1e-13);
     /* a norm with a shift: its tokens lie on a plane, and others are told from them */
     run_must("draw --layer " MINILM " --tokens gaussian --length 6 -n 4 -o any.npz");
-    assert_true(run_number("compare " MINILM " " MINILM " --data words.npz --json", "visible") < 384);
+    assert_true(run_number("compare " MINILM " " MINILM " --data words.npz --json", "visible") <
+                384);
     assert_true(run_number("compare " MINILM " " MINILM " --json", "theta_error") == 0);
 }
 

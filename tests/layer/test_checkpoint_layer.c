@@ -6,37 +6,12 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "check.h"
+#include "folder.h"
 #include "io/checkpoint.h"
 #include "layer/layers.h"
 #include "wattle/random.h"
 
 enum { HEADS = 2, WIDTH = 3, DIM = 5, INNER = HEADS * WIDTH, LAYERS = 12 };
-
-static char folder[] = "/tmp/wattle-checkpoint-XXXXXX";
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
-static int close_folder(void **state) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line) == 0 ? check_close(state) : -1;
-}
-
-static const char *in_folder(const char *name) {
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_text(const char *name, const char *text) {
-    FILE *file = fopen(in_folder(name), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
 
 /* The matrices of a layer, which act from the right; another layer for another number. */
 typedef struct {

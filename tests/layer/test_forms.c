@@ -6,30 +6,12 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "check.h"
+#include "folder.h"
 #include "layer/layers.h"
 #include "layer/learn/recovery.h"
 #include "wattle/random.h"
 
 enum { HEADS = 2, DIM = 5, LENGTH = 6, SAMPLES = 240, TOKENS = SAMPLES * LENGTH };
-
-static char folder[] = "/tmp/wattle-forms-XXXXXX";
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
-static int close_folder(void **state) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line) == 0 ? check_close(state) : -1;
-}
-
-static const char *in_folder(const char *name) {
-    static char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* Every form there is: bit 0 biases, 1 causal, 2 residual, then the norm. */
 enum { FORMS = 8 * 3 };

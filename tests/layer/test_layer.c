@@ -6,29 +6,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "check.h"
+#include "folder.h"
 #include "layer/layers.h"
 #include "linalg/linalg.h"
 #include "wattle/io.h"
 #include "wattle/random.h"
-
-static char folder[] = "/tmp/wattle-layer-XXXXXX";
-
-static int open_folder(void **state) {
-    return mkdtemp(folder) == NULL ? -1 : check_open(state);
-}
-
-static int close_folder(void **state) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line) == 0 ? check_close(state) : -1;
-}
-
-static const char *in_folder(const char *name) {
-    static char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* Sums of 6 to 24 products of numbers of order 1: rounding is far below 1e-12. */
 static void golden_outputs(void **state) {
