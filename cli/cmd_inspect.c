@@ -133,6 +133,35 @@ static void print_signs(const table *all) {
     cli_print("\n");
 }
 
+/* A stem with {} for its numbers: encoder.layer.{}. of encoder.layer.11. */
+static const char *pattern_of(const char *stem, char *out, size_t bytes) {
+    size_t used = 0;
+    for (size_t i = 0; stem[i] != '\0' && used + 3 < bytes; i++) {
+        bool digit = stem[i] >= '0' && stem[i] <= '9';
+        if (digit && used > 0 && out[used - 1] == '}')
+            continue;
+        used += (size_t)snprintf(out + used, bytes - used, digit ? "{}" : "%c", stem[i]);
+    }
+    out[used] = '\0';
+    return out;
+}
+
+/* Which layers are which, where they are not all of one stack. */
+static void print_stacks(const wt_inspection *from) {
+    size_t layers = wt_inspection_layers(from);
+    char shown[WT_QUOTED_BYTES], one[512], other[512];
+    if (wt_inspection_stem(from, 0) == NULL)
+        return;
+    for (size_t i = 0, next; i < layers; i = next) {
+        pattern_of(wt_inspection_stem(from, i), one, sizeof one);
+        for (next = i + 1; next < layers; next++)
+            if (strcmp(one, pattern_of(wt_inspection_stem(from, next), other, sizeof other)) != 0)
+                break;
+        if (i > 0 || next < layers)
+            cli_print("layers %zu to %zu: %s\n", i, next - 1, wt_quote(one, shown, sizeof shown));
+    }
+}
+
 static void print_table(const table *all, const char *path) {
     char shown[WT_QUOTED_BYTES];
     const char *rope = wt_inspection_rope(all->from);
@@ -143,6 +172,7 @@ static void print_table(const table *all, const char *path) {
                   wt_inspection_layers(all->from) == 1 ? "layer" : "layers");
     cli_print("%zu %s, d = %zu\n", all->count, all->count == 1 ? "head" : "heads",
               all->heads[0].dim);
+    print_stacks(all->from);
     if (rope != NULL)
         cli_print("rotary positions (%s) are left out: tokens at one place\n", rope);
     if (wt_inspection_folded(all->from))
@@ -182,14 +212,18 @@ static wt_status emit(cli_call *call, const table *all, const char *path) {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
         cli_json_add(list, json_head(&all->heads[i]));
+    json_t *stems = json_array();
+    for (size_t i = 0; i < wt_inspection_layers(all->from); i++)
+        if (wt_inspection_stem(all->from, i) != NULL)
+            cli_json_add(stems, json_string(wt_inspection_stem(all->from, i)));
     return cli_emit(
         call,
         "file:s dim:u head_count:u heads:o scheme:s layers:u rope:s folded:b positive:u "
-        "positive_rate:r positive_low:r positive_high:r above_two:u below_two:u",
+        "positive_rate:r positive_low:r positive_high:r above_two:u below_two:u stems:o",
         wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown), all->heads[0].dim,
         all->count, list, wt_inspection_scheme(all->from), wt_inspection_layers(all->from),
         wt_inspection_rope(all->from), wt_inspection_folded(all->from), of.positive, of.rate.value,
-        of.rate.low, of.rate.high, of.above, of.below);
+        of.rate.low, of.rate.high, of.above, of.below, stems);
 }
 
 /* Numbers that do not exist are empty. */

@@ -131,6 +131,34 @@ static void a_checkpoint_is_one_table(void **state) {
     assert_non_null(strstr(text, "\n1,1,4,2,"));
 }
 
+/* Layers of an encoder and of a decoder, numbered in one: the table says which are which. */
+static void stacks_are_named(void **state) {
+    static const char *const ends[] = {"q", "k", "v", "o"};
+    static double values[4 * 4];
+    char names[4 * 4][64], path[128], line[256];
+    wt_tensor tensors[4 * 4];
+    wt_random_normal(wt_stream_for(3, "stacks", 0), 0, 4 * 4, values);
+    for (size_t i = 0; i < 4 * 4; i++) {
+        snprintf(names[i], sizeof names[i], "%s.block.%zu.layer.0.SelfAttention.%s.weight",
+                 i < 8 ? "encoder" : "decoder", i / 4 % 2, ends[i % 4]);
+        tensors[i] = (wt_tensor){names[i], WT_TYPE_F64, 2, {4, 4}, values};
+    }
+    snprintf(path, sizeof path, "%s/t5.safetensors", folder);
+    CHECK_OK(*state, wt_safetensors_write(*state, path, tensors, 4 * 4, NULL, 0));
+    snprintf(line, sizeof line, "inspect %s --heads 2", path);
+    const run_result *result = run(line);
+    CHECK_PRINTS(result, "layers 0 to 1: decoder.block.{}.layer.{}.\n");
+    assert_non_null(strstr(result->out, "layers 2 to 3: encoder.block.{}.layer.{}.\n"));
+    snprintf(line, sizeof line, "inspect %s --heads 2 --json", path);
+    json_t *all = json_loads(run(line)->out, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *stems = json_object_get(all, "stems");
+    assert_int_equal(json_array_size(stems), 4);
+    assert_string_equal(json_string_value(json_array_get(stems, 3)), "encoder.block.1.layer.0.");
+    json_decref(all);
+    assert_null(strstr(run("inspect " TEST_DATA "/fixtures/llama.safetensors")->out, "{}"));
+    unlink(path);
+}
+
 static void a_checkpoint_is_one_grid(void **state) {
     (void)state;
     const run_result *result = run("inspect " CHECKPOINT " --plot -");
@@ -170,6 +198,7 @@ int main(void) {
         cmocka_unit_test(json_has_every_number),
         cmocka_unit_test(it_draws),
         cmocka_unit_test(a_checkpoint_is_one_table),
+        cmocka_unit_test(stacks_are_named),
         cmocka_unit_test(a_checkpoint_is_one_grid),
         cmocka_unit_test(bad_words_are_refused),
         cmocka_unit_test(wrong_files_are_refused),

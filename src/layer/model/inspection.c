@@ -13,6 +13,7 @@ struct wt_inspection {
     wt_head_summary *heads;
     const char *scheme, *rope;
     bool folded;
+    wt_checkpoint *checkpoint; /* NULL for products */
     wt_products *products;
 };
 
@@ -116,12 +117,11 @@ done:
 static wt_status look_at_checkpoint(wt_context *context, const char *path,
                                     const wt_inspect_options *options, wt_inspection *out) {
     wt_checkpoint_options how;
-    wt_checkpoint *checkpoint = NULL;
-    wt_status status;
     WT_INIT(wt_checkpoint_options, &how);
     how.heads = options->heads;
     how.map = options->map;
-    WT_TRY(wt_checkpoint_open(context, path, &how, &checkpoint));
+    WT_PASS(wt_checkpoint_open(context, path, &how, &out->checkpoint));
+    wt_checkpoint *checkpoint = out->checkpoint;
     out->scheme = checkpoint->scheme.name;
     out->rope = checkpoint->rope;
     out->layers = wt_checkpoint_layers(checkpoint);
@@ -129,12 +129,10 @@ static wt_status look_at_checkpoint(wt_context *context, const char *path,
     wt_meter meter = wt_meter_start(context, "layers", (double)count);
     for (size_t i = 0; i < count; i++) {
         size_t layer = options->layers == NULL ? i : options->layers[i];
-        WT_TRY(look_at_layer(context, checkpoint, layer, options, out));
+        WT_PASS(look_at_layer(context, checkpoint, layer, options, out));
         wt_meter_set(&meter, (double)(i + 1));
     }
-done:
-    wt_checkpoint_free(checkpoint);
-    return status;
+    return WT_OK;
 }
 
 static wt_status look_at_products(wt_context *context, const char *path,
@@ -198,6 +196,7 @@ void wt_inspection_free(wt_inspection *all) {
     if (all == NULL)
         return;
     wt_products_free(all->products);
+    wt_checkpoint_free(all->checkpoint);
     wt_release(all->heads);
     wt_release(all);
 }
@@ -225,6 +224,10 @@ bool wt_inspection_folded(const wt_inspection *all) {
 
 const char *wt_inspection_scheme(const wt_inspection *all) {
     return all->scheme;
+}
+
+const char *wt_inspection_stem(const wt_inspection *all, size_t layer) {
+    return all->checkpoint == NULL ? NULL : wt_checkpoint_stem(all->checkpoint, layer);
 }
 
 const char *wt_inspection_rope(const wt_inspection *all) {
