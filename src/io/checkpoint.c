@@ -357,11 +357,8 @@ wt_status wt_checkpoint_open(wt_context *context, const char *path,
     WT_TRY(ends_with(made->path, ".json") ? open_index(context, made) : open_single(context, made));
     qsort(made->names, made->name_count, sizeof *made->names, by_name);
     WT_TRY(options.map == NULL ? find_stems(context, made) : map_stems(context, made, options.map));
+    made->heads = options.heads;
     WT_TRY(wt_checkpoint_configure(context, made));
-    if (options.heads > 0) {
-        made->heads = options.heads;
-        made->key_heads = made->width = 0; /* what the tensors say will do */
-    }
     *out = made;
     made = NULL;
 done:

@@ -68,7 +68,8 @@ struct wt_checkpoint {
     const char **stems; /* of the layers: names are stem + end of name */
 };
 
-/* What a config.json, or the metadata of a file, says; 0 and NULL where it says nothing. */
+/* What a config.json, or the metadata of a file, says; 0 and NULL where it says nothing. It is not
+ * asked about heads that are told. */
 wt_status wt_checkpoint_configure(wt_context *context, wt_checkpoint *checkpoint);
 
 /* One layer's tensors as matrices that act from the right, x M: queries (d, m r), keys and values

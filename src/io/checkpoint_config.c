@@ -67,9 +67,11 @@ static wt_status tell(wt_context *context, const teller *from, wt_checkpoint *ou
     static const char *const epsilons[] = {"layer_norm_eps", "layer_norm_epsilon", "rms_norm_eps",
                                            NULL};
     const char *layout = word_of(from, "rope_layout");
-    WT_PASS(count_of(context, out, from, heads, &out->heads));
-    WT_PASS(count_of(context, out, from, key_heads, &out->key_heads));
-    WT_PASS(count_of(context, out, from, widths, &out->width));
+    if (out->heads == 0) {
+        WT_PASS(count_of(context, out, from, heads, &out->heads));
+        WT_PASS(count_of(context, out, from, key_heads, &out->key_heads));
+        WT_PASS(count_of(context, out, from, widths, &out->width));
+    }
     double epsilon;
     WT_PASS(number_of(context, out, from, epsilons, &epsilon));
     if (epsilon < 0 || epsilon > 1)

@@ -170,6 +170,8 @@ static void configs_that_lie_are_refused(void **state) {
     CHECK_OK(context, read_layer(context, in_folder("model.safetensors"), 0));
     write_text("config.json", "{\"n_head\":2,\"num_key_value_heads\":1,\"head_dim\":3}");
     CHECK_OK(context, read_layer(context, in_folder("model.safetensors"), 1));
+    write_text("config.json", "{\"n_head\":\"many\"}");
+    CHECK_OK(context, read_layer(context, in_folder("model.safetensors"), 2));
     assert_int_equal(unlink(in_folder("config.json")), 0);
     write_bert("model.safetensors", "{\"num_attention_heads\":\"many\"}", NULL, NULL);
     CHECK_FAILS(context, read_layer(context, in_folder("model.safetensors"), 0), WT_DATA,
