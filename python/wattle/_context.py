@@ -240,6 +240,11 @@ def read_seconds(time: Seconds) -> float:
 # that another thread was in stays where it was.
 
 
+def forked() -> bool:
+    """Whether this process was forked from one that had used the library."""
+    return bool(_forked)
+
+
 def refuse_after_fork(threads: Optional[int]) -> None:
     if _forked and (_forked != "used" or (threads or settings.threads or 1) > 1):
         raise _errors.UsageError(

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from ctypes import create_string_buffer
 from typing import Any, Optional
@@ -18,7 +19,18 @@ def in_notebook() -> bool:
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
 
 
+class _Thread(threading.local):
+    """Whether calls of this thread show nothing, whatever the settings are."""
+
+    silent = False
+
+
+thread = _Thread()
+
+
 def wanted(setting: Optional[bool]) -> bool:
+    if thread.silent:
+        return False
     if setting is not None:
         return setting
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
