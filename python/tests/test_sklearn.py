@@ -100,7 +100,7 @@ def test_it_is_the_fit_of_the_library():
     X, y = sets()
     query, keys, mask = unpack(X, 4)
     plain = wt.fit((query, keys, y, mask), heads=20, seed=5, penalty="loo", standardize=True)
-    ours = small(seed=5, token_scale=None).fit(X, y)
+    ours = small(seed=5, scaling="none").fit(X, y)
     assert np.array_equal(ours.predict(X), plain.predict(query, keys, mask))
     assert ours.model_.loo_error == plain.loo_error
 
@@ -122,10 +122,21 @@ def test_units_of_the_tokens_do_not_matter():
     other = pack(query * unit + origin, keys * unit + origin, mask)
     # 2e5 beside 1e5 takes a digit or two of the sixteen; the fit has a condition below 1e6
     assert np.allclose(small().fit(other, y).predict(other), small().fit(X, y).predict(X), rtol=0, atol=1e-6)
-    assert not np.allclose(small(token_scale=None).fit(X, y).predict(X), small(token_scale=2).fit(X, y).predict(X))
-    for scale in (0, -1, np.nan, np.inf):
-        with pytest.raises(ValueError, match="token_scale"):
-            small(token_scale=scale).fit(X, y)
+    same = pack(query * 30 - 3, keys * 30 - 3, mask)
+    common = small(scaling="common")
+    assert np.allclose(clone(common).fit(same, y).predict(same), common.fit(X, y).predict(X), rtol=0, atol=1e-6)
+    assert np.unique(common.token_divisor_).size == 1
+
+
+@pytest.mark.parametrize("scaling", ["coordinate", "common"])
+def test_the_length_of_tokens_is_the_scale(scaling):
+    X, y = sets()
+    X[:, 3::4] = np.where(np.isnan(X[:, 3::4]), np.nan, 7.1)  # a coordinate that does not vary
+    fitted = small(scaling=scaling, token_scale=2).fit(X, y)
+    query, keys, mask = unpack(X, 4)
+    tokens = (np.concatenate([query, keys[mask]]) - fitted.token_mean_) / fitted.token_divisor_
+    # of the coordinates that vary, 3 of 4 where each has its own deviation
+    assert np.square(tokens).sum(axis=1).mean() == pytest.approx(3 if scaling == "coordinate" else 4, rel=1e-9)
 
 
 def test_it_learns():
@@ -221,6 +232,8 @@ def test_the_square_loss_has_no_probabilities_of_its_own():
     (sorter(heads=0), "heads"),
     (sorter(penalty="none"), "penalty: .*none"),
     (sorter(seed=-1), "seed"),
+    (sorter(scaling="most"), "scaling: 'most'"),
+    *((sorter(token_scale=scale), "token_scale") for scale in (0, -1, np.nan, np.inf)),
 ])
 def test_parameters_that_are_refused(estimator, words):
     X, y = sets()

@@ -129,7 +129,8 @@ class _Attention(BaseEstimator):  # type: ignore[misc]
     activation: str
     penalty: Union[float, str]
     penalty_path: Values
-    token_scale: Optional[float]
+    scaling: str
+    token_scale: float
     dim: Optional[int]
     seed: int
     threads: Optional[int]
@@ -153,25 +154,29 @@ class _Attention(BaseEstimator):  # type: ignore[misc]
         return max(1, min(int(told), len(os.sched_getaffinity(0))))
 
     def _measure(self, query: Array, keys: Array, mask: Mask) -> None:
-        """Mean of the tokens and what they are divided by, a number a coordinate."""
-        tokens = query if self.dim is None else np.concatenate([query, keys[mask]])
-        self.token_mean_ = tokens.mean(axis=0)
-        deviation = tokens.std(axis=0)
-        steady = deviation <= 10 * np.finfo(float).eps * np.abs(self.token_mean_)
-        deviation[steady] = 1.0
-        scale = float(1.0 if self.token_scale is None else self.token_scale)
+        """What is taken from every token, and what it is then divided by, a number a coordinate."""
+        if self.scaling not in ("coordinate", "common", "none"):
+            raise UsageError(f"scaling: {self.scaling!r} is none of 'coordinate', 'common', 'none'")
+        scale = float(self.token_scale)
         if not (scale > 0 and math.isfinite(scale)):
             raise UsageError(f"token_scale: {self.token_scale!r} is no number above 0")
-        self.token_divisor_ = deviation * (math.sqrt(tokens.shape[1]) / scale)
+        tokens = query if self.dim is None else np.concatenate([query, keys[mask]])
+        dim = tokens.shape[1]
+        self.token_mean_, length = np.zeros(dim), np.ones(dim)
+        if self.scaling != "none":
+            self.token_mean_, deviation = tokens.mean(axis=0), tokens.std(axis=0)
+            deviation[deviation <= (10 + len(tokens)) * np.finfo(float).eps * np.abs(self.token_mean_)] = 0.0  # rounding
+            if self.scaling == "common":
+                deviation[:] = math.sqrt(np.square(deviation).mean())
+            length = np.where(deviation == 0.0, 1.0, deviation * math.sqrt(dim))
+        self.token_divisor_ = length / scale
 
     def _sets(self, X: Array, first: bool = False) -> features.Sets:
         query, keys, mask = unpack(X, self.dim)
-        if self.token_scale is not None:
-            if first:
-                self._measure(query, keys, mask)
-            query = (query - self.token_mean_) / self.token_divisor_
-            keys = (keys - self.token_mean_) / self.token_divisor_
-        return features.Sets(query, keys, mask=None if mask.all() else mask)
+        if first:
+            self._measure(query, keys, mask)
+        return features.Sets((query - self.token_mean_) / self.token_divisor_, (keys - self.token_mean_) / self.token_divisor_,
+                             mask=None if mask.all() else mask)
 
     def _fit(self, sets: features.Sets, labels: Array, **options: Any) -> features.Model:
         if not options:
@@ -199,8 +204,9 @@ _PARAMETERS = """
         penalty: lambda of the ridge: a number, or loo, gcv, min-norm. loo takes the one of penalty_path with the
             least leave-one-out error, from one factorisation each.
         penalty_path: lambdas to choose from.
-        token_scale: coordinates of tokens are standardised over all tokens, query and keys alike, and scaled so that
-            a token has this length, in the mean square; None = tokens as they are.
+        scaling: coordinate: every coordinate of the tokens is centred and divided by its own deviation, over all
+            tokens, query and keys alike; common: all are divided by one number, as fits pixels; none: as they are.
+        token_scale: the length of a token after that, in the mean square; without scaling, what it is multiplied by.
         dim: coordinates of a token; None = a row is one token, the query and its only key.
         seed: of the random heads.
         threads: of a fit or prediction; None = all processors, or what joblib gives its processes.
@@ -219,7 +225,7 @@ class AttentionRegressor(MultiOutputMixin, RegressorMixin, _Attention):  # type:
     PARAMETERS
     Attributes:
         model_: the wattle.Model, with its report: penalty, loo_error, train_error and others.
-        token_mean_, token_divisor_: what tokens are standardised by.
+        token_mean_, token_divisor_: what is taken from tokens, and what they are divided by.
 
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import cross_val_score
@@ -230,7 +236,7 @@ class AttentionRegressor(MultiOutputMixin, RegressorMixin, _Attention):  # type:
 
     def __init__(self, model: str = "rfa", *, heads: int = 300, width: int = 0, bias: float = 4,
                  activation: str = "relu", penalty: Union[float, str] = "loo", penalty_path: Values = "1e-8:10:x10",
-                 token_scale: Optional[float] = 1.0, dim: Optional[int] = None, seed: int = 0,
+                 scaling: str = "coordinate", token_scale: float = 1.0, dim: Optional[int] = None, seed: int = 0,
                  threads: Optional[int] = None) -> None:
         self.model = model
         self.heads = heads
@@ -239,6 +245,7 @@ class AttentionRegressor(MultiOutputMixin, RegressorMixin, _Attention):  # type:
         self.activation = activation
         self.penalty = penalty
         self.penalty_path = penalty_path
+        self.scaling = scaling
         self.token_scale = token_scale
         self.dim = dim
         self.seed = seed
@@ -280,7 +287,7 @@ class AttentionClassifier(ClassifierMixin, _Attention):  # type: ignore[misc]
     Attributes:
         classes_: the classes.
         model_: the wattle.Model of all classes, with its report.
-        token_mean_, token_divisor_: what tokens are standardised by.
+        token_mean_, token_divisor_: what is taken from tokens, and what they are divided by.
 
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import cross_val_score
@@ -292,7 +299,7 @@ class AttentionClassifier(ClassifierMixin, _Attention):  # type: ignore[misc]
     def __init__(self, model: str = "rfa", *, loss: str = "square", heads: int = 300, width: int = 0, bias: float = 4,
                  activation: str = "relu", penalty: Union[float, str] = "loo", penalty_path: Values = "1e-8:10:x10",
                  ball: Union[float, Tuple[float, float]] = 4.0, tolerance: float = 1e-3, steps: int = 20000,
-                 token_scale: Optional[float] = 1.0, dim: Optional[int] = None, seed: int = 0,
+                 scaling: str = "coordinate", token_scale: float = 1.0, dim: Optional[int] = None, seed: int = 0,
                  threads: Optional[int] = None) -> None:
         self.model = model
         self.loss = loss
@@ -305,6 +312,7 @@ class AttentionClassifier(ClassifierMixin, _Attention):  # type: ignore[misc]
         self.ball = ball
         self.tolerance = tolerance
         self.steps = steps
+        self.scaling = scaling
         self.token_scale = token_scale
         self.dim = dim
         self.seed = seed
