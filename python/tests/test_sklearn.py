@@ -27,7 +27,7 @@ LOGISTIC = dict(loss="logistic", heads=20, threads=1)
 
 
 @parametrize_with_checks([
-    AttentionRegressor(), AttentionClassifier(), AttentionClassifier(**LOGISTIC),
+    AttentionRegressor(), AttentionClassifier(), AttentionClassifier(loss="logistic", threads=1),
     AttentionRegressor(dim=1, heads=20, threads=1), AttentionClassifier(dim=1, heads=20, threads=1),
 ])
 def test_scikit_learns_checks(estimator, check):
