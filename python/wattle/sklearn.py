@@ -85,7 +85,9 @@ def unpack(X: Any, dim: Optional[int] = None) -> Tuple[Array, Array, Mask]:
             raise UsageError(f"X: n_features = {columns} is no query and keys of dim={width}: (1 + N) times dim columns "
                              "are expected, with N of 1 or more")
     tokens = rows.reshape(n, -1, width)
-    if not np.isfinite(rows.sum()):  # the sum of what is finite may overflow: then this only takes longer
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.sum()
+    if not np.isfinite(total):  # the sum of what is finite may overflow: then this only takes longer
         if np.isinf(rows).any():
             raise DataError(f"X: row {int(np.isinf(rows).any(axis=1).argmax())} contains infinity")
         lost = np.isnan(tokens)
@@ -164,7 +166,10 @@ class _Attention(BaseEstimator):  # type: ignore[misc]
         dim = tokens.shape[1]
         self.token_mean_, length = np.zeros(dim), np.ones(dim)
         if self.scaling != "none":
-            self.token_mean_, deviation = tokens.mean(axis=0), tokens.std(axis=0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.token_mean_, deviation = tokens.mean(axis=0), tokens.std(axis=0)
+            if not np.isfinite(deviation).all():
+                raise DataError(f"X: coordinate {int(np.isfinite(deviation).argmin())} of the tokens is too large to be scaled")
             deviation[deviation <= (10 + len(tokens)) * np.finfo(float).eps * np.abs(self.token_mean_)] = 0.0  # rounding
             if self.scaling == "common":
                 deviation[:] = math.sqrt(np.square(deviation).mean())
