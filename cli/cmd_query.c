@@ -133,8 +133,10 @@ const cli_command cli_query = {
         "Fresh questions judge the result. Answers that are all float32 numbers are explained to "
         "the rounding of such.\n\n"
         "Layers with biases, a residual connection or a norm before them, of given rank, of more "
-        "than 4 heads or of more than 64 dimensions are recovered from random questions of 2 to 4 "
-        "tokens, about four times as many as they have unknowns over outputs.\n\n"
+        "than 4 heads or of more than 64 dimensions are recovered from random questions: about "
+        "four "
+        "times as many as they have unknowns over outputs, of 2 to 4 tokens, or longer ones where "
+        "those show too few scores.\n\n"
         "Exit code 1 and no file when the answers are not explained; 69 when the oracle dies, "
         "hangs or answers rubbish.",
     .examples =

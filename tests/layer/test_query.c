@@ -304,6 +304,26 @@ static void many_heads_and_ranks_are_found(void **state) {
     }
 }
 
+/* As many outputs as dimensions, and these many: answers have numbers enough, but of short
+ * questions too few scores. */
+static void many_dimensions_take_longer_questions(void **state) {
+    wt_teacher_options form;
+    wt_query_options options;
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
+    WT_INIT(wt_teacher_options, &form);
+    WT_INIT(wt_query_options, &options);
+    form.heads = options.heads = 1;
+    form.dim = 24;
+    form.residual = options.residual = true;
+    oracle one = make_formed(*state, &form);
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 24, 24, &options, &found, &report));
+    assert_true(report.reached && report.starts == 1);
+    assert_true(answers_apart(*state, one.layer, found) <= EXACT);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
+}
+
 /* A limit is kept to. It may do for random questions where it does not for the rational start; and
  * below that it is a miss that says so. */
 static void a_limit_of_questions_is_kept(void **state) {
@@ -491,6 +511,7 @@ int main(void) {
         cmocka_unit_test(layers_of_other_forms_are_found),
         cmocka_unit_test(the_form_is_found),
         cmocka_unit_test(many_heads_and_ranks_are_found),
+        cmocka_unit_test(many_dimensions_take_longer_questions),
         cmocka_unit_test(a_limit_of_questions_is_kept),
         cmocka_unit_test(what_does_not_fit_is_not_reached),
         cmocka_unit_test(another_form_is_told_early),

@@ -91,7 +91,7 @@ static wt_status check(wt_asker *asker, const wt_query_options *options, double 
     WT_TRY(arena.status);
     asker->most = options->questions;
     for (size_t i = 0; i < options->checks; i++) {
-        size_t k = wt_asker_random(asker, options->seed, "query check", i, scale, x);
+        size_t k = wt_asker_random(asker, options->seed, "query check", i, scale, 4, x);
         WT_TRY(wt_asker_ask(asker, k, x, y));
         WT_TRY(wt_layer_forward(context, layer, 1, k, x, all));
         left += wt_vector_apart(p, y, all + (k - 1) * p);

@@ -48,10 +48,10 @@ wt_status wt_asker_keep(wt_asker *asker, size_t n, const double *x, const double
 wt_status wt_asker_rows(const wt_asker *asker, wt_rows *out);
 /* Asks without keeping. */
 wt_status wt_asker_ask(wt_asker *asker, size_t k, const double *x, double *y);
-/* Random question `index` of a purpose: 2 to 4 Gaussian tokens times `scale` into x (4, d); how
- * many tokens. */
+/* Random question `index` of a purpose: 2 to `most` Gaussian tokens times `scale` into x (most, d);
+ * how many tokens. */
 size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose, uint64_t index,
-                       double scale, double *x);
+                       double scale, size_t most, double *x);
 
 /* What the rational start can take apart. */
 enum { WT_RATIONAL_HEADS = 4, WT_RATIONAL_DIM = 64 };

@@ -10,17 +10,20 @@
 /* Questions against unknowns over outputs; fewer than the least are not tried. */
 #define SHARE       4.0
 #define LEAST_SHARE 1.3
-#define SPARE       16
-#define HOLDOUT     0.1
+/* Scores that questions show against the unknowns of a Theta, at least. */
+#define SCORES  4.0
+#define SPARE   16
+#define HOLDOUT 0.1
 
-enum { MOST_TOKENS = 4 };
+enum { MOST_TOKENS = 32 };
 
 /* Scales of the tokens in turn, for logits that are too far from 1 to be learned from; each has
  * questions of its own. */
 static const double scales[] = {1, 0.25, 4};
 enum { ROUNDS = sizeof scales / sizeof *scales };
 
-static double questions_for(const wt_asker *asker, const wt_query_options *options, size_t heads) {
+/* Unknowns over outputs, which answers of p numbers determine. */
+static double unknowns_of(const wt_asker *asker, const wt_query_options *options, size_t heads) {
     double p = (double)asker->p, m = (double)heads, d = (double)asker->d;
     bool bias = options->bias || options->forms == WT_RECOVER_FORMS_AUTO;
     return (wt_recover_unknowns(heads, asker->d, asker->p, options->rank, 0) +
@@ -28,14 +31,32 @@ static double questions_for(const wt_asker *asker, const wt_query_options *optio
            p;
 }
 
+/* Tokens of a question at most, 2 at least: k of them show k - 1 scores of every head, however many
+ * outputs there are. */
+static size_t tokens_for(const wt_asker *asker, const wt_query_options *options, size_t heads) {
+    double theta = wt_recover_unknowns(1, asker->d, 0, options->rank, 0);
+    size_t most = 4;
+    while (most < MOST_TOKENS &&
+           SHARE * unknowns_of(asker, options, heads) * (double)most / 2 < SCORES * theta)
+        most *= 2;
+    return most;
+}
+
+/* Questions of so many tokens at most that a layer takes. */
+static double questions_for(const wt_asker *asker, const wt_query_options *options, size_t heads,
+                            size_t most) {
+    double theta = wt_recover_unknowns(1, asker->d, 0, options->rank, 0);
+    return fmax(unknowns_of(asker, options, heads), SCORES / SHARE * theta / ((double)most / 2));
+}
+
 /* Random questions `first`, .. of them. To an oracle of float32 numbers the tokens are such too. */
-static wt_status ask(wt_asker *asker, const wt_query_options *options, double scale, size_t first,
-                     size_t count) {
+static wt_status ask(wt_asker *asker, const wt_query_options *options, double scale, size_t most,
+                     size_t first, size_t count) {
     double *x = NULL;
     wt_status status;
     WT_TRY(WT_NEW2(asker->context, &x, MOST_TOKENS, asker->d, "a question"));
     for (size_t i = first; i < first + count; i++) {
-        size_t k = wt_asker_random(asker, options->seed, "query", i, scale, x);
+        size_t k = wt_asker_random(asker, options->seed, "query", i, scale, most, x);
         for (size_t j = 0; asker->single && j < k * asker->d; j++)
             x[j] = (double)(float)x[j];
         WT_TRY(wt_asker_keep(asker, k, x, NULL, NULL));
@@ -47,20 +68,23 @@ done:
 
 /* The questions kept from row `first` on, as sequences of which the last row is known. */
 static wt_status make_sequences(const wt_asker *asker, size_t first, wt_sequences **out) {
-    size_t d = asker->d, p = asker->p, n = asker->rows - first, *lengths = NULL;
+    size_t d = asker->d, p = asker->p, n = asker->rows - first, *lengths = NULL, most = 0;
     wt_sequences *data = NULL;
     wt_status status;
-    WT_TRY(wt_sequences_new(asker->context, n, MOST_TOKENS, d, p, &data));
     WT_TRY(WT_NEW(asker->context, &lengths, n, "lengths of questions"));
+    for (size_t s = 0, row = first; s < n; s++, row++) {
+        lengths[s] = asker->ends[row] - (row == 0 ? 0 : asker->ends[row - 1]);
+        most = lengths[s] > most ? lengths[s] : most;
+    }
+    WT_TRY(wt_sequences_new(asker->context, n, most, d, p, &data));
     double *x = wt_sequences_x(data), *y = wt_sequences_y(data);
-    memset(x, 0, n * MOST_TOKENS * d * sizeof *x);
-    for (size_t i = 0; i < n * MOST_TOKENS * p; i++)
+    memset(x, 0, n * most * d * sizeof *x);
+    for (size_t i = 0; i < n * most * p; i++)
         y[i] = NAN;
     for (size_t s = 0; s < n; s++) {
         size_t row = first + s, begin = row == 0 ? 0 : asker->ends[row - 1];
-        lengths[s] = asker->ends[row] - begin;
-        memcpy(x + s * MOST_TOKENS * d, asker->x + begin * d, lengths[s] * d * sizeof *x);
-        memcpy(y + (s * MOST_TOKENS + lengths[s] - 1) * p, asker->y + row * p, p * sizeof *y);
+        memcpy(x + s * most * d, asker->x + begin * d, lengths[s] * d * sizeof *x);
+        memcpy(y + (s * most + lengths[s] - 1) * p, asker->y + row * p, p * sizeof *y);
     }
     WT_TRY(wt_sequences_set_lengths(asker->context, data, lengths));
     WT_TRY(wt_sequences_set_missing(asker->context, data));
@@ -113,8 +137,8 @@ done:
 /* How many questions a round has that uses those from `first` on: as many as it should, or as are
  * left. */
 static wt_status count_next(wt_asker *asker, const wt_query_options *options, size_t heads,
-                            size_t first, size_t *out) {
-    double each = questions_for(asker, options, heads);
+                            size_t most, size_t first, size_t *out) {
+    double each = questions_for(asker, options, heads, most);
     size_t left = asker->most > asker->asked ? asker->most - asker->asked : 0;
     size_t kept = asker->rows - first;
     *out = (size_t)ceil(SHARE * each) + SPARE - kept;
@@ -133,9 +157,9 @@ static wt_status count_next(wt_asker *asker, const wt_query_options *options, si
 static wt_status run_round(wt_asker *asker, const wt_query_options *options, size_t least,
                            size_t most, size_t first, double scale, wt_layer **out, bool *sure,
                            wt_query_report *report) {
-    size_t count;
-    WT_PASS(count_next(asker, options, most, first, &count));
-    WT_PASS(ask(asker, options, scale, asker->rows, count));
+    size_t count, tokens = tokens_for(asker, options, most);
+    WT_PASS(count_next(asker, options, most, tokens, first, &count));
+    WT_PASS(ask(asker, options, scale, tokens, asker->rows, count));
     report->polish_queries += count;
     for (size_t heads = least; heads <= most && !*sure && !report->out_of_time; heads++) {
         wt_layer *layer = NULL;
@@ -153,8 +177,8 @@ static wt_status hear(wt_asker *asker, const wt_query_options *options, wt_query
     double *y = WT_TAKE(&arena, double, asker->p);
     wt_status status = arena.status;
     if (status == WT_OK)
-        status = wt_asker_ask(asker, wt_asker_random(asker, options->seed, "query first", 0, 1, x),
-                              x, y);
+        status = wt_asker_ask(
+            asker, wt_asker_random(asker, options->seed, "query first", 0, 1, 4, x), x, y);
     report->polish_queries += status == WT_OK;
     wt_arena_free(&arena);
     return status;

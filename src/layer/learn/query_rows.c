@@ -117,8 +117,8 @@ done:
 }
 
 size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose, uint64_t index,
-                       double scale, double *x) {
-    size_t k = 2 + (size_t)(index % 3);
+                       double scale, size_t most, double *x) {
+    size_t k = 2 + (size_t)(index % (most - 1));
     wt_random_normal(wt_stream_for(seed, purpose, index), 0, k * asker->d, x);
     for (size_t i = 0; i < k * asker->d; i++)
         x[i] *= scale;

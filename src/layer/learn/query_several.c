@@ -23,7 +23,7 @@ static wt_status ask_random(wt_asker *asker, const wt_query_options *options, do
     wt_status status;
     WT_TRY(WT_NEW2(asker->context, &x, 4, asker->d, "a question"));
     for (; *asked < wanted; ++*asked) {
-        size_t k = wt_asker_random(asker, options->seed, "query", *asked, scale, x);
+        size_t k = wt_asker_random(asker, options->seed, "query", *asked, scale, 4, x);
         WT_TRY(wt_asker_keep(asker, k, x, NULL, NULL));
     }
 done:
