@@ -28,7 +28,8 @@ static void write_raw(const char *file, const char *header, size_t values) {
     assert_non_null(bytes);
     for (size_t i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(length >> 8 * i);
-    memcpy(bytes + 8, header, length);
+    for (size_t i = 0; i < length; i++)
+        bytes[8 + i] = (uint8_t)header[i];
     write_bytes(file, bytes, 8 + length + values);
     free(bytes);
 }

@@ -116,7 +116,8 @@ static double scale_for(const wt_layer *layer) {
 typedef struct {
     wt_asker asker;
     const wt_query_options *options;
-    wt_layer *layer; /* of the last attempt */
+    wt_query_options few; /* the same with few random starts */
+    wt_layer *layer;      /* of the last attempt */
     wt_query_report *report;
     double before;
 } attempts;
@@ -193,11 +194,11 @@ static wt_status try_plain(attempts *work, size_t first, size_t last) {
     const wt_query_options *given = work->options;
     const wt_query_report *report = work->report;
     const wt_asker *asker = &work->asker;
-    wt_query_options few = *given;
     wt_status status = WT_OK;
-    if (first < last && few.restarts > FEW_STARTS)
-        few.restarts = FEW_STARTS;
-    work->options = &few;
+    work->few = *given;
+    if (first < last && given->restarts > FEW_STARTS)
+        work->few.restarts = FEW_STARTS;
+    work->options = &work->few;
     for (size_t heads = first; heads <= last; heads++) {
         status = attempt(work, heads, false, 0);
         if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||
