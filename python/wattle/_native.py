@@ -2686,6 +2686,7 @@ class Library:
     wt_inspection_layers: Callable[[Any], int]
     wt_inspection_folded: Callable[[Any], bool]
     wt_inspection_scheme: Callable[[Any], bytes]
+    wt_inspection_stem: Callable[[Any, int], bytes]
     wt_inspection_rope: Callable[[Any], bytes]
     wt_inspection_products: Callable[[Any], Any]
     wt_network_spec_init: Callable[[Any, int], None]
@@ -3149,6 +3150,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_inspection_layers": (c_size_t, [c_void_p]),
     "wt_inspection_folded": (c_bool, [c_void_p]),
     "wt_inspection_scheme": (c_char_p, [c_void_p]),
+    "wt_inspection_stem": (c_char_p, [c_void_p, c_size_t]),
     "wt_inspection_rope": (c_char_p, [c_void_p]),
     "wt_inspection_products": (c_void_p, [c_void_p]),
     "wt_network_spec_init": (None, [POINTER(wt_network_spec), c_size_t]),
