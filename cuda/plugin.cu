@@ -33,6 +33,11 @@ wt_status cuda_take(wt_context *context, wt_device *device, size_t bytes, const 
         return WT_OK;
     }
     device->services->release(device, bytes);
+    return cuda_refuse(context, device, error, bytes, what);
+}
+
+wt_status cuda_refuse(wt_context *context, const wt_device *device, cudaError_t error, size_t bytes,
+                      const char *what) {
     (void)cudaGetLastError();
     if (error != cudaErrorMemoryAllocation)
         return cuda_fail(context, device, what, cudaGetErrorString(error));
@@ -75,6 +80,7 @@ static wt_status open_gpu(wt_context *context, int index, wt_device *out) {
     snprintf(out->product, sizeof out->product, "%.63s", about.name);
     out->memory = about.totalGlobalMem;
     out->state = (void *)(size_t)index;
+    out->ridge = &cuda_ridge;
     return cuda_enter(context, out);
 }
 

@@ -6,6 +6,8 @@
 
 #include "device/device.h"
 
+extern const struct wt_ridge_engine cuda_ridge;
+
 /* In functions that return a wt_status and have nothing to free. */
 #define CUDA_PASS(call)                                                                            \
     do {                                                                                           \
@@ -20,6 +22,9 @@ wt_status cuda_check(wt_context *context, const wt_device *device, cudaError_t e
 /* The same with words of another library. */
 wt_status cuda_fail(wt_context *context, const wt_device *device, const char *what,
                     const char *words);
+/* WT_MEMORY with the bytes after an allocation that failed for want of them. */
+wt_status cuda_refuse(wt_context *context, const wt_device *device, cudaError_t error, size_t bytes,
+                      const char *what);
 /* Makes the device that of the calling thread. */
 wt_status cuda_enter(wt_context *context, const wt_device *device);
 
