@@ -9,13 +9,19 @@ static const struct {
 } benches[] = {
     {"linalg", cli_bench_linalg},   {"blas", cli_bench_blas},   {"curve", cli_bench_curve},
     {"recover", cli_bench_recover}, {"train", cli_bench_train}, {"workers", cli_bench_workers},
+    {"device", cli_bench_device},
 };
 
 static wt_status run(cli_call *call) {
     size_t i = 0; /* the parser has found the word among those of the operands */
     while (strcmp(benches[i].name, call->operands[0]) != 0)
         i++;
-    return benches[i].run(call, call->values);
+    const cli_bench_values *values = call->values;
+    WT_PASS(cli_choose_device(call, values->device));
+    if (benches[i].run != cli_bench_device && strcmp(values->device, "host") != 0)
+        return wt_fail(call->context, WT_USAGE, "bench %s measures the host; --device goes with %s",
+                       benches[i].name, "bench device");
+    return benches[i].run(call, values);
 }
 
 static const cli_option options[] = {
@@ -31,12 +37,13 @@ static const cli_option options[] = {
     {"peer", 0, CLI_TEXT, offsetof(cli_bench_values, peer), "COMMAND", NULL,
      "A shell command that trains the same and prints '... ms/step', its mean; run beside bench "
      "train and set beside our mean."},
+    CLI_DEVICE(offsetof(cli_bench_values, device)),
 };
 
 const cli_command cli_bench = {
     .name = "bench",
     .summary = "measure how fast the library is on this machine",
-    .operands = "linalg|blas|curve|recover|train|workers",
+    .operands = "linalg|blas|curve|recover|train|workers|device",
     .words = 1,
     .description =
         "linalg: every operation of the linear algebra beside the same operation as one "
@@ -60,12 +67,16 @@ const cli_command cli_bench = {
         "beside the GEMM rate and the limits of arithmetic and traffic. bench/peers/and_train.py "
         "is a peer for --peer, in PyTorch.\n\n"
         "workers: small layers recovered by 1, 2, 4 and so on workers at a time, up to "
-        "--threads, and what each worker past the first adds.",
+        "--threads, and what each worker past the first adds.\n\n"
+        "device: a repetition of the same learning curve as the command runs it, drawing "
+        "included, on the host or on a GPU (--device), alone and among many; the median. bench/gpu "
+        "sets it beside PyTorch on the same GPU.",
     .examples =
         "wattle bench linalg\nwattle bench linalg --n 1024 --threads 1 --json\n"
         "wattle bench blas --repeats 2\nwattle bench curve\nwattle bench recover --repeats 1\n"
         "wattle bench train\n"
         "wattle bench workers --threads 2 --n 8\n"
+        "wattle bench device --device cuda\n"
         "wattle bench train --peer 'python3 bench/peers/and_train.py 300 100 20'",
     CLI_OPTIONS(options, cli_bench_values),
     .run = run,

@@ -46,7 +46,10 @@ static void raise_peak(opened_device *device, size_t used) {
 
 static wt_status hold(wt_context *context, wt_device *device, size_t bytes, const char *what) {
     opened_device *of = (opened_device *)device;
-    size_t before = atomic_fetch_add(&of->used, bytes), budget = wt_context_memory(context);
+    const wt_context *whole = context;
+    while (whole->parent != NULL) /* workers share what the device has */
+        whole = whole->parent;
+    size_t before = atomic_fetch_add(&of->used, bytes), budget = wt_context_memory(whole);
     bool limited = budget > 0 && budget < device->memory;
     size_t most = limited ? budget : device->memory;
     if (before <= most && bytes <= most - before) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/sized.h"
+#include "device/device.h"
 #include "features/task/sets.h"
 #include "lab/curves.h"
 #include "lab/experiment.h"
@@ -22,7 +23,8 @@ static void add_numbers(wt_script *out, const double *values, size_t count) {
 }
 
 /* All that the points of a cell depend on. */
-static void describe(const wt_curve_options *options, wt_script *out) {
+static void describe(const wt_context *context, const wt_curve_options *options, wt_script *out) {
+    const wt_device *device = wt_context_get_device(context);
     const wt_sets *data = options->data;
     char hash[WT_HASH_TEXT];
     size_t count;
@@ -30,6 +32,8 @@ static void describe(const wt_curve_options *options, wt_script *out) {
     wt_script_add(out, "curve %lld %llu", (long long)wt_experiment_curve.result_version,
                   (unsigned long long)options->seed);
     wt_table_describe(fields, count, options, out);
+    if (device != NULL) /* whose numbers are not the host's to the last bit */
+        wt_script_add(out, "\non %s", device->product);
     if (data == NULL)
         return;
     wt_script_add(out, "\n%zu %zu %zu %zu", data->samples, data->keys, data->dim, data->outputs);
@@ -57,10 +61,30 @@ static void print_line(const void *user, wt_output *out, size_t line, size_t rep
     wt_output_print(out, ",%llu,%zu,", (unsigned long long)curves->seed, rep);
 }
 
+/* Repetitions at a time on a device, which computes one while others are drawn, where they take no
+ * more than half of its memory: a matrix of the order n, and features. */
+#define ON_DEVICE     8
+#define FEATURE_BYTES 5e9
+
+static wt_engine engine_for(wt_context *context, const wt_curves_job *work) {
+    wt_engine engine = {.context = context, .what = "cells", .workers = 1};
+    const wt_device *device = wt_context_get_device(context);
+    if (device == NULL || work->setting_count * work->curves->reps == 1 ||
+        wt_context_memory(context) > 0)
+        return engine;
+    double n = (double)work->sizes[work->curves->size_count - 1];
+    double most = (double)device->memory / 2 / (sizeof(double) * n * n + FEATURE_BYTES);
+    size_t threads = (size_t)wt_context_threads(context);
+    engine.apart = true;
+    engine.workers = threads < ON_DEVICE ? threads : ON_DEVICE;
+    engine.workers = most < 1 ? 1 : most < (double)engine.workers ? (size_t)most : engine.workers;
+    return engine;
+}
+
 static wt_status run_table(wt_context *context, const wt_curves_job *work) {
     const wt_curves *curves = work->curves;
     wt_script key = {.context = context};
-    wt_table table = {.engine = {.context = context, .what = "cells", .workers = 1},
+    wt_table table = {.engine = engine_for(context, work),
                       .settings = work->setting_count,
                       .parts = curves->target_count,
                       .reps = curves->reps,
@@ -76,7 +100,7 @@ static wt_status run_table(wt_context *context, const wt_curves_job *work) {
                       .run = run_cell,
                       .print = print_line,
                       .user = work};
-    describe(work->options, &key);
+    describe(context, work->options, &key);
     wt_status status = wt_table_run(&table);
     wt_script_free(&key);
     return status;

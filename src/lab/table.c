@@ -241,7 +241,8 @@ wt_status wt_table_run(wt_table *table) {
         engine->cost += table->done[unit] ? 0 : table->costs[unit / table->reps];
     WT_TRY(wt_engine_open(engine));
     status = wt_engine_run(engine, units, run_unit, table);
-    if (status == WT_OK || status == WT_INTERRUPTED)
+    /* a device that is lost leaves what was finished before */
+    if (status == WT_OK || status == WT_INTERRUPTED || status == WT_UNAVAILABLE)
         status = wt_engine_finish(engine, status, save, table);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(table) : status);
     if (table->part != NULL)

@@ -70,8 +70,8 @@ static void check_kernel(wt_context *host, const wt_model_spec *spec, const wt_s
 static void matrices(void **state) {
     static const struct {
         size_t n, dim, keys, heads;
-    } shapes[] = {{70, 3, 1, 7},  {90, 4, 5, 40},    {130, 16, 16, 90},
-                  {33, 7, 70, 9}, {20, 30, 130, 11}, {40, 40, 6, 50}};
+    } shapes[] = {{70, 3, 1, 7},  {45, 4, 5, 40},   {40, 16, 16, 90},
+                  {12, 7, 70, 9}, {6, 30, 130, 11}, {20, 40, 6, 50}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t k = 0; k < KINDS; k++)
             for (int masked = 0; masked < 2; masked++)
@@ -102,7 +102,7 @@ static void close_queries(void **state) {
 
 /* Past one block of a solve, and of an inverse. */
 static void factors(void **state) {
-    enum { N = 1200, SIZES = 5 };
+    enum { N = 1030, SIZES = 5 };
     static const size_t sizes[SIZES] = {1, 40, 513, 1025, N};
     static const double lambdas[] = {1e-2, 1, 1e-2};
     wt_context *contexts[] = {*state, device};
@@ -208,13 +208,13 @@ static void fits(void **state) {
     static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
                                       WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
     static const double path[] = {1e-3, 1e-2, 1e-1, 1};
-    wt_sets train = draw_sets(*state, 3, 150, 4, 3, 2, true);
+    wt_sets train = draw_sets(*state, 3, 80, 4, 3, 2, true);
     wt_sets test = draw_sets(*state, 4, TEST, 4, 3, 2, true);
     for (size_t k = 0; k < KINDS; k++)
         for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
             for (int primal = 0; primal < (k < 3 ? 2 : 1); primal++)
                 for (int centred = 0; centred < 2; centred++) {
-                    wt_model_spec spec = spec_of(k, primal ? 12 : 60, 3, 4);
+                    wt_model_spec spec = spec_of(k, primal ? 12 : 40, 3, 4);
                     wt_ridge_options ridge = {.size = sizeof ridge,
                                               .rule = rules[r],
                                               .lambda = 1e-2,
@@ -233,8 +233,8 @@ static void fits(void **state) {
 /* ---- curves -----------------------------------------------------------------------------------
  */
 
-enum { CURVE = 700, CURVE_SIZES = 6 };
-static const size_t curve_sizes[CURVE_SIZES] = {16, 32, 100, 256, 513, CURVE};
+enum { CURVE = 540, CURVE_SIZES = 5 };
+static const size_t curve_sizes[CURVE_SIZES] = {16, 100, 256, 513, CURVE};
 
 static void run_curve(wt_context *context, const wt_model_spec *spec, double lambda,
                       wt_curve_point *points) {
@@ -250,7 +250,7 @@ static void run_curve(wt_context *context, const wt_model_spec *spec, double lam
 static void curves(void **state) {
     for (size_t k = 0; k < KINDS; k++)
         for (int small = 0; small < 2; small++) {
-            wt_model_spec spec = spec_of(k, 300, 8, 6);
+            wt_model_spec spec = spec_of(k, 100, 8, 6);
             wt_curve_point wanted[2 * CURVE_SIZES], got[2 * CURVE_SIZES];
             run_curve(*state, &spec, small ? 1e-6 : 1e-2, wanted);
             run_curve(device, &spec, small ? 1e-6 : 1e-2, got);
@@ -263,7 +263,7 @@ static void curves(void **state) {
 
 static void *run_beside(void *points) {
     wt_context *context;
-    wt_model_spec spec = spec_of(0, 300, 8, 6);
+    wt_model_spec spec = spec_of(0, 100, 8, 6);
     assert_int_equal(wt_context_new(&context), WT_OK);
     CHECK_OK(context, wt_context_set_device(context, "cuda:0"));
     for (int i = 0; i < 3; i++)
@@ -276,7 +276,7 @@ static void *run_beside(void *points) {
 static void bits(void **state) {
     (void)state;
     wt_curve_point first[2 * CURVE_SIZES], others[4][2 * CURVE_SIZES];
-    wt_model_spec spec = spec_of(0, 300, 8, 6);
+    wt_model_spec spec = spec_of(0, 100, 8, 6);
     pthread_t threads[4];
     run_curve(device, &spec, 1e-3, first);
     for (size_t i = 0; i < 4; i++)
