@@ -80,9 +80,9 @@ __device__ static void load_keys(const heads_job &job, size_t sample, size_t fir
     size_t w = job.dim + 1;
     for (size_t i = threadIdx.x; i < count * W; i += blockDim.x) {
         size_t k = first + i / W, j = i % W;
-        keys[i] = j < job.dim    ? job.key[(sample * job.keys + k) * job.dim + j]
+        keys[i] = j < job.dim  ? job.key[(sample * job.keys + k) * job.dim + j]
                   : j + 1 == w ? 1.0
-                                 : 0.0;
+                               : 0.0;
     }
     for (size_t i = threadIdx.x; i < count; i += blockDim.x)
         live[i] = job.mask == NULL || job.mask[sample * job.keys + first + i] != 0;

@@ -45,8 +45,8 @@ wt_status gpu_side::load(cuda_lane *lane, const wt_model_spec *spec, const wt_ri
         return WT_OK;
     size_t keys = side->start[samples];
     for (size_t s = 0; s < samples; s++)
-        most = side->start[s + 1] - side->start[s] > most ? side->start[s + 1] - side->start[s]
-                                                          : most;
+        most =
+            side->start[s + 1] - side->start[s] > most ? side->start[s + 1] - side->start[s] : most;
     CUDA_PASS(start.load(lane, side->start, samples + 1, "the tokens"));
     CUDA_PASS(key.load(lane, side->key, keys * key_width, "the tokens"));
     CUDA_PASS(weight.load(lane, side->weight, keys, "the tokens"));
@@ -79,8 +79,8 @@ struct tile_job {
 };
 
 /* A row of a tile: key `row` % room of sample first + row / room; false where there is none. */
-__device__ static bool key_at(const tile_side &side, size_t first, size_t end, size_t chunk, int row,
-                              size_t group, size_t *at) {
+__device__ static bool key_at(const tile_side &side, size_t first, size_t end, size_t chunk,
+                              int row, size_t group, size_t *at) {
     size_t local = side.room <= SIDE ? row / side.room : 0;
     size_t sample = first + local, k = side.room <= SIDE ? row % side.room : chunk * SIDE + row;
     if (local >= group || sample >= end)
@@ -95,8 +95,10 @@ struct tile_room {
     double value[SIDE][SIDE + 1];
     double weight_a[SIDE], weight_b[SIDE];
     int live_a[SIDE], live_b[SIDE];
+    int owner_a[SIDE],
+        owner_b[SIDE]; /* sample of the tile that a key is of; 0 where there is none */
     size_t at_a[SIDE], at_b[SIDE];
-    double highest; /* |rho| of the tile */
+    unsigned long long highest; /* bits of the largest |rho| of the tile */
 };
 
 /* Numbers k .. k+DEPTH-1 of the rows of a table of keys. */
@@ -109,9 +111,10 @@ __device__ static void load_part(const double *table, size_t width, size_t k, co
 }
 
 __device__ static void open_rows(const tile_side &side, size_t first, size_t end, size_t chunk,
-                                 size_t group, int *live, size_t *at, double *weight) {
+                                 size_t group, int *live, int *owner, size_t *at, double *weight) {
     for (int row = threadIdx.x; row < SIDE; row += THREADS) {
         live[row] = key_at(side, first, end, chunk, row, group, &at[row]);
+        owner[row] = live[row] && side.room <= SIDE ? row / (int)side.room : 0;
         weight[row] = live[row] ? side.weight[at[row]] : 0;
     }
 }
@@ -119,20 +122,18 @@ __device__ static void open_rows(const tile_side &side, size_t first, size_t end
 /* rho (group_a, group_b) of the samples of the tile, and the largest. */
 __device__ static void take_rho(const tile_job &job, size_t a0, size_t b0, double *rho,
                                 tile_room *room) {
-    int pairs = (int)(job.group_a * job.group_b);
+    int across = (int)job.group_b, pairs = (int)job.group_a * across;
+    if (threadIdx.x == 0)
+        room->highest = 0;
+    __syncthreads();
     for (int p = threadIdx.x; p < pairs; p += THREADS) {
-        size_t i = a0 + p / job.group_b, j = b0 + p % job.group_b;
+        size_t i = a0 + p / across, j = b0 + p % across;
         double sum = 0;
         if (i < job.end && j < job.b.samples)
             for (size_t k = 0; k < job.query_width; k++)
                 sum += job.a.query[i * job.query_width + k] * job.b.query[j * job.query_width + k];
         rho[p] = sum > 1 ? 1 : sum < -1 ? -1 : sum;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        room->highest = 0;
-        for (int p = 0; p < pairs; p++)
-            room->highest = fmax(room->highest, fabs(rho[p]));
+        atomicMax(&room->highest, (unsigned long long)__double_as_longlong(fabs(rho[p])));
     }
 }
 
@@ -148,7 +149,8 @@ __device__ static int terms_for(double rho) {
 /* value = sum_n a_n(i) a_n(j) r^n of 4 x 4 pairs a thread. */
 __device__ static void take_series(const tile_job &job, tile_room *room, int ty, int tx,
                                    double r[4][4], double value[4][4]) {
-    for (int n = terms_for(room->highest) - DEPTH; n >= 0; n -= DEPTH) {
+    for (int n = terms_for(__longlong_as_double((long long)room->highest)) - DEPTH; n >= 0;
+         n -= DEPTH) {
         __syncthreads();
         load_part(job.a.series, SERIES_TERMS, n, room->live_a, room->at_a, room->a);
         load_part(job.b.series, SERIES_TERMS, n, room->live_b, room->at_b, room->b);
@@ -158,8 +160,8 @@ __device__ static void take_series(const tile_job &job, tile_room *room, int ty,
             for (int i = 0; i < 4; i++)
 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    value[i][j] = value[i][j] * r[i][j] +
-                                  room->a[k][ty + 16 * i] * room->b[k][tx + 16 * j];
+                    value[i][j] =
+                        value[i][j] * r[i][j] + room->a[k][ty + 16 * i] * room->b[k][tx + 16 * j];
     }
 }
 
@@ -185,11 +187,8 @@ __device__ static void take_values(const tile_job &job, const double *rho, tile_
     for (int i = 0; i < 4; i++)
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            size_t row = ty + 16 * i, column = tx + 16 * j;
-            size_t p = job.a.room <= SIDE ? row / job.a.room : 0;
-            size_t q = job.b.room <= SIDE ? column / job.b.room : 0;
-            bool mine = p < job.group_a && q < job.group_b;
-            r[i][j] = mine ? rho[p * job.group_b + q] * t[i][j] : 0;
+            int p = room->owner_a[ty + 16 * i], q = room->owner_b[tx + 16 * j];
+            r[i][j] = rho[p * (int)job.group_b + q] * t[i][j];
         }
     if (BIAS)
         take_series(job, room, ty, tx, r, value);
@@ -202,8 +201,7 @@ __device__ static void take_values(const tile_job &job, const double *rho, tile_
             if (BIAS && fabs(r[i][j]) > LAST_LIMIT && room->live_a[row] && room->live_b[column])
                 of = normal2_relu(job.a.mean[room->at_a[row]], job.b.mean[room->at_b[column]],
                                   r[i][j]);
-            room->value[row][column] =
-                room->weight_a[row] * room->weight_b[column] * t[i][j] * of;
+            room->value[row][column] = room->weight_a[row] * room->weight_b[column] * t[i][j] * of;
         }
     __syncthreads();
 }
@@ -219,8 +217,14 @@ __device__ static void add_values(const tile_job &job, const tile_room *room, in
     for (int n = 0, p = threadIdx.x / lanes; n * each < pairs; n++, p += each) {
         double sum = 0;
         int i0 = p / (int)job.group_b * rows, j0 = p % (int)job.group_b * columns;
-        for (int e = lane; p < pairs && e < rows * columns; e += lanes)
-            sum += room->value[i0 + e / columns][j0 + e % columns];
+        /* every `lanes`-th of the pairs, row by row */
+        for (int i = 0, j = lane; p < pairs; j += lanes) {
+            for (; j >= columns && i < rows; i++)
+                j -= columns;
+            if (i == rows)
+                break;
+            sum += room->value[i0 + i][j0 + j];
+        }
         for (int far = lanes / 2; far > 0; far /= 2)
             sum += __shfl_xor_sync(0xffffffff, sum, far);
         sums[n] += sum;
@@ -244,10 +248,11 @@ template <bool BIAS> __global__ static void __launch_bounds__(THREADS) make_tile
     for (size_t ca = 0; ca < chunks_a; ca++)
         for (size_t cb = 0; cb < chunks_b; cb++) {
             __syncthreads();
-            open_rows(job.a, a0, job.end, ca, job.group_a, room->live_a, room->at_a,
+            open_rows(job.a, a0, job.end, ca, job.group_a, room->live_a, room->owner_a, room->at_a,
                       room->weight_a);
-            open_rows(job.b, b0, job.b.samples, cb, job.group_b, room->live_b, room->at_b,
-                      room->weight_b);
+            open_rows(job.b, b0, job.b.samples, cb, job.group_b, room->live_b, room->owner_b,
+                      room->at_b, room->weight_b);
+            __syncthreads();
             take_values<BIAS>(job, rho, room);
             add_values(job, room, lanes, sums);
         }
@@ -298,8 +303,7 @@ template <bool BIAS> static wt_status launch(cuda_lane *lane, tile_job job) {
     for (size_t begin = job.begin; begin < end; begin += most) {
         job.begin = begin;
         job.end = end - begin < most ? end : begin + most;
-        dim3 grid((unsigned)across,
-                  (unsigned)((job.end - begin + job.group_a - 1) / job.group_a));
+        dim3 grid((unsigned)across, (unsigned)((job.end - begin + job.group_a - 1) / job.group_a));
         make_tiles<BIAS><<<grid, THREADS, shared, lane->stream>>>(job);
         LANE(cudaGetLastError());
     }

@@ -6,7 +6,7 @@
 /* Work space of cuBLAS, as large as it takes by itself on Hopper. */
 #define WORKSPACE ((size_t)32 << 20)
 /* Blocks from here on do not stay in the pool: a matrix of that size is made once. */
-#define LARGE ((size_t)4 << 30)
+#define LARGE        ((size_t)4 << 30)
 #define MOST_DEVICES 64
 
 static std::mutex busy;
@@ -29,9 +29,8 @@ wt_status lane_check(cuda_lane *lane, cublasStatus_t status, const char *what) {
 wt_status lane_check(cuda_lane *lane, cusolverStatus_t status, const char *what) {
     char words[48];
     snprintf(words, sizeof words, "cuSOLVER's status %d", (int)status);
-    return status == CUSOLVER_STATUS_SUCCESS
-               ? WT_OK
-               : cuda_fail(lane->context, lane->device, what, words);
+    return status == CUSOLVER_STATUS_SUCCESS ? WT_OK
+                                             : cuda_fail(lane->context, lane->device, what, words);
 }
 
 static wt_status make(cuda_lane *lane) {

@@ -41,7 +41,8 @@ template <typename T> struct buffer {
     cuda_lane *lane = NULL;
     T *data = NULL;
     size_t count = 0;
-    buffer() {}
+    buffer() {
+    }
     buffer(const buffer &) = delete;
     buffer &operator=(const buffer &) = delete;
     ~buffer() {
@@ -61,17 +62,16 @@ template <typename T> struct buffer {
     /* Room, filled from the host. */
     wt_status load(cuda_lane *of, const T *from, size_t wanted, const char *what) {
         CUDA_PASS(take(of, wanted, what));
-        return lane_check(of,
-                          cudaMemcpyAsync(data, from, wanted * sizeof(T), cudaMemcpyHostToDevice,
-                                          of->stream),
-                          "a copy to the GPU");
+        return lane_check(
+            of, cudaMemcpyAsync(data, from, wanted * sizeof(T), cudaMemcpyHostToDevice, of->stream),
+            "a copy to the GPU");
     }
     /* To the host, and waits for it. */
     wt_status store(T *to, size_t wanted) {
-        CUDA_PASS(lane_check(lane,
-                             cudaMemcpyAsync(to, data, wanted * sizeof(T), cudaMemcpyDeviceToHost,
-                                             lane->stream),
-                             "a copy from the GPU"));
+        CUDA_PASS(lane_check(
+            lane,
+            cudaMemcpyAsync(to, data, wanted * sizeof(T), cudaMemcpyDeviceToHost, lane->stream),
+            "a copy from the GPU"));
         return lane_finish(lane, "its work");
     }
 };

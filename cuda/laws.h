@@ -165,8 +165,7 @@ __device__ static double high_integral(double h, double k, double rho) {
 
 /* P(-k <= X <= h), from the tails that cancel less; 0 when h < -k. */
 __device__ static double between(double h, double k) {
-    double value =
-        h > k ? cdf(k) - cdf(-h) : cdf(h) - cdf(-k);
+    double value = h > k ? cdf(k) - cdf(-h) : cdf(h) - cdf(-k);
     return h + k > 0 ? value : 0;
 }
 
@@ -191,6 +190,5 @@ __device__ __noinline__ static double normal2_relu(double h, double k, double rh
         return relu_at_minus_one(h, k) + (1 + rho) * between(h, k) + high_integral(h, -k, -rho);
     return relu(h) * relu(k) + rho * cdf(h) * cdf(k) + low_integral(h, k, rho);
 }
-
 
 #endif

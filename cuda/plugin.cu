@@ -76,7 +76,8 @@ static wt_status open_gpu(wt_context *context, int index, wt_device *out) {
         (void)cudaGetLastError();
         return out->services->fail(context, WT_UNAVAILABLE, sentence);
     }
-    CUDA_PASS(cuda_check(context, out, cudaGetDeviceProperties(&about, index), "asking what it is"));
+    CUDA_PASS(
+        cuda_check(context, out, cudaGetDeviceProperties(&about, index), "asking what it is"));
     snprintf(out->product, sizeof out->product, "%.63s", about.name);
     out->memory = about.totalGlobalMem;
     out->state = (void *)(size_t)index;

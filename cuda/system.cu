@@ -7,7 +7,7 @@
  * which the work can be stopped. */
 #define STEP 4096
 /* Rows of a triangular solve at a time. */
-#define SOLVE_STEP 512
+#define SOLVE_STEP 1024
 /* Columns of an inverse at a time. */
 #define INVERSE_STEP 1024
 #define POWER_STEPS  40
@@ -232,7 +232,7 @@ wt_status system_inverse_diagonals(wt_ridge_system *system, const size_t *orders
     for (size_t k = 0; k < order; k += INVERSE_STEP) {
         size_t rows = order - k, columns = rows < INVERSE_STEP ? rows : INVERSE_STEP;
         set_identity<<<lane_blocks(rows * columns, 256), 256, 0, lane->stream>>>(rows, columns,
-                                                                                x.data);
+                                                                                 x.data);
         LANE(cublasDtrsm_64(lane->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
                             CUBLAS_DIAG_NON_UNIT, rows, columns, &one, system->a.data + k * n + k,
                             n, x.data, rows));
@@ -359,7 +359,8 @@ wt_status system_eigen(wt_ridge_system *system, size_t order, double *e) {
                           info.data));
     CUDA_PASS(info.store(&failed, 1));
     if (failed != 0)
-        return cuda_fail(lane->context, lane->device, "finding eigenvalues", "they do not converge");
+        return cuda_fail(lane->context, lane->device, "finding eigenvalues",
+                         "they do not converge");
     return values.store(e, order);
 }
 
@@ -377,7 +378,7 @@ __global__ static void weigh_squares(size_t order, const double *u, const double
 wt_status system_eigen_squares(wt_ridge_system *system, const double *weight, double *out) {
     cuda_lane *lane = system->lane;
     size_t order = system->eigen_order;
-    weigh_squares<<<(unsigned)((order + 255) / 256), 256, 0, lane->stream>>>(
-        order, system->u.data, weight, out);
+    weigh_squares<<<(unsigned)((order + 255) / 256), 256, 0, lane->stream>>>(order, system->u.data,
+                                                                             weight, out);
     return lane_check(lane, cudaGetLastError(), "squares of eigenvectors");
 }
