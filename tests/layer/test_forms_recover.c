@@ -147,6 +147,50 @@ static void planes_need_no_biases(void **state) {
     wt_layer_free(teacher);
 }
 
+/* The layer that does to x what the teacher, with biases, does to tokens of the sizes x_j size_j.
+ */
+static void stretch(wt_layer *layer, const double *size) {
+    for (size_t i = 0; i < HEADS; i++) {
+        double *theta = layer->theta + i * (DIM + 1) * DIM, *w = layer->w + i * DIM * DIM;
+        for (size_t j = 0; j < (DIM + 1) * DIM; j++)
+            theta[j] *= size[j % DIM] * (j < DIM * DIM ? size[j / DIM] : 1);
+        for (size_t j = 0; j < DIM * DIM; j++)
+            w[j] *= size[j / DIM];
+    }
+}
+
+/* Tokens of one size in one direction and of a hundredth in another: the same heads, found as fast,
+ * whether or not a start is given. */
+static void uneven_tokens_are_whitened(void **state) {
+    wt_context *context = *state;
+    static const double size[DIM] = {1, 3, 10, 30, 100};
+    wt_layer_form form = form_of(1);
+    wt_layer *teacher = teacher_of(context, &form, 0, 5);
+    wt_sequences *data = draw(context, teacher, NULL);
+    size_t even = 0;
+    for (int kind = 0; kind < 3; kind++) { /* even, uneven, with a start */
+        wt_recover_options options = options_of(&form);
+        wt_recover_report report = WT_SIZED(wt_recover_report);
+        wt_comparison comparison = WT_SIZED(wt_comparison);
+        wt_layer *layer = NULL;
+        for (size_t j = 0; kind == 1 && j < TOKENS * DIM; j++)
+            data->x[j] /= size[j % DIM];
+        if (kind == 1)
+            stretch(teacher, size);
+        options.start = kind == 2 ? teacher : NULL;
+        CHECK_OK(context, wt_layer_recover(context, data, &options, &layer, &report, NULL));
+        assert_true(report.exact);
+        CHECK_OK(context, compare_layers(context, teacher, layer, data, &comparison));
+        assert_true(comparison.theta_error < 1e-9 && comparison.w_error < 1e-9);
+        wt_comparison_free(&comparison);
+        even = kind == 0 ? report.steps : even;
+        assert_true(kind < 2 ? report.steps <= even + 3 : report.steps < 5);
+        wt_layer_free(layer);
+    }
+    wt_layer_free(teacher);
+    wt_sequences_free(data);
+}
+
 /* A rank that is known, and one that is too low. */
 static void ranks_are_kept(void **state) {
     wt_context *context = *state;
@@ -239,10 +283,10 @@ static void impossible_forms_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refine_finds_every_form),      cmocka_unit_test(tokens_on_a_plane_do),
-        cmocka_unit_test(planes_need_no_biases),        cmocka_unit_test(ranks_are_kept),
-        cmocka_unit_test(another_form_is_a_misfit),     cmocka_unit_test(forms_are_found),
-        cmocka_unit_test(impossible_forms_are_refused),
+        cmocka_unit_test(refine_finds_every_form), cmocka_unit_test(tokens_on_a_plane_do),
+        cmocka_unit_test(planes_need_no_biases),   cmocka_unit_test(uneven_tokens_are_whitened),
+        cmocka_unit_test(ranks_are_kept),          cmocka_unit_test(another_form_is_a_misfit),
+        cmocka_unit_test(forms_are_found),         cmocka_unit_test(impossible_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

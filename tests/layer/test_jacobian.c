@@ -5,6 +5,7 @@
 #include "check.h"
 #include "layer/layers.h"
 #include "layer/learn/normal_matrix.h"
+#include "layer/learn/tangent.h"
 #include "wattle/random.h"
 
 enum { HEADS = 2, DIM = 3, OUTPUTS = 4, LENGTH = 5, SAMPLES = 9 };
@@ -21,6 +22,8 @@ typedef struct {
     wt_projection at;
 } setting;
 
+/* The one of the picked sequences that no row is known of. */
+enum { NO_ROWS = 3 };
 static size_t lengths[SAMPLES] = {5, 2, 3, 5, 4, 5, 1, 5, 2};
 
 static size_t side_of(const setting *all) {
@@ -38,7 +41,7 @@ static void open_setting(wt_context *context, kind of, setting *out) {
     CHECK_OK(context, wt_sequences_new(context, SAMPLES, LENGTH, DIM, OUTPUTS, &out->data));
     CHECK_OK(context, wt_layer_draw(context, layer, WT_LAW_GAUSSIAN, 1, 0.1, 2, 0, out->data));
     for (size_t i = 0; of == PICKED && i < SAMPLES * LENGTH; i++)
-        if (i % LENGTH + 1 != lengths[i / LENGTH])
+        if (i % LENGTH + 1 != lengths[i / LENGTH] || i / LENGTH == NO_ROWS)
             out->data->y[i * OUTPUTS] = NAN;
     if (of != WHOLE)
         CHECK_OK(context, wt_sequences_set_lengths(context, out->data, lengths));
@@ -172,6 +175,64 @@ static void the_normal_matrix_is_the_product(void **state) {
     }
 }
 
+/* out (e, m d) packed: dA B^T + A dB^T of all heads, and the direction of V behind it. */
+static void push(const wt_factors *at, const double *direction, double *out) {
+    size_t e = at->asked, d = at->dim, r = at->rank;
+    for (size_t i = 0; i < HEADS; i++)
+        for (size_t u = 0; u < e; u++)
+            for (size_t v = 0; v < d; v++) {
+                size_t a = wt_factors_a(at, i) + u * r, b = wt_factors_b(at, i) + v * r;
+                double sum = 0;
+                for (size_t c = 0; c < r; c++)
+                    sum += direction[a + c] * at->now[b + c] + at->now[a + c] * direction[b + c];
+                out[(u * HEADS + i) * d + v] = sum;
+            }
+    for (size_t i = 0; i < at->shared; i++)
+        out[HEADS * e * d + i] = direction[at->factors + i];
+}
+
+/* Products by factors are those by Theta with the derivative of A B^T before and after, to float
+ * rounding: of heads alone, and of two that share keys and values. A sequence without known rows
+ * has keys all the same. */
+static void products_by_factors_are_the_same(void **state) {
+    wt_context *context = *state;
+    for (size_t i = 0; i < (size_t)2 * KINDS; i++) {
+        enum { RANK = 2, MOST = HEADS * (2 * DIM + 1) * RANK + DIM * RANK };
+        kind of = (kind)(i / 2);
+        setting all;
+        wt_projection at;
+        wt_jacobian jacobian;
+        wt_factors factors;
+        wt_tangent tangent;
+        double direction[MOST], product[MOST], expected[MOST], wide[SIDE + DIM * RANK];
+        open_setting(context, of, &all);
+        CHECK_OK(context, wt_projection_new_grouped(context, &all.rows, HEADS, i % 2, RANK, &at));
+        wt_random_normal(wt_stream_for(3, "theta", 0), 0, side_of(&all) + wt_projection_shared(&at),
+                         at.theta);
+        CHECK_OK(context, wt_factors_new(context, &at, RANK, &factors));
+        CHECK_OK(context, wt_factors_find(context, &factors, at.theta));
+        CHECK_OK(context, wt_factors_multiply(context, &factors, factors.now, at.theta));
+        CHECK_OK(context, wt_projection_evaluate(context, &at));
+        CHECK_OK(context, wt_jacobian_new(context, &at, &jacobian));
+        CHECK_OK(context, wt_tangent_new(context, &at, &factors, &tangent));
+        CHECK_OK(context, wt_tangent_load(context, &tangent, &at));
+        wt_random_normal(wt_stream_for(5, "direction", 0), 0, factors.count, direction);
+        push(&factors, direction, wide);
+        CHECK_OK(context, wt_jacobian_apply(context, &jacobian, wide));
+        CHECK_OK(context, wt_jacobian_transposed(context, &jacobian, jacobian.out, wide));
+        CHECK_OK(context, wt_factors_pull(context, &factors, wide, expected));
+        CHECK_OK(context, wt_tangent_multiply(context, &tangent, direction, product));
+        for (size_t j = 0; j < factors.count; j++)
+            CHECK_NEAR(product[j], expected[j], 1e-3);
+        assert_true(fabs(expected[0]) > 1e-2 && fabs(expected[factors.count - 1]) > 1e-3);
+        wt_tangent_free(&tangent);
+        wt_factors_free(&factors);
+        wt_jacobian_free(&jacobian);
+        wt_projection_free(&at);
+        close_setting(&all);
+    }
+}
+
 static void projections_are_least_squares(void **state) {
     wt_context *context = *state;
     setting all;
@@ -206,6 +267,7 @@ int main(void) {
         cmocka_unit_test(products_are_derivatives),
         cmocka_unit_test(the_transpose_is_the_transpose),
         cmocka_unit_test(the_normal_matrix_is_the_product),
+        cmocka_unit_test(products_by_factors_are_the_same),
         cmocka_unit_test(projections_are_least_squares),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

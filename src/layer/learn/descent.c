@@ -22,7 +22,12 @@
 #define SLOW          0.02
 #define PATIENCE      25
 #define FIRST_DAMPING 1e-2
-#define MOST_TRIES    16
+/* Conjugate gradients stop at half this part of the gradient, or at half the error where that is
+ * less. Products by factors are cheap beside what else a step costs, and a rough step that is made
+ * soon does better than a fine one. */
+#define FINE       0.1
+#define ROUGH      0.4
+#define MOST_TRIES 16
 
 static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterations) {
     return side <= DENSE_ALWAYS ||
@@ -52,16 +57,21 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
     }
     out->side = side;
     WT_TRY(wt_projection_new_grouped(context, rows, heads, groups, rank, &out->trial));
+    out->now.quick = out->trial.quick = factored;
     WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
     out->gradient = WT_TAKE(arena, double, side);
     out->step = WT_TAKE(arena, double, side);
     if (out->matrix_free) {
-        WT_TRY(wt_jacobian_float_new(context, &out->now, &out->narrow));
         out->residual = WT_TAKE(arena, double, side);
         out->direction = WT_TAKE(arena, double, side);
         out->product = WT_TAKE(arena, double, side);
-        out->narrow_in = WT_TAKE(arena, float, out->numbers);
-        out->narrow_out = WT_TAKE(arena, float, out->numbers);
+    }
+    if (factored) {
+        WT_TRY(wt_tangent_new(context, &out->now, &out->factors, &out->tangent));
+    } else if (out->matrix_free) {
+        WT_TRY(wt_jacobian_float_new(context, &out->now, &out->narrow));
+        out->narrow_in = WT_TAKE(arena, float, thetas);
+        out->narrow_out = WT_TAKE(arena, float, thetas);
     } else {
         out->normal = WT_TAKE(arena, double, side, side);
         out->factor = WT_TAKE(arena, double, side, side);
@@ -78,6 +88,7 @@ void wt_descent_free(wt_descent *descent) {
     wt_projection_free(&descent->trial);
     wt_jacobian_free(&descent->jacobian);
     wt_jacobian_float_free(&descent->narrow);
+    wt_tangent_free(&descent->tangent);
     wt_factors_free(&descent->factors);
     wt_arena_free(&descent->arena);
     *descent = (wt_descent){0};
@@ -99,14 +110,14 @@ static wt_status linearise(wt_context *context, wt_descent *descent) {
         WT_PASS(wt_factors_find(context, &descent->factors, now->theta));
         WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->wide));
         WT_PASS(wt_factors_pull(context, &descent->factors, descent->wide, descent->gradient));
+        WT_PASS(wt_tangent_load(context, &descent->tangent, now));
     } else {
         WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
+        if (descent->matrix_free)
+            wt_jacobian_float_load(&descent->narrow, now);
     }
-    if (descent->matrix_free) {
-        wt_jacobian_float_load(&descent->narrow, now);
-        WT_PASS(wt_descent_measure_free(context, descent));
-        return WT_OK;
-    }
+    if (descent->matrix_free)
+        return wt_descent_measure_free(context, descent);
     WT_PASS(wt_normal_form(context, now, descent->normal));
     descent->scale = 0;
     for (size_t i = 0; i < side; i++)
@@ -119,7 +130,8 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
     size_t side = descent->side, failed;
     *solved = true;
     if (descent->matrix_free) {
-        double tolerance = fmax(1e-4, 0.5 * fmin(0.1, descent->now.error));
+        double most = descent->factors.rank > 0 ? ROUGH : FINE;
+        double tolerance = fmax(1e-4, 0.5 * fmin(most, descent->now.error));
         return wt_descent_solve_free(context, descent, damping * descent->scale, tolerance);
     }
     memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);

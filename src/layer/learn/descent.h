@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "layer/learn/factors.h"
 #include "layer/learn/jacobian.h"
+#include "layer/learn/tangent.h"
 
 /* Iterations of the conjugate gradients of one step at most, and as a rule. */
 enum { WT_DESCENT_ITERATIONS = 600, WT_DESCENT_USUAL = 60 };
@@ -23,6 +24,7 @@ typedef struct wt_descent {
     double start_error;       /* of the last run, at its start */
     wt_jacobian jacobian;
     wt_jacobian_float narrow; /* of the matrix-free way */
+    wt_tangent tangent;       /* of that way, where a rank is given */
     bool matrix_free;
     bool near;               /* starts are good ones, which need hardly any damping */
     size_t patience;         /* steps in which the error must fall by 2% */

@@ -11,21 +11,18 @@
 
 /* product = J^T P J direction. */
 static wt_status multiply(wt_context *context, wt_descent *descent) {
-    const wt_factors *factors = &descent->factors;
-    const double *along = factors->rank > 0 ? descent->wide : descent->direction;
-    double *to = factors->rank > 0 ? descent->wide : descent->product;
-    if (factors->rank > 0)
-        WT_PASS(wt_factors_push(context, factors, descent->direction, descent->wide));
-    for (size_t i = 0; i < descent->numbers; i++)
-        descent->narrow_in[i] = (float)along[i];
+    descent->products++;
+    if (descent->factors.rank > 0)
+        return wt_tangent_multiply(context, &descent->tangent, descent->direction,
+                                   descent->product);
+    for (size_t i = 0; i < descent->thetas; i++)
+        descent->narrow_in[i] = (float)descent->direction[i];
     WT_PASS(wt_jacobian_float_apply(context, &descent->narrow, descent->narrow_in));
     WT_PASS(wt_jacobian_float_transposed(context, &descent->narrow, descent->narrow.out,
                                          descent->narrow_out));
-    for (size_t i = 0; i < descent->numbers; i++)
-        to[i] = (double)descent->narrow_out[i];
-    descent->products++;
-    return factors->rank > 0 ? wt_factors_pull(context, factors, descent->wide, descent->product)
-                             : WT_OK;
+    for (size_t i = 0; i < descent->thetas; i++)
+        descent->product[i] = (double)descent->narrow_out[i];
+    return WT_OK;
 }
 
 wt_status wt_descent_measure_free(wt_context *context, wt_descent *descent) {

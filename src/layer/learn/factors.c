@@ -38,11 +38,11 @@ static size_t heads_of_one(const wt_factors *factors) {
 static size_t group_at(const wt_factors *factors, size_t group) {
     return group * (heads_of_one(factors) * factors->asked + factors->dim) * factors->rank;
 }
-static size_t a_at(const wt_factors *factors, size_t head) {
+size_t wt_factors_a(const wt_factors *factors, size_t head) {
     size_t each = heads_of_one(factors);
     return group_at(factors, head / each) + head % each * factors->asked * factors->rank;
 }
-static size_t b_at(const wt_factors *factors, size_t head) {
+size_t wt_factors_b(const wt_factors *factors, size_t head) {
     size_t each = heads_of_one(factors);
     return group_at(factors, head / each) + each * factors->asked * factors->rank;
 }
@@ -104,32 +104,18 @@ wt_status wt_factors_multiply(wt_context *context, const wt_factors *factors, co
                               double *theta) {
     size_t e = factors->asked, d = factors->dim, r = factors->rank, stride = factors->heads * d;
     for (size_t i = 0; i < factors->heads; i++)
-        WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, ab + a_at(factors, i), r,
-                        ab + b_at(factors, i), r, 0, theta + i * d, stride));
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, ab + wt_factors_a(factors, i),
+                        r, ab + wt_factors_b(factors, i), r, 0, theta + i * d, stride));
     return factors->shared == 0
                ? WT_OK
                : straighten(context, factors, ab + factors->factors, theta + thetas(factors));
-}
-
-wt_status wt_factors_push(wt_context *context, const wt_factors *factors, const double *direction,
-                          double *theta) {
-    size_t e = factors->asked, d = factors->dim, r = factors->rank, stride = factors->heads * d;
-    for (size_t i = 0; i < factors->heads; i++) {
-        size_t a = a_at(factors, i), b = b_at(factors, i);
-        WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, direction + a, r,
-                        factors->now + b, r, 0, theta + i * d, stride));
-        WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, factors->now + a, r,
-                        direction + b, r, 1, theta + i * d, stride));
-    }
-    memcpy(theta + thetas(factors), direction + factors->factors, factors->shared * sizeof *theta);
-    return WT_OK;
 }
 
 wt_status wt_factors_pull(wt_context *context, const wt_factors *factors, const double *theta,
                           double *gradient) {
     size_t e = factors->asked, d = factors->dim, r = factors->rank, stride = factors->heads * d;
     for (size_t i = 0; i < factors->heads; i++) {
-        size_t a = a_at(factors, i), b = b_at(factors, i);
+        size_t a = wt_factors_a(factors, i), b = wt_factors_b(factors, i);
         WT_PASS(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, theta + i * d, stride,
                         factors->now + b, r, 0, gradient + a, r));
         WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, d, r, e, 1, theta + i * d, stride,

@@ -22,6 +22,9 @@ typedef struct wt_factors {
 wt_status wt_factors_new(wt_context *context, const wt_projection *at, size_t rank,
                          wt_factors *out);
 void wt_factors_free(wt_factors *factors);
+/* Where A of a head starts, and B of its group. */
+size_t wt_factors_a(const wt_factors *factors, size_t head);
+size_t wt_factors_b(const wt_factors *factors, size_t head);
 
 /* now: the balanced factors, A^T A = B^T B over the heads of a group, of the matrices of rank r
  * nearest to theta, and V. */
@@ -29,10 +32,7 @@ wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double
 /* theta = A B^T of some factors, and V with orthonormal columns of the same span. */
 wt_status wt_factors_multiply(wt_context *context, const wt_factors *factors, const double *ab,
                               double *theta);
-/* The derivative of A B^T at `now` along some direction: dA B^T + A dB^T. */
-wt_status wt_factors_push(wt_context *context, const wt_factors *factors, const double *direction,
-                          double *theta);
-/* Its transpose: a gradient by Theta to one by A and B. */
+/* A gradient by Theta to one by A and B at `now`. */
 wt_status wt_factors_pull(wt_context *context, const wt_factors *factors, const double *theta,
                           double *gradient);
 

@@ -102,6 +102,10 @@ static void transpose(size_t rows, size_t columns, const double *a, double *out)
 /* Passes, and shifts of one, after which a basis is given up. */
 enum { MOST_PASSES = 6, MOST_SHIFTS = 12 };
 
+/* Diagonals of a Cholesky factor no further apart than this: H is well conditioned, so that one
+ * pass leaves Q^T Q - I of rounding times the square of that. */
+#define EVEN 1e-3
+
 static double trace_of(size_t n, const double *gram) {
     double trace = 0;
     for (size_t i = 0; i < n; i++)
@@ -171,6 +175,29 @@ static void multiply_lower(size_t n, double *l, const double *m, double *row) {
     }
 }
 
+/* The pass that will do where H is well conditioned: H = Q L^T with L = first; *found = false, and
+ * Q^T still H^T, where it is not. */
+static wt_status find_basis_quickly(wt_context *context, wt_projection *at, bool *found) {
+    size_t n = at->spanned, R = at->rows->rows, failed;
+    double least = INFINITY, most = 0;
+    *found = false;
+    WT_PASS(wt_gram(context, WT_PLAIN, n, R, at->qt, R, 0, at->first, n));
+    if (!isfinite(trace_of(n, at->first)))
+        return WT_OK;
+    WT_PASS(wt_cholesky(context, n, at->first, n, &failed));
+    for (size_t i = 0; i < n && failed == 0; i++) {
+        least = fmin(least, at->first[i * n + i]);
+        most = fmax(most, at->first[i * n + i]);
+    }
+    *found = failed == 0 && least > EVEN * most;
+    if (!*found)
+        return WT_OK;
+    memset(at->again, 0, n * n * sizeof *at->again);
+    for (size_t i = 0; i < n; i++)
+        at->again[i * n + i] = 1;
+    return wt_solve_lower(context, WT_PLAIN, n, R, at->first, n, at->qt, R);
+}
+
 /* H = Q L^T: Cholesky QR in two passes where H is well conditioned, in three where it is not, and
  * in more where it is singular but for rounding (shifted Cholesky QR: Fukaya, Kannan, Nakatsukasa,
  * Yamamoto and Yanagisawa, SIAM J. Sci. Comput. 42, 2020). */
@@ -178,6 +205,11 @@ static wt_status find_basis(wt_context *context, wt_projection *at, bool *found)
     size_t n = at->spanned, R = at->rows->rows;
     bool last;
     transpose(R, n, at->narrow, at->qt);
+    if (at->quick) {
+        WT_PASS(find_basis_quickly(context, at, found));
+        if (*found)
+            return WT_OK;
+    }
     WT_PASS(orthonormalise(context, at, true, at->first, &last, found));
     for (size_t pass = 1; *found && !last; pass++) {
         WT_PASS(

@@ -34,7 +34,8 @@ typedef struct wt_projection {
     double *e;             /* (R, p) */
     double *spare;         /* (spanned, p) */
     double *plain;         /* Theta as (m, e, d) */
-    double error;          /* |E| / |Y|; infinite where nothing could be computed */
+    bool quick;   /* Q may be orthonormal to 1e-6 or so, which steps in float can do with */
+    double error; /* |E| / |Y|; infinite where nothing could be computed */
     wt_arena arena;
 } wt_projection;
 

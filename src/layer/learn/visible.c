@@ -14,6 +14,9 @@
 #define NOTHING        1e-22
 #define NOTHING_SINGLE (64 * (double)FLT_EPSILON * (double)FLT_EPSILON)
 
+/* Tokens whose mean squares along their axes are further apart are whitened. */
+#define UNEVEN 100
+
 /* Tokens after the norm, off their mean where there are biases. */
 static wt_status copy_tokens(const wt_sequences *data, const wt_recover_options *options,
                              wt_visible *out) {
@@ -36,7 +39,7 @@ static wt_status take_tokens_off(const wt_sequences *data, wt_visible *out) {
     return WT_OK;
 }
 
-/* out (m, e, rank): U^T Theta U, and (u + Theta^T mean) U where biases are looked for; a start
+/* out (m, e, rank): B^T Theta B, and (u + Theta^T mean) B where biases are looked for; a start
  * without biases has u = 0. */
 static wt_status lower_start(wt_context *context, const wt_visible *visible, const wt_layer *start,
                              wt_layer **out) {
@@ -44,7 +47,7 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
     size_t given = wt_layer_asked(start);
     wt_arena arena = wt_arena_start(context, "a start");
     double *moved = WT_TAKE(&arena, double, e, d), *half = WT_TAKE(&arena, double, e, r);
-    const double *basis = visible->basis;
+    const double *back = visible->back;
     wt_status status;
     WT_TRY(arena.status);
     WT_TRY(wt_layer_new_form(
@@ -58,12 +61,12 @@ static wt_status lower_start(wt_context *context, const wt_visible *visible, con
         memcpy(moved, theta, (given < e ? given : e) * d * sizeof *moved);
         for (size_t j = 0; visible->mean != NULL && j < d * d; j++)
             moved[d * d + j % d] += visible->mean[j / d] * theta[j];
-        if (basis == NULL) {
+        if (back == NULL) {
             memcpy(to, moved, e * d * sizeof *to);
             continue;
         }
-        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, moved, d, basis, r, 0, half, r));
-        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, r, d, 1, basis, r, half, r, 0, to, r));
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, e, r, d, 1, moved, d, back, r, 0, half, r));
+        WT_TRY(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, r, r, d, 1, back, r, half, r, 0, to, r));
         if (e > d)
             memcpy(to + r * r, half + d * r, r * sizeof *to);
     }
@@ -115,8 +118,28 @@ static wt_status find_normal(const double *vectors, const double *values, size_t
     return WT_OK;
 }
 
-/* The basis, and the tokens in it, where they leave directions out. Without biases the plane that
- * the tokens lie on comes first, if there is one. */
+/* U and B of the vectors (d, d) that are left when the first `skip` are not. */
+static wt_status choose_basis(size_t skip, bool uneven, const double *vectors, const double *values,
+                              wt_visible *out) {
+    size_t d = out->dim, r = out->rank = d - skip;
+    double mean = 0;
+    out->basis = WT_TAKE(&out->arena, double, d, r);
+    out->back = WT_TAKE(&out->arena, double, d, r);
+    WT_PASS(out->arena.status);
+    for (size_t j = 0; j < r; j++)
+        mean += values[skip + j] / (double)r;
+    for (size_t j = 0; j < r; j++) {
+        double size = uneven ? sqrt(values[skip + j] / mean) : 1;
+        for (size_t i = 0; i < d; i++) {
+            out->basis[i * r + j] = vectors[(skip + j) * d + i] / size;
+            out->back[i * r + j] = vectors[(skip + j) * d + i] * size;
+        }
+    }
+    return WT_OK;
+}
+
+/* The basis, and the tokens in it, where they leave directions out or differ much in size from one
+ * to another. Without biases the plane that the tokens lie on comes first, if there is one. */
 static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visible *out) {
     size_t d = data->dim, tokens = data->samples * data->length, skip;
     wt_arena arena = wt_arena_start(context, "the span of the tokens");
@@ -130,13 +153,13 @@ static wt_status reduce(wt_context *context, const wt_sequences *data, wt_visibl
     WT_TRY(wt_span_directions(context, tokens, d, out->data.x, part, size, vectors, values, &skip));
     if (!out->options.bias && d - skip > 1)
         WT_TRY(find_normal(vectors, values, skip, part, out));
-    if (skip == 0 || (out->normal != NULL && out->mean == NULL))
+    bool uneven = values[d - 1] > UNEVEN * values[skip];
+    if ((skip == 0 && !uneven) || (out->normal != NULL && out->mean == NULL))
         goto done;
-    size_t r = out->rank = d - skip;
-    out->basis = WT_TAKE(&out->arena, double, d, r);
+    WT_TRY(choose_basis(skip, uneven, vectors, values, out));
+    size_t r = out->rank;
     double *x = WT_TAKE(&out->arena, double, tokens, r);
     WT_TRY(out->arena.status);
-    wt_span_basis(d, skip, vectors, out->basis);
     WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, tokens, r, d, 1, out->data.x, d, out->basis, r, 0,
                    x, r));
     out->data.x = x;

@@ -18,15 +18,18 @@
 #include "layer/task/sequences.h"
 #include "wattle/recover.h"
 
-/* The data in coordinates of the span of its tokens: x' = (norm(x) - mean) U, U (d, rank)
- * orthonormal. */
+/* The data in coordinates of the span of its tokens: x' = (norm(x) - mean) U, and back to the span
+ * by x' B^T; U and B (d, rank), U^T B = I. Where directions differ much in size x' is whitened, so
+ * that a step finds its way in all of them: U = V / s and B = V s, V orthonormal, s the sizes over
+ * their mean square; else U = B = V. */
 typedef struct wt_visible {
     wt_sequences data; /* borrows what stays as it was */
     size_t dim, rank;
     double *mean;   /* (d); NULL without biases */
     double *normal; /* (d): the tokens lie on <normal, x> = 1, and the biases found are no part of
                        the layer; NULL with biases, and where there is no such plane */
-    double *basis;  /* (d, rank); NULL where the rank is d */
+    double *basis;  /* U; NULL where coordinates are as they were */
+    double *back;   /* B */
     wt_layer *start;
     wt_recover_options
         options; /* of what is left: biases and mask, the start in those coordinates */
