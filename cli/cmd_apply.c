@@ -20,41 +20,6 @@ static const cli_option options[] = {
      "probability (n), and bits."},
 };
 
-/* The sequences of the data with room for the layer's outputs. */
-static wt_status with_room(cli_call *call, const wt_sequences *data, size_t outputs,
-                           wt_sequences **out) {
-    size_t n = wt_sequences_samples(data), k = wt_sequences_length(data);
-    size_t d = wt_sequences_dim(data);
-    WT_PASS(wt_sequences_new(call->context, n, k, d, outputs, out));
-    memcpy(wt_sequences_x(*out), wt_sequences_x(data), n * k * d * sizeof(double));
-    return wt_sequences_set_lengths(call->context, *out, wt_sequences_lengths(data));
-}
-
-/* |y - F(x)| / |y| over the rows of the data; NaN where it has no y. */
-static wt_status measure(cli_call *call, const wt_sequences *data, const wt_sequences *found,
-                         double *out) {
-    size_t n = wt_sequences_samples(data), k = wt_sequences_length(data);
-    size_t p = wt_sequences_outputs(data);
-    const size_t *lengths = wt_sequences_lengths(data);
-    double square = 0, apart = 0;
-    *out = NAN;
-    if (p == 0)
-        return WT_OK;
-    if (p != wt_sequences_outputs(found))
-        return wt_fail(call->context, WT_DATA, "%s: y has %zu columns, the layer %zu outputs",
-                       call->operands[1], p, wt_sequences_outputs(found));
-    for (size_t s = 0; s < n; s++) {
-        const double *y = wt_sequences_y(data) + s * k * p;
-        const double *f = wt_sequences_y(found) + s * k * p;
-        for (size_t i = 0; i < (lengths == NULL ? k : lengths[s]) * p; i++) {
-            square += y[i] * y[i];
-            apart += (y[i] - f[i]) * (y[i] - f[i]);
-        }
-    }
-    *out = square > 0 ? sqrt(apart / square) : NAN;
-    return WT_OK;
-}
-
 static wt_status save(cli_call *call, const wt_sequences *found) {
     const values *given = call->values;
     wt_tensor y = {.name = "y",
@@ -95,17 +60,15 @@ static wt_status run_layer(cli_call *call) {
     WT_TRY(cli_layer_check(call, &given->layer, 1));
     WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &layer));
     WT_TRY(wt_sequences_load(call->context, call->operands[1], &data));
-    if (wt_sequences_dim(data) != wt_layer_dim(layer))
-        WT_TRY(wt_fail(call->context, WT_DATA,
-                       "%s: tokens of %zu dimensions do not fit a layer of %zu", call->operands[1],
-                       wt_sequences_dim(data), wt_layer_dim(layer)));
     if (given->output == NULL && wt_sequences_outputs(data) == 0)
         WT_TRY(wt_fail(call->context, WT_USAGE,
                        "%s has no y to compare with: give --output for the outputs",
                        call->operands[1]));
-    WT_TRY(with_room(call, data, wt_layer_outputs(layer), &found));
-    WT_TRY(wt_layer_apply(call->context, layer, found));
-    WT_TRY(measure(call, data, found, &error));
+    status = wt_layer_evaluate(call->context, layer, data, &found, &error);
+    if (status == WT_DATA)
+        status = wt_fail(call->context, WT_DATA, "%s: %s", call->operands[1],
+                         wt_context_message(call->context));
+    WT_TRY(status);
     WT_TRY(save(call, found));
     WT_TRY(wt_layer_get_form(call->context, layer, &form));
     WT_TRY(show(call, found, wt_layer_form_print(&form, words), error));

@@ -1,11 +1,9 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "draw_rows.h"
 #include "layer_options.h"
 #include "set_options.h"
 #include "wattle/memory.h"
-#include "wattle/random.h"
 
 typedef struct {
     wt_problem_spec problem;
@@ -41,47 +39,59 @@ static const cli_option options[] = {
      "Where the data goes: query, keys, y and the target's beta; x and y with --layer."},
 };
 
-/* Of --shortest to --length tokens, sequence i the same whatever n is. */
-static wt_status draw_lengths(cli_call *call, wt_sequences *data) {
+/* What sequences are made of, as it was read. */
+typedef struct {
+    wt_layer_draw_options how;
+    wt_token_rows words, *add;
+    double *gain, *shift;
+} drawing;
+
+static wt_status read_tables(cli_call *call, size_t dim, drawing *out) {
     const values *given = call->values;
-    size_t *lengths = NULL;
-    wt_stream stream = wt_stream_for(call->common.seed, "lengths of sequences", 0);
-    wt_status status;
-    if (given->shortest == 0)
+    if (given->rows == NULL)
         return WT_OK;
-    WT_TRY(WT_NEW(call->context, &lengths, given->n, "lengths of sequences"));
-    for (size_t s = 0; s < given->n; s++) {
-        double u;
-        wt_random_uniform(stream, s, 1, &u);
-        lengths[s] = given->shortest + (size_t)(u * (double)(given->length - given->shortest + 1));
-    }
-    WT_TRY(wt_sequences_set_lengths(call->context, data, lengths));
-done:
-    wt_release(lengths);
-    return status;
+    WT_PASS(wt_token_rows_load(call->context, given->rows, dim, &out->words));
+    WT_PASS(WT_NEW_ZERO(call->context, &out->add, given->add.count, "tables"));
+    for (size_t i = 0; i < given->add.count; i++)
+        WT_PASS(wt_token_rows_load(call->context, given->add.items[i], dim, &out->add[i]));
+    if (given->norm != NULL)
+        WT_PASS(wt_token_norm_load(call->context, given->norm, dim, &out->gain, &out->shift));
+    out->how.rows = &out->words;
+    out->how.add = out->add;
+    out->how.add_count = given->add.count;
+    out->how.gain = out->gain;
+    out->how.shift = out->shift;
+    return WT_OK;
+}
+
+static void free_tables(const values *given, drawing *from) {
+    wt_token_rows_free(&from->words);
+    for (size_t i = 0; from->add != NULL && i < given->add.count; i++)
+        wt_token_rows_free(&from->add[i]);
+    wt_release(from->add);
+    wt_release(from->gain);
+    wt_release(from->shift);
 }
 
 /* Tokens of sequences are not scaled unless asked for: boolean ones are signs. */
 static wt_status draw_sequences(cli_call *call) {
     const values *given = call->values;
     const wt_problem_spec *problem = &given->problem;
-    double scale = problem->token_scale == 0 ? 1 : problem->token_scale;
+    drawing from = {0};
     wt_layer *layer = NULL;
     wt_sequences *data = NULL;
     wt_status status;
     WT_TRY(cli_layer_open(call, &given->layer, given->file, 0, &layer));
-    WT_TRY(wt_sequences_new(call->context, given->n, given->length, wt_layer_dim(layer),
-                            wt_layer_outputs(layer), &data));
-    WT_TRY(draw_lengths(call, data));
-    if (given->rows == NULL)
-        WT_TRY(wt_layer_draw(call->context, layer, problem->law, scale, problem->noise,
-                             call->common.seed, 0, data));
-    else {
-        WT_TRY(cli_draw_rows(call, given->rows, &given->add, scale, data));
-        if (given->norm != NULL)
-            WT_TRY(cli_normalise(call, given->norm, data));
-        WT_TRY(wt_layer_label(call->context, layer, problem->noise, call->common.seed, 0, data));
-    }
+    WT_INIT(wt_layer_draw_options, &from.how);
+    from.how.samples = given->n;
+    from.how.length = given->length;
+    from.how.shortest = given->shortest;
+    from.how.law = problem->law;
+    from.how.token_scale = problem->token_scale == 0 ? 1 : problem->token_scale;
+    from.how.noise = problem->noise;
+    from.how.seed = call->common.seed;
+    WT_TRY(read_tables(call, wt_layer_dim(layer), &from));
+    WT_TRY(wt_layer_draw_as(call->context, layer, &from.how, &data));
     WT_TRY(wt_sequences_save(call->context, data, given->output));
     if (call->common.json)
         WT_TRY(cli_emit(call, "output:s layer:s samples:u length:u dim:u outputs:u", given->output,
@@ -92,6 +102,7 @@ static wt_status draw_sequences(cli_call *call) {
                   wt_sequences_samples(data), wt_sequences_length(data), wt_sequences_dim(data),
                   wt_sequences_outputs(data));
 done:
+    free_tables(given, &from);
     wt_layer_free(layer);
     wt_sequences_free(data);
     return status;

@@ -100,6 +100,11 @@ WT_API wt_status wt_layer_forward(wt_context *context, const wt_layer *layer, si
 WT_API wt_status wt_layer_apply(wt_context *context, const wt_layer *layer,
                                 wt_sequences *sequences);
 
+/* The same for sequences that keep their own y: *out has their tokens and the layer's outputs.
+ * *error is |y - F(x)| / |y| over the rows of y that are known, NaN without y. */
+WT_API wt_status wt_layer_evaluate(wt_context *context, const wt_layer *layer,
+                                   const wt_sequences *data, wt_sequences **out, double *error);
+
 /* A random layer: Theta_i Gaussian with |Theta_i|_F = scale, W_i Gaussian over sqrt(d). Biases: u_i
  * Gaussian times scale / sqrt(d), so that they move the scores as much as Theta_i does, c Gaussian.
  */
@@ -182,6 +187,21 @@ typedef struct wt_sequences_spec {
 WT_API void wt_sequences_spec_init(wt_sequences_spec *spec, size_t size);
 WT_API wt_status wt_sequences_load_as(wt_context *context, const char *path,
                                       const wt_sequences_spec *spec, wt_sequences **out);
+/* Arrays of the caller's. */
+typedef struct wt_sequences_arrays {
+    size_t size;
+    size_t samples, length, dim, outputs; /* n, k, d, p; p = 0: no y */
+    const double *x;                      /* (n, k, d) */
+    const double *y;                      /* (n, k, p), or (n, p): last_rows */
+    bool last_rows;                       /* y has the rows of last tokens alone */
+    const double *lengths;                /* (n), or NULL */
+    const double *mask;                   /* (n, k), not 0 for tokens that are there, or NULL */
+} wt_sequences_arrays;
+/* Takes arrays as wt_sequences_load_as takes those of a file. x and y are borrowed, and must live
+ * as long as the sequences, which are then only to be read; what a mask or the spec would change is
+ * copied. */
+WT_API wt_status wt_sequences_borrow(wt_context *context, const wt_sequences_arrays *arrays,
+                                     const wt_sequences_spec *spec, wt_sequences **out);
 /* With `lengths` where they are set. */
 WT_API wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequences,
                                    const char *path);
@@ -191,6 +211,46 @@ WT_API wt_status wt_sequences_save(wt_context *context, const wt_sequences *sequ
  * whatever is drawn beside it. */
 WT_API wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, double scale,
                                double noise, uint64_t seed, uint64_t first, wt_sequences *out);
+
+/* Rows that tokens are made of, as of a table of embeddings. */
+typedef struct wt_token_rows {
+    size_t rows;
+    const double *values; /* (rows, d) */
+    bool fixed;           /* the one row `row` for all tokens */
+    size_t row;
+} wt_token_rows;
+/* Reads "FILE:NAME", an array (rows, d) of a file, or "FILE:NAME@ROW", of which ROW is the one. */
+WT_API wt_status wt_token_rows_load(wt_context *context, const char *text, size_t dim,
+                                    wt_token_rows *out);
+/* Of rows that were loaded; accepts NULL. */
+WT_API void wt_token_rows_free(wt_token_rows *rows);
+/* Gain STEM.weight (d) and shift STEM.bias (d) of "FILE:STEM", each to be released by wt_release.
+ */
+WT_API wt_status wt_token_norm_load(wt_context *context, const char *text, size_t dim,
+                                    double **gain, double **shift);
+
+/* How sequences are drawn. */
+typedef struct wt_layer_draw_options {
+    size_t size;
+    size_t samples, length; /* n, k */
+    size_t shortest;        /* sequences of this to k tokens, drawn at random; 0 = all have k */
+    size_t dim;             /* d, where there is no layer */
+    wt_law law;
+    double token_scale; /* tokens are multiplied by it */
+    double noise;       /* deviation of what is added to outputs */
+    uint64_t seed;
+    const wt_token_rows
+        *rows; /* tokens are rows of this table, drawn at random; NULL = of the law */
+    const wt_token_rows *add; /* (add_count), with rows: to every token the row of its place */
+    size_t add_count;
+    const double *gain, *shift; /* (d), with rows: then a layer norm of every token; NULL = none */
+} wt_layer_draw_options;
+/* 1000 sequences of 4 tokens on the sphere, scale 1, no noise, seed 0. */
+WT_API void wt_layer_draw_options_init(wt_layer_draw_options *options, size_t size);
+/* Sequences and the outputs of the layer, or, for layer = NULL, tokens without outputs. Sequence i
+ * is the same whatever their number is. */
+WT_API wt_status wt_layer_draw_as(wt_context *context, const wt_layer *layer,
+                                  const wt_layer_draw_options *options, wt_sequences **out);
 
 /* The outputs alone, for tokens that are there; noise as wt_layer_draw adds it. */
 WT_API wt_status wt_layer_label(wt_context *context, const wt_layer *layer, double noise,

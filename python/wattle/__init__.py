@@ -13,12 +13,18 @@ from ._library import LibraryError, VERSION as __version__
 from ._result import Interval, Result
 from .curves import Curve, CurveLine, curve, grid
 from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, score
+from .inspection import Head, Inspection, inspect
+from .layers import (Applied, Comparison, Exported, Layer, Sequences, apply, compare, draw_sequences, export, serve_layer,
+                     teacher)
+from .recovery import query, recover, recover_module
 
 __all__ = [
-    "CannotCreate", "ConfigError", "Curve", "CurveLine", "DataError", "Error", "InternalError", "Interrupted", "Interval", "LibraryError",
-    "Missed", "MissedWarning", "Model", "NoInput", "OutOfMemory", "Plan", "ReadWriteError", "Remark", "Result", "Score",
-    "Sets", "Settings", "Unavailable", "UsageError", "__version__", "cancel", "curve", "draw", "fit", "grid", "load", "plan", "predict", "score",
-    "settings",
+    "Applied", "CannotCreate", "Comparison", "ConfigError", "Curve", "CurveLine", "DataError", "Error", "Exported",
+    "Head", "Inspection", "InternalError", "Interrupted", "Interval", "Layer", "LibraryError", "Missed",
+    "MissedWarning", "Model", "NoInput", "OutOfMemory", "Plan", "ReadWriteError", "Remark", "Result", "Score",
+    "Sequences", "Sets", "Settings", "Unavailable", "UsageError", "__version__", "apply", "cancel", "compare",
+    "curve", "draw", "draw_sequences", "export", "fit", "grid", "inspect", "load", "plan", "predict", "query",
+    "recover", "recover_module", "score", "serve_layer", "settings", "teacher",
 ]
 
 

@@ -569,6 +569,43 @@ class wt_sequences_spec(Structure):
     missing: bool
 
 
+class wt_sequences_arrays(Structure):
+    size: int
+    samples: int
+    length: int
+    dim: int
+    outputs: int
+    x: Any
+    y: Any
+    last_rows: bool
+    lengths: Any
+    mask: Any
+
+
+class wt_token_rows(Structure):
+    rows: int
+    values: Any
+    fixed: bool
+    row: int
+
+
+class wt_layer_draw_options(Structure):
+    size: int
+    samples: int
+    length: int
+    shortest: int
+    dim: int
+    law: int
+    token_scale: float
+    noise: float
+    seed: int
+    rows: Any
+    add: Any
+    add_count: int
+    gain: Any
+    shift: Any
+
+
 class wt_checkpoint_options(Structure):
     size: int
     heads: int
@@ -1131,6 +1168,31 @@ class wt_reproduction_report(Structure):
     seconds: float
 
 
+class wt_sculpt_report(Structure):
+    size: int
+    stage: int
+    crude_explained: float
+    crude_error: float
+    rows: int
+    accepted: int
+    rounds: int
+    median_residual: float
+    largest_residual: float
+    sum_error: float
+    slabs: int
+    value_count: int
+    values: Any
+    median_value: float
+    heads: int
+    gap: float
+    hull_error: float
+    net_points: int
+    tuples: int
+    start_error: float
+    seconds: float
+    flops: float
+
+
 class wt_certificate_options(Structure):
     size: int
     part: float
@@ -1635,6 +1697,40 @@ wt_sequences_spec._fields_ = [
     ("size", c_size_t),
     ("last_row", c_bool),
     ("missing", c_bool),
+]
+wt_sequences_arrays._fields_ = [
+    ("size", c_size_t),
+    ("samples", c_size_t),
+    ("length", c_size_t),
+    ("dim", c_size_t),
+    ("outputs", c_size_t),
+    ("x", c_void_p),
+    ("y", c_void_p),
+    ("last_rows", c_bool),
+    ("lengths", c_void_p),
+    ("mask", c_void_p),
+]
+wt_token_rows._fields_ = [
+    ("rows", c_size_t),
+    ("values", c_void_p),
+    ("fixed", c_bool),
+    ("row", c_size_t),
+]
+wt_layer_draw_options._fields_ = [
+    ("size", c_size_t),
+    ("samples", c_size_t),
+    ("length", c_size_t),
+    ("shortest", c_size_t),
+    ("dim", c_size_t),
+    ("law", c_uint),
+    ("token_scale", c_double),
+    ("noise", c_double),
+    ("seed", c_uint64),
+    ("rows", POINTER(wt_token_rows)),
+    ("add", POINTER(wt_token_rows)),
+    ("add_count", c_size_t),
+    ("gain", c_void_p),
+    ("shift", c_void_p),
 ]
 wt_checkpoint_options._fields_ = [
     ("size", c_size_t),
@@ -2148,6 +2244,30 @@ wt_reproduction_report._fields_ = [
     ("failed", c_size_t),
     ("seconds", c_double),
 ]
+wt_sculpt_report._fields_ = [
+    ("size", c_size_t),
+    ("stage", c_uint),
+    ("crude_explained", c_double),
+    ("crude_error", c_double),
+    ("rows", c_size_t),
+    ("accepted", c_size_t),
+    ("rounds", c_size_t),
+    ("median_residual", c_double),
+    ("largest_residual", c_double),
+    ("sum_error", c_double),
+    ("slabs", c_size_t),
+    ("value_count", c_size_t),
+    ("values", c_double * 6),
+    ("median_value", c_double),
+    ("heads", c_size_t),
+    ("gap", c_double),
+    ("hull_error", c_double),
+    ("net_points", c_size_t),
+    ("tuples", c_size_t),
+    ("start_error", c_double),
+    ("seconds", c_double),
+    ("flops", c_double),
+]
 wt_certificate_options._fields_ = [
     ("size", c_size_t),
     ("part", c_double),
@@ -2547,6 +2667,7 @@ class Library:
     wt_layer_save_noted: Callable[[Any, Any, Any, Any, int], int]
     wt_layer_forward: Callable[[Any, Any, int, int, Any, Any], int]
     wt_layer_apply: Callable[[Any, Any, Any], int]
+    wt_layer_evaluate: Callable[[Any, Any, Any, Any, Any], int]
     wt_teacher_options_init: Callable[[Any, int], None]
     wt_teacher_fields: Callable[[Any], Any]
     wt_layer_teacher: Callable[[Any, Any, Any], int]
@@ -2567,8 +2688,14 @@ class Library:
     wt_sequences_load: Callable[[Any, Any, Any], int]
     wt_sequences_spec_init: Callable[[Any, int], None]
     wt_sequences_load_as: Callable[[Any, Any, Any, Any], int]
+    wt_sequences_borrow: Callable[[Any, Any, Any, Any], int]
     wt_sequences_save: Callable[[Any, Any, Any], int]
     wt_layer_draw: Callable[[Any, Any, int, float, float, int, int, Any], int]
+    wt_token_rows_load: Callable[[Any, Any, int, Any], int]
+    wt_token_rows_free: Callable[[Any], None]
+    wt_token_norm_load: Callable[[Any, Any, int, Any, Any], int]
+    wt_layer_draw_options_init: Callable[[Any, int], None]
+    wt_layer_draw_as: Callable[[Any, Any, Any, Any], int]
     wt_layer_label: Callable[[Any, Any, float, int, int, Any], int]
     wt_checkpoint_options_init: Callable[[Any, int], None]
     wt_checkpoint_open: Callable[[Any, Any, Any, Any], int]
@@ -3011,6 +3138,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_layer_save_noted": (c_uint, [c_void_p, c_void_p, c_char_p, POINTER(wt_metadata), c_size_t]),
     "wt_layer_forward": (c_uint, [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p]),
     "wt_layer_apply": (c_uint, [c_void_p, c_void_p, c_void_p]),
+    "wt_layer_evaluate": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(c_void_p), c_void_p]),
     "wt_teacher_options_init": (None, [POINTER(wt_teacher_options), c_size_t]),
     "wt_teacher_fields": (POINTER(wt_field), [c_void_p]),
     "wt_layer_teacher": (c_uint, [c_void_p, POINTER(wt_teacher_options), POINTER(c_void_p)]),
@@ -3031,8 +3159,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_sequences_load": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "wt_sequences_spec_init": (None, [POINTER(wt_sequences_spec), c_size_t]),
     "wt_sequences_load_as": (c_uint, [c_void_p, c_char_p, POINTER(wt_sequences_spec), POINTER(c_void_p)]),
+    "wt_sequences_borrow": (c_uint, [c_void_p, POINTER(wt_sequences_arrays), POINTER(wt_sequences_spec), POINTER(c_void_p)]),
     "wt_sequences_save": (c_uint, [c_void_p, c_void_p, c_char_p]),
     "wt_layer_draw": (c_uint, [c_void_p, c_void_p, c_uint, c_double, c_double, c_uint64, c_uint64, c_void_p]),
+    "wt_token_rows_load": (c_uint, [c_void_p, c_char_p, c_size_t, POINTER(wt_token_rows)]),
+    "wt_token_rows_free": (None, [POINTER(wt_token_rows)]),
+    "wt_token_norm_load": (c_uint, [c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_void_p)]),
+    "wt_layer_draw_options_init": (None, [POINTER(wt_layer_draw_options), c_size_t]),
+    "wt_layer_draw_as": (c_uint, [c_void_p, c_void_p, POINTER(wt_layer_draw_options), POINTER(c_void_p)]),
     "wt_layer_label": (c_uint, [c_void_p, c_void_p, c_double, c_uint64, c_uint64, c_void_p]),
     "wt_checkpoint_options_init": (None, [POINTER(wt_checkpoint_options), c_size_t]),
     "wt_checkpoint_open": (c_uint, [c_void_p, c_char_p, POINTER(wt_checkpoint_options), POINTER(c_void_p)]),
@@ -3190,7 +3324,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_recover_method_find": (POINTER(wt_recover_method), [c_char_p]),
     "wt_recover_verdict_name": (c_char_p, [c_uint]),
     "wt_recover_least_examples": (c_double, [c_size_t, c_size_t, c_size_t, c_size_t, c_size_t, c_size_t]),
-    "wt_layer_recover": (c_uint, [c_void_p, c_void_p, POINTER(wt_recover_options), POINTER(c_void_p), POINTER(wt_recover_report), c_void_p]),
+    "wt_layer_recover": (c_uint, [c_void_p, c_void_p, POINTER(wt_recover_options), POINTER(c_void_p), POINTER(wt_recover_report), POINTER(wt_sculpt_report)]),
     "wt_compare_options_init": (None, [POINTER(wt_compare_options), c_size_t]),
     "wt_layer_compare": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(wt_compare_options), POINTER(wt_comparison)]),
     "wt_comparison_free": (None, [POINTER(wt_comparison)]),
@@ -3230,8 +3364,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_reproduction_at": (POINTER(wt_reproduction_sweep), [c_void_p, c_size_t]),
     "wt_reproduction_plan_at": (c_void_p, [c_void_p, c_size_t]),
     "wt_reproduction_run": (c_uint, [c_void_p, c_void_p, c_void_p, c_char_p, POINTER(wt_sweep_options), POINTER(wt_reproduction_report)]),
-    "wt_sculpt_text": (c_size_t, [c_void_p, c_void_p, c_size_t]),
-    "wt_sculpt_json": (c_size_t, [c_void_p, c_void_p, c_size_t]),
+    "wt_sculpt_text": (c_size_t, [POINTER(wt_sculpt_report), c_void_p, c_size_t]),
+    "wt_sculpt_json": (c_size_t, [POINTER(wt_sculpt_report), c_void_p, c_size_t]),
     "wt_certificate_options_init": (None, [POINTER(wt_certificate_options), c_size_t]),
     "wt_certificate_compute": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(wt_certificate_options), POINTER(wt_certificate_result)]),
     "wt_certificate_contains": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(wt_certificate_options), c_void_p, c_void_p]),

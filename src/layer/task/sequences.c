@@ -32,8 +32,10 @@ done:
 void wt_sequences_free(wt_sequences *sequences) {
     if (sequences == NULL)
         return;
-    wt_release(sequences->x);
-    wt_release(sequences->y);
+    if (!sequences->borrowed_x)
+        wt_release(sequences->x);
+    if (!sequences->borrowed_y)
+        wt_release(sequences->y);
     wt_release(sequences->lengths);
     wt_release(sequences);
 }

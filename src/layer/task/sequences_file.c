@@ -1,7 +1,4 @@
 /* Sequences in .npz files: x (n,k,d), y (n,k,p), lengths (n) or mask (n,k). */
-#include <math.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/sized.h"
 #include "layer/task/sequences.h"
@@ -58,9 +55,6 @@ static wt_status find(wt_context *context, const wt_file *file, const wt_sequenc
     WT_PASS(wt_file_expect(context, file, "x (n,k,d)", &out->x));
     WT_PASS(find_beside(context, file, "lengths", "lengths (n)", out->x, &out->lengths));
     WT_PASS(find_beside(context, file, "mask", "mask (n,k)", out->x, &out->mask));
-    if (out->lengths != NULL && out->mask != NULL)
-        return wt_fail(context, WT_DATA, "%s has both 'lengths' and 'mask': one is enough",
-                       wt_file_path(file));
     if (out->y == NULL)
         return WT_OK;
     out->last = spec->last_row && out->y->rank < 3;
@@ -69,95 +63,13 @@ static wt_status find(wt_context *context, const wt_file *file, const wt_sequenc
     return check_y(context, wt_file_path(file), out);
 }
 
-/* lengths (n) as they stand in the file. */
-static wt_status read_lengths(wt_context *context, const wt_file *file, const wt_array *array,
-                              wt_sequences *out) {
-    wt_arena arena = wt_arena_start(context, "lengths of sequences");
-    double *values = WT_TAKE(&arena, double, out->samples);
-    size_t *lengths = WT_TAKE(&arena, size_t, out->samples);
-    wt_status status;
-    WT_TRY(arena.status);
-    WT_TRY(wt_file_read(context, file, array, values));
-    for (size_t s = 0; s < out->samples; s++) {
-        if (!(values[s] >= 1) || values[s] > (double)out->length || floor(values[s]) != values[s])
-            WT_TRY(wt_fail(context, WT_DATA, "%s: lengths[%zu] is %g, not a number of 1 to %zu",
-                           wt_file_path(file), s, values[s], out->length));
-        lengths[s] = (size_t)values[s];
-    }
-    WT_TRY(wt_sequences_set_lengths(context, out, lengths));
-done:
-    wt_arena_free(&arena);
-    return status;
-}
-
-/* Tokens that are there, and their rows of y where it has all, move to the front of their sequence.
- */
-static wt_status read_mask(wt_context *context, const wt_file *file, const wt_array *array,
-                           bool all_rows, wt_sequences *out) {
-    size_t k = out->length, d = out->dim, p = all_rows ? out->outputs : 0;
-    wt_arena arena = wt_arena_start(context, "a mask of sequences");
-    double *mask = WT_TAKE(&arena, double, out->samples, k);
-    size_t *lengths = WT_TAKE_ZERO(&arena, size_t, out->samples);
-    wt_status status;
-    WT_TRY(arena.status);
-    WT_TRY(wt_file_read(context, file, array, mask));
-    for (size_t t = 0; t < out->samples * k; t++) {
-        size_t s = t / k, to = s * k + lengths[s];
-        if (isnan(mask[t]))
-            WT_TRY(wt_fail(context, WT_DATA, "%s: mask[%zu,%zu] is NaN", wt_file_path(file), s,
-                           t % k));
-        if (mask[t] == 0)
-            continue;
-        memmove(out->x + to * d, out->x + t * d, d * sizeof *out->x);
-        if (p > 0)
-            memmove(out->y + to * p, out->y + t * p, p * sizeof *out->y);
-        lengths[s]++;
-    }
-    for (size_t s = 0; s < out->samples; s++)
-        if (lengths[s] == 0)
-            WT_TRY(wt_fail(context, WT_DATA, "%s: the mask leaves no token of sequence %zu",
-                           wt_file_path(file), s));
-    WT_TRY(wt_sequences_set_lengths(context, out, lengths));
-done:
-    wt_arena_free(&arena);
-    return status;
-}
-
-/* Rows of last tokens, read to the front of y, go to their places; the others are NaN. */
-static void place_last_rows(wt_sequences *out) {
-    size_t k = out->length, p = out->outputs;
-    for (size_t s = out->samples; s-- > 0;) {
-        double *rows = out->y + s * k * p, *last = rows + (wt_sequences_length_of(out, s) - 1) * p;
-        memmove(last, out->y + s * p, p * sizeof *last);
-        for (size_t i = 0; i < k * p; i++)
-            if (rows + i < last || rows + i >= last + p)
-                rows[i] = NAN;
-    }
-}
-
-static void forget_other_rows(wt_sequences *out) {
-    for (size_t s = 0; s < out->samples; s++)
-        for (size_t a = 0; a + 1 < wt_sequences_length_of(out, s); a++)
-            for (size_t j = 0; j < out->outputs; j++)
-                out->y[(s * out->length + a) * out->outputs + j] = NAN;
-}
-
-/* y as it was read, to where it belongs. A NaN that is no missing row is refused before rows are
- * left out. */
-static wt_status arrange_y(wt_context *context, const char *path, const wt_sequences_spec *spec,
-                           const arrays *found, wt_sequences *made) {
-    if (!spec->last_row && !spec->missing)
+/* lengths or a mask, all numbers; NULL where there is none. */
+static wt_status read_beside(wt_context *context, const wt_file *file, const wt_array *array,
+                             double **out) {
+    if (array == NULL)
         return WT_OK;
-    if (!spec->missing && !found->last)
-        WT_PASS(wt_sequences_check(context, made, path));
-    if (!spec->missing && found->last &&
-        wt_values_check_finite(context, "y", made->y, found->y->rank, found->y->shape) != WT_OK)
-        return wt_fail(context, WT_DATA, "%s: %s", path, wt_context_message(context));
-    if (found->last)
-        place_last_rows(made);
-    else if (spec->last_row)
-        forget_other_rows(made);
-    return wt_sequences_set_missing(context, made);
+    WT_PASS(WT_NEW(context, out, array->count, "lengths of sequences"));
+    return wt_file_read(context, file, array, *out);
 }
 
 wt_status wt_sequences_load_as(wt_context *context, const char *path,
@@ -166,6 +78,7 @@ wt_status wt_sequences_load_as(wt_context *context, const char *path,
     wt_sequences_spec spec = {0};
     arrays found;
     wt_sequences *made = NULL;
+    double *lengths = NULL, *mask = NULL;
     wt_status status;
     *out = NULL;
     WT_TRY(wt_sized_read(context, "wt_sequences_spec", given, &spec, sizeof spec));
@@ -181,16 +94,15 @@ wt_status wt_sequences_load_as(wt_context *context, const char *path,
     WT_TRY(wt_file_read(context, file, x, made->x));
     if (y != NULL)
         WT_TRY(wt_file_read(context, file, y, made->y));
-    if (found.lengths != NULL)
-        WT_TRY(read_lengths(context, file, found.lengths, made));
-    if (found.mask != NULL)
-        WT_TRY(read_mask(context, file, found.mask, !found.last, made));
-    if (y != NULL)
-        WT_TRY(arrange_y(context, path, &spec, &found, made));
-    WT_TRY(wt_sequences_check(context, made, path));
+    WT_TRY(read_beside(context, file, found.lengths, &lengths));
+    WT_TRY(read_beside(context, file, found.mask, &mask));
+    const wt_sequences_arrays beside = {.lengths = lengths, .mask = mask, .last_rows = found.last};
+    WT_TRY(wt_sequences_arrange(context, path, &spec, &beside, made));
     *out = made;
     made = NULL;
 done:
+    wt_release(lengths);
+    wt_release(mask);
     wt_file_free(file);
     wt_sequences_free(made);
     return status;

@@ -1,16 +1,14 @@
-/* Layers to learn from: random ones, the hard instance, and sequences drawn through a layer. */
+/* Layers to learn from: random ones, and the hard instance. */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/sized.h"
 #include "layer/task/form_fields.h"
-#include "layer/task/sequences.h"
 #include "layer/task/teacher_fields.h"
 #include "layer/task/vector.h"
 #include "linalg/linalg.h"
-#include "linalg/token_law.h"
+#include "wattle/random.h"
 
 /* Theta (d, d) Gaussian, or U V^T of Gaussian U, V (d, r), V that of `keys`; u and v are scratch.
  */
@@ -197,63 +195,6 @@ done:
     wt_release(c);
     wt_layer_free(layer);
     return status;
-}
-
-typedef struct {
-    wt_law law;
-    double scale;
-    uint64_t seed, first;
-    const wt_sequences *out;
-} drawing;
-
-static wt_status draw_tokens(void *argument, size_t begin, size_t end, int worker) {
-    (void)worker;
-    const drawing *work = argument;
-    const wt_sequences *out = work->out;
-    wt_tokens_draw(work->law, work->scale, wt_stream_for(work->seed, "sequences", 0),
-                   (work->first + begin) * out->length, (end - begin) * out->length, out->dim,
-                   out->x + begin * out->length * out->dim);
-    return WT_OK;
-}
-
-static wt_status add_noise(wt_context *context, double noise, uint64_t seed, uint64_t first,
-                           wt_sequences *out) {
-    size_t each = out->length * out->outputs, even = each + each % 2;
-    double *row = NULL;
-    wt_status status;
-    WT_TRY(WT_NEW(context, &row, each, "noise"));
-    for (size_t i = 0; i < out->samples; i++) {
-        wt_random_normal(wt_stream_for(seed, "sequence noise", 0), (first + i) * even, each, row);
-        for (size_t j = 0; j < each; j++)
-            out->y[i * each + j] += noise * row[j];
-    }
-done:
-    wt_release(row);
-    return status;
-}
-
-wt_status wt_layer_label(wt_context *context, const wt_layer *layer, double noise, uint64_t seed,
-                         uint64_t first, wt_sequences *out) {
-    if (!(noise >= 0) || !isfinite(noise))
-        return wt_fail(context, WT_USAGE, "noise must be 0 or more, not %g", noise);
-    WT_PASS(wt_layer_apply(context, layer, out));
-    return noise > 0 ? add_noise(context, noise, seed, first, out) : WT_OK;
-}
-
-wt_status wt_layer_draw(wt_context *context, const wt_layer *layer, wt_law law, double scale,
-                        double noise, uint64_t seed, uint64_t first, wt_sequences *out) {
-    drawing work = {.law = law, .scale = scale, .seed = seed, .first = first, .out = out};
-    size_t d = wt_layer_dim(layer), p = wt_layer_outputs(layer);
-    if (out->dim != d || out->outputs != p)
-        return wt_fail(context, WT_USAGE,
-                       "sequences of %zu dimensions and %zu outputs do not fit a layer of %zu and "
-                       "%zu",
-                       out->dim, out->outputs, d, p);
-    if (!(scale > 0) || !isfinite(scale))
-        return wt_fail(context, WT_USAGE, "the token scale must be above 0, not %g", scale);
-    WT_PASS(wt_law_check(context, law));
-    WT_PASS(wt_parallel_for(context, out->samples, 64, draw_tokens, &work));
-    return wt_layer_label(context, layer, noise, seed, first, out);
 }
 
 void wt_layer_zero_sum(wt_layer *layer) {
