@@ -25,7 +25,9 @@ wt_status cli_bound_refuse(const cli_call *call, const char *kind, const char *n
 /* Takes the size that a file has, 0 = none; WT_USAGE when the option says another. */
 wt_status cli_bound_take(cli_call *call, const char *option, const char *where, size_t in_file,
                          size_t *value);
-/* "not specified: one; two." and the end of the line; nothing without words. */
-void cli_bound_list(const char *lead, size_t count, const char *const *words);
+/* "not specified: one; two." and the end of the line; nothing without words, which end with NULL.
+ */
+void cli_bound_list(const char *lead, const char *const *words);
+json_t *cli_bound_words(const char *const *words);
 
 #endif

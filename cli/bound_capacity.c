@@ -15,19 +15,6 @@ typedef struct {
     double *alpha; /* (layers) */
 } report;
 
-static const char *const unspecified[] = {
-    "the constant in front of the covering number",
-    "c in front of the generalisation gap, here 1",
-    "the base of the logarithm in the lower bound",
-};
-enum { UNSPECIFIED = sizeof unspecified / sizeof *unspecified };
-
-/* What a file holds that the theorem does not speak of. */
-static const char *const outside_head[] = {"a network on top of the heads, where the file has one"};
-static const char *const outside_block[] = {"the MLP and its layer norm",
-                                            "the residual connections", "the final layer norm",
-                                            "the biases of queries, keys and values"};
-
 /* ---- numbers ---- */
 
 static wt_status take_norms(cli_call *call, report *out) {
@@ -70,13 +57,6 @@ static wt_status compute(cli_call *call, report *out) {
     WT_PASS(
         WT_NEW(call->context, &out->alpha, wt_model_norms_layers(out->norms), "factors of layers"));
     return wt_capacity_compute(call->context, spec, out->alpha, &out->bound);
-}
-
-static const char *const *outside_of(const report *of, size_t *count) {
-    *count = of->values->model == NULL ? 0
-             : of->deep                ? sizeof outside_block / sizeof *outside_block
-                                       : sizeof outside_head / sizeof *outside_head;
-    return of->deep ? outside_block : outside_head;
 }
 
 /* ---- words ---- */
@@ -161,10 +141,8 @@ static void print_report(const report *of, const char *kind) {
            "floor(log T) = %zu (%zu to base 2)\n",
            bound->pseudo_natural, bound->pseudo_binary);
     putchar('\n');
-    cli_bound_list("not specified by the theory: ", UNSPECIFIED, unspecified);
-    size_t count;
-    const char *const *outside = outside_of(of, &count);
-    cli_bound_list("not in the theorem's class: ", count, outside);
+    cli_bound_list("not specified by the theory: ", bound->unspecified);
+    cli_bound_list("not in the theorem's class: ", wt_model_norms_outside(of->norms));
     printf("A bound is a shape, not a prediction.\n");
 }
 
@@ -190,8 +168,6 @@ static json_t *json_layers(const report *of) {
 static wt_status emit(cli_call *call, const report *of, const char *kind) {
     const wt_capacity_spec *spec = &of->spec;
     const wt_capacity *bound = &of->bound;
-    size_t count;
-    const char *const *outside = outside_of(of, &count);
     return cli_emit(
         call,
         "kind:s model:s dim:u length:u samples:u epsilon:r delta:r x:r p:r cls:r w:r layers:o "
@@ -204,7 +180,7 @@ static wt_status emit(cli_call *call, const report *of, const char *kind) {
         cli_json("capacity_term:r confidence_term:r sum:r vacuous:b", bound->capacity_term,
                  bound->confidence_term, bound->gap, bound->vacuous),
         cli_json("natural:u binary:u", bound->pseudo_natural, bound->pseudo_binary),
-        cli_json_texts(UNSPECIFIED, unspecified), cli_json_texts(count, outside));
+        cli_bound_words(bound->unspecified), cli_bound_words(wt_model_norms_outside(of->norms)));
 }
 
 wt_status cli_bound_capacity(cli_call *call, const char *kind) {

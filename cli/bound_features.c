@@ -12,21 +12,13 @@ enum { SIZES = 3 }; /* n/4, n/2, n */
 typedef struct {
     wt_model_kind kind;
     const cli_bound_values *values;
-    wt_bound bound;      /* when there is a target */
-    double log10_of_rfa; /* B of rfa on the same target, to set rfmlp beside it */
+    wt_bound bound; /* when there is a target */
     wt_model_spec kernel;
     size_t count; /* sizes measured; 0 = not measured */
     size_t sizes[SIZES];
     double measured[SIZES];
     wt_complexity about;
 } report;
-
-static const char *const unspecified[] = {
-    "the constant in front of the excess risk",
-    "the constant in front of d^2 n, the heads that suffice",
-    "powers of logarithms beyond those printed",
-};
-enum { UNSPECIFIED = sizeof unspecified / sizeof *unspecified };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -87,14 +79,7 @@ static wt_status compute(cli_call *call, report *out) {
                           .heads = values->heads,
                           .samples = values->samples,
                           .delta = values->delta};
-    wt_status status = wt_bound_compute(call->context, &spec, &out->bound);
-    if (status != WT_OK || out->kind != WT_MODEL_KIND_RFMLP)
-        return status;
-    wt_bound of_rfa = WT_SIZED(wt_bound);
-    spec.kind = WT_MODEL_KIND_RFA;
-    status = wt_bound_compute(call->context, &spec, &of_rfa);
-    out->log10_of_rfa = of_rfa.log10_complexity;
-    return status;
+    return wt_bound_compute(call->context, &spec, &out->bound);
 }
 
 static wt_status choose_kernel(cli_call *call, const char *kind, report *out) {
@@ -155,7 +140,7 @@ static void print_bound(const report *of) {
               "risk      its terms are not at hand for rfmlp; by the shape sqrt(B/n) it needs %s "
               "times the samples of rfa\n",
               spell(of->bound.log10_complexity, b), of->bound.formula,
-              spell(of->bound.log10_complexity - of->log10_of_rfa, ratio));
+              spell(of->bound.log10_over_rfa, ratio));
 }
 
 static void print_measured(const report *of) {
@@ -194,7 +179,7 @@ static void print_report(const report *of) {
     print_measured(of);
     if (of->bound.risk_known) {
         putchar('\n');
-        cli_bound_list("not specified by the theory: ", UNSPECIFIED, unspecified);
+        cli_bound_list("not specified by the theory: ", of->bound.unspecified);
     }
     if (of->bound.complexity_known)
         printf("A bound is a shape, not a prediction.\n");
@@ -209,22 +194,19 @@ static json_t *json_power(double log10_value) {
 
 static json_t *json_bound(const report *of) {
     const wt_bound *bound = &of->bound;
-    bool rfa = of->kind == WT_MODEL_KIND_RFA;
     if (!bound->complexity_known)
-        return cli_json("complexity:o note:s", json_null(), "the formula for brfa is not at hand");
-    json_t *out = cli_json(
-        "complexity:o formula:s source:s", json_power(bound->log10_complexity), bound->formula,
-        rfa ? "reconstructed, derived for the target" : "reconstructed for powers, else derived");
+        return cli_json("complexity:o note:s", json_null(), bound->source);
+    json_t *out = cli_json("complexity:o formula:s source:s", json_power(bound->log10_complexity),
+                           bound->formula, bound->source);
     if (of->kind == WT_MODEL_KIND_RFMLP)
-        cli_json_put(out, "complexity_over_rfa",
-                     json_power(bound->log10_complexity - of->log10_of_rfa));
+        cli_json_put(out, "complexity_over_rfa", json_power(bound->log10_over_rfa));
     if (bound->risk_known)
         json_object_update_new(
             out, cli_json("sample_term:o head_term:o risk:o heads_suffice:r heads_balanced:r "
                           "unspecified:o",
                           json_power(bound->log10_sample_term), json_power(bound->log10_head_term),
                           json_power(bound->log10_risk), bound->heads_suffice,
-                          bound->heads_balanced, cli_json_texts(UNSPECIFIED, unspecified)));
+                          bound->heads_balanced, cli_bound_words(bound->unspecified)));
     return out;
 }
 

@@ -73,9 +73,16 @@ wt_status cli_bound_take(cli_call *call, const char *option, const char *where, 
     return WT_OK;
 }
 
-void cli_bound_list(const char *lead, size_t count, const char *const *words) {
-    for (size_t i = 0; i < count; i++)
-        cli_print("%s%s%s", i == 0 ? lead : "", words[i], i + 1 < count ? "; " : ".\n");
+void cli_bound_list(const char *lead, const char *const *words) {
+    for (size_t i = 0; words[i] != NULL; i++)
+        cli_print("%s%s%s", i == 0 ? lead : "", words[i], words[i + 1] != NULL ? "; " : ".\n");
+}
+
+json_t *cli_bound_words(const char *const *words) {
+    size_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    return cli_json_texts(count, words);
 }
 
 static wt_status run(cli_call *call) {

@@ -36,6 +36,10 @@ typedef struct wt_bound {
     double log10_sample_term, log10_head_term, log10_risk; /* the two terms, and their sum */
     double heads_suffice;                                  /* d^2 n */
     double heads_balanced; /* M at which the term of the heads falls to that of the samples */
+    const char *source;    /* how we know the formula, in words; or that none is at hand */
+    double log10_over_rfa; /* B(f*) over that of rfa on the same target */
+    const char *const *unspecified; /* what the theory leaves open of the risk, in words; the last
+                                       is NULL */
 } wt_bound;
 
 /* B(f*) = sum_k C_k sum_{max(r,s)=k} |f_rs|_F^2, C_k = max(k^4.5 4^k, 1), where

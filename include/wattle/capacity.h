@@ -79,6 +79,10 @@ WT_API double wt_model_norms_get(const wt_model_norms *norms, wt_model_norm norm
 WT_API wt_status wt_model_norms_set(wt_context *context, wt_model_norms *norms, wt_model_norm norm,
                                     size_t layer, size_t head, double value);
 
+/* What a file holds that the theorem does not speak of, in words; the last is NULL. Nothing of
+ * norms that no file has. */
+WT_API const char *const *wt_model_norms_outside(const wt_model_norms *norms);
+
 typedef struct wt_capacity_spec {
     size_t size;
     const wt_model_norms *norms;
@@ -105,6 +109,7 @@ typedef struct wt_capacity {
     double confidence_term; /* 2 b sqrt(log(1 / delta) / 2 m) */
     double gap;             /* both */
     size_t pseudo_natural, pseudo_binary; /* floor(log T), by the natural logarithm and to base 2 */
+    const char *const *unspecified; /* what the theory leaves open, in words; the last is NULL */
 } wt_capacity;
 
 /* With tokens in the unit ball, which scaling W_V by B = x + p and W_QK by B cls in the first layer

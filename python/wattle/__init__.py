@@ -11,25 +11,28 @@ from ._errors import (CannotCreate, ConfigError, DataError, Error, InternalError
                       NoInput, OutOfMemory, ReadWriteError, Remark, Unavailable, UsageError)
 from ._library import LibraryError, VERSION as __version__
 from ._result import Interval, Result
+from .claims import Claim, Part, Report, Reproduction, Verdicts, report, reproduce, verdicts
 from .curves import Curve, CurveLine, curve, grid
 from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, score
+from .files import FileInfo, info
 from .inspection import Head, Inspection, inspect
+from .lab import Experiment, Store, StoreStatus, Sweep, SweepPlan, experiments, sweep
 from .layers import (Applied, Comparison, Exported, Layer, Sequences, apply, compare, draw_sequences, export, serve_layer,
                      teacher)
+from .networks import Answers, Attention, Network, train
 from .recovery import query, recover, recover_module
+from .theory import Bound, Construction, bound, construct
+from .trials import Found, Parity, Search, Threshold, search, threshold
 
 __all__ = [
-    "Applied", "CannotCreate", "Comparison", "ConfigError", "Curve", "CurveLine", "DataError", "Error", "Exported",
+    "Answers", "Applied", "Attention", "Bound", "CannotCreate", "Claim", "Comparison", "ConfigError",
+    "Construction", "Curve", "CurveLine", "DataError", "Error", "Experiment", "Exported", "FileInfo", "Found",
     "Head", "Inspection", "InternalError", "Interrupted", "Interval", "Layer", "LibraryError", "Missed",
-    "MissedWarning", "Model", "NoInput", "OutOfMemory", "Plan", "ReadWriteError", "Remark", "Result", "Score",
-    "Sequences", "Sets", "Settings", "Unavailable", "UsageError", "__version__", "apply", "cancel", "compare",
-    "curve", "draw", "draw_sequences", "export", "fit", "grid", "inspect", "load", "plan", "predict", "query",
-    "recover", "recover_module", "score", "serve_layer", "settings", "teacher",
+    "MissedWarning", "Model", "Network", "NoInput", "OutOfMemory", "Parity", "Part", "Plan", "ReadWriteError",
+    "Remark", "Report", "Reproduction", "Result", "Score", "Search", "Sequences", "Sets", "Settings", "Store",
+    "StoreStatus", "Sweep", "SweepPlan", "Threshold", "Unavailable", "UsageError", "Verdicts", "__version__",
+    "apply", "bound", "cancel", "compare", "construct", "curve", "draw", "draw_sequences", "experiments", "export",
+    "fit", "grid", "info", "inspect", "load", "plan", "predict", "query", "recover", "recover_module", "report",
+    "reproduce", "score", "search", "serve_layer", "settings", "sklearn", "sweep", "teacher", "threshold", "train",
+    "verdicts",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """wattle.sklearn, which needs scikit-learn, is imported when it is first used."""
-    if name == "sklearn":
-        return import_module(".sklearn", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -202,6 +202,27 @@ def whole(value: Any, name: str, least: int = 1, most: int = (1 << 63) - 1) -> i
     return number
 
 
+def real(value: Any, name: str) -> float:
+    """A number; the library says whether it is in its range."""
+    try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name}: a number is expected, not {value!r}") from None
+
+
+def flag(value: Any, name: str) -> bool:
+    """Yes or no: True, False, 1, 0."""
+    try:
+        if value.__index__() in (0, 1):
+            return bool(value)
+    except (AttributeError, TypeError):
+        if type(value).__name__ == "bool_":  # NumPy's
+            return bool(value)
+    raise TypeError(f"{name}: True or False is expected, not {value!r}")
+
+
 def path_bytes(path: FilePath, name: str = "path") -> bytes:
     """A path as the library takes it."""
     try:

@@ -105,6 +105,11 @@ def spell(value: Any, keyword: str) -> str:
     raise TypeError(f"{keyword}: a number, a word or a list of them is expected, not {value!r}")
 
 
+def differs(value: Any, usual: Any) -> bool:
+    """Whether an argument says something: it is there, and not the default; an array always does."""
+    return value is not None and not (isinstance(value, (str, int, float, np.generic)) and value == usual)
+
+
 def start(kind: Type[S], initialise: Callable[[Any, int], None]) -> S:
     """A struct with its size and defaults: WT_INIT."""
     struct = kind()

@@ -466,6 +466,9 @@ class wt_bound(Structure):
     log10_risk: float
     heads_suffice: float
     heads_balanced: float
+    source: bytes
+    log10_over_rfa: float
+    unspecified: Any
 
 
 class wt_complexity(Structure):
@@ -500,6 +503,7 @@ class wt_capacity(Structure):
     gap: float
     pseudo_natural: int
     pseudo_binary: int
+    unspecified: Any
 
 
 class wt_array(Structure):
@@ -1606,6 +1610,9 @@ wt_bound._fields_ = [
     ("log10_risk", c_double),
     ("heads_suffice", c_double),
     ("heads_balanced", c_double),
+    ("source", c_char_p),
+    ("log10_over_rfa", c_double),
+    ("unspecified", POINTER(c_char_p)),
 ]
 wt_complexity._fields_ = [
     ("size", c_size_t),
@@ -1637,6 +1644,7 @@ wt_capacity._fields_ = [
     ("gap", c_double),
     ("pseudo_natural", c_size_t),
     ("pseudo_binary", c_size_t),
+    ("unspecified", POINTER(c_char_p)),
 ]
 wt_array._fields_ = [
     ("name", c_char_p),
@@ -2626,6 +2634,7 @@ class Library:
     wt_model_norms_length: Callable[[Any], int]
     wt_model_norms_get: Callable[[Any, int, int, int], float]
     wt_model_norms_set: Callable[[Any, Any, int, int, int, float], int]
+    wt_model_norms_outside: Callable[[Any], Any]
     wt_capacity_spec_init: Callable[[Any, int], None]
     wt_capacity_compute: Callable[[Any, Any, Any, Any], int]
     wt_type_name: Callable[[int], bytes]
@@ -3097,6 +3106,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_model_norms_length": (c_size_t, [c_void_p]),
     "wt_model_norms_get": (c_double, [c_void_p, c_uint, c_size_t, c_size_t]),
     "wt_model_norms_set": (c_uint, [c_void_p, c_void_p, c_uint, c_size_t, c_size_t, c_double]),
+    "wt_model_norms_outside": (POINTER(c_char_p), [c_void_p]),
     "wt_capacity_spec_init": (None, [POINTER(wt_capacity_spec), c_size_t]),
     "wt_capacity_compute": (c_uint, [c_void_p, POINTER(wt_capacity_spec), c_void_p, POINTER(wt_capacity)]),
     "wt_type_name": (c_char_p, [c_uint]),

@@ -16,9 +16,10 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        if math.isnan(self.value):
+        if not math.isfinite(self.value):
             return "-"
-        return f"{self.value:.4g}" if math.isnan(self.low) else f"{self.value:.4g} ({self.low:.4g}, {self.high:.4g})"
+        ends = (f"{end:.4g}" if math.isfinite(end) else "?" for end in (self.low, self.high))
+        return f"{self.value:.4g}" if math.isnan(self.low) else f"{self.value:.4g} ({', '.join(ends)})"
 
 
 def show(value: Any) -> str:
@@ -32,7 +33,9 @@ def show(value: Any) -> str:
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.6g}"
     if isinstance(value, np.ndarray):
-        return f"array {tuple(value.shape)}"
+        return ", ".join(map(show, value.tolist())) if value.ndim == 1 and 0 < value.size <= 8 else f"array {value.shape}"
+    if isinstance(value, Result):
+        return value._brief()
     if isinstance(value, (list, tuple)):
         return "; ".join(map(show, value)) if len(value) <= 4 else f"{len(value)} of them"
     return str(value)
@@ -48,7 +51,7 @@ def plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
@@ -67,8 +70,12 @@ class Result:
         """The lines of the table: a name and what it is."""
         return [(name.replace("_", " "), show(value)) for name, value in self._items()]
 
+    def _brief(self) -> str:
+        """In a line of another's table."""
+        return "; ".join(f"{name} {value}" for name, value in self._rows() if "\n" not in value)
+
     def to_dict(self) -> Dict[str, Any]:
-        """All attributes, as numbers, words, lists and dictionaries; NaN is None."""
+        """All attributes, as numbers, words, lists and dictionaries; NaN and infinity are None."""
         return {name: plain(value) for name, value in self._items()}
 
     def __repr__(self) -> str:

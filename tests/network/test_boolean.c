@@ -160,6 +160,25 @@ static void wrong_tasks_are_refused(void **state) {
     wt_sparse_task_free(task);
 }
 
+static void numbers_become_bits(void **state) {
+    wt_context *context = *state;
+    const double bits[] = {-1, 1, 1, -1, 1, -1}, labels[] = {1, 0}, mixed[] = {0, 1, -1, 0, 1, 1};
+    wt_bits *made;
+    CHECK_OK(context, wt_bits_new_from(context, 2, 3, bits, labels, &made));
+    assert_memory_equal(wt_bits_sample(made, 0), ((uint8_t[]){0, 1, 1, 0, 1, 0}), 6);
+    assert_memory_equal(wt_bits_labels(made), ((uint8_t[]){1, 0}), 2);
+    wt_bits_free(made);
+    CHECK_OK(context, wt_bits_new_from(context, 3, 2, bits, NULL, &made));
+    assert_memory_equal(wt_bits_labels(made), ((uint8_t[]){0, 0, 0}), 3);
+    wt_bits_free(made);
+    CHECK_FAILS(context, wt_bits_new_from(context, 2, 3, mixed, labels, &made), WT_DATA,
+                "value 2 of 'bits' is -1, neither 0 nor 1");
+    assert_null(made);
+    CHECK_FAILS(context, wt_bits_new_from(context, 2, 3, bits, (double[]){0, NAN}, &made), WT_DATA,
+                "value 1 of 'y'");
+    CHECK_FAILS(context, wt_bits_new_from(context, 0, 3, bits, NULL, &made), WT_USAGE, "none");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_their_tables),
@@ -167,6 +186,7 @@ int main(void) {
         cmocka_unit_test(samples_depend_on_their_index_alone),
         cmocka_unit_test(rates_are_as_asked),
         cmocka_unit_test(wrong_tasks_are_refused),
+        cmocka_unit_test(numbers_become_bits),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

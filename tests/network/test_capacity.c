@@ -318,6 +318,29 @@ static void a_trained_head_is_read_too(void **state) {
     wt_model_norms_free(norms);
 }
 
+static void norms_are_read_by_name(void **state) {
+    wt_context *context = *state;
+    wt_model_norms *norms;
+    CHECK_OK(context, wt_model_norms_parse(context, "qk21=8,v=2/v=3", false, 1, 1, &norms));
+    assert_int_equal(wt_model_norms_heads(norms), 2);
+    assert_true(wt_model_norms_get(norms, WT_MODEL_NORM_QK21, 0, 1) == 8); /* as before it */
+    assert_true(wt_model_norms_get(norms, WT_MODEL_NORM_V, 0, 1) == 3);
+    assert_true(wt_model_norms_get(norms, WT_MODEL_NORM_SIGMA, 0, 0) == 1);
+    assert_true(isnan(wt_model_norms_get(norms, WT_MODEL_NORM_W, 0, 0)));
+    wt_model_norms_free(norms);
+    CHECK_OK(context, wt_model_norms_parse(context, "c=5", true, 3, 2, &norms));
+    assert_int_equal(wt_model_norms_layers(norms), 3);
+    assert_true(wt_model_norms_get(norms, WT_MODEL_NORM_C, 2, 1) == 5);
+    assert_true(wt_model_norms_get(norms, WT_MODEL_NORM_W, 0, 0) == 1);
+    wt_model_norms_free(norms);
+    CHECK_FAILS(context, wt_model_norms_parse(context, "v=x", true, 1, 1, &norms), WT_USAGE,
+                "v must be a number");
+    assert_null(norms);
+    CHECK_FAILS(context, wt_model_norms_parse(context, "v=1/v=2", true, 2, 1, &norms), WT_USAGE,
+                "2 layers are named already");
+    assert_string_equal(wt_model_norm_name(WT_MODEL_NORM_CLS), "cls");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_head_is_its_formula),
@@ -330,6 +353,7 @@ int main(void) {
         cmocka_unit_test(a_transformer_has_the_norms_of_its_matrices),
         cmocka_unit_test(a_head_has_the_norms_of_its_construction),
         cmocka_unit_test(a_trained_head_is_read_too),
+        cmocka_unit_test(norms_are_read_by_name),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);
 }

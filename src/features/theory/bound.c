@@ -165,10 +165,18 @@ void wt_bound_spec_init(wt_bound_spec *spec, size_t size) {
     wt_sized_write(spec, &all, sizeof all);
 }
 
+static const char *const unspecified[] = {
+    "the constant in front of the excess risk",
+    "the constant in front of d^2 n, the heads that suffice",
+    "powers of logarithms beyond those printed",
+    NULL,
+};
+
 static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
     wt_target target;
     WT_PASS(check(context, spec));
     WT_PASS(wt_target_parse(context, spec->target, &target));
+    out->source = "the formula for brfa is not at hand";
     if (spec->kind == WT_MODEL_KIND_BRFA)
         return WT_OK;
     size_t family = 0;
@@ -177,10 +185,16 @@ static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_boun
     if (family == FAMILIES)
         return wt_fail(context, WT_USAGE, "no formula of B is at hand for target '%s'",
                        spec->target);
-    double log_b = 0;
+    wt_bound_spec of_rfa = *spec;
+    double log_b = 0, log_rfa = 0;
+    of_rfa.kind = WT_MODEL_KIND_RFA;
     WT_PASS(log_complexity(context, spec, family, target.parameters, &log_b));
+    WT_PASS(log_complexity(context, &of_rfa, family, target.parameters, &log_rfa));
     out->complexity_known = true;
     out->log10_complexity = log_b / log(10);
+    out->log10_over_rfa = out->log10_complexity - log_rfa / log(10);
+    out->source = spec->kind == WT_MODEL_KIND_RFA ? "reconstructed, derived for the target"
+                                                  : "reconstructed for powers, else derived";
     out->formula = spec->kind == WT_MODEL_KIND_RFA ? families[family].rfa : families[family].rfmlp;
     if (spec->kind == WT_MODEL_KIND_RFA)
         add_risk(spec, out);
@@ -189,7 +203,7 @@ static wt_status compute(wt_context *context, const wt_bound_spec *spec, wt_boun
 
 wt_status wt_bound_compute(wt_context *context, const wt_bound_spec *spec, wt_bound *out) {
     wt_bound_spec all;
-    wt_bound found = {.formula = ""};
+    wt_bound found = {.formula = "", .unspecified = unspecified};
     WT_PASS(wt_sized_check(context, "wt_bound", out, sizeof *out));
     WT_INIT(wt_bound_spec, &all);
     WT_PASS(wt_sized_read(context, "wt_bound_spec", spec, &all, sizeof all));

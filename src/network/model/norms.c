@@ -50,6 +50,11 @@ size_t wt_model_norms_length(const wt_model_norms *norms) {
     return norms->length;
 }
 
+const char *const *wt_model_norms_outside(const wt_model_norms *norms) {
+    static const char *const nothing[] = {NULL};
+    return norms->outside != NULL ? norms->outside : nothing;
+}
+
 /* Where a norm is kept; NULL when there is none. */
 static const double *place_of(const wt_model_norms *norms, wt_model_norm norm, size_t layer,
                               size_t head) {

@@ -16,6 +16,7 @@ struct wt_model_norms {
     wt_head_norms *head; /* (layers, heads), the lowest layer first */
     double *sigma;       /* (layers) */
     double x, p, cls, w;
+    const char *const *outside; /* NULL = of no file */
 };
 
 double wt_length_of(size_t count, const double *values);

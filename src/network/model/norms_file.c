@@ -172,7 +172,11 @@ static wt_status measure_head(reader *of, size_t heads, wt_model_norms **norms) 
 }
 
 wt_status wt_model_norms_load_head(wt_context *context, const char *path, wt_model_norms **out) {
-    return load(context, path, "head", "a head", measure_head, 0, out);
+    static const char *const outside[] = {"a network on top of the heads, where the file has one",
+                                          NULL};
+    WT_PASS(load(context, path, "head", "a head", measure_head, 0, out));
+    (*out)->outside = outside;
+    return WT_OK;
 }
 
 /* ---- transformers ---- */
@@ -243,5 +247,10 @@ static wt_status measure_transformer(reader *of, size_t heads, wt_model_norms **
 
 wt_status wt_model_norms_load_transformer(wt_context *context, const char *path, size_t heads,
                                           wt_model_norms **out) {
-    return load(context, path, "transformer", "a transformer", measure_transformer, heads, out);
+    static const char *const outside[] = {"the MLP and its layer norm", "the residual connections",
+                                          "the final layer norm",
+                                          "the biases of queries, keys and values", NULL};
+    WT_PASS(load(context, path, "transformer", "a transformer", measure_transformer, heads, out));
+    (*out)->outside = outside;
+    return WT_OK;
 }

@@ -172,6 +172,13 @@ static wt_capacity compute(const wt_capacity_spec *spec, double *alpha) {
     return out;
 }
 
+static const char *const unspecified[] = {
+    "the constant in front of the covering number",
+    "c in front of the generalisation gap, here 1",
+    "the base of the logarithm in the lower bound",
+    NULL,
+};
+
 wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *given, double *alpha,
                               wt_capacity *out) {
     wt_capacity_spec spec;
@@ -180,6 +187,7 @@ wt_status wt_capacity_compute(wt_context *context, const wt_capacity_spec *given
     WT_PASS(wt_sized_check(context, "wt_capacity", out, sizeof *out));
     WT_PASS(check(context, &spec));
     wt_capacity full = compute(&spec, alpha);
+    full.unspecified = unspecified;
     wt_sized_write(out, &full, sizeof full);
     return WT_OK;
 }

@@ -1,0 +1,38 @@
+"""Functions take the options of their commands, with the same defaults."""
+import inspect
+
+import pytest
+
+import wattle as wt
+
+#: Options that are a method, an argument of another kind, or of a terminal.
+LEFT = {"train": {"output", "plot"}, "threshold": {"plot"}, "search": {"task"}, "construct": {"output", "function"}, "bound": set(),
+        "report": set(), "reproduce": {"output"}}
+#: A default that is another where there are data or a model, so that it must be seen whether it was given.
+WIDE = {("bound", name) for name in ("dim", "keys", "heads", "n")} | {("reproduce", "seed")}
+
+
+@pytest.mark.parametrize("name", sorted(LEFT))
+def test_options_are_those_of_the_command(command, name):
+    parameters = inspect.signature(getattr(wt, name)).parameters
+    compared = 0
+    for option in command("help", name)["options"]:
+        if option["name"] in LEFT[name]:
+            continue
+        keyword = option["name"].replace("-", "_")
+        keyword = {"lambda": "penalty", "lambda_path": "penalty_path"}.get(keyword, keyword)
+        assert keyword in parameters, keyword
+        ours, theirs = parameters[keyword].default, option["default"]
+        if (name, keyword) in WIDE:
+            assert ours is None, keyword
+        elif theirs is None:
+            assert not ours or ours in ("own", "none", -1), keyword  # a word of the table's for it
+        elif isinstance(ours, bool):
+            assert ours == (theirs == "yes"), keyword
+        elif isinstance(ours, (int, float)):
+            assert ours == float(theirs), keyword
+        else:
+            assert ours == theirs, keyword
+        compared += 1
+    assert compared == len(command("help", name)["options"]) - len(LEFT[name])
+    assert {"threads", "memory"} <= set(parameters)
