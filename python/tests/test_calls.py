@@ -110,6 +110,16 @@ def test_a_limit_of_time():
         wt.fit(**LONG, time=0.05)
 
 
+def test_the_device_is_a_setting(monkeypatch):
+    monkeypatch.setattr(wt.settings, "device", "auto")
+    assert wt.fit(target="mean-power:2", n=50, heads=10).samples == 50
+    monkeypatch.setattr(wt.settings, "device", "abacus")
+    with pytest.raises(wt.UsageError, match="abacus"):
+        wt.fit(target="mean-power:2", n=50, heads=10)
+    monkeypatch.setattr(wt.settings, "device", "host")
+    assert wt.fit(target="mean-power:2", n=50, heads=10).samples == 50
+
+
 def test_progress_is_shown():
     shown = []
     with _context.session() as work:

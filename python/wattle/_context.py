@@ -33,11 +33,13 @@ class Settings:
 
     threads: of a call; None = all processors. memory: budget, bytes or "4G"; None = no limit.
     progress: whether long calls show how far they are; None = in a terminal and a notebook.
+    device: where the heavy work runs: "host", "cuda", "cuda:1", or "auto", a GPU where there is one.
     """
 
     threads: Optional[int] = None
     memory: Bytes = None
     progress: Optional[bool] = None
+    device: str = "host"
 
 
 settings = Settings()
@@ -51,6 +53,7 @@ class Context:
         if lib.wt_context_new(byref(out)) != OK or out.value is None:
             raise _errors.OutOfMemory("no memory for a context")
         self.handle: int = out.value
+        self.device = "host"
         self.processors = lib.wt_context_threads(self.handle)
         self.remarks: List[str] = []
         self.log = _native.wt_log_fn(self.remember)
@@ -112,6 +115,9 @@ class session:
         if threads is None:
             threads = 1 if _forked else self.context.processors
         self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
+        if settings.device != self.context.device:
+            self.check(lib.wt_context_set_device(self.handle, str(settings.device).encode()))
+            self.context.device = settings.device
         lib.wt_context_set_memory(self.handle, read_bytes(settings.memory if memory is None else memory))
         if time is not None:
             self.check(lib.wt_context_set_time_limit(self.handle, read_seconds(time)))

@@ -1,20 +1,23 @@
 """The claims of the papers: what the cells of a store say to each, the page of a store, and all of it as one job."""
 from __future__ import annotations
 
+import math
 import os
 import time as clock
 import warnings
-from ctypes import byref, c_double, c_void_p
+from ctypes import byref, c_double, c_void_p, create_string_buffer
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+
+import numpy as np
 
 from . import _context, _errors
 from ._arrays import Owned
 from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, session, whole
 from ._fields import sized, spell
 from ._library import lib
-from ._native import WT_MAX_THREADS, wt_plan_cost, wt_report_summary, wt_reproduction_report, wt_store_mode
-from ._result import Interval, Result, values
+from ._native import WT_EXPONENT_TEXT, WT_MAX_THREADS, wt_plan_cost, wt_report_summary, wt_reproduction_report, wt_store_mode
+from ._result import Interval, Result, axes, values
 from ._table import Table
 from .lab import Store, finish, identity, one_at_a_time, open_store
 
@@ -31,6 +34,7 @@ class Rival(Result):
     high: float
     cells: int
     failed: int
+    _searched: bool
 
 
 class Part(Result):
@@ -46,6 +50,13 @@ class Part(Result):
     boundary: float
     claimed: str
     rival: Rival
+    _searched: bool
+
+    def _name(self) -> str:
+        return ", ".join(word for word in (self.unit, self.part) if word)
+
+    def _brief(self) -> str:
+        return f"{self.verdict}: {spell_effect(self)}, claimed {self.claimed} {self.boundary:g}"
 
 
 class Claim(Result):
@@ -55,6 +66,26 @@ class Claim(Result):
     sentence: str
     verdict: str
     parts: List[Part]
+
+    def _rows(self) -> List[Tuple[str, str]]:
+        return [("claim", self.claim), ("sentence", self.sentence), ("verdict", self.verdict),
+                *((part._name(), part._brief()) for part in self.parts)]
+
+
+def spell_effect(of: Union[Part, Rival]) -> str:
+    """A number and its interval; growth exponents at an end of their search may lie beyond it."""
+    if not of._searched or math.isnan(of.value):
+        return str(Interval(of.value, of.low, of.high))
+    value, low, high = (exponent(number) for number in (of.value, of.low, of.high))
+    return value if math.isnan(of.low) else f"{value} ({low}, {high})"
+
+
+def exponent(number: float) -> str:
+    text = create_string_buffer(WT_EXPONENT_TEXT)
+    return str(lib.wt_exponent_format(number, text).decode())
+
+
+COLOURS = {"reproduced": "C2", "not reproduced": "C3", "no test": "C1"}
 
 
 class Verdicts(Result):
@@ -81,10 +112,8 @@ class Verdicts(Result):
         rows = []
         for claim in self.claims:
             for part in claim.parts:
-                name = ", ".join(word for word in (part.unit, part.part) if word)
-                rows.append((claim.claim, part.verdict, name, str(Interval(part.value, part.low, part.high)),
-                             f"{part.claimed} {part.boundary:g}",
-                             str(Interval(part.rival.value, part.rival.low, part.rival.high))))
+                rows.append((claim.claim, part.verdict, part._name(), spell_effect(part),
+                             f"{part.claimed} {part.boundary:g}", spell_effect(part.rival)))
         return Table.of(("claim", "verdict", "effect", "measured (95% interval)", "claimed", "rival"), rows)
 
     def frame(self) -> Any:
@@ -93,6 +122,34 @@ class Verdicts(Result):
                  **{f"rival_{key}": value for key, value in part.rival.to_dict().items()}}
                 for claim in self.claims for part in claim.parts]
         return Table.of(list(rows[0]), [list(row.values()) for row in rows]).frame()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Every measured effect with its interval against its boundary, the claimed side to the right."""
+        own = ax is None
+        ax = axes(ax)
+        rows = [(claim, part) for claim in self.claims for part in claim.parts if math.isfinite(part.value)]
+        span = max([0.5, *(min(abs(part.value - part.boundary), 2.5) for _, part in rows)]) * 1.25
+        if own:
+            ax.figure.set_size_inches(6.5, 1 + 0.24 * len(rows))
+        for at, (claim, part) in enumerate(rows):
+            both: List[Tuple[Union[Part, Rival], float, str]] = [
+                (part.rival, 0.22, "0.75"), (part, -0.08, COLOURS.get(part.verdict, "0.35"))]
+            for of, lift, look in both:
+                side = 1 if part.claimed == "above" else -1
+                ends = sorted(float(np.clip(side * (end - part.boundary), -span, span)) if not math.isnan(end) else math.nan
+                              for end in (of.low, of.high))
+                value = side * (of.value - part.boundary)
+                ax.plot(ends, [at + lift] * 2, color=look, linewidth=1.6, solid_capstyle="butt")
+                if abs(value) <= span:
+                    ax.plot(value, at + lift, "o", color=look, markersize=4)
+        ax.axvline(0, color="black", linewidth=0.8)
+        for word in dict.fromkeys(part.verdict for _, part in rows):
+            ax.plot([], [], "o-", color=COLOURS.get(word, "0.35"), markersize=4, label=word)
+        ax.plot([], [], "o-", color="0.75", markersize=4, label="rival")
+        ax.set(yticks=range(len(rows)), yticklabels=[f"{claim.claim}  {part._name()}" for claim, part in rows],
+               xlim=(-span, span), ylim=(len(rows) - 0.5, -0.7), xlabel="effect from its boundary; the claimed side is right")
+        ax.legend(fontsize="small", framealpha=0.8, edgecolor="none", loc="upper left", bbox_to_anchor=(1, 1))
+        return ax
 
     def __repr__(self) -> str:
         return f"{self.table()!r}\n\nrules of version {self.rules}" + (
@@ -134,7 +191,7 @@ class Reproduction(Report):
 def _rival(part: Any) -> Rival:
     evidence = part.of_rival.contents
     return Rival(rival=part.rival.decode(), verdict=lib.wt_verdict_name(part.rival_verdict).decode(),
-                 **values(evidence.effect, "value", "low", "high"), **values(evidence, "cells", "failed"))
+                 **values(evidence.effect, "value", "low", "high"), **values(evidence, "cells", "failed"), _searched=evidence.searched)
 
 
 def _part(part: Any) -> Part:
@@ -142,7 +199,7 @@ def _part(part: Any) -> Part:
     return Part(part=part.name.decode(), **values(part, "effect", "unit"),
                 verdict=lib.wt_verdict_name(part.verdict).decode(), **values(evidence.effect, "value", "low", "high"),
                 boundary=part.boundary, claimed="above" if part.above else "below", **values(evidence, *EVIDENCE),
-                more=part.more, rival=_rival(part))
+                more=part.more, rival=_rival(part), _searched=evidence.searched)
 
 
 def _findings(findings: Owned) -> Dict[str, Any]:
