@@ -32,7 +32,7 @@ CALLS = {
 def test_junk_is_refused_with_a_sentence(name):
     function, usual = CALLS[name]
     draw = random.Random(name)
-    for _ in range(200):
+    for _ in range(80):
         given = {**usual, **{draw.choice(list(usual)): draw.choice(JUNK) for _ in range(draw.choice((1, 1, 2)))}, **LIMITS}
         given.update({"time": 0.3} if name in LONG else {})
         try:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import wattle as wt
-from test_calls import in_child, when_busy
+from test_calls import in_child
+from wattle import lab
 
 GRIDS = dict(experiment="curve", model=["rfa", "brfa"], target="mean-power:2", dim=4, keys=3, heads=20, n="16:64:x2", reps=2,
              test_n=50, seed=9)
@@ -103,12 +104,12 @@ def test_failed_cells_are_kept_and_retried(tmp_path):
     assert (again.cells, again.done, again.failed) == (2, 0, 1)
 
 
-def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(tmp_path):
+def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(command, tmp_path):
     path = tmp_path / "results.db"
     long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 200}
 
     def stop():
-        while not path.exists() or not wt_cells(path):
+        while not path.exists() or not command("sweep", "status", path)["experiments"]:
             threading.Event().wait(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -122,22 +123,12 @@ def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(tmp_path):
     assert wt.sweep({**long, "reps": 1}, store=path).cells == 8  # the store is closed, and can be written
 
 
-def wt_cells(path):
-    """How many cells there are, past the library, which has the store open."""
-    import sqlite3
-
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
-            return base.execute("SELECT count(*) FROM cell").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
-
-
 def test_one_thread_at_a_time_has_a_store(store):
     long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 200}
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(wt.sweep, long, store=store.path)
-        when_busy(lambda: None).join()
+        while not lab._open_stores:
+            threading.Event().wait(0.001)
         with pytest.raises(wt.UsageError, match="in use by another thread"):
             store.status()
         wt.cancel()

@@ -1,4 +1,5 @@
 """Networks: train, search, threshold: the bits of the command, samples of one's own, files, pictures."""
+import csv
 import os
 import pickle
 import signal
@@ -119,7 +120,7 @@ def test_a_training_that_misses_warns():
 def test_a_limit_of_time_keeps_what_there_is():
     with pytest.warns(wt.MissedWarning, match="the time is over"):
         net = wt.train(**ENDLESS, time=0.2)
-    assert net.steps > 0 and len(net.predict(np.zeros((3, 20)))) == 3
+    assert len(net.predict(np.zeros((3, 20)))) == 3
 
 
 def test_unbalanced_labels_are_remarked():
@@ -133,8 +134,15 @@ def test_ctrl_c_keeps_the_state_and_resume_goes_on(tmp_path):
     options = dict(length=8, samples=40, dim=8, heads=2, steps=300, to_end=True, validate=50, validation_samples=20,
                    test_samples=50, seed=2)
     whole = wt.train("and:2", **options)
-    with pytest.raises(wt.Interrupted, match="the state is in"):  # in the midst of it
-        wt.train("and:2", **options, checkpoint=path, checkpoint_every=20, time=whole.seconds / 4)
+    limit = whole.seconds / 4
+    while True:  # until it is stopped in the midst
+        try:
+            wt.train("and:2", **options, checkpoint=path, checkpoint_every=20, time=limit)
+        except wt.Interrupted as error:
+            assert "the state is in" in str(error)
+            break
+        path.unlink()
+        limit /= 2
     with pytest.raises(wt.UsageError, match="exists: resume to go on from it"):
         wt.train("and:2", **options, checkpoint=path)
     after = wt.train("and:2", **options, checkpoint=path, resume=True)
@@ -254,6 +262,12 @@ TRIAL_FLAGS = ["--samples", "2:20", "--resolution", 3, "--trials", 3, "--around"
                "--steps", 150, "--validation-samples", 200, "--seed", 4]
 
 
+def trials_of(path):
+    """Rows of a file of trials, without the time they took."""
+    with open(path) as text:
+        return [{**row, "seconds": ""} for row in csv.DictReader(text)]
+
+
 def test_threshold_gives_the_bits_of_the_command(command, tmp_path):
     theirs = command("threshold", "--task", "and:1", "--length", "4,6,9", *TRIAL_FLAGS, "-o", tmp_path / "theirs.csv")
     ours = wt.threshold("and:1", length=[4, 6, 9], **TRIALS, output=tmp_path / "ours.csv")
@@ -265,7 +279,7 @@ def test_threshold_gives_the_bits_of_the_command(command, tmp_path):
                  for cell in other.pop("cells")]
         assert {key: one[key] for key in other} == other
         assert rows(at.cells) == cells
-    assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+    assert trials_of(tmp_path / "ours.csv") == trials_of(tmp_path / "theirs.csv")
     again = wt.threshold("and:1", length=[4, 6, 9], **TRIALS, output=tmp_path / "ours.csv")  # nothing is run again
     assert again.to_dict() == mine and len(ours.frame()["samples"]) == sum(len(at.cells) for at in ours.lengths)
     assert len(ours.plot()) == 2 and "critical m" in repr(ours)

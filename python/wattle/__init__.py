@@ -33,6 +33,13 @@ __all__ = [
     "StoreStatus", "Sweep", "SweepPlan", "Threshold", "Unavailable", "UsageError", "Verdicts", "__version__",
     "apply", "bound", "cancel", "compare", "construct", "curve", "draw", "draw_sequences", "experiments", "export",
     "fit", "grid", "info", "inspect", "load", "plan", "predict", "query", "recover", "recover_module", "report",
-    "reproduce", "score", "search", "serve_layer", "settings", "sklearn", "sweep", "teacher", "threshold", "train",
+    "reproduce", "score", "search", "serve_layer", "settings", "sweep", "teacher", "threshold", "train",
     "verdicts",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """wattle.sklearn, which needs scikit-learn, is imported when it is first used."""
+    if name == "sklearn":
+        return import_module(".sklearn", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ import threading
 import warnings
 from ctypes import byref, c_bool, c_size_t, c_void_p
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -25,12 +25,15 @@ OF_TASKS = ("length", "relevant", "probability", "noise", "keep_ambiguous", "sam
             "validation_samples")
 
 
+FEW = 1 << 15  # bits that are answered at once
+
+
 def bits_of(work: session, bits: Any, y: Any = None) -> Owned:
     """Samples: bits (n, T) and labels (n), all 0 or 1, or all -1 or 1; without y, 0."""
     array = numbers(bits, "bits", ("n", "T"))
     labels = None if y is None else numbers(y, "y", (len(array),))
     out = c_void_p()
-    work(lib.wt_bits_new_from, *array.shape, address(array), address(labels), byref(out))
+    work.quick(lib.wt_bits_new_from, *array.shape, address(array), address(labels), byref(out))
     return Owned(out.value, lib.wt_bits_free)
 
 
@@ -147,8 +150,9 @@ class Network(Result):
         if lib.wt_bits_length(bits.handle) != self.length:
             raise _errors.DataError(f"bits: samples of {lib.wt_bits_length(bits.handle)} bits do not fit a network "
                                     f"of {self.length}")
+        call: Callable[..., None] = work.quick if lib.wt_bits_samples(bits.handle) * self.length <= FEW else work.__call__
         with self._lock:  # a network has working memory
-            work(function, self._network.handle, self._parameters.handle, bits.handle, *out)
+            call(function, self._network.handle, self._parameters.handle, bits.handle, *out)
 
     def probabilities(self, bits: Any, *, threads: Optional[int] = None, memory: Bytes = None) -> Array:
         """P(y = 1) of every sample: bits (n, T), all 0 or 1, or all -1 or 1."""

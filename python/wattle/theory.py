@@ -118,7 +118,7 @@ def construct(
         report, least, about = sized(wt_construction_report), sized(wt_construction_least), sized(wt_construction_summary)
         work(lib.wt_construction_check, built.handle, whole(draws, "draws"), read_seed(seed), byref(report))
         work(lib.wt_construction_find_least, built.handle, byref(least))
-        work(lib.wt_construction_summarise, built.handle, byref(about))
+        work.quick(lib.wt_construction_summarise, built.handle, byref(about))
     if not report.kept:
         warnings.warn(f"the promise is missed: a head is off by {report.head_error:.4g}, not {report.promise:.4g}, and the "
                       f"function by {report.function_error:.3g}", _errors.MissedWarning, stacklevel=2)
@@ -275,7 +275,7 @@ def _features(work: session, given: Dict[str, Any]) -> Bound:
         spec.kind = _kind(work, kind)
         spec.target, spec.dim, spec.keys, spec.heads = str(target).encode(), dim, keys, heads
         spec.samples, spec.delta = n, out.delta
-        work(lib.wt_bound_compute, byref(spec), byref(found))
+        work.quick(lib.wt_bound_compute, byref(spec), byref(found))
         out.bound = _terms(kind, found)
     kernel = _kernel(work, given, dim, keys)
     most = min(n, whole(given["measure"], "measure", 0))
@@ -350,7 +350,7 @@ def _norms(work: session, given: Dict[str, Any], deep: bool) -> Owned:
         raise _errors.UsageError("depth and residual are of transformers")
     if norms is not None:
         copies, alike = (whole(given["depth"], "depth"), max(heads, 1)) if deep else (max(heads, 1), 1)
-        work(lib.wt_model_norms_parse, str(norms).encode(), deep, copies, alike, byref(out))
+        work.quick(lib.wt_model_norms_parse, str(norms).encode(), deep, copies, alike, byref(out))
     elif differs(given["depth"], 1) or (not deep and heads):
         raise _errors.UsageError("a model says its heads and layers itself")
     elif deep:
@@ -374,7 +374,7 @@ def _capacity(work: session, given: Dict[str, Any]) -> Bound:
     spec.samples, spec.epsilon, spec.delta = whole(given["samples"], "samples"), real(given["epsilon"], "epsilon"), real(given["delta"], "delta")
     spec.lipschitz, spec.loss_max = real(given["lipschitz"], "lipschitz"), real(given["loss_most"], "loss_most")
     alpha = np.empty(lib.wt_model_norms_layers(handle))
-    work(lib.wt_capacity_compute, byref(spec), address(alpha), byref(found))
+    work.quick(lib.wt_capacity_compute, byref(spec), address(alpha), byref(found))
 
     def norm(name: str, layer: int = 0, head: int = 0) -> float:
         return float(lib.wt_model_norms_get(handle, wt_model_norm[f"WT_MODEL_NORM_{name}"], layer, head))
