@@ -40,8 +40,8 @@ def test_values_are_spelled_as_in_a_command(value, text):
     assert _fields.spell(value, "x") == text
 
 
-@pytest.mark.parametrize("keywords,words", [(dict(heads=0), "heads: '0' is not a whole number of 1 or more"),
-                                            (dict(heads=2.5), "heads: '2.5' is not a whole number"),
+@pytest.mark.parametrize("keywords,words", [(dict(heads=0), "heads: must be a whole number of 1 or more, not 0"),
+                                            (dict(heads=2.5), "heads: must be a whole number of 1 or more, not 2.5"),
                                             (dict(model="rfb"), "model: 'rfb' is none of rfa"),
                                             (dict(penalty=-1), "penalty: must be 0 or more, not -1"),
                                             (dict(noise=float("nan")), "noise"), (dict(heads=[1, 2]), "heads: '1,2'")])

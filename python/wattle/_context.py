@@ -55,6 +55,8 @@ class Context:
         self.handle: int = out.value
         self.device = "host"
         self.processors = lib.wt_context_threads(self.handle)
+        self.threads: Optional[int] = None  # as they were given last
+        self.memory: Bytes = None
         self.remarks: List[str] = []
         self.log = _native.wt_log_fn(self.remember)
         lib.wt_context_set_log(self.handle, self.log, None)
@@ -114,11 +116,16 @@ class session:
         threads = settings.threads if threads is None else threads
         if threads is None:
             threads = 1 if _forked else self.context.processors
-        self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
+        if threads is not self.context.threads:
+            self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
+            self.context.threads = threads
         if settings.device != self.context.device:
             self.check(lib.wt_context_set_device(self.handle, str(settings.device).encode()))
             self.context.device = settings.device
-        lib.wt_context_set_memory(self.handle, read_bytes(settings.memory if memory is None else memory))
+        memory = settings.memory if memory is None else memory
+        if memory is not self.context.memory:
+            lib.wt_context_set_memory(self.handle, read_bytes(memory))
+            self.context.memory = memory
         if time is not None:
             self.check(lib.wt_context_set_time_limit(self.handle, read_seconds(time)))
 
@@ -235,8 +242,10 @@ def path_bytes(path: FilePath, name: str = "path") -> bytes:
         text = os.fsencode(path)
     except TypeError:
         raise TypeError(f"{name}: a path is expected, not {path!r}") from None
+    except UnicodeEncodeError:
+        text = b"\0"
     if b"\0" in text:
-        raise _errors.UsageError(f"{name}: {path!r} has a character 0")
+        raise _errors.UsageError(f"{name}: {path!r} is no path")
     return text
 
 
@@ -249,7 +258,7 @@ def read_bytes(memory: Bytes) -> int:
         return 0
     out = c_size_t()
     text = memory if isinstance(memory, str) else str(whole(memory, "memory", 0))
-    if not lib.wt_bytes_parse(text.encode(), byref(out)):
+    if not lib.wt_bytes_parse(text.encode("utf-8", "replace"), byref(out)):
         raise _errors.UsageError(f"memory: {memory!r} is no number of bytes, as 4096, '64K' or '1.5G'")
     return int(out.value)
 
@@ -257,7 +266,7 @@ def read_bytes(memory: Bytes) -> int:
 def read_seconds(time: Seconds) -> float:
     out = c_double()
     text = time if isinstance(time, str) else repr(float(time)) if time is not None else ""
-    if not lib.wt_seconds_parse(text.encode(), byref(out)):
+    if not lib.wt_seconds_parse(text.encode("utf-8", "replace"), byref(out)):
         raise _errors.UsageError(f"time: {time!r} is no time above 0, as 90, '10m' or '2h'")
     return float(out.value)
 

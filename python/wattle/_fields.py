@@ -31,6 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: One value of a list option or several: 64, "16:1024:x2", [16, 32], an array.
 Values = Union[str, float, Sequence[Union[str, float]], "np.ndarray[Any, Any]"]
 
+WHOLE = _native.WT_GRID_WHOLE
 KIND = _native.wt_field_kind
 RENAMED = {"lambda": "penalty", "lambda_path": "penalty_path"}
 TYPES = {KIND.WT_FIELD_KIND_WORD: "str", KIND.WT_FIELD_KIND_TEXT: "str", KIND.WT_FIELD_KIND_COUNT: "int",
@@ -48,6 +49,8 @@ class Field:
         self.help = row.help.decode() if row.help else ""
         self.words = row.value.decode() if row.value and "|" in row.value.decode() else ""
         self.list = bool(row.list)
+        self.number = not self.list and self.kind not in (KIND.WT_FIELD_KIND_WORD, KIND.WT_FIELD_KIND_TEXT,
+                                                          KIND.WT_FIELD_KIND_FLAG)
         name = lib.wt_field_option(pointer).decode().replace("-", "_")
         self.keyword = RENAMED.get(name, name)
         self.default = self.read(None if row.fallback is None else row.fallback.decode())
@@ -88,8 +91,6 @@ def table(name: str) -> Dict[str, Field]:
 def spell(value: Any, keyword: str) -> str:
     """A value as it would be written in a command."""
     if isinstance(value, str):
-        if "\0" in value:
-            raise _errors.UsageError(f"{keyword}: {value!r} has a character 0")
         return value
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
@@ -98,7 +99,7 @@ def spell(value: Any, keyword: str) -> str:
     if isinstance(value, (float, np.floating)):
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-    if hasattr(value, "__iter__") or hasattr(value, "__array__"):
+    if not isinstance(value, (bytes, dict)) and (hasattr(value, "__iter__") or hasattr(value, "__array__")):
         items = [spell(item, keyword) for item in (value.tolist() if hasattr(value, "tolist") else value)]
         if items and not any(isinstance(item, (list, tuple)) for item in items):
             return ",".join(items)
@@ -108,6 +109,16 @@ def spell(value: Any, keyword: str) -> str:
 def differs(value: Any, usual: Any) -> bool:
     """Whether an argument says something: it is there, and not the default; an array always does."""
     return value is not None and not (isinstance(value, (str, int, float, np.generic)) and value == usual)
+
+
+def encode(text: str, keyword: str) -> bytes:
+    """As the library takes words: UTF-8, without a character 0."""
+    try:
+        if "\0" not in text:
+            return text.encode()
+    except UnicodeEncodeError:
+        pass
+    raise _errors.UsageError(f"{keyword}: {text!r} is not text")
 
 
 def start(kind: Type[S], initialise: Callable[[Any, int], None]) -> S:
@@ -130,19 +141,23 @@ def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed:
     `renamed` maps the table's keywords to a function's own where these differ.
     """
     struct = start(kind, getattr(lib, f"{kind.__name__}_init"))
-    value = _native.wt_value()
+    value, place = _native.wt_value(), byref(struct)
     for keyword, field in (_tables.get(name) or table(name)).items():
         own = renamed.get(keyword, keyword) if renamed else keyword
         item = given.get(own)
         usual = field.default
         if item is None or item is usual or (type(item) is type(usual) and item == usual):
             continue
-        text = spell(item, own).encode()
-        work.keep.append(text)
-        status = lib.wt_field_parse(work.handle, field.pointer, text, byref(value))
+        if field.number and (type(item) is int or type(item) is float) and -WHOLE <= item <= WHOLE:
+            value.number, value.text = item, None
+            status = lib.wt_field_check(work.handle, field.pointer, value)
+        else:
+            text = encode(spell(item, own), own)
+            work.keep.append(text)
+            status = lib.wt_field_parse(work.handle, field.pointer, text, byref(value))
         if status != 0:
             raise _errors.UsageError(f"{own}: {work.context.message()}")
-        lib.wt_field_set(field.pointer, value, byref(struct))
+        lib.wt_field_set(field.pointer, value, place)
     work.keep.append(struct)
     return struct
 

@@ -7,6 +7,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 
+from ._native import wt_interval
+
 
 class Interval(NamedTuple):
     """A value and its 95% interval, NaN where none can be given."""
@@ -94,9 +96,12 @@ def values(struct: Any, *names: str) -> Dict[str, Any]:
     out: Dict[str, Any] = {}
     for name in names:
         value = getattr(struct, name)
-        if type(value).__name__ == "wt_interval":
+        kind = type(value)
+        if kind is bytes:
+            value = value.decode("utf-8", "replace")
+        elif kind is wt_interval:
             value = Interval(value.value, value.low, value.high)
-        out[name] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        out[name] = value
     return out
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import _errors, _native
 from ._arrays import Array, Owned, address, mask_of, numbers, view
 from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session, whole
-from ._fields import Values, fill, options, sized, start
+from ._fields import Values, encode, fill, options, sized, start
 from ._library import lib
 from ._native import (wt_ball_options, wt_ball_report, wt_fit_cost, wt_fit_report, wt_grid, wt_model_spec,
                       wt_problem_spec, wt_ridge_options, wt_ridge_spec)
@@ -150,7 +150,7 @@ def draw(
     with session(threads, memory) as work:
         problem = _problem(work, given, seed)
         sets = _draw(work, problem, 0, n)
-    return Sets._of(sets, view(lib.wt_problem_beta(problem.handle), (int(dim),), problem))
+    return Sets._of(sets, view(lib.wt_problem_beta(problem.handle), (lib.wt_sets_dim(sets.handle),), problem))
 
 
 class Model(Result):
@@ -241,7 +241,7 @@ class _Ridge:
 
     def __init__(self, work: session, given: Dict[str, Any]) -> None:
         spec = fill(work, "wt_ridge_fields", wt_ridge_spec, given)
-        self.options = start(wt_ridge_options, lib.wt_ridge_options_init)
+        self.options = sized(wt_ridge_options)
         self.grid = wt_grid()
         work.quick(lib.wt_ridge_spec_read, byref(spec), byref(self.options), byref(self.grid))
 
@@ -372,7 +372,7 @@ class _Job:
         chosen = start(wt_ball_options, lib.wt_ball_options_init)
         found = sized(wt_ball_report)
         kind = c_uint()
-        self.work(lib.wt_loss_parse, str(given["loss"]).encode(), byref(kind))
+        self.work(lib.wt_loss_parse, encode(str(given["loss"]), "loss"), byref(kind))
         chosen.loss, chosen.max_steps = kind.value, whole(given["steps"], "steps")
         chosen.huber, chosen.tolerance = float(given["huber"]), float(given["tolerance"])
         try:
