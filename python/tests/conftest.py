@@ -18,9 +18,14 @@ def quiet():
 
 
 @pytest.fixture
-def command():
+def program():
+    """The command's file."""
+    return os.environ.get("WATTLE_COMMAND") or str(ROOT / "build" / "release" / "wattle")
+
+
+@pytest.fixture
+def command(program):
     """Runs the command with --json: command("fit", "--target", ..) is what it printed."""
-    program = os.environ.get("WATTLE_COMMAND") or str(ROOT / "build" / "release" / "wattle")
 
     def run(*arguments, exit_code=0):
         done = subprocess.run([program, *map(str, arguments), "--json"], capture_output=True, text=True)

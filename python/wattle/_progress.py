@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from ctypes import create_string_buffer
 from typing import Any, Optional
 
@@ -36,6 +37,17 @@ def wanted(setting: Optional[bool]) -> bool:
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
+def find_tqdm() -> Any:
+    """tqdm's bar for a terminal or a notebook; None where it is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a notebook without widgets: the bar is text then
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
+
+
 class Display:
     """The callback of a session, which the library calls about ten times a second at most."""
 
@@ -56,12 +68,11 @@ class Display:
             self.interrupted = True
 
     def show(self, state: _native.wt_progress) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            self.line(state)
-            return
         if self.bar is None:
+            tqdm = find_tqdm()
+            if tqdm is None:
+                self.line(state)
+                return
             self.bar = tqdm(total=state.total or None, unit=f" {state.what.decode()}", leave=False)
         self.bar.total = state.total or None
         self.bar.n = state.done

@@ -150,6 +150,10 @@ class Curve(Result):
             x, y, low, high = np.array(sorted(points), dtype=float).T
             ax.errorbar(x, y, yerr=np.nan_to_num([y - low, high - y]), marker="o", capsize=2, label=label)
         ax.set(xscale="log", yscale="log", xlabel="samples n" if by_n else size, ylabel="test error / variance")
+        places = sorted({float(point[0]) for points in groups.values() for point in points})
+        if len(places) <= 8:
+            ax.set_xticks(places, [f"{place:g}" for place in places])
+            ax.minorticks_off()
         if not named:
             ax.set_title(target)
         ax.legend()

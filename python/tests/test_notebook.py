@@ -1,0 +1,74 @@
+"""Notebooks: the tour runs from its first cell to its last, and the kernel's interrupt stops a call."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+import jupyter_client
+from conftest import ROOT
+
+
+def test_the_tour_runs(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", str(tmp_path),
+                           str(ROOT / "examples" / "tour.ipynb")], capture_output=True, text=True, env=environment(tmp_path))
+    assert done.returncode == 0, done.stderr[-3000:]
+    cells = json.loads((tmp_path / "tour.ipynb").read_text())["cells"]
+    shown = [kind for cell in cells for output in cell.get("outputs", []) for kind in output.get("data", {})]
+    assert shown.count("image/png") >= 2 and "text/html" in shown
+    words = ["".join(output["text"]) for cell in cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+    assert not "".join(words).strip()  # no warnings; a bar is wiped
+
+
+def test_the_tour_is_kept_without_outputs():
+    cells = json.loads((ROOT / "examples" / "tour.ipynb").read_text())["cells"]
+    assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in cells)
+
+
+def environment(folder):
+    """Nothing of the user's notebooks, and pictures inside the page."""
+    own = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    return {**own, "IPYTHONDIR": str(folder), "JUPYTER_RUNTIME_DIR": str(folder), "HOME": str(folder)}
+
+
+def run(client, code):
+    """What a cell says: the names of errors, and text."""
+    client.execute(code)
+    said = []
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        content = message["content"]
+        if message["msg_type"] == "error":
+            said.append(content["ename"])
+        elif message["msg_type"] == "stream":
+            said.append(content["text"])
+        elif message["msg_type"] == "status" and content["execution_state"] == "idle":
+            return said
+
+
+def test_the_kernel_can_interrupt_a_call(tmp_path):
+    manager = jupyter_client.KernelManager(kernel_name="python3")
+    manager.start_kernel(env=environment(tmp_path))
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        assert run(client, "import wattle as wt; print('ready')") == ["ready\n"]
+        code = "print('begun', flush=True); wt.fit(target='mean-power:2', n=4000, heads=2000, penalty='loo', test_n=10)"
+        client.execute(code)
+        while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+            pass
+        time.sleep(0.3)  # the call follows the word at once; earlier or later, the cell is interrupted
+        manager.interrupt_kernel()
+        errors = []
+        while not errors:
+            message = client.get_iopub_msg(timeout=60)
+            if message["msg_type"] == "error":
+                errors.append(message["content"]["ename"])
+        assert errors == ["KeyboardInterrupt"]
+        while client.get_iopub_msg(timeout=60)["content"].get("execution_state") != "idle":
+            pass
+        assert run(client, "print(wt.fit(target='mean-power:2', n=50, heads=5).samples)") == ["50\n"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -1,0 +1,31 @@
+"""What README.md and docs/python.md show is what runs, and README's two languages agree to the bit."""
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+PAGES = ["README.md", "docs/python.md"]
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), names)
+    assert names["model"].loo_error < 0.5
+
+
+def test_the_shell_and_python_agree(tmp_path, monkeypatch, program):
+    monkeypatch.chdir(tmp_path)
+    for line in blocks("README.md", "sh")[1].splitlines():
+        subprocess.run([program, *line.split()[1:]], check=True, capture_output=True)
+    names = {}
+    exec(blocks("README.md", "python")[0], names)
+    assert np.array_equal(np.load("predicted.npy"), names["predicted"])
