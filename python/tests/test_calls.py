@@ -263,3 +263,36 @@ def test_an_older_library_is_one_sentence(tmp_path):
 def test_a_file_that_is_no_library(tmp_path):
     (tmp_path / "libwattle.so.1").write_text("no library")
     assert "cannot be loaded" in sentence(WATTLE_LIBRARY=str(tmp_path / "libwattle.so.1"))
+
+
+# ---- others in the process ------------------------------------------------------------------------
+
+FIT = "import wattle as wt; print(wt.fit(target='corr-power:3', n=200, heads=30, penalty='loo').train_error.hex())"
+
+
+def printed(program, **more):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment(**more))
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_the_bits_do_not_depend_on_what_else_is_loaded():
+    others = "import importlib.util as u, importlib\n" \
+        "for name in 'numpy', 'scipy', 'sklearn', 'torch':\n    u.find_spec(name) and importlib.import_module(name)\n"
+    assert printed(others + FIT) == printed(FIT)
+
+
+def test_a_blas_that_was_loaded_with_slow_kernels_is_told():
+    slow = "import ctypes; ctypes.CDLL('libopenblas.so.0'); import os; os.environ.pop('OPENBLAS_CORETYPE', None); "
+    said = printed(slow + FIT, OPENBLAS_CORETYPE="Prescott")[1]
+    assert "Remark" in said and "OPENBLAS_CORETYPE" in said
+    assert printed(FIT)[1] == ""
+
+
+def test_tensors_of_torch():
+    torch = pytest.importorskip("torch", reason="python3-torch is not installed")
+    data = wt.draw("mean-power:2", n=20, dim=3, keys=2)
+    tensors = [torch.tensor(array, requires_grad=True) for array in (data.query, data.keys, data.y)]
+    assert wt.fit(tuple(tensors), heads=5).train_error == wt.fit(data, heads=5).train_error
+    half = wt.Sets(tensors[0].to(torch.bfloat16), tensors[1].float())
+    assert half.query.dtype == np.float64 and half.keys.shape == (20, 2, 3)

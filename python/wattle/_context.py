@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from ctypes import byref, c_size_t, c_void_p, c_double
+from ctypes import byref, c_double, c_size_t, c_void_p, sizeof
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Type, Union
@@ -82,6 +82,7 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _busy: List[Context] = []  # at work in any thread
+_blas_seen = False
 _used = False  # by this process, or one it was forked from
 _forked = ""  # why calls of more than one thread, or all, are refused after a fork
 
@@ -158,6 +159,8 @@ class session:
 
     def status(self, function: Callable[..., int], *arguments: Any) -> int:
         """The same for a caller that looks at the status; Ctrl-C and a callback's exception raise."""
+        if not _blas_seen:
+            self._look_at_blas()
         if _interrupt.on_main_thread():
             watch = _interrupt.watch
             watch.enter(self.handle)
@@ -173,6 +176,15 @@ class session:
         if self.interrupted or (self._progress is not None and self._progress.interrupted):
             raise KeyboardInterrupt
         return status
+
+    def _look_at_blas(self) -> None:
+        """Once: a BLAS that another module loaded with slow kernels is worth a remark, with the remedy."""
+        global _blas_seen
+        _blas_seen = True
+        about = _native.wt_blas(size=sizeof(_native.wt_blas))
+        # where there is none, the calls that need it say so
+        if lib.wt_blas_open(self.handle, byref(about)) == OK and about.remedy:
+            self.context.remarks.append(about.remedy.decode("utf-8", "replace"))
 
     def check(self, status: int) -> None:
         if status != OK:
