@@ -56,6 +56,17 @@ def test_an_object_that_is_no_value():
         wt.fit(target="mean-power:2", n=10, heads=object())
 
 
-def test_unknown_keywords_are_refused():
-    with pytest.raises(TypeError, match="head"):
-        wt.fit(target="mean-power:2", head=10)
+@pytest.mark.parametrize("call,words", [
+    (lambda: wt.fit(target="mean-power:2", head=10), r"fit\(\) has no option head: is it heads\?"),
+    (lambda: wt.fit(**{"lambda": 1}), "no option lambda: is it penalty"),
+    (lambda: wt.curve(model="rfa"), "no option model: is it models"),
+    (lambda: wt.fit(**{"token-scale": 1}), "no option token-scale: is it token_scale"),
+    (lambda: wt.draw("mean-power:2", zzz=1), r"draw\(\) has no option zzz$")])
+def test_the_nearest_name_of_an_unknown_keyword_is_told(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_a_type_error_of_the_values_stays_as_it_is():
+    with pytest.raises(TypeError, match="query: real numbers"):
+        wt.fit((["a"], np.ones((1, 1, 1))))

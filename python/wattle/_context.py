@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from ctypes import byref, c_double, c_size_t, c_void_p, sizeof
 from dataclasses import dataclass
 from types import TracebackType
@@ -145,7 +144,7 @@ class session:
         _busy.remove(self.context)
         _thread.idle.append(self.context)
         for sentence in remarks:
-            warnings.warn(sentence, _errors.Remark, stacklevel=3)
+            _errors.warn(sentence, _errors.Remark)
 
     def __call__(self, function: Callable[..., int], *arguments: Any) -> None:
         """A call with this context; raises unless its status is WT_OK."""

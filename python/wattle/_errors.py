@@ -1,7 +1,10 @@
 """A class of exception for every status of the library; the message is the library's sentence."""
 from __future__ import annotations
 
-from typing import Dict, Type
+import sys
+import warnings
+from types import FrameType
+from typing import Dict, Optional, Type
 
 from ._native import wt_status
 
@@ -60,6 +63,15 @@ class Remark(UserWarning):
 
 class MissedWarning(UserWarning):
     """A result that did not reach its goal; it says so in its attributes too."""
+
+
+def warn(sentence: str, kind: Type[Warning]) -> None:
+    """A warning at the line of the caller outside this package."""
+    level = 2
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "wattle":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, kind, stacklevel=level - 1)
 
 
 CLASSES: Dict[int, Type[Error]] = {

@@ -15,10 +15,12 @@ help of every field. signature("wt_train_fields") is the lines to write.
 """
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import textwrap
 from ctypes import Structure, byref, c_size_t, sizeof
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Type, TypeVar, Union, cast
 
 import numpy as np
 
@@ -149,7 +151,7 @@ def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed:
         if item is None or item is usual or (type(item) is type(usual) and item == usual):
             continue
         if field.number and (type(item) is int or type(item) is float) and -WHOLE <= item <= WHOLE:
-            value.number, value.text = item, None
+            value = _native.wt_value(item)
             status = lib.wt_field_check(work.handle, field.pointer, value)
         else:
             text = encode(spell(item, own), own)
@@ -178,9 +180,30 @@ def options(*names: str, renamed: Mapping[str, str] = {}, without: Sequence[str]
             lines += textwrap.wrap(f"{renamed.get(keyword, keyword)}: {field.help}", 100, initial_indent="    ",
                                    subsequent_indent="        ")
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n" + "\n".join(lines) + "\n"
-        return function
+        return helpful(function, renamed)
 
     return describe
+
+
+def helpful(function: F, renamed: Mapping[str, str]) -> F:
+    """The function, which tells the nearest name of a keyword that it does not have."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        except TypeError:
+            unknown = next((word for word in keywords if word not in names), None)
+            if unknown is None:
+                raise
+        spelled = unknown.replace("-", "_")
+        spelled = renamed.get(spelled, RENAMED.get(spelled, spelled))
+        near = [spelled] if spelled in names else difflib.get_close_matches(spelled, names, 2, 0.75)
+        hint = f": is it {' or '.join(near)}?" if near else ""
+        raise TypeError(f"{function.__name__}() has no option {unknown}{hint}")
+
+    return cast(F, call)
 
 
 def signature(name: str) -> str:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from ctypes import byref, c_void_p, create_string_buffer
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
@@ -232,7 +231,7 @@ def curve(
     lines = [_line(curves.handle, i, count, sizes) for i in range(lib.wt_curves_count(curves.handle))]
     ends = sum(int(line.points["lambda_at_end"].sum()) for line in lines)
     if ends:
-        warnings.warn(f"{_native.WT_LAMBDA_AT_END} ({ends} of {len(lines) * count * sizes} points; lambda_at_end)",
-                      _errors.Remark, stacklevel=2)
+        _errors.warn(f"{_native.WT_LAMBDA_AT_END} ({ends} of {len(lines) * count * sizes} points; lambda_at_end)",
+                      _errors.Remark)
     return Curve(tokens="" if data is not None else lib.wt_law_name(chosen.law).decode(), penalty=penalty,
                  seed=int(seed), reps=count, curves=lines)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from ctypes import byref, c_double, c_uint, c_void_p
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple, Union
@@ -352,10 +351,10 @@ class _Job:
         elif self.train is not None:
             self.work(lib.wt_ridge_fit, byref(ridge.options), byref(self.spec), self.train.handle, *out)
         if report.out_of_time:
-            warnings.warn(f"the time is over: {getattr(report, 'lambda'):g} is the best lambda of those that were tried",
-                          _errors.MissedWarning, stacklevel=4)
+            _errors.warn(f"the time is over: {getattr(report, 'lambda'):g} is the best lambda of those that were tried",
+                          _errors.MissedWarning)
         if report.lambda_at_end:
-            warnings.warn(_native.WT_LAMBDA_AT_END, _errors.Remark, stacklevel=4)
+            _errors.warn(_native.WT_LAMBDA_AT_END, _errors.Remark)
         return self.model(
             path=report.route.decode(), **values(report, "samples", "features"), penalty=getattr(report, "lambda"),
             penalty_rule=lib.wt_lambda_name(ridge.options.rule).decode(),
@@ -385,8 +384,8 @@ class _Job:
         self.work(lib.wt_ball_fit, byref(chosen), byref(self.spec), self.train.handle, self.test, byref(self.fitted),
                   byref(found))
         if not found.reached:
-            warnings.warn(f"the gap is {found.relative_gap:.2g} of the loss at 0 after {found.steps} steps, above "
-                          f"{chosen.tolerance:.2g}; raise steps or tolerance", _errors.MissedWarning, stacklevel=4)
+            _errors.warn(f"the gap is {found.relative_gap:.2g} of the loss at 0 after {found.steps} steps, above "
+                          f"{chosen.tolerance:.2g}; raise steps or tolerance", _errors.MissedWarning)
         return self.model(loss=str(given["loss"]), samples=self.n, k1=chosen.k1, k2=chosen.k2, **values(
             found, "reached", "objective", "objective_at_zero", "lower_bound", "gap", "relative_gap", "steps", "passes",
             "factorisations", "sum_norms", "m_sum_squares", "sum_binds", "squares_bind", "test_loss"))
