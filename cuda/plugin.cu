@@ -82,6 +82,7 @@ static wt_status open_gpu(wt_context *context, int index, wt_device *out) {
     out->memory = about.totalGlobalMem;
     out->state = (void *)(size_t)index;
     out->ridge = &cuda_ridge;
+    out->fleet = &cuda_fleet_engine;
     return cuda_enter(context, out);
 }
 

@@ -39,4 +39,7 @@ wt_status cuda_take(wt_context *context, wt_device *device, size_t bytes, const 
 /* Accepts a block of zeros. */
 void cuda_give(wt_device *device, cuda_block *block);
 
+/* The engines. */
+extern const struct wt_fleet_engine cuda_fleet_engine;
+
 #endif
