@@ -11,7 +11,7 @@
 typedef struct {
     wt_train_spec train;
     cli_counts length;
-    const char *samples, *output, *plot;
+    const char *samples, *output, *plot, *device;
     size_t resolution, trials;
     uint64_t around;
     double rate;
@@ -41,6 +41,7 @@ static const cli_option options[] = {
      "Where all trials go, one row a trial; trials that are there are not run again."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
      "Picture; - draws in the terminal."},
+    CLI_DEVICE(offsetof(values, device)),
 };
 
 static wt_status read_setting(cli_call *call, wt_threshold_spec *out) {
@@ -86,6 +87,7 @@ static wt_status run(cli_call *call) {
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     wt_status status;
     cli_goes_on = given->output != NULL;
+    WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &setting));
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));

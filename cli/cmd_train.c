@@ -14,7 +14,7 @@ typedef struct {
     cli_counts relevant;
     double holdout;
     bool resume;
-    const char *validation, *checkpoint, *output, *plot;
+    const char *validation, *checkpoint, *output, *plot, *device;
 } values;
 
 static const cli_table tables[] = {CLI_TABLE(values, train, wt_train_fields, ""), {0}};
@@ -39,6 +39,7 @@ static const cli_option options[] = {
      "Where the network goes; not written without success, but for --to-end."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
      "Picture; - draws in the terminal."},
+    CLI_DEVICE(offsetof(values, device)),
 };
 
 /* Options of samples that are drawn must not be lost on a file, nor the other way round. */
@@ -133,6 +134,7 @@ static wt_status run(cli_call *call) {
                        .measure = WT_SIZED(wt_train_measure)};
     wt_status status;
     cli_goes_on = given->checkpoint != NULL;
+    WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(check_options(call));
     given->train.relevant = given->relevant.values;
     given->train.relevant_count = given->relevant.count;

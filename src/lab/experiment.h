@@ -25,6 +25,9 @@ typedef struct wt_cost {
     double flops, bytes;
 } wt_cost;
 
+/* Told of a trial of a fleet: its metrics, NULL where it failed with a sentence on the context. */
+typedef wt_status (*wt_trial_done_fn)(void *user, size_t trial, const double *metrics);
+
 struct wt_experiment {
     const char *name;
     const char *summary;
@@ -52,6 +55,14 @@ struct wt_experiment {
      * (count, sizes, metric_count). To rounding, what `run` gives for each. */
     wt_status (*run_together)(wt_context *context, const wt_trial *trials, size_t count,
                               double *metrics);
+    /* Cells that are trained side by side where the context has a device: those that differ in this
+     * parameter, seed and repetition alone; NULL = none. There is no grouped parameter then. */
+    const char *fleet;
+    /* Whether the trial can be in a fleet, and what `run` gives for so many of them, told one by
+     * one. */
+    bool (*fits_fleet)(const wt_trial *trial);
+    wt_status (*run_fleet)(wt_context *context, const wt_trial *trials, size_t count,
+                           wt_trial_done_fn done, void *user);
 };
 
 /* Metrics are listed once, as #define METRICS(METRIC) METRIC(test_error) METRIC(train_error), and

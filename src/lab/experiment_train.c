@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "device/device.h"
 #include "lab/experiment.h"
+#include "network/learn/fleet.h"
 #include "network/learn/train_fields.h"
 
 /* A cell: the setting of a trial, and what `train` alone has beside it. */
@@ -230,16 +233,37 @@ done:
     return status;
 }
 
+/* What became of a trial. */
+static wt_status fill_trainer(wt_context *context, wt_trainer *trainer, size_t test_samples,
+                              const wt_train_result *result, double *out) {
+    wt_train_measure measure = WT_SIZED(wt_train_measure);
+    wt_status status = wt_trainer_measure(context, trainer, test_samples, &measure);
+    if (status == WT_OK) {
+        fill_result(result, out);
+        fill_measure(&measure, out);
+        out[METRIC_mark_step] = result->mark_step > 0 ? (double)result->mark_step : NAN;
+        out[METRIC_fall_over_plateau] = fall_over_plateau(result);
+        out[METRIC_steps_taken] = (double)result->steps;
+        out[METRIC_settled] = result->settled;
+        out[METRIC_loss] = result->loss;
+    }
+    wt_train_measure_free(&measure);
+    return status;
+}
+
+static void fill_none(double *out) {
+    for (size_t i = 0; i < TRAIN_METRICS; i++)
+        out[i] = NAN;
+}
+
 static wt_status run_train(wt_context *context, const wt_trial *trial, double *out) {
     cell one = cell_of(train_fields, TRAIN_FIELDS, trial->values);
     wt_trainer *trainer = NULL;
-    wt_train_measure measure = WT_SIZED(wt_train_measure);
     wt_train_result result = WT_SIZED(wt_train_result);
     wt_status status;
     one.train.dim = dim_of(&one);
     one.train.seed = wt_trial_seed(trial);
-    for (size_t i = 0; i < TRAIN_METRICS; i++)
-        out[i] = NAN;
+    fill_none(out);
     status = wt_trainer_new(context, &one.train, &trainer);
     if (status == WT_MISSED) { /* every training set was ambiguous */
         out[METRIC_success] = out[METRIC_runs] = 0;
@@ -248,21 +272,86 @@ static wt_status run_train(wt_context *context, const wt_trial *trial, double *o
     }
     WT_TRY(status);
     WT_TRY(wt_trainer_run(context, trainer, SIZE_MAX));
-    WT_TRY(wt_trainer_measure(context, trainer, one.test_samples, &measure));
     WT_TRY(wt_trainer_result(context, trainer, &result));
-    fill_result(&result, out);
-    fill_measure(&measure, out);
-    out[METRIC_mark_step] = result.mark_step > 0 ? (double)result.mark_step : NAN;
-    out[METRIC_fall_over_plateau] = fall_over_plateau(&result);
-    out[METRIC_steps_taken] = (double)result.steps;
-    out[METRIC_settled] = result.settled;
-    out[METRIC_loss] = result.loss;
+    WT_TRY(fill_trainer(context, trainer, one.test_samples, &result, out));
     for (size_t start = 1; start < one.gap_starts; start++)
         WT_TRY(run_again(context, trainer, one.test_samples, out));
 done:
-    wt_train_measure_free(&measure);
     wt_trainer_free(trainer);
     return status;
+}
+
+/* ---- fleets ---- */
+
+typedef struct {
+    wt_context *context;
+    const cell *one;
+    bool whole; /* of `train`, not of `threshold` */
+    wt_trial_done_fn done;
+    void *user;
+} telling;
+
+static wt_status tell(void *user, size_t trial, const wt_train_result *result,
+                      wt_trainer *trainer) {
+    const telling *to = user;
+    double found[TRAIN_METRICS];
+    fill_none(found);
+    if (result == NULL)
+        return to->done(to->user, trial, NULL);
+    if (!to->whole)
+        fill_result(result, found);
+    else if (trainer == NULL)
+        found[METRIC_success] = found[METRIC_runs] = 0;
+    else
+        WT_PASS(fill_trainer(to->context, trainer, to->one->test_samples, result, found));
+    return to->done(to->user, trial, found);
+}
+
+static wt_status run_cells(wt_context *context, cell *one, bool whole, const wt_field *fields,
+                           size_t field_count, const wt_trial *trials, size_t count,
+                           wt_trial_done_fn done, void *user) {
+    telling to = {.context = context, .one = one, .whole = whole, .done = done, .user = user};
+    wt_fleet_job job = {
+        .setting = &one->train, .count = count, .trainers = whole, .done = tell, .user = &to};
+    const wt_fleet_engine *engine;
+    wt_fleet_trial *members = NULL;
+    wt_status status;
+    one->train.dim = dim_of(one);
+    WT_TRY(wt_fleet_engine_of(context, &engine));
+    WT_TRY(WT_NEW(context, &members, count, "trials of a fleet"));
+    for (size_t i = 0; i < count; i++)
+        members[i] = (wt_fleet_trial){
+            .seed = wt_trial_seed(&trials[i]),
+            .samples = cell_of(fields, field_count, trials[i].values).train.samples};
+    job.trials = members;
+    status = wt_fleet_run(context, wt_context_get_device(context), engine, &job);
+done:
+    wt_release(members);
+    return status;
+}
+
+static wt_status run_thresholds(wt_context *context, const wt_trial *trials, size_t count,
+                                wt_trial_done_fn done, void *user) {
+    cell one = cell_of(threshold_fields, THRESHOLD_FIELDS, trials->values);
+    one.train.hasty = true;
+    return run_cells(context, &one, false, threshold_fields, THRESHOLD_FIELDS, trials, count, done,
+                     user);
+}
+
+static wt_status run_trains(wt_context *context, const wt_trial *trials, size_t count,
+                            wt_trial_done_fn done, void *user) {
+    cell one = cell_of(train_fields, TRAIN_FIELDS, trials->values);
+    return run_cells(context, &one, true, train_fields, TRAIN_FIELDS, trials, count, done, user);
+}
+
+static bool threshold_fits(const wt_trial *trial) {
+    (void)trial;
+    return true;
+}
+
+/* One trial after another from the same training set is for a trainer. */
+static bool train_fits(const wt_trial *trial) {
+    return cell_of(train_fields, TRAIN_FIELDS, trial->values).gap_starts == 1;
 }
 
 const wt_experiment wt_experiment_train = {
@@ -277,6 +366,9 @@ const wt_experiment wt_experiment_train = {
     .settle = settle_train,
     .estimate = estimate_train,
     .run = run_train,
+    .fleet = "m",
+    .fits_fleet = train_fits,
+    .run_fleet = run_trains,
 };
 
 const wt_experiment wt_experiment_threshold = {
@@ -291,4 +383,7 @@ const wt_experiment wt_experiment_threshold = {
     .settle = settle_threshold,
     .estimate = estimate_threshold,
     .run = run_threshold,
+    .fleet = "m",
+    .fits_fleet = threshold_fits,
+    .run_fleet = run_thresholds,
 };

@@ -8,30 +8,10 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
-#include "lab/engine.h"
 #include "lab/slots.h"
+#include "lab/sweep_parts.h"
 
 #define UNSAVED_SECONDS 0.1 /* of computing that may wait for a commit */
-
-/* A group, or the first of those that are computed together, with a wanted cell. */
-typedef struct {
-    const wt_plan *plan;
-    const wt_plan_group *group;
-    double cost; /* of a wanted cell */
-} unit;
-
-typedef struct {
-    wt_context *context;
-    wt_store *store;
-    const wt_sweep_options *options;
-    wt_sweep_report *report;
-    wt_engine engine;
-    unit *units;
-    size_t unit_count;
-    double unsaved;         /* seconds of computing not committed yet */
-    wt_sweep_report stored; /* what of the report was committed */
-    char what[64];          /* "cells" or "cells, 2 failed," */
-} job;
 
 static void spell_now(char out[32]) {
     time_t now = time(NULL);
@@ -40,20 +20,9 @@ static void spell_now(char out[32]) {
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-/* Cells begin .. end-1 of each group of a unit, to be kept. */
-typedef struct {
-    job *work;
-    wt_context *context;
-    const unit *of;
-    size_t begin, end, wanted; /* of the cells */
-    const double *metrics;     /* (groups, end, metrics); NULL when it failed */
-    const char *message;
-    double seconds;
-} outcome;
-
-static wt_status put_cell(const outcome *found, const wt_plan_group *group, size_t i,
+static wt_status put_cell(const wt_sweep_outcome *found, const wt_plan_group *group, size_t i,
                           const double *metrics, const char *date) {
-    const job *work = found->work;
+    const wt_sweep_job *work = found->work;
     const wt_plan *plan = found->of->plan;
     const wt_experiment *experiment = group->experiment;
     bool failed = metrics == NULL;
@@ -83,7 +52,7 @@ done:
 }
 
 static wt_status save(void *user) {
-    job *work = user;
+    wt_sweep_job *work = user;
     wt_status status = WT_OK;
     if (work->engine.broken) /* part of a group may have been put */
         return status;
@@ -94,9 +63,9 @@ done:
     return status;
 }
 
-static wt_status put_cells(void *user) {
-    const outcome *found = user;
-    job *work = found->work;
+wt_status wt_sweep_put(void *user) {
+    const wt_sweep_outcome *found = user;
+    wt_sweep_job *work = found->work;
     wt_sweep_report *report = work->report;
     const wt_plan *plan = found->of->plan;
     const double *metrics = found->metrics;
@@ -121,8 +90,9 @@ static wt_status put_cells(void *user) {
 
 /* Computes the first `count` cells of each group of a unit. When that fails, the last of each, its
  * largest n, is put as failed, and `*done` is false: the others may do without it. */
-static wt_status try_unit(job *work, wt_context *context, const unit *of, wt_trial *trials,
-                          size_t groups, size_t count, double *metrics, bool *done) {
+static wt_status try_unit(wt_sweep_job *work, wt_context *context, const wt_sweep_unit *of,
+                          wt_trial *trials, size_t groups, size_t count, double *metrics,
+                          bool *done) {
     const wt_experiment *experiment = of->group->experiment;
     char message[WT_MESSAGE_BYTES] = "";
     double began = wt_clock();
@@ -135,24 +105,24 @@ static wt_status try_unit(job *work, wt_context *context, const unit *of, wt_tri
         return status;
     if (!*done)
         snprintf(message, sizeof message, "%s", wt_context_message(context));
-    outcome found = {.work = work,
-                     .context = context,
-                     .of = of,
-                     .begin = *done ? 0 : count - 1,
-                     .end = count,
-                     .metrics = *done ? metrics : NULL,
-                     .message = message,
-                     .seconds = wt_clock() - began};
+    wt_sweep_outcome found = {.work = work,
+                              .context = context,
+                              .of = of,
+                              .begin = *done ? 0 : count - 1,
+                              .end = count,
+                              .metrics = *done ? metrics : NULL,
+                              .message = message,
+                              .seconds = wt_clock() - began};
     found.wanted = wt_plan_wanted(of->plan, of->group, found.begin, count);
-    return wt_engine_keep(&work->engine, put_cells, &found, (double)found.wanted,
+    return wt_engine_keep(&work->engine, wt_sweep_put, &found, (double)found.wanted,
                           of->cost * (double)found.wanted);
 }
 
 /* All groups of the unit, also those that the store has: the others come out as they would have
  * with them. */
 static wt_status run_unit(void *user, wt_context *context, size_t index) {
-    job *work = user;
-    const unit *of = &work->units[index];
+    wt_sweep_job *work = user;
+    const wt_sweep_unit *of = &work->units[index];
     size_t count = of->group->trial.count, groups = 0, k = 0;
     wt_arena arena = wt_arena_start(context, "metrics");
     bool done = false;
@@ -171,7 +141,7 @@ done:
     return status;
 }
 
-static wt_status declare(const job *work, wt_plan *const *plans, size_t count) {
+static wt_status declare(const wt_sweep_job *work, wt_plan *const *plans, size_t count) {
     for (size_t i = 0; i < count; i++)
         WT_PASS(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
     if (work->options->command != NULL)
@@ -213,7 +183,7 @@ done:
 
 /* A unit of every group, or groups computed together, with a wanted cell. Where the cost of one is
  * not known, cells are alike. */
-static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
+static wt_status list_units(wt_sweep_job *work, wt_plan *const *plans, size_t count) {
     size_t groups = 0;
     bool known = true;
     for (size_t i = 0; i < count; i++)
@@ -221,7 +191,7 @@ static wt_status list_units(job *work, wt_plan *const *plans, size_t count) {
     WT_PASS(WT_NEW(work->context, &work->units, groups, "groups"));
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < plans[i]->group_count; g++) {
-            unit next = {plans[i], &plans[i]->groups[g], NAN};
+            wt_sweep_unit next = {plans[i], &plans[i]->groups[g], NAN};
             size_t wanted = wt_plan_wanted(plans[i], next.group, 0, next.group->trial.count);
             wt_cost cost;
             if (next.group->follows || wanted == 0)
@@ -243,12 +213,12 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
                              wt_sweep_report *report) {
     double began = wt_clock();
     size_t cells = 0;
-    job work = {.context = context,
-                .store = store,
-                .options = options,
-                .report = report,
-                .engine = {.context = context, .workers = options->workers, .apart = true},
-                .what = "cells"};
+    wt_sweep_job work = {.context = context,
+                         .store = store,
+                         .options = options,
+                         .report = report,
+                         .engine = {.context = context, .workers = options->workers, .apart = true},
+                         .what = "cells"};
     wt_status status;
     *report = (wt_sweep_report){.size = sizeof *report};
     work.stored = *report;
@@ -262,7 +232,9 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
         goto done;
     work.engine.units = work.unit_count;
     WT_TRY(wt_engine_open(&work.engine));
-    status = wt_engine_run(&work.engine, work.unit_count, run_unit, &work);
+    status = wt_sweep_run_fleets(&work);
+    if (status == WT_OK)
+        status = wt_engine_run(&work.engine, work.unit_count, run_unit, &work);
     status = wt_engine_finish(&work.engine, status, save, &work);
     *report = work.stored; /* what could not be committed is not there */
     if (status == WT_INTERRUPTED)

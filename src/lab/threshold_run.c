@@ -1,10 +1,13 @@
-/* Rounds of trials: at every length the next block of its next m, all in one parallel loop. */
+/* Rounds of trials: at every length the next block of its next m, all in one parallel loop; on a
+ * device all trials of the next m of a length are a fleet. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "device/device.h"
 #include "lab/engine.h"
 #include "lab/threshold_parts.h"
+#include "network/learn/fleet.h"
 #include "wattle/random.h"
 
 enum { BLOCK = 8 };     /* trials of an m a round, where it may be decided before the last */
@@ -21,8 +24,10 @@ typedef struct {
     wt_engine engine;
     job *jobs;
     size_t count, taken; /* of this round; jobs whose rows are in the table already */
-    double next_save;    /* by wt_clock */
-    char what[64];       /* is counted */
+    size_t *fleets;      /* (lengths + 1) first jobs of the lengths of this round */
+    size_t fleet_count;
+    double next_save; /* by wt_clock */
+    char what[64];    /* is counted */
 } rounds;
 
 static uint64_t seed_of(const wt_threshold *threshold, const wt_threshold_row *row) {
@@ -77,10 +82,56 @@ static wt_status run_job(void *user, wt_context *context, size_t unit) {
                                             (double)row->length * (double)row->samples);
 }
 
+/* ---- on a device ---- */
+
+typedef struct {
+    rounds *all;
+    size_t first; /* job of the fleet */
+} fleet;
+
+static wt_status keep_trial(void *user, size_t trial, const wt_train_result *result,
+                            wt_trainer *trainer) {
+    const fleet *of = user;
+    outcome found = {.all = of->all, .mine = &of->all->jobs[of->first + trial]};
+    (void)trainer;
+    if (result == NULL)
+        return WT_DATA; /* its sentence is on the context */
+    found.result = *result;
+    return wt_engine_keep(&of->all->engine, keep, &found, 1,
+                          (double)found.mine->row.length * (double)found.mine->row.samples);
+}
+
+/* All trials of a length. */
+static wt_status run_fleet(void *user, wt_context *context, size_t unit) {
+    rounds *all = user;
+    const wt_fleet_engine *engine;
+    fleet of = {.all = all, .first = all->fleets[unit]};
+    wt_train_spec setting = all->threshold->train;
+    wt_fleet_job crew = {.setting = &setting,
+                         .count = all->fleets[unit + 1] - of.first,
+                         .done = keep_trial,
+                         .user = &of};
+    wt_fleet_trial *trials = NULL;
+    wt_status status;
+    setting.length = all->jobs[of.first].row.length;
+    WT_TRY(wt_fleet_engine_of(context, &engine));
+    WT_TRY(WT_NEW(context, &trials, crew.count, "trials"));
+    for (size_t i = 0; i < crew.count; i++) {
+        const wt_threshold_row *row = &all->jobs[of.first + i].row;
+        trials[i] = (wt_fleet_trial){.seed = seed_of(all->threshold, row), .samples = row->samples};
+    }
+    crew.trials = trials;
+    status = wt_fleet_run(context, wt_context_get_device(context), engine, &crew);
+done:
+    wt_release(trials);
+    return status;
+}
+
 /* The trials this length wants next, behind those of the others. */
 static void add_jobs(rounds *all, size_t length) {
     const wt_threshold_spec *setting = &all->threshold->setting;
-    size_t critical, added = 0, most = setting->all_trials ? setting->trials : BLOCK;
+    bool whole = setting->all_trials || wt_context_get_device(all->engine.context) != NULL;
+    size_t critical, added = 0, most = whole ? setting->trials : BLOCK;
     size_t samples = wt_threshold_next(all->threshold, length, &critical);
     for (size_t trial = 0; samples > 0 && trial < setting->trials && added < most; trial++)
         if (wt_threshold_find(all->threshold, length, samples, trial) == NULL) {
@@ -94,18 +145,23 @@ static wt_status run_round(rounds *all) {
     const wt_threshold_spec *setting = &all->threshold->setting;
     wt_status status, collected;
     size_t decided = 0, before;
-    all->count = all->taken = 0;
+    all->count = all->taken = all->fleet_count = 0;
     all->engine.cost = all->engine.paid;
     for (size_t i = setting->length_count; i > 0;
          i--) { /* the longest, which take longest, first */
         before = all->count;
         add_jobs(all, setting->lengths[i - 1]);
         decided += all->count == before;
+        if (all->count > before)
+            all->fleets[all->fleet_count++] = before;
         all->engine.cost += wt_threshold_left(all->threshold, setting->lengths[i - 1]);
     }
     snprintf(all->what, sizeof all->what, "lengths %zu/%zu, trials", decided,
              setting->length_count);
-    status = wt_engine_run(&all->engine, all->count, run_job, all);
+    all->fleets[all->fleet_count] = all->count;
+    status = wt_context_get_device(all->engine.context) == NULL
+                 ? wt_engine_run(&all->engine, all->count, run_job, all)
+                 : wt_engine_run(&all->engine, all->fleet_count, run_fleet, all);
     collected = collect(all, true);
     return status != WT_OK ? status : collected;
 }
@@ -125,8 +181,11 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */
     wt_status status;
+    if (wt_context_get_device(context) != NULL)
+        all.engine.workers = 1; /* fleets take the whole of it */
     WT_TRY(wt_engine_open(&all.engine));
     WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count, setting->trials, "trials"));
+    WT_TRY(WT_NEW(context, &all.fleets, setting->length_count + 1, "fleets"));
     do {
         status = run_round(&all);
     } while (status == WT_OK && all.count > 0);
@@ -134,5 +193,6 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
 done:
     wt_engine_close(&all.engine);
     wt_release(all.jobs);
+    wt_release(all.fleets);
     return status;
 }

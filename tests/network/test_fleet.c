@@ -164,6 +164,44 @@ static void test_cancelled(void **state) {
     assert_int_equal(of.told, 2);
 }
 
+/* A trainer whose context has a device, in pieces, beside one without: on drawn samples, online,
+ * and on samples of the caller's own. */
+static void test_trainers(void **state) {
+    wt_context *context = *state;
+    static wt_device fake = {.name = "fake:0", .fleet = &wt_fleet_host};
+    for (size_t i = 0; i < 3; i++) {
+        wt_trainer *here, *there;
+        wt_train_spec setting = small(i == 1 ? "mlp" : "transformer");
+        wt_bits *train = NULL, *held = NULL;
+        setting.online = i == 1 ? 24 : 0;
+        if (i == 2) {
+            wt_sparse_task *task;
+            CHECK_OK(context, wt_train_task_open(context, &setting, &task));
+            CHECK_OK(context, wt_bits_new(context, 40, setting.length, &train));
+            CHECK_OK(context, wt_bits_new(context, 90, setting.length, &held));
+            CHECK_OK(context, wt_sparse_task_draw(context, task, "train", 0, false, train));
+            CHECK_OK(context, wt_sparse_task_draw(context, task, "held", 0, false, held));
+            wt_sparse_task_free(task);
+            CHECK_OK(context, wt_trainer_new_on(context, &setting, train, held, &here));
+            CHECK_OK(context, wt_trainer_new_on(context, &setting, train, held, &there));
+        } else {
+            CHECK_OK(context, wt_trainer_new(context, &setting, &here));
+            CHECK_OK(context, wt_trainer_new(context, &setting, &there));
+        }
+        CHECK_OK(context, wt_trainer_run(context, here, SIZE_MAX));
+        context->device = &fake;
+        CHECK_OK(context, wt_trainer_run(context, there, 13));
+        assert_int_equal(there->state.step, 13);
+        CHECK_OK(context, wt_trainer_run(context, there, SIZE_MAX));
+        context->device = NULL;
+        check_same(here, there);
+        wt_trainer_free(here);
+        wt_trainer_free(there);
+        wt_bits_free(train);
+        wt_bits_free(held);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_transformers, check_open, check_close),
@@ -171,6 +209,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_heads_online, check_open, check_close),
         cmocka_unit_test_setup_teardown(test_ambiguous, check_open, check_close),
         cmocka_unit_test_setup_teardown(test_balls_are_refused, check_open, check_close),
+        cmocka_unit_test_setup_teardown(test_trainers, check_open, check_close),
         cmocka_unit_test_setup_teardown(test_cancelled, check_open, check_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,14 @@
 #include "base/parallel.h"
 #include "network/learn/fleet_parts.h"
 
+wt_status wt_fleet_engine_of(wt_context *context, const wt_fleet_engine **out) {
+    const wt_device *device = wt_context_get_device(context);
+    *out = device->fleet;
+    return device->fleet == NULL
+               ? wt_fail(context, WT_UNAVAILABLE, "%s does not train networks", device->name)
+               : WT_OK;
+}
+
 wt_status wt_fleet_check(wt_context *context, const wt_train_spec *setting) {
     if (setting->balls != NULL && setting->balls[0] != '\0')
         return wt_fail(context, WT_USAGE,
@@ -50,6 +58,12 @@ static wt_status retire(const job_run *run, size_t slot) {
         .size = sizeof result, .best_accuracy = NAN, .loss = NAN, .train_accuracy = NAN};
     wt_trainer *trainer = NULL;
     wt_status status = WT_OK;
+    if (one->broken) {
+        wt_fail(crew->context, WT_DATA, "the gradient of step %zu is not finite",
+                one->state.step + 1);
+        status = run->job->done(run->job->user, one->trial, NULL, NULL);
+        goto done;
+    }
     if (!one->missed) {
         wt_train_state_result(&one->setting, &one->state, &result);
         result.size = sizeof result;
@@ -122,7 +136,7 @@ static wt_status run_all(job_run *run) {
         for (size_t slot = 0; slot < crew->slots; slot++) {
             wt_fleet_member *one = &crew->members[slot];
             one->seconds += share;
-            if (one->live && one->state.ended)
+            if (one->live && (one->state.ended || one->broken))
                 WT_PASS(retire(run, slot));
         }
     }

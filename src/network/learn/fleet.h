@@ -11,8 +11,9 @@ typedef struct wt_fleet_trial {
     size_t samples; /* of the training set */
 } wt_fleet_trial;
 
-/* Told of every trial that has ended, in any order, on the calling thread. The trainer is where the
- * trial has led, and NULL unless it was asked for, or where all training sets were ambiguous. */
+/* Told of every trial that has ended, in any order, on the calling thread. The result is NULL where
+ * the trial failed, with a sentence on the context. The trainer is where the trial has led, and
+ * NULL unless it was asked for, or where all training sets were ambiguous. */
 typedef wt_status (*wt_fleet_done_fn)(void *user, size_t trial, const wt_train_result *result,
                                       wt_trainer *trainer);
 
@@ -25,6 +26,8 @@ typedef struct wt_fleet_job {
     void *user;
 } wt_fleet_job;
 
+/* That of the context's device, which is not the host; WT_UNAVAILABLE where it has none. */
+wt_status wt_fleet_engine_of(wt_context *context, const wt_fleet_engine **out);
 /* Whether fleets have this setting; else WT_USAGE with what they do not have. */
 wt_status wt_fleet_check(wt_context *context, const wt_train_spec *setting);
 /* Runs all trials, as many at a time as fit, each as wt_train_run would: what an engine computes

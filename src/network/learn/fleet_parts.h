@@ -17,7 +17,9 @@ typedef struct wt_fleet_member {
     wt_sparse_task *task;
     wt_bits *set; /* until the engine has it */
     size_t trial;
-    bool live, missed; /* missed: all of its training sets were ambiguous */
+    bool live;
+    bool missed; /* all of its training sets were ambiguous */
+    bool broken; /* the gradient of its next step is not finite */
     double seconds;
     wt_train_validation at;
     size_t piece, max_errors; /* of the validation: what is to be judged next */

@@ -149,9 +149,9 @@ wt_status wt_fleet_steps(const wt_fleet_crew *crew, size_t count, size_t most, s
             (double)(one->setting.online > 0 ? one->setting.online : one->setting.samples);
         for (size_t k = 0; k < steps; k++) {
             const wt_fleet_outcome *found = &crew->outcomes[i * steps + k];
-            if (isnan(found->loss))
-                return wt_fail(crew->context, WT_DATA, "the gradient of step %zu is not finite",
-                               one->state.step + 1);
+            one->broken |= isnan(found->loss);
+            if (one->broken)
+                break;
             wt_train_state_step(&one->setting, &one->state, found->loss, found->correct / samples);
         }
     }
@@ -218,18 +218,21 @@ static wt_status judge(const wt_fleet_crew *crew, size_t count) {
     return WT_OK;
 }
 
+static bool is_due(const wt_fleet_member *one) {
+    return one->live && !one->broken && wt_train_state_free_steps(&one->setting, &one->state) == 0;
+}
+
 /* Validates those that are due: they begin anew, or have ended, or go on. */
 wt_status wt_fleet_validate(const wt_fleet_crew *crew) {
     size_t due = 0, again = 0;
     for (size_t slot = 0; slot < crew->slots; slot++) {
-        const wt_fleet_member *one = &crew->members[slot];
-        if (one->live && wt_train_state_free_steps(&one->setting, &one->state) == 0)
+        if (is_due(&crew->members[slot]))
             crew->list[due++] = slot;
     }
     WT_PASS(judge(crew, due));
     for (size_t slot = 0; slot < crew->slots; slot++) {
         wt_fleet_member *one = &crew->members[slot];
-        if (!one->live || wt_train_state_free_steps(&one->setting, &one->state) > 0)
+        if (!is_due(one))
             continue;
         WT_PASS(wt_train_state_add(crew->context, &one->state,
                                    (double)one->at.correct / (double)one->at.judged));

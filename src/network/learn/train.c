@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "device/device.h"
 #include "network/learn/train_fields.h"
 #include "wattle/random.h"
 
@@ -182,6 +183,10 @@ wt_status wt_trainer_run(wt_context *context, wt_trainer *trainer, size_t max_st
     size_t done_steps = 0;
     wt_status status = WT_OK;
     open_meter(context, trainer);
+    if (wt_context_get_device(context) != NULL) {
+        status = wt_trainer_run_device(context, trainer, max_steps, show);
+        goto done;
+    }
     while (!trainer->state.ended) {
         WT_TRY(wt_context_check_cancelled(context));
         if (wt_train_state_free_steps(&trainer->setting, &trainer->state) == 0) {

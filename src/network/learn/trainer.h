@@ -120,6 +120,11 @@ wt_status wt_train_step(wt_context *context, wt_trainer *trainer);
 /* One more point of the history; a failure leaves the trainer as it was. */
 wt_status wt_train_validate(wt_context *context, wt_trainer *trainer);
 
+/* wt_trainer_run on the context's device; `show` is called after every call of its engine. */
+typedef void (*wt_trainer_show_fn)(wt_trainer *trainer);
+wt_status wt_trainer_run_device(wt_context *context, wt_trainer *trainer, size_t max_steps,
+                                wt_trainer_show_fn show);
+
 /* Clips the gradient to the length (0 = any), then one step of Adam's method, number `step` from 1,
  * on parameters, first and second moments. */
 typedef struct wt_adam_rule {

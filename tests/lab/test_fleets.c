@@ -1,0 +1,124 @@
+/* Searches and sweeps on a device: here one whose engine is the host's, so that every number must
+ * be that of a run without a device, to the bit. */
+#define _GNU_SOURCE
+#include "lab/store.h"
+#include "lab/sweep.h"
+#include "lab/threshold_cases.h"
+#include "network/learn/fleet.h"
+#include "wattle/store.h"
+#include "wattle/sweep.h"
+
+static wt_device fake = {.name = "fake:0", .product = "the host", .fleet = &wt_fleet_host};
+
+static void thresholds(void **state) {
+    wt_context *context = *state;
+    wt_threshold *found[2];
+    for (size_t i = 0; i < 2; i++) {
+        wt_threshold_spec setting = tiny();
+        setting.all_trials = true;
+        context->device = i == 0 ? NULL : &fake;
+        CHECK_OK(context, wt_threshold_open(context, &setting, NULL, &found[i]));
+        CHECK_OK(context, wt_threshold_run(context, found[i]));
+    }
+    context->device = NULL;
+    assert_int_equal(found[0]->count, found[1]->count);
+    assert_true(found[0]->count >= 20);
+    for (size_t i = 0; i < found[0]->count; i++) {
+        const wt_threshold_row *row = &found[0]->rows[i];
+        const wt_threshold_row *other =
+            wt_threshold_find(found[1], row->length, row->samples, row->trial);
+        assert_non_null(other);
+        assert_int_equal(other->result.success, row->result.success);
+        assert_int_equal(other->result.runs, row->result.runs);
+        assert_int_equal(other->result.steps, row->result.steps);
+        assert_memory_equal(&other->result.loss, &row->result.loss, sizeof(double));
+    }
+    wt_threshold_free(found[0]);
+    wt_threshold_free(found[1]);
+}
+
+/* ---- sweeps ---- */
+
+enum { MOST = 64 };
+typedef struct {
+    char hash[MOST][65], metrics[MOST][1024];
+    size_t count, failed;
+    char message[256];
+} records;
+
+static wt_status note(void *user, const wt_record *record) {
+    records *all = user;
+    assert_true(all->count < MOST);
+    snprintf(all->hash[all->count], sizeof *all->hash, "%s", record->hash);
+    snprintf(all->metrics[all->count], sizeof *all->metrics, "%s", record->metrics);
+    all->failed += record->failed;
+    if (record->failed)
+        snprintf(all->message, sizeof all->message, "%s", record->message);
+    all->count++;
+    return WT_OK;
+}
+
+static void run_sweep(wt_context *context, const char *keys, wt_device *device, records *out) {
+    wt_sweep_spec *spec;
+    wt_plan *plan;
+    wt_store *store;
+    wt_sweep_options options;
+    wt_sweep_report report = WT_SIZED(wt_sweep_report);
+    WT_INIT(wt_sweep_options, &options);
+    CHECK_OK(context, wt_sweep_spec_parse(context, keys, &spec));
+    CHECK_OK(context, wt_plan_new(context, spec, (wt_shard){0, 1}, &plan));
+    CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_CREATE, &store));
+    context->device = device;
+    CHECK_OK(context, wt_sweep_run(context, plan, store, &options, &report));
+    context->device = NULL;
+    *out = (records){.count = 0};
+    CHECK_OK(context, wt_store_walk(context, store, NULL, note, out));
+    wt_store_free(store);
+    wt_plan_free(plan);
+    wt_sweep_spec_free(spec);
+    unlink(path);
+}
+
+static void sweeps(void **state) {
+    static const char *const keys[] = {
+        "experiment=train task=and:2 model=transformer length=6,9 m=20,30 dim=8 heads=2 steps=30 "
+        "lr=1e-2 validation-samples=200 test-samples=100 reps=2 seed=4",
+        "experiment=threshold task=and:2 model=mlp length=6 m=2,20,30 hidden=8 dim=8 steps=30 "
+        "lr=1e-2 validation-samples=200 reps=3 seed=4 restarts=2",
+        "experiment=train task=and:2 model=head length=6 m=20 dim=8 steps=20 "
+        "validation-samples=200 test-samples=100 gap-starts=1,2 reps=2 seed=4"};
+    static records host, device;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        run_sweep(*state, keys[i], NULL, &host);
+        run_sweep(*state, keys[i], &fake, &device);
+        assert_int_equal(host.count, device.count);
+        assert_int_equal(host.failed, 0);
+        for (size_t k = 0; k < host.count; k++) {
+            size_t at = 0;
+            while (at < device.count && strcmp(host.hash[k], device.hash[at]) != 0)
+                at++;
+            assert_true(at < device.count);
+            assert_string_equal(host.metrics[k], device.metrics[at]);
+        }
+    }
+}
+
+/* What fleets do not have fails its cells, with a sentence. */
+static void balls(void **state) {
+    static const char keys[] = "experiment=train task=and:2 model=head length=6 m=20 dim=8 "
+                               "steps=20 ball=qk.frobenius=1 reps=2 validation-samples=200";
+    static records found;
+    run_sweep(*state, keys, &fake, &found);
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.failed, 2);
+    assert_non_null(strstr(found.message, "norm balls (qk.frobenius=1) are held on the host"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(thresholds, open_path, close_path),
+        cmocka_unit_test_setup_teardown(sweeps, open_path, close_path),
+        cmocka_unit_test_setup_teardown(balls, open_path, close_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
