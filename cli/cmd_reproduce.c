@@ -16,7 +16,7 @@
 #include "wattle/text.h"
 
 typedef struct {
-    const char *scale, *only, *output;
+    const char *scale, *only, *output, *device;
     size_t workers;
     bool dry_run;
 } values;
@@ -36,6 +36,7 @@ static const cli_option options[] = {
      "Groups of cells at a time; --threads, or all processors, by default."},
     {"dry-run", 0, CLI_FLAG, offsetof(values, dry_run), NULL, NULL,
      "Say which sweeps there are, how many cells and about how long, and do nothing."},
+    CLI_DEVICE(offsetof(values, device)),
 };
 
 static wt_status join(wt_context *context, const char *folder, const char *name, char **out) {
@@ -95,7 +96,7 @@ static wt_status run_all(cli_call *call, wt_reproduction *all, uint64_t seed) {
     double began = wt_clock();
     wt_status status;
     cli_goes_on = true;
-    cli_sweep_describe(&self, given->workers, &chosen);
+    WT_TRY(cli_sweep_describe(call, &self, given->workers, &chosen));
     WT_TRY(open_folder(call->context, given->output, &path, &page));
     WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_CREATE, &store));
     WT_TRY(wt_reproduction_run(call->context, all, store, given->output, &chosen, &report));
@@ -119,6 +120,7 @@ static wt_status run(cli_call *call) {
     wt_reproduction *all = NULL;
     uint64_t seed = cli_given(call, "seed") ? call->common.seed : wt_rules_now()->seed;
     wt_status status;
+    WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(wt_reproduction_new(call->context, given->scale,
                                cli_given(call, "only") ? given->only : NULL, seed, &all));

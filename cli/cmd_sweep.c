@@ -36,6 +36,7 @@ static const cli_option options[] = {
      "With export: a table with a column a parameter and metric; so without --json anyway."},
     {"output", 'o', CLI_OUTPUT, offsetof(cli_sweep_values, output), "FILE.csv|.json|-", NULL,
      "With export: where the table goes, as CSV or JSON; standard output unless given."},
+    CLI_DEVICE(offsetof(cli_sweep_values, device)),
 };
 
 static wt_status run(cli_call *call) {
@@ -47,7 +48,9 @@ static wt_status run(cli_call *call) {
     if (after < least || after > most)
         return wt_fail(call->context, WT_USAGE, "write 'wattle sweep %s %s'", actions[i].name,
                        actions[i].operands);
-    return actions[i].run(call, call->values);
+    const cli_sweep_values *given = call->values;
+    WT_PASS(cli_choose_device(call, given->device));
+    return actions[i].run(call, given);
 }
 
 const cli_command cli_sweep = {

@@ -6,19 +6,21 @@
 #include "wattle/sweep.h"
 
 typedef struct cli_sweep_values {
-    const char *store, *shard, *experiment, *output;
+    const char *store, *shard, *experiment, *output, *device;
     size_t workers;
     cli_texts set;
     bool dry_run, csv, failed;
 } cli_sweep_values;
 
 /* What goes into every record of a run. */
-enum { CLI_COMMAND_BYTES = 1 << 16, CLI_MACHINE_BYTES = 160, CLI_VERSION_BYTES = 96 };
+enum { CLI_COMMAND_BYTES = 1 << 16, CLI_MACHINE_BYTES = 256, CLI_VERSION_BYTES = 96 };
 typedef struct cli_sweep_identity {
     char command[CLI_COMMAND_BYTES], machine[CLI_MACHINE_BYTES], version[CLI_VERSION_BYTES];
 } cli_sweep_identity;
-/* Options that point into `self`, whose command the caller fills. */
-void cli_sweep_describe(cli_sweep_identity *self, size_t workers, wt_sweep_options *out);
+/* Options that point into `self`, whose command the caller fills; the machine has the device, too.
+ */
+wt_status cli_sweep_describe(cli_call *call, cli_sweep_identity *self, size_t workers,
+                             wt_sweep_options *out);
 
 /* WT_USAGE when there are too many, before a store is made for them. */
 wt_status cli_sweep_workers(cli_call *call, size_t workers);

@@ -6,20 +6,27 @@
 #include "commit.h"
 #include "set_options.h"
 #include "sweep_actions.h"
+#include "wattle/device.h"
 #include "wattle/memory.h"
 #include "wattle/program.h"
 #include "wattle/text.h"
 
-void cli_sweep_describe(cli_sweep_identity *self, size_t workers, wt_sweep_options *out) {
+wt_status cli_sweep_describe(cli_call *call, cli_sweep_identity *self, size_t workers,
+                             wt_sweep_options *out) {
     char processor[WT_PROCESSOR_TEXT];
-    snprintf(self->machine, sizeof self->machine, "%s, %zu processors",
-             wt_machine_processor(processor), wt_machine_processors());
+    wt_device_info device = WT_SIZED(wt_device_info);
+    WT_PASS(wt_context_device_info(call->context, &device));
+    bool host = strcmp(device.name, "host") == 0;
+    snprintf(self->machine, sizeof self->machine, "%s, %zu processors%s%s%s%s",
+             wt_machine_processor(processor), wt_machine_processors(), host ? "" : ", ",
+             host ? "" : device.name, host ? "" : " ", device.product);
     snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
     WT_INIT(wt_sweep_options, out);
     out->workers = workers;
     out->command = self->command;
     out->version = self->version;
     out->machine = self->machine;
+    return WT_OK;
 }
 
 wt_status cli_sweep_workers(cli_call *call, size_t workers) {
@@ -128,7 +135,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_store *store = NULL;
     wt_shard shard;
     wt_status status;
-    cli_sweep_describe(&self, given->workers, &options);
+    WT_TRY(cli_sweep_describe(call, &self, given->workers, &options));
     WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(cli_sweep_shard(call, given->shard, &shard));
     if (given->store == NULL && !given->dry_run)
@@ -163,7 +170,7 @@ wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given) {
     wt_plan *plan = NULL;
     const char *path = call->operands[call->operand_count - 1];
     wt_status status;
-    cli_sweep_describe(&self, given->workers, &options);
+    WT_TRY(cli_sweep_describe(call, &self, given->workers, &options));
     WT_TRY(cli_sweep_workers(call, given->workers));
     if (call->operand_count == 3 && strcmp(call->operands[1], "failed") != 0)
         WT_TRY(wt_fail(call->context, WT_USAGE, "write 'wattle sweep retry failed %s'", path));
