@@ -1,5 +1,5 @@
 /* Rounds of trials: at every length the next block of its next m, all in one parallel loop; on a
- * device all trials of the next m of a length are a fleet. */
+ * device the block of a length is a fleet. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,8 @@
 #include "network/learn/fleet.h"
 #include "wattle/random.h"
 
-enum { BLOCK = 8 };     /* trials of an m a round, where it may be decided before the last */
+/* Trials of an m a round, where it may be decided before the last; on a device a fleet. */
+enum { BLOCK = 8, DEVICE_BLOCK = 64 };
 #define SAVE_EVERY 5.0  /* seconds */
 #define SAVE_SHARE 0.05 /* of the time, at most, where the table is long */
 
@@ -130,8 +131,8 @@ done:
 /* The trials this length wants next, behind those of the others. */
 static void add_jobs(rounds *all, size_t length) {
     const wt_threshold_spec *setting = &all->threshold->setting;
-    bool whole = setting->all_trials || wt_context_get_device(all->engine.context) != NULL;
-    size_t critical, added = 0, most = whole ? setting->trials : BLOCK;
+    size_t block = wt_context_get_device(all->engine.context) == NULL ? BLOCK : DEVICE_BLOCK;
+    size_t critical, added = 0, most = setting->all_trials ? setting->trials : block;
     size_t samples = wt_threshold_next(all->threshold, length, &critical);
     for (size_t trial = 0; samples > 0 && trial < setting->trials && added < most; trial++)
         if (wt_threshold_find(all->threshold, length, samples, trial) == NULL) {

@@ -156,7 +156,8 @@ wt_status wt_fleet_run(wt_context *context, wt_device *device, const wt_fleet_en
         samples = job->trials[i].samples > samples ? job->trials[i].samples : samples;
     if (run.setting.online > 0)
         samples = run.setting.online;
-    WT_TRY(wt_fleet_open(context, &run.crew, &run.setting, samples, job->count));
+    WT_TRY(wt_fleet_open(context, &run.crew, &run.setting, samples,
+                         job->count < WT_FLEET_SLOTS ? job->count : WT_FLEET_SLOTS));
     status = run_all(&run);
 done:
     wt_fleet_close(&run.crew);

@@ -8,6 +8,7 @@
 enum {
     WT_FLEET_BITE = 64,   /* steps of a call, at most */
     WT_FLEET_STARTS = 32, /* drawn side by side */
+    WT_FLEET_SLOTS = 256, /* trials in hand: enough to fill a device, and few to bring to an end */
 };
 
 /* The trial in a slot. */
