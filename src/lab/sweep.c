@@ -144,6 +144,7 @@ done:
 static wt_status declare(const wt_sweep_job *work, wt_plan *const *plans, size_t count) {
     for (size_t i = 0; i < count; i++)
         WT_PASS(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
+    WT_PASS(wt_sweep_note_engine(work));
     if (work->options->command != NULL)
         WT_PASS(wt_store_note(work->context, work->store, "command", work->options->command));
     for (size_t i = 0; i < count; i++)

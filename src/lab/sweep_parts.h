@@ -40,6 +40,9 @@ typedef struct wt_sweep_outcome {
 /* For wt_engine_keep: puts the cells of a wt_sweep_outcome. */
 wt_status wt_sweep_put(void *outcome);
 
+/* Writes down which engine the cells of this run are by, and remarks where the store has others. */
+wt_status wt_sweep_note_engine(const wt_sweep_job *work);
+
 /* Runs the units that can be in fleets on the context's device, fleet by fleet, and takes them off
  * the list. Where there is no device it does nothing. */
 wt_status wt_sweep_run_fleets(wt_sweep_job *work);

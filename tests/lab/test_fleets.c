@@ -58,6 +58,8 @@ static wt_status note(void *user, const wt_record *record) {
     return WT_OK;
 }
 
+static bool keep_store;
+
 static void run_sweep(wt_context *context, const char *keys, wt_device *device, records *out) {
     wt_sweep_spec *spec;
     wt_plan *plan;
@@ -76,7 +78,8 @@ static void run_sweep(wt_context *context, const char *keys, wt_device *device, 
     wt_store_free(store);
     wt_plan_free(plan);
     wt_sweep_spec_free(spec);
-    unlink(path);
+    if (!keep_store)
+        unlink(path);
 }
 
 static void sweeps(void **state) {
@@ -103,6 +106,35 @@ static void sweeps(void **state) {
     }
 }
 
+/* A store that gets cells of a second engine says so. */
+static char remarks[512];
+static void hear(void *user, const char *text) {
+    (void)user;
+    snprintf(remarks, sizeof remarks, "%s", text);
+}
+
+static void engines(void **state) {
+    wt_context *context = *state;
+    static const char *const keys[] = {
+        "experiment=threshold task=and:2 model=mlp length=6 m=20 hidden=8 dim=8 steps=5 "
+        "validation-samples=20 reps=1 seed=1",
+        "experiment=threshold task=and:2 model=mlp length=6 m=20 hidden=8 dim=8 steps=5 "
+        "validation-samples=20 reps=1 seed=2"};
+    static records found;
+    wt_context_set_log(context, hear, NULL);
+    for (size_t first = 0; first < 2; first++) {
+        remarks[0] = '\0';
+        keep_store = true;
+        run_sweep(context, keys[0], first == 0 ? NULL : &fake, &found);
+        assert_string_equal(remarks, "");
+        keep_store = false;
+        run_sweep(context, keys[1], first == 0 ? &fake : NULL, &found);
+        assert_non_null(strstr(remarks, first == 0 ? "by the host; those of this run are by fake"
+                                                   : "those of this run are by the host"));
+        assert_int_equal(found.count, 2);
+    }
+}
+
 /* What fleets do not have fails its cells, with a sentence. */
 static void balls(void **state) {
     static const char keys[] = "experiment=train task=and:2 model=head length=6 m=20 dim=8 "
@@ -118,6 +150,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(thresholds, open_path, close_path),
         cmocka_unit_test_setup_teardown(sweeps, open_path, close_path),
+        cmocka_unit_test_setup_teardown(engines, open_path, close_path),
         cmocka_unit_test_setup_teardown(balls, open_path, close_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
