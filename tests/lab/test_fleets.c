@@ -16,6 +16,7 @@ static void thresholds(void **state) {
     for (size_t i = 0; i < 2; i++) {
         wt_threshold_spec setting = tiny();
         setting.all_trials = true;
+        train.samples = 0; /* said by every trial */
         context->device = i == 0 ? NULL : &fake;
         CHECK_OK(context, wt_threshold_open(context, &setting, NULL, &found[i]));
         CHECK_OK(context, wt_threshold_run(context, found[i]));

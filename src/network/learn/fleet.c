@@ -149,11 +149,13 @@ wt_status wt_fleet_run(wt_context *context, wt_device *device, const wt_fleet_en
                        const wt_fleet_job *job) {
     job_run run = {.crew = {.device = device, .engine = engine}, .job = job};
     size_t samples = 1;
+    wt_train_spec largest = *job->setting;
     wt_status status;
-    WT_TRY(wt_train_spec_read(context, job->setting, &run.setting));
-    WT_TRY(wt_fleet_check(context, &run.setting));
     for (size_t i = 0; i < job->count; i++)
         samples = job->trials[i].samples > samples ? job->trials[i].samples : samples;
+    largest.samples = samples;
+    WT_TRY(wt_train_spec_read(context, &largest, &run.setting));
+    WT_TRY(wt_fleet_check(context, &run.setting));
     if (run.setting.online > 0)
         samples = run.setting.online;
     WT_TRY(wt_fleet_open(context, &run.crew, &run.setting, samples,

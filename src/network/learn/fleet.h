@@ -18,7 +18,7 @@ typedef wt_status (*wt_fleet_done_fn)(void *user, size_t trial, const wt_train_r
                                       wt_trainer *trainer);
 
 typedef struct wt_fleet_job {
-    const wt_train_spec *setting; /* of all trials but for seed and samples */
+    const wt_train_spec *setting; /* of all trials but for seed and samples; of this size */
     const wt_fleet_trial *trials;
     size_t count;
     bool trainers; /* asked for */
