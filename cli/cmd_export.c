@@ -9,12 +9,14 @@
 typedef struct {
     cli_layer_values layer;
     const char *as, *rank, *output;
+    cli_counts only;
 } values;
 
 static const cli_option options[] = {
-    {"as", 0, CLI_CHOICE, offsetof(values, as), "torch|bert", "torch",
+    {"as", 0, CLI_CHOICE, offsetof(values, as), "torch|bert|wattle", "torch",
      "torch: what load_state_dict of a torch.nn.MultiheadAttention takes; bert: names of layer 0 "
-     "of a BERT."},
+     "of a BERT; wattle: a layer of ours, Theta and W in double."},
+    {"only", 0, CLI_COUNTS, offsetof(values, only), "LIST", NULL, "Heads to keep, from 0: 0,3."},
     {"rank", 0, CLI_TEXT, offsetof(values, rank), "R", "auto",
      "Refuse heads of a higher rank; auto: those above d / m, which no such checkpoint holds."},
     CLI_LAYER_OPTIONS(values),
@@ -37,6 +39,34 @@ static wt_status read_options(cli_call *call, wt_layer_export_options *out) {
     return cli_layer_check(call, &given->layer, 1);
 }
 
+/* The heads of --only, with all else that the layer has. */
+static wt_status keep(cli_call *call, const cli_counts *only, wt_layer **layer) {
+    wt_layer_form form = WT_SIZED(wt_layer_form);
+    size_t heads = wt_layer_heads(*layer), d = wt_layer_dim(*layer), p = wt_layer_outputs(*layer);
+    wt_layer *out = NULL;
+    wt_status status;
+    WT_TRY(wt_layer_get_form(call->context, *layer, &form));
+    WT_TRY(wt_layer_new_form(call->context, only->count, d, p, &form, &out));
+    size_t theta = (d + form.bias) * d, w = d * p;
+    for (size_t i = 0; i < only->count; i++) {
+        if (only->values[i] >= heads)
+            WT_TRY(wt_fail(call->context, WT_USAGE, "the layer has heads 0 to %zu, no head %zu",
+                           heads - 1, only->values[i]));
+        memcpy(wt_layer_theta(out) + i * theta, wt_layer_theta(*layer) + only->values[i] * theta,
+               theta * sizeof(double));
+        memcpy(wt_layer_w(out) + i * w, wt_layer_w(*layer) + only->values[i] * w,
+               w * sizeof(double));
+    }
+    if (form.bias)
+        memcpy(wt_layer_c(out), wt_layer_c(*layer), p * sizeof(double));
+    wt_layer_free(*layer);
+    *layer = out;
+    out = NULL;
+done:
+    wt_layer_free(out);
+    return status;
+}
+
 static wt_status show(cli_call *call, const wt_layer *layer, const char *form, size_t rank) {
     const values *given = call->values;
     size_t heads = wt_layer_heads(layer), dim = wt_layer_dim(layer);
@@ -44,8 +74,12 @@ static wt_status show(cli_call *call, const wt_layer *layer, const char *form, s
         return cli_emit(call, "output:s as:s heads:u dim:u width:u rank:u form:s", given->output,
                         given->as, heads, dim, dim / heads, rank, form);
     cli_print_row("as", "%s", given->as);
-    cli_print_row("heads", "%zu of width %zu", heads, dim / heads);
-    cli_print_row("largest rank", "%zu", rank);
+    if (rank == 0) {
+        cli_print_row("heads", "%zu in %zu dimensions", heads, dim);
+    } else {
+        cli_print_row("heads", "%zu of width %zu", heads, dim / heads);
+        cli_print_row("largest rank", "%zu", rank);
+    }
     cli_print_row("form", "%s", form);
     return WT_OK;
 }
@@ -56,11 +90,16 @@ static wt_status run(cli_call *call) {
     wt_layer_form form = WT_SIZED(wt_layer_form);
     char words[WT_LAYER_FORM_TEXT];
     wt_layer *layer = NULL;
-    size_t rank;
+    size_t rank = 0;
     wt_status status;
     WT_TRY(read_options(call, &how));
     WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &layer));
-    WT_TRY(wt_layer_export(call->context, layer, &how, given->output, &rank));
+    if (given->only.count > 0)
+        WT_TRY(keep(call, &given->only, &layer));
+    if (strcmp(given->as, "wattle") == 0)
+        WT_TRY(wt_layer_save(call->context, layer, given->output));
+    else
+        WT_TRY(wt_layer_export(call->context, layer, &how, given->output, &rank));
     WT_TRY(wt_layer_get_form(call->context, layer, &form));
     WT_TRY(show(call, layer, wt_layer_form_print(&form, words), rank));
 done:
@@ -70,16 +109,20 @@ done:
 
 const cli_command cli_export = {
     .name = "export",
-    .summary = "write a layer as a checkpoint of PyTorch or BERT",
+    .summary = "write a layer, or some of its heads, as a checkpoint or as a file of ours",
     .operands = "LAYER",
     .description =
         "Factors Theta_h = W_Q W_K^T / sqrt(r) and W_h = W_V W_O of every head, r = d / m, and "
         "writes these matrices with their biases under the names that PyTorch or BERT have for "
         "them. Refused where the layer has other outputs than d, m does not divide d, or a head "
         "has a rank above r. A mask, a norm and a residual connection have no place in such a "
-        "file: its metadata names them, and its user must apply them.",
-    .examples = "wattle export layer.safetensors -o mha.safetensors\n"
-                "wattle export layer.safetensors --as bert --rank 32 -o bert.safetensors",
+        "file: its metadata names them, and its user must apply them. As wattle nothing is "
+        "factored: "
+        "the file is what draw, recover and compare take, which all heads fit in.",
+    .examples =
+        "wattle export layer.safetensors -o mha.safetensors\n"
+        "wattle export layer.safetensors --as bert --rank 32 -o bert.safetensors\n"
+        "wattle export bert.safetensors --index 0 --only 0,1,2 --as wattle -o heads.safetensors",
     CLI_OPTIONS(options, values),
     .run = run,
 };

@@ -77,11 +77,35 @@ static void exports_are_the_same_function(void **state) {
     run_refuses("export " MINILM " --rank 31 -o no.safetensors", 65, "rank 32, above the 31");
 }
 
+/* Heads that are kept are those of the layer, in the order that is asked for; c is that of all. */
+static void heads_are_kept(void **state) {
+    (void)state;
+    run_must("export " MINILM " --as wattle --only 2,0 -o two.safetensors");
+    run_must("export " MINILM " --as wattle -o all.safetensors");
+    assert_true(run_number("export two.safetensors --as wattle --only 1 -o one.safetensors --json",
+                           "heads") == 1);
+    assert_true(run_number("compare " MINILM " all.safetensors --json", "theta_error") == 0);
+    const run_result *result = run_in_folder("inspect two.safetensors --json");
+    json_t *all = json_loads(result->out, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *heads = json_object_get(all, "heads");
+    assert_int_equal(json_array_size(heads), 2);
+    for (size_t i = 0; i < 2; i++) {
+        double wanted = numbers[2].of[2 - 2 * i];
+        assert_string_equal(numbers[2].name, "spectral");
+        CHECK_NEAR(json_number_value(json_object_get(json_array_get(heads, i), "spectral")), wanted,
+                   1e-10 * wanted);
+    }
+    json_decref(all);
+    run_refuses("export " MINILM " --as wattle --only 3 -o no.safetensors", 64,
+                "heads 0 to 2, no head 3");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_are_as_numpy_has_them),
         cmocka_unit_test(outputs_are_as_numpy_has_them),
         cmocka_unit_test(exports_are_the_same_function),
+        cmocka_unit_test(heads_are_kept),
     };
     return cmocka_run_group_tests(tests, run_open_folder, run_close_folder);
 }

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "layer/layers.h"
 #include "layer/learn/recovery.h"
+#include "layer/learn/refine_parts.h"
 #include "wattle/random.h"
 #include "wattle/recover.h"
 
@@ -340,8 +341,35 @@ static void adam_descends(void **state) {
     wt_sequences_free(data);
 }
 
+/* Columns that Theta is fitted to: few where they leave equations enough, all where they do not. By
+ * hand: 32 rows a sequence, four in five fitted; 3 heads of rank 32 in 384 dimensions have 3 (2 384
+ * 32 - 32^2 + 384 q) unknowns. */
+static void a_sketch_starves_no_fit(void **state) {
+    (void)state;
+    static const struct {
+        size_t n, rank, outputs, columns;
+    } sizes[] = {
+        {800, 32, 384, 96},  /* 10.8 times as many equations */
+        {700, 32, 384, 128}, /* 9.5 with 96 columns, 10.5 with 128 */
+        {400, 32, 384, 384}, /* 7.7 with all */
+        {4000, 0, 384, 96},  /* of any rank: 17.8 */
+        {800, 0, 384, 224},  /* 3.6 with 96 columns, 6.5 with 224 */
+        {400, 0, 384, 384},  /* 4.4 with all */
+        {40, 32, 160, 160},  /* few outputs */
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        wt_sequences data = {
+            .samples = sizes[i].n, .length = 32, .dim = 384, .outputs = sizes[i].outputs};
+        wt_recover_options options;
+        WT_INIT(wt_recover_options, &options);
+        options.rank = sizes[i].rank;
+        assert_int_equal(wt_refine_columns(&data, &options, 3), sizes[i].columns);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sketch_starves_no_fit),
         cmocka_unit_test(teachers_are_recovered),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(many_outputs_are_recovered),

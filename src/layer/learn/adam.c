@@ -198,6 +198,7 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
             wt_fail(context, WT_USAGE, "adam fits Theta of any rank alone: a rank is for refine"));
     WT_TRY(wt_recover_begin(context, "adam", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
+    WT_TRY(wt_recover_check_rows(context, &seen.data, &seen.options));
     report->rank = wt_visible_span(&seen);
     seen.options.goal = report->goal = wt_recover_goal(data, options);
     before = wt_work_done(context);
@@ -224,7 +225,7 @@ static wt_status run_adam(wt_context *context, const wt_sequences *data,
                      ? "no sequence was held out, so that nothing confirms the fit"
                      : "the error did not reach the goal, and adam does not tell noise apart");
     report->steps = work.steps;
-    wt_recover_end(context, &seen.data, &seen.options, layer, report);
+    wt_recover_end(context, &seen.data, &seen.options, data->outputs, layer, report);
     WT_TRY(wt_visible_lift(context, &seen, options, layer));
     report->seconds = wt_clock() - began;
     report->flops = wt_work_done(context) - before;

@@ -245,7 +245,6 @@ static wt_status check(wt_context *context, const wt_sequences *data,
 
 wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
                            const wt_recover_options *options, wt_recover_report *report) {
-    size_t heads = options->heads == 0 ? 1 : options->heads, rows, unknowns;
     *report = (wt_recover_report){.method = method,
                                   .start_from = "random",
                                   .train_error = NAN,
@@ -259,9 +258,14 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
                                   .dim = data->dim,
                                   .rank = data->dim,
                                   .examples = data->samples};
-    WT_PASS(check(context, data, options));
-    rows = wt_recover_train_rows(data, options);
-    unknowns = wt_recover_followed(options, heads, data->dim);
+    return check(context, data, options);
+}
+
+wt_status wt_recover_check_rows(wt_context *context, const wt_sequences *data,
+                                const wt_recover_options *options) {
+    size_t heads = options->heads == 0 ? 1 : options->heads;
+    size_t rows = wt_recover_train_rows(data, options);
+    size_t unknowns = wt_recover_followed(options, heads, data->dim);
     if (rows <= unknowns)
         return wt_fail(context, WT_DATA,
                        "%zu output rows to fit are hopeless for %zu heads in %zu dimensions: W "
@@ -271,26 +275,30 @@ wt_status wt_recover_begin(wt_context *context, const char *method, const wt_seq
 }
 
 static void warn_examples(wt_context *context, const wt_sequences *data,
-                          const wt_recover_options *options, const wt_layer *layer,
+                          const wt_recover_options *options, size_t columns, const wt_layer *layer,
                           wt_recover_report *report) {
+    char sketched[96] = "";
     /* the rule of the information limit is for whole sequences of one length */
     if (data->lengths != NULL || data->partial)
         return;
     report->least_examples = wt_recover_least_examples(
-        layer->heads, data->dim, data->outputs, data->length, options->rank, options->groups);
+        layer->heads, data->dim, columns, data->length, options->rank, options->groups);
+    if (columns < data->outputs)
+        snprintf(sketched, sizeof sketched, " of %zu columns that %zu outputs are sketched to",
+                 columns, data->outputs);
     /* as measured: docs/recover.md */
     double ratio = (double)data->samples / report->least_examples;
     double safe = options->groups > 0 ? 8 : options->rank > 0 ? 4 : 3;
     if (ratio < 1)
         warn(context, report,
-             "%zu sequences are fewer than the %.0f of the information limit N_min: the "
+             "%zu sequences are fewer than the %.0f of the information limit N_min%s: the "
              "data can be fitted by wrong parameters",
-             data->samples, ceil(report->least_examples));
+             data->samples, ceil(report->least_examples), sketched);
     else if (ratio < safe)
         warn(context, report,
-             "%zu sequences are %.1f times N_min = %.0f; from %.0f times on recovery is "
+             "%zu sequences are %.1f times N_min = %.0f%s; from %.0f times on recovery is "
              "safe",
-             data->samples, ratio, ceil(report->least_examples), safe);
+             data->samples, ratio, ceil(report->least_examples), sketched, safe);
 }
 
 static void warn_sizes(wt_context *context, const wt_sequences *data, const wt_layer *layer,
@@ -333,7 +341,8 @@ static void warn_pairs(wt_context *context, const wt_layer *layer, wt_recover_re
 }
 
 void wt_recover_end(wt_context *context, const wt_sequences *data,
-                    const wt_recover_options *options, wt_layer *layer, wt_recover_report *report) {
+                    const wt_recover_options *options, size_t columns, wt_layer *layer,
+                    wt_recover_report *report) {
     if (options->heads == 0) {
         wt_heads_tidy(1e-6, layer);
         report->heads = layer->heads;
@@ -347,7 +356,7 @@ void wt_recover_end(wt_context *context, const wt_sequences *data,
         warn(context, report,
              "the tokens lie on a plane that does not go through 0: Theta a = 0 for its normal a "
              "and W^T a is the same in all heads, as no output shows more");
-    warn_examples(context, data, options, layer, report);
+    warn_examples(context, data, options, columns, layer, report);
     warn_sizes(context, data, layer, report);
     warn_pairs(context, layer, report);
     if (report->condition > 1e6)

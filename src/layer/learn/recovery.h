@@ -43,9 +43,15 @@ wt_status wt_recover_run(wt_context *context, const wt_sequences *data,
 /* Checks data and options, clears the report, and warns of what can be seen beforehand. */
 wt_status wt_recover_begin(wt_context *context, const char *method, const wt_sequences *data,
                            const wt_recover_options *options, wt_recover_report *report);
-/* Merges duplicate heads where m was to be found, and warns of what cannot be identified. */
+/* WT_DATA where W alone can follow all rows of the data, in the coordinates that heads are found
+ * in. */
+wt_status wt_recover_check_rows(wt_context *context, const wt_sequences *data,
+                                const wt_recover_options *options);
+/* Merges duplicate heads where m was to be found, and warns of what cannot be identified. columns:
+ * of the outputs that Theta was fitted to, all or a sketch. */
 void wt_recover_end(wt_context *context, const wt_sequences *data,
-                    const wt_recover_options *options, wt_layer *layer, wt_recover_report *report);
+                    const wt_recover_options *options, size_t columns, wt_layer *layer,
+                    wt_recover_report *report);
 
 /* Where a better start may come from once random ones have failed. */
 typedef struct wt_rescue {

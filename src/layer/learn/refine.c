@@ -135,6 +135,7 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     *out = NULL;
     WT_TRY(wt_recover_begin(context, "refine", data, options, report));
     WT_TRY(wt_visible_make(context, data, options, &seen));
+    WT_TRY(wt_recover_check_rows(context, &seen.data, &seen.options));
     report->rank = wt_visible_span(&seen);
     seen.options.goal = wt_recover_goal(data, options);
     WT_TRY(wt_holdout_split(context, &seen.data, &seen.options, &split));
@@ -142,7 +143,8 @@ wt_status wt_refine_rescued(wt_context *context, const wt_sequences *data,
     if (seen.normal != NULL)
         work.rescue = NULL; /* sculpt knows no biases */
     WT_TRY(wt_recover_run(context, split.data, &seen.options, run_whole, &work));
-    wt_recover_end(context, &seen.data, &seen.options, layer, report);
+    wt_recover_end(context, &seen.data, &seen.options,
+                   wt_refine_columns(&seen.data, &seen.options, layer->heads), layer, report);
     wt_context_grant_time(context);
     status = wt_visible_lift(context, &seen, options, layer);
     wt_context_revoke_time(context);

@@ -42,6 +42,9 @@ wt_status wt_refine_heads(wt_context *context, const wt_sequences *data,
                           const wt_recover_options *options, size_t heads, const wt_rescue *rescue,
                           wt_layer **out, wt_recover_report *report);
 
+/* Columns of the outputs that Theta of so many heads is fitted to. */
+size_t wt_refine_columns(const wt_sequences *data, const wt_recover_options *options, size_t heads);
+
 /* Starts whose errors agree make a floor from so many on. */
 enum { WT_REFINE_FLOOR = 3 };
 /* Unknowns that the rows determine: Theta and W. */

@@ -6,8 +6,11 @@
 #include "layer/learn/refine_parts.h"
 #include "wattle/random.h"
 
-/* Outputs above which Theta is fitted to Y S, S (p, SKETCH), and W alone to Y. */
-enum { SKETCH_ABOVE = 160, SKETCH = 96 };
+/* Outputs above which Theta is fitted to Y S, S (p, q), and W alone to Y: q is SKETCH and so many
+ * STEPs more as leave SKETCH_TIMES as many equations as unknowns, which starts need to find heads;
+ * with a rank, whose unknowns are fewer, more. Where no q < p does all outputs are fitted. */
+enum { SKETCH_ABOVE = 160, SKETCH = 96, SKETCH_STEP = 32 };
+enum { SKETCH_TIMES = 6, SKETCH_TIMES_RANKED = 10 };
 /* Spread of the scores at a start: small, so that all softmaxes are nearly flat. Theta of a given
  * rank are found in half the time, and as often, from softmaxes that tell tokens apart. */
 #define START        0.1
@@ -133,12 +136,24 @@ static wt_status given_start(wt_refinement *work, size_t *most, const wt_layer *
     return WT_OK;
 }
 
+size_t wt_refine_columns(const wt_sequences *data, const wt_recover_options *options,
+                         size_t heads) {
+    size_t p = data->outputs, q = p <= SKETCH_ABOVE ? p : SKETCH;
+    double rows = (double)wt_recover_train_rows(data, options);
+    double times = options->rank > 0 ? SKETCH_TIMES_RANKED : SKETCH_TIMES;
+    while (q < p && rows * (double)q < times * wt_recover_unknowns(heads, data->dim, q,
+                                                                   options->rank, options->groups))
+        q += SKETCH_STEP;
+    return q < p ? q : p;
+}
+
 /* Rows of sequences begin .. end-1, sketched where there are many outputs. */
 static wt_status make_rows(wt_refinement *work, size_t begin, size_t end, bool whole,
                            wt_rows *out) {
     WT_PASS(wt_rows_make(work->context, work->data, work->options, begin, end, out));
-    if (!whole && out->outputs > SKETCH_ABOVE)
-        WT_PASS(wt_rows_sketch(work->context, out, SKETCH, work->options->seed));
+    size_t columns = wt_refine_columns(work->data, work->options, work->heads);
+    if (!whole && columns < out->outputs)
+        WT_PASS(wt_rows_sketch(work->context, out, columns, work->options->seed));
     return WT_OK;
 }
 
