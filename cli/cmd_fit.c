@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "set_options.h"
+#include "wattle/device.h"
 #include "wattle/text.h"
 
 typedef struct {
@@ -120,6 +121,7 @@ static wt_status show_json(cli_call *call, const job *work, const wt_fit_report 
         cli_json_texts(report->lambda_at_end, &warning));
     if (report->rank > 0)
         cli_json_put(all, "rank", json_integer((json_int_t)report->rank));
+    cli_json_put(all, "device", json_string(wt_context_device(call->context)));
     if (given->output != NULL)
         cli_json_put(all, "output", json_string(given->output));
     return cli_emit_json(call, all);
@@ -147,6 +149,8 @@ static void show_text(cli_call *call, const job *work, const wt_fit_report *repo
         cli_print_row("numerical rank", "%zu", report->rank);
     cli_print_number("condition", report->condition);
     cli_print_row("time", "%.2f s, %s", report->seconds, wt_bytes_format(report->bytes, bytes));
+    if (strcmp(wt_context_device(call->context), "host") != 0)
+        cli_print_row("device", "%s", wt_context_device(call->context));
     if (given->output != NULL)
         cli_print_row("written", "%s", given->output);
 }

@@ -62,9 +62,20 @@ static void print_line(const void *user, wt_output *out, size_t line, size_t rep
 }
 
 /* Repetitions at a time on a device, which computes one while others are drawn, where they take no
- * more than half of its memory: a matrix of the order n, and features. */
-#define ON_DEVICE     8
-#define FEATURE_BYTES 5e9
+ * more than half of its memory. */
+#define ON_DEVICE     16
+#define FEATURE_BYTES 4.5e9 /* of features that a device makes at a time, at the most */
+
+/* Bytes of a matrix of the largest n, and of features. */
+static double device_bytes(const wt_curves_job *work) {
+    double n = (double)work->sizes[work->curves->size_count - 1], most = 0;
+    for (size_t i = 0; i < work->setting_count; i++) {
+        const wt_curve_setting *setting = &work->settings[i];
+        double width = (double)setting->problem.dim + 1;
+        most = fmax(most, sizeof(double) * n * (double)setting->model.heads * width);
+    }
+    return sizeof(double) * n * n + fmin(most, FEATURE_BYTES);
+}
 
 static wt_engine engine_for(wt_context *context, const wt_curves_job *work) {
     wt_engine engine = {.context = context, .what = "cells", .workers = 1};
@@ -72,8 +83,7 @@ static wt_engine engine_for(wt_context *context, const wt_curves_job *work) {
     if (device == NULL || work->setting_count * work->curves->reps == 1 ||
         wt_context_memory(context) > 0)
         return engine;
-    double n = (double)work->sizes[work->curves->size_count - 1];
-    double most = (double)device->memory / 2 / (sizeof(double) * n * n + FEATURE_BYTES);
+    double most = (double)device->memory / 2 / device_bytes(work);
     size_t threads = (size_t)wt_context_threads(context);
     engine.apart = true;
     engine.workers = threads < ON_DEVICE ? threads : ON_DEVICE;

@@ -1,5 +1,6 @@
 /* The ridge engine of a device beside the host's: matrices, factors, fits, curves.
- * usage: test_device_ridge FOLDER [large]    FOLDER has the plugin; without a device it is skipped.
+ * usage: test_device_ridge FOLDER [large|TEST]    FOLDER has the plugin; without a device it is
+ * skipped.
  *
  * Both compute in double, in other orders: matrices agree to 1e-13 of their diagonal, what is
  * solved with them to 1e-8. */
@@ -347,8 +348,11 @@ int main(int argc, char **argv) {
         wt_context_free(device);
         return SKIPPED;
     }
-    int failed = argc > 2 ? cmocka_run_group_tests(large, check_open, check_close)
-                          : cmocka_run_group_tests(tests, check_open, check_close);
+    bool all = argc < 3 || strcmp(argv[2], "large") != 0;
+    if (all && argc > 2)
+        cmocka_set_test_filter(argv[2]);
+    int failed = !all ? cmocka_run_group_tests(large, check_open, check_close)
+                      : cmocka_run_group_tests(tests, check_open, check_close);
     wt_context_free(device);
     return failed;
 }

@@ -16,7 +16,7 @@ struct wt_problem {
 };
 
 /* Samples a chunk of the parallel loop: enough work to be worth a hand-over. */
-#define SAMPLES_A_CHUNK 256
+#define SAMPLES_A_CHUNK 64
 
 static wt_status check_spec(wt_context *context, const wt_problem_spec *spec) {
     if (spec->target == NULL)
