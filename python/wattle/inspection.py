@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p, create_string_buffer
+from ctypes import byref, c_double, c_size_t, c_void_p, create_string_buffer
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -279,9 +279,16 @@ class Layer(Result):
         tokens = numbers(x, "x", ("k", "d"), ("n", "k", "d"))
         if tokens.shape[-1] != self.dim:
             raise _errors.UsageError(f"x: tokens of {tokens.shape[-1]} dimensions do not fit a layer of {self.dim}")
-        data = Sequences(tokens if tokens.ndim == 3 else tokens[None], lengths=lengths)
-        y: Any = apply(self, data, threads=threads, memory=memory).y
-        out: Array = y if tokens.ndim == 3 else y[0]
+        if lengths is not None:
+            y = apply(self, Sequences(tokens, lengths=lengths), threads=threads, memory=memory).y
+            assert y is not None
+            return y
+        shape = tokens.shape
+        out = np.empty(shape[:-1] + (self.outputs,))
+        with session(threads, memory) as work:
+            work.quick(lib.wt_values_check_finite, b"x", address(tokens), len(shape), (c_size_t * len(shape))(*shape))
+            work(lib.wt_layer_forward, self._layer.handle, 1 if len(shape) == 2 else shape[0], shape[-2], address(tokens),
+                 address(out))
         return out
 
     def draw(self, **how: Any) -> Sequences:
@@ -294,6 +301,8 @@ class Layer(Result):
 
     def _rows(self) -> List[Tuple[str, str]]:
         parts = {name for name, value in self._items() if isinstance(value, Result)}  # with tables of their own
+        if self.norm == "none":
+            parts.add("epsilon")
         return [row for row in super()._rows() if row[0] not in parts and row[1] not in ("", "-")]
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import warnings
 from ctypes import byref, c_void_p, create_string_buffer
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, Optional, Union
 
 import numpy as np
 
