@@ -143,7 +143,7 @@ def test_checkpoints_are_read_as_the_command_reads_them(command, tmp_path):
     by_map = wt.Layer.load(path, index=1, heads=2, map=map_)
     assert layer.heads == 2 and layer.bias and np.array_equal(layer.theta, by_map.theta)
     assert np.array_equal(wt.Layer.of_module(arrays, index=1, heads=2).w, layer.w)
-    with pytest.raises(wt.Error, match="heads"):
+    with pytest.raises(wt.Error, match="heads: heads M"):  # the keyword, not --heads
         wt.Layer.load(path)
     assert wt.compare(path, path, index=(0, 1), heads=2).theta_error > 0.1
 

@@ -204,6 +204,31 @@ def test_a_module_of_torch(first, mask):
     assert double.exact and double.comparison.theta_error < 1e-9  # that of the goal
 
 
+def test_other_modules_of_torch():
+    torch = pytest.importorskip("torch", reason="python3-torch is not installed")
+    torch.manual_seed(0)
+
+    class Block(torch.nn.Module):
+        """Attention with a residual connection, as a model has it."""
+
+        def __init__(self):
+            super().__init__()
+            self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+            self.num_heads = 2
+
+        def forward(self, x):
+            y, weights = self.attention(x, x, x)
+            return x + y, weights
+
+    layer = wt.recover_module(Block(), sequences=200, dim=8, heads=2, bias=True, residual=True)
+    assert layer.exact and layer.comparison.theta_error < 1e-9  # that of the goal
+    assert layer.own.form == layer.form and layer.comparison.function[0]["distance"] < 1e-9
+    linear = torch.nn.Linear(4, 4)
+    with pytest.warns(wt.MissedWarning):
+        other = wt.recover_module(linear, sequences=50, dim=4, heads=2, restarts=1, rows="last", residual=True)
+    assert other.own is None and other.comparison is None
+
+
 def test_questions_to_a_module_of_torch():
     torch = pytest.importorskip("torch", reason="python3-torch is not installed")
     torch.manual_seed(0)

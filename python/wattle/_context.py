@@ -9,6 +9,7 @@ is free during a call. Remarks become warnings when the session ends.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from ctypes import byref, c_double, c_size_t, c_void_p, sizeof
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ class Settings:
 settings = Settings()
 
 
+def in_keywords(sentence: bytes) -> str:
+    """A sentence of the library's: where it names an option of the command, --token-scale, our keyword."""
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), sentence.decode("utf-8", "replace"))
+
+
 class Context:
     """A wt_context and the callbacks that it holds."""
 
@@ -61,10 +67,10 @@ class Context:
         lib.wt_context_set_log(self.handle, self.log, None)
 
     def remember(self, _user: Any, sentence: bytes) -> None:
-        self.remarks.append(sentence.decode("utf-8", "replace"))
+        self.remarks.append(in_keywords(sentence))
 
     def message(self) -> str:
-        return lib.wt_context_message(self.handle).decode("utf-8", "replace")
+        return in_keywords(lib.wt_context_message(self.handle))
 
     def __del__(self) -> None:
         handle = getattr(self, "handle", None)

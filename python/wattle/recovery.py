@@ -303,6 +303,18 @@ def _module_answers(module: Any, x: Array, mask: str) -> Any:
     return as_array(tokens), y
 
 
+def _own(module: Any, layer: Layer) -> Optional[Layer]:
+    """The layer in the module's weights, with the mask and the residual connection of what was found."""
+    if not hasattr(module, "state_dict"):
+        return None
+    try:
+        own = Layer.of_module(module, fold=layer.norm != "none")
+        return Layer(own.theta, own.w, own.u, own.c, mask=layer.mask, residual=layer.residual, norm=own.norm,
+                     epsilon=own.epsilon)
+    except (_errors.Error, TypeError):
+        return None  # no names or shapes of an attention layer
+
+
 def recover_module(
     module: Any,
     sequences: int = 500,
@@ -349,13 +361,8 @@ def recover_module(
     y = numbers(answered[0] if isinstance(answered, tuple) else answered, "the module's answer", (len(x), length, "p"))
     layer = recover(asked, y, heads="auto" if heads is None else heads, bias=bool(bias), mask=mask, rank=rank or 0,
                     seed=seed, threads=threads, memory=memory, time=time, **how)
-    own: Optional[Layer] = None
+    own = _own(module, layer)
     comparison: Optional[Comparison] = None
-    if hasattr(module, "state_dict"):
-        try:
-            own = Layer.of_module(module)
-        except (_errors.Error, TypeError):
-            pass  # not the names of an attention layer
     if own is not None and (own.dim, own.outputs) == (layer.dim, layer.outputs):
         comparison = compare(own, layer, seed=seed)
     layer.own, layer.comparison = own, comparison
