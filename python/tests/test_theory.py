@@ -1,4 +1,7 @@
 """Constructions, bounds, and what is in files: the numbers of the command."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -28,6 +31,17 @@ def test_construct_gives_the_numbers_of_the_command(command, tmp_path, options, 
     assert (tmp_path / "ours.safetensors").read_bytes() == (tmp_path / "theirs.safetensors").read_bytes()
     again = wt.construct(check=tmp_path / "ours.safetensors", draws=options.get("draws", 100), seed=options.get("seed", 0))
     assert {**again.to_dict(), "function": "majority:3"} == ours.to_dict()
+
+
+def test_results_are_pickled_and_copied():
+    built = wt.construct("and:2", length=16)
+    bits = np.eye(16)
+    for again in (pickle.loads(pickle.dumps(built)), copy.deepcopy(built), copy.copy(built)):
+        assert np.array_equal(again.answers(bits)[1], built.answers(bits)[1])
+        assert again.to_dict() == built.to_dict()
+    for one in (wt.bound("rfa", target="corr:1", measure=20), wt.search("and:1", length=9, samples="4:8:4", trials=2),
+                wt.reproduce(scale="tiny", dry_run=True)):
+        assert repr(pickle.loads(pickle.dumps(one))) == repr(copy.deepcopy(one)) == repr(one)
 
 
 def test_a_construction_answers():

@@ -92,5 +92,8 @@ class Owned:
         self._free = free
         self.keep = keep  # what it points to
 
+    def __reduce__(self) -> Any:
+        raise TypeError("what the library holds cannot be pickled or copied; save it to a file")
+
     def __del__(self) -> None:
         self._free(self.handle)

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 import warnings
 from ctypes import POINTER, byref, c_char_p, c_uint, c_void_p, cast
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -70,6 +72,22 @@ class Construction(Result):
                          np.empty(lib.wt_bits_samples(samples.handle)))
             work(lib.wt_construction_run, self._built.handle, samples.handle, address(head), address(out))
         return head, out
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "head.safetensors"
+            self.save(path)
+            return _construction_again, (path.read_bytes(), dict(self._items()))
+
+
+def _construction_again(content: bytes, report: Dict[str, Any]) -> Construction:
+    out = c_void_p()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "head.safetensors"
+        path.write_bytes(content)
+        with session() as work:
+            work(lib.wt_construction_load, os.fsencode(path), byref(out))
+    return Construction(**report, _built=Owned(out.value, lib.wt_construction_free))
 
 
 @options("wt_construction_fields", without=("function",))
