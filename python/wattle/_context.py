@@ -59,6 +59,7 @@ class Context:
             raise _errors.OutOfMemory("no memory for a context")
         self.handle: int = out.value
         self.device = "host"
+        self.free = lib.wt_context_free  # at the interpreter's end modules may go first
         self.processors = lib.wt_context_threads(self.handle)
         self.threads: Optional[int] = None  # as they were given last
         self.memory: Bytes = None
@@ -73,9 +74,8 @@ class Context:
         return in_keywords(lib.wt_context_message(self.handle))
 
     def __del__(self) -> None:
-        handle = getattr(self, "handle", None)
-        if handle is not None:
-            lib.wt_context_free(handle)
+        if hasattr(self, "free"):
+            self.free(self.handle)
 
 
 class _Thread(threading.local):
