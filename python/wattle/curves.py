@@ -152,7 +152,7 @@ class Curve(Result):
         places = sorted({float(point[0]) for points in groups.values() for point in points})
         if len(places) <= 8:
             ax.set_xticks(places, [f"{place:g}" for place in places])
-            ax.minorticks_off()
+            ax.set_xticks([], minor=True)
         if not named:
             ax.set_title(target)
         ax.legend()
