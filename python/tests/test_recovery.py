@@ -46,7 +46,7 @@ def test_recover_gives_the_bits_of_the_command(command, example, how):
 
 def test_stages_and_certificate_are_those_of_the_command(command, tmp_path):
     true = wt.teacher(heads=2, dim=4, seed=1)
-    data = true.draw(n=2000, length=2, tokens="gaussian", seed=2)
+    data = true.draw(n=1500, length=2, tokens="gaussian", seed=2)
     true.save(tmp_path / "true.safetensors")
     data.save(tmp_path / "data.npz")
     theirs = command("recover", tmp_path / "data.npz", "--heads", 2, "--method", "sculpt", "--certificate", "--directions",

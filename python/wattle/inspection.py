@@ -16,11 +16,12 @@ from ._context import Bytes, FilePath, path_bytes, session, whole
 from ._fields import sized, start
 from ._library import lib
 from ._native import wt_head_summary, wt_inspect_options
-from ._result import Result, frame
+from ._result import Result, axes, frame
 from .layers import Layer
 
 CROP = 40  # rows and columns shown of a large theta: a diagonal one can see
 REACH = 24  # diagonals on either side
+HEADS = 16  # in one picture
 NUMBERS = ("diagonal_mean", "diagonal_spread", "off_mean", "off_spread", "standard_errors", "identity", "identity_share",
            "effective_rank", "spectral", "frobenius", "columns_21", "rows_21", "symmetric", "ov_effective_rank")
 
@@ -40,7 +41,7 @@ class Head(Result):
 
 
 class Inspection(Result):
-    """The heads of a file: file, dim, head_count, heads, scheme, layers, rope, folded, and in how many the
+    """The heads of a file: file, dim, head_count, heads, scheme, layers, stems, rope, folded, and in how many the
     diagonal is positive: positive, positive_rate, positive_low, positive_high, above_two, below_two.
     """
 
@@ -66,12 +67,12 @@ class Inspection(Result):
         """A figure of matplotlib's: of a layer every head's product and the means along its diagonals, of a
         checkpoint a grid of layers and heads. savefig("heads.pdf") of it is made for a paper.
         """
+        draw, size = (_plot_grid, _grid_size) if self.theta is None else (_plot_heads, _heads_size)
         if figure is None:
-            from ._result import axes
-
             figure = axes().figure
             figure.clear()
-        return _plot_grid(self, figure) if self.theta is None else _plot_heads(self, figure)
+            figure.set_size_inches(*size(self))
+        return draw(self, figure)
 
 
 def inspect(
@@ -139,6 +140,12 @@ def _head(summary: wt_head_summary) -> Head:
     return head
 
 
+def _stems(owned: Owned) -> List[str]:
+    """What the names of each layer's tensors start with; none for a file of one layer."""
+    found = (lib.wt_inspection_stem(owned.handle, i) for i in range(lib.wt_inspection_layers(owned.handle)))
+    return [stem.decode("utf-8", "replace") for stem in found if stem is not None]
+
+
 def _inspection(owned: Owned, heads: List[Head], path: Any) -> Inspection:
     errors = [head.standard_errors for head in heads]
     positive = sum(head.diagonal_mean > 0 for head in heads)
@@ -151,28 +158,38 @@ def _inspection(owned: Owned, heads: List[Head], path: Any) -> Inspection:
     return Inspection(
         file=path, dim=heads[0].dim, head_count=len(heads), heads=heads, scheme=scheme and scheme.decode(),
         layers=lib.wt_inspection_layers(owned.handle), rope=rope and rope.decode(),
-        folded=lib.wt_inspection_folded(owned.handle), positive=positive, positive_rate=rate.value, positive_low=rate.low,
+        folded=lib.wt_inspection_folded(owned.handle), stems=_stems(owned), positive=positive, positive_rate=rate.value, positive_low=rate.low,
         positive_high=rate.high, above_two=sum(e > 2 for e in errors), below_two=sum(e < -2 for e in errors), theta=theta)
 
 
 # ---- pictures -------------------------------------------------------------------------------------
 
 
+def _grid(of: Inspection) -> Tuple[List[int], List[int]]:
+    """Numbers of layers and heads."""
+    return sorted({head.layer for head in of.heads}), sorted({head.head for head in of.heads})
+
+
+def _grid_size(of: Inspection) -> Tuple[float, float]:
+    layers, heads = _grid(of)
+    if len(heads) > 2 * len(layers):  # one below the other
+        return 7, 2 * (5.2 * len(layers) / len(heads) + 0.9)
+    return 7, min(2.6 * len(layers) / len(heads) + 0.75, 9)
+
+
 def _plot_grid(of: Inspection, figure: Any) -> Any:
     """Layers down, heads across: how far the diagonal stands out, and effective ranks."""
-    layers, heads = sorted({h.layer for h in of.heads}), sorted({h.head for h in of.heads})
+    layers, heads = _grid(of)
     errors = np.full((len(layers), len(heads)), np.nan)
     ranks = errors.copy()
     for head in of.heads:
         at = layers.index(head.layer), heads.index(head.head)
         errors[at], ranks[at] = head.standard_errors, head.effective_rank
     end = float(np.nanquantile(np.abs(errors), 0.9)) or 1.0  # the few heads past it have the colour at the end
-    wide = len(heads) > 2 * len(layers)
-    figure.set_size_inches(7, max(2.4, (4.2 if wide else 6.2) * len(layers) / len(heads) + 1.2) * (1.6 if wide else 0.62))
-    pair = figure.subplots(2, 1) if wide else figure.subplots(1, 2)
+    pair = figure.subplots(2, 1) if len(heads) > 2 * len(layers) else figure.subplots(1, 2)
     for ax, grid, title, colours, low, high in (
         (pair[0], errors, "diagonal, standard errors from 0", "RdBu_r", -end, end),
-        (pair[1], ranks, "effective rank", "viridis", 0, float(np.nanmax(ranks)))):
+        (pair[1], ranks, "effective rank", "viridis", np.floor(np.nanmin(ranks)), np.ceil(np.nanmax(ranks)))):
         image = ax.imshow(grid, cmap=colours, vmin=low, vmax=high, aspect="equal", interpolation="nearest")
         ax.set_title(title, fontsize=9)
         ax.set_xlabel("head", fontsize=8)
@@ -186,15 +203,25 @@ def _plot_grid(of: Inspection, figure: Any) -> Any:
     return figure
 
 
+def _across(of: Inspection) -> Tuple[int, int]:
+    """Heads beside each other, and rows of them: 4 at most, as evenly as it goes."""
+    count = min(len(of.heads), HEADS)
+    down = -(-count // 4)
+    return -(-count // down), down
+
+
+def _heads_size(of: Inspection) -> Tuple[float, float]:
+    across, down = _across(of)
+    return 1.75 * across + 0.7, 2.9 * down + 0.3
+
+
 def _plot_heads(of: Inspection, figure: Any) -> Any:
     """Of every head theta over its spread off the diagonal, and below the means along its diagonals."""
     assert of.theta is not None
-    shown = of.heads[:16]
-    across = min(4, len(shown))
-    groups = -(-len(shown) // across)
+    shown = of.heads[:HEADS]
+    across, groups = _across(of)
     d = of.theta.shape[1]
     crop, reach = min(d, CROP), min(d - 1, REACH)
-    figure.set_size_inches(1.75 * across + 0.7, 2.9 * groups + 0.3)
     panels = figure.subplots(2 * groups, across, squeeze=False, height_ratios=[1.6, 1] * groups)
     image = None
     for i, head in enumerate(shown):

@@ -320,7 +320,7 @@ def recover_module(
     sequences: int = 500,
     *,
     dim: int = 0,
-    length: int = 4,
+    length: int = 8,
     tokens: str = "gaussian",
     token_scale: float = 0,
     heads: Union[int, str, None] = None,

@@ -18,9 +18,8 @@ static wt_status keep(wt_context *context, const wt_trainer *trainer, const char
                        result.runs);
     wt_context_resume(context);
     WT_PASS(wt_trainer_save(context, trainer, path));
-    return wt_fail(context, WT_INTERRUPTED,
-                   "%s at step %zu of run %zu; the state is in %s, to be resumed", why,
-                   result.steps, result.runs, path);
+    return wt_fail(context, WT_INTERRUPTED, "%s at step %zu of run %zu; to resume goes on from %s",
+                   why, result.steps, result.runs, path);
 }
 
 static wt_status go_on(wt_context *context, wt_trainer *trainer, const char *path, size_t every) {
