@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_the_state_and_resume_goes_on(tmp_path):
         try:
             wt.train("and:2", **options, checkpoint=path, checkpoint_every=20, time=limit)
         except wt.Interrupted as error:
-            assert "to resume goes on from" in str(error)
+            assert "it can be resumed from" in str(error)
             break
         path.unlink()
         limit /= 2

@@ -38,7 +38,7 @@ static void bad_times_are_refused(void **state) {
 static void what_goes_on_says_so(void **state) {
     (void)state;
     char path[64];
-    ends_in_time(TRAIN "--checkpoint c.safetensors", 75, "resume goes on from", "");
+    ends_in_time(TRAIN "--checkpoint c.safetensors", 75, "it can be resumed from", "");
     ends_in_time(TRAIN "--checkpoint c.safetensors --resume", 75, "the time is over at step", "");
     ends_in_time(THRESHOLD "-o t.csv", 75, "the same command goes on from them", "");
     snprintf(path, sizeof path, "%s/s.ini", run_folder);

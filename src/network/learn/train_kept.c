@@ -18,7 +18,7 @@ static wt_status keep(wt_context *context, const wt_trainer *trainer, const char
                        result.runs);
     wt_context_resume(context);
     WT_PASS(wt_trainer_save(context, trainer, path));
-    return wt_fail(context, WT_INTERRUPTED, "%s at step %zu of run %zu; to resume goes on from %s",
+    return wt_fail(context, WT_INTERRUPTED, "%s at step %zu of run %zu; it can be resumed from %s",
                    why, result.steps, result.runs, path);
 }
 
