@@ -56,7 +56,7 @@ size_t wt_asker_random(const wt_asker *asker, uint64_t seed, const char *purpose
 /* What the rational start can take apart. */
 enum { WT_RATIONAL_HEADS = 4, WT_RATIONAL_DIM = 64 };
 
-/* Asks four questions whose answers tell a plain layer, once for all attempts: WT_MISSED, with what
+/* Asks five questions whose answers tell a plain layer, once for all attempts: WT_MISSED, with what
  * is not plain, where they are those of another form. */
 wt_status wt_query_plain(wt_asker *asker, uint64_t seed, size_t *asked);
 
