@@ -106,7 +106,7 @@ def test_failed_cells_are_kept_and_retried(tmp_path):
 
 def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(command, tmp_path):
     path = tmp_path / "results.db"
-    long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 200}
+    long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 2000}
 
     def stop():
         while not path.exists() or not command("sweep", "status", path)["experiments"]:
@@ -119,12 +119,12 @@ def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(command, tmp_path):
         wt.sweep(long, store=path, workers=2)
     thread.join()
     kept = len(wt.Store(path).cells())
-    assert 0 < kept < 1600
+    assert 0 < kept < 16000
     assert wt.sweep({**long, "reps": 1}, store=path).cells == 8  # the store is closed, and can be written
 
 
 def test_one_thread_at_a_time_has_a_store(store):
-    long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 200}
+    long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 2000}
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(wt.sweep, long, store=store.path)
         while not lab._open_stores:
@@ -152,7 +152,7 @@ def test_sweeps_in_a_forked_child(store, tmp_path):
     (dict(spec="none.ini", dry_run=True), "none.ini"),
     (dict(spec=GRIDS, dry_run=True, shard=(3, 2)), "shard: (3, 2) is not (i, n)"),
     (dict(spec=GRIDS, dry_run=True, workers=0), "workers: must be a whole number"),
-    (dict(spec={**GRIDS, "n": ""}, dry_run=True), "n: 'n=' is not of the form key=grid"),
+    (dict(spec={**GRIDS, "n": ""}, dry_run=True), "'n=' is not of the form key=grid"),
     (dict(spec={**GRIDS, "n": object()}, dry_run=True), "n: a number, a word or a list"),
 ])
 def test_bad_arguments_of_sweep(given, words):

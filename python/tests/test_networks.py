@@ -156,7 +156,7 @@ def test_ctrl_c_keeps_the_state_and_resume_goes_on(tmp_path):
 
 @pytest.mark.parametrize("given,words", [
     (dict(task="xor:3"), "xor:3"),
-    (dict(length=0), "length: '0' is not a whole number"),
+    (dict(length=0), "length: must be a whole number of 1 or more, not 0"),
     (dict(model="cnn"), "model: 'cnn' is none of transformer"),
     (dict(model="mlp", heads=4), "heads means nothing to model='mlp'"),
     (dict(resume=True), "resume needs checkpoint"),
