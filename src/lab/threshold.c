@@ -1,10 +1,12 @@
 #include "lab/threshold_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "device/device.h"
 #include "network/learn/train_fields.h"
 
 /* ---- the setting ------------------------------------------------------------------------------
@@ -99,6 +101,19 @@ static size_t grid_at(const wt_threshold_spec *setting, size_t index) {
     return setting->low + index * setting->resolution;
 }
 
+/* Trials near their threshold may end otherwise elsewhere: a table has those of one kind of device.
+ */
+static void name_device(const wt_context *context, wt_threshold *threshold) {
+    const wt_device *device = wt_context_get_device(context);
+    char *out = threshold->device;
+    if (device == NULL)
+        snprintf(out, sizeof threshold->device, "host");
+    else
+        snprintf(out, sizeof threshold->device, "%.4s-%.50s", device->name, device->product);
+    for (; *out != '\0'; out++)
+        *out = *out == ' ' ? '-' : *out;
+}
+
 wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *setting, const char *path,
                             wt_threshold **out) {
     wt_threshold *made = NULL;
@@ -111,7 +126,8 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *settin
     made->tallies = WT_TAKE_ZERO(&made->arena, wt_threshold_tally, made->setting.length_count,
                                  grid_points(&made->setting));
     WT_TRY(made->arena.status);
-    made->key = wt_threshold_key(&made->setting);
+    name_device(context, made);
+    made->key = wt_threshold_key(made);
     if (path != NULL) {
         WT_TRY(wt_lock_open(context, path, &made->hold));
         WT_TRY(wt_threshold_read(context, made, path));

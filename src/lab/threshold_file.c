@@ -21,7 +21,7 @@ wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold,
     wt_output *out = NULL;
     wt_script words = {.context = context};
     wt_status status;
-    wt_threshold_words(&threshold->setting, &words);
+    wt_threshold_words(threshold, &words);
     WT_TRY(words.status);
     WT_TRY(wt_output_open(context, path, &out));
     wt_output_print(out, HEADING "\n");
@@ -119,7 +119,7 @@ static wt_status refuse_key(wt_context *context, const wt_threshold *threshold,
                             const wt_source *source, size_t number, const char *there) {
     char difference[WT_THRESHOLD_DIFFERENCE] = "";
     wt_script here = {.context = context};
-    wt_threshold_words(&threshold->setting, &here);
+    wt_threshold_words(threshold, &here);
     wt_status status = here.status;
     if (status == WT_OK && *there != '\0')
         wt_threshold_difference(there, here.text, difference);

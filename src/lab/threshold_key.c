@@ -28,7 +28,9 @@ static const wt_field *field_named(const char *name) {
     return wt_field_find(fields, count, name);
 }
 
-uint64_t wt_threshold_key(const wt_threshold_spec *setting) {
+/* A trial of the host is named as it was before there were devices. */
+uint64_t wt_threshold_key(const wt_threshold *threshold) {
+    const wt_threshold_spec *setting = &threshold->setting;
     const wt_train_spec *train = setting->train;
     uint64_t hash = hash_text(0xcbf29ce484222325u, "1|");
     char text[WT_FIELD_TEXT];
@@ -43,10 +45,12 @@ uint64_t wt_threshold_key(const wt_threshold_spec *setting) {
     }
     snprintf(text, sizeof text, "%" PRIu64 "|", setting->seed);
     hash = hash_text(hash_text(hash, text), train->task);
-    return hash_text(hash, train->balls == NULL ? "" : train->balls);
+    hash = hash_text(hash, train->balls == NULL ? "" : train->balls);
+    return strcmp(threshold->device, "host") == 0 ? hash : hash_text(hash, threshold->device);
 }
 
-void wt_threshold_words(const wt_threshold_spec *setting, wt_script *out) {
+void wt_threshold_words(const wt_threshold *threshold, wt_script *out) {
+    const wt_threshold_spec *setting = &threshold->setting;
     const wt_train_spec *train = setting->train;
     char text[WT_FIELD_TEXT];
     wt_script_add(out, "task=%s", train->task);
@@ -55,8 +59,8 @@ void wt_threshold_words(const wt_threshold_spec *setting, wt_script *out) {
         wt_script_add(out, " %s=%s", wt_field_option(field),
                       wt_field_print(field, wt_field_get(field, train), text));
     }
-    wt_script_add(out, " ball=%s seed=%" PRIu64, train->balls == NULL ? "none" : train->balls,
-                  setting->seed);
+    wt_script_add(out, " ball=%s seed=%" PRIu64 " device=%s",
+                  train->balls == NULL ? "none" : train->balls, setting->seed, threshold->device);
 }
 
 /* The value of "name=value" among the words, and its length; NULL when it is not there. */

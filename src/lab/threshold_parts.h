@@ -23,6 +23,7 @@ struct wt_threshold {
     wt_arena arena;            /* of lengths, texts and tallies */
     wt_threshold_spec setting; /* its lengths and texts are copies, its trial is the next */
     wt_train_spec train;
+    char device[64];             /* "host", or what a device is, without spaces */
     uint64_t key;                /* of what a trial depends on, beside T, m and its number */
     wt_threshold_tally *tallies; /* (lengths, grid) */
     wt_threshold_row *rows;
@@ -33,10 +34,10 @@ struct wt_threshold {
 };
 
 /* Names what a trial depends on, beside T, m and its number. */
-uint64_t wt_threshold_key(const wt_threshold_spec *setting);
+uint64_t wt_threshold_key(const wt_threshold *threshold);
 
-/* The same in words: "task=and:3 probability=0 .. seed=0". */
-void wt_threshold_words(const wt_threshold_spec *setting, wt_script *out);
+/* The same in words: "task=and:3 probability=0 .. seed=0 device=host". */
+void wt_threshold_words(const wt_threshold *threshold, wt_script *out);
 
 #define WT_THRESHOLD_DIFFERENCE 320
 /* What two settings in words differ in: "steps: 500 there, 1000 here; seed: ..", cut where it does

@@ -38,6 +38,30 @@ static void thresholds(void **state) {
     wt_threshold_free(found[1]);
 }
 
+/* A table has trials of one engine. */
+static void tables(void **state) {
+    wt_context *context = *state;
+    for (size_t i = 0; i < 2; i++) {
+        wt_threshold_spec setting = tiny();
+        wt_threshold *threshold;
+        setting.length_count = 1;
+        setting.trials = 1;
+        context->device = i == 0 ? NULL : &fake;
+        CHECK_OK(context, wt_threshold_open(context, &setting, path, &threshold));
+        CHECK_OK(context, wt_threshold_run(context, threshold));
+        wt_threshold_free(threshold);
+        CHECK_OK(context, wt_threshold_open(context, &setting, path, &threshold));
+        assert_true(threshold->count > 0);
+        wt_threshold_free(threshold);
+        context->device = i == 0 ? &fake : NULL;
+        CHECK_FAILS(context, wt_threshold_open(context, &setting, path, &threshold), WT_DATA,
+                    i == 0 ? "device: host there, fake-the-host here"
+                           : "device: fake-the-host there, host here");
+        context->device = NULL;
+        unlink(path);
+    }
+}
+
 /* ---- sweeps ---- */
 
 enum { MOST = 64 };
@@ -150,6 +174,7 @@ static void balls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(thresholds, open_path, close_path),
+        cmocka_unit_test_setup_teardown(tables, open_path, close_path),
         cmocka_unit_test_setup_teardown(sweeps, open_path, close_path),
         cmocka_unit_test_setup_teardown(engines, open_path, close_path),
         cmocka_unit_test_setup_teardown(balls, open_path, close_path),
