@@ -90,8 +90,9 @@ static void matrices(void **state) {
 static void close_queries(void **state) {
     wt_model_spec spec = spec_of(4, 1, 5, 6);
     wt_sets sets = draw_sets(*state, 9, 40, 6, 5, 0, false);
-    for (size_t i = 5; i < 40 * 5; i++)
-        sets.query[i] = sets.query[i % 5] * (1 + 1e-3 * (double)(i / 5));
+    for (size_t sample = 1; sample < 40; sample++)
+        for (size_t j = 0; j < 5; j++)
+            sets.query[sample * 5 + j] = sets.query[j] * (1 + 1e-3 * (double)sample);
     for (size_t i = 0; i < 40 * 6 * 5; i++)
         sets.key[i] = i % 30 < 15 ? sets.key[i % 5] + 1e-4 * sets.key[i] : sets.key[i];
     check_kernel(*state, &spec, &sets);
