@@ -39,34 +39,6 @@ static wt_status read_options(cli_call *call, wt_layer_export_options *out) {
     return cli_layer_check(call, &given->layer, 1);
 }
 
-/* The heads of --only, with all else that the layer has. */
-static wt_status keep(cli_call *call, const cli_counts *only, wt_layer **layer) {
-    wt_layer_form form = WT_SIZED(wt_layer_form);
-    size_t heads = wt_layer_heads(*layer), d = wt_layer_dim(*layer), p = wt_layer_outputs(*layer);
-    wt_layer *out = NULL;
-    wt_status status;
-    WT_TRY(wt_layer_get_form(call->context, *layer, &form));
-    WT_TRY(wt_layer_new_form(call->context, only->count, d, p, &form, &out));
-    size_t theta = (d + form.bias) * d, w = d * p;
-    for (size_t i = 0; i < only->count; i++) {
-        if (only->values[i] >= heads)
-            WT_TRY(wt_fail(call->context, WT_USAGE, "the layer has heads 0 to %zu, no head %zu",
-                           heads - 1, only->values[i]));
-        memcpy(wt_layer_theta(out) + i * theta, wt_layer_theta(*layer) + only->values[i] * theta,
-               theta * sizeof(double));
-        memcpy(wt_layer_w(out) + i * w, wt_layer_w(*layer) + only->values[i] * w,
-               w * sizeof(double));
-    }
-    if (form.bias)
-        memcpy(wt_layer_c(out), wt_layer_c(*layer), p * sizeof(double));
-    wt_layer_free(*layer);
-    *layer = out;
-    out = NULL;
-done:
-    wt_layer_free(out);
-    return status;
-}
-
 static wt_status show(cli_call *call, const wt_layer *layer, const char *form, size_t rank) {
     const values *given = call->values;
     size_t heads = wt_layer_heads(layer), dim = wt_layer_dim(layer);
@@ -89,13 +61,14 @@ static wt_status run(cli_call *call) {
     wt_layer_export_options how;
     wt_layer_form form = WT_SIZED(wt_layer_form);
     char words[WT_LAYER_FORM_TEXT];
-    wt_layer *layer = NULL;
+    wt_layer *whole = NULL, *part = NULL;
     size_t rank = 0;
     wt_status status;
     WT_TRY(read_options(call, &how));
-    WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &layer));
+    WT_TRY(cli_layer_open(call, &given->layer, call->operands[0], 0, &whole));
     if (given->only.count > 0)
-        WT_TRY(keep(call, &given->only, &layer));
+        WT_TRY(wt_layer_keep(call->context, whole, given->only.count, given->only.values, &part));
+    const wt_layer *layer = part != NULL ? part : whole;
     if (strcmp(given->as, "wattle") == 0)
         WT_TRY(wt_layer_save(call->context, layer, given->output));
     else
@@ -103,7 +76,8 @@ static wt_status run(cli_call *call) {
     WT_TRY(wt_layer_get_form(call->context, layer, &form));
     WT_TRY(show(call, layer, wt_layer_form_print(&form, words), rank));
 done:
-    wt_layer_free(layer);
+    wt_layer_free(whole);
+    wt_layer_free(part);
     return status;
 }
 

@@ -71,6 +71,9 @@ WT_API wt_status wt_layer_new_form(wt_context *context, size_t heads, size_t dim
 WT_API void wt_layer_free(wt_layer *layer);
 /* A copy with memory of its own. */
 WT_API wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **out);
+/* The same with `count` of its heads, numbers from 0, and all else that it has. */
+WT_API wt_status wt_layer_keep(wt_context *context, const wt_layer *layer, size_t count,
+                               const size_t *heads, wt_layer **out);
 
 WT_API size_t wt_layer_heads(const wt_layer *layer);   /* m */
 WT_API size_t wt_layer_dim(const wt_layer *layer);     /* d */

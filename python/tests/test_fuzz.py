@@ -18,6 +18,9 @@ data = wt.draw("mean-power:2", n=12, dim=3, keys=2)
 data.save("data.npz")
 model = wt.fit(data, heads=4)
 model.save("model.safetensors")
+layer = wt.teacher(dim=3)
+layer.save("layer.safetensors")
+sequences = layer.draw(n=12)
 open("rubbish", "wb").write(bytes(range(256)) * 4)
 huge = np.broadcast_to(1.0, (1 << 40, 2, 3))
 bad = [None, -1, 0, 1, 2.5, 1 << 64, 10**30, float("nan"), float("inf"), -0.0, "", "x", "a\0b", "\udcff", "0", "1e400", "16:8:x2",
@@ -25,12 +28,13 @@ bad = [None, -1, 0, 1, 2.5, 1 << 64, 10**30, float("nan"), float("inf"), -0.0, "
        np.ones(3), np.ones((2, 3)), np.ones((2, 2, 3)), np.zeros((0, 2, 3)), np.ones((3, 2, 3))[:, ::-1],
        np.full((12, 2, 3), np.nan), np.ones((2, 2, 3)) * 1j, np.array(["a"]), np.array([object()]), np.ones(2, dtype="datetime64[s]"),
        np.ones((2, 3), dtype=">f8"), data, model, wt.Sets, ".", "nowhere", "rubbish", "data.npz", "model.safetensors",
-       "mean-power:2", "loo", "rfa", "and:2", (data.query, data.keys, data.y), (data.query, data.keys[:5]), lambda x: x, lambda x: 1 / 0]
+       layer, sequences, "layer.safetensors", "mean-power:2", "loo", "rfa", "and:2", (data.query, data.keys, data.y), (data.query, data.keys[:5]), lambda x: x, lambda x: 1 / 0]
 good = {"n": 20, "dim": 3, "keys": 2, "heads": 4, "reps": 2, "test_n": 10, "samples": 20, "length": 8, "steps": 5, "target": "mean-power:2",
         "targets": "mean-power:2", "seed": 1}
 always = {"threads": 1, "memory": "64M", "time": 0.3}
 functions = [value for name, value in sorted(vars(wt).items()) if inspect.isfunction(value) and name in wt.__all__ and name != "cancel"]
-functions += [wt.Sets, wt.Sets.load, model.predict, model.score, model.save, data.save]
+functions += [wt.Sets, wt.Sets.load, model.predict, model.score, model.save, data.save,
+              wt.Layer, wt.Layer.load, wt.Layer.of_module, layer.__call__, layer.save, wt.Sequences, wt.Sequences.load, sequences.save]
 began = [time.monotonic()]
 
 def impatient():

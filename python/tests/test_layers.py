@@ -99,6 +99,18 @@ def test_export_gives_the_file_of_the_command(command, tmp_path):
         assert wt.compare(layer, back).theta_error < 1e-12  # rounding of a factorisation
 
 
+def test_heads_are_kept_as_the_command_keeps_them(command, tmp_path):
+    layer = wt.teacher(heads=3, dim=4, bias=True, mask="causal")
+    layer.save(tmp_path / "l.safetensors")
+    theirs = command("export", tmp_path / "l.safetensors", "--as", "wattle", "--only", "2,0", "-o", tmp_path / "a.safetensors")
+    ours = wt.export(layer, tmp_path / "b.safetensors", as_="wattle", only=[2, 0]).to_dict()
+    assert {**ours, "output": None} == {**theirs, "output": None}
+    assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
+    kept = layer.keep([2, 0])
+    assert np.array_equal(kept.theta, layer.theta[[2, 0]]) and np.array_equal(kept.u, layer.u[[2, 0]])
+    assert np.array_equal(kept.c, layer.c) and kept.form == layer.form
+
+
 def test_inspect_gives_the_numbers_of_the_command(command, tmp_path):
     layer = wt.teacher(heads=3, dim=6, seed=4)
     layer.save(tmp_path / "l.safetensors")
@@ -231,6 +243,8 @@ ONES = np.ones((3, 2, 4))
     (lambda: wt.compare("nowhere", "nowhere"), FileNotFoundError, "nowhere"),
     (lambda: wt.export(wt.teacher(dim=4), "out", as_="jax"), wt.UsageError, "as_: 'jax'"),
     (lambda: wt.export(wt.teacher(heads=2, dim=4), "out"), wt.DataError, "rank"),
+    (lambda: wt.teacher().keep([0, 2]), wt.UsageError, "no head 2"),
+    (lambda: wt.teacher().keep([]), wt.UsageError, ""),
     (lambda: wt.inspect("nowhere"), FileNotFoundError, "nowhere"),
     (lambda: wt.inspect(wt.teacher(), only=[9]), wt.Error, "9"),
     (lambda: wt.Layer.load("nowhere", rope="on"), wt.UsageError, "rope"),

@@ -2664,6 +2664,7 @@ class Library:
     wt_layer_new_form: Callable[[Any, int, int, int, Any, Any], int]
     wt_layer_free: Callable[[Any], None]
     wt_layer_copy: Callable[[Any, Any, Any], int]
+    wt_layer_keep: Callable[[Any, Any, int, Any, Any], int]
     wt_layer_heads: Callable[[Any], int]
     wt_layer_dim: Callable[[Any], int]
     wt_layer_outputs: Callable[[Any], int]
@@ -3136,6 +3137,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_layer_new_form": (c_uint, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(wt_layer_form), POINTER(c_void_p)]),
     "wt_layer_free": (None, [c_void_p]),
     "wt_layer_copy": (c_uint, [c_void_p, c_void_p, POINTER(c_void_p)]),
+    "wt_layer_keep": (c_uint, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(c_void_p)]),
     "wt_layer_heads": (c_size_t, [c_void_p]),
     "wt_layer_dim": (c_size_t, [c_void_p]),
     "wt_layer_outputs": (c_size_t, [c_void_p]),

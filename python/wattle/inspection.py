@@ -17,7 +17,7 @@ from ._fields import sized, start
 from ._library import lib
 from ._native import wt_head_summary, wt_inspect_options
 from ._result import Result, axes, frame
-from .layers import Layer
+from .layers import Layer, naturals
 
 CROP = 40  # rows and columns shown of a large theta: a diagonal one can see
 REACH = 24  # diagonals on either side
@@ -110,7 +110,7 @@ def inspect(
             work.keep.append(text)
             how.map = text
         for name, count, chosen in (("layers", "layer_count", layers), ("only", "only_count", only)):
-            numbers = _numbers(chosen, name)
+            numbers = None if chosen is None else naturals(chosen, name)
             work.keep.append(numbers)
             setattr(how, name, None if numbers is None else numbers.ctypes.data)
             setattr(how, count, 0 if numbers is None else len(numbers))
@@ -123,13 +123,6 @@ def inspect(
     if fold and not lib.wt_inspection_folded(owned.handle):
         warnings.warn("there is no norm before its layers: nothing is folded", _errors.Remark, stacklevel=2)
     return _inspection(owned, summaries, os.fspath(layer))
-
-
-def _numbers(chosen: Any, name: str) -> Optional["np.ndarray[Any, Any]"]:
-    if chosen is None:
-        return None
-    items = [chosen] if np.ndim(chosen) == 0 else list(chosen)
-    return np.array([whole(item, name, 0) for item in items], dtype=np.uintp)
 
 
 def _head(summary: wt_head_summary) -> Head:

@@ -291,6 +291,14 @@ class Layer(Result):
                  address(out))
         return out
 
+    def keep(self, heads: Union[int, Sequence[int]]) -> "Layer":
+        """A layer of these heads, numbers from 0, and all else that this one has."""
+        chosen = naturals(heads, "heads")
+        out = c_void_p()
+        with session() as work:
+            work(lib.wt_layer_keep, self._layer.handle, len(chosen), address(chosen), byref(out))
+        return Layer._of(Owned(out.value, lib.wt_layer_free))
+
     def draw(self, **how: Any) -> Sequences:
         """Sequences and this layer's outputs: draw_sequences(layer, ..)."""
         return draw_sequences(self, **how)
@@ -339,6 +347,12 @@ def _checkpoint(work: session, heads: int, map: Optional[str], rope: str) -> wt_
     return how
 
 
+def naturals(given: Any, name: str) -> "np.ndarray[Any, Any]":
+    """Numbers from 0 as the library takes them: one, or several."""
+    items = [given] if np.ndim(given) == 0 else list(given)
+    return np.array([whole(item, name, 0) for item in items], dtype=np.uintp)
+
+
 def as_layer(layer: Union[Layer, FilePath], name: str = "layer", **how: Any) -> Layer:
     """A layer, or a file of one."""
     if isinstance(layer, Layer):
@@ -365,6 +379,8 @@ def teacher(
     epsilon: float = 1e-5,
     zero_sum: bool = False,
     seed: int = 0,
+    threads: Optional[int] = None,
+    memory: Bytes = None,
 ) -> Layer:
     """A layer to learn from, Theta_i and W_i Gaussian: `wattle teacher`.
 
@@ -380,7 +396,7 @@ def teacher(
             if given[name] != usual:
                 raise _errors.UsageError(f"parity and {name} exclude each other")
     out = c_void_p()
-    with session() as work:
+    with session(threads, memory) as work:
         spec = fill(work, "wt_teacher_fields", wt_teacher_options, given)
         spec.seed = read_seed(seed)
         if zero_sum and spec.heads < 2:
@@ -610,29 +626,33 @@ class Exported(Result):
     """What was written: output, as, heads, dim, width, rank, form."""
 
 
-def export(layer: Union[Layer, FilePath], output: FilePath, *, as_: str = "torch", rank: Union[int, str] = "auto",
-           index: int = 0, map: Optional[str] = None, fold: bool = False, rope: str = "refuse",
-           heads: int = 0) -> Exported:
-    """Writes a layer as a checkpoint of torch.nn.MultiheadAttention or BERT: `wattle export`.
+def export(layer: Union[Layer, FilePath], output: FilePath, *, as_: str = "torch",
+           only: Union[int, Sequence[int], None] = None, rank: Union[int, str] = "auto", index: int = 0, map: Optional[str] = None, fold: bool = False, rope: str = "refuse",
+           heads: int = 0, threads: Optional[int] = None, memory: Bytes = None) -> Exported:
+    """Writes a layer as a checkpoint of torch.nn.MultiheadAttention or BERT, or as ours: `wattle export`.
 
-    as_: "torch" or "bert" (`as` is a word of Python's). rank: heads of a higher one are refused; "auto": those
+    as_: "torch", "bert" or "wattle" (`as` is a word of Python's). only: heads to keep. rank: heads of a higher one are refused; "auto": those
     above d / m, which no such checkpoint holds.
     """
     of = as_layer(layer, index=index, map=map, fold=fold, rope=rope, heads=heads)
-    if as_ not in ("torch", "bert"):
-        raise _errors.UsageError(f"as_: {as_!r} is neither 'torch' nor 'bert'")
+    of = of if only is None else of.keep(only)
+    if as_ not in ("torch", "bert", "wattle"):
+        raise _errors.UsageError(f"as_: {as_!r} is none of 'torch', 'bert', 'wattle'")
     how, largest, word = start(wt_layer_export_options, lib.wt_layer_export_options_init), c_size_t(), as_.encode()
     how.rank = 0 if rank == "auto" else whole(rank, "rank")
     setattr(how, "as", word)
-    with session() as work:
-        work(lib.wt_layer_export, of._layer.handle, byref(how), path_bytes(output), byref(largest))
+    with session(threads, memory) as work:
+        if as_ == "wattle":
+            work(lib.wt_layer_save, of._layer.handle, path_bytes(output))
+        else:
+            work(lib.wt_layer_export, of._layer.handle, byref(how), path_bytes(output), byref(largest))
     return Exported(output=os.fspath(output), **{"as": as_}, heads=of.heads, dim=of.dim, width=of.dim // of.heads,
                     rank=largest.value, form=of.form)
 
 
 def serve_layer(layer: Union[Layer, FilePath], lines: Any = None, out: Any = None, *, index: int = 0,
                 map: Optional[str] = None, fold: bool = False, rope: str = "refuse", heads: int = 0,
-                threads: Optional[int] = 1) -> None:
+                threads: Optional[int] = 1, memory: Bytes = None) -> None:
     """Answers lines, each a JSON matrix of tokens, with the last row of F(X): `wattle serve-layer`.
 
     lines: a file, a path or a descriptor, standard input unless given. out: where answers go, anything that
@@ -640,17 +660,20 @@ def serve_layer(layer: Union[Layer, FilePath], lines: Any = None, out: Any = Non
     for `wattle query --oracle 'python3 program.py'`.
     """
     of = as_layer(layer, index=index, map=map, fold=fold, rope=rope, heads=heads)
-    to = sys.stdout if out is None else out
+    to, source = sys.stdout if out is None else out, sys.stdin if lines is None else lines
+    if not callable(getattr(to, "write", None)):
+        raise TypeError(f"out: something with write(text) is expected, not {type(out).__name__}")
 
     def answer(line: bytes, count: int) -> None:
         to.write(line[:count].decode())
         getattr(to, "flush", lambda: None)()
 
-    opened = open(lines, "rb") if isinstance(lines, (str, os.PathLike)) else None
+    opened = open(source, "rb") if isinstance(source, (str, os.PathLike)) else None
     try:
-        source = opened if opened is not None else sys.stdin if lines is None else lines
-        descriptor = source if isinstance(source, int) else source.fileno()
-        with session(threads) as work:
+        if opened is None and not isinstance(source, int) and not hasattr(source, "fileno"):
+            raise TypeError(f"lines: a file, a path or a descriptor is expected, not {type(lines).__name__}")
+        descriptor = whole(source, "lines", 0, (1 << 31) - 1) if isinstance(source, int) else (opened or source).fileno()
+        with session(threads, memory) as work:
             callback = _native.wt_oracle_answer_fn(work.guard(answer))
             work(lib.wt_layer_serve, of._layer.handle, descriptor, callback, None)
     finally:

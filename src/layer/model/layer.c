@@ -111,6 +111,25 @@ wt_status wt_layer_copy(wt_context *context, const wt_layer *layer, wt_layer **o
     return WT_OK;
 }
 
+wt_status wt_layer_keep(wt_context *context, const wt_layer *layer, size_t count,
+                        const size_t *heads, wt_layer **out) {
+    size_t theta = wt_layer_theta_size(layer), w = layer->dim * layer->outputs;
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (heads[i] >= layer->heads)
+            return wt_fail(context, WT_USAGE, "the layer has heads 0 to %zu, no head %zu",
+                           layer->heads - 1, heads[i]);
+    WT_PASS(wt_layer_new_form(context, count, layer->dim, layer->outputs, &layer->form, out));
+    for (size_t i = 0; i < count; i++) {
+        memcpy((*out)->theta + i * theta, layer->theta + heads[i] * theta,
+               theta * sizeof *layer->theta);
+        memcpy((*out)->w + i * w, layer->w + heads[i] * w, w * sizeof *layer->w);
+    }
+    if (layer->form.bias)
+        memcpy(wt_layer_c(*out), wt_layer_c(layer), layer->outputs * sizeof *layer->w);
+    return WT_OK;
+}
+
 void wt_layer_keep_heads(wt_layer *layer, size_t heads) {
     const double *c = wt_layer_c(layer);
     layer->heads = heads;
