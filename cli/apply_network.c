@@ -8,19 +8,6 @@
 #include "wattle/memory.h"
 #include "wattle/network.h"
 
-bool cli_is_network(cli_call *call, const char *path) {
-    static const char *const kinds[] = {"transformer", "head", "mlp"};
-    wt_file *file = NULL;
-    bool found = false;
-    if (wt_file_open(call->context, path, &file) != WT_OK)
-        return false; /* a folder, or what is said when it is read as a layer */
-    const char *kind = wt_file_metadata(file, "kind");
-    for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++)
-        found = found || strcmp(kind, kinds[i]) == 0;
-    wt_file_free(file);
-    return found;
-}
-
 static wt_status save(cli_call *call, const char *output, wt_bits *bits, const double *answers) {
     size_t n = wt_bits_samples(bits), length = wt_bits_length(bits);
     double *wide = NULL;

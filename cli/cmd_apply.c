@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "layer_options.h"
 #include "set_options.h"
+#include "wattle/network.h"
 
 typedef struct {
     cli_layer_values layer;
@@ -82,7 +83,7 @@ done:
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     const char *name = cli_first_given(call, "index map fold rope heads");
-    if (!cli_is_network(call, call->operands[0]))
+    if (!wt_network_in_file(call->context, call->operands[0]))
         return run_layer(call);
     if (name != NULL)
         return wt_fail(call->context, WT_USAGE, "--%s is for layers: %s is a network", name,

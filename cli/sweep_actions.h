@@ -3,6 +3,7 @@
 #define CLI_SWEEP_ACTIONS_H
 
 #include "command.h"
+#include "wattle/device.h"
 #include "wattle/sweep.h"
 
 typedef struct cli_sweep_values {
@@ -13,9 +14,9 @@ typedef struct cli_sweep_values {
 } cli_sweep_values;
 
 /* What goes into every record of a run. */
-enum { CLI_COMMAND_BYTES = 1 << 16, CLI_MACHINE_BYTES = 256, CLI_VERSION_BYTES = 96 };
+enum { CLI_COMMAND_BYTES = 1 << 16, CLI_VERSION_BYTES = 96 };
 typedef struct cli_sweep_identity {
-    char command[CLI_COMMAND_BYTES], machine[CLI_MACHINE_BYTES], version[CLI_VERSION_BYTES];
+    char command[CLI_COMMAND_BYTES], machine[WT_MACHINE_TEXT], version[CLI_VERSION_BYTES];
 } cli_sweep_identity;
 /* Options that point into `self`, whose command the caller fills; the machine has the device, too.
  */

@@ -13,13 +13,7 @@
 
 wt_status cli_sweep_describe(cli_call *call, cli_sweep_identity *self, size_t workers,
                              wt_sweep_options *out) {
-    char processor[WT_PROCESSOR_TEXT];
-    wt_device_info device = WT_SIZED(wt_device_info);
-    WT_PASS(wt_context_device_info(call->context, &device));
-    bool host = strcmp(device.name, "host") == 0;
-    snprintf(self->machine, sizeof self->machine, "%s, %zu processors%s%s%s%s",
-             wt_machine_processor(processor), wt_machine_processors(), host ? "" : ", ",
-             host ? "" : device.name, host ? "" : " ", device.product);
+    WT_PASS(wt_context_machine(call->context, self->machine));
     snprintf(self->version, sizeof self->version, "%s (%s)", wt_version(), WATTLE_COMMIT);
     WT_INIT(wt_sweep_options, out);
     out->workers = workers;

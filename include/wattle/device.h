@@ -31,6 +31,11 @@ typedef struct wt_device_info {
 } wt_device_info;
 WT_API wt_status wt_context_device_info(wt_context *context, wt_device_info *out);
 
+#define WT_MACHINE_TEXT 320
+/* "AMD EPYC 9354, 32 processors, cuda:0 NVIDIA H200" into out[WT_MACHINE_TEXT]: what the records of
+ * a sweep say of the machine, with the device unless it is the host. */
+WT_API wt_status wt_context_machine(wt_context *context, char *out);
+
 #ifdef __cplusplus
 }
 #endif

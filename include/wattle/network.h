@@ -57,6 +57,9 @@ WT_API const wt_network_tensor *wt_network_tensor_at(const wt_network *network, 
 WT_API wt_status wt_network_load(wt_context *context, const char *path, wt_network **out,
                                  float **parameters);
 
+/* Whether the file is one of those: of a network, and not of a layer. */
+WT_API bool wt_network_in_file(wt_context *context, const char *path);
+
 /* Parameters as the recipe draws them, by the seed. */
 WT_API void wt_network_draw(const wt_network *network, uint64_t seed, float *parameters);
 

@@ -96,6 +96,7 @@ def test_files_go_both_ways(command, net, samples, tmp_path):
         ours = one.apply(bits, y)
         agree(ours, theirs, {"output"})
         assert np.array_equal(one.apply(data).probability, ours.probability)
+        assert wt.apply(one, data).to_dict() == wt.apply(path, bits, y).to_dict() == ours.to_dict()
         assert np.array_equal(one.predict(bits), ours.probability > 0.5)
     command("train", "--task", "and:2", *FLAGS, "-o", tmp_path / "theirs.safetensors")
     assert path.read_bytes() == (tmp_path / "theirs.safetensors").read_bytes()

@@ -26,6 +26,7 @@ WT_LAMBDA_AT_END = 'the chosen lambda is an end of what double precision allows:
 WT_LAYER_FORM_TEXT = 64
 WT_LAYER_MAX_NOTES = 8
 WT_LOOKS = 24
+WT_MACHINE_TEXT = 320
 WT_MAX_RANK = 8
 WT_MAX_THREADS = 1024
 WT_MESSAGE_BYTES = 1024
@@ -2799,6 +2800,7 @@ class Library:
     wt_context_set_device: Callable[[Any, Any], int]
     wt_context_device: Callable[[Any], bytes]
     wt_context_device_info: Callable[[Any, Any], int]
+    wt_context_machine: Callable[[Any, Any], int]
     wt_experiment_at: Callable[[int], Any]
     wt_experiment_find: Callable[[Any], Any]
     wt_experiment_name: Callable[[Any], bytes]
@@ -2833,6 +2835,7 @@ class Library:
     wt_network_size: Callable[[Any], int]
     wt_network_tensor_at: Callable[[Any, int], Any]
     wt_network_load: Callable[[Any, Any, Any, Any], int]
+    wt_network_in_file: Callable[[Any, Any], bool]
     wt_network_draw: Callable[[Any, int, Any], None]
     wt_network_gradient: Callable[[Any, Any, Any, Any, int, int, Any, Any], int]
     wt_network_evaluate: Callable[[Any, Any, Any, Any, int, Any], int]
@@ -3272,6 +3275,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_context_set_device": (c_uint, [c_void_p, c_char_p]),
     "wt_context_device": (c_char_p, [c_void_p]),
     "wt_context_device_info": (c_uint, [c_void_p, POINTER(wt_device_info)]),
+    "wt_context_machine": (c_uint, [c_void_p, c_void_p]),
     "wt_experiment_at": (c_void_p, [c_size_t]),
     "wt_experiment_find": (c_void_p, [c_char_p]),
     "wt_experiment_name": (c_char_p, [c_void_p]),
@@ -3306,6 +3310,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_network_size": (c_size_t, [c_void_p]),
     "wt_network_tensor_at": (POINTER(wt_network_tensor), [c_void_p, c_size_t]),
     "wt_network_load": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p), POINTER(c_void_p)]),
+    "wt_network_in_file": (c_bool, [c_void_p, c_char_p]),
     "wt_network_draw": (None, [c_void_p, c_uint64, c_void_p]),
     "wt_network_gradient": (c_uint, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, POINTER(wt_network_result)]),
     "wt_network_evaluate": (c_uint, [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(wt_network_result)]),

@@ -330,7 +330,7 @@ def reproduce(
         work(lib.wt_output_check, os.fsencode(page))
         ran = sized(wt_reproduction_report)
         with open_store(work, store, wt_store_mode.WT_STORE_MODE_CREATE) as file:
-            work(lib.wt_reproduction_run, every.handle, file, os.fsencode(folder), byref(identity(workers, "")), byref(ran))
+            work(lib.wt_reproduction_run, every.handle, file, os.fsencode(folder), byref(identity(work, workers, "")), byref(ran))
         work.context.remarks.clear()  # what there was to do, which is done
         with one_at_a_time(store):
             told = _page(work, store, page, False)

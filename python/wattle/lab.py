@@ -438,20 +438,20 @@ class SweepPlan(Result):
     bytes: float
 
 
-def identity(workers: Optional[int], command: str) -> wt_sweep_options:
+def identity(work: session, workers: Optional[int], command: str) -> wt_sweep_options:
     """What goes into every record of a run."""
     chosen = start(wt_sweep_options, lib.wt_sweep_options_init)
-    processor = create_string_buffer(_native.WT_PROCESSOR_TEXT)
-    name = lib.wt_machine_processor(processor)
+    machine = create_string_buffer(_native.WT_MACHINE_TEXT)
+    work.quick(lib.wt_context_machine, machine)
     chosen.workers = 0 if workers is None else whole(workers, "workers", most=_native.WT_MAX_THREADS)
     chosen.command = command.encode()
     chosen.version = lib.wt_version()
-    chosen.machine = name + b", %d processors" % lib.wt_machine_processors()
+    chosen.machine = machine.value
     return chosen
 
 
 def run_plan(work: session, plan: Owned, store: Optional[int], workers: Optional[int], command: str) -> wt_sweep_report:
-    chosen, report = identity(workers, command), sized(wt_sweep_report)
+    chosen, report = identity(work, workers, command), sized(wt_sweep_report)
     work(lib.wt_sweep_run, plan.handle, store, byref(chosen), byref(report))
     return report
 
@@ -481,7 +481,7 @@ def _spec(work: session, spec: Spec, more: Mapping[str, Any]) -> Owned:
         try:
             work.quick(lib.wt_sweep_spec_set, owned.handle, f"{_key(str(name))}={text}".encode())
         except _errors.UsageError as error:
-            raise _errors.UsageError(f"{name}: {str(error).replace('--set: ', '')}") from None
+            raise _errors.UsageError(f"{name}: {str(error).replace('set: ', '')}") from None
     return owned
 
 

@@ -19,6 +19,7 @@ from ._native import (wt_checkpoint_options, wt_compare_options, wt_comparison, 
                       wt_layer_export_options, wt_layer_form, wt_metadata, wt_problem_spec, wt_sequences_arrays,
                       wt_sequences_spec, wt_teacher_options, wt_tensor, wt_token_rows)
 from ._result import Result, values
+from .networks import Answers, Network
 
 # ---- sequences ------------------------------------------------------------------------------------
 
@@ -280,7 +281,7 @@ class Layer(Result):
         if tokens.shape[-1] != self.dim:
             raise _errors.UsageError(f"x: tokens of {tokens.shape[-1]} dimensions do not fit a layer of {self.dim}")
         if lengths is not None:
-            y = apply(self, Sequences(tokens, lengths=lengths), threads=threads, memory=memory).y
+            y = _applied(self, Sequences(tokens, lengths=lengths), threads, memory).y
             assert y is not None
             return y
         shape = tokens.shape
@@ -529,20 +530,31 @@ class Applied(Sequences):
     form: str
 
 
-def apply(layer: Union[Layer, FilePath], data: Data, y: Any = None, *, index: int = 0, map: Optional[str] = None,
+def apply(layer: Union[Layer, Network, FilePath], data: Any, y: Any = None, *, index: int = 0, map: Optional[str] = None,
           fold: bool = False, rope: str = "refuse", heads: int = 0, threads: Optional[int] = None,
-          memory: Bytes = None) -> Applied:
+          memory: Bytes = None) -> Union[Applied, Answers]:
     """Outputs of a layer for sequences x (n, k, d), and their error where y is known: `wattle apply`.
 
     The data are Sequences, a file of them, (x, y), or an array x. index, map, fold, rope, heads: as in
-    Layer.load.
+    Layer.load. Of a network, or a file of one, its answers on bits (n, T): Network.apply.
 
     >>> import wattle as wt
     >>> layer = wt.teacher(dim=4)
     >>> wt.apply(layer, layer.draw(n=10)).error < 1e-15
     True
     """
-    of, sequences = as_layer(layer, index=index, map=map, fold=fold, rope=rope, heads=heads), as_sequences(data, y)
+    if isinstance(layer, Network):
+        return layer.apply(data, y, threads=threads, memory=memory)
+    if isinstance(layer, (str, os.PathLike)):
+        with session() as work:
+            network = lib.wt_network_in_file(work.handle, path_bytes(layer, "layer"))
+        if network:
+            return Network.load(layer).apply(data, y, threads=threads, memory=memory)
+    return _applied(as_layer(layer, index=index, map=map, fold=fold, rope=rope, heads=heads), as_sequences(data, y),
+                    threads, memory)
+
+
+def _applied(of: Layer, sequences: Sequences, threads: Optional[int], memory: Bytes) -> Applied:
     out, error = c_void_p(), c_double()
     with session(threads, memory) as work:
         work(lib.wt_layer_evaluate, of._layer.handle, sequences._sequences.handle, byref(out), byref(error))

@@ -1,4 +1,6 @@
 /* A trained network from its model file. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "network/model/network_kind.h"
 #include "wattle/io.h"
@@ -74,4 +76,17 @@ done:
     wt_release(numbers);
     wt_release(room);
     return status;
+}
+
+bool wt_network_in_file(wt_context *context, const char *path) {
+    static const char *const kinds[] = {"transformer", "head", "mlp"};
+    wt_file *file = NULL;
+    bool found = false;
+    if (wt_file_open(context, path, &file) != WT_OK)
+        return false; /* a folder, or what is said when it is read as a layer */
+    const char *kind = wt_file_metadata(file, "kind");
+    for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++)
+        found = found || strcmp(kind, kinds[i]) == 0;
+    wt_file_free(file);
+    return found;
 }
