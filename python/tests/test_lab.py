@@ -108,8 +108,14 @@ def test_ctrl_c_keeps_cells_and_the_same_call_goes_on(command, tmp_path):
     path = tmp_path / "results.db"
     long = {**GRIDS, "n": "64:512:x2", "heads": 300, "reps": 2000}
 
+    def has_cells():
+        try:
+            return command("sweep", "status", path)["experiments"]
+        except AssertionError:  # not there yet, or not yet a store
+            return False
+
     def stop():
-        while not path.exists() or not command("sweep", "status", path)["experiments"]:
+        while not has_cells():
             threading.Event().wait(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
