@@ -157,7 +157,7 @@ class Model(Result):
 
     model, heads, width, bias, activation, dim, keys, outputs and seed are always there; of a fit also
     path, samples, features, penalty, penalty_rule, train_error, loo_error, test_error, sum_norms,
-    m_sum_squares, effective_rank, rank, condition, seconds, bytes, penalty_at_end; of one in norm
+    m_sum_squares, effective_rank, rank, condition, seconds, bytes, penalty_at_end, device; of one in norm
     balls loss, reached, objective, lower_bound, gap, relative_gap, steps, k1, k2, test_loss.
     """
 
@@ -360,7 +360,8 @@ class _Job:
             penalty_rule=lib.wt_lambda_name(ridge.options.rule).decode(),
             **values(report, "train_error", "loo_error", "test_error", "sum_norms", "m_sum_squares"),
             effective_rank=report.freedom, rank=report.rank or None,
-            **values(report, "condition", "seconds", "bytes", "out_of_time"), penalty_at_end=report.lambda_at_end)
+            **values(report, "condition", "seconds", "bytes", "out_of_time"), penalty_at_end=report.lambda_at_end,
+            device=lib.wt_context_device(self.work.handle).decode())
 
     def ball(self) -> Model:
         given = self.given
