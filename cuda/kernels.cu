@@ -10,7 +10,7 @@
 
 #define SIDE         64
 #define THREADS      256
-#define DEPTH        16
+#define DEPTH        20
 #define SERIES_TERMS 80
 /* |r| up to which so many terms are good to 1e-15; pairs past the last go one by one. */
 #define LAST_LIMIT 0.727
@@ -91,8 +91,12 @@ __device__ static bool key_at(const tile_side &side, size_t first, size_t end, s
 }
 
 struct tile_room {
-    double a[DEPTH][SIDE + 1], b[DEPTH][SIDE + 1];
-    double value[SIDE][SIDE + 1];
+    union {
+        struct {
+            double a[DEPTH][SIDE + 1], b[DEPTH][SIDE + 1];
+        };
+        double value[SIDE][SIDE + 1]; /* after the last use of a and b */
+    };
     double weight_a[SIDE], weight_b[SIDE];
     int live_a[SIDE], live_b[SIDE];
     int owner_a[SIDE],
@@ -110,39 +114,41 @@ __device__ static void load_part(const double *table, size_t width, size_t k, co
     }
 }
 
-__device__ static void open_rows(const tile_side &side, size_t first, size_t end, size_t chunk,
-                                 size_t group, int *live, int *owner, size_t *at, double *weight) {
-    for (int row = threadIdx.x; row < SIDE; row += THREADS) {
-        live[row] = key_at(side, first, end, chunk, row, group, &at[row]);
-        owner[row] = live[row] && side.room <= SIDE ? row / (int)side.room : 0;
-        weight[row] = live[row] ? side.weight[at[row]] : 0;
-    }
+/* One key of a tile: threads 0 .. SIDE-1 have a's, the next b's. */
+__device__ static void open_key(const tile_side &side, size_t first, size_t end, size_t chunk,
+                                size_t group, int row, int *live, int *owner, size_t *at,
+                                double *weight) {
+    live[row] = key_at(side, first, end, chunk, row, group, &at[row]);
+    owner[row] = live[row] && side.room <= SIDE ? row / (int)side.room : 0;
+    weight[row] = live[row] ? side.weight[at[row]] : 0;
 }
 
-/* rho (group_a, group_b) of the samples of the tile, and the largest. */
-__device__ static void take_rho(const tile_job &job, size_t a0, size_t b0, double *rho,
+/* rho (group_a, group_b) of the samples of the tile, `lanes` threads a pair, and the largest. */
+__device__ static void take_rho(const tile_job &job, size_t a0, size_t b0, int lanes, double *rho,
                                 tile_room *room) {
-    int across = (int)job.group_b, pairs = (int)job.group_a * across;
-    if (threadIdx.x == 0)
-        room->highest = 0;
-    __syncthreads();
-    for (int p = threadIdx.x; p < pairs; p += THREADS) {
+    int across = (int)job.group_b, pairs = (int)job.group_a * across, each = THREADS / lanes;
+    int lane = threadIdx.x % lanes, width = (int)job.query_width;
+    for (int n = 0, p = threadIdx.x / lanes; n * each < pairs; n++, p += each) {
         size_t i = a0 + p / across, j = b0 + p % across;
         double sum = 0;
-        if (i < job.end && j < job.b.samples)
-            for (size_t k = 0; k < job.query_width; k++)
-                sum += job.a.query[i * job.query_width + k] * job.b.query[j * job.query_width + k];
-        rho[p] = sum > 1 ? 1 : sum < -1 ? -1 : sum;
-        atomicMax(&room->highest, (unsigned long long)__double_as_longlong(fabs(rho[p])));
+        if (p < pairs && i < job.end && j < job.b.samples)
+            for (int k = lane; k < width; k += lanes)
+                sum += job.a.query[i * width + k] * job.b.query[j * width + k];
+        for (int far = lanes / 2; far > 0; far /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, far);
+        sum = sum > 1 ? 1 : sum < -1 ? -1 : sum;
+        if (lane == 0 && p < pairs) {
+            rho[p] = sum;
+            atomicMax(&room->highest, (unsigned long long)__double_as_longlong(fabs(sum)));
+        }
     }
 }
 
 /* How many terms pairs of |r| up to `rho` need. */
 __device__ static int terms_for(double rho) {
-    return rho <= 0.178   ? 16
-           : rho <= 0.436 ? 32
-           : rho <= 0.581 ? 48
-           : rho <= 0.669 ? 64
+    return rho <= 0.178   ? DEPTH
+           : rho <= 0.518 ? 2 * DEPTH
+           : rho <= 0.581 ? 3 * DEPTH
                           : SERIES_TERMS;
 }
 
@@ -168,10 +174,11 @@ __device__ static void take_series(const tile_job &job, tile_room *room, int ty,
 /* Cosines of SIDE x SIDE keys, and what they add to the sums, into room->value. */
 template <bool BIAS>
 __device__ static void take_values(const tile_job &job, const double *rho, tile_room *room) {
-    int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
+    int ty = threadIdx.x / 16, tx = threadIdx.x % 16, across = (int)job.group_b;
     double t[4][4] = {}, r[4][4], value[4][4] = {};
     for (size_t k = 0; k < job.key_width; k += DEPTH) {
-        __syncthreads();
+        if (k > 0)
+            __syncthreads();
         load_part(job.a.key, job.key_width, k, room->live_a, room->at_a, room->a);
         load_part(job.b.key, job.key_width, k, room->live_b, room->at_b, room->b);
         __syncthreads();
@@ -186,12 +193,12 @@ __device__ static void take_values(const tile_job &job, const double *rho, tile_
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            int p = room->owner_a[ty + 16 * i], q = room->owner_b[tx + 16 * j];
-            r[i][j] = rho[p * (int)job.group_b + q] * t[i][j];
-        }
+        for (int j = 0; j < 4; j++)
+            r[i][j] =
+                rho[room->owner_a[ty + 16 * i] * across + room->owner_b[tx + 16 * j]] * t[i][j];
     if (BIAS)
         take_series(job, room, ty, tx, r, value);
+    __syncthreads(); /* the values take the place of a and b */
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -231,7 +238,8 @@ __device__ static void add_values(const tile_job &job, const tile_room *room, in
     }
 }
 
-template <bool BIAS> __global__ static void __launch_bounds__(THREADS) make_tiles(tile_job job) {
+template <bool BIAS>
+__global__ static void __launch_bounds__(THREADS, BIAS ? 2 : 3) make_tiles(tile_job job) {
     extern __shared__ double shared[];
     tile_room *room = (tile_room *)shared;
     double *rho = (double *)(room + 1);
@@ -242,16 +250,22 @@ template <bool BIAS> __global__ static void __launch_bounds__(THREADS) make_tile
     while (lanes > 1 && THREADS / lanes < pairs)
         lanes /= 2;
     double sums[SIDE * SIDE / THREADS] = {};
-    take_rho(job, a0, b0, rho, room);
+    if (threadIdx.x == 0)
+        room->highest = 0;
+    __syncthreads();
+    take_rho(job, a0, b0, lanes, rho, room);
     size_t chunks_a = job.a.room <= SIDE ? 1 : (job.a.room + SIDE - 1) / SIDE;
     size_t chunks_b = job.b.room <= SIDE ? 1 : (job.b.room + SIDE - 1) / SIDE;
     for (size_t ca = 0; ca < chunks_a; ca++)
         for (size_t cb = 0; cb < chunks_b; cb++) {
+            int row = threadIdx.x % SIDE;
             __syncthreads();
-            open_rows(job.a, a0, job.end, ca, job.group_a, room->live_a, room->owner_a, room->at_a,
-                      room->weight_a);
-            open_rows(job.b, b0, job.b.samples, cb, job.group_b, room->live_b, room->owner_b,
-                      room->at_b, room->weight_b);
+            if (threadIdx.x < SIDE)
+                open_key(job.a, a0, job.end, ca, job.group_a, row, room->live_a, room->owner_a,
+                         room->at_a, room->weight_a);
+            else if (threadIdx.x < 2 * SIDE)
+                open_key(job.b, b0, job.b.samples, cb, job.group_b, row, room->live_b,
+                         room->owner_b, room->at_b, room->weight_b);
             __syncthreads();
             take_values<BIAS>(job, rho, room);
             add_values(job, room, lanes, sums);
