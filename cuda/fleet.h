@@ -89,10 +89,13 @@ struct fleet_work {
     float *d_key, *d_value, *d_value_bias;
     /* judging by tables */
     float *table_hat, *table_scores,
-        *table_values; /* [table stride], [table LANES], [table stride] */
-    float *table_sums; /* [table (LANES + stride)] e and e v */
-    float *table_most; /* [LANES]; NaN: too far apart */
-    float *sums;       /* [rows (LANES + stride)] */
+        *table_values;         /* [table stride], [table LANES], [table stride] */
+    float *d_table_scores;     /* [segments tiles 2 TILE LANES] training by tables */
+    float *d_table_values;     /* [segments tiles 2 TILE stride] */
+    float *d_hat, *d_hat_more; /* [table stride] */
+    float *table_sums;         /* [table (LANES + stride)] e and e v */
+    float *table_most;         /* [LANES]; NaN: too far apart */
+    float *sums;               /* [rows (LANES + stride)] */
     /* mlp, head */
     float *input, *a, *d_a, *d_s;
     float *f1, *u1, *f2, *u2, *d_u1, *d_u2;
@@ -134,15 +137,15 @@ static inline dim3 fleet_row_grid(const fleet_call &call, int rows) {
 enum { FLEET_ROW_THREADS = 128 };
 
 /* ---- products (fleet_product.cu): out (samples, columns) = a (samples, inner) b, b^T;
- * slope (inner, columns) = a^T b over the samples; fixed orders ---- */
+ * slope (inner, columns) = a^T b over the samples, or over so many rows; fixed orders ---- */
 void fleet_product(const fleet_call &call, int rows, int columns, int inner, fleet_matrix a,
                    fleet_matrix b, bool transposed, fleet_matrix out, bool fixed_rows);
 void fleet_outer(const fleet_call &call, int inner, int columns, fleet_matrix a, fleet_matrix b,
-                 fleet_matrix out);
+                 fleet_matrix out, int rows = 0);
 /* out_i = sum over samples of a_i, or of a_i b_i where b.base is not NULL; (columns), the first
  * number of out; added to what is there where `add`. */
 void fleet_sum_rows(const fleet_call &call, int columns, fleet_matrix a, fleet_matrix b,
-                    fleet_matrix out, bool add);
+                    fleet_matrix out, bool add, int rows = 0);
 
 /* ---- steps, by kind: losses and the gradient into the work ---- */
 void fleet_transformer_step(const fleet_call &call);
@@ -157,6 +160,10 @@ void fleet_head_tables(const fleet_call &call);
 
 /* ---- a transformer's parts ---- */
 void fleet_fold(const fleet_call &call); /* key, value and value_bias */
+/* ---- attention without dropout of token vectors (fleet_tables.cu): to y, and from d_y to the
+ * gradient of places, symbols, wq, bq, and that of LN1 but for key and value ---- */
+void fleet_tables_forward(const fleet_call &call);
+void fleet_tables_back(const fleet_call &call);
 /* ---- attention (fleet_attention.cu) ---- */
 void fleet_attend(const fleet_call &call);
 void fleet_attend_back(const fleet_call &call);

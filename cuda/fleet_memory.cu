@@ -60,6 +60,12 @@ static void cut_transformer(const fleet_shape &shape, cutter &cut, fleet_work *w
     cut(&work->table_hat, table * S);
     cut(&work->table_scores, table * 16);
     cut(&work->table_values, table * S);
+    if (shape.keep[DROP_TOKENS] == FLEET_KEEP_ALL) {
+        cut(&work->d_table_scores, segments * tiles * 2 * FLEET_TILE * 16);
+        cut(&work->d_table_values, segments * tiles * 2 * FLEET_TILE * S);
+        cut(&work->d_hat, table * S);
+        cut(&work->d_hat_more, table * S);
+    }
     cut(&work->table_sums, table * (16 + S));
     cut(&work->table_most, 16);
     cut(&work->sums, rows * (16 + S));

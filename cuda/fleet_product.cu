@@ -80,10 +80,10 @@ void fleet_product(const fleet_call &call, int rows, int columns, int inner, fle
 
 static __global__ void __launch_bounds__(THREADS)
     outer(const fleet_one *ones, int inner, int columns, fleet_matrix a, fleet_matrix b,
-          fleet_matrix out) {
+          fleet_matrix out, int rows) {
     __shared__ __align__(16) float left[DEEP][LD], right[DEEP][LD];
     int network = blockIdx.z, row0 = blockIdx.x * TILE, column0 = blockIdx.y * TILE;
-    int samples = ones[network].samples;
+    int samples = rows > 0 ? rows : ones[network].samples;
     const float *from = a.base + fleet_place(a, ones, network);
     const float *by = b.base + fleet_place(b, ones, network);
     float sum[8][4] = {};
@@ -98,19 +98,19 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 void fleet_outer(const fleet_call &call, int inner, int columns, fleet_matrix a, fleet_matrix b,
-                 fleet_matrix out) {
+                 fleet_matrix out, int rows) {
     dim3 grid((unsigned)((inner + TILE - 1) / TILE), (unsigned)((columns + TILE - 1) / TILE),
               (unsigned)call.count);
-    outer<<<grid, THREADS, 0, call.stream>>>(call.work.ones, inner, columns, a, b, out);
+    outer<<<grid, THREADS, 0, call.stream>>>(call.work.ones, inner, columns, a, b, out, rows);
 }
 
 /* Four parts of the samples side by side, added in order. */
 enum { SUM_COLUMNS = 32, SUM_PARTS = 4 };
 static __global__ void sum_rows(const fleet_one *ones, int columns, fleet_matrix a, fleet_matrix b,
-                                fleet_matrix out, bool add) {
+                                fleet_matrix out, bool add, int rows) {
     __shared__ float parts[SUM_PARTS][SUM_COLUMNS];
     int network = blockIdx.y, column = blockIdx.x * SUM_COLUMNS + threadIdx.x;
-    int samples = ones[network].samples;
+    int samples = rows > 0 ? rows : ones[network].samples;
     const float *x = a.base + fleet_place(a, ones, network);
     const float *y = b.base == NULL ? NULL : b.base + fleet_place(b, ones, network);
     float sum = 0;
@@ -130,8 +130,8 @@ static __global__ void sum_rows(const fleet_one *ones, int columns, fleet_matrix
 }
 
 void fleet_sum_rows(const fleet_call &call, int columns, fleet_matrix a, fleet_matrix b,
-                    fleet_matrix out, bool add) {
+                    fleet_matrix out, bool add, int rows) {
     dim3 grid((unsigned)((columns + SUM_COLUMNS - 1) / SUM_COLUMNS), (unsigned)call.count);
     sum_rows<<<grid, dim3(SUM_COLUMNS, SUM_PARTS), 0, call.stream>>>(call.work.ones, columns, a, b,
-                                                                     out, add);
+                                                                     out, add, rows);
 }

@@ -98,24 +98,33 @@ static __global__ void combine(const fleet_shape shape, const fleet_work work, c
     }
 }
 
-/* out_j = <m_j, z_h>, and total_h bias_j where there is a bias. */
+/* out_j = <m_j, z_h>, and total_h bias_j where there is a bias: a warp a sample, S / 4 lanes a j.
+ */
+template <int S>
 static __global__ void contract(const fleet_shape shape, const fleet_work work, const float *m,
                                 const float *z, const float *bias, float *out) {
-    int b = blockIdx.y, s = blockIdx.x, S = shape.stride;
+    enum { lanes = S / 4 };
+    int b = blockIdx.y, s = blockIdx.x * (FLEET_ROW_THREADS / 32) + threadIdx.x / 32;
+    int part = threadIdx.x % 32 % lanes;
     int64_t row = (int64_t)b * shape.samples + s;
     if (s >= work.ones[b].samples)
         return;
-    for (int j = threadIdx.x; j < shape.dim; j += blockDim.x) {
-        int head = j / shape.width;
-        const float *x = m + ((int64_t)b * shape.dim + j) * S, *y = z + (row * 16 + head) * S;
+    for (int first = 0; first < shape.dim; first += 32 / lanes) {
+        int j = first + threadIdx.x % 32 / lanes;
+        bool live = j < shape.dim;
+        int head = live ? j / shape.width : 0;
         float sum = 0;
-        for (int i = 0; i < S; i += 4) {
-            float4 a = *(const float4 *)(x + i), c = *(const float4 *)(y + i);
-            sum += a.x * c.x + a.y * c.y + a.z * c.z + a.w * c.w;
+        if (live) {
+            float4 a = *(const float4 *)(m + ((int64_t)b * shape.dim + j) * S + 4 * part);
+            float4 c = *(const float4 *)(z + (row * 16 + head) * S + 4 * part);
+            sum = a.x * c.x + a.y * c.y + a.z * c.z + a.w * c.w;
         }
-        if (bias != NULL)
+        for (int step = lanes / 2; step > 0; step /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (live && bias != NULL)
             sum += work.total[row * 16 + head] * bias[(int64_t)b * shape.dim + j];
-        out[((int64_t)b * shape.rows + s) * S + j] = sum;
+        if (live && part == 0)
+            out[((int64_t)b * shape.rows + s) * S + j] = sum;
     }
 }
 
@@ -266,8 +275,8 @@ static void query_back(const fleet_call &call) {
     fleet_matrix d_q = fleet_rows(work.d_q, shape, S), d_h = fleet_rows(work.d_h, shape, S);
     fleet_matrix d_x = fleet_rows(work.d_x, shape, S), cls = fleet_slope(call, POS_EMB, d);
     add_parts<<<dim3(most, count), 256, 0, call.stream>>>(shape, work);
-    contract<<<dim3(most, count), 64, 0, call.stream>>>(shape, work, work.key, work.d_query, NULL,
-                                                        work.d_q);
+    FLEET_BY_STRIDE(contract, call, call.most,
+                    (shape, work, work.key, work.d_query, NULL, work.d_q));
     outer_heads<<<dim3((unsigned)shape.heads, count), (unsigned)S, 0, call.stream>>>(
         shape, work, work.q, work.d_query, work.d_key, NULL);
     fleet_product(call, call.most, d, d, d_q, fleet_tensor(call, WQ, d), true, d_h, false);
@@ -279,36 +288,50 @@ static void query_back(const fleet_call &call) {
     FLEET_BY_STRIDE(cls_back, call, call.most, (shape, work));
     cls.base += (int64_t)shape.length * d;
     fleet_sum_rows(call, d, d_x, none, cls, false);
-    unfold<<<count, (unsigned)S, 0, call.stream>>>(shape, work);
-    unfold_places<<<dim3((unsigned)((shape.n * d + 1023) / 1024), count), 256, 0, call.stream>>>(
-        shape, work);
-    unfold_symbols<<<count, (unsigned)(2 * S), 0, call.stream>>>(shape, work);
 }
 
-void fleet_transformer_step(const fleet_call &call) {
+/* Lines 1 to 3, every sample with tokens of its own. */
+static void attend_forward(const fleet_call &call) {
     const fleet_shape &shape = call.shape;
     const fleet_work &work = call.work;
     int d = shape.dim, S = shape.stride;
     unsigned most = (unsigned)call.most, count = (unsigned)call.count;
-    dim3 some((most + SAMPLES - 1) / SAMPLES, count);
-    unsigned bytes = SAMPLES * (unsigned)d * (unsigned)sizeof(float);
-    fold<<<count, (unsigned)(2 * S), 0, call.stream>>>(shape, work);
+    fleet_fold(call);
     FLEET_BY_STRIDE(embed_cls, call, call.most, (shape, work));
     fleet_product(call, call.most, d, d, fleet_rows(work.h, shape, S), fleet_tensor(call, WQ, d),
                   false, fleet_rows(work.q, shape, S), false);
     add_bias<<<dim3(most, count), (unsigned)S, 0, call.stream>>>(shape, work);
-    combine<<<some, 256, bytes, call.stream>>>(shape, work, work.q, work.key, work.query);
+    combine<<<dim3((most + SAMPLES - 1) / SAMPLES, count), 256, SAMPLES * d * sizeof(float),
+              call.stream>>>(shape, work, work.q, work.key, work.query);
     fleet_attend(call);
-    contract<<<dim3(most, count), 64, 0, call.stream>>>(shape, work, work.value, work.z,
-                                                        work.value_bias, work.y);
-    fleet_tail_forward(call, call.most, true);
-    fleet_tail_back(call);
-    combine<<<some, 256, bytes, call.stream>>>(shape, work, work.d_y, work.value, work.d_z);
-    head_sums<<<dim3((most * 16 + 127) / 128, count), 128, 0, call.stream>>>(shape, work);
-    outer_heads<<<dim3((unsigned)shape.heads, count), (unsigned)S, 0, call.stream>>>(
+    FLEET_BY_STRIDE(contract, call, call.most,
+                    (shape, work, work.value, work.z, work.value_bias, work.y));
+}
+
+static void attend_backward(const fleet_call &call) {
+    const fleet_shape &shape = call.shape;
+    const fleet_work &work = call.work;
+    unsigned most = (unsigned)call.most, count = (unsigned)call.count;
+    combine<<<dim3((most + SAMPLES - 1) / SAMPLES, count), 256, SAMPLES * shape.dim * sizeof(float),
+              call.stream>>>(shape, work, work.d_y, work.value, work.d_z);
+    outer_heads<<<dim3((unsigned)shape.heads, count), (unsigned)shape.stride, 0, call.stream>>>(
         shape, work, work.d_y, work.z, work.d_value, work.d_value_bias);
     fleet_attend_back(call);
     query_back(call);
+    unfold_places<<<dim3((unsigned)((shape.n * shape.dim + 1023) / 1024), count), 256, 0,
+                    call.stream>>>(shape, work);
+    unfold_symbols<<<count, (unsigned)(2 * shape.stride), 0, call.stream>>>(shape, work);
+}
+
+void fleet_transformer_step(const fleet_call &call) {
+    bool tables = call.shape.keep[DROP_TOKENS] == FLEET_KEEP_ALL;
+    unsigned most = (unsigned)call.most, count = (unsigned)call.count;
+    tables ? fleet_tables_forward(call) : attend_forward(call);
+    fleet_tail_forward(call, call.most, true);
+    fleet_tail_back(call);
+    head_sums<<<dim3((most * 16 + 127) / 128, count), 128, 0, call.stream>>>(call.shape, call.work);
+    tables ? fleet_tables_back(call) : attend_backward(call);
+    unfold<<<count, (unsigned)call.shape.stride, 0, call.stream>>>(call.shape, call.work);
 }
 
 void fleet_fold(const fleet_call &call) {
