@@ -5,6 +5,7 @@
 typedef struct {
     const char *output;
     bool watch;
+    cli_texts checkpoints;
 } values;
 
 static const cli_option options[] = {
@@ -13,11 +14,18 @@ static const cli_option options[] = {
      "report.html."},
     {"watch", 0, CLI_FLAG, offsetof(values, watch), NULL, NULL,
      "Write the page anew while a sweep adds to the store, until Ctrl-C."},
+    {"checkpoint", 0, CLI_TEXTS, offsetof(values, checkpoints), "FILE", NULL,
+     "A trained model, as `wattle inspect` takes it: the page also has the diagonals of its "
+     "query-key products, head by head. May be given several times."},
 };
 
 static wt_status run(cli_call *call) {
     const values *given = call->values;
-    return cli_report_make(call, call->operands[0], given->output, given->watch, NULL);
+    wt_report_options chosen;
+    WT_INIT(wt_report_options, &chosen);
+    chosen.checkpoints = given->checkpoints.items;
+    chosen.checkpoint_count = given->checkpoints.count;
+    return cli_report_make(call, call->operands[0], given->output, &chosen, given->watch, NULL);
 }
 
 const cli_command cli_report = {
@@ -45,6 +53,7 @@ const cli_command cli_report = {
         "without --watch, and exit code 0.",
     .examples = "wattle report results.db -o report.html\n"
                 "wattle report --watch results.db          # beside a sweep that runs\n"
+                "wattle report results.db --checkpoint model.safetensors\n"
                 "wattle report results.db --json",
     CLI_OPTIONS(options, values),
     .run = run,

@@ -102,7 +102,7 @@ static wt_status run_all(cli_call *call, wt_reproduction *all, uint64_t seed) {
     WT_TRY(wt_reproduction_run(call->context, all, store, given->output, &chosen, &report));
     wt_store_free(store);
     store = NULL;
-    WT_TRY(cli_report_make(call, path, page, false,
+    WT_TRY(cli_report_make(call, path, page, NULL, false,
                            cli_json("seed:u scale:s store:s done_before:u done:u failed:u "
                                     "seconds:r",
                                     seed, given->scale, path, report.before, report.done,

@@ -120,12 +120,12 @@ static wt_status show(cli_call *call, const wt_findings *findings, const wt_repo
     return cli_emit_json(call, object);
 }
 
-wt_status cli_report_make(cli_call *call, const char *store, const char *output, bool watch,
-                          json_t *more) {
+wt_status cli_report_make(cli_call *call, const char *store, const char *output,
+                          const wt_report_options *options, bool watch, json_t *more) {
     wt_findings *findings = NULL;
     wt_report_summary summary = WT_SIZED(wt_report_summary);
     wt_status status = (watch ? wt_report_watch : wt_report_write)(call->context, store, output,
-                                                                   &findings, &summary);
+                                                                   options, &findings, &summary);
     if (status == WT_OK)
         status = show(call, findings, &summary, output, more);
     json_decref(more);

@@ -110,7 +110,7 @@ int main(int count, char **words) {
     TRY(export(context, store, table));
     wt_store_free(store); /* a process has a store open once at a time */
     store = NULL;
-    TRY(wt_report_write(context, path, page, NULL, &summary));
+    TRY(wt_report_write(context, path, page, NULL, NULL, &summary));
     printf("%s: %zu cells\n", page, summary.cells);
 done:
     if (status != WT_OK)

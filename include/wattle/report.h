@@ -102,19 +102,33 @@ typedef struct wt_report_summary {
     char why[1024]; /* it cannot; "" otherwise */
 } wt_report_summary;
 
+/* What a page has beside the cells of the store. */
+typedef struct wt_report_options {
+    size_t size;
+    /* Files of trained models (wattle/inspect.h): the diagonals of their query-key products are
+     * counted on the page. */
+    const char *const *checkpoints;
+    size_t checkpoint_count;
+} wt_report_options;
+/* Nothing. */
+WT_API void wt_report_options_init(wt_report_options *options, size_t size);
+
 /* Measures all claims on the store of that path and writes what it says as one page to `output`,
  * "report.html", and its figures into a folder beside it, "report-figures": a .svg, .pdf and .csv
  * each, and a .ini for every sweep that was run. The page comes last, and every file is complete
- * or not there. *findings are the caller's to free; NULL = not wanted. */
+ * or not there. Options that are NULL are none. *findings are the caller's to free; NULL = not
+ * wanted. */
 WT_API wt_status wt_report_write(wt_context *context, const char *store, const char *output,
-                                 wt_findings **findings, wt_report_summary *out);
+                                 const wt_report_options *options, wt_findings **findings,
+                                 wt_report_summary *out);
 /* The same again and again while others write to the store: whenever it has changed, five seconds
  * after the last page or later, until the context is cancelled. A store that is not there yet is
  * waited for. A page reads itself anew meanwhile; the last one, which is written after the cancel,
  * is as wt_report_write has it. Every page is told by a remark, *findings and *out are those of the
  * last. */
 WT_API wt_status wt_report_watch(wt_context *context, const char *store, const char *output,
-                                 wt_findings **findings, wt_report_summary *out);
+                                 const wt_report_options *options, wt_findings **findings,
+                                 wt_report_summary *out);
 
 #ifdef __cplusplus
 }

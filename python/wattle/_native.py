@@ -1123,6 +1123,12 @@ class wt_report_summary(Structure):
     why: bytes
 
 
+class wt_report_options(Structure):
+    size: int
+    checkpoints: Any
+    checkpoint_count: int
+
+
 class wt_shard(Structure):
     index: int
     count: int
@@ -2210,6 +2216,11 @@ wt_report_summary._fields_ = [
     ("drawn", c_bool),
     ("why", c_char * 1024),
 ]
+wt_report_options._fields_ = [
+    ("size", c_size_t),
+    ("checkpoints", POINTER(c_char_p)),
+    ("checkpoint_count", c_size_t),
+]
 wt_shard._fields_ = [
     ("index", c_size_t),
     ("count", c_size_t),
@@ -2886,8 +2897,9 @@ class Library:
     wt_figure_write: Callable[[Any, Any, Any], int]
     wt_figure_check_path: Callable[[Any, Any], int]
     wt_figure_text: Callable[[Any, Any, int, Any], int]
-    wt_report_write: Callable[[Any, Any, Any, Any, Any], int]
-    wt_report_watch: Callable[[Any, Any, Any, Any, Any], int]
+    wt_report_options_init: Callable[[Any, int], None]
+    wt_report_write: Callable[[Any, Any, Any, Any, Any, Any], int]
+    wt_report_watch: Callable[[Any, Any, Any, Any, Any, Any], int]
     wt_sweep_spec_load: Callable[[Any, Any, Any], int]
     wt_sweep_spec_parse: Callable[[Any, Any, Any], int]
     wt_sweep_spec_set: Callable[[Any, Any, Any], int]
@@ -3361,8 +3373,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_figure_write": (c_uint, [c_void_p, POINTER(wt_figure), c_char_p]),
     "wt_figure_check_path": (c_uint, [c_void_p, c_char_p]),
     "wt_figure_text": (c_uint, [c_void_p, POINTER(wt_figure), c_size_t, POINTER(c_void_p)]),
-    "wt_report_write": (c_uint, [c_void_p, c_char_p, c_char_p, POINTER(c_void_p), POINTER(wt_report_summary)]),
-    "wt_report_watch": (c_uint, [c_void_p, c_char_p, c_char_p, POINTER(c_void_p), POINTER(wt_report_summary)]),
+    "wt_report_options_init": (None, [POINTER(wt_report_options), c_size_t]),
+    "wt_report_write": (c_uint, [c_void_p, c_char_p, c_char_p, POINTER(wt_report_options), POINTER(c_void_p), POINTER(wt_report_summary)]),
+    "wt_report_watch": (c_uint, [c_void_p, c_char_p, c_char_p, POINTER(wt_report_options), POINTER(c_void_p), POINTER(wt_report_summary)]),
     "wt_sweep_spec_load": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "wt_sweep_spec_parse": (c_uint, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "wt_sweep_spec_set": (c_uint, [c_void_p, c_void_p, c_char_p]),

@@ -5,18 +5,19 @@ import math
 import os
 import time as clock
 import warnings
-from ctypes import byref, c_double, c_void_p, create_string_buffer
+from ctypes import byref, c_char_p, c_double, c_void_p, create_string_buffer
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _context, _errors
 from ._arrays import Owned
 from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, session, whole
-from ._fields import sized, spell
+from ._fields import sized, spell, start
 from ._library import lib
-from ._native import WT_EXPONENT_TEXT, WT_MAX_THREADS, wt_plan_cost, wt_report_summary, wt_reproduction_report, wt_store_mode
+from ._native import (WT_EXPONENT_TEXT, WT_MAX_THREADS, wt_plan_cost, wt_report_options, wt_report_summary,
+                      wt_reproduction_report, wt_store_mode)
 from ._result import Interval, Result, axes, values
 from ._table import Table
 from .lab import Store, finish, identity, one_at_a_time, open_store
@@ -226,11 +227,16 @@ def verdicts(store: Union[Store, FilePath]) -> Verdicts:
         return Verdicts(**_findings(Owned(findings.value, lib.wt_findings_free, loaded)))
 
 
-def _page(work: session, store: FilePath, output: FilePath, watch: bool) -> Dict[str, Any]:
+def _page(work: session, store: FilePath, output: FilePath, watch: bool = False,
+          checkpoints: Sequence[FilePath] = ()) -> Dict[str, Any]:
     findings, summary = c_void_p(), sized(wt_report_summary)
+    chosen = start(wt_report_options, lib.wt_report_options_init)
+    paths = (c_char_p * len(checkpoints))(*(path_bytes(one, "checkpoints") for one in checkpoints))
+    chosen.checkpoints, chosen.checkpoint_count = paths, len(paths)
     function = lib.wt_report_watch if watch else lib.wt_report_write
     try:
-        work(function, path_bytes(store, "store"), path_bytes(output, "output"), byref(findings), byref(summary))
+        work(function, path_bytes(store, "store"), path_bytes(output, "output"), byref(chosen), byref(findings),
+             byref(summary))
     except KeyboardInterrupt:
         if not watch or findings.value is None:  # Ctrl-C is how a watch ends
             raise
@@ -239,11 +245,11 @@ def _page(work: session, store: FilePath, output: FilePath, watch: bool) -> Dict
 
 
 def report(store: Union[Store, FilePath], output: FilePath = "report.html", *, watch: bool = False,
-           threads: Optional[int] = None, memory: Bytes = None) -> Report:
+           checkpoints: Sequence[FilePath] = (), threads: Optional[int] = None, memory: Bytes = None) -> Report:
     """Writes what a store says as one page, its figures into a folder beside it: `wattle report`.
 
     The page opens offline. With watch=True it is written anew while others add to the store, until
-    Ctrl-C.
+    Ctrl-C. Of checkpoints, files of trained models, it also shows the diagonals of the query-key products.
 
     >>> import wattle as wt, tempfile, os
     >>> folder = tempfile.mkdtemp()
@@ -255,7 +261,8 @@ def report(store: Union[Store, FilePath], output: FilePath = "report.html", *, w
     """
     path = store.path if isinstance(store, Store) else store
     with one_at_a_time(path), session(threads, memory) as work:
-        return Report(**_page(work, path, output, flag(watch, "watch")))
+        return Report(**_page(work, path, output, flag(watch, "watch"),
+                              [checkpoints] if isinstance(checkpoints, (str, os.PathLike)) else list(checkpoints)))
 
 
 class ReproductionPlan(Result):

@@ -140,10 +140,14 @@ static void add_reading(wt_page *page) {
         "arrow keys from point to point, + and - to zoom, 0 for all. Printed, and where scripts do "
         "not run, the figures stand still.</p>\n");
     wt_page_no_claims(page);
-    wt_html_add(html,
-                "<p>Made again by</p>\n<pre>wattle report %t -o %t</pre>\n"
-                "</main>\n<script>%s</script>\n</body>\n</html>\n",
-                page->store_word, page->output_word, wt_page_script);
+    wt_html_add(html, "<p>Made again by</p>\n<pre>wattle report %t -o %t", page->store_word,
+                page->output_word);
+    for (size_t i = 0; page->options != NULL && i < page->options->checkpoint_count; i++) {
+        const char *word = shell_word(page, page->options->checkpoints[i]);
+        if (word != NULL)
+            wt_html_add(html, " --checkpoint %t", word);
+    }
+    wt_html_add(html, "</pre>\n</main>\n<script>%s</script>\n</body>\n</html>\n", wt_page_script);
 }
 
 /* The claims of each paper and the charts that belong to them. */
@@ -189,13 +193,14 @@ done:
 }
 
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
-                        const char *store, const char *output, unsigned again,
-                        wt_report_summary *out) {
+                        const char *store, const char *output, const wt_report_options *options,
+                        unsigned again, wt_report_summary *out) {
     wt_page page = {.context = context,
                     .arena = wt_arena_start(context, "a report"),
                     .html = {.context = context},
                     .results = results,
                     .findings = findings,
+                    .options = options,
                     .store = file_name(store),
                     .output = output,
                     .again = again,
@@ -230,8 +235,10 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
     WT_TRY(page.arena.status);
     WT_TRY(wt_page_find_claims(&page));
     WT_TRY(page.own ? add_own(&page) : add_papers(&page));
+    WT_TRY(wt_page_models(&page));
     WT_TRY(wt_page_runs(&page));
     add_reading(&page);
+    WT_TRY(page.arena.status);
     WT_TRY(save(&page));
     wt_page_tidy(&page); /* last: the page that stood here before may have linked to them */
     out->figures = page.figures;
@@ -241,21 +248,31 @@ done:
     return status;
 }
 
-wt_status wt_report_make(wt_context *context, const char *store, const char *output, unsigned again,
-                         wt_findings **findings, wt_report_summary *out) {
+void wt_report_options_init(wt_report_options *options, size_t size) {
+    const wt_report_options full = {0};
+    options->size = size;
+    wt_sized_write(options, &full, sizeof full);
+}
+
+wt_status wt_report_make(wt_context *context, const char *store, const char *output,
+                         const wt_report_options *options, unsigned again, wt_findings **findings,
+                         wt_report_summary *out) {
     wt_results results = {0};
     wt_findings *own = NULL;
     wt_report_summary summary;
+    wt_report_options chosen = {0};
     wt_status status;
     if (findings != NULL)
         *findings = NULL;
     WT_TRY(wt_sized_check(context, "wt_report_summary", out, sizeof *out));
+    if (options != NULL)
+        WT_TRY(wt_sized_read(context, "wt_report_options", options, &chosen, sizeof chosen));
     WT_TRY(wt_output_check(context, output)); /* before the folder of figures is made */
     WT_TRY(wt_findings_want(context, &results));
     WT_TRY(wt_charts_want(context, &results));
     WT_TRY(wt_results_read_file(context, store, &results));
     WT_TRY(wt_findings_measure(context, &results, &own));
-    WT_TRY(wt_page_write(context, &results, own, store, output, again, &summary));
+    WT_TRY(wt_page_write(context, &results, own, store, output, &chosen, again, &summary));
     wt_sized_write(out, &summary, sizeof summary);
     if (findings != NULL) {
         *findings = own;
@@ -268,6 +285,7 @@ done:
 }
 
 wt_status wt_report_write(wt_context *context, const char *store, const char *output,
-                          wt_findings **findings, wt_report_summary *out) {
-    return wt_report_make(context, store, output, 0, findings, out);
+                          const wt_report_options *options, wt_findings **findings,
+                          wt_report_summary *out) {
+    return wt_report_make(context, store, output, options, 0, findings, out);
 }

@@ -10,6 +10,7 @@ typedef struct wt_page {
     wt_script html;
     const wt_results *results;
     const wt_findings *findings;
+    const wt_report_options *options; /* NULL = none */
     const char *store;       /* file name without its folder */
     const char *output;      /* path of the page */
     char *store_word;        /* the path of the store, as a shell reads it */
@@ -30,11 +31,12 @@ typedef struct wt_page {
 /* The page of results and what claims say to them, as wt_report_write; `store` is the path they
  * were read from, to be named on the page. */
 wt_status wt_page_write(wt_context *context, const wt_results *results, const wt_findings *findings,
-                        const char *store, const char *output, unsigned again,
-                        wt_report_summary *out);
+                        const char *store, const char *output, const wt_report_options *options,
+                        unsigned again, wt_report_summary *out);
 /* wt_report_write, with a page that reads itself anew after so many seconds. */
-wt_status wt_report_make(wt_context *context, const char *store, const char *output, unsigned again,
-                         wt_findings **findings, wt_report_summary *out);
+wt_status wt_report_make(wt_context *context, const char *store, const char *output,
+                         const wt_report_options *options, unsigned again, wt_findings **findings,
+                         wt_report_summary *out);
 
 /* The page's style, page.css, and its script, page_draw.js and page_explore.js. */
 extern const char wt_page_style[], wt_page_script[];
@@ -69,6 +71,8 @@ void wt_page_points(wt_page *page, const wt_chart *chart, const wt_figure *figur
 wt_status wt_page_charts(wt_page *page, const wt_paper *paper);
 /* After those, charts of all other numbers that were varied. */
 wt_status wt_page_own_charts(wt_page *page);
+/* The diagonals of the models that the options name. */
+wt_status wt_page_models(wt_page *page);
 /* What was run: experiments, versions, machines, seeds, commands, failures. */
 wt_status wt_page_runs(wt_page *page);
 

@@ -41,17 +41,19 @@ static void wait_for_change(wt_context *context, const char *store, const look *
     }
 }
 
-static wt_status write_page(wt_context *context, const char *store, const char *output) {
+static wt_status write_page(wt_context *context, const char *store, const char *output,
+                            const wt_report_options *options) {
     wt_report_summary summary = WT_SIZED(wt_report_summary);
     char shown[WT_QUOTED_BYTES];
-    WT_PASS(wt_report_make(context, store, output, EVERY, NULL, &summary));
+    WT_PASS(wt_report_make(context, store, output, options, EVERY, NULL, &summary));
     wt_remark(context, "%s: %zu cells, %zu figure%s", wt_quote(output, shown, sizeof shown),
               summary.cells, summary.figures, summary.figures == 1 ? "" : "s");
     return WT_OK;
 }
 
 wt_status wt_report_watch(wt_context *context, const char *store, const char *output,
-                          wt_findings **findings, wt_report_summary *out) {
+                          const wt_report_options *options, wt_findings **findings,
+                          wt_report_summary *out) {
     wt_status status = wt_sized_check(context, "wt_report_summary", out, sizeof *out);
     char shown[WT_QUOTED_BYTES];
     look was = {0};
@@ -67,11 +69,11 @@ wt_status wt_report_watch(wt_context *context, const char *store, const char *ou
             break;
         double began = wt_clock();
         was = look_at(store);
-        status = write_page(context, store, output);
+        status = write_page(context, store, output, options);
         until = wt_clock() + fmax(EVERY, SHARE * (wt_clock() - began));
     }
     if (status != WT_OK && status != WT_INTERRUPTED)
         return status;
     wt_context_resume(context); /* told to stop: a last page, which does not read itself anew */
-    return wt_report_make(context, store, output, 0, findings, out);
+    return wt_report_make(context, store, output, options, 0, findings, out);
 }

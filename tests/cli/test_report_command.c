@@ -41,6 +41,24 @@ static void a_store_becomes_a_page(void **state) {
     free(csv);
 }
 
+/* Signs as in tests/cli/test_minilm.c. */
+static void models_have_their_diagonals(void **state) {
+    (void)state;
+    size_t bytes;
+    run_must("report " TEST_DATA "/fixtures/sweep.db -o models.html --checkpoint " TEST_DATA
+             "/fixtures/minilm.safetensors --checkpoint " TEST_DATA "/fixtures/layer.safetensors");
+    char *page = slurp("models.html", &bytes);
+    assert_non_null(strstr(page, "<h3>minilm.safetensors</h3>"));
+    assert_non_null(strstr(page, "<h3>layer.safetensors</h3>"));
+    assert_non_null(strstr(page, "Above 0 in 1 of 3 heads"));
+    assert_non_null(strstr(page, " --checkpoint "));
+    free(page);
+    CHECK_SAYS(
+        run_in_folder("report " TEST_DATA "/fixtures/sweep.db -o no.html --checkpoint no.st"), 66,
+        "no.st");
+    CHECK_SAYS(run_in_folder("info no.html"), 66, "no.html"); /* and no page */
+}
+
 static void bad_stores_are_told(void **state) {
     (void)state;
     CHECK_SAYS(run_in_folder("report none.db"), 66, "none.db");
@@ -239,6 +257,7 @@ static void wrong_words_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_becomes_a_page),
+        cmocka_unit_test(models_have_their_diagonals),
         cmocka_unit_test(bad_stores_are_told),
         cmocka_unit_test(damaged_cells_are_told_with_their_file),
         cmocka_unit_test(commands_are_those_that_were_run),

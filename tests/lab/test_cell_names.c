@@ -22,11 +22,11 @@ static const struct {
     {"3365f88bebfb851f7151e89c400d5e782cca278f503e0959e63413bf9713f6e7",
      {"experiment=threshold", "task=and:2", "length=8", "m=30", "steps=20", "model=mlp",
       "keep-ambiguous=yes", "probability=0.25"}},
-    {"f3cdde10d5177afe5eb21365f5a0fb6abdbc3c0bb331efab1c378ac2f01250e7",
+    {"65051fa954b2f9d01bf20f44dc24b98cf2ef3466fd4afc6e73785c46aeb8f91d",
      {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
-    {"e749a3a6220c61c4a240be9701718fee9b13a9e6542f62c6f3bb8ab1af4ce7f9",
+    {"fc58f137d12aa0d2adc5c3284551d18bd4d175aaf6c74b1c362e8a5cc3a4b8fc",
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
-    {"5ccc33efc8d3fcea8175454daff3dddb71cb44e1f7920acda85acd8d94f74a59", /* fit-rank stays 0 */
+    {"40ef2bf208e37f32a5149185cb35fbfcac9b3cdb9462b08a5f89ad01d74b4fc2", /* fit-rank stays 0 */
      {"experiment=recover", "rank=1"}},
     {"42b820eba7c530dee69092344980de9b3ebcc71ac5b280161049646c86e2f31b",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",

@@ -100,7 +100,8 @@ static void an_export_leaves_no_half_table(void **state) {
 
 static wt_status write_report(wt_context *context) {
     wt_report_summary summary = WT_SIZED(wt_report_summary);
-    return wt_report_write(context, in_folder("from.db"), in_folder("page.html"), NULL, &summary);
+    return wt_report_write(context, in_folder("from.db"), in_folder("page.html"), NULL, NULL,
+                           &summary);
 }
 
 static void a_report_leaves_no_half_page(void **state) {

@@ -108,7 +108,7 @@ static void write_page(wt_context *context, const char *path, wt_report_summary 
     wt_findings *findings;
     CHECK_OK(context, wt_findings_measure(context, &results, &findings));
     CHECK_OK(context,
-             wt_page_write(context, &results, findings, "some/results.db", path, 0, summary));
+             wt_page_write(context, &results, findings, "some/results.db", path, NULL, 0, summary));
     wt_findings_free(findings);
 }
 
@@ -295,8 +295,8 @@ static void a_folder_that_cannot_be_made_is_told(void **state) {
     fclose(file);
     CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
     CHECK_FAILS(*state,
-                wt_page_write(*state, &results, findings, "results.db", in_folder("page.html"), 0,
-                              &summary),
+                wt_page_write(*state, &results, findings, "results.db", in_folder("page.html"),
+                              NULL, 0, &summary),
                 WT_CANNOT_CREATE, "cannot make the folder");
     assert_int_equal(access(in_folder("page.html"), F_OK), -1);
     unlink(in_folder("page-figures"));
