@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import os
 import time as clock
-import warnings
 from ctypes import byref, c_char_p, c_double, c_void_p, create_string_buffer
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
@@ -319,8 +318,7 @@ def reproduce(
     if output is None and not dry_run:
         raise _errors.UsageError("reproduce needs a folder, or dry_run=True")
     if chosen < 1 << 63 and lib.wt_seed_explored(chosen):
-        warnings.warn(f"seed {chosen} is for exploring: there will be numbers and no verdicts", _errors.Remark,
-                      stacklevel=2)
+        _errors.warn(f"seed {chosen} is for exploring: there will be numbers and no verdicts", _errors.Remark)
     out = c_void_p()
     with session(threads, memory, time) as work:
         work(lib.wt_reproduction_new, str(scale).encode(), lines.encode(), chosen, byref(out))

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -121,7 +120,7 @@ def inspect(
             work.quick(lib.wt_inspection_at, owned.handle, i, byref(summary))
             summaries.append(_head(summary))
     if fold and not lib.wt_inspection_folded(owned.handle):
-        warnings.warn("there is no norm before its layers: nothing is folded", _errors.Remark, stacklevel=2)
+        _errors.warn("there is no norm before its layers: nothing is folded", _errors.Remark)
     return _inspection(owned, summaries, os.fspath(layer))
 
 
@@ -243,5 +242,5 @@ def _plot_heads(of: Inspection, figure: Any) -> Any:
     bar.set_label("theta / spread off the diagonal", fontsize=7)
     bar.ax.tick_params(labelsize=6)
     if len(shown) < len(of.heads):
-        warnings.warn(f"the picture shows the first {len(shown)} of {len(of.heads)} heads", _errors.Remark, stacklevel=3)
+        _errors.warn(f"the picture shows the first {len(shown)} of {len(of.heads)} heads", _errors.Remark)
     return figure

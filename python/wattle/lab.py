@@ -5,7 +5,6 @@ import builtins
 import json
 import os
 import threading
-import warnings
 from contextlib import contextmanager
 from ctypes import byref, c_double, c_void_p, create_string_buffer
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Set, Tuple, TypeVar, Union
@@ -377,8 +376,8 @@ class Store:
         for name in sums:
             sums[name] += getattr(report, name)
         if report.differs:
-            warnings.warn(f"{os.fspath(path)}: {report.differs} cells have other numbers than those of {self.path}, by "
-                          "rounding, or by another program or machine; the first are kept", _errors.Remark, stacklevel=3)
+            _errors.warn(f"{os.fspath(path)}: {report.differs} cells have other numbers than those of {self.path}, by "
+                         "rounding, or by another program or machine; the first are kept", _errors.Remark)
 
     def retry(self, *, workers: Optional[int] = None, threads: Optional[int] = None, memory: Bytes = None,
               time: Seconds = None) -> "Sweep":
@@ -459,8 +458,8 @@ def run_plan(work: session, plan: Owned, store: Optional[int], workers: Optional
 def finish(result: R, store: str, failed: int) -> R:
     """Failed cells are a goal missed."""
     if failed:
-        warnings.warn(f"{failed} cells failed; Store({store!r}).failures() says why, and .retry() tries again",
-                      _errors.MissedWarning, stacklevel=3)
+        _errors.warn(f"{failed} cells failed; Store({store!r}).failures() says why, and .retry() tries again",
+                     _errors.MissedWarning)
     return result
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-import warnings
 from ctypes import byref, c_bool, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -387,9 +386,9 @@ class _Trial:
         ended = lib.wt_trainer_ended(self.trainer.handle)
         if result.success or (self.spec.to_end and ended):
             return
-        warnings.warn(f"{'' if ended else 'the time is over: '}no validation passed {self.spec.success:g}: the best "
-                      f"accuracy of {result.runs} run{'' if result.runs == 1 else 's'} was {result.best_accuracy:.4f}",
-                      _errors.MissedWarning, stacklevel=4)
+        _errors.warn(f"{'' if ended else 'the time is over: '}no validation passed {self.spec.success:g}: the best "
+                     f"accuracy of {result.runs} run{'' if result.runs == 1 else 's'} was {result.best_accuracy:.4f}",
+                     _errors.MissedWarning)
 
 
 @options("wt_train_fields")

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from ctypes import byref, c_void_p, create_string_buffer
 from typing import Any, Callable, Dict, Optional, Union
 
@@ -116,8 +115,8 @@ def recover(
     layer = Layer._of(owned, **_report(report), **found)
     if not layer.recovered:
         which, error_ = ("train", layer.train_error) if np.isnan(layer.holdout_error) else ("held-out", layer.holdout_error)
-        warnings.warn(f"the layer was not recovered ({layer.verdict}): {layer.reason}; {which} error {error_:.3g} after "
-                      f"{layer.starts} starts", _errors.MissedWarning, stacklevel=2)
+        _errors.warn(f"the layer was not recovered ({layer.verdict}): {layer.reason}; {which} error {error_:.3g} after "
+                     f"{layer.starts} starts", _errors.MissedWarning)
     return layer
 
 
@@ -148,7 +147,7 @@ def _certify(work: session, data: Sequences, layer: Owned, directions: Union[int
     how.teacher = None if truth is None else truth._layer.handle
     status = work.status(lib.wt_certificate_compute, data._sequences.handle, layer.handle, byref(how), byref(result))
     if status == MISSED or (status == INTERRUPTED and lib.wt_context_out_of_time(work.handle)):
-        warnings.warn(f"no certificate: {work.context.message()}", _errors.MissedWarning, stacklevel=3)
+        _errors.warn(f"no certificate: {work.context.message()}", _errors.MissedWarning)
         return None
     work.check(status)
     return Certificate(**_read(lib.wt_certificate_json, result))
@@ -269,8 +268,8 @@ def _learned(owned: Owned, report: wt_query_report) -> Layer:
                "the questions are used up: " if report.out_of_questions else "")
         word = "head does" if report.heads == 1 else "heads do"
         worst = np.fmax(report.check_error, report.residual)
-        warnings.warn(f"{why}{report.heads} {word} not explain the answers: relative error {worst:.3g}, not "
-                      f"{report.tolerance:g}", _errors.MissedWarning, stacklevel=3)
+        _errors.warn(f"{why}{report.heads} {word} not explain the answers: relative error {worst:.3g}, not "
+                     f"{report.tolerance:g}", _errors.MissedWarning)
     return layer
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-import warnings
 from ctypes import POINTER, byref, c_char_p, c_uint, c_void_p, cast
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -138,8 +137,8 @@ def construct(
         work(lib.wt_construction_find_least, built.handle, byref(least))
         work.quick(lib.wt_construction_summarise, built.handle, byref(about))
     if not report.kept:
-        warnings.warn(f"the promise is missed: a head is off by {report.head_error:.4g}, not {report.promise:.4g}, and the "
-                      f"function by {report.function_error:.3g}", _errors.MissedWarning, stacklevel=2)
+        _errors.warn(f"the promise is missed: a head is off by {report.head_error:.4g}, not {report.promise:.4g}, and the "
+                     f"function by {report.function_error:.3g}", _errors.MissedWarning)
     return _construction(function, built, about, report, least)
 
 

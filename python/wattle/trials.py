@@ -1,7 +1,6 @@
 """How many samples sparse Boolean functions need: of an exhaustive search, and of a network."""
 from __future__ import annotations
 
-import warnings
 from ctypes import byref, c_double, c_void_p, pointer
 from typing import Any, Dict, List, Optional, Tuple, Union
 
@@ -99,8 +98,8 @@ def _on_samples(work: session, samples: Owned, task: str, fewest: bool, most: in
     lib.wt_search_result_free(byref(found))
     n = lib.wt_bits_samples(samples.handle)
     if len(answers) == 0:
-        warnings.warn(f"no {lib.wt_boolean_bits(owned.handle)} positions explain all {n} labels as {task}",
-                      _errors.MissedWarning, stacklevel=3)
+        _errors.warn(f"no {lib.wt_boolean_bits(owned.handle)} positions explain all {n} labels as {task}",
+                     _errors.MissedWarning)
     return Found(task=str(task), samples=n, length=lib.wt_bits_length(samples.handle), errors=found.errors,
                  complete=found.complete, looked=found.looked, answers=answers)
 
@@ -112,7 +111,7 @@ def _parity(work: session, samples: Owned) -> Parity:
     lib.wt_parity_result_free(byref(found))
     n = lib.wt_bits_samples(samples.handle)
     if not found.consistent:
-        warnings.warn(f"no parity explains all {n} labels", _errors.MissedWarning, stacklevel=3)
+        _errors.warn(f"no parity explains all {n} labels", _errors.MissedWarning)
     return Parity(samples=n, length=length, **values(found, "consistent", "rank", "dimension"),
                   least=found.least if found.least_known else None,
                   least_count=found.least_count if found.least_known else None,
