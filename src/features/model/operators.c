@@ -239,5 +239,6 @@ done:
 wt_status wt_features_apply(wt_context *context, const wt_features *features, const wt_sets *sets,
                             size_t columns, const double *v, double *f) {
     wt_model model = {.spec = features->spec, .features = *features};
-    return wt_model_predict(context, &model, NULL, columns, v, sets, f);
+    /* no kernel, so that what was learned from is not read: any sets will do */
+    return wt_model_predict(context, &model, sets, columns, v, sets, f);
 }
