@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,11 +212,12 @@ def test_a_table_has_the_intervals_of_repetitions(store):
 
 
 def test_report_is_that_of_the_command(command, store, tmp_path):
-    theirs = command("report", store.path, "-o", tmp_path / "theirs.html")
-    ours = wt.report(store, tmp_path / "ours.html")
+    model = Path(__file__).parents[2] / "tests/fixtures/minilm.safetensors"
+    theirs = command("report", store.path, "-o", tmp_path / "theirs.html", "--checkpoint", model)
+    ours = wt.report(store, tmp_path / "ours.html", checkpoint=model)
     same(ours, theirs, {"output"})
     page = (tmp_path / "ours.html").read_text().replace("/ours.html", "/theirs.html").replace("ours-", "theirs-")
-    assert page == (tmp_path / "theirs.html").read_text()
+    assert page == (tmp_path / "theirs.html").read_text() and "Above 0 in 1 of 3 heads" in page
     assert ours.figures > 0 and repr(ours).startswith(f"{tmp_path}/ours.html: 12 cells")
 
 

@@ -230,7 +230,7 @@ def _page(work: session, store: FilePath, output: FilePath, watch: bool = False,
           checkpoints: Sequence[FilePath] = ()) -> Dict[str, Any]:
     findings, summary = c_void_p(), sized(wt_report_summary)
     chosen = start(wt_report_options, lib.wt_report_options_init)
-    paths = (c_char_p * len(checkpoints))(*(path_bytes(one, "checkpoints") for one in checkpoints))
+    paths = (c_char_p * len(checkpoints))(*(path_bytes(one, "checkpoint") for one in checkpoints))
     chosen.checkpoints, chosen.checkpoint_count = paths, len(paths)
     function = lib.wt_report_watch if watch else lib.wt_report_write
     try:
@@ -244,11 +244,12 @@ def _page(work: session, store: FilePath, output: FilePath, watch: bool = False,
 
 
 def report(store: Union[Store, FilePath], output: FilePath = "report.html", *, watch: bool = False,
-           checkpoints: Sequence[FilePath] = (), threads: Optional[int] = None, memory: Bytes = None) -> Report:
+           checkpoint: Union[FilePath, Sequence[FilePath]] = (), threads: Optional[int] = None,
+           memory: Bytes = None) -> Report:
     """Writes what a store says as one page, its figures into a folder beside it: `wattle report`.
 
     The page opens offline. With watch=True it is written anew while others add to the store, until
-    Ctrl-C. Of checkpoints, files of trained models, it also shows the diagonals of the query-key products.
+    Ctrl-C. Of a checkpoint, or several, it also has the diagonals of the query-key products.
 
     >>> import wattle as wt, tempfile, os
     >>> folder = tempfile.mkdtemp()
@@ -261,7 +262,7 @@ def report(store: Union[Store, FilePath], output: FilePath = "report.html", *, w
     path = store.path if isinstance(store, Store) else store
     with one_at_a_time(path), session(threads, memory) as work:
         return Report(**_page(work, path, output, flag(watch, "watch"),
-                              [checkpoints] if isinstance(checkpoints, (str, os.PathLike)) else list(checkpoints)))
+                              [checkpoint] if isinstance(checkpoint, (str, os.PathLike)) else list(checkpoint)))
 
 
 class ReproductionPlan(Result):
