@@ -11,15 +11,15 @@ typedef struct wt_page {
     const wt_results *results;
     const wt_findings *findings;
     const wt_report_options *options; /* NULL = none */
-    const char *store;       /* file name without its folder */
-    const char *output;      /* path of the page */
-    char *store_word;        /* the path of the store, as a shell reads it */
-    char *output_word;       /* of the page */
-    char *folder_word;       /* of the folder */
-    char *folder;            /* of the figures, a path */
-    const char *folder_name; /* the same as the page links to it */
-    bool drawing;            /* gnuplot is there */
-    size_t figures;          /* put on the page so far */
+    const char *store;                /* file name without its folder */
+    const char *output;               /* path of the page */
+    char *store_word;                 /* the path of the store, as a shell reads it */
+    char *output_word;                /* of the page */
+    char *folder_word;                /* of the folder */
+    char *folder;                     /* of the figures, a path */
+    const char *folder_name;          /* the same as the page links to it */
+    bool drawing;                     /* gnuplot is there */
+    size_t figures;                   /* put on the page so far */
     uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
     bool *used;              /* (sweeps): room to choose some of them */
     bool *drawn, *own_drawn; /* (charts), (those of chart_own.c): it is on the page */
