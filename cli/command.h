@@ -179,11 +179,16 @@ json_t *cli_json_setting(cli_call *call);
  * thing in `run`. */
 #define CLI_DEVICE(offset)                                                                         \
     {                                                                                              \
-        "device", 0, CLI_TEXT, (offset), "host|cuda[:I]|auto", "host",                             \
-            "Where the heavy work runs: on the host, on a GPU, or on the first GPU where there "   \
-            "is one."                                                                              \
+        "device", 0, CLI_TEXT, (offset), "host|cuda[:I]|mpi|auto", "host",                         \
+            "Where the heavy work runs: on the host, on a GPU, on all processes that mpirun has "  \
+            "started (fit and curve; docs/cluster.md), or on the first GPU where there is one."    \
     }
 wt_status cli_choose_device(cli_call *call, const char *name);
+/* What --verbose adds for processes that worked together. */
+void cli_remark_device(cli_call *call);
+/* The number that mpirun or srun gave this process, where the words ask for --device mpi; else 0.
+ * Rank 0 speaks for all. */
+int64_t cli_rank(int argc, char **argv);
 
 /* Writes the help of a command (or of wattle itself: NULL) in the given format: "text", "man",
  * "markdown". */

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* O_PATH */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,16 +43,25 @@ static void write_json_error(wt_context *context, wt_status status) {
     fflush(stdout);
 }
 
-static int report(wt_context *context, wt_status status, bool json) {
+/* What went wrong here is rank 0's to say. Where it went wrong there too, mpirun has ended this
+ * process before it speaks. */
+#define SECONDS_OF_SILENCE 3
+
+static int report(wt_context *context, wt_status status, bool json, int64_t rank) {
     cli_terminal_finish();
+    if (rank > 0 && status != WT_OK)
+        sleep(SECONDS_OF_SILENCE);
     if (!stdout_is_written(context) && (status == WT_OK || status == WT_MISSED))
         status = wt_fail(context, WT_IO, "standard output could not be written");
     /* A missed goal has printed its result; the sentence is a remark. */
     if (status != WT_OK && json && status != WT_MISSED && !cli_json_emitted)
         write_json_error(context, status);
     if (status != WT_OK) {
+        char who[32] = "";
+        if (rank > 0)
+            snprintf(who, sizeof who, " rank %" PRId64 ":", rank);
         cli_color_write(stderr, CLI_RED, "wattle:");
-        fprintf(stderr, " %s\n", wt_context_message(context));
+        fprintf(stderr, "%s %s\n", who, wt_context_message(context));
     }
     return exit_code(status);
 }
@@ -102,6 +112,7 @@ static wt_status run_command(wt_context *context, int argc, char **argv, bool *j
         cli_write_help(stdout, call.command, "text");
         goto done;
     }
+    call.common.quiet |= cli_rank(argc, argv) > 0;
     cli_terminal_attach(&call);
     cli_tell_outputs(&call, false);
     status = call.command->run(&call);
@@ -109,8 +120,10 @@ static wt_status run_command(wt_context *context, int argc, char **argv, bool *j
         status = wt_fail(context, WT_MISSED, "the time is over, and there is no result yet");
     cli_tell_outputs(&call, true);
 done:
-    if (call.common.verbose)
+    if (call.common.verbose) {
         remark_cost(&call, began);
+        cli_remark_device(&call);
+    }
     cli_terminal_detach();
     cli_call_free(&call);
     return status;
@@ -174,7 +187,7 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* a write past the file size limit fails with a sentence instead */
     bool json = wants_json(argc, argv);
     wt_status status = run_words(context, argc, argv, &json);
-    int code = report(context, status, json);
+    int code = report(context, status, json, cli_rank(argc, argv));
     wt_context_free(context);
     return code;
 }

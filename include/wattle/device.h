@@ -1,5 +1,5 @@
-/* Where the heavy work runs: on the host, or on a GPU through a plugin that is loaded at run time.
- */
+/* Where the heavy work runs: on the host, or on a GPU or on many processes through a plugin that is
+ * loaded at run time. */
 #ifndef WATTLE_DEVICE_H
 #define WATTLE_DEVICE_H
 
@@ -10,12 +10,16 @@ extern "C" {
 #endif
 
 /* Where fits, curves and trainings with this context run from now on: "host", "cuda" (the first
- * GPU), "cuda:1", or "auto": the first GPU, or the host where there is none. A context starts on
- * the host.
+ * GPU), "cuda:1", "mpi", or "auto": the first GPU, or the host where there is none. A context
+ * starts on the host.
  *
  * A GPU needs the plugin libwattle_cuda.so beside the library or in its installed folder, and a
  * driver. Where one of them is missing, "cuda" is WT_UNAVAILABLE with a sentence that says which;
  * "auto" is WT_OK then, and the same sentence is the context's message. WT_USAGE for another word.
+ *
+ * "mpi" needs the plugin libwattle_mpi.so and a program that was started by mpirun, or is alone. On
+ * the process of rank 0 the call returns; on all others it does not: they work for that one, and
+ * exit with its code when it does. All that follows the call is so run by rank 0 alone.
  *
  * The memory budget of the context is that of the device too: each has its own account. */
 WT_API wt_status wt_context_set_device(wt_context *context, const char *name);
@@ -28,6 +32,10 @@ typedef struct wt_device_info {
     const char *product; /* "NVIDIA H200"; "" for the host */
     size_t memory;       /* bytes it has; 0 for the host */
     size_t used, peak;   /* bytes of them held by this process, now and at most */
+    /* Of "mpi", else 0: processes, and the most that any of them did since the start. */
+    size_t ranks;
+    double flops;           /* of matrix products, factors and triangular solves */
+    double bytes, messages; /* from rank to rank */
 } wt_device_info;
 WT_API wt_status wt_context_device_info(wt_context *context, wt_device_info *out);
 

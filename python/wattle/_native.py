@@ -851,6 +851,10 @@ class wt_device_info(Structure):
     memory: int
     used: int
     peak: int
+    ranks: int
+    flops: float
+    bytes: float
+    messages: float
 
 
 class wt_head_summary(Structure):
@@ -1965,6 +1969,10 @@ wt_device_info._fields_ = [
     ("memory", c_size_t),
     ("used", c_size_t),
     ("peak", c_size_t),
+    ("ranks", c_size_t),
+    ("flops", c_double),
+    ("bytes", c_double),
+    ("messages", c_double),
 ]
 wt_head_summary._fields_ = [
     ("size", c_size_t),

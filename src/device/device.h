@@ -10,9 +10,10 @@ extern "C" {
 #endif
 
 /* Counted up with every change of this folder's headers. */
-#define WT_DEVICE_VERSION 1
+#define WT_DEVICE_VERSION 2
 
 struct wt_ridge_engine;   /* device/ridge.h: fits and learning curves */
+struct wt_ridge_maker;    /* device/ridge.h: what the host makes for an engine */
 struct wt_fleet_engine;   /* device/fleet.h: thousands of networks in step */
 struct wt_recover_engine; /* device/recover.h: layers from examples */
 typedef struct wt_device wt_device;
@@ -27,7 +28,20 @@ typedef struct wt_device_services {
      * when they exceed the budget, or what the device has. */
     wt_status (*hold)(wt_context *context, wt_device *device, size_t bytes, const char *what);
     void (*release)(wt_device *device, size_t bytes);
+    /* The sentence of the last failure. */
+    const char *(*message)(const wt_context *context);
+    /* Leaves the context no more threads than these. */
+    void (*lower_threads)(wt_context *context, int most);
+    /* For engines that run on processors. */
+    const struct wt_ridge_maker *maker;
 } wt_device_services;
+
+/* What was done since the device was opened: the most of any of its ranks. */
+typedef struct wt_device_counts {
+    double flops;    /* of matrix products, factors and triangular solves */
+    double bytes;    /* sent from rank to rank */
+    double messages; /* that carried them */
+} wt_device_counts;
 
 /* Engines that a device lacks are NULL: work that needs one is refused. */
 struct wt_device {
@@ -38,6 +52,9 @@ struct wt_device {
     const struct wt_ridge_engine *ridge;
     const struct wt_fleet_engine *fleet;
     const struct wt_recover_engine *recover;
+    size_t ranks; /* processes that work together; 0 = this one alone */
+    /* NULL where nothing is counted. */
+    wt_status (*count)(wt_context *context, wt_device *device, wt_device_counts *out);
     void *state; /* the plugin's own */
 };
 

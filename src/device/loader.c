@@ -12,11 +12,21 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "device/ridge.h"
+
+#include "wattle/blas.h"
 #include "wattle/text.h"
 
-#define FILE_NAME    "libwattle_cuda.so"
 #define MOST_DEVICES 64
 #define PATH_BYTES   4096
+
+/* A kind of device, and the plugin that opens them. */
+typedef struct {
+    const char *file;
+    bool blas; /* it brings OpenBLAS along, which is to have our kernels */
+    const char *lost, *built;
+    const wt_device_plugin *plugin; /* NULL before it is loaded */
+} device_kind;
 
 /* A device and its account. */
 typedef struct {
@@ -27,10 +37,16 @@ typedef struct {
 
 static struct {
     pthread_mutex_t busy;
-    char folder[PATH_BYTES];        /* of wt_device_look_in; "" = none */
-    const wt_device_plugin *plugin; /* NULL before it is loaded */
-    opened_device devices[MOST_DEVICES];
+    char folder[PATH_BYTES]; /* of wt_device_look_in; "" = none */
+    opened_device devices[MOST_DEVICES], ranks;
 } opened = {.busy = PTHREAD_MUTEX_INITIALIZER};
+
+static device_kind
+    cuda = {.file = "libwattle_cuda.so", .lost = "no GPU can be used", .built = "a CUDA compiler"},
+    mpi = {.file = "libwattle_mpi.so",
+           .blas = true,
+           .lost = "MPI cannot be used",
+           .built = "OpenMPI and ScaLAPACK (Debian: libscalapack-openmpi-dev, libopenmpi-dev)"};
 
 /* ---- services -------------------------------------------------------------------------------- */
 
@@ -67,8 +83,18 @@ static void release(wt_device *device, size_t bytes) {
     atomic_fetch_sub(&((opened_device *)device)->used, bytes);
 }
 
-static const wt_device_services services = {
-    .fail = fail, .check_cancelled = wt_context_check_cancelled, .hold = hold, .release = release};
+static void lower_threads(wt_context *context, int most) {
+    if (context->threads > most)
+        context->threads = most;
+}
+
+static const wt_device_services services = {.fail = fail,
+                                            .check_cancelled = wt_context_check_cancelled,
+                                            .hold = hold,
+                                            .release = release,
+                                            .message = wt_context_message,
+                                            .lower_threads = lower_threads,
+                                            .maker = &wt_ridge_maker_host};
 
 /* ---- the plugin ------------------------------------------------------------------------------ */
 
@@ -98,53 +124,59 @@ static bool own_folder(char *out) {
 }
 
 /* Whether the folder, or one beside it, has the file. */
-static bool is_in(const char *folder, const char *beside, char *out) {
-    int length = snprintf(out, PATH_BYTES, "%s%s/%s", folder, beside, FILE_NAME);
+static bool is_in(const char *folder, const char *beside, const char *file, char *out) {
+    int length = snprintf(out, PATH_BYTES, "%s%s/%s", folder, beside, file);
     return length < PATH_BYTES && access(out, F_OK) == 0;
 }
 
-static bool find_file(char *out) {
+static bool find_file(const char *file, char *out) {
     char own[PATH_BYTES];
     if (opened.folder[0] != '\0')
-        return is_in(opened.folder, "", out);
-    return own_folder(own) && (is_in(own, "", out) || is_in(own, "/../" WATTLE_LIBDIR, out));
+        return is_in(opened.folder, "", file, out);
+    return own_folder(own) &&
+           (is_in(own, "", file, out) || is_in(own, "/../" WATTLE_LIBDIR, file, out));
 }
 
-static wt_status load(wt_context *context) {
+static wt_status load(wt_context *context, device_kind *kind) {
     char path[PATH_BYTES];
-    if (opened.plugin != NULL)
+    wt_blas blas = WT_SIZED(wt_blas);
+    if (kind->plugin != NULL)
         return WT_OK;
-    if (!find_file(path))
+    if (!find_file(kind->file, path))
         return wt_fail(context, WT_UNAVAILABLE,
-                       "no GPU can be used: the plugin " FILE_NAME
-                       " is not beside the library; it was built without a CUDA compiler");
+                       "%s: the plugin %s is not beside the library; it was built without %s",
+                       kind->lost, kind->file, kind->built);
+    if (kind->blas)
+        WT_PASS(wt_blas_open(context, &blas));
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (file == NULL)
-        return wt_fail(context, WT_UNAVAILABLE, "no GPU can be used: %s", dlerror());
+        return wt_fail(context, WT_UNAVAILABLE, "%s: %s", kind->lost, dlerror());
     const wt_device_plugin *plugin = dlsym(file, WT_DEVICE_SYMBOL);
     if (plugin == NULL || plugin->version != WT_DEVICE_VERSION) {
         wt_fail(context, WT_UNAVAILABLE,
-                plugin == NULL ? "no GPU can be used: %s is no plugin of this library"
-                               : "no GPU can be used: %s is of another version of this library",
-                path);
+                plugin == NULL ? "%s: %s is no plugin of this library"
+                               : "%s: %s is of another version of this library",
+                kind->lost, path);
         dlclose(file);
         return WT_UNAVAILABLE;
     }
-    opened.plugin = plugin;
+    kind->plugin = plugin;
     return WT_OK;
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static wt_status open_device(wt_context *context, size_t index, wt_device **out) {
-    opened_device *of = &opened.devices[index];
+static wt_status open_device(wt_context *context, device_kind *kind, size_t index,
+                             wt_device **out) {
+    opened_device *of = kind == &cuda ? &opened.devices[index] : &opened.ranks;
     wt_status status = WT_OK;
     pthread_mutex_lock(&opened.busy);
     if (!of->open) {
-        WT_TRY(load(context));
+        WT_TRY(load(context, kind));
         of->device = (wt_device){.services = &services};
-        snprintf(of->device.name, sizeof of->device.name, "cuda:%zu", index);
-        WT_TRY(opened.plugin->open(context, (int)index, &of->device));
+        snprintf(of->device.name, sizeof of->device.name, kind == &cuda ? "cuda:%zu" : "mpi",
+                 index);
+        WT_TRY(kind->plugin->open(context, (int)index, &of->device));
         of->open = true;
     }
     *out = &of->device;
@@ -155,19 +187,20 @@ done:
 
 wt_status wt_context_set_device(wt_context *context, const char *name) {
     int64_t index = 0;
-    bool automatic = strcmp(name, "auto") == 0;
+    bool automatic = strcmp(name, "auto") == 0, ranks = strcmp(name, "mpi") == 0;
     if (strcmp(name, "host") == 0) {
         context->device = NULL;
         return WT_OK;
     }
-    if (!automatic && strcmp(name, "cuda") != 0 &&
+    if (!automatic && !ranks && strcmp(name, "cuda") != 0 &&
         (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &index) || index < 0 ||
          index >= MOST_DEVICES))
-        return wt_fail(context, WT_USAGE,
-                       "there is no device '%s'; there are host, cuda, cuda:0 to cuda:%d, and auto",
-                       name, MOST_DEVICES - 1);
+        return wt_fail(
+            context, WT_USAGE,
+            "there is no device '%s'; there are host, cuda, cuda:0 to cuda:%d, mpi, and auto", name,
+            MOST_DEVICES - 1);
     wt_device *device = NULL;
-    wt_status status = open_device(context, (size_t)index, &device);
+    wt_status status = open_device(context, ranks ? &mpi : &cuda, (size_t)index, &device);
     if (status == WT_OK || (status == WT_UNAVAILABLE && automatic))
         context->device = device;
     return status == WT_UNAVAILABLE && automatic ? WT_OK : status;
@@ -195,6 +228,13 @@ wt_status wt_context_device_info(wt_context *context, wt_device_info *out) {
         info.memory = of->device.memory;
         info.used = atomic_load(&of->used);
         info.peak = atomic_load(&of->peak);
+        info.ranks = of->device.ranks;
+        wt_device_counts counts = {0};
+        if (of->device.count != NULL)
+            WT_PASS(of->device.count(context, &of->device, &counts));
+        info.flops = counts.flops;
+        info.bytes = counts.bytes;
+        info.messages = counts.messages;
     }
     wt_sized_write(out, &info, sizeof info);
     return WT_OK;

@@ -45,6 +45,19 @@ typedef struct wt_ridge_rows {
     const wt_ridge_side *side; /* NULL for features */
 } wt_ridge_rows;
 
+/* What the host makes for engines that run on processors (features/learn/maker.c). */
+typedef struct wt_ridge_maker {
+    /* Features of units first .. first+count-1 of the rows, into out (n, count * width), rows
+     * `stride` apart. */
+    wt_status (*features)(wt_context *context, const wt_ridge_model *model,
+                          const wt_ridge_rows *rows, size_t first, size_t count, double *out,
+                          size_t stride);
+    /* K(a_i, b_j) of rows with sides, into out (a's, b's), rows `stride` apart. */
+    wt_status (*kernel)(wt_context *context, const wt_model_spec *spec, const wt_ridge_rows *a,
+                        const wt_ridge_rows *b, double *out, size_t stride);
+} wt_ridge_maker;
+extern const wt_ridge_maker wt_ridge_maker_host;
+
 /* A symmetric matrix A and the factor of A + shift I in the room of one matrix. */
 typedef struct wt_ridge_system wt_ridge_system;
 

@@ -1,6 +1,6 @@
 /* The ridge engine of a device beside the host's: matrices, factors, fits, curves.
- * usage: test_device_ridge FOLDER [large|TEST]    FOLDER has the plugin; without a device it is
- * skipped.
+ * usage: test_device_ridge FOLDER DEVICE [large|TEST]    FOLDER has the plugin; without the
+ * device it is skipped.
  *
  * Both compute in double, in other orders: matrices agree to 1e-13 of their diagonal, what is
  * solved with them to 1e-8. */
@@ -16,6 +16,7 @@
 #define CLOSE   1e-8
 
 static wt_context *device; /* runs on it; the group's context on the host */
+static const char *name;   /* of the device */
 
 static const wt_model_kind kinds[] = {WT_MODEL_KIND_RFA,      WT_MODEL_KIND_BRFA,
                                       WT_MODEL_KIND_RFMLP,    WT_MODEL_KIND_RFA_INF,
@@ -205,29 +206,48 @@ static void same_outcome(const outcome *got, const outcome *wanted) {
         same_number("a prediction", got->predicted[i], wanted->predicted[i]);
 }
 
-/* Every kind, rule and way. Labels are noise, so that lambda is no end of the path. */
+/* Labels are noise, so that lambda is no end of the path. */
+static void check_fit(wt_context *host, size_t kind, wt_lambda rule, bool primal, bool centred,
+                      size_t heads, const wt_sets *train, const wt_sets *test) {
+    static const double path[] = {1e-3, 1e-2, 1e-1, 1};
+    wt_model_spec spec = spec_of(kind, heads, 3, 4);
+    wt_ridge_options ridge = {.size = sizeof ridge,
+                              .rule = rule,
+                              .lambda = 1e-2,
+                              .path = path,
+                              .path_count = 4,
+                              .standardize = centred,
+                              .solver = primal ? WT_SOLVER_PRIMAL : WT_SOLVER_DUAL};
+    outcome wanted = fit_and_predict(host, &spec, train, test, &ridge);
+    outcome got = fit_and_predict(device, &spec, train, test, &ridge);
+    same_outcome(&got, &wanted);
+}
+
+/* Every kind, rule and way. */
 static void fits(void **state) {
     static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
                                       WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
-    static const double path[] = {1e-3, 1e-2, 1e-1, 1};
     wt_sets train = draw_sets(*state, 3, 80, 4, 3, 2, true);
     wt_sets test = draw_sets(*state, 4, TEST, 4, 3, 2, true);
     for (size_t k = 0; k < KINDS; k++)
         for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
             for (int primal = 0; primal < (k < 3 ? 2 : 1); primal++)
-                for (int centred = 0; centred < 2; centred++) {
-                    wt_model_spec spec = spec_of(k, primal ? 12 : 40, 3, 4);
-                    wt_ridge_options ridge = {.size = sizeof ridge,
-                                              .rule = rules[r],
-                                              .lambda = 1e-2,
-                                              .path = path,
-                                              .path_count = 4,
-                                              .standardize = centred != 0,
-                                              .solver = primal ? WT_SOLVER_PRIMAL : WT_SOLVER_DUAL};
-                    outcome wanted = fit_and_predict(*state, &spec, &train, &test, &ridge);
-                    outcome got = fit_and_predict(device, &spec, &train, &test, &ridge);
-                    same_outcome(&got, &wanted);
-                }
+                for (int centred = 0; centred < 2; centred++)
+                    check_fit(*state, k, rules[r], primal != 0, centred != 0, primal ? 12 : 40,
+                              &train, &test);
+    wt_sets_close(&train);
+    wt_sets_close(&test);
+}
+
+/* A few, of matrices that are dealt out in several blocks. */
+static void few_fits(void **state) {
+    wt_sets train = draw_sets(*state, 3, 200, 4, 3, 2, true);
+    wt_sets test = draw_sets(*state, 4, TEST, 4, 3, 2, true);
+    check_fit(*state, 0, WT_LAMBDA_LOO, true, false, 40, &train, &test);
+    check_fit(*state, 1, WT_LAMBDA_MIN_NORM, true, true, 40, &train, &test);
+    check_fit(*state, 2, WT_LAMBDA_ORACLE, false, false, 100, &train, &test);
+    check_fit(*state, 4, WT_LAMBDA_LOO, false, true, 1, &train, &test);
+    check_fit(*state, 5, WT_LAMBDA_MIN_NORM, false, false, 1, &train, &test);
     wt_sets_close(&train);
     wt_sets_close(&test);
 }
@@ -267,7 +287,7 @@ static void *run_beside(void *points) {
     wt_context *context;
     wt_model_spec spec = spec_of(0, 100, 8, 6);
     assert_int_equal(wt_context_new(&context), WT_OK);
-    CHECK_OK(context, wt_context_set_device(context, "cuda:0"));
+    CHECK_OK(context, wt_context_set_device(context, name));
     for (int i = 0; i < 3; i++)
         run_curve(context, &spec, 1e-3, points);
     wt_context_free(context);
@@ -340,18 +360,20 @@ int main(int argc, char **argv) {
         cmocka_unit_test(factors),  cmocka_unit_test(lambdas_that_are_lost),
         cmocka_unit_test(fits),     cmocka_unit_test(curves),
         cmocka_unit_test(bits),     cmocka_unit_test(memory),
+        cmocka_unit_test(few_fits),
     };
-    if (argc < 2 || wt_context_new(&device) != WT_OK)
+    if (argc < 3 || wt_context_new(&device) != WT_OK)
         return 64;
     wt_device_look_in(argv[1]);
-    if (wt_context_set_device(device, "cuda:0") != WT_OK) {
+    name = argv[2];
+    if (wt_context_set_device(device, name) != WT_OK) {
         printf("skipped: %s\n", wt_context_message(device));
         wt_context_free(device);
         return SKIPPED;
     }
-    bool all = argc < 3 || strcmp(argv[2], "large") != 0;
-    if (all && argc > 2)
-        cmocka_set_test_filter(argv[2]);
+    bool all = argc < 4 || strcmp(argv[3], "large") != 0;
+    if (all && argc > 3)
+        cmocka_set_test_filter(argv[3]);
     int failed = !all ? cmocka_run_group_tests(large, check_open, check_close)
                       : cmocka_run_group_tests(tests, check_open, check_close);
     wt_context_free(device);

@@ -184,15 +184,15 @@ static wt_status solve_lambda(search *run, double lambda, size_t count, size_t *
     const wt_dual *dual = run->dual;
     begin_lambda(run, lambda);
     WT_PASS(wt_system_factor(run->context, &run->system, lambda, dual->sizes, count, usable));
-    WT_PASS(wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
-                                        run->inverse));
     for (size_t s = 0; s < *usable; s++)
         WT_PASS(wt_system_solve(run->context, &run->system, dual->sizes[s], dual->columns, dual->y,
                                 run->alpha + s * dual->columns, run->all));
     if (run->ones != NULL && *usable > 0)
         WT_PASS(wt_system_solve(run->context, &run->system, dual->sizes[0], 1,
                                 run->ones + dual->train->samples, run->ones, 1));
-    return WT_OK;
+    /* last: an engine may spend its factor on them */
+    return wt_system_inverse_diagonals(run->context, &run->system, dual->sizes, *usable,
+                                       run->inverse);
 }
 
 /* Whether the point has its best at `end`, beyond which, toward `next`, its size has seen none. */

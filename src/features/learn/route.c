@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "features/learn/primal.h"
 #include "features/model/kernel.h"
 #include "linalg/linalg.h"
@@ -19,6 +20,7 @@ typedef struct {
     bool infinite, drawn;
     const wt_ridge_options *ridge;
     double n, q, f, workers;
+    double ranks;   /* that share the matrices; 1 = none but this process */
     double ones;    /* 1 where labels are centred: one more right-hand side, of ones */
     double tokens;  /* of all samples, labels too */
     double weights; /* of the model */
@@ -37,9 +39,10 @@ static bool by_eigenvalues(const wt_ridge_options *ridge) {
            (ridge->rule == WT_LAMBDA_FIXED && ridge->lambda == 0);
 }
 
-/* Eigenvectors of a matrix of the order, and the work space of finding them. */
-static double eigen_numbers(double order) {
-    return 3 * order * order + 12 * order;
+/* Eigenvectors of a matrix of the order, and the work space of finding them: ranks have a copy of
+ * the matrix too. */
+static double eigen_numbers(const question *ask, double order) {
+    return (ask->ranks > 1 ? 4 : 3) * order * order / ask->ranks + 12 * order;
 }
 
 /* Scratch of making one block of features. */
@@ -56,7 +59,7 @@ static double gram_scratch(const question *ask) {
     if (ask->infinite)
         return (double)wt_kernel_scratch_bytes(ask->context, ask->spec, (size_t)ask->n, 0) /
                sizeof(double);
-    return ask->n * (double)wt_features_block_columns(ask->shape) + block_scratch(ask);
+    return ask->n * (double)wt_features_block_columns(ask->shape) / ask->ranks + block_scratch(ask);
 }
 
 static void cost_of_dual(const question *ask, wt_fit_cost *out) {
@@ -67,9 +70,10 @@ static void cost_of_dual(const question *ask, wt_fit_cost *out) {
     out->flops = gram + factors(ask->ridge) * (eigen ? 9 * n * n * n : n * n * n * 2 / 3);
     /* The kernel matrix, its diagonal and that of its inverse, labels and weights stay; then K is
      * made, solved with, and v is made with its residuals. */
-    double held = n * n + n * (3 * q + 2 + 2 * ask->ones) + f * q, making = gram_scratch(ask);
+    double held = n * n / ask->ranks + n * (3 * q + 2 + 2 * ask->ones) + f * q,
+           making = gram_scratch(ask);
     double solving =
-        eigen ? eigen_numbers(n) + 6 * n * (q + ask->ones) : ask->workers * n * WT_TILE;
+        eigen ? eigen_numbers(ask, n) + 6 * n * (q + ask->ones) : ask->workers * n * WT_TILE;
     double finishing = ask->infinite ? 0 : making + 2 * n * q;
     double most = held + fmax(making, fmax(solving, finishing));
     if (ask->infinite) /* a kernel keeps its tokens when all else is gone */
@@ -85,12 +89,13 @@ static void cost_of_primal(const question *ask, wt_fit_cost *out) {
     double judged = left_out ? factors(ask->ridge) + 1 : 0; /* passes that solve for leverages */
     out->flops = (1 + judged) * n * f * f + factors(ask->ridge) * (eigen ? 9 : 1) * f * f * f;
     /* The normal matrix, moments, v and slabs stay; then samples are read and solved with. */
-    double held = f * f + f + 2 * f * q + slab * ((left_out ? 2 : 1) * f + q);
+    double held =
+        f * f / ask->ranks + f + 2 * f * q + slab * ((left_out ? 2 : 1) * f / ask->ranks + q);
     double reading = block_scratch(ask) + slab * q;
     double solving = ask->workers * f * WT_TILE + f;
     if (eigen) /* whose eigenvectors are there when samples are judged */
-        solving = fmax(eigen_numbers(f) + 2 * f * q,
-                       f * f + f + 2 * f * q + reading + (left_out ? slab * f : 0));
+        solving = fmax(eigen_numbers(ask, f) + 2 * f * q,
+                       f * f / ask->ranks + f + 2 * f * q + reading + (left_out ? slab * f : 0));
     double samples = ask->drawn && n > slab ? slab * ask->tokens / n : ask->tokens;
     out->bytes = sizeof(double) * (samples + ask->weights + held + fmax(reading, solving));
     out->route = ask->drawn ? "streamed" : "primal";
@@ -114,7 +119,9 @@ wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const 
     bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
     size_t features = infinite ? 0 : wt_features_count(shape);
     wt_fit_cost dual = {.samples = samples, .features = features}, other = dual;
+    const wt_device *device = wt_context_get_device(context);
     question ask = {.context = context,
+                    .ranks = device != NULL && device->ranks > 1 ? (double)device->ranks : 1,
                     .spec = spec,
                     .shape = shape,
                     .infinite = infinite,

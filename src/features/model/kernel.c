@@ -75,24 +75,16 @@ static wt_kernel_tile shape(wt_model_kind kind, size_t a_keys, size_t b_keys) {
                             .mlp_inputs = (double)a_keys + 2};
 }
 
-/* Both calls: b = a and lower, or any b and the whole. */
-static wt_status run(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
-                     const wt_sets *b, bool lower, double *out, size_t stride) {
-    wt_kernel_side left = {0}, right = {0};
-    work job = {.scratch = NULL};
+/* K of two sides: the whole, or the lower triangle of a side with itself. */
+static wt_status fill(wt_context *context, wt_model_kind kind, const wt_kernel_side *a,
+                      size_t a_keys, const wt_kernel_side *b, size_t b_keys, bool lower,
+                      double *out, size_t stride) {
+    work job = {.tile = shape(kind, a_keys, b_keys)};
     const wt_backend *backend;
     wt_status status;
-    WT_TRY(wt_kernel_check(context, spec, a, b));
-    if (stride < b->samples)
-        WT_TRY(wt_fail(context, WT_USAGE, "a kernel matrix of %zu columns has rows %zu apart",
-                       b->samples, stride));
     WT_TRY(wt_backend_open(context, &backend));
-    WT_TRY(wt_kernel_side_open(context, spec, a, &left));
-    if (b != a)
-        WT_TRY(wt_kernel_side_open(context, spec, b, &right));
-    job.tile = shape(spec->kind, a->keys, b->keys);
-    job.tile.a = &left;
-    job.tile.b = b != a ? &right : &left;
+    job.tile.a = a;
+    job.tile.b = b;
     job.tile.lower = lower;
     job.tile.out = out;
     job.tile.stride = stride;
@@ -106,6 +98,30 @@ static wt_status run(wt_context *context, const wt_model_spec *spec, const wt_se
     WT_TRY(wt_parallel_for(context, job.row_blocks * job.column_blocks, 1, run_tiles, &job));
 done:
     wt_release(job.scratch);
+    return status;
+}
+
+wt_status wt_kernel_sides(wt_context *context, const wt_model_spec *spec, const wt_kernel_side *a,
+                          size_t a_keys, const wt_kernel_side *b, size_t b_keys, double *out,
+                          size_t stride) {
+    return fill(context, spec->kind, a, a_keys, b, b_keys, false, out, stride);
+}
+
+/* Both calls: b = a and lower, or any b and the whole. */
+static wt_status run(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
+                     const wt_sets *b, bool lower, double *out, size_t stride) {
+    wt_kernel_side left = {0}, right = {0};
+    wt_status status;
+    WT_TRY(wt_kernel_check(context, spec, a, b));
+    if (stride < b->samples)
+        WT_TRY(wt_fail(context, WT_USAGE, "a kernel matrix of %zu columns has rows %zu apart",
+                       b->samples, stride));
+    WT_TRY(wt_kernel_side_open(context, spec, a, &left));
+    if (b != a)
+        WT_TRY(wt_kernel_side_open(context, spec, b, &right));
+    WT_TRY(fill(context, spec->kind, &left, a->keys, b != a ? &right : &left, b->keys, lower, out,
+                stride));
+done:
     wt_kernel_side_free(&left);
     wt_kernel_side_free(&right);
     return status;

@@ -10,6 +10,7 @@
 #ifndef WT_FEATURES_MODEL_KERNEL_H
 #define WT_FEATURES_MODEL_KERNEL_H
 
+#include "features/model/kernel_side.h"
 #include "features/task/sets.h"
 #include "wattle/fit.h"
 
@@ -21,6 +22,11 @@ wt_status wt_kernel_check(wt_context *context, const wt_model_spec *spec, const 
  * number of keys, but for rfmlp-inf. */
 wt_status wt_kernel_matrix(wt_context *context, const wt_model_spec *spec, const wt_sets *a,
                            const wt_sets *b, double *out, size_t stride);
+
+/* The same from sides that are there, of sets of so many keys. */
+wt_status wt_kernel_sides(wt_context *context, const wt_model_spec *spec, const wt_kernel_side *a,
+                          size_t a_keys, const wt_kernel_side *b, size_t b_keys, double *out,
+                          size_t stride);
 
 /* The lower triangle of K(a_i, a_j), diagonal included: bit for bit that of wt_kernel_matrix. What
  * is above is not touched. */

@@ -1,0 +1,81 @@
+#!/bin/sh
+# The command on several processes of this machine: the host's numbers, the same bits again, one voice, and all ranks end.
+# usage: mpi.sh WATTLE
+set -u
+wattle=$1
+if [ ! -f "$(dirname "$wattle")/libwattle_mpi.so" ] || ! command -v mpirun >/dev/null; then
+    echo "skipped: there is no OpenMPI with ScaLAPACK"
+    exit 77
+fi
+folder=$(mktemp -d /tmp/wattle-mpi-XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+faults=0
+run="mpirun --allow-run-as-root --oversubscribe --bind-to none"
+kernel="fit --model brfa-inf --target mean-power:2 --dim 3 --keys 4 --n 300 --test-n 20 --lambda loo"
+features="curve --model rfa --target mean-power:2 --dim 3 --keys 4 --heads 90 --n 64,300 --reps 1 --test-n 20 --lambda 1e-3"
+
+complain() {
+    printf '%s\n' "$1" >&2
+    faults=1
+}
+
+# same FILE FILE TOLERANCE: numbers of two JSON files, but for time, bytes and device.
+same() {
+    python3 - "$@" <<'PYTHON'
+import json, sys
+
+def walk(a, b, path):
+    if path and path[-1] in ("seconds", "bytes", "device"):
+        return
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), path
+        for key in a:
+            walk(a[key], b[key], path + [key])
+    elif isinstance(a, list):
+        assert len(a) == len(b), path
+        for i, (x, y) in enumerate(zip(a, b)):
+            walk(x, y, path + [i])
+    elif isinstance(a, float):
+        assert abs(a - b) <= float(sys.argv[3]) * max(1, abs(a)), (path, a, b)
+    else:
+        assert a == b, (path, a, b)
+
+walk(*(json.load(open(name)) for name in sys.argv[1:3]), [])
+PYTHON
+}
+
+# Sums are added in other orders: 1e-9 of what is printed, the condition number too.
+for what in kernel features; do
+    eval "words=\$$what"
+    # shellcheck disable=SC2086 # words
+    "$wattle" $words --json >"$folder/host" || complain "$words fails on the host"
+    for ranks in 1 4; do
+        # shellcheck disable=SC2086
+        $run -n $ranks "$wattle" $words --device mpi --json >"$folder/$ranks" || complain "$words fails on $ranks ranks"
+        same "$folder/host" "$folder/$ranks" 1e-9 || complain "$words: $ranks ranks differ from the host"
+    done
+done
+# shellcheck disable=SC2086
+$run -n 4 "$wattle" $features --device mpi --json >"$folder/again"
+same "$folder/4" "$folder/again" 0 || complain "4 ranks differ from themselves"
+
+# refuse CODE SENTENCE WORDS...: two ranks end with the code, and one of them says the sentence, once.
+refuse() {
+    code=$1 sentence=$2
+    shift 2
+    $run -n 2 "$@" >"$folder/out" 2>&1
+    ended=$?
+    [ "$ended" = "$code" ] || complain "$*: exit code $ended, not $code"
+    said=$(grep -c '^wattle:' "$folder/out")
+    [ "$said" = 1 ] || complain "$*: $said sentences"
+    grep -q "^wattle: .*$sentence" "$folder/out" || complain "$* does not say '$sentence': $(cat "$folder/out")"
+}
+refuse 64 "unknown option --dimm" "$wattle" fit --dimm 3 --device mpi
+refuse 69 "mpi has no engine for norm balls" "$wattle" fit --target mean-power:2 --n 60 --ball 1,2 --device mpi
+refuse 70 "memory budget of 3.0 MiB" "$wattle" fit --model rfa-inf --target mean-power:2 --n 900 --mem 3M --device mpi
+refuse 64 "rank 2 on .*: the words of the command differ" "$wattle" fit --n 60 --device mpi : -n 1 "$wattle" fit --n 61 --device mpi
+cp "$wattle" "$folder/wattle" && printf 'other' >>"$folder/wattle"
+cp "$(dirname "$wattle")/libwattle_mpi.so" "$folder"
+refuse 64 "rank 2 on .*: another program" "$wattle" fit --n 60 --device mpi : -n 1 "$folder/wattle" fit --n 60 --device mpi
+[ "$faults" = 0 ] && echo "mpi: fine"
+exit "$faults"
