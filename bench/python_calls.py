@@ -67,14 +67,17 @@ def draw_in_c(n):
 def main():
     tiny = wt.draw("mean-power:2", n=4, dim=2, keys=2)
     model = wt.fit(tiny, heads=1)
-    out = np.empty(4)
-    place = out.ctypes.data
+    layer = wt.teacher(heads=1, dim=2)
+    x, out = np.ones((3, 2)), np.empty(6)
+    place, tokens = out.ctypes.data, x.ctypes.data
     lib.wt_context_set_threads(context.handle, 1)
     predict_in_c = lambda: lib.wt_fitted_predict(context.handle, model._fitted.handle, tiny._sets.handle, place)
+    apply_in_c = lambda: lib.wt_layer_forward(context.handle, layer._layer.handle, 1, 3, tokens, place)
     print(f"{'call':<24}{'Python':>10}{'C':>10}{'overhead':>10}   microseconds")
     for name, ours, theirs in (
             ("predict of sets", lambda: model.predict(tiny, threads=1), predict_in_c),
             ("predict of arrays", lambda: model.predict(tiny.query, tiny.keys, threads=1), predict_in_c),
+            ("apply a layer", lambda: layer(x, threads=1), apply_in_c),
             ("draw", lambda: wt.draw("mean-power:2", n=4, dim=2, keys=2, threads=1), draw_in_c(4)),
             ("fit", lambda: wt.fit(tiny, heads=1, threads=1), fit_in_c(tiny, 1, 1))):
         ours, theirs = (1e6 * seconds for seconds in least((ours, theirs), 100, 60))

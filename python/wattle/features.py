@@ -5,7 +5,7 @@ import os
 import tempfile
 from ctypes import byref, c_double, c_uint, c_void_p
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -161,19 +161,40 @@ class Model(Result):
     balls loss, reached, objective, lower_bound, gap, relative_gap, steps, k1, k2, test_loss.
     """
 
+    _fitted: Owned
+    _report: Optional[Callable[[], Dict[str, Any]]]  # until it is read
+
     @classmethod
-    def _of(cls, owned: Owned, **report: Any) -> "Model":
-        spec = lib.wt_fitted_get_spec(owned.handle).contents
+    def _of(cls, owned: Owned, report: Callable[[], Dict[str, Any]] = dict) -> "Model":
         made = cls.__new__(cls)
-        Result.__init__(
-            made, model=lib.wt_model_kind_name(spec.kind).decode(),
-            activation=lib.wt_activation_name(spec.activation).decode(),
-            **values(spec, "heads", "width", "bias", "dim", "keys", "seed"),
-            outputs=lib.wt_fitted_outputs(owned.handle), **report, _fitted=owned)
+        made._fitted, made._report = owned, report
         return made
 
+    def _read(self) -> None:
+        """Makes attributes of the model and its report, once: a fit does not wait for them."""
+        report, self._report = self._report, None
+        if report is not None:
+            spec = lib.wt_fitted_get_spec(self._fitted.handle).contents
+            self.__dict__.update(
+                model=lib.wt_model_kind_name(spec.kind).decode(),
+                activation=lib.wt_activation_name(spec.activation).decode(),
+                **values(spec, "heads", "width", "bias", "dim", "keys", "seed"),
+                outputs=lib.wt_fitted_outputs(self._fitted.handle), **report())
+
     def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            self._read()
+            if name in self.__dict__:
+                return self.__dict__[name]
         raise AttributeError(f"this model has no {name!r}: a report belongs to the fit that made it")
+
+    def __dir__(self) -> List[str]:
+        self._read()
+        return list(super().__dir__())
+
+    def _items(self) -> Iterator[Tuple[str, Any]]:
+        self._read()
+        return super()._items()
 
     def predict(self, query: Any, keys: Any = None, mask: Any = None, *, threads: Optional[int] = None,
                 memory: Bytes = None) -> Array:
@@ -210,6 +231,7 @@ def _model_again(content: bytes, report: Dict[str, Any]) -> Model:
         path = Path(folder) / "model.safetensors"
         path.write_bytes(content)
         model = load(path)
+    model._read()
     model.__dict__.update(report)
     return model
 
@@ -339,8 +361,8 @@ class _Job:
         self.work.keep.append(sets)
         return int(sets.handle)
 
-    def model(self, **report: Any) -> Model:
-        return Model._of(Owned(self.fitted.value, lib.wt_fitted_free), **report)
+    def model(self, report: Callable[[], Dict[str, Any]]) -> Model:
+        return Model._of(Owned(self.fitted.value, lib.wt_fitted_free), report)
 
     def ridge(self) -> Model:
         ridge = _Ridge(self.work, self.given)
@@ -355,13 +377,8 @@ class _Job:
                           _errors.MissedWarning)
         if report.lambda_at_end:
             _errors.warn(_native.WT_LAMBDA_AT_END, _errors.Remark)
-        return self.model(
-            path=report.route.decode(), **values(report, "samples", "features"), penalty=getattr(report, "lambda"),
-            penalty_rule=lib.wt_lambda_name(ridge.options.rule).decode(),
-            **values(report, "train_error", "loo_error", "test_error", "sum_norms", "m_sum_squares"),
-            effective_rank=report.freedom, rank=report.rank or None,
-            **values(report, "condition", "seconds", "bytes", "out_of_time"), penalty_at_end=report.lambda_at_end,
-            device=lib.wt_context_device(self.work.handle).decode())
+        rule, device = ridge.options.rule, lib.wt_context_device(self.work.handle)
+        return self.model(lambda: _ridge_report(report, rule, device))
 
     def ball(self) -> Model:
         given = self.given
@@ -387,9 +404,20 @@ class _Job:
         if not found.reached:
             _errors.warn(f"the gap is {found.relative_gap:.2g} of the loss at 0 after {found.steps} steps, above "
                           f"{chosen.tolerance:.2g}; raise steps or tolerance", _errors.MissedWarning)
-        return self.model(loss=str(given["loss"]), samples=self.n, k1=chosen.k1, k2=chosen.k2, **values(
+        loss, n = str(given["loss"]), self.n
+        return self.model(lambda: dict(loss=loss, samples=n, k1=chosen.k1, k2=chosen.k2, **values(
             found, "reached", "objective", "objective_at_zero", "lower_bound", "gap", "relative_gap", "steps", "passes",
-            "factorisations", "sum_norms", "m_sum_squares", "sum_binds", "squares_bind", "test_loss"))
+            "factorisations", "sum_norms", "m_sum_squares", "sum_binds", "squares_bind", "test_loss")))
+
+
+def _ridge_report(report: wt_fit_report, rule: int, device: bytes) -> Dict[str, Any]:
+    return dict(
+        path=report.route.decode(), **values(report, "samples", "features"), penalty=getattr(report, "lambda"),
+        penalty_rule=lib.wt_lambda_name(rule).decode(),
+        **values(report, "train_error", "loo_error", "test_error", "sum_norms", "m_sum_squares"),
+        effective_rank=report.freedom, rank=report.rank or None,
+        **values(report, "condition", "seconds", "bytes", "out_of_time"), penalty_at_end=report.lambda_at_end,
+        device=device.decode())
 
 
 @options("wt_model_fields", "wt_ridge_fields")

@@ -190,7 +190,7 @@ class Layer(Result):
             form = start(wt_layer_form, lib.wt_layer_form_init)
             for name in given:
                 setattr(form, name, getattr(asked, name))
-            work(lib.wt_layer_new_form, heads, dim, outputs, byref(form), byref(made))
+            work.quick(lib.wt_layer_new_form, heads, dim, outputs, byref(form), byref(made))
         self._take(Owned(made.value, lib.wt_layer_free))
         for name, to, from_ in (("theta", self.theta, scores), ("w", self.w, out_), ("u", self.u, of_keys),
                                 ("c", self.c, of_outputs)):
@@ -204,7 +204,7 @@ class Layer(Result):
         handle = owned.handle
         form, words = sized(wt_layer_form), create_string_buffer(_native.WT_LAYER_FORM_TEXT)
         with session() as work:
-            work(lib.wt_layer_get_form, handle, byref(form))
+            work.quick(lib.wt_layer_get_form, handle, byref(form))
         heads, dim, outputs = lib.wt_layer_heads(handle), lib.wt_layer_dim(handle), lib.wt_layer_outputs(handle)
         names = table("wt_teacher_fields")
         theta = view(lib.wt_layer_theta(handle), (heads, dim + form.bias, dim), owned)
