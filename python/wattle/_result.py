@@ -113,14 +113,3 @@ def frame(columns: Dict[str, Any]) -> Any:
     except ImportError:
         return arrays
     return pandas.DataFrame(arrays)
-
-
-def axes(given: Any = None) -> Any:
-    """The axes to draw on: those given, or new ones of matplotlib."""
-    if given is not None:
-        return given
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("a picture needs matplotlib: install python3-matplotlib") from None
-    return pyplot.figure(layout="constrained").add_subplot()

@@ -17,7 +17,8 @@ from ._fields import sized, spell, start
 from ._library import lib
 from ._native import (WT_EXPONENT_TEXT, WT_MAX_THREADS, wt_plan_cost, wt_report_options, wt_report_summary,
                       wt_reproduction_report, wt_store_mode)
-from ._result import Interval, Result, axes, values
+from ._plots import axes, legend
+from ._result import Interval, Result, values
 from ._table import Table
 from .lab import Store, finish, identity, one_at_a_time, open_store
 
@@ -148,7 +149,7 @@ class Verdicts(Result):
         ax.plot([], [], "o-", color="0.75", markersize=4, label="rival")
         ax.set(yticks=range(len(rows)), yticklabels=[f"{claim.claim}  {part._name()}" for claim, part in rows],
                xlim=(-span, span), ylim=(len(rows) - 0.5, -0.7), xlabel="effect from its boundary; the claimed side is right")
-        ax.legend(fontsize="small", framealpha=0.8, edgecolor="none", loc="upper left", bbox_to_anchor=(1, 1))
+        legend(ax, loc="upper left", bbox_to_anchor=(1, 1))
         return ax
 
     def __repr__(self) -> str:

@@ -13,7 +13,8 @@ from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session
 from ._fields import Values, encode, fill, options
 from ._library import lib
 from ._native import wt_curve_options, wt_grid
-from ._result import Interval, Result, axes, frame, values
+from ._plots import axes, figure, legend, log_scale, ticks_at
+from ._result import Interval, Result, frame, values
 from .features import Data, as_sets
 
 POINT = ("lambda", "train_error", "loo_error", "test_error", "lambda_at_end")
@@ -123,11 +124,7 @@ class Curve(Result):
         if ax is not None or len(targets) == 1:
             panels = [axes(ax)] * len(targets)
         else:
-            first = axes()
-            figure = first.figure
-            first.remove()
-            figure.set_size_inches(4 * len(targets), 3.6)
-            panels = list(figure.subplots(1, len(targets), sharey=True))
+            panels = list(figure(3.7 * len(targets), 3.4).subplots(1, len(targets), sharey=True))
         for place, target in zip(panels, targets):
             self._panel(place, target, ax is not None and len(targets) > 1)
             place.label_outer()
@@ -147,15 +144,16 @@ class Curve(Result):
                     (x, line.error[i], line.low[i], line.high[i]))
         for label, points in groups.items():
             x, y, low, high = np.array(sorted(points), dtype=float).T
-            ax.errorbar(x, y, yerr=np.nan_to_num([y - low, high - y]), marker="o", capsize=2, label=label)
-        ax.set(xscale="log", yscale="log", xlabel="samples n" if by_n else size, ylabel="test error / variance")
-        places = sorted({float(point[0]) for points in groups.values() for point in points})
-        if len(places) <= 8:
-            ax.set_xticks(places, [f"{place:g}" for place in places])
-            ax.set_xticks([], minor=True)
+            ax.errorbar(x, y, yerr=np.nan_to_num([y - low, high - y]), marker="o", markersize=4, capsize=2, linewidth=1.4,
+                        elinewidth=1, label=label)
+        ax.set(xlabel="samples n" if by_n else size, ylabel="test error / variance (95% interval)")
+        shown = np.array([point for points in groups.values() for point in points], dtype=float)
+        log_scale(ax, "x", shown[:, 0])
+        log_scale(ax, "y", shown[:, 1:])
+        ticks_at(ax.xaxis, np.unique(shown[:, 0]))
         if not named:
-            ax.set_title(target)
-        ax.legend()
+            ax.set_title(target, fontsize="medium")
+        legend(ax)
 
 
 def _line(handle: int, index: int, reps: int, sizes: int) -> CurveLine:

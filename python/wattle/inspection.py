@@ -15,7 +15,8 @@ from ._context import Bytes, FilePath, path_bytes, session, whole
 from ._fields import sized, start
 from ._library import lib
 from ._native import wt_head_summary, wt_inspect_options
-from ._result import Result, axes, frame
+from ._plots import figure as new_figure
+from ._result import Result, frame
 from .layers import Layer, naturals
 
 CROP = 40  # rows and columns shown of a large theta: a diagonal one can see
@@ -67,11 +68,7 @@ class Inspection(Result):
         checkpoint a grid of layers and heads. savefig("heads.pdf") of it is made for a paper.
         """
         draw, size = (_plot_grid, _grid_size) if self.theta is None else (_plot_heads, _heads_size)
-        if figure is None:
-            figure = axes().figure
-            figure.clear()
-            figure.set_size_inches(*size(self))
-        return draw(self, figure)
+        return draw(self, new_figure(*size(self)) if figure is None else figure)
 
 
 def inspect(
@@ -233,6 +230,8 @@ def _plot_heads(of: Inspection, figure: Any) -> Any:
             top.set_ylabel("query coordinate i", fontsize=7)
             below.set_ylabel("mean / spread", fontsize=7)
         top.set_xlabel("key coordinate j", fontsize=7)
+        for axis in (top.xaxis, top.yaxis, below.xaxis):
+            axis.get_major_locator().set_params(integer=True)
         for ax in (top, below):
             ax.tick_params(labelsize=6)
     for i in range(len(shown), groups * across):

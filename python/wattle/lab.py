@@ -18,7 +18,8 @@ from ._fields import sized, spell, start
 from ._library import lib
 from ._native import (wt_export_options, wt_merge_report, wt_plan_cost, wt_plan_count, wt_shard, wt_store_count,
                       wt_store_mode, wt_sweep_options, wt_sweep_report, wt_table_query)
-from ._result import Result, axes, values
+from ._plots import axes, legend, log_scale
+from ._result import Result, values
 from ._table import Table, column_of
 
 KINDS = {_native.wt_field_kind.WT_FIELD_KIND_WORD: "words", _native.wt_field_kind.WT_FIELD_KIND_TEXT: "text",
@@ -156,18 +157,10 @@ RULES = ("mean", "geometric", "rate")
 
 
 def _scale(ax: Any, axis: str, numbers: Any) -> None:
-    """Logarithmic where the numbers span a factor of 8 or more, with ticks at 1, 2, 5."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-
+    """Logarithmic where the numbers span a factor of 8 or more."""
     finite = numbers[np.isfinite(numbers)]
-    if not len(finite) or finite.min() <= 0 or finite.max() < 8 * finite.min():
-        return
-    ax.set(**{f"{axis}scale": "log"})
-    of = getattr(ax, f"{axis}axis")
-    if finite.max() < 300 * finite.min():
-        of.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        of.set_major_formatter(FormatStrFormatter("%g"))
-        of.set_minor_formatter(NullFormatter())
+    if len(finite) and finite.min() > 0 and finite.max() >= 8 * finite.min():
+        log_scale(ax, axis, finite)
 
 
 class StoreTable(Table):
@@ -200,7 +193,7 @@ class StoreTable(Table):
         _scale(ax, "y", self[self._y])
         ax.set(xlabel=self._x, ylabel=f"{self._y.replace('_', ' ')} (95% interval)")
         if len(np.unique(lines)) > 1:
-            ax.legend(fontsize="small", framealpha=0.7, edgecolor="none")
+            legend(ax)
         return ax
 
 

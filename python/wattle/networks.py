@@ -16,7 +16,8 @@ from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, rea
 from ._fields import differs, fill, options, sized, table
 from ._library import lib
 from ._native import wt_network_result, wt_train_measure, wt_train_result, wt_train_spec
-from ._result import Result, axes, values
+from ._plots import figure, legend
+from ._result import Result, values
 from ._table import Table
 
 #: Of samples that are drawn; they mean nothing to samples of one's own.
@@ -198,14 +199,11 @@ class Network(Result):
     def plot(self, ax: Any = None) -> Any:
         """Loss and accuracy against steps, and where the [CLS] row looks; `ax` takes the accuracies alone."""
         if ax is not None:
-            self._accuracies(axes(ax))
+            self._accuracies(ax)
             return ax
-        first = axes()
-        figure = first.figure
-        first.remove()
         looks = self.attention
-        figure.set_size_inches(10.5 if looks is not None else 7, 3.2)
-        panels = figure.subplots(1, 3 if looks is not None else 2)
+        count = 2 if looks is None else 3
+        panels = figure(3.5 * count, 3.2).subplots(1, count)
         self._losses(panels[0])
         self._accuracies(panels[1])
         if looks is not None:
@@ -225,7 +223,7 @@ class Network(Result):
                 transform=ax.get_yaxis_transform())
         ax.set(xlabel="step", ylabel="training loss (cross-entropy)", ylim=(0, 1.1 * max(np.log(2), self.history.loss.max(initial=0))))
         if len(self._runs()) > 1:
-            ax.legend(framealpha=0.7, edgecolor="none", fontsize="small")
+            legend(ax)
 
     def _accuracies(self, ax: Any) -> None:
         for name, rows in self._runs():
@@ -233,8 +231,10 @@ class Network(Result):
             line, = ax.plot(self.history.step[rows], self.history.validation_accuracy[rows], label=f"{lead}validation")
             ax.plot(self.history.step[rows], self.history.train_accuracy[rows], label=f"{lead}training",
                     color=line.get_color(), linewidth=1, alpha=0.55, linestyle="--")
-        ax.set(xlabel="step", ylabel="accuracy", ylim=(None, 1.01))
-        ax.legend(framealpha=0.7, edgecolor="none", fontsize="small")
+        low, high = ax.get_ylim()
+        ax.set(xlabel="step", ylabel="accuracy", ylim=(low, max(high, 1 + 0.03 * (1 - low))))
+        ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= 1])
+        legend(ax)
 
     def _looks(self, ax: Any, looks: Attention) -> None:
         if self.heads > 1:
@@ -242,8 +242,8 @@ class Network(Result):
         ax.plot(looks.best, color="C2", linewidth=1, label=f"head {looks.best_head}" if self.heads > 1 else "head")
         if self.relevant is not None:
             ax.plot(self.relevant, looks.best[self.relevant], "o", color="C1", markersize=5, label="relevant bits")
-        ax.set(xlabel="position", ylabel="mean attention weight", ylim=(0, None))
-        ax.legend(framealpha=0.7, edgecolor="none", fontsize="small")
+        ax.set(xlabel="position", ylabel="mean attention weight", ylim=(0, 1.2 * looks.best.max()))
+        legend(ax, loc="upper center", ncols=3, columnspacing=1.2, handlelength=1.2)  # where no line is
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _network_again, (self._content, {name: value for name, value in self._items()})

@@ -13,7 +13,8 @@ from ._fields import Values, differs, fill, options, sized, spell, start
 from ._library import lib
 from ._native import (wt_grid, wt_parity_result, wt_search_options, wt_search_result, wt_threshold_spec,
                       wt_threshold_summary, wt_train_spec)
-from ._result import Interval, Result, axes, values
+from ._plots import axes, figure, legend, ticks_at
+from ._result import Interval, Result, values
 from ._table import Table
 from .networks import labelled, refuse_meaningless
 
@@ -22,13 +23,17 @@ ROW = ("length", "samples", "successes", "trials", "rate", "low", "high")
 
 def _rates(ax: Any, rows: Table, goal: float) -> None:
     """The rate of success against m with its interval, a line a length."""
-    for length in np.unique(rows.length):
+    lengths = np.unique(rows.length)
+    for length in lengths:
         of = rows.length == length
         line, = ax.plot(rows.samples[of], rows.rate[of], marker="o", markersize=4, linewidth=1.4, label=f"T = {length}")
-        ax.fill_between(rows.samples[of], rows.low[of], rows.high[of], color=line.get_color(), alpha=0.14, linewidth=0)
+        ax.fill_between(rows.samples[of], rows.low[of], rows.high[of], color=line.get_color(), linewidth=0,
+                        alpha=0.3 / max(len(lengths), 2))
     ax.axhline(goal, color="0.5", linewidth=0.8, linestyle=":")
+    ax.text(0.99, goal, "goal", color="0.4", ha="right", va="bottom", fontsize="small",
+            transform=ax.get_yaxis_transform())
     ax.set(xlabel="samples m", ylabel="rate of success (95% interval)", ylim=(-0.03, 1.03))
-    ax.legend(fontsize="small", framealpha=0.7, edgecolor="none")
+    legend(ax)
 
 
 # ---- search ---------------------------------------------------------------------------------------
@@ -84,7 +89,7 @@ class Search(Result):
         """The rate of success against the number of samples, with 95% intervals."""
         ax = axes(ax)
         _rates(ax, self.rows, self.rate)
-        ax.set(title=f"{self.task} by {self.method}")
+        ax.set_title(f"{self.task} by {self.method}", fontsize="medium")
         return ax
 
 
@@ -266,13 +271,9 @@ class Threshold(Result):
     def plot(self, ax: Any = None) -> Any:
         """Rates of success, and the critical m against the length with its fits; `ax` takes the second alone."""
         if ax is not None:
-            self._growth(axes(ax))
+            self._growth(ax)
             return ax
-        first = axes()
-        figure = first.figure
-        first.remove()
-        figure.set_size_inches(7.5, 3.4)
-        panels = figure.subplots(1, 2)
+        panels = figure(7.5, 3.4).subplots(1, 2)
         _rates(panels[0], self._cells, self.rate)
         self._growth(panels[1])
         return panels
@@ -300,7 +301,8 @@ class Threshold(Result):
                     linewidth=1.8 if best else 1, linestyle="-" if best else "--",
                     label=f"a + b {'T' if fit.growth == 'linear' else fit.growth + ' T'}")
         ax.set(xlabel="length T", ylabel="samples m (95% interval)")
-        ax.legend(fontsize="small", framealpha=0.7, edgecolor="none")
+        ticks_at(ax.xaxis, lengths)
+        legend(ax)
 
 
 def _lengths(work: session, length: Values) -> Tuple[int, int]:
