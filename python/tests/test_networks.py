@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_the_state_and_resume_goes_on(tmp_path):
     (dict(task=np.zeros((9, 2)), y=np.zeros(8)), "y: the shape (8,) is not (9,)"),
     (dict(task=np.zeros((9, 2)), y=np.zeros(9), length=4), "samples of one's own and length exclude"),
     (dict(task=np.full((9, 2), np.nan), y=np.zeros(9)), "'bits' is nan"),
-    (dict(test_samples=1), "test_samples: must be a whole number from 2"),
+    (dict(test_samples=1), "test_samples: must be a whole number of 2 or more"),
     (dict(task="none.npz"), "none.npz"),
 ])
 def test_bad_arguments_of_train(given, words):

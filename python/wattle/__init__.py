@@ -8,7 +8,7 @@ from typing import Any
 
 from ._context import Settings, cancel, settings
 from ._errors import (CannotCreate, ConfigError, DataError, Error, InternalError, Interrupted, Missed, MissedWarning,
-                      NoInput, OutOfMemory, ReadWriteError, Remark, Unavailable, UsageError)
+                      NoInput, OutOfMemory, ReadWriteError, Remark, Unavailable, UsageError, hint)
 from ._library import LibraryError, VERSION as __version__
 from ._result import Interval, Result
 from .claims import Claim, Part, Report, Reproduction, Verdicts, report, reproduce, verdicts
@@ -42,4 +42,4 @@ def __getattr__(name: str) -> Any:
     """wattle.sklearn, which needs scikit-learn, is imported when it is first used."""
     if name == "sklearn":
         return import_module(".sklearn", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + hint(name, __all__))

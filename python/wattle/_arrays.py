@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ._errors import UsageError
 
 Array = npt.NDArray[np.float64]
+KINDS = {"U": "text", "S": "text", "O": "objects", "c": "complex ones", "M": "dates"}
 Shape = Tuple[Union[int, str], ...]  # numbers, or letters that stand for any
 
 
@@ -30,7 +31,7 @@ def numbers(value: Any, name: str, *shapes: Shape) -> Array:
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: no array of numbers ({error})") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: real numbers are expected, not {array.dtype}")
+        raise TypeError(f"{name}: real numbers are expected, not {KINDS.get(array.dtype.kind, array.dtype)}")
     if shapes and not any(fits(array.shape, shape) for shape in shapes):
         words = " or ".join(spell(shape) for shape in shapes)
         raise UsageError(f"{name}: the shape {spell(array.shape)} is not {words}")
@@ -43,7 +44,7 @@ def mask_of(value: Any, name: str, shape: Shape) -> "npt.NDArray[np.uint8]":
     """(n, N) of anything: not 0 = live."""
     array = as_array(value)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: real numbers are expected, not {array.dtype}")
+        raise TypeError(f"{name}: real numbers are expected, not {KINDS.get(array.dtype.kind, array.dtype)}")
     if not fits(array.shape, shape):
         raise UsageError(f"{name}: the shape {spell(array.shape)} is not {spell(shape)}")
     if array.dtype.kind == "f" and np.isnan(array).any():

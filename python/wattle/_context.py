@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Callable, List, Optional, Type, Union
 
 from . import _errors, _interrupt, _native, _progress
+from ._errors import told
 from ._library import lib
 
 OK = int(_native.wt_status.WT_OK)
@@ -40,6 +41,11 @@ class Settings:
     memory: Bytes = None
     progress: Optional[bool] = None
     device: str = "host"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__annotations__:
+            raise AttributeError(f"there is no setting {name!r}" + _errors.hint(name, self.__annotations__))
+        super().__setattr__(name, value)
 
 
 settings = Settings()
@@ -226,9 +232,10 @@ def whole(value: Any, name: str, least: int = 1, most: int = (1 << 63) - 1) -> i
     try:
         number = int(value.__index__())
     except (AttributeError, TypeError):
-        raise TypeError(f"{name}: a whole number is expected, not {value!r}") from None
+        raise TypeError(f"{name}: a whole number is expected, not {told(value)}") from None
     if isinstance(value, bool) or not least <= number <= most:
-        raise _errors.UsageError(f"{name}: must be a whole number from {least} to {most}, not {value!r}")
+        span = f"of {least} or more" if number <= most and most >= (1 << 63) - 1 else f"from {least} to {most}"
+        raise _errors.UsageError(f"{name}: must be a whole number {span}, not {value!r}")
     return number
 
 
@@ -239,7 +246,7 @@ def real(value: Any, name: str) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name}: a number is expected, not {value!r}") from None
+        raise TypeError(f"{name}: a number is expected, not {told(value)}") from None
 
 
 def flag(value: Any, name: str) -> bool:
@@ -250,7 +257,7 @@ def flag(value: Any, name: str) -> bool:
     except (AttributeError, TypeError):
         if type(value).__name__ == "bool_":  # NumPy's
             return bool(value)
-    raise TypeError(f"{name}: True or False is expected, not {value!r}")
+    raise TypeError(f"{name}: True or False is expected, not {told(value)}")
 
 
 def path_bytes(path: FilePath, name: str = "path") -> bytes:
@@ -258,7 +265,7 @@ def path_bytes(path: FilePath, name: str = "path") -> bytes:
     try:
         text = os.fsencode(path)
     except TypeError:
-        raise TypeError(f"{name}: a path is expected, not {path!r}") from None
+        raise TypeError(f"{name}: a path is expected, not {told(path)}") from None
     except UnicodeEncodeError:
         text = b"\0"
     if b"\0" in text:
@@ -282,7 +289,7 @@ def read_bytes(memory: Bytes) -> int:
 
 def read_seconds(time: Seconds) -> float:
     out = c_double()
-    text = time if isinstance(time, str) else repr(float(time)) if time is not None else ""
+    text = time if isinstance(time, str) else repr(real(time, "time")) if time is not None else ""
     if not lib.wt_seconds_parse(text.encode("utf-8", "replace"), byref(out)):
         raise _errors.UsageError(f"time: {time!r} is no time above 0, as 90, '10m' or '2h'")
     return float(out.value)

@@ -1,10 +1,11 @@
 """A class of exception for every status of the library; the message is the library's sentence."""
 from __future__ import annotations
 
+import difflib
 import sys
 import warnings
 from types import FrameType
-from typing import Dict, Optional, Type
+from typing import Any, Dict, Iterable, Optional, Type
 
 from ._native import wt_status
 
@@ -63,6 +64,18 @@ class Remark(UserWarning):
 
 class MissedWarning(UserWarning):
     """A result that did not reach its goal; it says so in its attributes too."""
+
+
+def told(value: Any) -> str:
+    """A wrong value in a sentence: as it is written where that is short, else what it is."""
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else type(value).__name__
+
+
+def hint(word: str, names: Iterable[str]) -> str:
+    """The nearest names, for the end of a sentence about one that there is not."""
+    near = difflib.get_close_matches(word, [name for name in names if not name.startswith("_")], 2, 0.75)
+    return f": is it {' or '.join(near)}?" if near else ""
 
 
 def warn(sentence: str, kind: Type[Warning]) -> None:

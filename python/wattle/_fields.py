@@ -15,7 +15,6 @@ help of every field. signature("wt_train_fields") is the lines to write.
 """
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import textwrap
@@ -36,6 +35,7 @@ Values = Union[str, float, Sequence[Union[str, float]], "np.ndarray[Any, Any]"]
 WHOLE = _native.WT_GRID_WHOLE
 KIND = _native.wt_field_kind
 RENAMED = {"lambda": "penalty", "lambda_path": "penalty_path"}
+ELSEWHERE = {"alpha": "penalty", "learning_rate": "lr", "epochs": "steps"}  # names of other packages
 TYPES = {KIND.WT_FIELD_KIND_WORD: "str", KIND.WT_FIELD_KIND_TEXT: "str", KIND.WT_FIELD_KIND_COUNT: "int",
          KIND.WT_FIELD_KIND_NATURAL: "int", KIND.WT_FIELD_KIND_REAL: "float",
          KIND.WT_FIELD_KIND_CHOICE: "Union[float, str]", KIND.WT_FIELD_KIND_FLAG: "bool"}
@@ -105,7 +105,7 @@ def spell(value: Any, keyword: str) -> str:
         items = [spell(item, keyword) for item in (value.tolist() if hasattr(value, "tolist") else value)]
         if items and not any(isinstance(item, (list, tuple)) for item in items):
             return ",".join(items)
-    raise TypeError(f"{keyword}: a number, a word or a list of them is expected, not {value!r}")
+    raise TypeError(f"{keyword}: a number, a word or a list of them is expected, not {_errors.told(value)}")
 
 
 def differs(value: Any, usual: Any) -> bool:
@@ -199,9 +199,8 @@ def helpful(function: F, renamed: Mapping[str, str]) -> F:
                 raise
         spelled = unknown.replace("-", "_")
         spelled = renamed.get(spelled, RENAMED.get(spelled, spelled))
-        near = [spelled] if spelled in names else difflib.get_close_matches(spelled, names, 2, 0.75)
-        hint = f": is it {' or '.join(near)}?" if near else ""
-        raise TypeError(f"{function.__name__}() has no option {unknown}{hint}")
+        spelled = ELSEWHERE.get(spelled, spelled)
+        raise TypeError(f"{function.__name__}() has no option {unknown}" + _errors.hint(spelled, names))
 
     return cast(F, call)
 

@@ -10,7 +10,7 @@ import numpy as np
 from . import _errors, _native
 from ._arrays import Array, Owned, view
 from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session
-from ._fields import Values, encode, fill, options
+from ._fields import Values, encode, fill, options, spell
 from ._library import lib
 from ._native import wt_curve_options, wt_grid
 from ._plots import axes, figure, legend, log_scale, ticks_at
@@ -21,7 +21,7 @@ POINT = ("lambda", "train_error", "loo_error", "test_error", "lambda_at_end")
 RENAMED = {"model": "models", "target": "targets"}
 
 
-def grid(text: str) -> "np.ndarray[Any, Any]":
+def grid(text: Values) -> "np.ndarray[Any, Any]":
     """The numbers of a grid as the command writes it, whole ones as integers.
 
     >>> import wattle as wt
@@ -32,7 +32,7 @@ def grid(text: str) -> "np.ndarray[Any, Any]":
     """
     out = wt_grid()
     with session() as work:
-        work.quick(lib.wt_grid_parse, encode(str(text), "text"), byref(out))
+        work.quick(lib.wt_grid_parse, encode(spell(text, "text"), "text"), byref(out))
         numbers = np.array(view(out.values, (out.count,), None))
         lib.wt_grid_free(byref(out))
     return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) and np.all(abs(numbers) < 2**53) else numbers

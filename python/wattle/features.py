@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _errors, _native
-from ._arrays import Array, Owned, address, mask_of, numbers, view
+from ._arrays import Array, Owned, address, mask_of, numbers, spell, view
 from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session, whole
 from ._fields import Values, encode, fill, options, sized, start
 from ._library import lib
@@ -39,6 +39,8 @@ class Sets(Result):
     def __init__(self, query: Any, keys: Any, y: Any = None, mask: Any = None) -> None:
         tokens = numbers(keys, "keys", ("n", "N", "d"))
         n, slots, dim = tokens.shape
+        if 0 in tokens.shape:
+            raise _errors.DataError(f"keys: the shape {spell(tokens.shape)} has no numbers")
         first = numbers(query, "query", (n, dim))
         labels = None if y is None else numbers(y, "y", (n,), (n, "q"))
         live = None if mask is None else mask_of(mask, "mask", (n, slots))
@@ -186,7 +188,8 @@ class Model(Result):
             self._read()
             if name in self.__dict__:
                 return self.__dict__[name]
-        raise AttributeError(f"this model has no {name!r}: a report belongs to the fit that made it")
+        raise AttributeError(f"this model has no {name!r}" + (
+            _errors.hint(name, dir(self)) or ": a report belongs to the fit that made it"))
 
     def __dir__(self) -> List[str]:
         self._read()
@@ -199,7 +202,7 @@ class Model(Result):
     def predict(self, query: Any, keys: Any = None, mask: Any = None, *, threads: Optional[int] = None,
                 memory: Bytes = None) -> Array:
         """Predictions (n) or (n, q) for query (n, d) and keys (n, N, d), or for sets or a file."""
-        sets = as_sets(query) if keys is None else Sets(query, keys, mask=mask)
+        sets = as_sets(query, "query without keys") if keys is None else Sets(query, keys, mask=mask)
         out = np.empty((len(sets), self.outputs))
         with session(threads, memory) as work:
             work(lib.wt_fitted_predict, self._fitted.handle, sets._sets.handle, address(out))

@@ -227,7 +227,8 @@ class Layer(Result):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"this layer has no {name!r}: a report belongs to the call that made the layer")
+        raise AttributeError(f"this layer has no {name!r}" + (
+            _errors.hint(name, dir(self)) or ": a report belongs to the call that made the layer"))
 
     @classmethod
     def load(cls, path: FilePath, *, index: int = 0, heads: int = 0, map: Optional[str] = None, fold: bool = False,

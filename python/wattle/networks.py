@@ -130,7 +130,8 @@ class Network(Result):
                          _lock=threading.Lock())
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"this network has no {name!r}: a report belongs to the training that made it")
+        raise AttributeError(f"this network has no {name!r}" + (
+            _errors.hint(name, dir(self)) or ": a report belongs to the training that made it"))
 
     @classmethod
     def load(cls, path: FilePath) -> "Network":

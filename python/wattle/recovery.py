@@ -353,7 +353,7 @@ def recover_module(
         bias = module.in_proj_bias is not None if bias is None else bias
         rank = int(module.head_dim) if rank is None else rank
     if dim == 0:
-        raise _errors.UsageError("dim: this module does not tell the dimension of its tokens")
+        raise _errors.UsageError("dim: this module does not tell the dimension of its tokens; give dim=")
     x = draw_sequences(whole(dim, "dim"), n=sequences, length=length, tokens=tokens, token_scale=token_scale, seed=seed,
                        threads=threads, memory=memory).x
     asked, answered = _module_answers(module, x, mask)
