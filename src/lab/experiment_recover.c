@@ -328,7 +328,7 @@ done:
 const wt_experiment wt_experiment_recover = {
     .name = "recover",
     .summary = "whether a random attention layer is recovered from examples",
-    .result_version = 4, /* 4: another start where a rank is given; query gives up early */
+    .result_version = 5, /* 5: other damping and rougher steps where a rank is given */
     .parameters = fields,
     .parameter_count = FIELDS,
     .reps = 20,

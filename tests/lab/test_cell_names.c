@@ -22,11 +22,11 @@ static const struct {
     {"3365f88bebfb851f7151e89c400d5e782cca278f503e0959e63413bf9713f6e7",
      {"experiment=threshold", "task=and:2", "length=8", "m=30", "steps=20", "model=mlp",
       "keep-ambiguous=yes", "probability=0.25"}},
-    {"65051fa954b2f9d01bf20f44dc24b98cf2ef3466fd4afc6e73785c46aeb8f91d",
+    {"68a8964777141c59f9dff8824a3920032387a5bb01769f0004b9f2246f8b911a",
      {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
-    {"fc58f137d12aa0d2adc5c3284551d18bd4d175aaf6c74b1c362e8a5cc3a4b8fc",
+    {"66222d18014520e55db1f77011026cd534f5b78e99951d80b60e6a1af04f2c76",
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
-    {"40ef2bf208e37f32a5149185cb35fbfcac9b3cdb9462b08a5f89ad01d74b4fc2", /* fit-rank stays 0 */
+    {"e13c1a7bf85c77751acca49a7ad12e50267b79414d05c3dd0ae39bdfa3f01000", /* fit-rank stays 0 */
      {"experiment=recover", "rank=1"}},
     {"42b820eba7c530dee69092344980de9b3ebcc71ac5b280161049646c86e2f31b",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",

@@ -23,11 +23,20 @@
 #define PATIENCE      25
 #define FIRST_DAMPING 1e-2
 /* Conjugate gradients stop at half this part of the gradient, or at half the error where that is
- * less. Products by factors are cheap beside what else a step costs, and a rough step that is made
- * soon does better than a fine one. */
+ * less. With a rank, where a rough step that is made soon does better than a fine one, they stop at
+ * half the square of the part of the error that the last step left (the second choice of Eisenstat
+ * and Walker, SIAM J. Sci. Comput. 17, 1996). */
 #define FINE       0.1
 #define ROUGH      0.4
+#define FINEST     1e-4
 #define MOST_TRIES 16
+/* Damping falls by the first after a step that lowers the error and grows by the second after one
+ * that does not. With a rank J is nearly singular on the way: there damping stays above a part of
+ * the error, which lets steps be quadratic in the end, and grows by 16, 64, 256, .. as each try
+ * costs a linear system. */
+#define SHRINK        0.2
+#define GROW          4
+#define LEAST_DAMPING 1e-2
 
 static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterations) {
     return side <= DENSE_ALWAYS ||
@@ -130,8 +139,9 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
     size_t side = descent->side, failed;
     *solved = true;
     if (descent->matrix_free) {
-        double most = descent->factors.rank > 0 ? ROUGH : FINE;
-        double tolerance = fmax(1e-4, 0.5 * fmin(most, descent->now.error));
+        double rough = fmin(ROUGH, descent->left * descent->left);
+        double fine = fmin(FINE, descent->now.error);
+        double tolerance = fmax(FINEST, 0.5 * (descent->factors.rank > 0 ? rough : fine));
         return wt_descent_solve_free(context, descent, damping * descent->scale, tolerance);
     }
     memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);
@@ -161,6 +171,8 @@ static wt_status move(wt_context *context, wt_descent *descent) {
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
+    bool factored = descent->factors.rank > 0;
+    double grow = GROW;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
         bool solved, fine;
@@ -170,10 +182,16 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
             WT_PASS(wt_projection_evaluate(context, &descent->trial));
             *moved = descent->trial.error < descent->now.error;
         }
-        *damping *= *moved ? 0.2 : 4;
+        grow *= factored ? GROW : 1;
+        *damping *= *moved ? SHRINK : grow;
         if (!*moved && descent->now.error < NEAR_ROUNDING)
             break;
     }
+    if (!*moved)
+        return WT_OK;
+    descent->left = descent->trial.error / descent->now.error;
+    if (factored)
+        *damping = fmax(*damping, LEAST_DAMPING * fmin(1, descent->trial.error));
     return WT_OK;
 }
 
@@ -191,6 +209,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
     if (!isfinite(descent->now.error)) /* no start */
         return WT_OK;
     damping = FIRST_DAMPING;
+    descent->left = 1;
     if (descent->near)
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
     for (size_t step = 0; step < max_steps && descent->now.error > ROUNDING; step++) {

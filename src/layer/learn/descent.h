@@ -1,7 +1,7 @@
 /* One start of `refine`: damped Gauss-Newton steps in Theta with W eliminated.
  *
- * A step solves (J^T P J + mu s I) D = J^T E, s the mean of the diagonal; mu shrinks by 0.2 after a
- * step that lowers the error and grows by 4 after one that does not. Small problems form and factor
+ * A step solves (J^T P J + mu s I) D = J^T E, s the mean of the diagonal; mu shrinks after a step
+ * that lowers the error and grows after one that does not. Small problems form and factor
  * the matrix, large ones use conjugate gradients with products in float: the gradient and the error
  * are double, so that the steps end at double rounding all the same.
  *
@@ -27,6 +27,7 @@ typedef struct wt_descent {
     wt_tangent tangent;       /* of that way, where a rank is given */
     bool matrix_free;
     bool near;               /* starts are good ones, which need hardly any damping */
+    double left;             /* part of the error that the last step left */
     size_t patience;         /* steps in which the error must fall by 2% */
     double *normal, *factor; /* (side, side), of the dense way */
     wt_factors factors;      /* of Theta, where a rank is given */
