@@ -89,6 +89,23 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
     return WT_OK;
 }
 
+/* The sentence of a layer that is not written. */
+static wt_status miss(const cli_call *call, const wt_query_report *report) {
+    const char *why = report->out_of_time        ? "the time is over: "
+                      : report->out_of_questions ? "the questions are used up: "
+                                                 : "";
+    bool one = report->heads == 1;
+    if (isnan(report->check_error) && !(report->residual > report->tolerance))
+        return wt_fail(call->context, WT_MISSED,
+                       "%s%zu %s not checked by fresh questions; no layer is written", why,
+                       report->heads, one ? "head was" : "heads were");
+    return wt_fail(
+        call->context, WT_MISSED,
+        "%s%zu %s not explain the answers: relative error %.3g, not %g; no layer is written", why,
+        report->heads, one ? "head does" : "heads do", fmax(report->check_error, report->residual),
+        report->tolerance);
+}
+
 static wt_status run(cli_call *call) {
     const values *given = call->values;
     wt_query_report report = WT_SIZED(wt_query_report);
@@ -108,14 +125,7 @@ static wt_status run(cli_call *call) {
         WT_TRY(wt_layer_save(call->context, layer, given->output));
     WT_TRY(print(call, &report));
     if (!report.reached)
-        status = wt_fail(call->context, WT_MISSED,
-                         "%s%zu %s not explain the answers: relative error %.3g, not %g; no layer "
-                         "is written",
-                         report.out_of_time        ? "the time is over: "
-                         : report.out_of_questions ? "the questions are used up: "
-                                                   : "",
-                         report.heads, report.heads == 1 ? "head does" : "heads do",
-                         fmax(report.check_error, report.residual), report.tolerance);
+        status = miss(call, &report);
 done:
     wt_oracle_free(oracle);
     wt_layer_free(layer);

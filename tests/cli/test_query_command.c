@@ -190,6 +190,29 @@ static void silent_oracles_are_given_up(void **state) {
     fail_msg("the oracle never answered");
 }
 
+/* An oracle that answers the d^2 + d questions of one head and no more: what was found was not
+ * checked when the time is over, which grows until a machine under load comes so far. */
+static void an_unchecked_layer_is_told(void **state) {
+    save_teacher(*state, "one.safetensors", 1, 3, 1);
+    for (int seconds = 1; seconds < 100; seconds *= 2) {
+        char line[512];
+        snprintf(line, sizeof line,
+                 "query --dim 3 --heads 1 --time %d --oracle sed${IFS}-u${IFS}12q|" SERVE
+                 "{tmp}/one.safetensors;sleep${IFS}1000 -o {tmp}/found.safetensors",
+                 seconds);
+        const run_result *result = run(run_line(line));
+        assert_int_not_equal(result->code, 0);
+        assert_non_null(strstr(result->err, "the time is over"));
+        assert_null(strstr(result->err, "relative error"));
+        assert_int_equal(access(found, F_OK), -1);
+        if (strstr(result->err, "1 head was not checked by fresh questions") != NULL) {
+            remove_file("one.safetensors");
+            return;
+        }
+    }
+    fail_msg("the oracle never answered");
+}
+
 static void bad_options_are_refused(void **state) {
     (void)state;
     /* an oracle that would leave a file if it were started */
@@ -266,6 +289,7 @@ int main(void) {
         cmocka_unit_test(a_miss_writes_no_file),
         cmocka_unit_test(bad_oracles_get_a_sentence),
         cmocka_unit_test(silent_oracles_are_given_up),
+        cmocka_unit_test(an_unchecked_layer_is_told),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(a_layer_answers_lines),
         cmocka_unit_test(bad_lines_are_refused),
