@@ -141,7 +141,8 @@ static void other_failures_end_the_call(void **state) {
 
 /* Three heads of rank 3 on Gaussian tokens, from a start after which undamped steps overshoot: with
  * damping that falls by 0.2 a step and grows by 4 a try, 15 tries in a row were refused, of 20 to
- * 30 products each, 434 in all. 255 now; the bound lies between, far from what rounding moves. */
+ * 30 products each, 434 in all. 280 now: the bound lies between, further than rounding moves them.
+ */
 static void refused_steps_are_few(void **state) {
     wt_context *context = *state;
     wt_recover_options options;
@@ -159,7 +160,7 @@ static void refused_steps_are_few(void **state) {
     options.holdout = 0.05;
     CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
     assert_true(report.exact);
-    assert_true(report.products < 340);
+    assert_true(report.products < 360);
     wt_layer_free(teacher);
     wt_layer_free(layer);
     wt_sequences_free(data);

@@ -22,12 +22,13 @@
 #define SLOW          0.02
 #define PATIENCE      25
 #define FIRST_DAMPING 1e-2
-/* Conjugate gradients stop at half this part of the gradient, or at half the error where that is
- * less. With a rank, where a rough step that is made soon does better than a fine one, they stop at
- * half the square of the part of the error that the last step left (the second choice of Eisenstat
- * and Walker, SIAM J. Sci. Comput. 17, 1996). */
-#define FINE       0.1
-#define ROUGH      0.4
+/* Conjugate gradients stop at half the error, as a part of the gradient, or at this part where that
+ * is less. With a rank they stop at half the error, but within the other two, times the square of
+ * what the last step left of it: fine steps pay where they lower the error much (the second choice
+ * of Eisenstat and Walker, SIAM J. Sci. Comput. 17, 1996). */
+#define FINE       0.05
+#define LESS_ROUGH 0.0625
+#define ROUGH      0.2
 #define FINEST     1e-4
 #define MOST_TRIES 16
 /* Damping falls by the first after a step that lowers the error and grows by the second after one
@@ -139,10 +140,11 @@ static wt_status solve(wt_context *context, wt_descent *descent, double damping,
     size_t side = descent->side, failed;
     *solved = true;
     if (descent->matrix_free) {
-        double rough = fmin(ROUGH, descent->left * descent->left);
-        double fine = fmin(FINE, descent->now.error);
-        double tolerance = fmax(FINEST, 0.5 * (descent->factors.rank > 0 ? rough : fine));
-        return wt_descent_solve_free(context, descent, damping * descent->scale, tolerance);
+        double half = 0.5 * descent->now.error, rough = fmin(ROUGH, fmax(LESS_ROUGH, half));
+        double tolerance =
+            descent->factors.rank > 0 ? rough * descent->left * descent->left : fmin(FINE, half);
+        return wt_descent_solve_free(context, descent, damping * descent->scale,
+                                     fmax(FINEST, tolerance));
     }
     memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);
     for (size_t i = 0; i < side; i++)
