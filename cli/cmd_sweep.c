@@ -9,10 +9,11 @@ static const struct {
     wt_status (*run)(cli_call *call, const cli_sweep_values *given);
 } actions[] = {
     {"run", "SPEC.ini", cli_sweep_run},
-    {"status", "STORE", cli_sweep_status},
+    {"submit", "SPEC.ini", cli_sweep_submit},
+    {"status", "STORE|FOLDER", cli_sweep_status},
     {"list", "STORE", cli_sweep_list},
     {"export", "STORE", cli_sweep_export},
-    {"merge", "STORE...", cli_sweep_merge},
+    {"merge", "STORE...|FOLDER", cli_sweep_merge},
     {"retry", "[failed] STORE", cli_sweep_retry},
     {"experiments", "[EXPERIMENT]", cli_sweep_experiments},
 };
@@ -23,11 +24,30 @@ static const cli_option options[] = {
     {"workers", 'w', CLI_COUNT, offsetof(cli_sweep_values, workers), "N", NULL,
      "Groups of cells at a time, each on one thread; --threads, or all processors, by default."},
     {"set", 0, CLI_TEXTS, offsetof(cli_sweep_values, set), "KEY=GRID", NULL,
-     "With run: a key in place of what SPEC.ini says. May be given several times."},
+     "With run and submit: a key in place of what SPEC.ini says. May be given several times."},
     {"shard", 0, CLI_TEXT, offsetof(cli_sweep_values, shard), "I/N", NULL,
      "With run: part I of N, from 1. By default what SLURM_ARRAY_TASK_ID says within its array."},
+    {"groups", 0, CLI_TEXT, offsetof(cli_sweep_values, groups), "FILE:TASK", NULL,
+     "With run: the groups that a file of submit deals to a task."},
     {"dry-run", 0, CLI_FLAG, offsetof(cli_sweep_values, dry_run), NULL, NULL,
-     "With run: say what there is to do, and about how long and how large, and do nothing."},
+     "With run and submit: say what there is to do, and about how long and how large, and do "
+     "nothing; with submit also the commands and scripts."},
+    {"into", 0, CLI_TEXT, offsetof(cli_sweep_values, into), "FOLDER", NULL,
+     "With submit: the folder that tasks share, made when it is not there."},
+    {"tasks", 0, CLI_COUNT, offsetof(cli_sweep_values, tasks), "N", NULL,
+     "With submit: at most so many tasks, of about the same work each."},
+    {"throttle", 0, CLI_COUNT, offsetof(cli_sweep_values, throttle), "N", NULL,
+     "With submit: at most so many of them at a time."},
+    {"cpus", 0, CLI_COUNT, offsetof(cli_sweep_values, cpus), "N", "1",
+     "With submit: processors of a task, and its workers."},
+    {"gpus", 0, CLI_COUNT, offsetof(cli_sweep_values, gpus), "N", NULL,
+     "With submit: GPUs of a task, which then runs with --device cuda."},
+    {"partition", 0, CLI_TEXT, offsetof(cli_sweep_values, partition), "NAME", NULL,
+     "With submit: the partition of the cluster."},
+    {"sbatch", 0, CLI_TEXT, offsetof(cli_sweep_values, sbatch), "OPTIONS", NULL,
+     "With submit: further options for sbatch, as a shell reads them: '--account=lab --nice'."},
+    {"launcher", 0, CLI_CHOICE, offsetof(cli_sweep_values, launcher), "slurm|local", "slurm",
+     "With submit: a job array of Slurm, or processes of this machine, which are waited for."},
     {"experiment", 0, CLI_TEXT, offsetof(cli_sweep_values, experiment), "NAME", NULL,
      "With list and export: cells of this experiment alone."},
     {"failed", 0, CLI_FLAG, offsetof(cli_sweep_values, failed), NULL, NULL,
@@ -49,14 +69,15 @@ static wt_status run(cli_call *call) {
         return wt_fail(call->context, WT_USAGE, "write 'wattle sweep %s %s'", actions[i].name,
                        actions[i].operands);
     const cli_sweep_values *given = call->values;
-    WT_PASS(cli_choose_device(call, given->device));
+    if (actions[i].run != cli_sweep_submit) /* its tasks do */
+        WT_PASS(cli_choose_device(call, given->device));
     return actions[i].run(call, given);
 }
 
 const cli_command cli_sweep = {
     .name = "sweep",
     .summary = "run an experiment over grids, stop and resume it, read its results",
-    .operands = "run|status|list|export|merge|retry|experiments [FILE...]",
+    .operands = "run|submit|status|list|export|merge|retry|experiments [FILE...]",
     .words = 1,
     .description =
         "A sweep is described by a file with a section [sweep] and keys named like the long "
@@ -68,21 +89,30 @@ const cli_command cli_sweep = {
         "that fails is kept with its sentence, the rest goes on, and the exit code is 1. Ctrl-C "
         "finishes the cells in hand and keeps everything (exit code 75); a second leaves those "
         "cells.\n\n"
+        "submit SPEC.ini --into FOLDER --tasks N: the same as a job array of Slurm, with --time "
+        "and "
+        "--mem of each task. The folder has a store a task and, when all have ended, all of it in "
+        "results.db and report.html; status FOLDER tells how far they are. A task that runs out "
+        "of time keeps what it has and is queued again. Submitting again submits what is missing. "
+        "docs/cluster.md tells more.\n\n"
         "status STORE: how many cells there are of each experiment, and the commands that ran. "
         "list STORE: a line a cell. export STORE: the whole table, rows ordered by cell hash.\n\n"
         "merge STORE... --store ALL: adds all cells of the stores to ALL, or without --store to "
         "the "
         "first of them. retry failed STORE: computes the failed cells again. experiments [NAME]: "
         "what can be swept, and the parameters.",
-    .examples = "wattle sweep run curve.ini --store results.db\n"
-                "wattle sweep run curve.ini --store results.db --set n=16:4096:x2 --set reps=10\n"
-                "wattle sweep run curve.ini --dry-run\n"
-                "wattle sweep run curve.ini --store part-2.db --shard 2/4\n"
-                "wattle sweep merge part-*.db --store results.db\n"
-                "wattle sweep export results.db --csv -o results.csv\n"
-                "wattle sweep list results.db --failed\n"
-                "wattle sweep retry failed results.db\n"
-                "wattle sweep experiments curve",
+    .examples =
+        "wattle sweep run curve.ini --store results.db\n"
+        "wattle sweep run curve.ini --store results.db --set n=16:4096:x2 --set reps=10\n"
+        "wattle sweep run curve.ini --dry-run\n"
+        "wattle sweep run curve.ini --store part-2.db --shard 2/4\n"
+        "wattle sweep submit curve.ini --into runs/curve --tasks 200 --time 2:00:00 --mem 4G\n"
+        "wattle sweep status runs/curve\n"
+        "wattle sweep merge part-*.db --store results.db\n"
+        "wattle sweep export results.db --csv -o results.csv\n"
+        "wattle sweep list results.db --failed\n"
+        "wattle sweep retry failed results.db\n"
+        "wattle sweep experiments curve",
     CLI_OPTIONS(options, cli_sweep_values),
     .run = run,
 };

@@ -237,9 +237,10 @@ static wt_status explain(cli_call *call, int found, const char *word) {
     return wt_fail(call->context, WT_USAGE, "--%s needs a value: %s", option->name, option->value);
 }
 
-/* "--out --json" is a forgotten value, not a file called --json. */
+/* "--out --json" is a forgotten value, not a file called --json; OPTIONS are another program's. */
 static wt_status check_value(cli_call *call, const cli_option *option, const char *word) {
-    if (optarg == NULL || optarg != word || strncmp(word, "--", 2) != 0)
+    if (optarg == NULL || optarg != word || strncmp(word, "--", 2) != 0 ||
+        strcmp(option->value, "OPTIONS") == 0)
         return WT_OK;
     return wt_fail(call->context, WT_USAGE,
                    "--%s needs a value and '%s' looks like an option; write --%s=%s to mean it",

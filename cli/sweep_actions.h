@@ -4,11 +4,12 @@
 
 #include "command.h"
 #include "wattle/device.h"
-#include "wattle/sweep.h"
+#include "wattle/submit.h"
 
 typedef struct cli_sweep_values {
-    const char *store, *shard, *experiment, *output, *device;
-    size_t workers;
+    const char *store, *shard, *experiment, *output, *device, *groups;
+    const char *into, *launcher, *partition, *sbatch; /* of submit */
+    size_t workers, tasks, throttle, cpus, gpus;
     cli_texts set;
     bool dry_run, csv, failed;
 } cli_sweep_values;
@@ -29,12 +30,18 @@ wt_status cli_sweep_workers(cli_call *call, size_t workers);
 wt_status cli_sweep_judge(cli_call *call, const char *store, size_t failed);
 
 wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_submit(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_experiments(cli_call *call, const cli_sweep_values *given);
+
+/* The file with --set and --seed in place of its keys. */
+wt_status cli_sweep_spec(cli_call *call, const cli_sweep_values *given, wt_sweep_spec **out);
+/* Of a folder that a sweep was submitted from. */
+wt_status cli_sweep_folder_status(cli_call *call, const char *folder);
 
 /* What the wanted cells of a plan take: printed instead of running them. */
 wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_count *count,
@@ -43,6 +50,9 @@ wt_status cli_sweep_plan(cli_call *call, const wt_plan *plan, const wt_plan_coun
 /* WT_USAGE, with the names there are, unless it is one of them or NULL. */
 wt_status cli_sweep_experiment(cli_call *call, const char *name);
 
+/* "deal-1.txt:7": the groups of task 7. */
+wt_status cli_sweep_task(cli_call *call, const wt_sweep_spec *spec, const char *text,
+                         wt_plan **out);
 /* "3/8", or what the job array of SLURM says where the option is not given; all in one otherwise.
  */
 wt_status cli_sweep_shard(cli_call *call, const char *text, wt_shard *out);

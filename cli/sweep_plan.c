@@ -1,6 +1,7 @@
 /* What a sweep will take, and which part of it is ours. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,19 @@ static wt_status parse_shard(wt_context *context, const char *text, wt_shard *ou
         return wt_fail(context, WT_USAGE, "--shard: '%s' is not I/N with I from 1 to N", text);
     *out = (wt_shard){(size_t)index - 1, (size_t)count};
     return WT_OK;
+}
+
+wt_status cli_sweep_task(cli_call *call, const wt_sweep_spec *spec, const char *text,
+                         wt_plan **out) {
+    char path[PATH_MAX];
+    uint64_t task = 0;
+    snprintf(path, sizeof path, "%s", text);
+    char *colon = strrchr(path, ':');
+    if (colon != NULL)
+        *colon++ = '\0';
+    if (colon == NULL || !wt_unsigned_parse(colon, &task) || task == 0)
+        return wt_fail(call->context, WT_USAGE, "--groups: '%s' is not FILE:TASK", text);
+    return wt_plan_new_task(call->context, spec, path, (size_t)task, out);
 }
 
 static bool read_variable(const char *name, uint64_t *out) {

@@ -1,5 +1,7 @@
 /* Actions of `wattle sweep` that write: run, retry, merge. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +53,8 @@ static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shar
         snprintf(text, sizeof text, "%" PRIu64, call->common.seed);
         add_word(self, " --seed ", text);
     }
+    if (given->groups != NULL)
+        add_word(self, " --groups ", given->groups);
     if (shard.count > 1) {
         snprintf(text, sizeof text, "%zu/%zu", shard.index + 1, shard.count);
         add_word(self, " --shard ", text);
@@ -58,7 +62,7 @@ static void spell_command(cli_call *call, const cli_sweep_values *given, wt_shar
     add_word(self, " --store ", given->store);
 }
 
-static wt_status read_spec(cli_call *call, const cli_sweep_values *given, wt_sweep_spec **out) {
+wt_status cli_sweep_spec(cli_call *call, const cli_sweep_values *given, wt_sweep_spec **out) {
     char seed[32];
     WT_PASS(wt_sweep_spec_load(call->context, call->operands[1], out));
     for (size_t i = 0; i < given->set.count; i++)
@@ -127,15 +131,19 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given) {
     wt_sweep_spec *spec = NULL;
     wt_plan *plan = NULL;
     wt_store *store = NULL;
-    wt_shard shard;
+    wt_shard shard = {0, 1};
     wt_status status;
     WT_TRY(cli_sweep_describe(call, &self, given->workers, &options));
     WT_TRY(cli_sweep_workers(call, given->workers));
-    WT_TRY(cli_sweep_shard(call, given->shard, &shard));
+    if (given->groups != NULL)
+        WT_TRY(cli_exclude(call, "--groups", "shard"));
+    else
+        WT_TRY(cli_sweep_shard(call, given->shard, &shard));
     if (given->store == NULL && !given->dry_run)
         WT_TRY(wt_fail(call->context, WT_USAGE, "wattle sweep run needs --store"));
-    WT_TRY(read_spec(call, given, &spec));
-    WT_TRY(wt_plan_new(call->context, spec, shard, &plan));
+    WT_TRY(cli_sweep_spec(call, given, &spec));
+    WT_TRY(given->groups != NULL ? cli_sweep_task(call, spec, given->groups, &plan)
+                                 : wt_plan_new(call->context, spec, shard, &plan));
     if (given->dry_run) {
         WT_TRY(dry_run(call, given, plan));
         goto done;
@@ -219,6 +227,44 @@ static wt_status check_source(cli_call *call, const char *into, const char *path
     return status;
 }
 
+static wt_status show_merge(cli_call *call, const char *path, const wt_merge_report *sum,
+                            const wt_store_count *held) {
+    if (call->common.json)
+        return cli_emit(call, "store:s added:u known:u mended:u differing:u done:u failed:u", path,
+                        sum->added, sum->known, sum->mended, sum->differs, held->done,
+                        held->failed);
+    cli_print_row("store", "%s", path);
+    cli_print_row("cells added", "%zu", sum->added);
+    cli_print_row("cells known before", "%zu", sum->known);
+    cli_print_row("failed, now done", "%zu", sum->mended);
+    cli_print_row("cells in all", "%zu done, %zu failed", held->done, held->failed);
+    return WT_OK;
+}
+
+/* What the tasks of a folder have found, into its results.db. */
+static wt_status merge_folder(cli_call *call, const cli_sweep_values *given) {
+    wt_merge_report sum = WT_SIZED(wt_merge_report);
+    wt_store_count held = WT_SIZED(wt_store_count);
+    wt_store *store = NULL;
+    char path[PATH_MAX];
+    wt_status status;
+    if (given->store != NULL || call->operand_count > 2) {
+        status = wt_fail(call->context, WT_USAGE,
+                         "the stores of %s go to its results.db: write 'wattle sweep merge' with "
+                         "the folder alone",
+                         call->operands[1]);
+        goto done;
+    }
+    snprintf(path, sizeof path, "%s/results.db", call->operands[1]);
+    WT_TRY(wt_folder_merge(call->context, call->operands[1], &sum));
+    WT_TRY(wt_store_open(call->context, path, WT_STORE_MODE_READ, &store));
+    WT_TRY(wt_store_counts(call->context, store, &held));
+    WT_TRY(show_merge(call, path, &sum, &held));
+done:
+    wt_store_free(store);
+    return status;
+}
+
 wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     wt_store *into = NULL;
     wt_merge_report sum = {0};
@@ -227,6 +273,8 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     int first = given->store != NULL ? 1 : 2;
     wt_status status;
     cli_goes_on = true;
+    if (wt_folder_is(call->operands[1]))
+        return merge_folder(call, given);
     if (first == call->operand_count) {
         status = wt_fail(call->context, WT_USAGE, "there is nothing to merge with %s", path);
         goto done;
@@ -238,16 +286,7 @@ wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given) {
     for (int i = first; i < call->operand_count; i++)
         WT_TRY(merge_one(call, into, call->operands[i], &sum));
     WT_TRY(wt_store_counts(call->context, into, &held));
-    if (call->common.json) {
-        WT_TRY(cli_emit(call, "store:s added:u known:u mended:u differing:u done:u failed:u", path,
-                        sum.added, sum.known, sum.mended, sum.differs, held.done, held.failed));
-        goto done;
-    }
-    cli_print_row("store", "%s", path);
-    cli_print_row("cells added", "%zu", sum.added);
-    cli_print_row("cells known before", "%zu", sum.known);
-    cli_print_row("failed, now done", "%zu", sum.mended);
-    cli_print_row("cells in all", "%zu done, %zu failed", held.done, held.failed);
+    WT_TRY(show_merge(call, path, &sum, &held));
 done:
     wt_store_free(into);
     return status;

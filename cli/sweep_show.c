@@ -125,6 +125,8 @@ static void print_summary(const char *path, const summary *all) {
 wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
     (void)given;
     const char *path = call->operands[1];
+    if (wt_folder_is(path))
+        return cli_sweep_folder_status(call, path);
     summary all = {.context = call->context,
                    .experiments = json_object(),
                    .facts = cli_json("command:o sweep:o", json_array(), json_array())};

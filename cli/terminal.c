@@ -48,18 +48,20 @@ static void on_interrupt(int number) {
     wt_context *context = atomic_load(&interrupted_context);
     if (context != NULL)
         wt_context_cancel(context);
-    if (++times == 2)
+    if (++times == 2 && number != SIGUSR1)
         signal(number, SIG_DFL);
 }
 
 /* The first Ctrl-C asks the work to stop at a safe place, the second not to finish what is in hand;
- * the third ends the program. */
+ * the third ends the program. SIGUSR1, by which a scheduler tells that the time is nearly over,
+ * asks in the same way and never ends it. */
 static void catch_interrupts(wt_context *context) {
     atomic_store(&interrupted_context, context);
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 static void wipe(void) {

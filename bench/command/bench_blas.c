@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "bench.h"
+#include "io/program.h"
 #include "linalg/cores.h"
-#include "report/program.h"
 
 enum { MOST_ROWS = 32, PATH_BYTES = 4096, SECONDS = 600 };
 

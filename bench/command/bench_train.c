@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
+#include "io/program.h"
 #include "linalg/linalg.h"
 #include "network/learn/trainer.h"
-#include "report/program.h"
 #include "wattle/network.h"
 
 enum {

@@ -51,6 +51,9 @@ typedef struct wt_shard {
 /* All cells that the specification describes, every one wanted. */
 WT_API wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
                              wt_plan **out);
+/* The groups alone that a file, as wt_sweep_submit writes it, deals to a task. */
+WT_API wt_status wt_plan_new_task(wt_context *context, const wt_sweep_spec *spec, const char *path,
+                                  size_t task, wt_plan **out);
 /* The cells of the store that failed. */
 WT_API wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out);
 WT_API void wt_plan_free(wt_plan *plan);

@@ -21,7 +21,7 @@ WT_API bool wt_bytes_parse(const char *text, size_t *out);
 /* "1.5 GiB" into out[WT_BYTES_TEXT]; returns out. */
 WT_API const char *wt_bytes_format(size_t bytes, char *out);
 
-/* "90", "1.5", "90s", "10m", "2h", "1.5d": above 0. */
+/* "90", "1.5", "90s", "10m", "2h", "1.5d", "30:00", "2:00:00", "1-12:00:00": above 0. */
 WT_API bool wt_seconds_parse(const char *text, double *out);
 
 #define WT_SECONDS_TEXT 24

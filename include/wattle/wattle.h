@@ -36,6 +36,7 @@
 #include "wattle/sets.h"
 #include "wattle/statistics.h"
 #include "wattle/store.h"
+#include "wattle/submit.h"
 #include "wattle/sweep.h"
 #include "wattle/text.h"
 #include "wattle/threshold.h"

@@ -255,14 +255,22 @@ class wt_search_method(IntEnum):
     WT_SEARCH_METHOD_ELIMINATION = 1
 
 
+class wt_launcher(IntEnum):
+    WT_LAUNCHER_SLURM = 0
+    WT_LAUNCHER_LOCAL = 1
+
+
+class wt_constants(IntEnum):
+    WT_SUBMIT_JOBS = 256
+    WT_TASK_STATE_TEXT = 24
+    WT_TASK_STATES = 12
+    WT_THRESHOLD_GROWTHS = 3
+
+
 class wt_censoring(IntEnum):
     WT_CENSORING_NO = 0
     WT_CENSORING_BELOW = 1
     WT_CENSORING_ABOVE = 2
-
-
-class wt_constants(IntEnum):
-    WT_THRESHOLD_GROWTHS = 3
 
 
 class wt_progress(Structure):
@@ -1281,6 +1289,54 @@ class wt_search_row(Structure):
     trials: int
     rate: wt_interval
     looked: float
+
+
+class wt_submit_options(Structure):
+    size: int
+    launcher: int
+    tasks: int
+    throttle: int
+    seconds: float
+    cpus: int
+    memory: int
+    gpus: int
+    partition: bytes
+    extra: bytes
+    device: bytes
+    program: bytes
+
+
+class wt_submit_report(Structure):
+    size: int
+    cells: int
+    done: int
+    failed: int
+    under_way: int
+    wanted: int
+    tasks: int
+    seconds: float
+    work: float
+    bytes: float
+    jobs: bytes
+
+
+class wt_task_count(Structure):
+    state: bytes
+    tasks: int
+
+
+class wt_folder_state(Structure):
+    size: int
+    cells: int
+    done: int
+    failed: int
+    tasks: int
+    active: int
+    state_count: int
+    states: Any
+    scheduler: bool
+    rate: float
+    left: float
 
 
 class wt_train_spec(Structure):
@@ -2364,6 +2420,50 @@ wt_search_row._fields_ = [
     ("rate", wt_interval),
     ("looked", c_double),
 ]
+wt_submit_options._fields_ = [
+    ("size", c_size_t),
+    ("launcher", c_uint),
+    ("tasks", c_size_t),
+    ("throttle", c_size_t),
+    ("seconds", c_double),
+    ("cpus", c_size_t),
+    ("memory", c_size_t),
+    ("gpus", c_size_t),
+    ("partition", c_char_p),
+    ("extra", c_char_p),
+    ("device", c_char_p),
+    ("program", c_char_p),
+]
+wt_submit_report._fields_ = [
+    ("size", c_size_t),
+    ("cells", c_size_t),
+    ("done", c_size_t),
+    ("failed", c_size_t),
+    ("under_way", c_size_t),
+    ("wanted", c_size_t),
+    ("tasks", c_size_t),
+    ("seconds", c_double),
+    ("work", c_double),
+    ("bytes", c_double),
+    ("jobs", c_char * 256),
+]
+wt_task_count._fields_ = [
+    ("state", c_char * 24),
+    ("tasks", c_size_t),
+]
+wt_folder_state._fields_ = [
+    ("size", c_size_t),
+    ("cells", c_size_t),
+    ("done", c_size_t),
+    ("failed", c_size_t),
+    ("tasks", c_size_t),
+    ("active", c_size_t),
+    ("state_count", c_size_t),
+    ("states", wt_task_count * 12),
+    ("scheduler", c_bool),
+    ("rate", c_double),
+    ("left", c_double),
+]
 wt_train_spec._fields_ = [
     ("size", c_size_t),
     ("task", c_char_p),
@@ -2913,6 +3013,7 @@ class Library:
     wt_sweep_spec_set: Callable[[Any, Any, Any], int]
     wt_sweep_spec_free: Callable[[Any], None]
     wt_plan_new: Callable[[Any, Any, wt_shard, Any], int]
+    wt_plan_new_task: Callable[[Any, Any, Any, int, Any], int]
     wt_plan_new_failed: Callable[[Any, Any, Any], int]
     wt_plan_free: Callable[[Any], None]
     wt_plan_cells: Callable[[Any], int]
@@ -2946,6 +3047,12 @@ class Library:
     wt_search_trials_point_at: Callable[[Any, int, int, int], Any]
     wt_search_trials_row_at: Callable[[Any, int, int], Any]
     wt_search_trials_enough: Callable[[Any, int], int]
+    wt_submit_options_init: Callable[[Any, int], None]
+    wt_sweep_submit: Callable[[Any, Any, Any, Any, Any], int]
+    wt_sweep_submit_preview: Callable[[Any, Any, Any, Any, Any, Any], int]
+    wt_folder_is: Callable[[Any], bool]
+    wt_folder_look: Callable[[Any, Any, Any], int]
+    wt_folder_merge: Callable[[Any, Any, Any], int]
     wt_train_spec_init: Callable[[Any, int], None]
     wt_train_fields: Callable[[Any], Any]
     wt_trainer_new: Callable[[Any, Any, Any], int]
@@ -3389,6 +3496,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_sweep_spec_set": (c_uint, [c_void_p, c_void_p, c_char_p]),
     "wt_sweep_spec_free": (None, [c_void_p]),
     "wt_plan_new": (c_uint, [c_void_p, c_void_p, wt_shard, POINTER(c_void_p)]),
+    "wt_plan_new_task": (c_uint, [c_void_p, c_void_p, c_char_p, c_size_t, POINTER(c_void_p)]),
     "wt_plan_new_failed": (c_uint, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "wt_plan_free": (None, [c_void_p]),
     "wt_plan_cells": (c_size_t, [c_void_p]),
@@ -3422,6 +3530,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_search_trials_point_at": (POINTER(wt_search_point), [c_void_p, c_size_t, c_size_t, c_size_t]),
     "wt_search_trials_row_at": (POINTER(wt_search_row), [c_void_p, c_size_t, c_size_t]),
     "wt_search_trials_enough": (c_size_t, [c_void_p, c_size_t]),
+    "wt_submit_options_init": (None, [POINTER(wt_submit_options), c_size_t]),
+    "wt_sweep_submit": (c_uint, [c_void_p, c_void_p, c_char_p, POINTER(wt_submit_options), POINTER(wt_submit_report)]),
+    "wt_sweep_submit_preview": (c_uint, [c_void_p, c_void_p, c_char_p, POINTER(wt_submit_options), POINTER(wt_submit_report), POINTER(c_void_p)]),
+    "wt_folder_is": (c_bool, [c_char_p]),
+    "wt_folder_look": (c_uint, [c_void_p, c_char_p, POINTER(wt_folder_state)]),
+    "wt_folder_merge": (c_uint, [c_void_p, c_char_p, POINTER(wt_merge_report)]),
     "wt_train_spec_init": (None, [POINTER(wt_train_spec), c_size_t]),
     "wt_train_fields": (POINTER(wt_field), [c_void_p]),
     "wt_trainer_new": (c_uint, [c_void_p, POINTER(wt_train_spec), POINTER(c_void_p)]),

@@ -64,6 +64,28 @@ bool wt_bytes_parse(const char *text, size_t *out) {
     return true;
 }
 
+/* "30:00", "2:00:00", "1-12:00:00" as schedulers write them; 0 when it is not of this form. */
+static double read_clock(const char *text) {
+    double total = 0;
+    int colons = 0, dashes = 0;
+    for (;; text++) {
+        char *end;
+        if (!isdigit((unsigned char)*text))
+            return 0;
+        total += (double)strtoul(text, &end, 10);
+        text = end;
+        if (*text == '\0')
+            break;
+        bool days = *text == '-';
+        if (!days && *text != ':')
+            return 0;
+        colons += !days;
+        dashes += days && colons == 0 ? 1 : 2 * days;
+        total *= days ? 24 : 60;
+    }
+    return colons == 2 ? total * (dashes < 2) : total * (colons == 1 && dashes == 0);
+}
+
 bool wt_seconds_parse(const char *text, double *out) {
     static const struct {
         char letter;
@@ -71,6 +93,8 @@ bool wt_seconds_parse(const char *text, double *out) {
     } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
     char *end;
     double value, unit = 1;
+    if (isdigit((unsigned char)*text) && strchr(text, ':') != NULL)
+        return (*out = read_clock(text)) > 0;
     if (!isdigit((unsigned char)*text) || !read_real(text, &end, &value))
         return false;
     for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "lab/deal.h"
 
 /* The settings of a sweep: one value a parameter, made canonical; equal ones once. */
 typedef struct {
@@ -138,18 +139,27 @@ static wt_trial trial_at(const settings *all, size_t index) {
         .count = all->size_count};
 }
 
-static wt_status add_groups(wt_context *context, const settings *all, wt_shard shard,
+/* Which groups a plan has: those of a shard, or those dealt to a task. */
+typedef struct {
+    wt_shard shard;
+    const wt_deal *deal; /* NULL = none */
+    size_t task;
+} selection;
+
+static wt_status add_groups(wt_context *context, const settings *all, const selection *of,
                             wt_plan *plan) {
     for (size_t i = 0; i < all->groups; i++) {
         char hash[WT_HASH_TEXT];
         wt_trial trial = trial_at(all, i);
-        bool parted = shard.count > 1;
+        bool parted = of->shard.count > 1 || of->deal != NULL;
         WT_PASS(wt_context_check_cancelled(context));
         if (parted)
             WT_PASS(
                 wt_plan_part_name(context, all->axes->experiment, &trial, WT_CELL_TOGETHER, hash));
-        if (!parted || in_shard(hash, shard))
-            WT_PASS(wt_plan_add(context, plan, all->axes->experiment, trial));
+        if (parted &&
+            !(of->deal != NULL ? wt_deal_has(of->deal, hash, of->task) : in_shard(hash, of->shard)))
+            continue;
+        WT_PASS(wt_plan_add(context, plan, all->axes->experiment, trial));
     }
     return WT_OK;
 }
@@ -175,31 +185,48 @@ static wt_status make_all(settings *all, wt_axes *axes) {
     return WT_OK;
 }
 
-static wt_status fill(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+static wt_status fill(wt_context *context, const wt_sweep_spec *spec, const selection *of,
                       wt_plan *out) {
     settings all = {.context = context, .spec = spec, .axes = &out->axes, .arena = &out->arena};
     WT_PASS(make_all(&all, &out->axes));
     WT_PASS(wt_sweep_spec_line(context, spec, &out->sweep));
     WT_PASS(wt_plan_reserve(out, all.groups, all.cells));
-    WT_PASS(add_groups(context, &all, shard, out));
+    WT_PASS(add_groups(context, &all, of, out));
     return wt_plan_chain(context, out);
 }
 
-wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+static wt_status make(wt_context *context, const wt_sweep_spec *spec, const selection *of,
                       wt_plan **out) {
     wt_status status;
-    *out = NULL;
-    if (shard.index >= shard.count)
-        return wt_fail(context, WT_USAGE, "there is no part %zu of %zu", shard.index + 1,
-                       shard.count);
     WT_TRY(WT_NEW_ZERO(context, out, 1, "a plan"));
     (*out)->arena = wt_arena_start(context, "a plan");
-    WT_TRY(fill(context, spec, shard, *out));
+    WT_TRY(fill(context, spec, of, *out));
 done:
     if (status != WT_OK) {
         wt_plan_free(*out);
         *out = NULL;
     }
+    return status;
+}
+
+wt_status wt_plan_new(wt_context *context, const wt_sweep_spec *spec, wt_shard shard,
+                      wt_plan **out) {
+    *out = NULL;
+    if (shard.index >= shard.count)
+        return wt_fail(context, WT_USAGE, "there is no part %zu of %zu", shard.index + 1,
+                       shard.count);
+    return make(context, spec, &(selection){.shard = shard}, out);
+}
+
+wt_status wt_plan_new_task(wt_context *context, const wt_sweep_spec *spec, const char *path,
+                           size_t task, wt_plan **out) {
+    wt_deal deal = {0};
+    wt_status status;
+    *out = NULL;
+    WT_TRY(wt_deal_read(context, path, &deal));
+    WT_TRY(make(context, spec, &(selection){.deal = &deal, .task = task}, out));
+done:
+    wt_deal_free(&deal);
     return status;
 }
 

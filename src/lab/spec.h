@@ -3,6 +3,7 @@
 #define WT_LAB_SPEC_H
 
 #include "base/context.h"
+#include "io/script.h"
 #include "wattle/sweep.h"
 
 #define WT_SPEC_LINE 198 /* characters a line may have: Debian's build of inih takes no more */
@@ -26,6 +27,12 @@ wt_status wt_sweep_spec_add_line(wt_context *context, const char *line, wt_sweep
 
 /* "experiment=curve n=16:512:x2 ..": all there is, in one line; to be released. */
 wt_status wt_sweep_spec_line(wt_context *context, const wt_sweep_spec *spec, char **out);
+
+/* The sweep that such a line tells as the INI file `wattle sweep run` reads; what is too long for a
+ * line of one is left to the words of the command. */
+void wt_sweep_spec_write(wt_script *out, const char *sweep);
+/* Those words, quoted for a shell: " --set seed=1,2,3"; nothing where the file has all. */
+void wt_sweep_spec_words(wt_script *out, const char *sweep);
 
 /* NULL when the key is not there. */
 const wt_sweep_spec_entry *wt_sweep_spec_find(const wt_sweep_spec *spec, const char *key);

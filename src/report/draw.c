@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "io/output.h"
+#include "io/program.h"
 #include "report/figure.h"
-#include "report/program.h"
 
 #define GNUPLOT_SECONDS 60 /* a figure takes well below one */
 #define INSTALL         "apt-get install gnuplot-nox"

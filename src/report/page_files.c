@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/output.h"
+#include "lab/spec.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -67,7 +68,7 @@ wt_status wt_page_sweeps(wt_page *page) {
     page->used = WT_TAKE_ZERO(&page->arena, bool, results->sweeps.count);
     WT_TRY(page->arena.status);
     for (size_t i = 0; i < results->sweeps.count; i++) {
-        wt_rerun_spec(&spec, results->sweeps.texts[i]);
+        wt_sweep_spec_write(&spec, results->sweeps.texts[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
         WT_TRY(write_text(page->context, path, &spec));
         wt_script_free(&spec);
@@ -98,7 +99,7 @@ static void add_commands(wt_page *page, const wt_chart *chart) {
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */
         wt_script words = {.context = page->context};
-        wt_rerun_words(&words, page->results->sweeps.texts[i]);
+        wt_sweep_spec_words(&words, page->results->sweeps.texts[i]);
         if (words.status != WT_OK)
             html->status = words.status;
         wt_html_add(html, "wattle sweep run %t/sweep-%z.ini%t --store %t\n", page->folder_word,

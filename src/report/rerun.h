@@ -9,12 +9,6 @@
  * understand the sweep any more. */
 wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
                          uint32_t number, uint32_t *out);
-/* The sweep as the INI file `wattle sweep run` reads; what is too long for a line of one is left to
- * the words of the command. */
-void wt_rerun_spec(wt_script *out, const char *sweep);
-/* Those words, quoted for a shell: " --set seed=1,2,3"; nothing where the file has all. */
-void wt_rerun_words(wt_script *out, const char *sweep);
-
 /* The different values of a parameter over the settings of an experiment, "a, b, c" in rising
  * order, cut short with "..." after WT_LEAST of them. Returns how many there are, WT_LEAST + 1 for
  * more. */

@@ -55,8 +55,13 @@ static void times_take_a_unit(void **state) {
     assert_true(wt_seconds_parse("20s", &seconds) && seconds == 20);
     assert_true(wt_seconds_parse("2h", &seconds) && seconds == 7200);
     assert_true(wt_seconds_parse("1d", &seconds) && seconds == 86400);
-    static const char *const bad[] = {"",   "0",   "0s",  "-1",  "m",     "1M",    "1 m",
-                                      "1x", "1ms", "1hs", "inf", "1e999", "1e308d"};
+    assert_true(wt_seconds_parse("30:00", &seconds) && seconds == 1800);
+    assert_true(wt_seconds_parse("2:00:05", &seconds) && seconds == 7205);
+    assert_true(wt_seconds_parse("1-12:00:00", &seconds) && seconds == 129600);
+    static const char *const bad[] = {
+        "",   "0",   "0s",     "-1",      "m",        "1M",         "1 m",
+        "1x", "1ms", "1hs",    "inf",     "1e999",    "1e308d",     "0:00",
+        "1:", ":30", "1-2:00", "1:2:3:4", "1:2-3:00", "1-1-1:00:00"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(wt_seconds_parse(bad[i], &seconds));
 }

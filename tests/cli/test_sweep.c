@@ -214,7 +214,7 @@ static void bad_specifications_are_told(void **state) {
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store bad.db --set lambda=-1"), 64,
                "--set lambda: lambda must be 0 or more");
     CHECK_SAYS(run_in_folder("sweep rn spec.ini"), 64, "did you mean 'run'?");
-    CHECK_SAYS(run_in_folder("sweep status"), 64, "write 'wattle sweep status STORE'");
+    CHECK_SAYS(run_in_folder("sweep status"), 64, "write 'wattle sweep status STORE|FOLDER'");
 }
 
 /* ---- what is shown ----------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "lab/spec.h"
 #include "report/cells.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -305,11 +306,11 @@ static void a_folder_that_cannot_be_made_is_told(void **state) {
 
 static void sweeps_become_files(void **state) {
     wt_script spec = {.context = *state};
-    wt_rerun_spec(&spec, "experiment=curve model=rfa, brfa n=16:512:x2");
+    wt_sweep_spec_write(&spec, "experiment=curve model=rfa, brfa n=16:512:x2");
     assert_string_equal(spec.text,
                         "[sweep]\nexperiment = curve\nmodel = rfa, brfa\nn = 16:512:x2\n");
     wt_script_free(&spec);
-    wt_rerun_spec(&spec, "experiment=train ball=qk.two-one=8,v.two-one=4 m=20");
+    wt_sweep_spec_write(&spec, "experiment=train ball=qk.two-one=8,v.two-one=4 m=20");
     assert_non_null(strstr(spec.text, "\nball = qk.two-one=8,v.two-one=4\nm = 20\n"));
     wt_script_free(&spec);
 }

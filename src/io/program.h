@@ -1,6 +1,6 @@
 /* An outside program, run without a shell: text in, bytes out. */
-#ifndef WT_REPORT_PROGRAM_H
-#define WT_REPORT_PROGRAM_H
+#ifndef WT_IO_PROGRAM_H
+#define WT_IO_PROGRAM_H
 
 #include "base/context.h"
 

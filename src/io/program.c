@@ -1,4 +1,4 @@
-#include "report/program.h"
+#include "io/program.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* Outside programs that answer, die, hang and do not read. */
 #define _GNU_SOURCE
-#include "report/program.h"
+#include "io/program.h"
 
 #include "base/memory.h"
 #include "check.h"
