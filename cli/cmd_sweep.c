@@ -14,6 +14,7 @@ static const struct {
     {"list", "STORE", cli_sweep_list},
     {"export", "STORE", cli_sweep_export},
     {"merge", "STORE...|FOLDER", cli_sweep_merge},
+    {"disputes", "STORE", cli_sweep_disputes},
     {"retry", "[failed] STORE", cli_sweep_retry},
     {"experiments", "[EXPERIMENT]", cli_sweep_experiments},
 };
@@ -77,7 +78,7 @@ static wt_status run(cli_call *call) {
 const cli_command cli_sweep = {
     .name = "sweep",
     .summary = "run an experiment over grids, stop and resume it, read its results",
-    .operands = "run|submit|status|list|export|merge|retry|experiments [FILE...]",
+    .operands = "run|submit|status|list|export|merge|disputes|retry|experiments [FILE...]",
     .words = 1,
     .description =
         "A sweep is described by a file with a section [sweep] and keys named like the long "
@@ -98,8 +99,10 @@ const cli_command cli_sweep = {
         "status STORE: how many cells there are of each experiment, and the commands that ran. "
         "list STORE: a line a cell. export STORE: the whole table, rows ordered by cell hash.\n\n"
         "merge STORE... --store ALL: adds all cells of the stores to ALL, or without --store to "
-        "the "
-        "first of them. retry failed STORE: computes the failed cells again. experiments [NAME]: "
+        "the first of them. Where two have other numbers for a cell, by more than rounding, both "
+        "are "
+        "kept: disputes STORE shows them side by side.\n\n"
+        "retry failed STORE: computes the failed cells again. experiments [NAME]: "
         "what can be swept, and the parameters.",
     .examples =
         "wattle sweep run curve.ini --store results.db\n"

@@ -33,6 +33,7 @@ wt_status cli_sweep_run(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_submit(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_retry(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_merge(cli_call *call, const cli_sweep_values *given);
+wt_status cli_sweep_disputes(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_list(cli_call *call, const cli_sweep_values *given);
 wt_status cli_sweep_export(cli_call *call, const cli_sweep_values *given);

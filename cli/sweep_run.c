@@ -206,11 +206,16 @@ static wt_status merge_one(cli_call *call, wt_store *into, const char *path, wt_
     sum->known += report.known;
     sum->mended += report.mended;
     sum->differs += report.differs;
-    if (report.differs > 0)
+    sum->disputed += report.disputed;
+    if (report.differs > report.disputed)
         wt_remark(call->context,
-                  "%s: %zu cells have other numbers than those of %s, by rounding, or by another "
-                  "program or machine; the first are kept",
-                  path, report.differs, wt_store_path(into));
+                  "%s: %zu cells differ from those of %s by rounding; the first are kept", path,
+                  report.differs - report.disputed, wt_store_path(into));
+    if (report.disputed > 0)
+        wt_remark(call->context,
+                  "%s: %zu cells differ from those of %s by more than rounding; both numbers are "
+                  "kept, and 'wattle sweep disputes' shows them",
+                  path, report.disputed, wt_store_path(into));
 done:
     wt_store_free(from);
     return status;
@@ -230,13 +235,16 @@ static wt_status check_source(cli_call *call, const char *into, const char *path
 static wt_status show_merge(cli_call *call, const char *path, const wt_merge_report *sum,
                             const wt_store_count *held) {
     if (call->common.json)
-        return cli_emit(call, "store:s added:u known:u mended:u differing:u done:u failed:u", path,
-                        sum->added, sum->known, sum->mended, sum->differs, held->done,
-                        held->failed);
+        return cli_emit(call,
+                        "store:s added:u known:u mended:u differing:u disputed:u done:u failed:u",
+                        path, sum->added, sum->known, sum->mended, sum->differs, sum->disputed,
+                        held->done, held->failed);
     cli_print_row("store", "%s", path);
     cli_print_row("cells added", "%zu", sum->added);
     cli_print_row("cells known before", "%zu", sum->known);
     cli_print_row("failed, now done", "%zu", sum->mended);
+    if (sum->disputed > 0)
+        cli_print_row("with other numbers", "%zu, both kept", sum->disputed);
     cli_print_row("cells in all", "%zu done, %zu failed", held->done, held->failed);
     return WT_OK;
 }

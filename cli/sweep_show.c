@@ -68,6 +68,7 @@ typedef struct {
     wt_context *context;
     json_t *experiments; /* an object by name */
     json_t *facts;       /* {"command": [..], "sweep": [..]} */
+    size_t disputed;
 } summary;
 
 static wt_status add_cell(void *user, const wt_record *record) {
@@ -95,11 +96,14 @@ static wt_status add_fact(void *user, const char *kind, const char *text) {
 /* The store as it is at one moment; it is let go before anything is printed. */
 static wt_status summarise(summary *all, const char *path) {
     wt_store *store = NULL;
+    wt_store_count count = WT_SIZED(wt_store_count);
     wt_status status;
     WT_TRY(wt_store_open(all->context, path, WT_STORE_MODE_READ, &store));
     WT_TRY(wt_store_hold(all->context, store));
     WT_TRY(wt_store_walk(all->context, store, NULL, add_cell, all));
     WT_TRY(wt_store_walk_notes(all->context, store, add_fact, all));
+    WT_TRY(wt_store_counts(all->context, store, &count));
+    all->disputed = count.disputed;
 done:
     wt_store_free(store);
     return status;
@@ -117,6 +121,8 @@ static void print_summary(const char *path, const summary *all) {
                       (long long)json_integer_value(json_object_get(one, "failed")),
                       json_real_value(json_object_get(one, "wall_seconds")));
     }
+    if (all->disputed > 0)
+        cli_print_row("with other numbers", "%zu cells: wattle sweep disputes", all->disputed);
     json_array_foreach(json_object_get(all->facts, "command"), i, one) {
         cli_print_row(i == 0 ? "commands" : "", "%s", json_string_value(one));
     }
@@ -133,8 +139,8 @@ wt_status cli_sweep_status(cli_call *call, const cli_sweep_values *given) {
     wt_status status;
     WT_TRY(summarise(&all, path));
     if (call->common.json)
-        WT_TRY(cli_emit(call, "store:s experiments:o commands:o sweeps:o", path,
-                        json_incref(all.experiments),
+        WT_TRY(cli_emit(call, "store:s experiments:o disputed:u commands:o sweeps:o", path,
+                        json_incref(all.experiments), all.disputed,
                         json_incref(json_object_get(all.facts, "command")),
                         json_incref(json_object_get(all.facts, "sweep"))));
     else

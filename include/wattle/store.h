@@ -115,6 +115,8 @@ typedef struct wt_store_count {
     size_t size; /* WT_SIZED(wt_store_count) */
     size_t done, failed;
     double wall_seconds;
+    size_t
+        disputed; /* of those done, another store had numbers that differ by more than rounding */
 } wt_store_count;
 WT_API wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *out);
 
@@ -143,17 +145,26 @@ WT_API wt_status wt_store_export(wt_context *context, wt_store *store,
                                  const wt_export_options *options, wt_output **out);
 
 typedef struct wt_merge_report {
-    size_t size;    /* WT_SIZED(wt_merge_report) */
-    size_t added;   /* cells that were not there */
-    size_t known;   /* cells that were there */
-    size_t mended;  /* of them, failed there and done now */
-    size_t differs; /* of them, done on both sides with other numbers: the first are kept */
+    size_t size;     /* WT_SIZED(wt_merge_report) */
+    size_t added;    /* cells that were not there */
+    size_t known;    /* cells that were there */
+    size_t mended;   /* of them, failed there and done now */
+    size_t differs;  /* of them, done on both sides with other numbers: the first stay */
+    size_t disputed; /* of these, by more than rounding: both are kept */
 } wt_merge_report;
-/* Adds the cells of `from`, best a copy (WT_STORE_MODE_COPY), to the store, all or none. WT_DATA
- * when the stores mean different things by a name, or the same program on the same machine gave
- * numbers that differ by more than rounding. */
+/* Adds the cells of `from`, best a copy (WT_STORE_MODE_COPY), to the store, all or none. A cell
+ * that is done with other numbers stays as it is; where they differ by more than rounding, those of
+ * `from` are kept beside it. WT_DATA when the stores mean different things by a name, or the same
+ * program on the same machine gave numbers that differ by more than rounding. */
 WT_API wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
                                 wt_merge_report *out);
+
+/* Called with a cell as the store has it, and with numbers, version, machine and time of another
+ * store that was merged into it. */
+typedef wt_status (*wt_dispute_fn)(void *user, const wt_record *cell, const wt_record *other);
+/* All numbers that were kept beside others, in the order of the cells' hashes. */
+WT_API wt_status wt_store_walk_disputes(wt_context *context, wt_store *store, wt_dispute_fn take,
+                                        void *user);
 
 #ifdef __cplusplus
 }

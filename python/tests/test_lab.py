@@ -2,7 +2,9 @@
 import csv
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,6 +92,21 @@ def test_shards_and_merging(command, store, tmp_path):
     with pytest.raises(wt.NoInput):
         wt.Store(tmp_path / "new.db").merge(tmp_path / "none.db")
     assert not (tmp_path / "new.db").exists()
+
+
+def test_a_merge_keeps_both_sides(store, tmp_path):
+    elsewhere = tmp_path / "elsewhere.db"
+    shutil.copy(store.path, elsewhere)
+    with sqlite3.connect(elsewhere) as base:
+        base.execute("UPDATE cell SET machine = 'another', metrics = json_set(metrics, '$.test_error', 0.75)")
+    base.close()
+    with pytest.warns(wt.Remark, match="12 cells differ .* by more than rounding"):
+        merged = store.merge(elsewhere)
+    assert (merged.known, merged.differing, merged.disputed) == (12, 12, 12)
+    disputes = store.disputes()
+    assert set(disputes["metric"]) == {"test_error"} and set(disputes["other"]) == {0.75}
+    assert sorted(disputes["kept"]) == sorted(store.cells()["test_error"])
+    assert set(disputes["other_machine"]) == {"another"} and store.status().disputed == 12
 
 
 def test_failed_cells_are_kept_and_retried(tmp_path):

@@ -673,6 +673,7 @@ class wt_store_count(Structure):
     done: int
     failed: int
     wall_seconds: float
+    disputed: int
 
 
 class wt_export_options(Structure):
@@ -690,6 +691,7 @@ class wt_merge_report(Structure):
     known: int
     mended: int
     differs: int
+    disputed: int
 
 
 class wt_table_query(Structure):
@@ -1488,6 +1490,7 @@ wt_file_values_fn = CFUNCTYPE(c_uint, c_void_p, c_void_p, c_size_t)
 wt_output_block_fn = CFUNCTYPE(c_uint, c_void_p, c_void_p, c_size_t)
 wt_record_fn = CFUNCTYPE(c_uint, c_void_p, POINTER(wt_record))
 wt_note_fn = CFUNCTYPE(c_uint, c_void_p, c_char_p, c_char_p)
+wt_dispute_fn = CFUNCTYPE(c_uint, c_void_p, POINTER(wt_record), POINTER(wt_record))
 wt_oracle_answer_fn = CFUNCTYPE(c_uint, c_void_p, c_char_p, c_size_t)
 wt_query_ask_fn = CFUNCTYPE(c_uint, c_void_p, c_size_t, c_void_p, c_void_p)
 wt_progress._fields_ = [
@@ -1856,6 +1859,7 @@ wt_store_count._fields_ = [
     ("done", c_size_t),
     ("failed", c_size_t),
     ("wall_seconds", c_double),
+    ("disputed", c_size_t),
 ]
 wt_export_options._fields_ = [
     ("size", c_size_t),
@@ -1871,6 +1875,7 @@ wt_merge_report._fields_ = [
     ("known", c_size_t),
     ("mended", c_size_t),
     ("differs", c_size_t),
+    ("disputed", c_size_t),
 ]
 wt_table_query._fields_ = [
     ("size", c_size_t),
@@ -2873,6 +2878,7 @@ class Library:
     wt_export_options_init: Callable[[Any, int], None]
     wt_store_export: Callable[[Any, Any, Any, Any], int]
     wt_store_merge: Callable[[Any, Any, Any, Any], int]
+    wt_store_walk_disputes: Callable[[Any, Any, Any, Any], int]
     wt_results_load: Callable[[Any, Any, Any], int]
     wt_results_free: Callable[[Any], None]
     wt_results_done: Callable[[Any], int]
@@ -3356,6 +3362,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_export_options_init": (None, [POINTER(wt_export_options), c_size_t]),
     "wt_store_export": (c_uint, [c_void_p, c_void_p, POINTER(wt_export_options), POINTER(c_void_p)]),
     "wt_store_merge": (c_uint, [c_void_p, c_void_p, c_void_p, POINTER(wt_merge_report)]),
+    "wt_store_walk_disputes": (c_uint, [c_void_p, c_void_p, wt_dispute_fn, c_void_p]),
     "wt_results_load": (c_uint, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "wt_results_free": (None, [c_void_p]),
     "wt_results_done": (c_size_t, [c_void_p]),

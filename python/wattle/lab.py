@@ -139,6 +139,7 @@ class StoreStatus(Result):
 
     store: str
     experiments: Dict[str, Dict[str, Any]]
+    disputed: int
     commands: List[str]
     sweeps: List[str]
 
@@ -146,11 +147,14 @@ class StoreStatus(Result):
         rows = [("store", self.store)]
         rows += [(name, f"{at['done']} done, {at['failed']} failed, {at['wall_seconds']:.3g} s of computing")
                  for name, at in self.experiments.items()]
+        if self.disputed:
+            rows.append(("with other numbers", f"{self.disputed} cells: disputes()"))
         return rows + [("commands" if i == 0 else "", line) for i, line in enumerate(self.commands)]
 
 
 class Merge(Result):
-    """What a merge added: added and known cells; of the known, mended (failed, done now) and differing ones."""
+    """What a merge added: added and known cells; of the known, mended (failed, done now) and differing ones,
+    and of these the disputed, which differ by more than rounding."""
 
 
 RULES = ("mean", "geometric", "rate")
@@ -261,12 +265,14 @@ class Store:
             if kind.decode() in notes:
                 notes[kind.decode()].append(text.decode("utf-8", "replace"))
 
+        held = sized(wt_store_count)
         with session() as work, open_store(work, self.path, READ) as store:
             take, hear = _native.wt_record_fn(work.guard(count)), _native.wt_note_fn(work.guard(note))
             work(lib.wt_store_hold, store)
             work(lib.wt_store_walk, store, None, take, None)
             work(lib.wt_store_walk_notes, store, hear, None)
-        return StoreStatus(store=self.path, experiments=counts, commands=notes["command"], sweeps=notes["sweep"])
+            work(lib.wt_store_counts, store, byref(held))
+        return StoreStatus(store=self.path, experiments=counts, disputed=held.disputed, commands=notes["command"], sweeps=notes["sweep"])
 
     def cells(self, experiment: Optional[str] = None, *, failed: Optional[bool] = None) -> Table:
         """All cells, or those of an experiment, or that failed (or not): the columns of `wattle sweep export`."""
@@ -347,7 +353,7 @@ class Store:
         paths = [other.path if isinstance(other, Store) else other for other in others]
         if not paths:
             raise _errors.UsageError(f"there is nothing to merge with {self.path}")
-        sums: Dict[str, int] = {"added": 0, "known": 0, "mended": 0, "differs": 0}
+        sums: Dict[str, int] = {"added": 0, "known": 0, "mended": 0, "differs": 0, "disputed": 0}
         held = sized(wt_store_count)
         if os.path.realpath(self.path) in [os.path.realpath(os.fspath(path)) for path in paths]:
             raise _errors.UsageError(f"{self.path} cannot be merged into itself")
@@ -360,7 +366,7 @@ class Store:
                     self._add(work, store, path, sums)
                 work(lib.wt_store_counts, store, byref(held))
         return Merge(store=self.path, added=sums["added"], known=sums["known"], mended=sums["mended"],
-                     differing=sums["differs"], **values(held, "done", "failed"))
+                     differing=sums["differs"], disputed=sums["disputed"], **values(held, "done", "failed"))
 
     def _add(self, work: session, store: Optional[int], path: FilePath, sums: Dict[str, int]) -> None:
         report = sized(wt_merge_report)
@@ -368,9 +374,32 @@ class Store:
             work(lib.wt_store_merge, store, other, byref(report))
         for name in sums:
             sums[name] += getattr(report, name)
-        if report.differs:
-            _errors.warn(f"{os.fspath(path)}: {report.differs} cells have other numbers than those of {self.path}, by "
-                         "rounding, or by another program or machine; the first are kept", _errors.Remark)
+        if report.differs > report.disputed:
+            _errors.warn(f"{os.fspath(path)}: {report.differs - report.disputed} cells differ from those of {self.path} by "
+                         "rounding; the first are kept", _errors.Remark)
+        if report.disputed:
+            _errors.warn(f"{os.fspath(path)}: {report.disputed} cells differ from those of {self.path} by more than rounding; "
+                         "both numbers are kept, and disputes() shows them", _errors.Remark)
+
+    def disputes(self) -> Table:
+        """Cells that two stores had with other numbers, a row a metric: `wattle sweep disputes`."""
+        rows: List[Dict[str, Any]] = []
+
+        def take(cell: Any, other: Any) -> None:
+            kept, beside = cell.contents, other.contents
+            numbers = json.loads(beside.metrics)
+            for metric, value in json.loads(kept.metrics).items():
+                if numbers.get(metric) != value:
+                    rows.append({"hash": kept.hash.decode(), "experiment": kept.experiment.decode(), "metric": metric,
+                                 "kept": value, "other": numbers.get(metric), "kept_version": kept.version.decode(),
+                                 "other_version": beside.version.decode(), "kept_machine": kept.machine.decode(),
+                                 "other_machine": beside.machine.decode()})
+
+        with session() as work, open_store(work, self.path, READ) as store:
+            work(lib.wt_store_walk_disputes, store, _native.wt_dispute_fn(work.guard(take)), None)
+        names = ("hash", "experiment", "metric", "kept", "other", "kept_version", "other_version", "kept_machine",
+                 "other_machine")
+        return Table(**{name: column_of([row[name] for row in rows]) for name in names})
 
     def retry(self, *, workers: Optional[int] = None, threads: Optional[int] = None, memory: Bytes = None,
               time: Seconds = None) -> "Sweep":

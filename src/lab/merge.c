@@ -14,7 +14,8 @@ typedef struct {
     wt_store *store;
     wt_merge_report *report;
     const wt_record *record; /* of the other store */
-    bool put;
+    bool put;                /* in place of what is there */
+    bool disputed;           /* beside what is there */
 } merging;
 
 static bool same_number(const wt_flat_member *a, const wt_flat_member *b) {
@@ -45,13 +46,15 @@ static wt_status compare(void *user, const wt_record *here) {
                        wt_store_path(work->store), here->hash, here->parameters, there->parameters);
     work->put = here->failed && !there->failed;
     bool differs = !here->failed && !there->failed && strcmp(here->metrics, there->metrics) != 0;
-    if (differs && strcmp(here->version, there->version) == 0 &&
-        strcmp(here->machine, there->machine) == 0 && !same_metrics(here->metrics, there->metrics))
+    work->disputed = differs && !same_metrics(here->metrics, there->metrics);
+    if (work->disputed && strcmp(here->version, there->version) == 0 &&
+        strcmp(here->machine, there->machine) == 0)
         return wt_fail(work->context, WT_DATA,
                        "%s: cell %.12s has the metrics %s here and %s there, by the same program "
                        "on the same machine",
                        wt_store_path(work->store), here->hash, here->metrics, there->metrics);
     work->report->differs += differs;
+    work->report->disputed += work->disputed;
     return WT_OK;
 }
 
@@ -60,12 +63,30 @@ static wt_status add_cell(void *user, const wt_record *record) {
     bool found;
     work->record = record;
     WT_PASS(wt_store_get(work->context, work->store, record->hash, &found, compare, work));
+    if (found && work->disputed)
+        return wt_store_put_other(work->context, work->store, record);
     if (found && !work->put)
         return WT_OK;
     work->put = false;
     work->report->added += !found;
     work->report->mended += found;
     return wt_store_put(work->context, work->store, record);
+}
+
+static wt_status compare_other(void *user, const wt_record *here) {
+    merging *work = user;
+    work->disputed = !here->failed && !same_metrics(here->metrics, work->record->metrics);
+    return WT_OK;
+}
+
+/* What the other store kept beside a cell stays evidence here, unless it is what this one has. */
+static wt_status add_other(void *user, const wt_record *cell, const wt_record *other) {
+    merging *work = user;
+    bool found;
+    (void)cell;
+    work->record = other;
+    WT_PASS(wt_store_get(work->context, work->store, other->hash, &found, compare_other, work));
+    return found && work->disputed ? wt_store_put_other(work->context, work->store, other) : WT_OK;
 }
 
 static wt_status add_fact(void *user, const char *kind, const char *text) {
@@ -87,6 +108,8 @@ wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
     status = wt_store_walk_notes(context, from, add_fact, &work);
     if (status == WT_OK)
         status = wt_store_walk(context, from, NULL, add_cell, &work);
+    if (status == WT_OK)
+        status = wt_store_walk_disputes(context, from, add_other, &work);
     wt_store_let_go(from);
     WT_TRY(status);
     WT_TRY(wt_store_commit(context, store));

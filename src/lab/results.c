@@ -264,6 +264,7 @@ static wt_status take_about(void *user, const char *kind, const char *text) {
 static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) {
     wt_store_count count = WT_SIZED(wt_store_count);
     WT_PASS(wt_store_counts(context, store, &count));
+    out->disputed += count.disputed;
     if (out->count > 0 || count.done == 0)
         return WT_OK;
     WT_PASS(WT_NEW(context, &out->cells, count.done, "results"));

@@ -103,6 +103,7 @@ struct wt_results {
     size_t failed, failed_room;            /* cells: */
     wt_result *lost;                       /* without metrics, in the order of their hashes */
     wt_failure failures[WT_FAILURES_KEPT]; /* the first of them */
+    size_t disputed;                       /* cells with other numbers in another store */
     char *first_date, *last_date;          /* NULL without cells */
     wt_facts commands;                     /* the command lines that wrote to the store */
     wt_facts sweeps;                       /* what they ran: "experiment=curve n=16:512:x2 .." */

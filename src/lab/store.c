@@ -295,6 +295,7 @@ void wt_store_free(wt_store *store) {
     wt_store_rollback(store);
     sqlite3_finalize(store->get);
     sqlite3_finalize(store->put);
+    sqlite3_finalize(store->put_other);
     sqlite3_close(store->base);
     /* After SQLite's: to close any file of the same inode drops the locks SQLite has on it. */
     if (store->lock >= 0)

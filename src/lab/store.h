@@ -34,6 +34,11 @@ wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user);
 
+/* store_other.c: keeps the numbers of a cell that is there with others, unless they are kept; to be
+ * committed. How many cells have such. */
+wt_status wt_store_put_other(wt_context *context, wt_store *store, const wt_record *record);
+wt_status wt_store_count_others(wt_context *context, wt_store *store, size_t *out);
+
 /* Writes down what an experiment means: "curve 1 activation,bias,..". WT_DATA with a sentence when
  * the store holds another meaning of the name (invariant 4). */
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *meaning);

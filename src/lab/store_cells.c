@@ -111,9 +111,8 @@ static bool is_hash(const char *text) {
     return length > 0 && length < WT_HASH_TEXT && strspn(text, "0123456789abcdef") == length;
 }
 
-/* Invariant 6. */
-static wt_status record_of(wt_context *context, const wt_store *store, sqlite3_stmt *row,
-                           wt_record *out) {
+wt_status wt_store_take_record(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                               wt_record *out) {
     char whose[] = "cell 123456789012";
     WT_PASS(wt_store_take_words(context, store, row, HASH, "hash", "a cell", &out->hash));
     if (!is_hash(out->hash))
@@ -136,7 +135,7 @@ static wt_status take_cell(wt_context *context, wt_store *store, sqlite3_stmt *r
     cells *to = user;
     wt_record record = WT_SIZED(wt_record);
     WT_PASS(wt_context_check_cancelled(context));
-    WT_PASS(record_of(context, store, row, &record));
+    WT_PASS(wt_store_take_record(context, store, row, &record));
     to->rows++;
     return to->take(to->user, &record);
 }
@@ -151,8 +150,7 @@ wt_status wt_store_walk(wt_context *context, wt_store *store, const char *experi
                           &experiment, 1, take_cell, &to);
 }
 
-/* Makes a statement ready for its next use; NULL = it was not made. */
-static void rewind_statement(sqlite3_stmt *statement) {
+void wt_store_rewind(sqlite3_stmt *statement) {
     sqlite3_reset(statement);
     if (statement != NULL)
         sqlite3_clear_bindings(statement);
@@ -167,7 +165,7 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
     WT_TRY(wt_store_run(context, store, store->get, take_cell, &to));
     *found = to.rows > 0;
 done:
-    rewind_statement(store->get);
+    wt_store_rewind(store->get);
     return status;
 }
 
@@ -280,7 +278,7 @@ wt_status wt_store_put(wt_context *context, wt_store *store, const wt_record *gi
     WT_TRY(wt_store_begin(context, store));
     WT_TRY(put_record(context, store, &record));
 done:
-    rewind_statement(store->put);
+    wt_store_rewind(store->put);
     if (status != WT_OK)
         wt_store_rollback(store);
     return status;
@@ -303,6 +301,7 @@ wt_status wt_store_counts(wt_context *context, wt_store *store, wt_store_count *
                            " count(*) FILTER (WHERE state = 'failed'),"
                            " total(wall_seconds) FROM cell",
                            NULL, 0, take_counts, &all));
+    WT_PASS(wt_store_count_others(context, store, &all.disputed));
     wt_sized_write(out, &all, sizeof all);
     return WT_OK;
 }

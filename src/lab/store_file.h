@@ -13,9 +13,9 @@
 
 struct wt_store {
     sqlite3 *base;
-    sqlite3_stmt *get, *put; /* kept for the next time; NULL = not made yet */
-    int lock;                /* the writer's open file; -1 for readers */
-    bool changing;           /* a transaction is open */
+    sqlite3_stmt *get, *put, *put_other; /* kept for the next time; NULL = not made yet */
+    int lock;                            /* the writer's open file; -1 for readers */
+    bool changing;                       /* a transaction is open */
     wt_context *context;     /* of the call that is under way, for whoever has to wait in it */
     double since, cancelled; /* when it began to wait, and was told to stop; by wt_clock */
     bool told;               /* that it waits */
@@ -64,7 +64,13 @@ wt_status wt_store_gave_up(wt_context *context, const wt_store *store);
 /* store_guard.c, invariant 6: before the first statement, and when there are tables. */
 wt_status wt_store_restrict(wt_context *context, wt_store *store, bool reader);
 wt_status wt_store_check_schema(wt_context *context, wt_store *store);
-/* Makes the tables. */
-extern const char wt_store_schema[];
+/* Makes the tables; the one that is made when it is needed. */
+extern const char wt_store_schema[], wt_store_schema_other[];
+
+/* store_cells.c: a row of the columns of a cell as a record, checked (invariant 6). */
+wt_status wt_store_take_record(wt_context *context, const wt_store *store, sqlite3_stmt *row,
+                               wt_record *out);
+/* Makes a statement ready for its next use; NULL = it was not made. */
+void wt_store_rewind(sqlite3_stmt *statement);
 
 #endif

@@ -20,10 +20,21 @@
     " metrics TEXT NOT NULL, wall_seconds REAL NOT NULL, version TEXT NOT NULL,"                   \
     " machine TEXT NOT NULL, finished_date TEXT NOT NULL) WITHOUT ROWID"
 
+#define OTHER_COLUMNS                                                                              \
+    "other (hash TEXT NOT NULL, metrics TEXT NOT NULL, wall_seconds REAL NOT NULL,"                \
+    " version TEXT NOT NULL, machine TEXT NOT NULL, finished_date TEXT NOT NULL,"                  \
+    " PRIMARY KEY (hash, version, machine, metrics)) WITHOUT ROWID"
+#define OTHER "CREATE TABLE " OTHER_COLUMNS
+
 const char wt_store_schema[] = ABOUT ";" CELL ";INSERT INTO about VALUES ('format', '1');";
 
+const char wt_store_schema_other[] = "CREATE TABLE IF NOT EXISTS " OTHER_COLUMNS;
+
 /* SQLite keeps the words a table was made with. All versions of wattle used these. */
-static const struct { const char *name, *sql; } tables[] = {{"about", ABOUT}, {"cell", CELL}};
+static const struct {
+    const char *name, *sql;
+    bool needed; /* else it is made when there is something for it */
+} tables[] = {{"about", ABOUT, true}, {"cell", CELL, true}, {"other", OTHER, false}};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 wt_status wt_store_restrict(wt_context *context, wt_store *store, bool reader) {
@@ -84,7 +95,7 @@ wt_status wt_store_check_schema(wt_context *context, wt_store *store) {
     WT_PASS(wt_store_query(context, store, "SELECT type, name, sql FROM sqlite_schema", NULL, 0,
                            check_entry, seen));
     for (size_t i = 0; i < TABLES; i++)
-        if (!seen[i])
+        if (!seen[i] && tables[i].needed)
             return wt_fail(context, WT_DATA, "%s: is no store: it has no table '%s'", store->shown,
                            tables[i].name);
     return WT_OK;

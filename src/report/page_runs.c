@@ -109,6 +109,16 @@ static void add_failures(wt_page *page) {
     wt_script_add(html, "</ul>\n");
 }
 
+static void add_disputes(wt_page *page) {
+    if (page->results->disputed > 0)
+        wt_html_add(
+            &page->html,
+            "<h4>Cells with other numbers elsewhere</h4>\n<p>%z cells were computed by another "
+            "program or on another machine too, and differ there by more than rounding. This "
+            "page shows the first; <code>wattle sweep disputes</code> shows both.</p>\n",
+            page->results->disputed);
+}
+
 /* Experiments by their names. */
 wt_status wt_page_runs(wt_page *page) {
     const wt_results *results = page->results;
@@ -129,5 +139,6 @@ wt_status wt_page_runs(wt_page *page) {
                       results->tally_count - EXPERIMENTS_SHOWN);
     add_commands(page);
     add_failures(page);
+    add_disputes(page);
     return page->html.status;
 }

@@ -101,6 +101,37 @@ static void another_meaning_is_refused(void **state) {
     check_table(*state, "meaning.db", &before);
 }
 
+/* What `wattle sweep ACTION STORE` prints. */
+static const char *say(const char *action, const char *store, const char *options) {
+    char line[128];
+    snprintf(line, sizeof line, "sweep %s %s%s", action, store, options);
+    const run_result *result = run_in_folder(line);
+    assert_int_equal(result->code, 0);
+    return result->out;
+}
+
+/* 16 cells with an error of 0.75 that another machine found. */
+static void both_sides_are_kept(const char *store) {
+    json_error_t error;
+    size_t i;
+    json_t *one;
+    json_t *said = json_loads(say("disputes", store, " --json"), 0, &error);
+    json_t *disputes = json_object_get(said, "disputes");
+    assert_int_equal(json_array_size(disputes), 16);
+    json_array_foreach(disputes, i, one) {
+        const json_t *kept = json_object_get(one, "kept"), *other = json_object_get(one, "other");
+        assert_string_equal(json_string_value(json_object_get(other, "machine")), "another");
+        assert_string_not_equal(json_string_value(json_object_get(kept, "machine")), "another");
+        assert_true(json_real_value(
+                        json_object_get(json_object_get(other, "metrics"), "test_error")) == 0.75);
+        assert_true(json_real_value(
+                        json_object_get(json_object_get(kept, "metrics"), "test_error")) != 0.75);
+    }
+    json_decref(said);
+    assert_non_null(strstr(say("disputes", store, ""), "test_error"));
+    assert_non_null(strstr(say("status", store, ""), "16 cells: wattle sweep disputes"));
+}
+
 static void a_merge_looks_at_the_numbers(void **state) {
     static table before;
     run_must("sweep run spec.ini --store first.db --set n=32,64");
@@ -114,7 +145,14 @@ static void a_merge_looks_at_the_numbers(void **state) {
     execute("second.db", "UPDATE cell SET machine = 'another'");
     result = run_in_folder("sweep merge second.db --store first.db");
     assert_int_equal(result->code, 0);
-    assert_non_null(strstr(result->err, "16 cells have other numbers"));
+    assert_non_null(
+        strstr(result->err, "second.db: 16 cells differ from those of first.db by more than "));
+    both_sides_are_kept("first.db");
+    /* once more, and through a third store: the same evidence, once */
+    run_must("sweep merge second.db --store first.db");
+    run_must("sweep merge first.db --store third.db");
+    both_sides_are_kept("first.db");
+    both_sides_are_kept("third.db");
     execute("first.db", "DELETE FROM cell WHERE parameters LIKE '%\"n\":128,%'");
     check_table(*state, "first.db", &before);
 }
