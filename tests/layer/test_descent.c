@@ -140,8 +140,8 @@ static void other_failures_end_the_call(void **state) {
 }
 
 /* Three heads of rank 3 on Gaussian tokens, from a start after which undamped steps overshoot: with
- * damping that falls by 0.2 a step and grows by 4 a try, 15 tries in a row were refused, of 20 to
- * 30 products each, 434 in all. 280 now: the bound lies between, further than rounding moves them.
+ * damping that falls by 0.2 a step and grows by 4 a try, 15 tries in a row were refused, of 9 to
+ * 13 products each, 434 in all. 280 now: the bound lies between, further than rounding moves them.
  */
 static void refused_steps_are_few(void **state) {
     wt_context *context = *state;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "layer/learn/normal_matrix.h"
+#include "layer/task/vector.h"
 #include "linalg/linalg.h"
 
 /* Unknowns up to which the normal matrix is always formed, and may be. Once, for the condition
@@ -34,10 +35,13 @@
 /* Damping falls by the first after a step that lowers the error and grows by the second after one
  * that does not. With a rank J is nearly singular on the way: there damping stays above a part of
  * the error, which lets steps be quadratic in the end, and grows by 16, 64, 256, .. as each try
- * costs a linear system. */
+ * costs a linear system. A step that lowers the squared error by less than LITTLE of what the
+ * system promised makes it grow too, one by less than HALF leaves it. */
 #define SHRINK        0.2
 #define GROW          4
 #define LEAST_DAMPING 1e-2
+#define LITTLE        0.25
+#define HALF          0.5
 
 static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterations) {
     return side <= DENSE_ALWAYS ||
@@ -170,14 +174,24 @@ static wt_status move(wt_context *context, wt_descent *descent) {
     return WT_OK;
 }
 
+/* Part of what the linear system of this damping promised that the trial lowers the squared error
+ * by. */
+static double gain_of(const wt_descent *descent, double damping) {
+    double now = descent->now.error, trial = descent->trial.error, norm = descent->rows->norm;
+    double promised = wt_vector_dot(descent->side, descent->gradient, descent->step) +
+                      damping * descent->scale * wt_vector_squares(descent->side, descent->step);
+    return (now - trial) * norm * (now + trial) * norm / promised;
+}
+
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
     bool factored = descent->factors.rank > 0;
-    double grow = GROW;
+    double grow = GROW, tried = *damping;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
         bool solved, fine;
+        tried = *damping;
         WT_PASS(forgive(solve(context, descent, *damping, &solved), &fine));
         if (fine && solved) {
             WT_PASS(move(context, descent));
@@ -192,8 +206,12 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
     if (!*moved)
         return WT_OK;
     descent->left = descent->trial.error / descent->now.error;
-    if (factored)
+    if (factored) {
+        double gain = gain_of(descent, tried);
+        if (gain < HALF)
+            *damping = gain < LITTLE ? GROW * tried : tried;
         *damping = fmax(*damping, LEAST_DAMPING * fmin(1, descent->trial.error));
+    }
     return WT_OK;
 }
 
