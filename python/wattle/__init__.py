@@ -17,10 +17,11 @@ from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, 
 from .files import FileInfo, info
 from .inspection import Head, Inspection, inspect
 from .lab import Experiment, Store, StoreStatus, Sweep, SweepPlan, experiments, sweep
-from .layers import (Applied, Comparison, Exported, Layer, Sequences, apply, compare, draw_sequences, export, serve_layer,
-                     teacher)
+from .layers import Applied, Comparison, Exported, Layer, apply, compare, export, serve_layer
 from .networks import Answers, Attention, Network, train
 from .recovery import query, recover, recover_module
+from .sequences import Sequences
+from .teachers import draw_sequences, teacher
 from .theory import Bound, Construction, bound, construct
 from .trials import Found, Parity, Search, Threshold, search, threshold
 

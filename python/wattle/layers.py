@@ -1,4 +1,4 @@
-"""The multi-head attention layer: sequences, layers and their files, teachers, comparison."""
+"""The multi-head attention layer: its files, what it makes of sequences, how far two are apart."""
 from __future__ import annotations
 
 import os
@@ -13,132 +13,13 @@ import numpy as np
 from . import _errors, _native
 from ._arrays import Array, Owned, address, numbers, spell, view
 from ._context import Bytes, FilePath, path_bytes, read_seed, session, whole
-from ._fields import fill, options, sized, start, table
+from ._fields import fill, sized, start, table
 from ._library import lib
-from ._native import (wt_checkpoint_options, wt_compare_options, wt_comparison, wt_layer_draw_options,
-                      wt_layer_export_options, wt_layer_form, wt_metadata, wt_problem_spec, wt_sequences_arrays,
-                      wt_sequences_spec, wt_teacher_options, wt_tensor, wt_token_rows)
+from ._native import (wt_checkpoint_options, wt_compare_options, wt_comparison, wt_layer_export_options, wt_layer_form,
+                      wt_metadata, wt_teacher_options, wt_tensor)
 from ._result import Result, values
 from .networks import Answers, Network
-
-# ---- sequences ------------------------------------------------------------------------------------
-
-
-class Sequences(Result):
-    """Sequences of tokens: x (n, k, d), and y (n, k, p) and lengths (n) or None.
-
-    y may also be (n, k), for one output, and with rows="last" (n, p), the output rows of last tokens;
-    rows of y that have a NaN are not known with missing="nan", and refused without. mask (n, k), not 0
-    for tokens that are there, stands for lengths: such tokens, and their rows of y, move to the front.
-    Arrays that are C-contiguous float64, and stay as they are, are borrowed, not copied.
-
-    >>> import numpy as np, wattle as wt
-    >>> data = wt.Sequences(np.ones((5, 2, 3)), np.zeros((5, 2, 1)), lengths=[2, 1, 2, 2, 1])
-    >>> data.x.shape, data.y.shape, len(data)
-    ((5, 2, 3), (5, 2, 1), 5)
-    """
-
-    x: Array
-    y: Optional[Array]
-    lengths: Optional["np.ndarray[Any, Any]"]
-    _sequences: Owned
-
-    def __init__(self, x: Any, y: Any = None, *, lengths: Any = None, mask: Any = None, rows: str = "all",
-                 missing: str = "no") -> None:
-        spec = _spec(rows, missing)
-        tokens = numbers(x, "x", ("n", "k", "d"))
-        n, k, dim = tokens.shape
-        given = sized(wt_sequences_arrays)
-        given.samples, given.length, given.dim, given.x = n, k, dim, address(tokens)
-        labels = _labels(y, n, k, spec.last_row)
-        if labels is not None:
-            given.last_rows = spec.last_row and labels.ndim < 3
-            given.outputs = labels.shape[-1] if labels.ndim == (2 if given.last_rows else 3) else 1
-            given.y = address(labels)
-        ends = None if lengths is None else numbers(lengths, "lengths", (n,))
-        live = None if mask is None else numbers(mask, "mask", (n, k))
-        given.lengths, given.mask = address(ends), address(live)
-        out = c_void_p()
-        with session() as work:
-            work(lib.wt_sequences_borrow, byref(given), byref(spec), byref(out))
-        self._take(Owned(out.value, lib.wt_sequences_free, (tokens, labels)), tokens, labels)
-
-    def _take(self, owned: Owned, x: Optional[Array] = None, y: Optional[Array] = None) -> None:
-        """What the library holds; the arrays given where they are what it borrowed."""
-        handle = owned.handle
-        n, k = lib.wt_sequences_samples(handle), lib.wt_sequences_length(handle)
-        dim, outputs = lib.wt_sequences_dim(handle), lib.wt_sequences_outputs(handle)
-        lengths = lib.wt_sequences_lengths(handle)
-        places = lib.wt_sequences_x(handle), lib.wt_sequences_y(handle)
-        Result.__init__(
-            self, x=x if x is not None and places[0] == address(x) else view(places[0], (n, k, dim), owned),
-            y=None if outputs == 0 else y if y is not None and places[1] == address(y) and y.ndim == 3 else
-            view(places[1], (n, k, outputs), owned),
-            lengths=None if not lengths else view(lengths, (n,), owned, "<u8"), _sequences=owned)
-
-    @classmethod
-    def _of(cls, owned: Owned) -> "Sequences":
-        made = cls.__new__(cls)
-        made._take(owned)
-        return made
-
-    @classmethod
-    def load(cls, path: FilePath, *, rows: str = "all", missing: str = "no") -> "Sequences":
-        """Reads x, and where they are there y, lengths or mask, of an .npz file."""
-        out = c_void_p()
-        with session() as work:
-            work(lib.wt_sequences_load_as, path_bytes(path), byref(_spec(rows, missing)), byref(out))
-        return cls._of(Owned(out.value, lib.wt_sequences_free))
-
-    def save(self, path: FilePath) -> None:
-        """Writes an .npz file that the command reads."""
-        with session() as work:
-            work(lib.wt_sequences_save, self._sequences.handle, path_bytes(path))
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return _sequences_again, (self.x, self.y, self.lengths)
-
-
-def _sequences_again(x: Array, y: Optional[Array], lengths: Any) -> Sequences:
-    return Sequences(x, y, lengths=lengths, missing="no" if y is None or np.isfinite(y).all() else "nan")
-
-
-def _spec(rows: str, missing: str) -> wt_sequences_spec:
-    for name, value, words in (("rows", rows, ("all", "last")), ("missing", missing, ("no", "nan"))):
-        if value not in words:
-            raise _errors.UsageError(f"{name}: {value!r} is neither {words[0]!r} nor {words[1]!r}")
-    spec = start(wt_sequences_spec, lib.wt_sequences_spec_init)
-    spec.last_row, spec.missing = rows == "last", missing == "nan"
-    return spec
-
-
-def _labels(y: Any, n: int, k: int, last: bool) -> Optional[Array]:
-    if y is None:
-        return None
-    return numbers(y, "y", (n, k, "p"), (n, "p"), (n,)) if last else numbers(y, "y", (n, k, "p"), (n, k))
-
-
-Data = Union[Sequences, FilePath, Tuple[Any, ...], Dict[str, Any], "np.ndarray[Any, Any]"]
-
-
-def as_sequences(data: Data, y: Any = None, name: str = "data", **how: Any) -> Sequences:
-    """Sequences; a file of them; x with y=; (x, y) or (x, y, lengths); a dictionary of these."""
-    if isinstance(data, Sequences) or isinstance(data, (str, os.PathLike)):
-        if y is not None or how.get("lengths") is not None or how.get("mask") is not None:
-            raise _errors.UsageError(f"{name}: y, lengths and mask are part of what is there already")
-        how = {key: value for key, value in how.items() if key in ("rows", "missing")}
-        return data if isinstance(data, Sequences) else Sequences.load(data, **how)
-    if isinstance(data, Mapping) and "x" in data and set(data) <= {"x", "y", "lengths", "mask"}:
-        return Sequences(**{**how, **data})
-    if isinstance(data, tuple) and y is None and 2 <= len(data) <= 3:
-        return Sequences(data[0], data[1], **{**how, **({"lengths": data[2]} if len(data) == 3 else {})})
-    return Sequences(data, y, **how)
-
-
-# ---- layers ---------------------------------------------------------------------------------------
+from .sequences import Data, Sequences, as_sequences
 
 
 class Layer(Result):
@@ -303,6 +184,8 @@ class Layer(Result):
 
     def draw(self, **how: Any) -> Sequences:
         """Sequences and this layer's outputs: draw_sequences(layer, ..)."""
+        from .teachers import draw_sequences
+
         return draw_sequences(self, **how)
 
     def export(self, path: FilePath, **how: Any) -> "Exported":
@@ -364,164 +247,7 @@ def as_layer(layer: Union[Layer, FilePath], name: str = "layer", **how: Any) -> 
     raise TypeError(f"{name}: a layer or a file of one is expected, not {type(layer).__name__}")
 
 
-@options("wt_teacher_fields")
-def teacher(
-    *,
-    heads: int = 2,
-    dim: int = 8,
-    out_dim: int = 0,
-    scale: float = 2,
-    rank: int = 0,
-    groups: int = 0,
-    parity: int = 0,
-    bias: bool = False,
-    mask: str = "none",
-    residual: bool = False,
-    norm: str = "none",
-    epsilon: float = 1e-5,
-    zero_sum: bool = False,
-    seed: int = 0,
-    threads: Optional[int] = None,
-    memory: Bytes = None,
-) -> Layer:
-    """A layer to learn from, Theta_i and W_i Gaussian: `wattle teacher`.
-
-    zero_sum: the mean of all W_i is taken off each, so that they sum to 0.
-
-    >>> import wattle as wt
-    >>> wt.teacher(heads=3, dim=4, seed=1).theta.shape
-    (3, 4, 4)
-    """
-    given = locals()
-    if parity:
-        for name, usual in (("heads", 2), ("out_dim", 0), ("scale", 2), ("rank", 0), ("groups", 0), ("zero_sum", False)):
-            if given[name] != usual:
-                raise _errors.UsageError(f"parity and {name} exclude each other")
-    out = c_void_p()
-    with session(threads, memory) as work:
-        spec = fill(work, "wt_teacher_fields", wt_teacher_options, given)
-        spec.seed = read_seed(seed)
-        if zero_sum and spec.heads < 2:
-            raise _errors.UsageError("zero_sum leaves nothing of a single head")
-        work(lib.wt_layer_teacher, byref(spec), byref(out))
-    owned = Owned(out.value, lib.wt_layer_free)
-    if zero_sum:
-        lib.wt_layer_zero_sum(owned.handle)
-    return Layer._of(owned)
-
-
-# ---- sequences of a layer -------------------------------------------------------------------------
-
-Rows = Union[str, "np.ndarray[Any, Any]", Tuple[Any, int]]
-
-
-class _Tables:
-    """Tables that tokens are made of: "FILE:NAME[@ROW]", an array (V, d), or (array, row)."""
-
-    def __init__(self, work: session, dim: int, given: Sequence[Any], name: str) -> None:
-        self.rows = (wt_token_rows * max(len(given), 1))()
-        self.loaded: List[Any] = []
-        self.keep: List[Array] = []
-        for to, item in zip(self.rows, given):
-            if isinstance(item, (str, bytes)):
-                work(lib.wt_token_rows_load, os.fsencode(item), dim, byref(to))
-                self.loaded.append(to)
-                continue
-            array = numbers(item[0] if isinstance(item, tuple) else item, name, ("rows", dim))
-            self.keep.append(array)
-            to.rows, to.values = len(array), address(array)
-            if isinstance(item, tuple):
-                to.fixed, to.row = True, whole(item[1], f"row of {name}", 0)
-
-    def __del__(self) -> None:
-        for rows in self.loaded:
-            lib.wt_token_rows_free(byref(rows))
-
-
-class _Norm:
-    """Gain and shift (d): "FILE:STEM", or both arrays."""
-
-    def __init__(self, work: session, dim: int, given: Any) -> None:
-        self.gain, self.shift = c_void_p(), c_void_p()
-        self.keep: List[Array] = []
-        if isinstance(given, (str, bytes)):
-            work(lib.wt_token_norm_load, os.fsencode(given), dim, byref(self.gain), byref(self.shift))
-        elif given is not None:
-            self.keep = [numbers(part, "norm_from", (dim,)) for part in given]
-            if len(self.keep) != 2:
-                raise _errors.UsageError("norm_from: 'FILE:STEM' or (gain, shift) is expected")
-            self.gain.value, self.shift.value = (address(part) for part in self.keep)
-
-    def __del__(self) -> None:
-        if not self.keep:
-            for part in (self.gain, self.shift):
-                lib.wt_release(part)
-
-
-@options("wt_problem_fields", without=("target", "dim", "keys"))
-def draw_sequences(
-    layer: Union[Layer, FilePath, int],
-    *,
-    n: int = 1000,
-    length: int = 4,
-    shortest: int = 0,
-    tokens: str = "sphere",
-    token_scale: float = 0,
-    noise: float = 0,
-    tokens_from: Optional[Rows] = None,
-    add: Union[Rows, List[Rows], None] = None,
-    norm_from: Optional[Any] = None,
-    index: int = 0,
-    map: Optional[str] = None,
-    fold: bool = False,
-    rope: str = "refuse",
-    heads: int = 0,
-    seed: int = 0,
-    threads: Optional[int] = None,
-    memory: Bytes = None,
-) -> Sequences:
-    """Draws n sequences of `length` tokens and the layer's outputs: `wattle draw --layer`.
-
-    Tokens are not scaled unless token_scale is given. shortest: sequences of that to `length` tokens.
-    tokens_from: tokens are rows of an array (V, d), "FILE:NAME" or the array itself, drawn at random; add:
-    one or a list of such, of which the row of a token's place is added, or of "FILE:NAME@ROW" or (array,
-    row) that row; norm_from: "FILE:STEM" or (gain, shift) of a layer norm after that. A number
-    instead of a layer: tokens of that dimension alone. index, map, fold, rope, heads: as in Layer.load.
-
-    >>> import wattle as wt
-    >>> data = wt.draw_sequences(wt.teacher(dim=4), n=10, length=3, tokens="gaussian")
-    >>> data.x.shape, data.y.shape
-    ((10, 3, 4), (10, 3, 4))
-    """
-    given = locals()
-    how = start(wt_layer_draw_options, lib.wt_layer_draw_options_init)
-    of = None
-    if isinstance(layer, (int, np.integer)):
-        how.dim = whole(layer, "layer")
-    else:
-        of = as_layer(layer, index=index, map=map, fold=fold, rope=rope, heads=heads)
-    if tokens_from is None and (add is not None or norm_from is not None):
-        raise _errors.UsageError("add and norm_from need tokens_from")
-    if tokens_from is not None and tokens != "sphere":
-        raise _errors.UsageError("tokens_from and tokens exclude each other")
-    out = c_void_p()
-    with session(threads, memory) as work:
-        problem = fill(work, "wt_problem_fields", wt_problem_spec,
-                       {name: given[name] for name in ("tokens", "token_scale", "noise")})
-        how.samples, how.length = whole(n, "n"), whole(length, "length")
-        how.shortest = whole(shortest, "shortest", 0)
-        how.law, how.noise, how.seed = problem.law, problem.noise, read_seed(seed)
-        how.token_scale = problem.token_scale or 1.0
-        width = how.dim if of is None else of.dim
-        if tokens_from is not None:
-            words = _Tables(work, width, [tokens_from], "tokens_from")
-            more = _Tables(work, width, add if isinstance(add, list) else [] if add is None else [add], "add")
-            norm = _Norm(work, width, norm_from)
-            how.rows, how.add, how.add_count = words.rows, more.rows, len(more.loaded) + len(more.keep)
-            how.gain, how.shift = norm.gain, norm.shift
-            work.keep += [words, more, norm]
-        work(lib.wt_layer_draw_as, None if of is None else of._layer.handle, byref(how), byref(out))
-    return Sequences._of(Owned(out.value, lib.wt_sequences_free))
+# ---- what it makes of sequences -------------------------------------------------------------------
 
 
 class Applied(Sequences):

@@ -15,7 +15,9 @@ from ._library import lib
 from ._native import (wt_certificate_options, wt_certificate_result, wt_query_options, wt_query_report,
                       wt_recover_options, wt_recover_report, wt_sculpt_report, wt_status)
 from ._result import Result, values
-from .layers import Comparison, Data, Layer, Sequences, as_layer, as_sequences, compare, draw_sequences
+from .layers import Comparison, Layer, as_layer, compare
+from .sequences import Data, Sequences, as_sequences
+from .teachers import draw_sequences
 
 MISSED = int(wt_status.WT_MISSED)
 
