@@ -1,12 +1,15 @@
 """What the tests share: the command beside which functions are held, and a folder for files."""
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 import wattle
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in a shell's background ignore it
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
