@@ -182,6 +182,12 @@ def test_remarks_are_warnings():
             lib.wt_remark(work.handle, b"%s", b"a remark")
 
 
+def test_a_warning_is_at_the_line_of_the_caller():
+    with pytest.warns(wt.MissedWarning) as told:
+        wt.train("and:2", length=8, samples=20, dim=4, heads=1, steps=2, validation_samples=20, success=1)
+    assert [one.filename for one in told] == [__file__]
+
+
 # ---- fork -----------------------------------------------------------------------------------------
 
 

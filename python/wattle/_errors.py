@@ -84,7 +84,7 @@ def warn(sentence: str, kind: Type[Warning]) -> None:
     frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "wattle":
         frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, kind, stacklevel=level - 1)
+    warnings.warn(sentence, kind, stacklevel=level)
 
 
 CLASSES: Dict[int, Type[Error]] = {
