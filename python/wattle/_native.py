@@ -390,7 +390,7 @@ class wt_ridge_spec(Structure):
 
 class wt_fit_report(Structure):
     size: int
-    route: bytes
+    route: Any
     samples: int
     features: int
     outputs: int
@@ -410,7 +410,7 @@ class wt_fit_report(Structure):
 
 class wt_fit_cost(Structure):
     size: int
-    route: bytes
+    route: Any
     samples: int
     features: int
     flops: float
@@ -516,7 +516,7 @@ class wt_capacity(Structure):
 
 
 class wt_array(Structure):
-    name: bytes
+    name: Any
     type: int
     rank: int
     shape: Any
@@ -856,8 +856,8 @@ class wt_curve_summary(Structure):
 
 class wt_device_info(Structure):
     size: int
-    name: bytes
-    product: bytes
+    name: Any
+    product: Any
     memory: int
     used: int
     peak: int
@@ -1319,7 +1319,7 @@ class wt_submit_report(Structure):
     seconds: float
     work: float
     bytes: float
-    jobs: bytes
+    jobs: Any
 
 
 class wt_task_count(Structure):
