@@ -153,6 +153,7 @@ static wt_status merge_part(wt_context *context, wt_store *into, const char *pat
     sum->known += report.known;
     sum->mended += report.mended;
     sum->differs += report.differs;
+    sum->disputed += report.disputed;
 done:
     wt_store_free(from);
     return status;
