@@ -20,6 +20,15 @@ enum { COPIED_PAGES = 1024 }; /* between looks at the cancel flag */
 /* SQLite locks bytes from 0x40000000 on. */
 #define WRITER_BYTE 0x7fff0000
 
+/* Of the file: that of the connection is often another's by the time it is asked for. */
+static int last_errno(const wt_store *store) {
+    int reason = 0;
+    if (sqlite3_file_control(store->base, "main", SQLITE_FCNTL_LAST_ERRNO, &reason) != SQLITE_OK ||
+        reason == 0)
+        reason = sqlite3_system_errno(store->base);
+    return reason;
+}
+
 wt_status wt_store_fail(wt_context *context, const wt_store *store) {
     int code = sqlite3_errcode(store->base);
     const char *words = sqlite3_errmsg(store->base);
@@ -46,9 +55,12 @@ wt_status wt_store_fail(wt_context *context, const wt_store *store) {
     case SQLITE_LOCKED:
         return wt_store_gave_up(context, store);
     default:
+        if (last_errno(store) == EDQUOT)
+            return wt_fail(context, WT_IO,
+                           "%s: the quota of the disk is used up; what was stored before is kept",
+                           store->shown);
         return wt_fail(context, WT_IO, "%s: %s (SQLite %d, %s)", store->shown, words,
-                       sqlite3_extended_errcode(store->base),
-                       strerror(sqlite3_system_errno(store->base)));
+                       sqlite3_extended_errcode(store->base), strerror(last_errno(store)));
     }
 }
 

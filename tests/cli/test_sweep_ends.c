@@ -140,6 +140,17 @@ static void a_full_disk_keeps_what_is_stored(void **state) {
     check_table(*state, "full.db", whole(*state));
 }
 
+static void a_quota_that_is_used_up_is_told(void **state) {
+    static table some;
+    run_must("sweep run spec.ini --store quota.db --set reps=1");
+    CHECK_SAYS(
+        run_with("sweep run spec.ini --store quota.db --set reps=40",
+                 &(run_setting){.directory = run_folder, .variable = "LD_PRELOAD=" FULL_QUOTA}),
+        74, "quota.db: the quota of the disk is used up; what was stored before is kept");
+    read_table(*state, "quota.db", &some);
+    assert_true(some.rows >= 12 && some.rows < 480);
+}
+
 /* Every fault of the writer's own context: a sentence, and a run afterwards ends as ever. */
 static void faults_keep_what_is_stored(void **state) {
     static const char *const variables[] = {"WATTLE_FAULT_ALLOCATION", "WATTLE_FAULT_WRITE"};
@@ -171,6 +182,7 @@ int main(void) {
         cmocka_unit_test(a_second_ctrl_c_leaves_cells),
         cmocka_unit_test(a_second_process_is_told),
         cmocka_unit_test(a_full_disk_keeps_what_is_stored),
+        cmocka_unit_test(a_quota_that_is_used_up_is_told),
         cmocka_unit_test(faults_keep_what_is_stored),
     };
     return cmocka_run_group_tests(tests, open_sweep, run_close_folder);
