@@ -99,11 +99,11 @@ const cli_command cli_sweep = {
         "status STORE: how many cells there are of each experiment, and the commands that ran. "
         "list STORE: a line a cell. export STORE: the whole table, rows ordered by cell hash.\n\n"
         "merge STORE... --store ALL: adds all cells of the stores to ALL, or without --store to "
-        "the first of them. Where two have other numbers for a cell, by more than rounding, both "
-        "are "
-        "kept: disputes STORE shows them side by side.\n\n"
-        "retry failed STORE: computes the failed cells again. experiments [NAME]: "
-        "what can be swept, and the parameters.",
+        "the first of them; merge FOLDER: what the tasks of submit have found, to its results.db. "
+        "Where two stores have other numbers for a cell, by more than rounding, both are kept: "
+        "disputes STORE shows them side by side.\n\n"
+        "retry failed STORE: computes the failed cells again. experiments [NAME]: what can be "
+        "swept, and the parameters.",
     .examples =
         "wattle sweep run curve.ini --store results.db\n"
         "wattle sweep run curve.ini --store results.db --set n=16:4096:x2 --set reps=10\n"
