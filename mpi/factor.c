@@ -83,14 +83,27 @@ wt_status mpi_factor(wt_context *context, mpi_call *call) {
     return WT_OK;
 }
 
+/* x to L^-T L^-1 x, where L^-1 is in the place of L. */
+static void multiply_inverse(const wt_ridge_system *system, mpi_matrix *x) {
+    const int one = 1, n = (int)x->rows, columns = (int)x->columns;
+    const double whole = 1;
+    for (const char *operation = "NT"; *operation != '\0'; operation++)
+        pdtrmm_("L", "L", operation, "N", &n, &columns, &whole, system->a.data, &one, &one,
+                system->a.about, x->data, &one, &one, x->about);
+}
+
 /* B (order, columns), which every rank has, to the inverse times B on rank 0. */
 static void solve_with(wt_ridge_system *system, mpi_matrix *x, double *b) {
     const int one = 1, n = (int)x->rows, columns = (int)x->columns;
     int failed;
-    mpi_system_restore(system);
+    if (system->spent && system->inverted < x->rows)
+        mpi_system_restore(system);
     mpi_matrix_load(x, system->place, b);
-    pdpotrs_("L", &n, &columns, system->a.data, &one, &one, system->a.about, x->data, &one, &one,
-             x->about, &failed);
+    if (system->spent)
+        multiply_inverse(system, x);
+    else
+        pdpotrs_("L", &n, &columns, system->a.data, &one, &one, system->a.about, x->data, &one,
+                 &one, x->about, &failed);
     memset(b, 0, x->rows * x->columns * sizeof *b);
     mpi_matrix_add_to(x, system->place, b);
     mpi_sum(b, x->rows * x->columns);
@@ -157,6 +170,7 @@ wt_status mpi_inverse(wt_context *context, mpi_call *call) {
         mpi_system_restore(system);
         pdtrtri_("L", "N", &order, system->a.data, &one, &one, system->a.about, &failed);
         system->spent = true;
+        system->inverted = orders[count - 1];
         add_squares(&system->a, orders, count, sums);
         mpi_sum(sums, count * n);
         for (size_t i = 0; call->out != NULL && i < count * n; i++)

@@ -144,17 +144,19 @@ static wt_status fill_kernel(wt_context *context, mpi_call *call, wt_ridge_syste
     return status;
 }
 
+static wt_status take_kernel(wt_context *context, const mpi_call *call, wt_ridge_system *system) {
+    system->n = call->order.rows.samples;
+    mpi_matrix_take(&system->room, system->n, system->n, MPI_BLOCK, MPI_BLOCK, "the kernel matrix",
+                    &system->a);
+    system->diagonal = MPI_TAKE(&system->room, double, system->n, "the kernel matrix");
+    return mpi_agree(context, system->room.status);
+}
+
 wt_status mpi_open_kernel(wt_context *context, mpi_call *call) {
     wt_ridge_system *system;
-    wt_status status = mpi_system_open(context, &system);
-    if (system != NULL) {
-        system->n = call->order.rows.samples;
-        mpi_matrix_take(&system->room, system->n, system->n, MPI_BLOCK, MPI_BLOCK,
-                        "the kernel matrix", &system->a);
-        system->diagonal = MPI_TAKE(&system->room, double, system->n, "the kernel matrix");
-        status = system->room.status;
-    }
-    status = mpi_agree(context, status);
+    wt_status status = mpi_agree(context, mpi_system_open(context, &system));
+    if (status == WT_OK)
+        status = take_kernel(context, call, system);
     if (status == WT_OK)
         status = call->order.rows.side ? fill_kernel(context, call, system)
                                        : fill_features(context, call, system);

@@ -21,6 +21,9 @@ void pdtran_(const int *m, const int *n, const double *alpha, const double *a, c
 void pdtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
              const int *n, const double *alpha, const double *a, const int *ia, const int *ja,
              const int *desca, double *b, const int *ib, const int *jb, const int *descb);
+void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
+             const int *n, const double *alpha, const double *a, const int *ia, const int *ja,
+             const int *desca, double *b, const int *ib, const int *jb, const int *descb);
 void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
               const int *desca, int *info);
 void pdpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *ia,

@@ -13,7 +13,8 @@ struct wt_ridge_system {
     double *diagonal; /* (n) */
     double shift;     /* of the factor at hand */
     size_t factored;  /* its order */
-    bool spent;       /* L^-1 is in its place */
+    bool spent;       /* L^-1 is in its place, ... */
+    size_t inverted;  /* of this leading block */
     mpi_room eigen_room;
     mpi_matrix u; /* eigenvectors as columns */
     size_t eigen_order;

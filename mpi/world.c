@@ -126,10 +126,11 @@ static void await_order(mpi_order *order) {
     int there = 0;
     MPI_Ibcast(order, sizeof *order, MPI_BYTE, 0, mpi_here.all, &request);
     for (int looks = 0; !there; looks++) {
-        MPI_Test(&request, &there, MPI_STATUS_IGNORE);
+        MPI_Request_get_status(request, &there, MPI_STATUS_IGNORE);
         if (!there && looks >= SPIN)
             nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);
     }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 wt_status mpi_give(wt_context *context, mpi_call *call) {

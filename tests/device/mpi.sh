@@ -77,5 +77,34 @@ refuse 64 "rank 2 on .*: the words of the command differ" "$wattle" fit --n 60 -
 cp "$wattle" "$folder/wattle" && printf 'other' >>"$folder/wattle"
 cp "$(dirname "$wattle")/libwattle_mpi.so" "$folder"
 refuse 64 "rank 2 on .*: another program" "$wattle" fit --n 60 --device mpi : -n 1 "$folder/wattle" fit --n 60 --device mpi
+blas=/usr/lib/x86_64-linux-gnu/blas
+if [ -f "$blas/libblas.so.3" ]; then # the reference one, where it is beside OpenBLAS
+    refuse 69 "ScaLAPACK's BLAS is $blas/libblas.so.3 and not the OpenBLAS" env LD_LIBRARY_PATH="$blas" "$wattle" fit --n 60 --target mean-power:2 --device mpi
+fi
+
+# rank_of RANK PARENT: the process of a rank, once it is there.
+rank_of() {
+    while kill -0 "$2" 2>/dev/null; do
+        for process in $(pgrep -P "$2"); do
+            if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$1" &&
+                grep -q libwattle_mpi "/proc/$process/maps" 2>/dev/null; then
+                echo "$process"
+                return
+            fi
+        done
+        sleep 0.1
+    done
+}
+
+# A rank that dies takes all along, and nothing is written.
+$run -n 2 "$wattle" fit --model rfa-inf --target mean-power:2 --n 6000 --dim 8 --keys 16 --device mpi \
+    -o "$folder/model.safetensors" >"$folder/out" 2>&1 &
+launcher=$!
+killed=$(rank_of 1 $launcher)
+[ -n "$killed" ] && kill -9 "$killed"
+wait $launcher
+ended=$?
+[ "$ended" = 137 ] || complain "a killed rank: exit code $ended, not 137"
+[ ! -e "$folder/model.safetensors" ] || complain "a killed rank: a model was written"
 [ "$faults" = 0 ] && echo "mpi: fine"
 exit "$faults"
