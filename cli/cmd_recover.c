@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "recover.h"
 #include "set_options.h"
+#include "wattle/device.h"
 #include "wattle/text.h"
 
 static const cli_table tables[] = {CLI_TABLE(cli_recover_values, options, wt_recover_fields, ""),
@@ -30,6 +31,7 @@ static const cli_option options[] = {
      "The true layer, where it is known: sculpt tells its errors, the certificate whether it holds "
      "the true heads. The recovery itself does not look at it."},
     CLI_LAYER_OPTIONS(cli_recover_values),
+    CLI_DEVICE(offsetof(cli_recover_values, device)),
     {"output", 'o', CLI_OUTPUT, offsetof(cli_recover_values, output), "FILE.safetensors", NULL,
      "Where the layer goes; nothing is written when it was not recovered."},
     {"accept", 0, CLI_FLAG, offsetof(cli_recover_values, accept), NULL, NULL,
@@ -88,7 +90,7 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         "method:s recovered:b exact:b heads:u start:u start_from:s starts:u steps:u products:u "
         "flops:r train_error:r holdout_error:r condition:r examples:u least_examples:r seconds:r "
         "warnings:o output:s verdict:s reason:s goal:r misfit_chance:r misfit_kind:s misfit_part:r "
-        "misfit_visible:r rank:u accepted:b form:s forms:u",
+        "misfit_visible:r rank:u accepted:b form:s forms:u device:s",
         report->method, report->recovered, report->exact, report->heads, report->start,
         report->start_from, report->starts, report->steps, report->products, report->flops,
         report->train_error, report->holdout_error, report->condition, report->examples,
@@ -96,15 +98,18 @@ static wt_status emit(cli_call *call, const char *output, const wt_recover_repor
         wt_recover_verdict_name(report->verdict), report->reason[0] == '\0' ? NULL : report->reason,
         report->goal, report->misfit_chance, report->misfit_kind, report->misfit_part,
         report->misfit_visible, report->rank, output != NULL && !report->recovered, report->form,
-        report->forms);
+        report->forms, wt_context_device(call->context));
     return cli_emit_json(call, cli_recover_stages_json(&given->stages, object));
 }
 
-static void print(const char *output, double given_goal, const wt_recover_report *report) {
+static void print(const cli_call *call, const char *output, const wt_recover_report *report) {
+    const cli_recover_values *given = call->values;
+    const char *device = wt_context_device(call->context);
     cli_print_row("method", "%s", report->method);
-    cli_print_row("recovered", "%s, %s%s", report->recovered ? "yes" : "NO",
-                  wt_recover_verdict_name(report->verdict),
-                  report->exact && report->goal > given_goal ? " (rounding of float32 data)" : "");
+    cli_print_row(
+        "recovered", "%s, %s%s", report->recovered ? "yes" : "NO",
+        wt_recover_verdict_name(report->verdict),
+        report->exact && report->goal > given->options.goal ? " (rounding of float32 data)" : "");
     if (report->reason[0] != '\0')
         cli_print_row("reason", "%s", report->reason);
     if (!isnan(report->misfit_chance)) {
@@ -127,6 +132,8 @@ static void print(const char *output, double given_goal, const wt_recover_report
     cli_print_row("examples", "%zu (N_min %.0f)", report->examples, ceil(report->least_examples));
     cli_print_row("flops", "%.3g", report->flops);
     cli_print_row("seconds", "%.3g", report->seconds);
+    if (strcmp(device, "host") != 0)
+        cli_print_row("device", "%s", device);
     if (output != NULL)
         cli_print_row("output", "%s", output);
 }
@@ -158,7 +165,7 @@ static wt_status tell(cli_call *call, const wt_layer *layer, const wt_recover_re
         WT_TRY(emit(call, written, report));
     else {
         cli_recover_stages_print(&given->stages);
-        print(written, given->options.goal, report);
+        print(call, written, report);
     }
     if (refused[0] != '\0')
         status = wt_fail(call->context, WT_MISSED, "no certificate: %s", refused);
@@ -182,6 +189,7 @@ static wt_status run(cli_call *call) {
     wt_status status;
     given->stages = (cli_recover_stages){.sculpt = WT_SIZED(wt_sculpt_report),
                                          .certificate = WT_SIZED(wt_certificate_result)};
+    WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(read_options(call));
     WT_TRY(cli_recover_directions(call, &given->direction_count));
     WT_TRY(read_data(call, &data));

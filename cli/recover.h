@@ -16,7 +16,7 @@ typedef struct cli_recover_stages {
 typedef struct cli_recover_values {
     wt_recover_options options;
     cli_layer_values layer; /* of --teacher */
-    const char *heads, *output, *teacher, *directions, *rows, *missing;
+    const char *heads, *output, *teacher, *directions, *rows, *missing, *device;
     double part;
     bool certificate, accept;
     /* no options: filled by the run */

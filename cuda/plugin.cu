@@ -83,6 +83,7 @@ static wt_status open_gpu(wt_context *context, int index, wt_device *out) {
     out->state = (void *)(size_t)index;
     out->ridge = &cuda_ridge;
     out->fleet = &cuda_fleet_engine;
+    out->recover = &cuda_recover_engine;
     return cuda_enter(context, out);
 }
 

@@ -41,5 +41,6 @@ void cuda_give(wt_device *device, cuda_block *block);
 
 /* The engines. */
 extern const struct wt_fleet_engine cuda_fleet_engine;
+extern const struct wt_recover_engine cuda_recover_engine;
 
 #endif

@@ -81,7 +81,7 @@ def recover(
     known; lengths (n): tokens that count, where not all do.
 
     The layer is the best that was found, and its report says what it is worth: verdict, recovered, exact,
-    reason, train_error, holdout_error, warnings (what cannot be identified) and the other keys of --json. One
+    reason, train_error, holdout_error, warnings (what cannot be identified), device and the other keys of --json. One
     that is not recovered comes with a MissedWarning. certificate=True adds the widths of the body of all
     Theta that agree with the rows; directions, part: as in the command. teacher: the true layer, where it is
     known, for the stages of sculpt and the certificate; the recovery does not look at it.
@@ -114,6 +114,7 @@ def recover(
         owned = Owned(out.value, lib.wt_layer_free)
         if certificate and report.recovered:
             found["certificate"] = _certify(work, sequences, owned, directions, part, seed, truth)
+        found["device"] = lib.wt_context_device(work.handle).decode()
     layer = Layer._of(owned, **_report(report), **found)
     if not layer.recovered:
         which, error_ = ("train", layer.train_error) if np.isnan(layer.holdout_error) else ("held-out", layer.holdout_error)

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Counted up with every change of this folder's headers. */
-#define WT_DEVICE_VERSION 2
+#define WT_DEVICE_VERSION 3
 
 struct wt_ridge_engine;   /* device/ridge.h: fits and learning curves */
 struct wt_ridge_maker;    /* device/ridge.h: what the host makes for an engine */
@@ -34,6 +34,8 @@ typedef struct wt_device_services {
     void (*lower_threads)(wt_context *context, int most);
     /* For engines that run on processors. */
     const struct wt_ridge_maker *maker;
+    /* Adds to the work that the context counts. */
+    void (*work)(wt_context *context, double flops);
 } wt_device_services;
 
 /* What was done since the device was opened: the most of any of its ranks. */

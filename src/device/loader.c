@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "device/device.h"
 #include "device/ridge.h"
 
@@ -94,7 +95,8 @@ static const wt_device_services services = {.fail = fail,
                                             .release = release,
                                             .message = wt_context_message,
                                             .lower_threads = lower_threads,
-                                            .maker = &wt_ridge_maker_host};
+                                            .maker = &wt_ridge_maker_host,
+                                            .work = wt_work_add};
 
 /* ---- the plugin ------------------------------------------------------------------------------ */
 

@@ -15,9 +15,9 @@ static void try_with(const char *fault, const char *line, run_result *out) {
     *out = *run_with(line, &(run_setting){.variable = variable});
 }
 
-/* All but what says where and how long. */
+/* All but what says where, how long and how much. */
 static void drop_lines(char *text) {
-    static const char *const words[] = {"\"device\"", "\"seconds\"", "\"bytes\""};
+    static const char *const words[] = {"\"device\"", "\"seconds\"", "\"bytes\"", "\"flops\""};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         char *at = strstr(text, words[w]);
         for (; at != NULL; at = strstr(text, words[w])) {
@@ -119,12 +119,54 @@ static void nothing_is_lost(void **state) {
     rmdir(folder);
 }
 
+/* Recoveries: the host's numbers, and the same refusals. */
+static void recoveries(void **state) {
+    (void)state;
+    static const struct {
+        const char *fault, *options, *says;
+        int code;
+    } cases[] = {
+        {"", "--method adam --device cuda", "cuda:0 has no engine for adam", 69},
+        {"", "--device cuda --mem 600K", "attended tokens needs", 70},
+        {"die:1", "--device cuda", "wattle: cuda:0 failed in a product: lost\n", 69},
+    };
+    char folder[] = "/tmp/wattle-device-XXXXXX", line[512], layer[64], data[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(layer, sizeof layer, "%s/layer.safetensors", folder);
+    snprintf(data, sizeof data, "%s/data.npz", folder);
+    snprintf(line, sizeof line, "teacher --heads 2 --dim 5 --seed 1 -o %s", layer);
+    try_with("", line, &host);
+    snprintf(line, sizeof line, "draw --layer %s --n 200 --length 5 -o %s", layer, data);
+    try_with("", line, &host);
+    assert_int_equal(host.code, 0);
+    snprintf(line, sizeof line, "recover %s --heads 2 --json", data);
+    try_with("", line, &host);
+    snprintf(line, sizeof line, "recover %s --heads 2 --json --device cuda", data);
+    try_with("", line, &device);
+    assert_int_equal(host.code, 0);
+    assert_non_null(strstr(device.out, "\"device\": \"cuda:0\""));
+    drop_lines(host.out);
+    drop_lines(device.out);
+    assert_string_equal(device.out, host.out);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(line, sizeof line, "recover %s --heads 2 %s", data, cases[i].options);
+        try_with(cases[i].fault, line, &device);
+        if (strstr(device.err, cases[i].says) == NULL)
+            fail_msg("'%s' does not say '%s'", device.err, cases[i].says);
+        assert_int_equal(device.code, cases[i].code);
+    }
+    unlink(layer);
+    unlink(data);
+    rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_the_hosts),
         cmocka_unit_test(refusals),
         cmocka_unit_test(automatic),
         cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(recoveries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

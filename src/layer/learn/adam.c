@@ -8,6 +8,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/work.h"
+#include "device/device.h"
+
 #include "layer/learn/holdout.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/recovery.h"
@@ -247,5 +249,7 @@ done:
 
 wt_status wt_adam(wt_context *context, const wt_sequences *data, const wt_recover_options *options,
                   wt_layer **out, wt_recover_report *report) {
+    if (wt_context_get_device(context) != NULL)
+        return wt_device_refuse(context, "adam");
     return wt_recover_call(context, "adam", run_adam, data, options, out, report);
 }

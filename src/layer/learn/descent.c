@@ -5,15 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "layer/learn/normal_matrix.h"
+#include "layer/learn/descent_host.h"
 #include "layer/task/vector.h"
-#include "linalg/linalg.h"
+#include "wattle/random.h"
 
-/* Unknowns up to which the normal matrix is always formed, and may be. Once, for the condition
- * number, it is formed up to CONDITION_MOST. */
-#define DENSE_ALWAYS   150
-#define DENSE_MOST     2000
-#define CONDITION_MOST 600
 /* Relative errors this small are rounding; below the second a step that fails says so too. */
 #define ROUNDING      1e-14
 #define NEAR_ROUNDING 1e-11
@@ -43,54 +38,45 @@
 #define LITTLE        0.25
 #define HALF          0.5
 
-static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t iterations) {
-    return side <= DENSE_ALWAYS ||
-           (side <= DENSE_MOST && wt_normal_flops(at) < (double)iterations * wt_jacobian_flops(at));
+static wt_status take_room(wt_context *context, size_t rank, wt_descent *out) {
+    wt_arena *arena = &out->arena;
+    out->side = out->thetas;
+    if (rank > 0) {
+        WT_PASS(wt_factors_new(context, &out->form, rank, &out->factors));
+        out->side = out->factors.count;
+    }
+    out->theta = WT_TAKE(arena, double, out->numbers);
+    out->trial = WT_TAKE(arena, double, out->numbers);
+    out->step = WT_TAKE(arena, double, out->side);
+    out->signs = WT_TAKE(arena, double, out->side);
+    out->gradient = WT_TAKE(arena, double, out->side);
+    out->lengths = WT_TAKE(arena, double, WT_DESCENT_ITERATIONS);
+    out->ratios = WT_TAKE(arena, double, WT_DESCENT_ITERATIONS);
+    WT_PASS(arena->status);
+    wt_random_sign(wt_stream_for(0, "trace", 0), 0, out->side, out->signs);
+    return WT_OK;
 }
 
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
                          size_t groups, size_t iterations, wt_descent *out) {
-    size_t thetas = heads * rows->in.dim * wt_attention_query_dim(&rows->in), side = thetas;
-    bool factored = rank > 0 && rank < rows->in.dim;
-    wt_arena *arena = &out->arena;
+    wt_recover_problem problem = wt_recover_problem_of(rows, heads);
     wt_status status;
+    if (rank >= rows->in.dim) /* full */
+        rank = 0;
+    problem.rank = rank;
+    problem.groups = rank > 0 ? groups : 0;
+    problem.values = problem.groups > 0 ? rank : 0;
+    problem.products = iterations;
     *out = (wt_descent){.rows = rows,
-                        .thetas = thetas,
+                        .error = INFINITY,
                         .patience = PATIENCE,
+                        .form = wt_projection_form(rows, heads, problem.groups, problem.values),
+                        .thetas = heads * rows->in.dim * problem.asked,
                         .arena = wt_arena_start(context, "steps of a descent")};
-    if (!factored)
-        groups = 0;
-    WT_TRY(wt_projection_new_grouped(context, rows, heads, groups, rank, &out->now));
-    out->numbers = thetas + wt_projection_shared(&out->now);
-    out->matrix_free =
-        factored || iterations == 0 || !dense_is_cheaper(&out->now, side, iterations);
-    if (factored) {
-        WT_TRY(wt_factors_new(context, &out->now, rank, &out->factors));
-        side = out->factors.count;
-        out->wide = WT_TAKE(arena, double, out->numbers);
-    }
-    out->side = side;
-    WT_TRY(wt_projection_new_grouped(context, rows, heads, groups, rank, &out->trial));
-    out->now.quick = out->trial.quick = factored;
-    WT_TRY(wt_jacobian_new(context, &out->now, &out->jacobian));
-    out->gradient = WT_TAKE(arena, double, side);
-    out->step = WT_TAKE(arena, double, side);
-    if (out->matrix_free) {
-        out->residual = WT_TAKE(arena, double, side);
-        out->direction = WT_TAKE(arena, double, side);
-        out->product = WT_TAKE(arena, double, side);
-    }
-    if (factored) {
-        WT_TRY(wt_tangent_new(context, &out->now, &out->factors, &out->tangent));
-    } else if (out->matrix_free) {
-        WT_TRY(wt_jacobian_float_new(context, &out->now, &out->narrow));
-        out->narrow_in = WT_TAKE(arena, float, thetas);
-        out->narrow_out = WT_TAKE(arena, float, thetas);
-    } else {
-        out->normal = WT_TAKE(arena, double, side, side);
-        out->factor = WT_TAKE(arena, double, side, side);
-    }
-    WT_TRY(arena->status);
+    out->numbers = out->thetas + wt_projection_shared(&out->form);
+    WT_TRY(wt_recover_engine_of(context, &out->engine));
+    WT_TRY(take_room(context, rank, out));
+    WT_TRY(out->engine->begin(context, wt_context_get_device(context), &problem, &out->fit));
 done:
     if (status != WT_OK)
         wt_descent_free(out);
@@ -98,156 +84,185 @@ done:
 }
 
 void wt_descent_free(wt_descent *descent) {
-    wt_projection_free(&descent->now);
-    wt_projection_free(&descent->trial);
-    wt_jacobian_free(&descent->jacobian);
-    wt_jacobian_float_free(&descent->narrow);
-    wt_tangent_free(&descent->tangent);
+    if (descent->engine != NULL)
+        descent->engine->end(descent->fit);
+    wt_projection_free(&descent->seen);
     wt_factors_free(&descent->factors);
     wt_arena_free(&descent->arena);
     *descent = (wt_descent){0};
 }
 
-/* WT_DATA from a product or a solve says that numbers at `now` left the range of their type: there
- * is no step from there, and the descent ends, not the call. */
+wt_status wt_descent_evaluate(wt_context *context, wt_descent *descent) {
+    descent->error = INFINITY; /* where it is interrupted */
+    WT_PASS(descent->engine->evaluate(context, descent->fit, descent->theta, &descent->error));
+    descent->engine->accept(descent->fit);
+    return WT_OK;
+}
+
+size_t wt_descent_products(const wt_descent *descent) {
+    return descent->fit == NULL ? 0 : descent->engine->products(descent->fit);
+}
+
+wt_status wt_descent_read(wt_context *context, wt_descent *descent, double *plain, double *w) {
+    const wt_projection *form = &descent->form;
+    if (plain != NULL)
+        wt_theta_unpack(form->heads, form->asked, form->rows->in.dim, descent->theta, plain);
+    return w == NULL ? WT_OK : descent->engine->read(context, descent->fit, w);
+}
+
+wt_status wt_descent_look(wt_context *context, wt_descent *descent, const wt_projection **out) {
+    const wt_projection *form = &descent->form;
+    *out = &descent->seen;
+    if (descent->engine == &wt_recover_host) {
+        *out = wt_recover_host_place(descent->fit);
+        return WT_OK;
+    }
+    wt_projection_free(&descent->seen);
+    WT_PASS(wt_projection_new_grouped(context, descent->rows, form->heads, form->groups,
+                                      form->values, &descent->seen));
+    memcpy(descent->seen.theta, descent->theta, descent->numbers * sizeof *descent->theta);
+    return wt_projection_evaluate(context, &descent->seen);
+}
+
+/* WT_DATA from a product or a solve says that numbers where it stands left the range of their type:
+ * there is no step from there, and the descent ends, not the call. */
 static wt_status forgive(wt_status status, bool *fine) {
     *fine = status == WT_OK;
     return status == WT_DATA ? WT_OK : status;
 }
 
-/* The matrix at `now`, or what stands for it, and the gradient. */
 static wt_status linearise(wt_context *context, wt_descent *descent) {
-    const wt_projection *now = &descent->now;
-    size_t side = descent->side;
-    wt_jacobian_look(&descent->jacobian, now);
-    if (descent->factors.rank > 0) {
-        WT_PASS(wt_factors_find(context, &descent->factors, now->theta));
-        WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->wide));
-        WT_PASS(wt_factors_pull(context, &descent->factors, descent->wide, descent->gradient));
-        WT_PASS(wt_tangent_load(context, &descent->tangent, now));
-    } else {
-        WT_PASS(wt_jacobian_transposed(context, &descent->jacobian, now->e, descent->gradient));
-        if (descent->matrix_free)
-            wt_jacobian_float_load(&descent->narrow, now);
-    }
-    if (descent->matrix_free)
-        return wt_descent_measure_free(context, descent);
-    WT_PASS(wt_normal_form(context, now, descent->normal));
-    descent->scale = 0;
-    for (size_t i = 0; i < side; i++)
-        descent->scale += descent->normal[i * side + i] / (double)side;
-    return WT_OK;
+    bool factored = descent->factors.rank > 0;
+    if (factored)
+        WT_PASS(wt_factors_find(context, &descent->factors, descent->theta));
+    return descent->engine->linearise(context, descent->fit, factored ? descent->factors.now : NULL,
+                                      descent->signs, &descent->scale);
+}
+
+static void tell(void *user, size_t iteration) {
+    wt_descent *descent = user;
+    if (descent->meter != NULL)
+        wt_meter_tell(descent->meter, descent->meter->done, "product %zu, error %.1e", iteration,
+                      descent->error);
 }
 
 /* step for the damping; *solved = false when the matrix is not definite with it. */
 static wt_status solve(wt_context *context, wt_descent *descent, double damping, bool *solved) {
-    size_t side = descent->side, failed;
-    *solved = true;
-    if (descent->matrix_free) {
-        double half = 0.5 * descent->now.error, rough = fmin(ROUGH, fmax(LESS_ROUGH, half));
-        double tolerance =
-            descent->factors.rank > 0 ? rough * descent->left * descent->left : fmin(FINE, half);
-        return wt_descent_solve_free(context, descent, damping * descent->scale,
-                                     fmax(FINEST, tolerance));
-    }
-    memcpy(descent->factor, descent->normal, side * side * sizeof *descent->factor);
-    for (size_t i = 0; i < side; i++)
-        descent->factor[i * side + i] += damping * descent->scale;
-    WT_PASS(wt_cholesky(context, side, descent->factor, side, &failed));
-    *solved = failed == 0;
-    if (!*solved)
-        return WT_OK;
-    memcpy(descent->step, descent->gradient, side * sizeof *descent->step);
-    WT_PASS(wt_solve_lower(context, WT_PLAIN, side, 1, descent->factor, side, descent->step, 1));
-    return wt_solve_lower(context, WT_TRANSPOSED, side, 1, descent->factor, side, descent->step, 1);
+    double half = 0.5 * descent->error, rough = fmin(ROUGH, fmax(LESS_ROUGH, half));
+    double tolerance =
+        descent->factors.rank > 0 ? rough * descent->left * descent->left : fmin(FINE, half);
+    wt_recover_step step = {.damping = damping * descent->scale,
+                            .tolerance = fmax(FINEST, tolerance),
+                            .most = WT_DESCENT_ITERATIONS,
+                            .tell = tell,
+                            .user = descent,
+                            .step = descent->step,
+                            .lengths = descent->lengths,
+                            .ratios = descent->ratios};
+    wt_status status = descent->engine->solve(context, descent->fit, &step);
+    descent->damping = step.damping;
+    descent->iterations = step.iterations;
+    *solved = step.solved;
+    return status;
 }
 
-/* trial = now + step. */
+/* trial = theta + step. */
 static wt_status move(wt_context *context, wt_descent *descent) {
     const wt_factors *factors = &descent->factors;
     for (size_t i = 0; i < factors->count; i++)
         factors->next[i] = factors->now[i] + descent->step[i];
     if (factors->rank > 0)
-        return wt_factors_multiply(context, factors, factors->next, descent->trial.theta);
+        return wt_factors_multiply(context, factors, factors->next, descent->trial);
     for (size_t i = 0; i < descent->side; i++)
-        descent->trial.theta[i] = descent->now.theta[i] + descent->step[i];
+        descent->trial[i] = descent->theta[i] + descent->step[i];
     return WT_OK;
 }
 
-/* Part of what the linear system of this damping promised that the trial lowers the squared error
- * by. */
-static double gain_of(const wt_descent *descent, double damping) {
-    double now = descent->now.error, trial = descent->trial.error, norm = descent->rows->norm;
+static void accept(wt_descent *descent, double error) {
+    double *swap = descent->theta;
+    descent->theta = descent->trial;
+    descent->trial = swap;
+    descent->error = error;
+    descent->steps++;
+    descent->engine->accept(descent->fit);
+}
+
+/* Part of what the linear system of this damping promised that its step has lowered the squared
+ * error by, from `before`. */
+static wt_status measure_gain(wt_context *context, const wt_descent *descent, double damping,
+                              double before, double *out) {
+    double norm = descent->rows->norm, after = descent->error;
+    WT_PASS(descent->engine->gradient(context, descent->fit, descent->gradient));
     double promised = wt_vector_dot(descent->side, descent->gradient, descent->step) +
                       damping * descent->scale * wt_vector_squares(descent->side, descent->step);
-    return (now - trial) * norm * (now + trial) * norm / promised;
+    *out = (before - after) * norm * (before + after) * norm / promised;
+    return WT_OK;
 }
 
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
     bool factored = descent->factors.rank > 0;
-    double grow = GROW, tried = *damping;
+    double grow = GROW, before = descent->error, tried = *damping, gain;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
         bool solved, fine;
+        double error;
         tried = *damping;
         WT_PASS(forgive(solve(context, descent, *damping, &solved), &fine));
         if (fine && solved) {
             WT_PASS(move(context, descent));
-            WT_PASS(wt_projection_evaluate(context, &descent->trial));
-            *moved = descent->trial.error < descent->now.error;
+            WT_PASS(descent->engine->evaluate(context, descent->fit, descent->trial, &error));
+            *moved = error < descent->error;
         }
         grow *= factored ? GROW : 1;
         *damping *= *moved ? SHRINK : grow;
-        if (!*moved && descent->now.error < NEAR_ROUNDING)
+        if (*moved)
+            accept(descent, error);
+        else if (descent->error < NEAR_ROUNDING)
             break;
     }
     if (!*moved)
         return WT_OK;
-    descent->left = descent->trial.error / descent->now.error;
-    if (factored) {
-        double gain = gain_of(descent, tried);
-        if (gain < HALF)
-            *damping = gain < LITTLE ? GROW * tried : tried;
-        *damping = fmax(*damping, LEAST_DAMPING * fmin(1, descent->trial.error));
-    }
+    descent->left = descent->error / before;
+    if (!factored)
+        return WT_OK;
+    WT_PASS(measure_gain(context, descent, tried, before, &gain));
+    if (gain < HALF)
+        *damping = gain < LITTLE ? GROW * tried : tried;
+    *damping = fmax(*damping, LEAST_DAMPING * fmin(1, descent->error));
     return WT_OK;
 }
 
 wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_steps) {
     double damping, checked = INFINITY;
     bool moved = true, fine = true;
-    descent->now.error = INFINITY;   /* where the first evaluation is interrupted */
+    descent->error = INFINITY;       /* where the first evaluation is interrupted */
     if (descent->factors.rank > 0) { /* a start may have any rank */
-        WT_PASS(wt_factors_find(context, &descent->factors, descent->now.theta));
-        WT_PASS(wt_factors_multiply(context, &descent->factors, descent->factors.now,
-                                    descent->now.theta));
+        WT_PASS(wt_factors_find(context, &descent->factors, descent->theta));
+        WT_PASS(
+            wt_factors_multiply(context, &descent->factors, descent->factors.now, descent->theta));
     }
-    WT_PASS(wt_projection_evaluate(context, &descent->now));
-    descent->start_error = descent->now.error;
-    if (!isfinite(descent->now.error)) /* no start */
+    WT_PASS(wt_descent_evaluate(context, descent));
+    descent->start_error = descent->error;
+    if (!isfinite(descent->error)) /* no start */
         return WT_OK;
     damping = FIRST_DAMPING;
     descent->left = 1;
     if (descent->near)
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
-    for (size_t step = 0; step < max_steps && descent->now.error > ROUNDING; step++) {
-        double before = descent->now.error;
+    for (size_t step = 0; step < max_steps && descent->error > ROUNDING; step++) {
+        double before = descent->error;
         WT_PASS(forgive(linearise(context, descent), &fine));
         if (!fine || !(descent->scale > 0))
             break;
         WT_PASS(advance(context, descent, &damping, &moved));
         if (!moved)
             break;
-        wt_projection swap = descent->now;
-        descent->now = descent->trial;
-        descent->trial = swap;
-        descent->steps++;
         if (descent->meter != NULL)
             wt_meter_tell(descent->meter, descent->meter->done, "step %zu, error %.1e", step + 1,
-                          descent->now.error);
-        double after = descent->now.error;
+                          descent->error);
+        double after = descent->error;
         if (before * before - after * after < STILL * before * before)
             break;
         if (step % descent->patience == descent->patience - 1) {
@@ -257,24 +272,4 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
         }
     }
     return WT_OK;
-}
-
-wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out) {
-    size_t side = descent->side;
-    double *normal = NULL;
-    bool fine;
-    wt_status status;
-    *out = NAN;
-    if (side > CONDITION_MOST || descent->factors.rank > 0)
-        return wt_descent_condition_free(context, descent, out);
-    WT_TRY(WT_NEW2(context, &normal, side, side, "a normal matrix"));
-    WT_TRY(forgive(wt_normal_form(context, &descent->now, normal), &fine));
-    if (!fine)
-        goto done;
-    WT_TRY(wt_eigen_symmetric(context, side, normal, side, false, descent->step));
-    double least = fmax(descent->step[0], DBL_EPSILON * descent->step[side - 1]);
-    *out = sqrt(descent->step[side - 1] / least);
-done:
-    wt_release(normal);
-    return status;
 }

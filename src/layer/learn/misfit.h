@@ -45,11 +45,4 @@ wt_status wt_misfit_repeats(wt_context *context, const wt_projection *at, double
 double wt_misfit_deviate(double ratio, double top, double bottom);
 double wt_misfit_chance(double deviate);
 
-/* A head whose Theta may be doubled without harm while it attends to single tokens: its size is not
- * determined, the fit wants it infinite. `allowed` is the relative error that is no harm. *head is
- * the first such, or the number of heads; *itself when the token attends to itself. Evaluates `at`
- * at other Theta, and again at its own. */
-wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double allowed, size_t *head,
-                              bool *itself);
-
 #endif

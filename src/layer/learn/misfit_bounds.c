@@ -1,58 +1,10 @@
-/* What needs no features: Theta without bound, and inputs that are repeated. */
+/* What needs no features: inputs that are repeated. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layer/learn/misfit.h"
 #include "layer/learn/misfit_parts.h"
-
-/* Means over rows of sum_b A_b^2 and of A at the token itself. */
-static void sharpness(const wt_projection *at, size_t head, double *square, double *own) {
-    const wt_attention *in = &at->rows->in;
-    *square = *own = 0;
-    for (size_t s = 0; s < in->sequences; s++) {
-        size_t k = wt_attention_key(in, s + 1) - wt_attention_key(in, s),
-               first = wt_attention_row(in, s);
-        size_t count = wt_attention_row(in, s + 1) - first;
-        const double *a = at->weights + at->heads * at->starts[s] + head * count * k;
-        for (size_t r = 0; r < count; r++) {
-            *square += wt_vector_squares(k, a + r * k);
-            *own += a[r * k + wt_attention_place(in, s, first + r)];
-        }
-    }
-    *square /= (double)at->rows->rows;
-    *own /= (double)at->rows->rows;
-}
-
-wt_status wt_misfit_unbounded(wt_context *context, wt_projection *at, double allowed, size_t *head,
-                              bool *itself) {
-    const double sharp = 0.9;
-    size_t d = at->rows->in.dim, columns = at->width;
-    double square, own;
-    bool moved = false;
-    *itself = false;
-    for (*head = 0; *head < at->heads; ++*head) {
-        sharpness(at, *head, &square, &own);
-        if (square < sharp)
-            continue;
-        for (size_t factor = 0; factor < 2; factor++) {
-            for (size_t u = 0; u < at->asked; u++)
-                for (size_t v = 0; v < d; v++)
-                    at->theta[u * columns + *head * d + v] *= factor == 0 ? 2 : 0.5;
-            if (factor == 0) {
-                WT_PASS(wt_projection_evaluate(context, at));
-                moved = true;
-            }
-        }
-        if (at->error <= allowed) {
-            *itself = own > sharp;
-            break;
-        }
-    }
-    if (moved)
-        WT_PASS(wt_projection_evaluate(context, at));
-    return WT_OK;
-}
 
 /* A sequence and where its keys and rows are, to be sorted by its tokens. */
 typedef struct {

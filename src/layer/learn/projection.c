@@ -41,20 +41,24 @@ static void take_room(wt_arena *arena, wt_projection *out) {
     out->o = WT_TAKE(arena, double, n, p);
 }
 
-wt_status wt_projection_new_grouped(wt_context *context, const wt_rows *rows, size_t heads,
-                                    size_t groups, size_t values, wt_projection *out) {
+wt_projection wt_projection_form(const wt_rows *rows, size_t heads, size_t groups, size_t values) {
     size_t columns = wt_attention_columns(&rows->in, heads), width = heads * rows->in.dim;
-    wt_arena *arena = &out->arena;
-    wt_status status;
-    *out = (wt_projection){.rows = rows,
+    return (wt_projection){.rows = rows,
                            .heads = heads,
                            .asked = wt_attention_query_dim(&rows->in),
                            .width = width,
                            .columns = columns,
                            .groups = groups,
                            .values = values,
-                           .spanned = groups == 0 ? columns : heads * values + columns - width,
-                           .arena = wt_arena_start(context, "attended tokens and their basis")};
+                           .spanned = groups == 0 ? columns : heads * values + columns - width};
+}
+
+wt_status wt_projection_new_grouped(wt_context *context, const wt_rows *rows, size_t heads,
+                                    size_t groups, size_t values, wt_projection *out) {
+    wt_arena *arena = &out->arena;
+    wt_status status;
+    *out = wt_projection_form(rows, heads, groups, values);
+    out->arena = wt_arena_start(context, "attended tokens and their basis");
     take_room(arena, out);
     WT_TRY(arena->status);
     out->weights =

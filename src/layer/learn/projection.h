@@ -39,6 +39,8 @@ typedef struct wt_projection {
     wt_arena arena;
 } wt_projection;
 
+/* The shape alone, without room for numbers. */
+wt_projection wt_projection_form(const wt_rows *rows, size_t heads, size_t groups, size_t values);
 wt_status wt_projection_new(wt_context *context, const wt_rows *rows, size_t heads,
                             wt_projection *out);
 /* With values of v columns that heads share in `groups` of as many heads each; 0 = W of any rank.

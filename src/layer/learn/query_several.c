@@ -99,18 +99,16 @@ static wt_status polish(void *argument, size_t begin, size_t end, int worker) {
     descent.near = true;
     descent.meter = &job->asker->meter;
     descent.patience = POLISH_PATIENCE;
-    wt_theta_pack(m, d, d, layer->theta, descent.now.theta);
+    wt_theta_pack(m, d, d, layer->theta, descent.theta);
     status = wt_descent_run(context, &descent, POLISH_STEPS);
     if (wt_context_end_of_time(context, status)) {
         job->report->out_of_time = true;
-        status =
-            wt_projection_evaluate(context, &descent.now); /* of the last step that was whole */
+        status = wt_descent_evaluate(context, &descent); /* of the last step that was whole */
     }
     WT_TRY(status);
-    memcpy(layer->theta, descent.now.plain, descent.thetas * sizeof *layer->theta);
-    memcpy(layer->w, descent.now.w, m * d * layer->outputs * sizeof *layer->w);
+    WT_TRY(wt_descent_read(context, &descent, layer->theta, layer->w));
     job->report->start_residual = descent.start_error;
-    job->report->residual = descent.now.error;
+    job->report->residual = descent.error;
     job->report->steps += descent.steps;
 done:
     wt_descent_free(&descent);

@@ -24,39 +24,37 @@ enum { RESCUE_AFTER = 4 };
 
 /* Theta in best, W by least squares on the rows, into out. */
 static wt_status fit_w(wt_refinement *work, const wt_rows *rows, double *error) {
-    wt_projection at = {0};
-    wt_status status;
-    WT_TRY(wt_projection_new_grouped(work->context, rows, work->heads, work->descent.now.groups,
-                                     work->descent.now.values, &at));
-    memcpy(at.theta, work->best, work->descent.numbers * sizeof *at.theta);
-    WT_TRY(wt_projection_evaluate(work->context, &at));
-    memcpy(work->out->theta, at.plain, work->descent.thetas * sizeof *at.plain);
-    memcpy(work->out->w, at.w, at.columns * rows->outputs * sizeof *at.w);
-    *error = at.error;
-done:
-    wt_projection_free(&at);
-    return status;
+    const wt_projection *form = &work->descent.form;
+    wt_theta_unpack(work->heads, form->asked, rows->in.dim, work->best, work->out->theta);
+    return wt_descent_fit_w(work->context, &work->descent, rows, work->best, work->out->w, error);
 }
 
 /* The error on the held-out rows of the descent's Theta and W. */
 static wt_status judge(wt_refinement *work, double *out) {
-    const wt_projection *now = &work->descent.now;
+    const wt_projection *form = &work->descent.form;
+    wt_arena arena = wt_arena_start(work->context, "a layer");
     wt_layer layer = {.heads = work->heads,
                       .dim = work->data->dim,
                       .outputs = work->held.outputs,
-                      .form = work->out->form,
-                      .theta = now->plain,
-                      .w = now->w};
+                      .form = work->out->form};
+    wt_status status = WT_OK;
     *out = NAN;
-    if (work->held.rows == 0 || !isfinite(now->error))
+    if (work->held.rows == 0 || !isfinite(work->descent.error))
         return WT_OK;
-    return wt_recover_error(work->context, &layer, &work->held, out);
+    layer.theta = WT_TAKE(&arena, double, form->asked, form->width);
+    layer.w = WT_TAKE(&arena, double, form->columns, work->held.outputs);
+    WT_TRY(arena.status);
+    WT_TRY(wt_descent_read(work->context, &work->descent, layer.theta, layer.w));
+    WT_TRY(wt_recover_error(work->context, &layer, &work->held, out));
+done:
+    wt_arena_free(&arena);
+    return status;
 }
 
 /* Theta = A B^T of Gaussian A and B, whose entries have variance r. */
 static wt_status first_factors(wt_refinement *work, wt_stream stream) {
     const wt_factors *factors = &work->descent.factors;
-    double *theta = work->descent.now.theta, *v = theta + work->descent.thetas;
+    double *theta = work->descent.theta, *v = theta + work->descent.thetas;
     wt_random_normal(stream, 0, factors->factors, factors->next);
     memcpy(factors->next + factors->factors, v, factors->shared * sizeof *v);
     return wt_factors_multiply(work->context, factors, factors->next, theta);
@@ -64,13 +62,13 @@ static wt_status first_factors(wt_refinement *work, wt_stream stream) {
 
 static wt_status first_theta(wt_refinement *work, size_t start, const wt_layer *given) {
     size_t side = work->descent.thetas, d = work->data->dim, rank = work->descent.factors.rank;
-    double *theta = work->descent.now.theta;
+    double *theta = work->descent.theta;
     double scale = (rank > 0 ? START_RANKED / sqrt((double)rank) : START) / (double)d;
     wt_stream stream = wt_stream_for(work->options->seed, "start", start);
     wt_random_normal(wt_stream_for(work->options->seed, "start of values", start), 0,
                      work->descent.numbers - side, theta + side);
     if (given != NULL) {
-        wt_theta_pack(work->heads, work->descent.now.asked, d, given->theta, theta);
+        wt_theta_pack(work->heads, work->descent.form.asked, d, given->theta, theta);
         return WT_OK;
     }
     work->from = "random";
@@ -85,7 +83,7 @@ static wt_status first_theta(wt_refinement *work, size_t start, const wt_layer *
 
 /* Keeps the result of a start when it is the best; counts those at the same floor. */
 static void keep(wt_refinement *work, size_t start, double held) {
-    const wt_projection *now = &work->descent.now;
+    const wt_descent *now = &work->descent;
     if (fabs(now->error - work->best_error) <= SAME_FLOOR * work->best_error)
         work->same++;
     else if (now->error < work->best_error)
@@ -161,7 +159,7 @@ static wt_status make_rows(wt_refinement *work, size_t begin, size_t end, bool w
 static wt_status open_rows(wt_refinement *work, size_t end) {
     wt_recover_report *report = work->report;
     report->steps += work->descent.steps;
-    report->products += work->descent.products;
+    report->products += wt_descent_products(&work->descent);
     wt_descent_free(&work->descent);
     wt_rows_free(&work->train);
     WT_PASS(make_rows(work, 0, end, false, &work->train));
@@ -189,15 +187,18 @@ static void enter_start(wt_refinement *work, size_t most) {
 
 /* Whether the residuals of the floor in hand are noise. */
 static wt_status test_left(wt_refinement *work) {
-    wt_projection *now = &work->descent.now;
+    wt_descent *descent = &work->descent;
+    const wt_projection *now;
     double numbers = (double)(work->train.rows * work->train.outputs);
     if (numbers > wt_refine_unknowns(work)) {
+        WT_PASS(wt_descent_look(work->context, descent, &now));
         WT_PASS(wt_misfit_test(work->context, now, work->options->seed, &work->misfit));
         WT_PASS(wt_misfit_repeats(work->context, now, wt_refine_unknowns(work), &work->misfit));
         double allowed =
-            fmax(now->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
+            fmax(descent->error * sqrt(1 + HARMLESS / (numbers - wt_refine_unknowns(work))),
                  10 * work->goal);
-        WT_PASS(wt_misfit_unbounded(work->context, now, allowed, &work->unbounded, &work->itself));
+        WT_PASS(
+            wt_descent_unbounded(work->context, descent, allowed, &work->unbounded, &work->itself));
     } else {
         work->misfit = (wt_misfit){.p = NAN, .part = NAN, .seen = NAN, .blind = true};
         work->unbounded = work->heads;
@@ -208,7 +209,7 @@ static wt_status test_left(wt_refinement *work) {
 /* The best floor again, on all sequences: with noise every one of them counts. Then the residuals
  * are tested. */
 static wt_status settle(wt_refinement *work) {
-    wt_projection *now = &work->descent.now;
+    const wt_descent *now = &work->descent;
     enter(work, "polish");
     WT_PASS(open_rows(work, work->data->samples));
     memcpy(now->theta, work->best, work->descent.numbers * sizeof *work->best);
@@ -258,15 +259,15 @@ static wt_status finish(wt_refinement *work) {
     wt_rows all = {0};
     wt_status status;
     const double *theta = work->tested && !work->reached ? work->settled : work->best;
-    memcpy(work->descent.now.theta, theta, work->descent.numbers * sizeof *theta);
-    WT_TRY(wt_projection_evaluate(work->context, &work->descent.now));
+    memcpy(work->descent.theta, theta, work->descent.numbers * sizeof *theta);
+    WT_TRY(wt_descent_evaluate(work->context, &work->descent));
     if (work->reached) /* to rounding, and yet perhaps the limit of Theta that grow without end */
-        WT_TRY(wt_misfit_unbounded(work->context, &work->descent.now, 10 * work->goal,
-                                   &work->unbounded, &work->itself));
-    memcpy(work->best, work->descent.now.theta, work->descent.numbers * sizeof *work->best);
+        WT_TRY(wt_descent_unbounded(work->context, &work->descent, 10 * work->goal,
+                                    &work->unbounded, &work->itself));
+    memcpy(work->best, work->descent.theta, work->descent.numbers * sizeof *work->best);
     WT_TRY(wt_descent_condition(work->context, &work->descent, &report->condition));
     report->steps += work->descent.steps;
-    report->products += work->descent.products;
+    report->products += wt_descent_products(&work->descent);
     WT_TRY(make_rows(work, 0, work->data->samples, true, &all));
     WT_TRY(fit_w(work, &all, &report->train_error));
     report->holdout_error = work->best_held;
