@@ -236,6 +236,8 @@ def test_report_is_that_of_the_command(command, store, tmp_path):
     page = (tmp_path / "ours.html").read_text().replace("/ours.html", "/theirs.html").replace("ours-", "theirs-")
     assert page == (tmp_path / "theirs.html").read_text() and "Above 0 in 1 of 3 heads" in page
     assert ours.figures > 0 and repr(ours).startswith(f"{tmp_path}/ours.html: 12 cells")
+    with pytest.raises(wt.UsageError, match="nothing to plot"):  # seeds for exploring measure no claim
+        ours.plot()
 
 
 def test_reproduce_is_that_of_the_command(command, tmp_path):

@@ -126,9 +126,12 @@ class Verdicts(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Every measured effect with its interval against its boundary, the claimed side to the right."""
+        rows = [(claim, part) for claim in self.claims for part in claim.parts if math.isfinite(part.value)]
+        if not rows:
+            raise _errors.UsageError("there is nothing to plot: no claim is measured by these cells" + (
+                ", whose seeds are for exploring" if self.explored_cells else ""))
         own = ax is None
         ax = axes(ax)
-        rows = [(claim, part) for claim in self.claims for part in claim.parts if math.isfinite(part.value)]
         span = max([0.5, *(min(abs(part.value - part.boundary), 2.5) for _, part in rows)]) * 1.25
         if own:
             ax.figure.set_size_inches(6.5, 1 + 0.24 * len(rows))

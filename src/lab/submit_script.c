@@ -1,4 +1,5 @@
 /* The scripts that tasks and merge run. */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include <time.h>
 
 #include "lab/slurm.h"

@@ -112,7 +112,7 @@ length = 30
 m = 100
 steps = 60
 to-end = yes
-reps = 24
+reps = 32
 seed = 1
 END
 state() { "$wattle" sweep status "$into" --json 2>/dev/null; }
@@ -123,13 +123,19 @@ find_task() {
     found=
     [ -s "$into/parts/00000$1.db" ] || return 1
     "$wattle" sweep list "$into/parts/00000$1.db" 2>/dev/null | grep -q . || return 1
-    for entry in /proc/[0-9]*; do
-        [ "$(readlink "$entry/cwd" 2>/dev/null)" = "$into" ] || continue
-        case $(tr '\0' ' ' <"$entry/cmdline" 2>/dev/null) in
-        "$wattle sweep run "*" parts/00000$1.db "*) found=${entry#/proc/} ;;
-        esac
+    # one look at all processes, as the task runs on meanwhile
+    for entry in $(LC_ALL=C grep -laP "\\x00run\\x00.*\\x00parts/00000$1\\.db\\x00" /proc/[0-9]*/cmdline 2>/dev/null); do
+        entry=${entry%/cmdline}
+        [ "$(readlink "$entry/cwd" 2>/dev/null)" != "$into" ] || found=${entry#/proc/}
     done
     [ -n "$found" ]
+}
+
+# Stops a task that has stored a cell, and writes its process down.
+catch() {
+    until_true "task $1" find_task "$1"
+    kill -STOP "$found"
+    echo "$found" >"task-$1"
 }
 
 # the notice is longer than what is left after a few seconds: Slurm sends it at its next look, every 30 s
@@ -138,12 +144,12 @@ find_task() {
 job=$(sed -n 's/^tasks,slurm,1,1,4,\([0-9]*\),.*/\1/p' "$into/jobs.csv")
 [ -n "$job" ] || die "no job is written down: $(cat "$into/jobs.csv")"
 
-until_true 'task 1' find_task 1
-kill -KILL "$found"
-until_true 'task 2' find_task 2
-late=$found
-kill -STOP "$late" # runs on without coming further
-until_true 'task 3' find_task 3
+catch 1 & first=$!
+catch 2 & second=$!
+catch 3 & third=$!
+wait "$first" && wait "$second" && wait "$third" || die "a task was not caught"
+kill -KILL "$(cat task-1)"
+late=$(cat task-2) # does not come further, and its time runs on
 scancel "${job}_3"
 
 # SIGUSR1 waits for it (bit 9) when its time is nearly over
@@ -160,7 +166,7 @@ until_true 'the end of all jobs' queue_is_empty
 [ "$(number incomplete)" = 2 ] || die "not two tasks are incomplete: $(state)"
 [ -s "$into/report.html" ] || die "there is no page"
 count() { "$wattle" sweep status "$1" --json | sed -n 's/^ *"done": \([0-9]*\),*$/\1/p'; }
-[ "$(count "$into/parts/000002.db")" = 6 ] || die "task 2 has not all of its cells"
+[ "$(count "$into/parts/000002.db")" = 8 ] || die "task 2 has not all of its cells"
 [ "$(count "$into/results.db")" = "$(number done)" ] || die "the merge left cells out"
 missing=$(number missing)
 
