@@ -100,7 +100,7 @@ static void stream(const line *all, const mpi_deal *deals, size_t count, char *b
             if (offset(all, end + 1) - offset(all, begin) > STREAM)
                 break;
         size_t bytes = offset(all, end) - offset(all, begin);
-        if (mpi_here.rank == 0)
+        if (mpi_here.rank == 0 && bytes > 0)
             memcpy(buffer, (const char *)all->from + offset(all, begin), bytes);
         mpi_broadcast(buffer, bytes);
         for (size_t s = begin; s < end; s++)
