@@ -227,6 +227,23 @@ static void float_answers_are_explained_to_their_rounding(void **state) {
         }
 }
 
+/* Beyond 32 dimensions float32 answers of several heads are asked for at random at once: the
+ * rational start, thousands of questions at d = 36, is not asked for. */
+static void float_answers_of_many_dimensions(void **state) {
+    oracle one = make(*state, 2, 36, 36, 1);
+    wt_query_options options;
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
+    WT_INIT(wt_query_options, &options);
+    one.single = true;
+    options.heads = 2;
+    CHECK_OK(*state, wt_layer_query(*state, ask, &one, 36, 36, &options, &found, &report));
+    assert_true(report.reached && report.start_queries == 0);
+    assert_true(error_of(one.layer, found) <= 1e-4);
+    wt_layer_free(found);
+    wt_layer_free(one.layer);
+}
+
 /* An oracle of a random layer of the form that the options of a teacher say. */
 static oracle make_formed(wt_context *context, const wt_teacher_options *options) {
     oracle one = {.context = context};
@@ -508,6 +525,7 @@ int main(void) {
         cmocka_unit_test(heads_may_cancel),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(float_answers_are_explained_to_their_rounding),
+        cmocka_unit_test(float_answers_of_many_dimensions),
         cmocka_unit_test(layers_of_other_forms_are_found),
         cmocka_unit_test(the_form_is_found),
         cmocka_unit_test(many_heads_and_ranks_are_found),
