@@ -3,6 +3,8 @@
 #include <math.h>
 #include <vector>
 
+#include "device/power.h"
+
 /* Orders up to this are factored by one call; larger ones in steps of so many columns, between
  * which the work can be stopped. */
 #define STEP 4096
@@ -10,7 +12,6 @@
 #define SOLVE_STEP 1024
 /* Columns of an inverse at a time. */
 #define INVERSE_STEP 1024
-#define POWER_STEPS  40
 #define TILE         32
 
 /* ---- keeping and restoring A ----------------------------------------------------------------- */
@@ -296,7 +297,7 @@ wt_status system_condition(wt_ridge_system *system, double shift, double *out) {
     CUDA_PASS(y.take(lane, n, "the condition number"));
     start_vector<<<lane_blocks(n, 256), 256, 0, lane->stream>>>(n, false, x.data);
     CUDA_PASS(unit(lane, n, x.data, &norm));
-    for (int step = 0; step < POWER_STEPS; step++) {
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         LANE(cublasDsymv_64(lane->blas, CUBLAS_FILL_MODE_UPPER, n, &one, system->a.data, n, x.data,
                             1, &zero, y.data, 1));
         mend_diagonal<<<lane_blocks(n, 256), 256, 0, lane->stream>>>(
@@ -307,7 +308,7 @@ wt_status system_condition(wt_ridge_system *system, double shift, double *out) {
     }
     start_vector<<<lane_blocks(n, 256), 256, 0, lane->stream>>>(n, true, x.data);
     CUDA_PASS(unit(lane, n, x.data, &norm));
-    for (int step = 0; step < POWER_STEPS; step++) {
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         CUDA_PASS(system_forward(system, n, 1, x.data));
         CUDA_PASS(system_backward(system, n, 1, x.data));
         CUDA_PASS(unit(lane, n, x.data, &inverse));

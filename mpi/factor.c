@@ -1,10 +1,8 @@
 /* Factors, and what is read off them. */
-#include <math.h>
 #include <string.h>
 
+#include "device/power.h"
 #include "system.h"
-
-#define POWER_STEPS 40
 
 /* The local number of a diagonal entry, or SIZE_MAX where another rank has it. */
 static size_t diagonal_at(const mpi_matrix *a, size_t i) {
@@ -182,16 +180,6 @@ wt_status mpi_inverse(wt_context *context, mpi_call *call) {
 
 /* ---- condition numbers ----------------------------------------------------------------------- */
 
-/* Scales to norm 1 and returns the norm before. */
-static double unit(size_t n, double *x) {
-    double square = 0;
-    for (size_t i = 0; i < n; i++)
-        square += x[i] * x[i];
-    for (size_t i = 0; i < n; i++)
-        x[i] /= sqrt(square);
-    return sqrt(square);
-}
-
 /* y = (A + shift I) x by what is above the diagonal, on every rank. */
 static void multiply(const wt_ridge_system *system, double shift, const double *x, double *y) {
     const mpi_matrix *a = &system->a;
@@ -230,20 +218,20 @@ wt_status mpi_condition(wt_context *context, mpi_call *call) {
     if (status != WT_OK)
         goto done;
     for (size_t i = 0; i < n; i++)
-        x[i] = 1 + 0.1 * (double)(placed(system, i) % 7);
-    unit(n, x);
-    for (int step = 0; step < POWER_STEPS; step++) {
+        x[i] = wt_power_start(placed(system, i), false);
+    wt_power_unit(n, x);
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         multiply(system, call->order.shift, x, y);
-        largest = unit(n, y);
+        largest = wt_power_unit(n, y);
         memcpy(x, y, n * sizeof *x);
     }
     for (size_t i = 0; i < n; i++)
-        x[i] = (i % 2 == 0 ? 1 : -1) * (1 + 0.1 * (double)(i % 7));
-    unit(n, x);
-    for (int step = 0; step < POWER_STEPS; step++) {
+        x[i] = wt_power_start(i, true);
+    wt_power_unit(n, x);
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         solve_with(system, &column, x);
         mpi_broadcast(x, n * sizeof *x);
-        inverse = unit(n, x);
+        inverse = wt_power_unit(n, x);
     }
     if (call->out != NULL)
         *call->out = largest * inverse;

@@ -1,14 +1,12 @@
 /* What is read off a factor of the host. */
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "device/power.h"
 #include "features/learn/host.h"
 #include "linalg/backend.h"
 #include "linalg/tiles.h"
-
-#define POWER_STEPS 40
 
 typedef struct {
     const wt_routines *blas;
@@ -93,16 +91,6 @@ wt_status wt_host_copy(wt_context *context, wt_ridge_system *system, size_t orde
     return WT_OK;
 }
 
-/* Scales to norm 1 and returns the norm before. */
-static double unit(size_t n, double *x) {
-    double square = 0;
-    for (size_t i = 0; i < n; i++)
-        square += x[i] * x[i];
-    for (size_t i = 0; i < n; i++)
-        x[i] /= sqrt(square);
-    return sqrt(square);
-}
-
 /* y = (K + lambda I) x from the upper triangle, row by row. */
 static void multiply(const wt_ridge_system *system, double lambda, const double *x, double *y) {
     size_t n = system->k.n;
@@ -127,20 +115,20 @@ wt_status wt_host_condition(wt_context *context, wt_ridge_system *system, double
     WT_TRY(WT_NEW(context, &x, n, "condition number"));
     WT_TRY(WT_NEW(context, &y, n, "condition number"));
     for (size_t i = 0; i < n; i++)
-        x[i] = 1 + 0.1 * (double)(i % 7);
-    unit(n, x);
-    for (int step = 0; step < POWER_STEPS; step++) {
+        x[i] = wt_power_start(i, false);
+    wt_power_unit(n, x);
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         multiply(system, lambda, x, y);
-        largest = unit(n, y);
+        largest = wt_power_unit(n, y);
         memcpy(x, y, n * sizeof *x);
     }
     for (size_t i = 0; i < n; i++)
-        x[i] = (i % 2 == 0 ? 1 : -1) * (1 + 0.1 * (double)(i % 7));
-    unit(n, x);
-    for (int step = 0; step < POWER_STEPS; step++) {
+        x[i] = wt_power_start(i, true);
+    wt_power_unit(n, x);
+    for (int step = 0; step < WT_POWER_STEPS; step++) {
         memcpy(y, x, n * sizeof *y);
         WT_TRY(wt_shifted_solve(context, &system->k, n, 1, y, 1));
-        inverse = unit(n, y);
+        inverse = wt_power_unit(n, y);
         memcpy(x, y, n * sizeof *x);
     }
     *out = largest * inverse;
