@@ -144,7 +144,8 @@ static void fewer_parameters_are_counted(void **state) {
                wt_recover_least_examples(4, 10, 5, 6, 0, 0), 0);
 }
 
-/* The same 44 sequences: eight times N_min of heads in groups, not four of heads by themselves. */
+/* The same 37 sequences: enough for heads in groups, six times their N_min, and too few for heads
+ * by themselves, three times theirs. */
 static void groups_need_fewer_examples(void **state) {
     wt_context *context = *state;
     wt_teacher_options options = shared();
@@ -154,11 +155,11 @@ static void groups_need_fewer_examples(void **state) {
     options.dim = 12;
     options.rank = 3;
     wt_layer *teacher = draw_teacher(context, &options), *layer = NULL;
-    wt_sequences *data = draw_data(context, teacher, 44, 6);
+    wt_sequences *data = draw_data(context, teacher, 37, 6);
     WT_INIT(wt_recover_options, &how);
     how.heads = HEADS;
     how.rank = 3;
-    how.restarts = 3;
+    how.restarts = 6;
     CHECK_OK(context, wt_layer_recover(context, data, &how, &layer, &report, NULL));
     assert_false(report.recovered);
     wt_layer_free(layer);
@@ -193,7 +194,7 @@ static void forms_have_groups(void **state) {
     options.norm = WT_LAYER_NORM_LAYER;
     options.epsilon = 1e-5;
     wt_layer *teacher = draw_teacher(context, &options), *layer = NULL;
-    wt_sequences *data = draw_data(context, teacher, 120, 6);
+    wt_sequences *data = draw_data(context, teacher, 37, 6);
     WT_INIT(wt_recover_options, &how);
     how.bias = how.residual = true;
     how.mask = options.mask;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "layer/layers.h"
+#include "layer/learn/blocks.h"
 #include "layer/learn/normal_matrix.h"
 #include "layer/learn/tangent.h"
 #include "wattle/random.h"
@@ -233,6 +234,126 @@ static void products_by_factors_are_the_same(void **state) {
     }
 }
 
+/* The random signs of row r. */
+static void signs_of(size_t r, double *out) {
+    wt_random_sign(wt_stream_for(0, "curvature", 0), r * OUTPUTS, OUTPUTS, out);
+}
+
+/* out (d): C_ri W_i z_r by its sums. */
+static void turned_row(const wt_projection *at, size_t s, size_t row, size_t head, double *out) {
+    const wt_attention *in = &at->rows->in;
+    size_t first = wt_attention_row(in, s), rows = wt_attention_row(in, s + 1) - first;
+    size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
+    const double *a = at->weights + at->heads * at->starts[s] + (head * rows + row - first) * keys;
+    double z[OUTPUTS];
+    signs_of(row, z);
+    for (size_t u = 0; u < DIM; u++)
+        out[u] = 0;
+    for (size_t b = 0; b < keys; b++) {
+        double value = 0;
+        for (size_t v = 0; v < DIM; v++)
+            for (size_t o = 0; o < OUTPUTS; o++)
+                value +=
+                    (in->key[(key + b) * DIM + v] - at->h[row * at->columns + head * DIM + v]) *
+                    at->w[(head * DIM + v) * OUTPUTS + o] * z[o];
+        for (size_t u = 0; u < DIM; u++)
+            out[u] += a[b] * value *
+                      (in->key[(key + b) * DIM + u] - at->h[row * at->columns + head * DIM + u]);
+    }
+}
+
+/* K (d, d) of a head. */
+static void known_of(const wt_projection *at, size_t head, double *out) {
+    const wt_rows *rows = at->rows;
+    memset(out, 0, (size_t)DIM * DIM * sizeof *out);
+    for (size_t r = 0; r < rows->rows; r++) {
+        double turned[DIM];
+        turned_row(at, rows->sequence_of[r], r, head, turned);
+        for (size_t i = 0; i < (size_t)DIM * DIM; i++)
+            out[i] += turned[i / DIM] * turned[i % DIM] / (double)rows->rows;
+    }
+}
+
+/* a (n, n) += the part of its mean diagonal that a preconditioner adds; the trace then. */
+static double widen(size_t n, double *a) {
+    double trace = 0;
+    for (size_t i = 0; i < n; i++)
+        trace += a[i * n + i];
+    for (size_t i = 0; i < n; i++)
+        a[i * n + i] += 1e-4 * trace / (double)n;
+    return (1 + 1e-4) * trace;
+}
+
+/* out (c, c) = X^T M X, X (n, c). */
+static void seen_by(size_t n, size_t c, const double *m, const double *x, double *out) {
+    for (size_t i = 0; i < c * c; i++) {
+        out[i] = 0;
+        for (size_t u = 0; u < n; u++)
+            for (size_t v = 0; v < n; v++)
+                out[i] += x[u * c + i / c] * m[u * n + v] * x[v * c + i % c];
+    }
+}
+
+/* y = L X R of symmetric matrices, L (n, n), R (c, c). */
+static void between(size_t n, size_t c, const double *l, const double *x, const double *r,
+                    double *y) {
+    for (size_t i = 0; i < n * c; i++) {
+        y[i] = 0;
+        for (size_t u = 0; u < n; u++)
+            for (size_t v = 0; v < c; v++)
+                y[i] += l[i / c * n + u] * x[u * c + v] * r[v * c + i % c];
+    }
+}
+
+/* What the preconditioner solves is the system of blocks that their definition makes, by sums over
+ * rows: to float rounding of K and what the solve makes of it. */
+static void blocks_are_their_definition(void **state) {
+    wt_context *context = *state;
+    enum { RANK = 2, MOST = HEADS * (2 * DIM + 1) * RANK };
+    for (kind of = WHOLE; of < KINDS; of++) {
+        setting all;
+        wt_factors factors;
+        wt_tangent tangent;
+        wt_blocks blocks;
+        double x[MOST], found[MOST], back[MOST], asked[(DIM + 1) * (DIM + 1)] = {0}, mean = 0.7;
+        double known[HEADS][DIM * DIM], a[HEADS][RANK * RANK], b[HEADS][RANK * RANK], total = 0;
+        open_setting(context, of, &all);
+        size_t e = all.at.asked;
+        CHECK_OK(context, wt_factors_new(context, &all.at, RANK, &factors));
+        CHECK_OK(context, wt_factors_find(context, &factors, all.at.theta));
+        CHECK_OK(context, wt_factors_multiply(context, &factors, factors.now, all.at.theta));
+        CHECK_OK(context, wt_projection_evaluate(context, &all.at));
+        CHECK_OK(context, wt_tangent_new(context, &all.at, &factors, &tangent));
+        CHECK_OK(context, wt_tangent_load(context, &tangent, &all.at));
+        CHECK_OK(context, wt_blocks_new(context, &factors, &all.at, &blocks));
+        CHECK_OK(context, wt_blocks_load(context, &blocks, &tangent, mean));
+        for (size_t r = 0; r < all.rows.rows; r++)
+            for (size_t i = 0; i < e * e; i++)
+                asked[i] += all.rows.in.query[r * e + i / e] * all.rows.in.query[r * e + i % e];
+        double tokens = widen(e, asked);
+        for (size_t i = 0; i < HEADS; i++) {
+            known_of(&all.at, i, known[i]);
+            seen_by(DIM, RANK, known[i], factors.now + wt_factors_b(&factors, i), a[i]);
+            seen_by(e, RANK, asked, factors.now + wt_factors_a(&factors, i), b[i]);
+            total += tokens * widen(RANK, a[i]) + widen(DIM, known[i]) * widen(RANK, b[i]);
+        }
+        double shift = 0.1, size = mean * (double)factors.count / total;
+        wt_random_normal(wt_stream_for(5, "direction", 0), 0, factors.count, x);
+        CHECK_OK(context, wt_blocks_solve(context, &blocks, shift, x, found));
+        for (size_t i = 0; i < HEADS; i++) {
+            size_t at_a = wt_factors_a(&factors, i), at_b = wt_factors_b(&factors, i);
+            between(e, RANK, asked, found + at_a, a[i], back + at_a);
+            between(DIM, RANK, known[i], found + at_b, b[i], back + at_b);
+        }
+        for (size_t i = 0; i < factors.count; i++)
+            CHECK_NEAR(size * back[i] + shift * found[i], x[i], 1e-5);
+        wt_blocks_free(&blocks);
+        wt_tangent_free(&tangent);
+        wt_factors_free(&factors);
+        close_setting(&all);
+    }
+}
+
 static void projections_are_least_squares(void **state) {
     wt_context *context = *state;
     setting all;
@@ -268,6 +389,7 @@ int main(void) {
         cmocka_unit_test(the_transpose_is_the_transpose),
         cmocka_unit_test(the_normal_matrix_is_the_product),
         cmocka_unit_test(products_by_factors_are_the_same),
+        cmocka_unit_test(blocks_are_their_definition),
         cmocka_unit_test(projections_are_least_squares),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

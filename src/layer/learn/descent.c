@@ -29,9 +29,10 @@
 #define MOST_TRIES 16
 /* Damping falls by the first after a step that lowers the error and grows by the second after one
  * that does not. With a rank J is nearly singular on the way: there damping stays above a part of
- * the error, which lets steps be quadratic in the end, and grows by 16, 64, 256, .. as each try
- * costs a linear system. A step that lowers the squared error by less than LITTLE of what the
- * system promised makes it grow too, one by less than HALF leaves it. */
+ * the error, which lets steps be quadratic in the end, and grows by 4, 16, 64, .. as each try costs
+ * a linear system. What it becomes after a step depends on the gain, the part of what the system
+ * promised that the squared error has fallen by: below LITTLE it grows, below HALF it stays, and
+ * from there it falls by 1 - (2 gain - 1)^3 (Nielsen, IMM-REP-1999-05), down to SHRINK. */
 #define SHRINK        0.2
 #define GROW          4
 #define LEAST_DAMPING 1e-2
@@ -199,6 +200,14 @@ static wt_status measure_gain(wt_context *context, const wt_descent *descent, do
     return WT_OK;
 }
 
+/* What damping is multiplied by after a step of this gain, where a rank is given. */
+static double change_by(double gain) {
+    double over = 2 * gain - 1;
+    if (gain < HALF)
+        return gain < LITTLE ? GROW : 1;
+    return fmax(SHRINK, 1 - over * over * over);
+}
+
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
@@ -215,8 +224,8 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
             WT_PASS(descent->engine->evaluate(context, descent->fit, descent->trial, &error));
             *moved = error < descent->error;
         }
-        grow *= factored ? GROW : 1;
         *damping *= *moved ? SHRINK : grow;
+        grow *= factored ? GROW : 1;
         if (*moved)
             accept(descent, error);
         else if (descent->error < NEAR_ROUNDING)
@@ -228,9 +237,7 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
     if (!factored)
         return WT_OK;
     WT_PASS(measure_gain(context, descent, tried, before, &gain));
-    if (gain < HALF)
-        *damping = gain < LITTLE ? GROW * tried : tried;
-    *damping = fmax(*damping, LEAST_DAMPING * fmin(1, descent->error));
+    *damping = fmax(tried * change_by(gain), LEAST_DAMPING * fmin(1, descent->error));
     return WT_OK;
 }
 

@@ -1,4 +1,5 @@
-/* The matrix-free way: conjugate gradients on J^T P J with products in float. */
+/* The matrix-free way: conjugate gradients on J^T P J with products in float, preconditioned where
+ * a rank is given. */
 #include <math.h>
 #include <string.h>
 
@@ -20,13 +21,24 @@ wt_status wt_host_multiply(wt_context *context, wt_recover_fit *fit, const doubl
     return WT_OK;
 }
 
+/* *out = M^-1 r, or r itself where there is no M. */
+static wt_status precondition(wt_context *context, wt_recover_fit *fit, double damping,
+                              const double **out) {
+    bool has = fit->factors.rank > 0;
+    *out = has ? fit->solved : fit->residual;
+    return has ? wt_blocks_solve(context, &fit->blocks, damping, fit->residual, fit->solved)
+               : WT_OK;
+}
+
 wt_status wt_host_solve_free(wt_context *context, wt_recover_fit *fit, wt_recover_step *step) {
     size_t side = fit->side;
     double *r = fit->residual, *d = fit->direction, *x = step->step;
+    const double *z;
     memset(x, 0, side * sizeof *x);
     memcpy(r, fit->gradient, side * sizeof *r);
-    memcpy(d, fit->gradient, side * sizeof *d);
-    double square = wt_vector_squares(side, r), wanted = step->tolerance * step->tolerance * square;
+    WT_PASS(precondition(context, fit, step->damping, &z));
+    memcpy(d, z, side * sizeof *d);
+    double square = wt_vector_dot(side, r, z), wanted = step->tolerance * step->tolerance * square;
     for (size_t i = 0; i < step->most && square > wanted; i++) {
         WT_PASS(wt_host_multiply(context, fit, d, fit->product));
         for (size_t j = 0; j < side; j++)
@@ -40,9 +52,10 @@ wt_status wt_host_solve_free(wt_context *context, wt_recover_fit *fit, wt_recove
             x[j] += length * d[j];
             r[j] -= length * fit->product[j];
         }
-        square = wt_vector_squares(side, r);
+        WT_PASS(precondition(context, fit, step->damping, &z));
+        square = wt_vector_dot(side, r, z);
         for (size_t j = 0; j < side; j++)
-            d[j] = r[j] + square / before * d[j];
+            d[j] = z[j] + square / before * d[j];
         step->lengths[i] = length;
         step->ratios[i] = square / before;
         step->iterations = i + 1;

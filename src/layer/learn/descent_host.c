@@ -72,6 +72,7 @@ static wt_status make_room(wt_context *context, const wt_recover_problem *proble
     if (factored) {
         WT_PASS(wt_factors_new(context, fit->now, problem->rank, &fit->factors));
         side = fit->factors.count;
+        fit->solved = WT_TAKE(&fit->arena, double, side);
         fit->wide = WT_TAKE(&fit->arena, double, thetas + wt_projection_shared(fit->now));
     }
     fit->side = side;
@@ -90,8 +91,10 @@ static wt_status make_room(wt_context *context, const wt_recover_problem *proble
         fit->narrow_out = WT_TAKE(&fit->arena, float, side);
     }
     WT_PASS(fit->arena.status);
-    if (factored)
+    if (factored) {
+        WT_PASS(wt_blocks_new(context, &fit->factors, fit->now, &fit->blocks));
         return wt_tangent_new(context, fit->now, &fit->factors, &fit->tangent);
+    }
     return fit->matrix_free ? wt_jacobian_float_new(context, fit->now, &fit->narrow) : WT_OK;
 }
 
@@ -103,6 +106,7 @@ static void end(wt_recover_fit *fit) {
     wt_jacobian_free(&fit->jacobian);
     wt_jacobian_float_free(&fit->narrow);
     wt_tangent_free(&fit->tangent);
+    wt_blocks_free(&fit->blocks);
     wt_factors_free(&fit->factors);
     wt_rows_free(&fit->rows);
     wt_arena_free(&fit->arena);
@@ -174,7 +178,8 @@ static wt_status linearise(wt_context *context, wt_recover_fit *fit, const doubl
     if (fit->matrix_free) {
         WT_PASS(wt_host_multiply(context, fit, signs, fit->product));
         *scale = wt_vector_dot(side, signs, fit->product) / (double)side;
-        return WT_OK;
+        return fit->factors.rank > 0 ? wt_blocks_load(context, &fit->blocks, &fit->tangent, *scale)
+                                     : WT_OK;
     }
     WT_PASS(wt_normal_form(context, now, fit->normal));
     for (size_t i = 0; i < side; i++)

@@ -4,6 +4,7 @@
 #define WT_LAYER_LEARN_DESCENT_HOST_H
 
 #include "device/recover.h"
+#include "layer/learn/blocks.h"
 #include "layer/learn/factors.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/tangent.h"
@@ -23,12 +24,14 @@ struct wt_recover_fit {
     wt_jacobian_float narrow; /* of the matrix-free way */
     wt_tangent tangent;       /* of that way, where a rank is given */
     wt_factors factors;
+    wt_blocks blocks;         /* there too */
     bool matrix_free;
     size_t side;
     double *normal, *factor;                /* (side, side), of the dense way */
     double *gradient;                       /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
     double *wide;                           /* (numbers), where a rank is given */
+    double *solved;                         /* (side), there too */
     float *narrow_in, *narrow_out;          /* (numbers) */
     size_t products;
     wt_arena arena;

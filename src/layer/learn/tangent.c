@@ -6,6 +6,7 @@
 #include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/linalg.h"
+#include "wattle/random.h"
 
 static void narrow(size_t count, const double *from, float *to) {
     for (size_t i = 0; i < count; i++)
@@ -48,6 +49,15 @@ static void measure(const wt_projection *at, wt_tangent *out) {
     out->scratch_each = out->scores_each + rows * (at->groups > 0 ? at->values : 0);
 }
 
+static wt_status random_signs(wt_context *context, size_t count, float *out) {
+    double *signs = NULL;
+    WT_PASS(WT_NEW(context, &signs, count, "signs"));
+    wt_random_sign(wt_stream_for(0, "curvature", 0), 0, count, signs);
+    narrow(count, signs, out);
+    wt_release(signs);
+    return WT_OK;
+}
+
 wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_factors *factors,
                          wt_tangent *out) {
     const wt_rows *rows = at->rows;
@@ -70,6 +80,8 @@ wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_
     out->values = WT_TAKE(arena, float, L, m, p);
     out->span = WT_TAKE(arena, float, at->spanned, p);
     out->out = WT_TAKE(arena, float, R, p);
+    out->signs = WT_TAKE(arena, float, R, p);
+    out->turned = WT_TAKE(arena, float, R, d);
     out->scratch = WT_TAKE(arena, float, (size_t)wt_context_threads(context), out->scratch_each);
     wt_status status = arena->status;
     if (status != WT_OK) {
@@ -78,7 +90,7 @@ wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_
     }
     narrow(L * d, rows->in.key, out->key);
     narrow(R * at->asked, rows->in.query, out->query);
-    return WT_OK;
+    return random_signs(context, R * p, out->signs);
 }
 
 void wt_tangent_free(wt_tangent *tangent) {
@@ -166,6 +178,7 @@ done:
 typedef struct {
     const wt_routines *blas;
     const wt_tangent *tangent;
+    size_t head;
 } moving;
 
 /* One head of a sequence: where its rows, keys and weights are. */
@@ -264,6 +277,29 @@ static void back_one(const moving *work, size_t s, size_t head, float *scores) {
                      1, valued->move + at.valued, side_width(valued));
 }
 
+static void turn_one(const moving *work, size_t s, size_t head, float *scores) {
+    const wt_tangent *tangent = work->tangent;
+    const wt_attention *in = &tangent->at->rows->in;
+    size_t p = tangent->at->rows->outputs, d = in->dim, row = wt_attention_row(in, s);
+    const float *key = tangent->key + wt_attention_key(in, s) * d;
+    place at = place_of(tangent, s, head);
+    if (at.rows == 0)
+        return;
+    work->blas->gemm(WT_PLAIN, WT_TRANSPOSED, at.rows, at.keys, p, 1, tangent->signs + row * p, p,
+                     at.values, tangent->at->heads * p, 0, scores, at.keys);
+    turn(&at, scores);
+    work->blas->gemm(WT_PLAIN, WT_PLAIN, at.rows, d, at.keys, 1, scores, at.keys, key, d, 0,
+                     tangent->turned + row * d, d);
+}
+
+static wt_status turn_some(void *argument, size_t begin, size_t end, int worker) {
+    const moving *work = argument;
+    float *scratch = work->tangent->scratch + (size_t)worker * work->tangent->scratch_each;
+    for (size_t s = begin; s < end; s++)
+        turn_one(work, s, work->head, scratch);
+    return WT_OK;
+}
+
 static wt_status forth(void *argument, size_t begin, size_t end, int worker) {
     const moving *work = argument;
     float *scratch = work->tangent->scratch + (size_t)worker * work->tangent->scratch_each;
@@ -288,7 +324,7 @@ static wt_status for_sequences(wt_context *context, const wt_tangent *tangent, w
     const wt_backend *backend;
     size_t weights = weight_count(at), v = tangent->valued.columns, p = at->rows->outputs;
     WT_PASS(wt_backend_open(context, &backend));
-    moving work = {&backend->real32, tangent};
+    moving work = {&backend->real32, tangent, 0};
     wt_work_add(context, wt_work_product(weights, 2 * tangent->factors->rank + p + v + 2, 1) +
                              wt_work_product(at->rows->rows * at->heads, v, p));
     return wt_parallel_for(context, in->sequences, wt_attention_grain(in), body, &work);
@@ -310,5 +346,24 @@ wt_status wt_tangent_multiply(wt_context *context, wt_tangent *tangent, const do
     for (size_t i = 0; i < 3; i++)
         WT_PASS(gather(context, sides[i]));
     take_factors(tangent, product);
+    return WT_OK;
+}
+
+wt_status wt_tangent_curvature(wt_context *context, wt_tangent *tangent, double *out) {
+    const wt_projection *at = tangent->at;
+    const wt_attention *in = &at->rows->in;
+    size_t R = at->rows->rows, d = in->dim, m = at->heads;
+    const wt_backend *backend;
+    WT_PASS(wt_backend_open(context, &backend));
+    wt_work_add(context, wt_work_product(weight_count(at), at->rows->outputs + d, 1));
+    for (size_t i = 0; i < m; i++) {
+        moving work = {&backend->real32, tangent, i};
+        double *to = out + i * d * d;
+        WT_PASS(wt_parallel_for(context, in->sequences, wt_attention_grain(in), turn_some, &work));
+        WT_PASS(wt_gram_float(context, WT_TRANSPOSED, R, d, tangent->turned, d, 0, to, d));
+        WT_PASS(wt_mirror_lower(context, d, to, d));
+        for (size_t j = 0; j < d * d; j++)
+            to[j] /= (double)R;
+    }
     return WT_OK;
 }

@@ -28,6 +28,7 @@ typedef struct wt_tangent {
     wt_tangent_side valued;            /* keys and V, where heads share values: the same */
     float *values, *o;                 /* (L, m p) = X W, (m v, p) */
     float *span, *out;                 /* (spanned, p), (R, p) */
+    float *signs, *turned;             /* (R, p); (R, d): C W z of a head */
     float *scratch;                    /* a worker: scores, and rows of v */
     size_t scratch_each, scores_each;
     wt_arena arena;
@@ -42,5 +43,7 @@ wt_status wt_tangent_load(wt_context *context, wt_tangent *tangent, const wt_pro
 /* product = J^T P J direction, both as the factors are laid out. */
 wt_status wt_tangent_multiply(wt_context *context, wt_tangent *tangent, const double *direction,
                               double *product);
+/* out (heads, d, d): mean_r (C_r W_i z_r)(C_r W_i z_r)^T with random signs z_r. */
+wt_status wt_tangent_curvature(wt_context *context, wt_tangent *tangent, double *out);
 
 #endif
