@@ -24,7 +24,7 @@ struct wt_recover_fit {
     wt_jacobian_float narrow; /* of the matrix-free way */
     wt_tangent tangent;       /* of that way, where a rank is given */
     wt_factors factors;
-    wt_blocks blocks;         /* there too */
+    wt_blocks blocks; /* there too */
     bool matrix_free;
     size_t side;
     double *normal, *factor;                /* (side, side), of the dense way */
