@@ -328,7 +328,7 @@ done:
 const wt_experiment wt_experiment_recover = {
     .name = "recover",
     .summary = "whether a random attention layer is recovered from examples",
-    .result_version = 5, /* 5: other damping and rougher steps where a rank is given */
+    .result_version = 6, /* 6: a preconditioner and other damping where a rank is given */
     .parameters = fields,
     .parameter_count = FIELDS,
     .reps = 20,

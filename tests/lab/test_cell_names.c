@@ -22,11 +22,11 @@ static const struct {
     {"3365f88bebfb851f7151e89c400d5e782cca278f503e0959e63413bf9713f6e7",
      {"experiment=threshold", "task=and:2", "length=8", "m=30", "steps=20", "model=mlp",
       "keep-ambiguous=yes", "probability=0.25"}},
-    {"68a8964777141c59f9dff8824a3920032387a5bb01769f0004b9f2246f8b911a",
+    {"134a59798558746914c40d72d2000e5c1b995317e857974a54e65c4002b15b15",
      {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
-    {"66222d18014520e55db1f77011026cd534f5b78e99951d80b60e6a1af04f2c76",
+    {"07f14f67cc49cc9b89175a770f83275aa50d7f31073d9969ba86eacad9e14640",
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
-    {"e13c1a7bf85c77751acca49a7ad12e50267b79414d05c3dd0ae39bdfa3f01000", /* fit-rank stays 0 */
+    {"c2e4b8fdc362561db1d5bb806de8a27b7f91a0fc7e29f262e111f8f6650f70e8", /* fit-rank stays 0 */
      {"experiment=recover", "rank=1"}},
     {"42b820eba7c530dee69092344980de9b3ebcc71ac5b280161049646c86e2f31b",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",

@@ -32,7 +32,8 @@
  * the error, which lets steps be quadratic in the end, and grows by 4, 16, 64, .. as each try costs
  * a linear system. What it becomes after a step depends on the gain, the part of what the system
  * promised that the squared error has fallen by: below LITTLE it grows, below HALF it stays, and
- * from there it falls by 1 - (2 gain - 1)^3 (Nielsen, IMM-REP-1999-05), down to SHRINK. */
+ * from there it falls by 1 - (2 gain - 1)^3 (Nielsen, IMM-REP-1999-05), down to SHRINK, or to HALF
+ * where it had to grow in this step or the one before. */
 #define SHRINK        0.2
 #define GROW          4
 #define LEAST_DAMPING 1e-2
@@ -201,18 +202,18 @@ static wt_status measure_gain(wt_context *context, const wt_descent *descent, do
 }
 
 /* What damping is multiplied by after a step of this gain, where a rank is given. */
-static double change_by(double gain) {
+static double change_by(double gain, bool wary) {
     double over = 2 * gain - 1;
     if (gain < HALF)
         return gain < LITTLE ? GROW : 1;
-    return fmax(SHRINK, 1 - over * over * over);
+    return fmax(wary ? HALF : SHRINK, 1 - over * over * over);
 }
 
 /* Tries steps of growing damping until one lowers the error; *moved says whether one did. Where a
  * step leads nothing can be computed the error is infinite. */
 static wt_status advance(wt_context *context, wt_descent *descent, double *damping, bool *moved) {
     bool factored = descent->factors.rank > 0;
-    double grow = GROW, before = descent->error, tried = *damping, gain;
+    double grow = GROW, before = descent->error, first = *damping, tried = first, gain;
     *moved = false;
     for (size_t try = 0; try < MOST_TRIES && !*moved; try++) {
         bool solved, fine;
@@ -237,7 +238,9 @@ static wt_status advance(wt_context *context, wt_descent *descent, double *dampi
     if (!factored)
         return WT_OK;
     WT_PASS(measure_gain(context, descent, tried, before, &gain));
-    *damping = fmax(tried * change_by(gain), LEAST_DAMPING * fmin(1, descent->error));
+    *damping = fmax(tried * change_by(gain, descent->wary || tried > first),
+                    LEAST_DAMPING * fmin(1, descent->error));
+    descent->wary = *damping > first;
     return WT_OK;
 }
 

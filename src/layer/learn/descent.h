@@ -27,6 +27,7 @@ typedef struct wt_descent {
     double *trial;            /* (numbers) */
     double start_error;       /* of the last run, at its start */
     bool near;                /* starts are good ones, which need hardly any damping */
+    bool wary;                /* damping had to grow */
     double left;              /* part of the error that the last step left */
     size_t patience;          /* steps in which the error must fall by 2% */
     wt_projection form;       /* of theta, without room for numbers */
