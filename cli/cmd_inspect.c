@@ -164,7 +164,7 @@ static void print_stacks(const wt_inspection *from) {
 
 static void print_table(const table *all, const char *path) {
     char shown[WT_QUOTED_BYTES];
-    const char *rope = wt_inspection_rope(all->from);
+    const char *rope = wt_inspection_rope(all->from), *left_out = wt_inspection_left_out(all->from);
     cli_print("%s: ", wt_quote(path, shown, sizeof shown));
     if (all->layers)
         cli_print("names as in %s, %zu %s, ", wt_inspection_scheme(all->from),
@@ -175,6 +175,8 @@ static void print_table(const table *all, const char *path) {
     print_stacks(all->from);
     if (rope != NULL)
         cli_print("rotary positions (%s) are left out: tokens at one place\n", rope);
+    if (left_out != NULL && strcmp(left_out, "rotary positions") != 0)
+        cli_print("left out: %s\n", left_out);
     if (wt_inspection_folded(all->from))
         cli_print("the gain of the norm before each layer is folded in\n");
     cli_print("\n%shead", all->layers ? "layer  " : "");
@@ -219,11 +221,12 @@ static wt_status emit(cli_call *call, const table *all, const char *path) {
     return cli_emit(
         call,
         "file:s dim:u head_count:u heads:o scheme:s layers:u rope:s folded:b positive:u "
-        "positive_rate:r positive_low:r positive_high:r above_two:u below_two:u stems:o",
+        "positive_rate:r positive_low:r positive_high:r above_two:u below_two:u stems:o "
+        "left_out:s",
         wt_utf8_valid(path) ? path : wt_quote(path, shown, sizeof shown), all->heads[0].dim,
         all->count, list, wt_inspection_scheme(all->from), wt_inspection_layers(all->from),
         wt_inspection_rope(all->from), wt_inspection_folded(all->from), of.positive, of.rate.value,
-        of.rate.low, of.rate.high, of.above, of.below, stems);
+        of.rate.low, of.rate.high, of.above, of.below, stems, wt_inspection_left_out(all->from));
 }
 
 /* Numbers that do not exist are empty. */

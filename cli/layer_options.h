@@ -24,7 +24,8 @@ typedef struct cli_layer_values {
      "Make the norm before a checkpoint's layer, with gain and shift, part of the layer; "         \
      "otherwise it is what tokens after that norm meet."},                                         \
     {"rope", 0, CLI_CHOICE, offsetof(type, layer.rope), "refuse|ignore", NULL,                     \
-     "ignore: a checkpoint with rotary positions is read as tokens at one place meet it. "         \
+     "ignore: a checkpoint with rotary, relative or other positions in its scores is read as "     \
+     "tokens at one place meet it. "                                                               \
      "Otherwise it is refused."}
 #define CLI_LAYER_HEADS(type)                                                                      \
     {"heads", 'm', CLI_COUNT, offsetof(type, layer.heads), "M", NULL,                              \

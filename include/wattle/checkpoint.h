@@ -25,7 +25,8 @@ typedef struct wt_checkpoint wt_checkpoint;
 typedef struct wt_checkpoint_options {
     size_t size;
     size_t heads;     /* where no config tells; 0 = as the config says */
-    bool ignore_rope; /* wt_layer_open: a layer with rotary positions is read without them */
+    bool ignore_rope; /* wt_layer_open: a layer with rotary or other positions in its scores is
+                         read without them */
     const char *map;  /* names of a scheme of one's own: "q=blocks.{}.wq,k=blocks.{}.wk,v=..,o=..",
                          {} the number of the layer, weights (out, in), biases beside them; NULL =
                          one of the known schemes */
@@ -46,16 +47,21 @@ WT_API size_t wt_checkpoint_heads(const wt_checkpoint *checkpoint); /* a layer; 
 WT_API const char *wt_checkpoint_stem(const wt_checkpoint *checkpoint, size_t layer);
 /* Rotary positions in words: "half-split", "interleaved"; NULL = none. */
 WT_API const char *wt_checkpoint_rope(const wt_checkpoint *checkpoint);
+/* What its layers have and no wt_layer has, in words: "rotary positions, norms of queries and
+ * keys"; NULL = nothing that names or config tell. */
+WT_API const char *wt_checkpoint_left_out(const wt_checkpoint *checkpoint);
 
 /* One layer with its biases and mask. Keys and values that heads share are written out. folded: the
  * gain and shift of the norm before it become part of Theta, W and the biases, and the norm is that
- * of the layer's form; otherwise the layer is what tokens after that norm meet. Rotary positions
- * are left out: such a layer is that of tokens at one place. */
+ * of the layer's form; otherwise the layer is what tokens after that norm meet. What
+ * wt_checkpoint_left_out says is left out: without positions a layer is that of tokens at one
+ * place. */
 WT_API wt_status wt_checkpoint_layer(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
                                      bool folded, wt_layer **out);
 
 /* A layer from a file: one of ours (wt_layer_load), where 0 is the only index, or layer `index` of
- * a checkpoint. One with rotary positions is refused unless the options ignore them. */
+ * a checkpoint. One with rotary or other positions is refused unless the options ignore them, and
+ * so is one with a soft cap, norms of queries and keys and the like. */
 WT_API wt_status wt_layer_open(wt_context *context, const char *path,
                                const wt_checkpoint_options *options, size_t index, bool folded,
                                wt_layer **out);

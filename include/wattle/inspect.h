@@ -93,12 +93,13 @@ WT_API wt_status wt_inspection_at(wt_context *context, const wt_inspection *all,
                                   wt_head_summary *out);
 WT_API size_t wt_inspection_layers(const wt_inspection *all); /* of the file, looked at or not */
 WT_API bool wt_inspection_folded(const wt_inspection *all);   /* whether there was a norm */
-/* As wt_checkpoint_scheme and wt_checkpoint_rope; NULL for a file of one layer. */
+/* As wt_checkpoint_scheme, .._rope and .._left_out; NULL for a file of one layer. */
 WT_API const char *wt_inspection_scheme(const wt_inspection *all);
 /* As wt_checkpoint_stem: what the names of a layer's tensors start with; NULL for a file of one
  * layer. */
 WT_API const char *wt_inspection_stem(const wt_inspection *all, size_t layer);
 WT_API const char *wt_inspection_rope(const wt_inspection *all);
+WT_API const char *wt_inspection_left_out(const wt_inspection *all);
 /* The products of a file of one layer; NULL for a checkpoint. */
 WT_API const wt_products *wt_inspection_products(const wt_inspection *all);
 

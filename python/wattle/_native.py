@@ -2840,6 +2840,7 @@ class Library:
     wt_checkpoint_heads: Callable[[Any], int]
     wt_checkpoint_stem: Callable[[Any, int], bytes]
     wt_checkpoint_rope: Callable[[Any], bytes]
+    wt_checkpoint_left_out: Callable[[Any], bytes]
     wt_checkpoint_layer: Callable[[Any, Any, int, bool, Any], int]
     wt_layer_open: Callable[[Any, Any, Any, int, bool, Any], int]
     wt_layer_export_options_init: Callable[[Any, int], None]
@@ -2952,6 +2953,7 @@ class Library:
     wt_inspection_scheme: Callable[[Any], bytes]
     wt_inspection_stem: Callable[[Any, int], bytes]
     wt_inspection_rope: Callable[[Any], bytes]
+    wt_inspection_left_out: Callable[[Any], bytes]
     wt_inspection_products: Callable[[Any], Any]
     wt_network_spec_init: Callable[[Any, int], None]
     wt_network_new: Callable[[Any, Any, Any], int]
@@ -3324,6 +3326,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_checkpoint_heads": (c_size_t, [c_void_p]),
     "wt_checkpoint_stem": (c_char_p, [c_void_p, c_size_t]),
     "wt_checkpoint_rope": (c_char_p, [c_void_p]),
+    "wt_checkpoint_left_out": (c_char_p, [c_void_p]),
     "wt_checkpoint_layer": (c_uint, [c_void_p, c_void_p, c_size_t, c_bool, POINTER(c_void_p)]),
     "wt_layer_open": (c_uint, [c_void_p, c_char_p, POINTER(wt_checkpoint_options), c_size_t, c_bool, POINTER(c_void_p)]),
     "wt_layer_export_options_init": (None, [POINTER(wt_layer_export_options), c_size_t]),
@@ -3436,6 +3439,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "wt_inspection_scheme": (c_char_p, [c_void_p]),
     "wt_inspection_stem": (c_char_p, [c_void_p, c_size_t]),
     "wt_inspection_rope": (c_char_p, [c_void_p]),
+    "wt_inspection_left_out": (c_char_p, [c_void_p]),
     "wt_inspection_products": (c_void_p, [c_void_p]),
     "wt_network_spec_init": (None, [POINTER(wt_network_spec), c_size_t]),
     "wt_network_new": (c_uint, [c_void_p, POINTER(wt_network_spec), POINTER(c_void_p)]),

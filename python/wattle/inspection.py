@@ -41,8 +41,8 @@ class Head(Result):
 
 
 class Inspection(Result):
-    """The heads of a file: file, dim, head_count, heads, scheme, layers, stems, rope, folded, and in how many the
-    diagonal is positive: positive, positive_rate, positive_low, positive_high, above_two, below_two.
+    """The heads of a file: file, dim, head_count, heads, scheme, layers, stems, rope, folded, left_out (what its
+    layers have beside theta and w, in words), and in how many the diagonal is positive: positive, positive_rate, positive_low, positive_high, above_two, below_two.
     """
 
     file: Optional[str]
@@ -140,6 +140,7 @@ def _inspection(owned: Owned, heads: List[Head], path: Any) -> Inspection:
     positive = sum(head.diagonal_mean > 0 for head in heads)
     rate = lib.wt_rate_interval(positive, len(heads))
     scheme, rope = lib.wt_inspection_scheme(owned.handle), lib.wt_inspection_rope(owned.handle)
+    left_out = lib.wt_inspection_left_out(owned.handle)
     products, theta = lib.wt_inspection_products(owned.handle), None
     if products is not None:
         m, d = lib.wt_products_heads(products), lib.wt_products_dim(products)
@@ -147,7 +148,7 @@ def _inspection(owned: Owned, heads: List[Head], path: Any) -> Inspection:
     return Inspection(
         file=path, dim=heads[0].dim, head_count=len(heads), heads=heads, scheme=scheme and scheme.decode(),
         layers=lib.wt_inspection_layers(owned.handle), rope=rope and rope.decode(),
-        folded=lib.wt_inspection_folded(owned.handle), stems=_stems(owned), positive=positive, positive_rate=rate.value, positive_low=rate.low,
+        left_out=left_out and left_out.decode(), folded=lib.wt_inspection_folded(owned.handle), stems=_stems(owned), positive=positive, positive_rate=rate.value, positive_low=rate.low,
         positive_high=rate.high, above_two=sum(e > 2 for e in errors), below_two=sum(e < -2 for e in errors), theta=theta)
 
 

@@ -32,8 +32,11 @@ typedef struct wt_scheme {
     bool underscore;  /* "_weight" and "_bias" end the names of queries, not ".weight", ".bias" */
     bool bare;        /* nothing ends the names of weights: wq has the bias bq, ln1_g has ln1_b */
     const char *norm; /* of the tokens before the layer, beside the others; NULL = none */
+    const char *other_norm; /* what some models call it */
     wt_scheme_norm norm_kind;
+    const char *decoder; /* part of the names of layers that are causal; NULL = none */
     bool causal, unscaled, rotary;
+    bool relative;        /* positions in the scores, from a table that the first layer has */
     const char *unbiased; /* which of q, k, v, o may have no bias where others have; NULL = none */
 } wt_scheme;
 
@@ -58,19 +61,38 @@ typedef struct wt_named {
 struct wt_checkpoint {
     wt_arena arena;
     const char *path;
-    wt_scheme scheme;               /* a row of the table, or what --map says */
-    size_t heads, key_heads, width; /* 0 = not told */
-    double epsilon;
+    wt_scheme scheme;      /* a row of the table, or what --map says */
+    size_t heads;          /* given; 0 = as the config says */
+    size_t shown_heads;    /* of the first layer; 0 = not told */
+    struct json_t *config; /* NULL = there is none */
     const char *rope;
+    const char *positions; /* in the scores, in words; NULL = none */
+    bool positions_there;  /* what the file, or its config, shows, rather than the scheme alone */
+    const char *beyond;    /* what else no layer of ours has, in words; NULL = nothing */
+    const char *left_out;  /* both */
+    double window;         /* tokens that one attends to at most; 0 = all */
     size_t shard_count, name_count, stem_count;
     wt_shard *shards;
     wt_named *names;    /* sorted */
     const char **stems; /* of the layers: names are stem + end of name */
 };
 
-/* What a config.json, or the metadata of a file, says; 0 and NULL where it says nothing. It is not
- * asked about heads that are told. */
+/* What a config.json, or the metadata of a file, and the scheme say of one layer; 0 where they say
+ * nothing. They are not asked about heads that were given. */
+typedef struct wt_told {
+    size_t heads, key_heads, width;
+    double scale;   /* of the scores; 0 = 1 / sqrt(width) */
+    double divide;  /* and what it is divided by */
+    double epsilon; /* of the norm before the layer */
+    double gain;    /* what is added to the norm's stored gain */
+    wt_scheme_norm norm;
+    bool causal;
+} wt_told;
+
+/* Loads the config and asks it about the first layer, and what the layers have that is left out. */
 wt_status wt_checkpoint_configure(wt_context *context, wt_checkpoint *checkpoint);
+wt_status wt_checkpoint_tell(wt_context *context, const wt_checkpoint *checkpoint, const char *stem,
+                             wt_told *out);
 
 /* One layer's tensors as matrices that act from the right, x M: queries (d, m r), keys and values
  * (d, g r), outputs (m r, p); m heads of width r, which share g keys and values. Biases and what a
@@ -80,6 +102,9 @@ typedef struct wt_attention_tensors {
     double *query, *key, *value, *output;
     double *query_bias, *value_bias, *output_bias;
     double *gain, *shift;
+    wt_scheme_norm norm; /* of gain and shift */
+    double epsilon;
+    bool causal;
     double scale;    /* of the scores */
     double rounding; /* of the stored numbers */
     wt_arena arena;
@@ -88,6 +113,15 @@ typedef struct wt_attention_tensors {
 wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
                              wt_attention_tensors *out);
 void wt_attention_tensors_free(wt_attention_tensors *tensors);
+
+/* Fill scheme and stems, in the order in which people count. */
+wt_status wt_checkpoint_find_stems(wt_context *context, wt_checkpoint *checkpoint);
+wt_status wt_checkpoint_map_stems(wt_context *context, wt_checkpoint *checkpoint, const char *map);
+/* Whether a name ends so, and whether `part` stands in it between points or its ends. */
+bool wt_name_ends(const char *name, const char *end);
+bool wt_name_has_part(const char *name, const char *part);
+/* A copy of so many bytes of a text. */
+const char *wt_checkpoint_keep(wt_arena *arena, const char *text, size_t bytes);
 
 /* Whether there is a tensor of that name. */
 bool wt_checkpoint_has(const wt_checkpoint *checkpoint, const char *name);

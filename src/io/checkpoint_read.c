@@ -16,6 +16,7 @@ typedef struct {
     wt_checkpoint *checkpoint;
     const wt_scheme *scheme;
     const char *stem;
+    wt_told told;
     wt_attention_tensors *out;
 } reading;
 
@@ -124,7 +125,8 @@ static wt_status take_third(const reading *job, size_t rows, size_t columns, con
 static wt_status divide(const reading *job, size_t queries, size_t keys) {
     const wt_checkpoint *checkpoint = job->checkpoint;
     wt_attention_tensors *out = job->out;
-    size_t heads = checkpoint->heads, width = checkpoint->width;
+    const wt_told *told = &job->told;
+    size_t heads = told->heads, width = told->width;
     if (heads == 0 && width > 0 && queries % width == 0)
         heads = queries / width;
     if (heads == 0)
@@ -148,11 +150,11 @@ static wt_status divide(const reading *job, size_t queries, size_t keys) {
                        "%s: %zu columns of keys of %s do not fit %zu heads of width %zu",
                        checkpoint->path, keys, job->stem, heads, out->width);
     out->key_heads = keys / out->width;
-    if (checkpoint->key_heads > 0 && checkpoint->key_heads != out->key_heads)
+    if (told->key_heads > 0 && told->key_heads != out->key_heads)
         return wt_fail(
             job->context, WT_DATA,
             "%s: its config says %zu key-value heads, but %s has columns of keys for %zu",
-            checkpoint->path, checkpoint->key_heads, job->stem, out->key_heads);
+            checkpoint->path, told->key_heads, job->stem, out->key_heads);
     return WT_OK;
 }
 
@@ -221,13 +223,27 @@ static wt_status read_apart(const reading *job) {
     return read_bias(job, scheme->value, ".bias", values, &out->value_bias);
 }
 
+/* A norm with a shift is a layer norm, whatever most models of the scheme have. */
 static wt_status read_norm(const reading *job) {
     wt_attention_tensors *out = job->out;
-    if (job->scheme->norm == NULL)
+    const char *name = job->scheme->norm;
+    out->norm = job->told.norm;
+    out->epsilon = job->told.epsilon;
+    if (out->norm == WT_SCHEME_NORM_NONE)
         return WT_OK;
-    WT_PASS(read_bias(job, job->scheme->norm, ".weight", out->dim, &out->gain));
-    return out->gain == NULL ? WT_OK
-                             : read_bias(job, job->scheme->norm, ".bias", out->dim, &out->shift);
+    WT_PASS(read_bias(job, name, ".weight", out->dim, &out->gain));
+    if (out->gain == NULL && job->scheme->other_norm != NULL) {
+        name = job->scheme->other_norm;
+        WT_PASS(read_bias(job, name, ".weight", out->dim, &out->gain));
+    }
+    if (out->gain == NULL)
+        return WT_OK;
+    for (size_t i = 0; i < out->dim; i++)
+        out->gain[i] += job->told.gain;
+    WT_PASS(read_bias(job, name, ".bias", out->dim, &out->shift));
+    if (out->shift != NULL)
+        out->norm = WT_SCHEME_NORM_LAYER;
+    return WT_OK;
 }
 
 wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, size_t layer,
@@ -241,6 +257,7 @@ wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, siz
         WT_TRY(wt_fail(context, WT_USAGE, "%s has layers 0 to %zu, no layer %zu", checkpoint->path,
                        checkpoint->stem_count - 1, layer));
     job.stem = checkpoint->stems[layer];
+    WT_TRY(wt_checkpoint_tell(context, checkpoint, job.stem, &job.told));
     WT_TRY(scheme->fusion == WT_FUSION_NONE ? read_apart(&job) : read_fused(&job));
     WT_TRY(read_weight(&job, scheme->output, ".weight", &in, &out->outputs, &out->output));
     if (in != out->heads * out->width)
@@ -249,7 +266,9 @@ wt_status wt_checkpoint_read(wt_context *context, wt_checkpoint *checkpoint, siz
     WT_TRY(read_bias(&job, scheme->output, ".bias", out->outputs, &out->output_bias));
     WT_TRY(check_biases(&job));
     WT_TRY(read_norm(&job));
-    out->scale = scheme->unscaled ? 1 : 1 / sqrt((double)out->width);
+    out->causal = job.told.causal;
+    out->scale = job.told.scale > 0 ? job.told.scale : 1 / sqrt((double)out->width);
+    out->scale /= job.told.divide;
 done:
     if (status != WT_OK)
         wt_attention_tensors_free(out);

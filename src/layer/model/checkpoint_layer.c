@@ -67,11 +67,10 @@ wt_status wt_checkpoint_layer(wt_context *context, wt_checkpoint *checkpoint, si
     folded = folded && from.gain != NULL;
     form.bias = from.query_bias != NULL || from.value_bias != NULL || from.output_bias != NULL ||
                 (folded && from.shift != NULL);
-    form.mask = checkpoint->scheme.causal ? WT_LAYER_MASK_CAUSAL : WT_LAYER_MASK_NONE;
+    form.mask = from.causal ? WT_LAYER_MASK_CAUSAL : WT_LAYER_MASK_NONE;
     if (folded) {
-        form.norm = checkpoint->scheme.norm_kind == WT_SCHEME_NORM_RMS ? WT_LAYER_NORM_RMS
-                                                                       : WT_LAYER_NORM_LAYER;
-        form.epsilon = checkpoint->epsilon;
+        form.norm = from.norm == WT_SCHEME_NORM_RMS ? WT_LAYER_NORM_RMS : WT_LAYER_NORM_LAYER;
+        form.epsilon = from.epsilon;
     }
     WT_TRY(wt_layer_new_form(context, from.heads, from.dim, from.outputs, &form, &made));
     WT_TRY(multiply(context, &from, made));
@@ -83,6 +82,30 @@ done:
     wt_attention_tensors_free(&from);
     wt_layer_free(made);
     return status;
+}
+
+/* What a layer of ours cannot have is refused; positions are left out on demand, as they add the
+ * same to all scores of tokens at one place. */
+static wt_status check_beyond(wt_context *context, const wt_checkpoint *checkpoint,
+                              const char *path, bool ignore) {
+    if (checkpoint->beyond != NULL)
+        return wt_fail(context, WT_DATA, "%s has %s, which no layer here has", path,
+                       checkpoint->beyond);
+    if (checkpoint->positions_there && !ignore)
+        return wt_fail(context, WT_DATA,
+                       "%s has %s, which no layer here has: --rope ignore reads it as tokens at "
+                       "one place meet it",
+                       path, checkpoint->positions);
+    if (checkpoint->positions != NULL && !ignore)
+        wt_remark(context,
+                  "%s has names of models with %s: it is read as tokens at one place meet it", path,
+                  checkpoint->positions);
+    if (checkpoint->window > 0)
+        wt_remark(context,
+                  "%s: by its config tokens attend to the last %g at most; its layers are read "
+                  "without that",
+                  path, checkpoint->window);
+    return WT_OK;
 }
 
 wt_status wt_layer_open(wt_context *context, const char *path, const wt_checkpoint_options *given,
@@ -107,12 +130,7 @@ wt_status wt_layer_open(wt_context *context, const char *path, const wt_checkpoi
         }
     }
     WT_TRY(wt_checkpoint_open(context, path, &options, &checkpoint));
-    if (checkpoint->rope != NULL && !options.ignore_rope)
-        WT_TRY(
-            wt_fail(context, WT_DATA,
-                    "%s has rotary positions, which no layer here has: --rope ignore reads it as "
-                    "tokens at one place meet it",
-                    path));
+    WT_TRY(check_beyond(context, checkpoint, path, options.ignore_rope));
     WT_TRY(wt_checkpoint_layer(context, checkpoint, index, folded, out));
 done:
     wt_file_free(file);

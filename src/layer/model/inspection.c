@@ -11,7 +11,7 @@
 struct wt_inspection {
     size_t count, room, layers;
     wt_head_summary *heads;
-    const char *scheme, *rope;
+    const char *scheme, *rope, *left_out;
     bool folded;
     wt_checkpoint *checkpoint; /* NULL for products */
     wt_products *products;
@@ -124,6 +124,7 @@ static wt_status look_at_checkpoint(wt_context *context, const char *path,
     wt_checkpoint *checkpoint = out->checkpoint;
     out->scheme = checkpoint->scheme.name;
     out->rope = checkpoint->rope;
+    out->left_out = checkpoint->left_out;
     out->layers = wt_checkpoint_layers(checkpoint);
     size_t count = options->layers == NULL ? out->layers : options->layer_count;
     wt_meter meter = wt_meter_start(context, "layers", (double)count);
@@ -232,6 +233,10 @@ const char *wt_inspection_stem(const wt_inspection *all, size_t layer) {
 
 const char *wt_inspection_rope(const wt_inspection *all) {
     return all->rope;
+}
+
+const char *wt_inspection_left_out(const wt_inspection *all) {
+    return all->left_out;
 }
 
 const wt_products *wt_inspection_products(const wt_inspection *all) {

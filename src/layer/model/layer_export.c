@@ -162,7 +162,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 wt_status wt_layer_export(wt_context *context, const wt_layer *layer,
                           const wt_layer_export_options *given, const char *path, size_t *rank) {
     wt_layer_export_options options = {0};
-    char heads[24], form[WT_LAYER_FORM_TEXT];
+    char heads[24], epsilon[32], form[WT_LAYER_FORM_TEXT];
     factoring job = {.context = context,
                      .layer = layer,
                      .arena = wt_arena_start(context, "weights of a checkpoint")};
@@ -182,10 +182,13 @@ wt_status wt_layer_export(wt_context *context, const wt_layer *layer,
         WT_TRY(wt_fail(context, WT_DATA, "a head has rank %zu, above the %zu asked for", job.rank,
                        options.rank));
     snprintf(heads, sizeof heads, "%zu", layer->heads);
+    snprintf(epsilon, sizeof epsilon, "%.17g", layer->form.epsilon);
     const wt_metadata notes[] = {{"format", "pt"},
                                  {"num_attention_heads", heads},
-                                 {"form", wt_layer_form_print(&layer->form, form)}};
-    WT_TRY(kinds[kind].write(&job, path, notes, sizeof notes / sizeof *notes));
+                                 {"form", wt_layer_form_print(&layer->form, form)},
+                                 {"epsilon", epsilon}};
+    size_t count = sizeof notes / sizeof *notes - (layer->form.norm == WT_LAYER_NORM_NONE);
+    WT_TRY(kinds[kind].write(&job, path, notes, count));
     if (rank != NULL)
         *rank = job.rank;
 done:
