@@ -302,6 +302,72 @@ static void the_form_is_found(void **state) {
     wt_layer_free(one.layer);
 }
 
+/* Form and number of heads are told by questions, not by fits of others: of every form, with more
+ * outputs than dimensions and fewer. A layer without biases whose norm is to be found is one with a
+ * shift of 0, which rounding leaves. */
+static void the_form_is_told_by_questions(void **state) {
+    static const struct {
+        wt_teacher_options form;
+        size_t p;
+        const char *words;
+    } cases[] = {
+        {{.heads = 2}, 5, "plain"},
+        {{.heads = 1, .bias = true}, 3, "bias"},
+        {{.heads = 3, .residual = true}, 5, "residual"},
+        {{.heads = 2, .bias = true, .residual = true}, 5, "bias, residual"},
+        {{.heads = 2, .bias = true, .norm = WT_LAYER_NORM_LAYER}, 7, "bias, layer norm"},
+        {{.heads = 3, .bias = true, .norm = WT_LAYER_NORM_RMS}, 5, "bias, rms norm"},
+        {{.heads = 2, .bias = true, .residual = true, .norm = WT_LAYER_NORM_LAYER},
+         5,
+         "bias, residual, layer norm"},
+        {{.heads = 1, .bias = true, .residual = true, .norm = WT_LAYER_NORM_RMS},
+         5,
+         "bias, residual, rms norm"},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        wt_teacher_options form = cases[i / 2].form;
+        wt_query_options options;
+        wt_query_report report = WT_SIZED(wt_query_report);
+        wt_layer *found;
+        WT_INIT(wt_query_options, &options);
+        form.size = sizeof form;
+        form.dim = 5;
+        form.outputs = cases[i / 2].p;
+        form.scale = 2;
+        form.epsilon = options.epsilon;
+        form.seed = i;
+        options.forms = WT_RECOVER_FORMS_AUTO;
+        oracle one = make_formed(*state, &form);
+        one.single = i % 2 == 1;
+        CHECK_OK(*state,
+                 wt_layer_query(*state, ask, &one, 5, form.outputs, &options, &found, &report));
+        assert_true(report.reached && report.forms <= 2);
+        assert_int_equal(report.heads, form.heads);
+        assert_string_equal(report.form, cases[i / 2].words);
+        assert_true(answers_apart(*state, one.layer, found) <= (one.single ? 1e-4 : EXACT));
+        wt_layer_free(found);
+        wt_layer_free(one.layer);
+    }
+}
+
+/* An answer that bends as no norm makes it is of no form, and no fit is tried. */
+static void no_form_is_told_early(void **state) {
+    wt_teacher_options form;
+    wt_query_options options;
+    wt_query_report report = WT_SIZED(wt_query_report);
+    wt_layer *found;
+    WT_INIT(wt_teacher_options, &form);
+    WT_INIT(wt_query_options, &options);
+    form.bias = true;
+    options.forms = WT_RECOVER_FORMS_AUTO;
+    oracle one = make_formed(*state, &form);
+    one.twist = 0.1;
+    CHECK_FAILS(*state, wt_layer_query(*state, ask, &one, 8, 8, &options, &found, &report),
+                WT_MISSED, "of no form that is known here");
+    assert_true(one.asked < 20);
+    wt_layer_free(one.layer);
+}
+
 static void many_heads_and_ranks_are_found(void **state) {
     for (size_t rank = 0; rank <= 2; rank += 2) {
         wt_teacher_options form;
@@ -528,6 +594,8 @@ int main(void) {
         cmocka_unit_test(float_answers_of_many_dimensions),
         cmocka_unit_test(layers_of_other_forms_are_found),
         cmocka_unit_test(the_form_is_found),
+        cmocka_unit_test(the_form_is_told_by_questions),
+        cmocka_unit_test(no_form_is_told_early),
         cmocka_unit_test(many_heads_and_ranks_are_found),
         cmocka_unit_test(many_dimensions_take_longer_questions),
         cmocka_unit_test(a_limit_of_questions_is_kept),

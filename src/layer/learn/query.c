@@ -225,6 +225,15 @@ static wt_status try_plain(attempts *work, size_t first, size_t last) {
     return status;
 }
 
+/* One head takes d^2 questions: not where a few show that there are more. */
+static wt_status skip_one_head(attempts *work, size_t *first) {
+    wt_asker *asker = &work->asker;
+    size_t before = asker->asked;
+    wt_status status = wt_query_least_heads(asker, work->options->seed, first);
+    work->report->polish_queries += asker->asked - before;
+    return status;
+}
+
 /* Where a plain layer is not found random questions, if they may do better: for more heads, or
  * where float32 answers are too coarse for the start. At once where the limit is below what the
  * start takes. */
@@ -240,9 +249,11 @@ static wt_status try_all(attempts *work) {
     if (few || needs_random(options, asker->d))
         return attempt(work, options->heads, true, 0);
     wt_status status = WT_OK;
-    if (first > 1 && asker->d > COARSE_MOST &&
+    if ((first > 1 || options->heads == 0) && asker->d > COARSE_MOST &&
         options->checks > 0) /* hears whether answers are in float32 */
         status = wt_query_plain(&work->asker, options->seed, &work->report->polish_queries);
+    if (status == WT_OK && options->heads == 0 && too_coarse(asker, 2))
+        status = skip_one_head(work, &first);
     if (status == WT_OK)
         status = try_plain(work, first, last);
     if ((status != WT_OK && status != WT_MISSED) || report->reached || report->out_of_time ||

@@ -60,6 +60,13 @@ enum { WT_RATIONAL_HEADS = 4, WT_RATIONAL_DIM = 64 };
  * is not plain, where they are those of another form. */
 wt_status wt_query_plain(wt_asker *asker, uint64_t seed, size_t *asked);
 
+/* The form of a layer, into `form`, by seven questions or eight; *sure when it can be none but
+ * that. WT_MISSED, with what does not fit, where the answers are those of no form. */
+wt_status wt_query_form(wt_asker *asker, uint64_t seed, wt_query_options *form, bool *sure);
+/* Heads that a layer of any form has at least, by 16 questions: 1 to 7, and no more than outputs.
+ */
+wt_status wt_query_least_heads(wt_asker *asker, uint64_t seed, size_t *out);
+
 /* One head from d^2 + d questions. WT_MISSED when its answers do not show theta. */
 wt_status wt_query_single(wt_asker *asker, wt_layer *out);
 

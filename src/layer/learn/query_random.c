@@ -17,6 +17,9 @@
 
 enum { MOST_TOKENS = 32 };
 
+/* Random starts of a number of heads that may be too small. */
+enum { FEW_STARTS = 4 };
+
 /* Scales of the tokens in turn, for logits that are too far from 1 to be learned from; each has
  * questions of its own. */
 static const double scales[] = {1, 0.25, 4};
@@ -162,8 +165,11 @@ static wt_status run_round(wt_asker *asker, const wt_query_options *options, siz
     WT_PASS(ask(asker, options, scale, tokens, asker->rows, count));
     report->polish_queries += count;
     for (size_t heads = least; heads <= most && !*sure && !report->out_of_time; heads++) {
+        wt_query_options how = *options;
         wt_layer *layer = NULL;
-        WT_PASS(recover(asker, options, heads, first, &layer, sure, report));
+        if (heads < most && how.restarts > FEW_STARTS)
+            how.restarts = FEW_STARTS;
+        WT_PASS(recover(asker, &how, heads, first, &layer, sure, report));
         wt_layer_free(*out);
         *out = layer;
     }
@@ -184,22 +190,45 @@ static wt_status hear(wt_asker *asker, const wt_query_options *options, wt_query
     return status;
 }
 
+/* What a few questions tell of the form, where it is to be found, and of the number of heads. */
+static wt_status ask_first(wt_asker *asker, wt_query_options *form, bool heads_too, size_t *least,
+                           bool *other, wt_query_report *report) {
+    const wt_query_options given = *form;
+    size_t before = asker->count;
+    bool sure = false;
+    wt_status status = WT_OK;
+    *least = 1;
+    if (form->forms == WT_RECOVER_FORMS_AUTO)
+        status = wt_query_form(asker, given.seed, form, &sure);
+    if (status == WT_OK && heads_too && (sure || given.forms != WT_RECOVER_FORMS_AUTO))
+        status = wt_query_least_heads(asker, given.seed, least);
+    *other = sure && (form->bias != given.bias || form->residual != given.residual ||
+                      form->norm != given.norm);
+    report->polish_queries += asker->count - before;
+    return status;
+}
+
 /* Of heads to be found there are 1 or 2, 3 or 4, 5 to 8; the tokens have one scale then. */
 wt_status wt_query_random(wt_asker *asker, const wt_query_options *options, size_t heads,
                           size_t beyond, double *scale, wt_layer **out, wt_query_report *report) {
     double usual = *scale;
-    bool sure = false;
+    bool sure = false, other = false;
+    size_t lowest;
+    wt_query_options form = *options;
     if (asker->asked == 0)
         WT_PASS(hear(asker, options, report));
+    WT_PASS(ask_first(asker, &form, heads == 0, &lowest, &other, report));
     for (size_t round = 0; round < ROUNDS && !sure; round++) {
         size_t most = heads == 0 ? (size_t)2 << round : heads;
         size_t least = heads > 0 ? heads : round == 0 ? 1 : most / 2 + 1;
-        if (heads == 0 && most <= beyond)
+        if (heads == 0 && (most <= beyond || most < lowest))
             continue;
+        least = least < lowest && heads == 0 ? lowest : least;
         *scale = heads == 0 ? usual : usual * scales[round];
         wt_asker_enter(asker, most, round + 1);
-        wt_status status = run_round(asker, options, least, most, heads == 0 ? 0 : asker->rows,
+        wt_status status = run_round(asker, &form, least, most, heads == 0 ? 0 : asker->rows,
                                      *scale, out, &sure, report);
+        report->forms += other; /* the one given was ruled out by questions */
         if (status == WT_MISSED && asker->limited && *out != NULL)
             return WT_OK;
         if (*out != NULL && wt_context_end_of_time(asker->context, status)) {
