@@ -31,6 +31,7 @@ typedef struct wt_scheme {
     bool columns;     /* weights are (in, out), not (out, in) */
     bool underscore;  /* "_weight" and "_bias" end the names of queries, not ".weight", ".bias" */
     bool bare;        /* nothing ends the names of weights: wq has the bias bq, ln1_g has ln1_b */
+    bool whole;       /* nothing ends the names of weights, ".bias" those of biases */
     const char *norm; /* of the tokens before the layer, beside the others; NULL = none */
     const char *other_norm; /* what some models call it */
     wt_scheme_norm norm_kind;

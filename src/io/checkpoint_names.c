@@ -9,7 +9,7 @@
 #include "wattle/program.h"
 
 /* Names of a sentence that lists what was seen. */
-enum { SHOWN_NAMES = 6 };
+enum { SHOWN_NAMES = 8 };
 
 const char *wt_checkpoint_keep(wt_arena *arena, const char *text, size_t bytes) {
     char *copy = WT_TAKE(arena, char, bytes + 1);
@@ -108,8 +108,50 @@ static int by_number(const void *a, const void *b) {
     return strcmp(x, y);
 }
 
-static wt_status refuse_names(wt_context *context, const wt_checkpoint *checkpoint) {
-    char list[512] = "", shown[WT_QUOTED_BYTES];
+/* Where the first number of a name that stands between points is, and how long: 0 = there is none.
+ */
+static size_t number_in(const char *name, size_t *length) {
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        *length = i == 0 || name[i - 1] == '.' ? strspn(name + i, "0123456789") : 0;
+        if (*length > 0 && name[i + *length] == '.')
+            return i;
+    }
+    return *length = 0;
+}
+
+/* Names that differ in the number of the layer alone are listed once, with {} in its place: those
+ * of layers first, as these are looked for. */
+static void list_names(const wt_checkpoint *checkpoint, size_t bytes, char *list) {
+    size_t shown = 0, used = 0, length, other;
+    char name[WT_QUOTED_BYTES], quoted[WT_QUOTED_BYTES];
+    list[0] = '\0';
+    for (int layers = 1; layers >= 0; layers--)
+        for (size_t i = 0; i < checkpoint->name_count && shown <= SHOWN_NAMES; i++) {
+            const char *text = checkpoint->names[i].name;
+            size_t at = number_in(text, &length);
+            bool before = false;
+            if ((length > 0) != (layers == 1))
+                continue;
+            for (size_t j = 0; layers == 1 && j < i && !before; j++) {
+                const char *earlier = checkpoint->names[j].name;
+                before = number_in(earlier, &other) == at && other > 0 &&
+                         strncmp(earlier, text, at) == 0 &&
+                         strcmp(earlier + at + other, text + at + length) == 0;
+            }
+            if (before)
+                continue;
+            snprintf(name, sizeof name, "%.*s%s%s", (int)at, text, length > 0 ? "{}" : "",
+                     text + at + length);
+            if (used < bytes)
+                used += (size_t)snprintf(
+                    list + used, bytes - used, "%s%s", shown > 0 ? ", " : "",
+                    shown == SHOWN_NAMES ? ".." : wt_quote(name, quoted, sizeof quoted));
+            shown++;
+        }
+}
+
+static wt_status refuse_names(wt_context *context, const wt_checkpoint *checkpoint, bool mapped) {
+    char list[1024], shown[WT_QUOTED_BYTES];
     if (checkpoint->name_count == 0)
         return wt_fail(context, WT_DATA, "%s has no tensors", checkpoint->path);
     for (size_t i = 0; i < checkpoint->name_count; i++)
@@ -119,16 +161,13 @@ static wt_status refuse_names(wt_context *context, const wt_checkpoint *checkpoi
                            "of their own: it attends to other tokens than those that ask",
                            checkpoint->path,
                            wt_quote(checkpoint->names[i].name, shown, sizeof shown));
-    for (size_t i = 0; i < checkpoint->name_count && i < SHOWN_NAMES; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                 wt_quote(checkpoint->names[i].name, shown, 64));
-    }
-    return wt_fail(context, WT_DATA,
-                   "%s: no known scheme of names matches its %zu tensors: %s%s; tell them by --map "
-                   "q=NAME,k=NAME,v=NAME,o=NAME with {} for the number of the layer",
-                   checkpoint->path, checkpoint->name_count, list,
-                   checkpoint->name_count > SHOWN_NAMES ? ", .." : "");
+    list_names(checkpoint, sizeof list, list);
+    return wt_fail(
+        context, WT_DATA,
+        "%s: %s its %zu tensors: %s; tell them by --map q=NAME,k=NAME,v=NAME,o=NAME with "
+        "{} for the number of the layer",
+        checkpoint->path, mapped ? "--map names none of" : "no known scheme of names matches",
+        checkpoint->name_count, list);
 }
 
 /* The scheme that most layers follow; NULL when there is none. What follows another is told of. */
@@ -170,7 +209,7 @@ wt_status wt_checkpoint_find_stems(wt_context *context, wt_checkpoint *out) {
         out->stems[out->stem_count++] = stem;
     }
     if (chosen == NULL)
-        return refuse_names(context, out);
+        return refuse_names(context, out, false);
     out->scheme = *chosen;
     qsort(out->stems, out->stem_count, sizeof *out->stems, by_number);
     return WT_OK;
@@ -211,6 +250,27 @@ static const char *without_weight(wt_arena *arena, const char *end) {
                                         : end;
 }
 
+/* The stems of layers that have queries of the mapped name, whose end is `tail`. */
+static wt_status match_map(wt_checkpoint *out, const char *before, const char *tail) {
+    size_t lead = strlen(before), bytes = strlen(out->scheme.query), end = strlen(tail);
+    for (size_t i = 0; i < out->name_count; i++) {
+        const char *name = out->names[i].name;
+        size_t length = strlen(name);
+        if (length < lead + bytes + end || strncmp(name, before, lead) != 0 ||
+            !wt_name_ends(name, tail))
+            continue;
+        const char *at = name + length - end - bytes;
+        size_t digits = strspn(name + lead, "0123456789");
+        if (name + lead + digits != at || strncmp(at, out->scheme.query, bytes) != 0)
+            continue;
+        const char *stem = wt_checkpoint_keep(&out->arena, name, (size_t)(at - name));
+        WT_PASS(out->arena.status);
+        out->stems[out->stem_count++] = stem;
+    }
+    return WT_OK;
+}
+
+/* Names of weights may be told with ".weight" or without it, and may have none. */
 wt_status wt_checkpoint_map_stems(wt_context *context, wt_checkpoint *out, const char *map) {
     const char *before = NULL, *ends[4] = {0};
     WT_PASS(read_map(context, map, out, &before, ends));
@@ -222,22 +282,11 @@ wt_status wt_checkpoint_map_stems(wt_context *context, wt_checkpoint *out, const
                               .unbiased = "ko"};
     out->stems = WT_TAKE(&out->arena, const char *, out->name_count);
     WT_PASS(out->arena.status);
-    size_t lead = strlen(before), tail = strlen(out->scheme.query) + strlen(".weight");
-    for (size_t i = 0; i < out->name_count; i++) {
-        const char *name = out->names[i].name;
-        size_t length = strlen(name);
-        if (length < lead + tail || strncmp(name, before, lead) != 0 ||
-            !wt_name_ends(name, ".weight"))
-            continue;
-        const char *at = name + length - tail;
-        size_t digits = strspn(name + lead, "0123456789");
-        if (name + lead + digits != at ||
-            strncmp(at, out->scheme.query, tail - strlen(".weight")) != 0)
-            continue;
-        const char *stem = wt_checkpoint_keep(&out->arena, name, (size_t)(at - name));
-        WT_PASS(out->arena.status);
-        out->stems[out->stem_count++] = stem;
+    WT_PASS(match_map(out, before, ".weight"));
+    if (out->stem_count == 0) {
+        out->scheme.whole = true;
+        WT_PASS(match_map(out, before, ""));
     }
     qsort(out->stems, out->stem_count, sizeof *out->stems, by_number);
-    return out->stem_count > 0 ? WT_OK : refuse_names(context, out);
+    return out->stem_count > 0 ? WT_OK : refuse_names(context, out, true);
 }

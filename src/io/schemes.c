@@ -100,7 +100,8 @@ const size_t wt_scheme_count = sizeof wt_schemes / sizeof *wt_schemes;
 
 bool wt_scheme_spell(const wt_scheme *scheme, const char *stem, const char *end, const char *tail,
                      char *out, size_t bytes) {
-    int length = snprintf(out, bytes, "%s%s%s", stem, end, scheme->bare ? "" : tail);
+    bool bare = scheme->bare || (scheme->whole && strcmp(tail, ".bias") != 0);
+    int length = snprintf(out, bytes, "%s%s%s", stem, end, bare ? "" : tail);
     if (length < 0 || (size_t)length >= bytes)
         return false;
     if (scheme->bare && strcmp(tail, ".bias") == 0)

@@ -164,10 +164,52 @@ static void names_can_be_mapped(void **state) {
     wt_layer_free(layer);
     wt_checkpoint_free(checkpoint);
     CHECK_FAILS(context, open_as(context, path, HEADS, NULL, &checkpoint), WT_DATA,
-                "no known scheme of names");
+                "no known scheme of names matches its 96 tensors: "
+                "model.block.{}.layer0.wk.bias, model.block.{}.layer0.wk.weight, "
+                "model.block.{}.layer0.wo.bias, ");
+    CHECK_FAILS(context,
+                open_as(context, path, HEADS, "q=a.{}.q,k=a.{}.k,v=a.{}.v,o=a.{}.o", &checkpoint),
+                WT_DATA, "--map names none of its 96 tensors: model.block.{}.");
     CHECK_FAILS(context, open_as(context, path, HEADS, "q=a,k=b", &checkpoint), WT_USAGE,
                 "has no v=NAME");
     assert_int_equal(open_as(context, path, HEADS, "x=a", &checkpoint), WT_USAGE);
+}
+
+/* Parameters of no module have names that nothing ends. */
+static void names_may_lack_a_weight(void **state) {
+    wt_context *context = *state;
+    const char *path = in_folder("parameters.safetensors");
+    const plain numbers = plain_of(2);
+    double turned[DIM * INNER], x[4 * DIM], y[4 * DIM], wanted[4 * DIM];
+    book to = {.arena = wt_arena_start(context, "tensors")};
+    wt_checkpoint *checkpoint = NULL;
+    wt_layer *layer = NULL;
+    const double *weights[] = {numbers.q, numbers.k, numbers.v};
+    static const char *const names[] = {"b.0.wq", "b.0.wk", "b.0.wv"};
+    for (size_t t = 0; t < 3; t++) {
+        for (size_t i = 0; i < DIM * INNER; i++)
+            turned[i % INNER * DIM + i / INNER] = weights[t][i];
+        put(&to, names[t], INNER, DIM, turned);
+    }
+    for (size_t i = 0; i < DIM * INNER; i++)
+        turned[i % DIM * INNER + i / DIM] = numbers.o[i];
+    put(&to, "b.0.wo", DIM, INNER, turned);
+    CHECK_OK(context, wt_safetensors_write(context, path, to.tensors, to.count, NULL, 0));
+    CHECK_OK(context,
+             open_as(context, path, HEADS, "q=b.{}.wq,k=b.{}.wk,v=b.{}.wv,o=b.{}.wo", &checkpoint));
+    CHECK_OK(context, wt_checkpoint_layer(context, checkpoint, 0, false, &layer));
+    plain bare = numbers;
+    memset(bare.bq, 0, sizeof bare.bq);
+    memset(bare.bv, 0, sizeof bare.bv);
+    memset(bare.bo, 0, sizeof bare.bo);
+    wt_random_normal(wt_stream_for(3, "x", 0), 0, 4 * DIM, x);
+    attend(&bare, &wt_schemes[0], 4, x, wanted);
+    CHECK_OK(context, wt_layer_forward(context, layer, 1, 4, x, y));
+    for (size_t i = 0; i < 4 * DIM; i++)
+        CHECK_NEAR(y[i], wanted[i], 1e-8); /* outputs of 10, as above */
+    wt_layer_free(layer);
+    wt_checkpoint_free(checkpoint);
+    wt_arena_free(&to.arena);
 }
 
 static void what_is_wrong_is_said(void **state) {
@@ -269,6 +311,7 @@ int main(void) {
         cmocka_unit_test(grouped_queries_are_written_out),
         cmocka_unit_test(shards_and_configs_are_found),
         cmocka_unit_test(names_can_be_mapped),
+        cmocka_unit_test(names_may_lack_a_weight),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(layers_are_exported),
     };
