@@ -27,18 +27,18 @@ typedef enum wt_scheme_norm {
 typedef struct wt_scheme {
     const char *name;
     const char *query, *key, *value, *output; /* ends of names; key and value NULL where fused */
-    wt_fusion fusion;
-    bool columns;     /* weights are (in, out), not (out, in) */
-    bool underscore;  /* "_weight" and "_bias" end the names of queries, not ".weight", ".bias" */
-    bool bare;        /* nothing ends the names of weights: wq has the bias bq, ln1_g has ln1_b */
-    bool whole;       /* nothing ends the names of weights, ".bias" those of biases */
-    const char *norm; /* of the tokens before the layer, beside the others; NULL = none */
+    const char *norm;       /* of the tokens before the layer, beside the others; NULL = none */
     const char *other_norm; /* what some models call it */
-    wt_scheme_norm norm_kind;
-    const char *decoder; /* part of the names of layers that are causal; NULL = none */
-    bool causal, unscaled, rotary;
-    bool relative;        /* positions in the scores, from a table that the first layer has */
+    const char *decoder;    /* part of the names of layers that are causal; NULL = none */
     const char *unbiased; /* which of q, k, v, o may have no bias where others have; NULL = none */
+    wt_fusion fusion;
+    wt_scheme_norm norm_kind;
+    bool columns;    /* weights are (in, out), not (out, in) */
+    bool underscore; /* "_weight" and "_bias" end the names of queries, not ".weight", ".bias" */
+    bool bare;       /* nothing ends the names of weights: wq has the bias bq, ln1_g has ln1_b */
+    bool whole;      /* nothing ends the names of weights, ".bias" those of biases */
+    bool causal, unscaled, rotary;
+    bool relative; /* positions in the scores, from a table that the first layer has */
 } wt_scheme;
 
 extern const wt_scheme wt_schemes[];
