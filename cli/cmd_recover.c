@@ -129,7 +129,11 @@ static void print(const cli_call *call, const char *output, const wt_recover_rep
     cli_print_row("steps", "%zu", report->steps);
     if (report->products > 0)
         cli_print_row("products", "%zu", report->products);
-    cli_print_row("examples", "%zu (N_min %.0f)", report->examples, ceil(report->least_examples));
+    if (isnan(report->least_examples)) /* is for whole sequences of one length */
+        cli_print_row("examples", "%zu", report->examples);
+    else
+        cli_print_row("examples", "%zu (N_min %.0f)", report->examples,
+                      ceil(report->least_examples));
     cli_print_row("flops", "%.3g", report->flops);
     cli_print_row("seconds", "%.3g", report->seconds);
     if (strcmp(device, "host") != 0)

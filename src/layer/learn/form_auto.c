@@ -8,8 +8,8 @@
 #include "layer/learn/recovery.h"
 #include "layer/task/vector.h"
 
-/* Random starts of a form that is tried at most. */
-enum { FEW_STARTS = 4 };
+/* Random starts of a form that is tried at most; of one with a number of heads to begin with. */
+enum { FEW_STARTS = 4, FEWER_STARTS = 2, FEW_HEADS = 4 };
 /* A part that lowers the error to less than this part of it is kept. */
 #define BETTER 0.9
 /* Biases this small beside Theta and W are none. */
@@ -94,12 +94,20 @@ typedef struct {
     wt_recover_report *report;
     wt_sculpt_report *stages;
     size_t tried;
-    bool late; /* the time is over: the best form so far must do */
+    double flops, seconds; /* of all of them */
+    bool late;             /* the time is over: the best form so far must do */
+    bool stale;            /* whatever comes next takes the place of the layer */
 } search;
 
 /* Whether other forms are of no use, or of no use any more. */
 static bool is_done(const search *work) {
     return work->report->recovered || work->late;
+}
+
+/* The same within a round: what reaches the floor of noise may be another form that few examples do
+ * not tell from the right one, which then is exact or has a lower floor. */
+static bool is_certain(const search *work) {
+    return work->report->exact || work->late;
 }
 
 static double error_of(const wt_recover_report *report) {
@@ -118,24 +126,30 @@ static wt_status try_form(search *work, const wt_recover_options *options, doubl
     WT_PASS(status);
     work->late = report.out_of_time;
     work->tried++;
-    if (work->layer != NULL && !report.recovered && !(error_of(&report) < *least)) {
+    work->flops += report.flops;
+    work->seconds += report.seconds;
+    bool first = report.recovered && !(work->layer != NULL && work->report->recovered);
+    if (work->layer != NULL && !work->stale && !report.exact && !first &&
+        (report.recovered != work->report->recovered || !(error_of(&report) < *least))) {
         wt_layer_free(layer);
         return WT_OK;
     }
-    *least = error_of(&report);
+    *least = report.recovered ? BETTER * error_of(&report) : error_of(&report);
     wt_layer_free(work->layer);
     work->layer = layer;
+    work->stale = false;
     *work->report = report;
     work->options = *options;
     return WT_OK;
 }
 
-/* Every part that the form does not have yet, those suggested first, until one recovers it. */
+/* Every part that the form does not have yet, those suggested first, until one recovers it
+ * exactly. */
 static wt_status try_parts(search *work, double *least) {
     const wt_recover_options base = work->options;
     const char *kind = work->report->misfit_kind;
     for (int suggested = 1; suggested >= 0; suggested--)
-        for (size_t i = 0; i < PARTS && !is_done(work); i++) {
+        for (size_t i = 0; i < PARTS && !is_certain(work); i++) {
             wt_recover_options next = base;
             if (suggests(kind, i) != (suggested == 1) || !parts[i].add(work->data, &next))
                 continue;
@@ -165,18 +179,64 @@ static void drop_biases(const wt_recover_options *given, wt_layer *layer) {
     layer->form.bias = false;
 }
 
-/* From few starts each; the best form, where none of them recovered it, from all. */
-static wt_status search_forms(search *work, const wt_recover_options *given) {
+/* Parts are added to a form, from few starts each. */
+static wt_status add_parts(search *work, const wt_recover_options *from) {
     double any = INFINITY;
-    wt_recover_options few = *given;
-    few.restarts = few.restarts < FEW_STARTS ? few.restarts : FEW_STARTS;
-    WT_PASS(try_form(work, &few, &any));
+    WT_PASS(try_form(work, from, &any));
     for (size_t round = 0; round < PARTS && !is_done(work); round++) {
         double before = error_of(work->report), least = BETTER * before;
         WT_PASS(try_parts(work, &least));
         if (least == BETTER * before)
             break;
     }
+    return WT_OK;
+}
+
+/* Where the heads are to be found they make up for parts that are missing, ever more of them at
+ * ever more work. So the form is looked for with one head, two, .. first, as long as the error
+ * falls, and then the heads with that form. */
+static wt_status search_few_heads(search *work, const wt_recover_options *few) {
+    double any = INFINITY, before = INFINITY;
+    wt_recover_options next = *few;
+    next.restarts = few->restarts < FEWER_STARTS ? few->restarts : FEWER_STARTS;
+    if (few->groups > 0)
+        return WT_OK;
+    for (next.heads = 1; next.heads <= FEW_HEADS && !is_certain(work); next.heads++) {
+        if (wt_recover_train_rows(work->data, &next) <=
+            wt_recover_followed(&next, next.heads, work->data->dim))
+            break;
+        work->stale = true;
+        WT_PASS(add_parts(work, &next));
+        if (!(error_of(work->report) < BETTER * before))
+            break;
+        before = error_of(work->report);
+    }
+    if (work->layer == NULL || is_certain(work))
+        return WT_OK;
+    next = work->options;
+    next.heads = 0;
+    next.restarts = few->restarts;
+    work->stale = true;
+    WT_PASS(try_form(work, &next, &any));
+    if (work->report->recovered && !is_certain(work)) { /* is the form given as good? */
+        double as_good = error_of(work->report) / BETTER;
+        next = *few;
+        next.heads = work->report->heads;
+        WT_PASS(try_form(work, &next, &as_good));
+    }
+    work->stale = !is_done(work);
+    return WT_OK;
+}
+
+/* From few starts each; the best form, where none of them recovered it, from all. */
+static wt_status search_forms(search *work, const wt_recover_options *given) {
+    double any = INFINITY;
+    wt_recover_options few = *given;
+    few.restarts = few.restarts < FEW_STARTS ? few.restarts : FEW_STARTS;
+    if (given->heads == 0)
+        WT_PASS(search_few_heads(work, &few));
+    if (work->layer == NULL || work->stale)
+        WT_PASS(add_parts(work, &few));
     if (!is_done(work) && given->restarts > FEW_STARTS) {
         work->options.restarts = given->restarts;
         WT_PASS(try_form(work, &work->options, &any));
@@ -211,6 +271,8 @@ wt_status wt_recover_as_formed(wt_context *context, wt_recover_run_fn *run,
     else
         wt_layer_free(work.layer);
     report->forms = work.tried;
+    report->flops = work.flops;
+    report->seconds = work.seconds;
     *out = status == WT_OK ? work.layer : NULL;
     return status;
 }
