@@ -18,7 +18,9 @@ static const cli_option options[] = {
      "of a BERT; wattle: a layer of ours, Theta and W in double."},
     {"only", 0, CLI_COUNTS, offsetof(values, only), "LIST", NULL, "Heads to keep, from 0: 0,3."},
     {"rank", 0, CLI_TEXT, offsetof(values, rank), "R", "auto",
-     "Refuse heads of a higher rank; auto: those above d / m, which no such checkpoint holds."},
+     "Refuse heads of a higher rank, but for singular values below 1e-5 of their head's largest, "
+     "as a "
+     "recovery from float32 answers has; auto: those above d / m, which no such checkpoint holds."},
     CLI_LAYER_OPTIONS(values),
     CLI_LAYER_HEADS(values),
     {"output", 'o', CLI_OUTPUT, offsetof(values, output), "FILE.safetensors", NULL,
