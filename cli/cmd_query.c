@@ -69,7 +69,7 @@ static wt_status print(cli_call *call, const wt_query_report *report) {
                         report->forms, report->tolerance, report->out_of_questions);
     cli_print_row("layer", "%zu %s, d = %zu, p = %zu", report->heads,
                   report->heads == 1 ? "head" : "heads", report->dim, report->outputs);
-    if (strcmp(report->form, "plain") != 0 || report->forms > 1)
+    if (report->form[0] != '\0' && (strcmp(report->form, "plain") != 0 || report->forms > 1))
         cli_print_row("form", "%s%s", report->form, report->forms > 1 ? " (by trying others)" : "");
     cli_print_row("recovered", "%s%s",
                   !known            ? "not checked"
