@@ -297,7 +297,7 @@ static const wt_claim_part *part_of(const char *claim, const char *name) {
 static void add_cell(wt_context *context, wt_results *results, const char *experiment,
                      const char *parameters, const char *metrics) {
     char hash[WT_HASH_TEXT];
-    snprintf(hash, sizeof hash, "%064zx", results->count);
+    snprintf(hash, sizeof hash, "%064zx", results->done.count);
     wt_record record = {.hash = hash,
                         .experiment = experiment,
                         .parameters = parameters,

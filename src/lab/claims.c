@@ -111,8 +111,9 @@ wt_status wt_findings_want(wt_context *context, wt_results *results) {
 static wt_status count_explored(wt_context *context, const wt_results *results, size_t **out,
                                 size_t *all) {
     WT_PASS(WT_NEW_ZERO(context, out, results->setting_count, "claims"));
-    for (size_t i = 0; i < results->count + results->failed; i++) {
+    for (size_t i = 0; i < results->done.count + results->lost.count; i++) {
         const wt_result *cell = wt_results_cell(results, i);
+        wt_results_pass(results, i);
         bool explored = wt_seed_explored(cell->seed);
         (*out)[cell->setting] += explored;
         *all += explored;

@@ -67,6 +67,7 @@ static wt_status chain_draws(wt_sample *sample, uint32_t *next, bool *opens) {
         last[i] = LAST;
     for (uint32_t i = 0; i < sample->lines.point_count; i++) {
         uint32_t before = last[sample->draw[i]];
+        wt_shelf_pass(&sample->lines.shelf, i);
         opens[i] = before == LAST || points[before].line != points[i].line;
         if (!opens[i])
             next[before] = i;
@@ -89,6 +90,7 @@ static wt_status measure_exponent(wt_sample *sample, wt_evidence *out) {
     WT_PASS(chain_draws(sample, next, opens));
     for (size_t i = 0; i < lines->point_count; i++) {
         size_t count = 0;
+        wt_shelf_pass(&lines->shelf, i);
         if (!opens[i])
             continue;
         for (uint32_t k = (uint32_t)i; k != LAST; k = next[k]) {
@@ -107,6 +109,8 @@ static wt_status measure_exponent(wt_sample *sample, wt_evidence *out) {
 static const wt_line_point *partner(const wt_lines *ours, const wt_lines *theirs, size_t index,
                                     const wt_line **alike) {
     const wt_line_point *point = &ours->points[index];
+    wt_shelf_pass(&ours->shelf, index);
+    wt_shelf_pass(&theirs->shelf, index);
     if (ours->lines[point->line].first == index)
         *alike = wt_lines_alike(theirs, ours, point->line);
     return *alike == NULL ? NULL : wt_lines_at(theirs, *alike, point->x, point->seed, point->rep);
@@ -154,8 +158,10 @@ done:
 static wt_status measure_mean(wt_sample *sample, wt_evidence *out) {
     units values;
     WT_PASS(units_start(sample, out, &values));
-    for (size_t i = 0; i < sample->lines.point_count; i++)
+    for (size_t i = 0; i < sample->lines.point_count; i++) {
         units_add(&values, i, sample->lines.points[i].y, 1);
+        wt_shelf_pass(&sample->lines.shelf, i);
+    }
     return units_mean(&values);
 }
 
@@ -163,8 +169,10 @@ static wt_status measure_rate(wt_sample *sample, wt_evidence *out) {
     units trials;
     size_t successes = 0;
     WT_PASS(units_start(sample, out, &trials));
-    for (size_t i = 0; i < sample->lines.point_count; i++)
+    for (size_t i = 0; i < sample->lines.point_count; i++) {
         units_add(&trials, i, sample->lines.points[i].y == 1, 1);
+        wt_shelf_pass(&sample->lines.shelf, i);
+    }
     for (size_t i = 0; i < sample->draws; i++)
         successes += trials.all[i].lines > 0 && trials.all[i].sum == (double)trials.all[i].lines;
     out->effect = wt_rate_interval(successes, trials.count);

@@ -17,7 +17,7 @@ typedef struct {
 
 static double number(const wt_results *results, const wt_line_point *point, const char *name,
                      double otherwise) {
-    double value = wt_result_number(results, &results->cells[point->cell], name);
+    double value = wt_result_number(results, wt_results_cell(results, point->cell), name);
     return isfinite(value) ? value : otherwise;
 }
 
@@ -31,6 +31,7 @@ static tally tally_of(const wt_results *results, const wt_claim_part *part,
                       const wt_line_point *points, size_t count) {
     tally all = {.runs = count};
     for (size_t i = 0; i < count; i++) {
+        wt_results_pass(results, i);
         all.spent += points[i].y;
         all.attempts += attempts_of(results, part, &points[i]);
         all.found += number(results, &points[i], part->found, 0) == 1;

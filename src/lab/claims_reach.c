@@ -47,6 +47,7 @@ static size_t cross(const wt_lines *lines, size_t index, const uint32_t *draws, 
     for (size_t i = line->first; i < line->first + line->count; i++) {
         const wt_line_point *point = &lines->points[i], *before = last[draws[i]];
         crossing *here = of[draws[i]];
+        wt_shelf_pass(&lines->shelf, i);
         bool below = point->y <= level;
         if (here == NULL) {
             here = of[draws[i]] = &out[count++];

@@ -49,6 +49,7 @@ static double exponent_of_means(const means *all, const wt_line *line) {
         for (i = begin; i < end && points[i].x == points[begin].x; i++) {
             sum += all->weights[all->of->draw[i]] * points[i].y;
             weight += all->weights[all->of->draw[i]];
+            wt_shelf_pass(&all->of->lines.shelf, i);
         }
         if (weight == 0)
             return NAN;

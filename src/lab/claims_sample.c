@@ -15,6 +15,7 @@ static wt_status number_draws(wt_sample *sample) {
     WT_TRY(sample->arena.status);
     for (uint32_t i = 0; i < count; i++) {
         const int64_t draw[] = {points[i].seed, points[i].rep};
+        wt_shelf_pass(&sample->lines.shelf, i);
         uint32_t hash = wt_slots_hash(0, draw, sizeof draw), known;
         size_t cursor = wt_slots_start(&table, hash);
         bool found = false;

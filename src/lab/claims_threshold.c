@@ -13,6 +13,7 @@ static size_t trials_of(const wt_lines *lines, const wt_line *line, wt_trials *o
     size_t count = 0;
     for (size_t i = line->first; i < line->first + line->count; i++) {
         const wt_line_point *point = &lines->points[i];
+        wt_shelf_pass(&lines->shelf, i);
         if (count == 0 || out[count - 1].m != point->x)
             out[count++] = (wt_trials){.m = point->x};
         out[count - 1].count++;

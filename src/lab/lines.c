@@ -160,10 +160,11 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
                            .seed = cell->seed,
                            .rep = cell->rep,
                            .line = one->line,
+                           .setting = cell->setting,
                            .cell = index};
     if (found->query->x != NULL)
         out->x = wt_result_metric(lines->results, cell, found->x, one->x);
-    if (index >= lines->results->count)
+    if (index >= lines->results->done.count)
         out->y = 0;
     if (out->y == INFINITY) /* no metric: a parameter, the seed */
         out->y = wt_result_number(lines->results, cell, found->query->y);
@@ -178,51 +179,53 @@ static bool point_of(const wt_lines *lines, const search *found, const member *o
 /* The points of all members, in the order of their lines. */
 static wt_status gather(wt_context *context, wt_lines *lines, const search *found) {
     const wt_results *results = lines->results;
-    const size_t cells = results->count + (found->query->failures ? results->failed : 0);
-    lines->points = WT_TAKE(&lines->arena, wt_line_point, found->cells);
-    WT_PASS(lines->arena.status);
+    const size_t cells = results->done.count + (found->query->failures ? results->lost.count : 0);
     for (uint32_t i = 0; i < cells; i++) {
         uint32_t number = found->of_setting[wt_results_cell(results, i)->setting];
+        wt_line_point point;
         WT_PASS(wt_context_check_cancelled(context));
+        wt_results_pass(results, i);
         if (number == 0)
             continue;
-        bool whole = point_of(lines, found, &found->members[number - 1], i,
-                              &lines->points[lines->point_count]);
-        lines->point_count += whole;
+        bool whole = point_of(lines, found, &found->members[number - 1], i, &point);
         lines->left_out += !whole;
+        if (whole)
+            WT_PASS(wt_shelf_add(context, &lines->shelf, &point));
     }
-    if (lines->point_count > 0)
-        qsort(lines->points, lines->point_count, sizeof *lines->points, by_draw);
+    WT_PASS(wt_shelf_sort(context, &lines->shelf, by_draw));
     return wt_context_check_cancelled(context);
 }
 
 /* Lines with their points, which move up where lines are left out. */
 static wt_status arrange(wt_lines *lines, const search *found) {
-    const wt_results *results = lines->results;
+    wt_line_point *all = lines->shelf.items;
+    const size_t points = lines->shelf.count;
     size_t end, kept = 0;
     lines->lines = WT_TAKE(&lines->arena, wt_line, found->count);
     WT_PASS(lines->arena.status);
-    for (size_t begin = 0; begin < lines->point_count; begin = end) {
-        wt_line_point *points = lines->points + begin;
-        for (end = begin + 1; end < lines->point_count && lines->points[end].line == points->line;)
-            end++;
-        size_t count = end - begin, different = 1;
-        for (size_t i = 1; i < count; i++)
-            different += points[i].x != points[i - 1].x;
+    for (size_t begin = 0; begin < points; begin = end) {
+        const uint32_t line = all[begin].line, number = (uint32_t)lines->line_count;
+        size_t different = 1;
+        for (end = begin + 1; end < points && all[end].line == line; end++) {
+            different += all[end].x != all[end - 1].x;
+            wt_shelf_pass(&lines->shelf, end);
+        }
         if (different < 2 && !found->query->every)
             continue;
-        for (size_t i = 0; i < count; i++)
-            points[i].line = (uint32_t)lines->line_count;
-        uint32_t setting = wt_results_cell(results, points->cell)->setting;
+        const uint32_t setting = all[begin].setting;
         lines->lines[lines->line_count++] =
             (wt_line){.setting = setting,
                       .key = found->members[found->of_setting[setting] - 1].key,
                       .first = kept,
-                      .count = count,
+                      .count = end - begin,
                       .different_x = different};
-        memmove(lines->points + kept, points, count * sizeof *points);
-        kept += count;
+        for (size_t i = begin; i < end; i++) {
+            all[kept] = all[i];
+            all[kept++].line = number;
+            wt_shelf_pass(&lines->shelf, i);
+        }
     }
+    lines->points = all;
     lines->point_count = kept;
     return WT_OK;
 }
@@ -236,7 +239,10 @@ wt_status wt_lines_find(wt_context *context, const wt_results *results, const wt
                     .demand = query->demand == NULL ? WT_NO_TEXT
                                                     : wt_results_name(results, query->demand)};
     wt_status status;
-    *out = (wt_lines){.results = results, .arena = wt_arena_start(context, "lines")};
+    *out = (wt_lines){
+        .results = results,
+        .shelf = {.folder = results->folder, .what = "points", .size = sizeof(wt_line_point)},
+        .arena = wt_arena_start(context, "lines")};
     set_apart(out, query->x);
     set_apart(out, query->apart);
     set_apart(out, "seed");
@@ -249,6 +255,7 @@ done:
 }
 
 void wt_lines_free(wt_lines *lines) {
+    wt_shelf_free(&lines->shelf);
     wt_arena_free(&lines->arena);
     *lines = (wt_lines){0};
 }

@@ -18,7 +18,7 @@ typedef struct wt_lines_query {
 typedef struct wt_line_point {
     double x, y;
     int64_t seed, rep;
-    uint32_t line;
+    uint32_t line, setting;
     uint32_t cell; /* in the results; those that failed are behind the others */
 } wt_line_point;
 
@@ -39,8 +39,9 @@ typedef struct wt_lines {
     size_t apart_count;
     size_t line_count, point_count, left_out, failed;
     wt_line *lines;
-    wt_line_point *points;
-    wt_arena arena; /* holds lines, points and keys */
+    const wt_line_point *points;
+    wt_shelf shelf; /* of the points: who walks along them passes each */
+    wt_arena arena; /* holds lines and keys */
 } wt_lines;
 
 /* To be freed in any case. */

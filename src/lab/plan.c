@@ -230,27 +230,27 @@ done:
     return status;
 }
 
-wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
-                       wt_status (*take)(void *user, const char *hash), void *user) {
-    wt_axes axes = {0};
+wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec, wt_axes *axes,
+                       wt_status (*take)(void *user, const wt_experiment *experiment,
+                                         const char *parameters),
+                       void *user) {
     wt_arena arena = wt_arena_start(context, "settings");
-    settings all = {.context = context, .spec = spec, .axes = &axes, .arena = &arena};
+    settings all = {.context = context, .spec = spec, .axes = axes, .arena = &arena};
     wt_cell_form form = {0};
     wt_status status;
-    WT_TRY(make_all(&all, &axes));
-    for (size_t i = 0; i < all.cells; i++) {
-        char hash[WT_HASH_TEXT];
-        wt_trial trial = trial_at(&all, i / all.size_count);
+    *axes = (wt_axes){0};
+    WT_TRY(make_all(&all, axes));
+    for (size_t i = 0; i < all.count * all.size_count; i++) {
+        const wt_trial trial = {.values = all.values +
+                                          i / all.size_count * axes->experiment->parameter_count};
         WT_TRY(wt_context_check_cancelled(context));
-        WT_TRY(wt_cell_form_fill(context, &form, axes.experiment, &trial,
+        WT_TRY(wt_cell_form_fill(context, &form, axes->experiment, &trial,
                                  all.sizes[i % all.size_count]));
-        WT_TRY(wt_cell_hash(context, axes.experiment, form.out, trial.seed, hash));
-        WT_TRY(take(user, hash));
+        WT_TRY(take(user, axes->experiment, form.out));
     }
 done:
     wt_cell_form_free(&form);
     wt_arena_free(&arena);
-    wt_axes_free(&axes);
     return status;
 }
 

@@ -38,10 +38,13 @@ struct wt_plan {
     wt_cell_form form; /* of the cell that was added last */
 };
 
-/* Calls `take` with the name of one cell after the other that the specification describes; a plan
- * of them is not made. */
-wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec,
-                       wt_status (*take)(void *user, const char *hash), void *user);
+/* Calls `take` with the parameters of every setting that the specification describes, those of its
+ * first repetition, and then *axes has its seeds and repetitions, to be freed in any case; a plan
+ * is not made. */
+wt_status wt_plan_walk(wt_context *context, const wt_sweep_spec *spec, wt_axes *axes,
+                       wt_status (*take)(void *user, const wt_experiment *experiment,
+                                         const char *parameters),
+                       void *user);
 /* The next of the groups that are computed together; NULL past the last. */
 static inline const wt_plan_group *wt_plan_next(const wt_plan *plan, const wt_plan_group *group) {
     return group->next == 0 ? NULL : &plan->groups[group->next];

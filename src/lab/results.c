@@ -115,16 +115,40 @@ static uint32_t hash_texts(uint32_t before, const uint32_t *texts, size_t count)
     return count == 0 ? before : wt_slots_hash(before, texts, count * sizeof *texts);
 }
 
+/* The shape of these names; UINT32_MAX when there is none. */
+static uint32_t find_shape(const wt_results *results, const uint32_t *names, size_t count,
+                           uint32_t hash) {
+    size_t cursor = wt_slots_start(&results->by_shape, hash);
+    uint32_t number;
+    while (wt_slots_next(&results->by_shape, hash, &cursor, &number))
+        if (results->shapes[number].count == count &&
+            same_texts(results->names + results->shapes[number].first, names, count))
+            return number;
+    return UINT32_MAX;
+}
+
+/* The same of a setting. */
+static uint32_t find_setting(const wt_results *results, const wt_setting *like,
+                             const uint32_t *values, uint32_t hash) {
+    const size_t count = results->shapes[like->shape].count;
+    size_t cursor = wt_slots_start(&results->by_setting, hash);
+    uint32_t number;
+    while (wt_slots_next(&results->by_setting, hash, &cursor, &number)) {
+        const wt_setting *known = &results->settings[number];
+        if (known->experiment == like->experiment && known->shape == like->shape &&
+            same_texts(results->values + known->first, values, count))
+            return number;
+    }
+    return UINT32_MAX;
+}
+
 /* The shape of so many names behind those that are kept. */
 static wt_status keep_shape(wt_context *context, wt_results *results, size_t count, uint32_t *out) {
     const wt_shape shape = {.first = results->name_count, .count = count};
-    uint32_t hash = hash_texts(0, results->names + (count == 0 ? 0 : shape.first), count);
-    size_t cursor = wt_slots_start(&results->by_shape, hash);
-    while (wt_slots_next(&results->by_shape, hash, &cursor, out))
-        if (results->shapes[*out].count == count &&
-            same_texts(results->names + results->shapes[*out].first, results->names + shape.first,
-                       count))
-            return WT_OK;
+    uint32_t hash = hash_texts(0, results->names + shape.first, count);
+    *out = find_shape(results, results->names + shape.first, count, hash);
+    if (*out != UINT32_MAX)
+        return WT_OK;
     WT_PASS(GROW(shape));
     *out = (uint32_t)results->shape_count;
     WT_PASS(wt_slots_add(context, &results->by_shape, hash, *out));
@@ -145,13 +169,9 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
     WT_PASS(keep_shape(context, results, count, &setting.shape));
     const uint32_t *values = results->values + setting.first;
     uint32_t hash = hash_texts(experiment + setting.shape, values, count);
-    size_t cursor = wt_slots_start(&results->by_setting, hash);
-    while (wt_slots_next(&results->by_setting, hash, &cursor, &cell->setting)) {
-        const wt_setting *known = &results->settings[cell->setting];
-        if (known->experiment == experiment && known->shape == setting.shape &&
-            same_texts(results->values + known->first, values, count))
-            return WT_OK;
-    }
+    cell->setting = find_setting(results, &setting, values, hash);
+    if (cell->setting != UINT32_MAX)
+        return WT_OK;
     WT_PASS(GROW(setting));
     cell->setting = (uint32_t)results->setting_count;
     WT_PASS(wt_slots_add(context, &results->by_setting, hash, cell->setting));
@@ -160,17 +180,45 @@ static wt_status keep_setting(wt_context *context, wt_results *results, const wt
     return WT_OK;
 }
 
+/* The text of a piece of JSON, words with their quotes. */
+static uint32_t find_piece(const wt_results *results, const char *piece, size_t length,
+                           bool words) {
+    const char *json = words ? piece - 1 : piece;
+    length += words ? 2 : 0;
+    return find_text(results, json, length, wt_slots_hash(0, json, length));
+}
+
+enum { PARAMETERS = 256 }; /* of an experiment, at most */
+
+uint32_t wt_results_setting(const wt_results *results, const char *experiment,
+                            const char *parameters) {
+    uint32_t names[PARAMETERS], values[PARAMETERS];
+    wt_setting like = {.experiment = wt_results_experiment(results, experiment)};
+    wt_flat walk = {.at = parameters};
+    wt_flat_member member;
+    size_t count = 0;
+    while (wt_flat_next(&walk, &member)) {
+        if (wt_flat_is(&member, "rep"))
+            continue;
+        if (count == PARAMETERS)
+            return UINT32_MAX;
+        names[count] = find_piece(results, member.name, member.name_length, true);
+        values[count] =
+            find_piece(results, member.value, member.value_length, member.kind == WT_FLAT_WORDS);
+        if (names[count] == WT_NO_TEXT || values[count] == WT_NO_TEXT)
+            return UINT32_MAX;
+        count++;
+    }
+    if (walk.wrong || like.experiment == WT_NO_TEXT)
+        return UINT32_MAX;
+    like.shape = find_shape(results, names, count, hash_texts(0, names, count));
+    if (like.shape == UINT32_MAX)
+        return UINT32_MAX;
+    return find_setting(results, &like, values,
+                        hash_texts(like.experiment + like.shape, values, count));
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
-
-static unsigned digit(char letter) {
-    return letter >= 'a' ? (unsigned)(letter - 'a') + 10 : (unsigned)(letter - '0');
-}
-
-void wt_result_name(const char *hash, unsigned char out[WT_NAME_BYTES]) {
-    memset(out, 0, WT_NAME_BYTES);
-    for (size_t i = 0; i < 2 * (size_t)WT_NAME_BYTES && hash[i] != '\0'; i++)
-        out[i / 2] = (unsigned char)(out[i / 2] | (digit(hash[i]) & 15) << (i % 2 == 0 ? 4 : 0));
-}
 
 static bool is_wanted(const wt_results *results, uint32_t name) {
     for (size_t i = 0; i < results->wanted_metric_count; i++)
@@ -183,36 +231,41 @@ static wt_status read_metrics(wt_context *context, wt_results *results, const wt
                               wt_result *cell) {
     wt_flat walk = {.at = record->metrics};
     wt_flat_member member;
-    size_t end = results->metric_count;
-    cell->first_metric = end;
+    cell->first_metric = results->metrics.count;
     while (wt_flat_next(&walk, &member)) {
-        uint32_t name;
-        WT_PASS(keep_words(context, results, member.name, member.name_length, &name));
-        if (!is_wanted(results, name))
+        wt_metric metric = {.value = wt_flat_number(&member)};
+        WT_PASS(keep_words(context, results, member.name, member.name_length, &metric.name));
+        if (record->failed || !is_wanted(results, metric.name))
             continue;
-        WT_PASS(WT_GROW(context, &results->metrics, end, &results->metric_room, "results"));
-        results->metrics[end++] = (wt_metric){name, wt_flat_number(&member)};
+        WT_PASS(wt_shelf_add(context, &results->metrics, &metric));
         cell->metric_count++;
     }
     return walk.wrong ? fail_json(context, record, "metrics") : WT_OK;
+}
+
+/* What is kept of cells, from the first on. */
+static void open_shelves(wt_results *results) {
+    const char *folder = results->folder;
+    if (results->done.size != 0)
+        return;
+    results->done = results->lost =
+        (wt_shelf){.folder = folder, .what = "results", .size = sizeof(wt_result)};
+    results->metrics = (wt_shelf){.folder = folder, .what = "results", .size = sizeof(wt_metric)};
 }
 
 wt_status wt_results_add(wt_context *context, wt_results *results, const wt_record *record) {
     wt_result cell = {.seed = record->seed};
     uint32_t experiment;
     bool repeats;
+    open_shelves(results);
     WT_PASS(wt_tally_keep(context, results, record, &experiment));
     WT_PASS(keep_setting(context, results, record, experiment, &cell, &repeats));
     WT_PASS(read_metrics(context, results, record, &cell));
     WT_PASS(wt_tally_note(context, results, record, experiment, &cell, repeats));
-    wt_result_name(record->hash, cell.name);
     if (record->failed)
         return wt_tally_fail(context, results, record, &cell);
-    WT_PASS(WT_GROW(context, &results->cells, results->count, &results->room, "results"));
     results->settings[cell.setting].cells++;
-    results->metric_count += cell.metric_count;
-    results->cells[results->count++] = cell;
-    return WT_OK;
+    return wt_shelf_add(context, &results->done, &cell);
 }
 
 wt_status wt_results_want(wt_context *context, wt_results *results, const char *metric) {
@@ -260,16 +313,12 @@ static wt_status take_about(void *user, const char *kind, const char *text) {
     return WT_OK;
 }
 
-/* Room as the store says, so that none is left over; it grows all the same where that was wrong. */
-static wt_status reserve(wt_context *context, wt_store *store, wt_results *out) {
+/* What is known before the cells come. */
+static wt_status prepare(wt_context *context, wt_store *store, wt_results *out) {
     wt_store_count count = WT_SIZED(wt_store_count);
     WT_PASS(wt_store_counts(context, store, &count));
     out->disputed += count.disputed;
-    if (out->count > 0 || count.done == 0)
-        return WT_OK;
-    WT_PASS(WT_NEW(context, &out->cells, count.done, "results"));
-    out->room = count.done;
-    return WT_OK;
+    return out->folder != NULL ? WT_OK : wt_store_folder(context, store, &out->folder);
 }
 
 /* All of a store as it is at one moment, behind what is there. */
@@ -277,7 +326,7 @@ static wt_status read_store(wt_context *context, wt_store *store, wt_results *ou
     loader load = {.context = context, .results = out, .shown = wt_store_path(store)};
     wt_status status;
     WT_PASS(wt_store_hold(context, store));
-    WT_TRY(reserve(context, store, out));
+    WT_TRY(prepare(context, store, out));
     WT_TRY(wt_store_walk(context, store, NULL, take_record, &load));
     WT_TRY(wt_store_walk_notes(context, store, take_about, &load));
 done:
@@ -314,11 +363,13 @@ void wt_results_free(wt_results *results) {
 }
 
 void wt_results_clear(wt_results *results) {
-    void *const blocks[] = {results->cells,          results->metrics, results->settings,
-                            results->lost,           results->values,  results->texts,
-                            results->letters,        results->names,   results->shapes,
-                            results->wanted_metrics, results->tallies, results->sweeps.texts,
-                            results->commands.texts};
+    void *const blocks[] = {results->folder,       results->settings,       results->values,
+                            results->texts,        results->letters,        results->names,
+                            results->shapes,       results->wanted_metrics, results->tallies,
+                            results->sweeps.texts, results->commands.texts};
+    wt_shelf_free(&results->done);
+    wt_shelf_free(&results->lost);
+    wt_shelf_free(&results->metrics);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         wt_release(blocks[i]);
     wt_slots_free(&results->by_text);

@@ -1,4 +1,4 @@
-/* The cells of a store in memory, for claims, tables and figures to choose from: as little of each
+/* The cells of a store, for claims, tables and figures to choose from: as little of each
  * as those need. Cells that failed are counted. What cells share is kept once: a setting is all
  * parameters of a cell but its repetition, every name and value a number in a table of texts. */
 #ifndef WT_LAB_RESULTS_H
@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "lab/flat.h"
+#include "lab/shelf.h"
 #include "lab/slots.h"
 #include "wattle/results.h"
 
@@ -35,12 +36,10 @@ typedef struct wt_metric {
     double value;  /* NaN = not computed */
 } wt_metric;
 
-enum { WT_NAME_BYTES = 16 };
 typedef struct wt_result {
     int64_t seed, rep;
     uint32_t setting, metric_count;
     size_t first_metric;
-    unsigned char name[WT_NAME_BYTES]; /* the first half of its hash */
 } wt_result;
 
 /* The least of many different things, in rising order, and whether there were more. */
@@ -79,10 +78,10 @@ typedef struct wt_facts {
 } wt_facts;
 
 struct wt_results {
-    size_t count, room;
-    wt_result *cells; /* done, in the order of their hashes */
-    size_t metric_count, metric_room;
-    wt_metric *metrics;
+    wt_shelf done, lost; /* wt_result: cells that are done, and that failed, without metrics; in the
+                            order of their hashes */
+    wt_shelf metrics;    /* wt_metric */
+    char *folder;        /* for what is too large for memory; NULL = none is */
     size_t setting_count, setting_room;
     wt_setting *settings;
     size_t value_count, value_room;
@@ -100,9 +99,7 @@ struct wt_results {
     wt_slots by_text, by_setting, by_shape;
     size_t tally_count, tally_room;
     wt_tally *tallies;                     /* in the order they were met */
-    size_t failed, failed_room;            /* cells: */
-    wt_result *lost;                       /* without metrics, in the order of their hashes */
-    wt_failure failures[WT_FAILURES_KEPT]; /* the first of them */
+    wt_failure failures[WT_FAILURES_KEPT]; /* the first cells that failed */
     size_t disputed;                       /* cells with other numbers in another store */
     char *first_date, *last_date;          /* NULL without cells */
     wt_facts commands;                     /* the command lines that wrote to the store */
@@ -136,6 +133,11 @@ uint32_t wt_results_experiment(const wt_results *results, const char *experiment
 
 /* Cells that are done, and behind them those that failed, which have no metrics. */
 const wt_result *wt_results_cell(const wt_results *results, size_t index);
+/* Who walks along them passes each, for memory's sake. */
+void wt_results_pass(const wt_results *results, size_t index);
+/* The setting with these parameters, {"dim":8, .., "rep":0}; UINT32_MAX = no cell has it. */
+uint32_t wt_results_setting(const wt_results *results, const char *experiment,
+                            const char *parameters);
 
 /* The parameters of a setting: their names and values, as many as its shape has. */
 const uint32_t *wt_setting_names(const wt_results *results, uint32_t setting, size_t *count);
@@ -162,8 +164,5 @@ bool wt_setting_fits(const wt_results *results, uint32_t setting, const char *wh
 /* Cells done of an experiment that fit one or the other; `or_else` NULL = the first alone. */
 size_t wt_results_fitting(const wt_results *results, const char *experiment, const char *where,
                           const char *or_else);
-
-/* The first half of a hash as bytes. */
-void wt_result_name(const char *hash, unsigned char out[WT_NAME_BYTES]);
 
 #endif

@@ -7,15 +7,22 @@
 #include "lab/results.h"
 
 size_t wt_results_done(const wt_results *results) {
-    return results->count;
+    return results->done.count;
 }
 
 size_t wt_results_failed(const wt_results *results) {
-    return results->failed;
+    return results->lost.count;
 }
 
 const wt_result *wt_results_cell(const wt_results *results, size_t index) {
-    return index < results->count ? &results->cells[index] : &results->lost[index - results->count];
+    const wt_result *done = results->done.items, *lost = results->lost.items;
+    return index < results->done.count ? &done[index] : &lost[index - results->done.count];
+}
+
+void wt_results_pass(const wt_results *results, size_t index) {
+    wt_shelf_pass(&results->done, index);
+    wt_shelf_pass(&results->lost, index);
+    wt_shelf_pass(&results->metrics, index);
 }
 
 uint32_t wt_results_experiment(const wt_results *results, const char *experiment) {
@@ -46,9 +53,10 @@ uint32_t wt_setting_value(const wt_results *results, uint32_t setting, uint32_t 
 
 double wt_result_metric(const wt_results *results, const wt_result *cell, uint32_t name,
                         double otherwise) {
+    const wt_metric *metrics = (const wt_metric *)results->metrics.items + cell->first_metric;
     for (size_t i = 0; i < cell->metric_count; i++)
-        if (results->metrics[cell->first_metric + i].name == name)
-            return results->metrics[cell->first_metric + i].value;
+        if (metrics[i].name == name)
+            return metrics[i].value;
     return otherwise;
 }
 

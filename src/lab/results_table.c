@@ -51,6 +51,7 @@ static wt_status fill_rows(wt_context *context, wt_table *table, wt_table_rule r
              end < count && points[end].line == first->line && points[end].x == first->x; end++)
             values[end - begin] = points[end].y;
         WT_PASS(wt_context_check_cancelled(context));
+        wt_shelf_pass(&table->lines.shelf, table->row_count);
         table->rows[table->row_count++] =
             (wt_table_row){.line = first->line,
                            .x = first->x,

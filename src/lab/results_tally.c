@@ -58,17 +58,14 @@ wt_status wt_tally_keep(wt_context *context, wt_results *results, const wt_recor
 
 wt_status wt_tally_fail(wt_context *context, wt_results *results, const wt_record *record,
                         const wt_result *cell) {
-    WT_PASS(WT_GROW(context, &results->lost, results->failed, &results->failed_room, "results"));
-    if (results->failed < WT_FAILURES_KEPT) {
-        wt_failure *failure = &results->failures[results->failed];
+    if (results->lost.count < WT_FAILURES_KEPT) {
+        wt_failure *failure = &results->failures[results->lost.count];
         WT_PASS(wt_results_copy(context, results, record->hash, &failure->hash));
         WT_PASS(wt_results_copy(context, results, record->experiment, &failure->experiment));
         WT_PASS(wt_results_copy(context, results, record->message, &failure->message));
     }
     results->settings[cell->setting].lost++;
-    results->lost[results->failed] = *cell;
-    results->lost[results->failed++].metric_count = 0;
-    return WT_OK;
+    return wt_shelf_add(context, &results->lost, cell);
 }
 
 static wt_status note_date(wt_context *context, wt_results *results, const char *date) {

@@ -194,6 +194,21 @@ done:
     return status;
 }
 
+wt_status wt_store_folder(wt_context *context, wt_store *store, char **out) {
+    char *name = NULL;
+    wt_status status;
+    *out = NULL;
+    (void)sqlite3_file_control(store->base, "main", SQLITE_FCNTL_TEMPFILENAME, &name);
+    char *slash = name == NULL ? NULL : strrchr(name, '/');
+    if (slash == NULL)
+        WT_TRY(wt_fail(context, WT_MEMORY, "no memory for SQLite"));
+    *slash = '\0';
+    WT_TRY(wt_copy_text(context, out, slash == name ? "/" : name, "the path of a folder"));
+done:
+    sqlite3_free(name);
+    return status;
+}
+
 static wt_status create_tables(wt_context *context, wt_store *store) {
     char numbers[128];
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d;",

@@ -39,6 +39,9 @@ wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, b
 wt_status wt_store_put_other(wt_context *context, wt_store *store, const wt_record *record);
 wt_status wt_store_count_others(wt_context *context, wt_store *store, size_t *out);
 
+/* The folder in which SQLite would make a temporary file (TMPDIR), to be released. */
+wt_status wt_store_folder(wt_context *context, wt_store *store, char **out);
+
 /* Writes down what an experiment means: "curve 1 activation,bias,..". WT_DATA with a sentence when
  * the store holds another meaning of the name (invariant 4). */
 wt_status wt_store_declare(wt_context *context, wt_store *store, const char *meaning);

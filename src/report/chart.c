@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "report/rerun.h"
 
 enum { LOOKED_AT = 1000 };
 
@@ -30,10 +31,19 @@ void wt_chart_free(wt_chart *chart) {
     *chart = (wt_chart){0};
 }
 
-wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
-                         wt_chart *out) {
-    *out = (wt_chart){.spec = spec, .arena = wt_arena_start(context, "a chart")};
+wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_reruns *reruns,
+                         const wt_chart_spec *spec, wt_chart *out) {
+    *out = (wt_chart){.spec = spec, .reruns = reruns, .arena = wt_arena_start(context, "a chart")};
+    if (reruns != NULL)
+        out->used = WT_TAKE_ZERO(&out->arena, bool, reruns->count);
+    WT_PASS(out->arena.status);
     return spec->build(context, results, spec, out);
+}
+
+void wt_chart_note(wt_chart *chart, uint32_t setting, int64_t seed, int64_t rep) {
+    if (chart->reruns != NULL)
+        wt_reruns_mark(chart->reruns, setting, seed, rep, chart->used);
+    chart->cells++;
 }
 
 static wt_status add_series(wt_context *context, const wt_lines *lines, size_t index,
@@ -44,8 +54,11 @@ static wt_status add_series(wt_context *context, const wt_lines *lines, size_t i
     if (series == NULL)
         return out->arena.status;
     for (size_t begin = 0, end; begin < line->count; begin = end) {
-        for (end = begin; end < line->count && points[end].x == points[begin].x; end++)
+        for (end = begin; end < line->count && points[end].x == points[begin].x; end++) {
             values[end - begin] = points[end].y;
+            wt_chart_note(out, points[end].setting, points[end].seed, points[end].rep);
+            wt_shelf_pass(&lines->shelf, end);
+        }
         wt_interval at = wt_line_summary(out->spec->rule, values, end - begin);
         size_t k = series->count++;
         series->x[k] = points[begin].x;
@@ -99,6 +112,14 @@ void wt_chart_looks(wt_chart *chart) {
     }
 }
 
+/* The most cells of one line: no point of it is made of more. */
+static size_t most_values(const wt_lines *lines) {
+    size_t most = 0;
+    for (size_t i = 0; i < lines->line_count; i++)
+        most = lines->lines[i].count > most ? lines->lines[i].count : most;
+    return most;
+}
+
 wt_status wt_chart_lines(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
                          wt_chart *out) {
     wt_lines_query query = {.experiment = spec->experiment,
@@ -111,12 +132,9 @@ wt_status wt_chart_lines(wt_context *context, const wt_results *results, const w
     WT_TRY(wt_lines_find(context, results, &query, &lines));
     if (lines.line_count == 0)
         goto done;
-    double *values = WT_TAKE(&out->arena, double, lines.point_count);
+    double *values = WT_TAKE(&out->arena, double, most_values(&lines));
     out->series = WT_TAKE(&out->arena, wt_chart_series, lines.line_count);
-    out->from = WT_TAKE(&out->arena, uint32_t, lines.point_count);
     WT_TRY(out->arena.status);
-    for (; out->cells < lines.point_count; out->cells++)
-        out->from[out->cells] = lines.points[out->cells].cell;
     for (size_t i = 0; i < lines.line_count; i++)
         WT_TRY(add_series(context, &lines, i, values, out));
     WT_TRY(wt_chart_names(&lines, spec, out));

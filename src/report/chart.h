@@ -10,6 +10,7 @@
 #include "wattle/report.h"
 
 typedef struct wt_chart wt_chart;
+typedef struct wt_reruns wt_reruns; /* report/rerun.h */
 typedef struct wt_chart_spec wt_chart_spec;
 struct wt_chart_spec {
     const char *id;      /* file name of the figure, anchor in the page */
@@ -53,7 +54,8 @@ struct wt_chart {
     size_t series_count;
     wt_chart_series *series; /* by panel, then name */
     size_t cells;
-    uint32_t *from; /* (cells): their places in the results */
+    const wt_reruns *reruns; /* NULL = not asked for */
+    bool *used;              /* (sweeps): for each cell the first sweep that makes it */
 };
 
 /* A chart of the main result of an experiment against one of its parameters, "curve-by-noise";
@@ -69,9 +71,11 @@ bool wt_chart_own_varies(const wt_results *results, wt_chart_own *own);
 /* The metrics that charts show, for wt_results_want. */
 wt_status wt_charts_want(wt_context *context, wt_results *results);
 
-/* A chart with no series has nothing to show. To be freed in any case. */
-wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_chart_spec *spec,
-                         wt_chart *out);
+/* A chart with no series has nothing to show. `reruns` may be NULL. To be freed in any case. */
+wt_status wt_chart_build(wt_context *context, const wt_results *results, const wt_reruns *reruns,
+                         const wt_chart_spec *spec, wt_chart *out);
+/* For those who build charts: one more cell. */
+void wt_chart_note(wt_chart *chart, uint32_t setting, int64_t seed, int64_t rep);
 void wt_chart_free(wt_chart *chart);
 
 wt_status wt_chart_lines(wt_context *context, const wt_results *results, const wt_chart_spec *spec,

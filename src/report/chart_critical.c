@@ -113,15 +113,17 @@ static const wt_claim_part *threshold_part(void) {
 static wt_status note_cells(const wt_results *results, const wt_claim_part *part, wt_chart *out) {
     uint32_t experiment = wt_results_experiment(results, part->experiment);
     bool *fits = WT_TAKE(&out->arena, bool, results->setting_count);
-    out->from = WT_TAKE(&out->arena, uint32_t, results->count);
     if (out->arena.status != WT_OK)
         return out->arena.status;
     for (uint32_t i = 0; i < results->setting_count; i++)
         fits[i] = results->settings[i].experiment == experiment &&
                   wt_setting_fits(results, i, part->where);
-    for (uint32_t i = 0; i < results->count; i++)
-        if (fits[results->cells[i].setting])
-            out->from[out->cells++] = i;
+    for (size_t i = 0; i < results->done.count; i++) {
+        const wt_result *cell = wt_results_cell(results, i);
+        if (fits[cell->setting])
+            wt_chart_note(out, cell->setting, cell->seed, cell->rep);
+        wt_results_pass(results, i);
+    }
     return WT_OK;
 }
 

@@ -92,8 +92,8 @@ static void add_head(wt_page *page) {
     wt_html_add(html,
                 "</style>\n</head>\n<body>\n<main>\n<h1>%t</h1>\n<p>%z cells of %c, %z of them "
                 "failed",
-                page->own ? page->store : "What attention learns", results->count + results->failed,
-                page->store, results->failed);
+                page->own ? page->store : "What attention learns",
+                results->done.count + results->lost.count, page->store, results->lost.count);
     if (results->first_date != NULL)
         wt_html_add(html, ", finished from %t to %t", results->first_date, results->last_date);
     if (page->again > 0)
@@ -211,8 +211,9 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
     status = wt_figure_possible(context);
     page.drawing = status == WT_OK;
     WT_TRY(status == WT_UNAVAILABLE ? WT_OK : status);
-    *out = (wt_report_summary){
-        .size = sizeof *out, .cells = results->count + results->failed, .drawn = page.drawing};
+    *out = (wt_report_summary){.size = sizeof *out,
+                               .cells = results->done.count + results->lost.count,
+                               .drawn = page.drawing};
     if (!page.drawing) {
         snprintf(out->why, sizeof out->why, "%s", wt_context_message(context));
         wt_remark(context, "the report has no figures for paper: %s", out->why);
@@ -244,6 +245,7 @@ wt_status wt_page_write(wt_context *context, const wt_results *results, const wt
     out->figures = page.figures;
 done:
     wt_script_free(&page.html);
+    wt_reruns_free(&page.reruns);
     wt_arena_free(&page.arena);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef WT_REPORT_PAGE_H
 #define WT_REPORT_PAGE_H
 
-#include "report/chart.h"
+#include "report/rerun.h"
 
 typedef struct wt_page {
     wt_context *context;
@@ -20,12 +20,11 @@ typedef struct wt_page {
     const char *folder_name;          /* the same as the page links to it */
     bool drawing;                     /* gnuplot is there */
     size_t figures;                   /* put on the page so far */
-    uint32_t *sweep_of;      /* (cells): number of the first sweep that makes it + 1; 0 = none */
-    bool *used;              /* (sweeps): room to choose some of them */
-    bool *drawn, *own_drawn; /* (charts), (those of chart_own.c): it is on the page */
-    bool *bears;             /* (claims): cells of the store bear on it */
-    unsigned again;          /* seconds after which the page reads itself anew; 0 = never */
-    bool own;                /* what is shown is the user's own, and no run of `reproduce` */
+    wt_reruns reruns;                 /* which cells each sweep makes */
+    bool *drawn, *own_drawn;          /* (charts), (those of chart_own.c): it is on the page */
+    bool *bears;                      /* (claims): cells of the store bear on it */
+    unsigned again; /* seconds after which the page reads itself anew; 0 = never */
+    bool own;       /* what is shown is the user's own, and no run of `reproduce` */
 } wt_page;
 
 /* The page of results and what claims say to them, as wt_report_write; `store` is the path they

@@ -120,7 +120,7 @@ static wt_status add_chart(wt_page *page, const wt_chart *chart) {
 /* Builds the chart and adds it, where it has anything to show. */
 static wt_status add_spec(wt_page *page, const wt_chart_spec *spec, bool *drawn) {
     wt_chart chart;
-    wt_status status = wt_chart_build(page->context, page->results, spec, &chart);
+    wt_status status = wt_chart_build(page->context, page->results, &page->reruns, spec, &chart);
     *drawn = status == WT_OK && chart.series_count > 0;
     if (*drawn)
         status = add_chart(page, &chart);

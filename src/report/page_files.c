@@ -64,38 +64,25 @@ wt_status wt_page_sweeps(wt_page *page) {
     char path[4096];
     const wt_results *results = page->results;
     wt_status status;
-    page->sweep_of = WT_TAKE_ZERO(&page->arena, uint32_t, results->count);
-    page->used = WT_TAKE_ZERO(&page->arena, bool, results->sweeps.count);
-    WT_TRY(page->arena.status);
+    WT_TRY(wt_reruns_find(page->context, results, &page->reruns));
     for (size_t i = 0; i < results->sweeps.count; i++) {
         wt_sweep_spec_write(&spec, results->sweeps.texts[i]);
         snprintf(path, sizeof path, "%s/sweep-%zu.ini", page->folder, i + 1);
         WT_TRY(write_text(page->context, path, &spec));
         wt_script_free(&spec);
-        WT_TRY(wt_rerun_makes(page->context, results->sweeps.texts[i], results, (uint32_t)i,
-                              page->sweep_of));
     }
 done:
     wt_script_free(&spec);
     return status;
 }
 
-/* The sweeps that make the cells of the chart, for each cell the first of them: so every sweep that
- * is named makes a cell that those before it do not. */
-static void choose_sweeps(wt_page *page, const wt_chart *chart) {
-    memset(page->used, 0, page->results->sweeps.count * sizeof *page->used);
-    for (size_t i = 0; i < chart->cells; i++)
-        if (page->sweep_of[chart->from[i]] > 0)
-            page->used[page->sweep_of[chart->from[i]] - 1] = true;
-}
-
-/* The commands that make the cells of the chart, and the figure, again. */
+/* The commands that make the cells of the chart, and the figure, again: every sweep that is named
+ * makes a cell that those before it do not. */
 static void add_commands(wt_page *page, const wt_chart *chart) {
     wt_script *html = &page->html;
-    choose_sweeps(page, chart);
     wt_script_add(html, "<pre>");
     for (size_t i = 0; i < page->results->sweeps.count; i++) {
-        if (!page->used[i])
+        if (!chart->used[i])
             continue;
         /* the folder's last quote, if it has one, stands before the name of the file */
         wt_script words = {.context = page->context};

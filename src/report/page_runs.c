@@ -95,7 +95,7 @@ static void add_commands(wt_page *page) {
 
 static void add_failures(wt_page *page) {
     wt_script *html = &page->html;
-    size_t failed = page->results->failed;
+    size_t failed = page->results->lost.count;
     if (failed == 0)
         return;
     wt_script_add(html, "<h4>Cells that failed</h4>\n<ul>\n");

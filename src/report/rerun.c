@@ -84,36 +84,75 @@ size_t wt_rerun_numbers(wt_script *out, const wt_least_numbers *numbers) {
 
 typedef struct {
     const wt_results *results;
-    uint32_t number, *out;
+    bool *makes;
 } making;
 
-static int by_name(const void *key, const void *element) {
-    return memcmp(key, ((const wt_result *)element)->name, WT_NAME_BYTES);
-}
-
-static wt_status note_cell(void *user, const char *hash) {
-    making *work = user;
-    const wt_results *results = work->results;
-    unsigned char name[WT_NAME_BYTES];
-    wt_result_name(hash, name);
-    const wt_result *cell =
-        bsearch(name, results->cells, results->count, sizeof *results->cells, by_name);
-    if (cell != NULL && work->out[cell - results->cells] == 0)
-        work->out[cell - results->cells] = work->number + 1;
+static wt_status note_setting(void *user, const wt_experiment *experiment, const char *parameters) {
+    const making *work = user;
+    uint32_t setting = wt_results_setting(work->results, experiment->name, parameters);
+    if (setting != UINT32_MAX) {
+        uint32_t number = work->results->settings[setting].experiment;
+        work->makes[setting] =
+            work->results->tallies[number].result_version == experiment->result_version;
+    }
     return WT_OK;
 }
 
-wt_status wt_rerun_makes(wt_context *context, const char *sweep, const wt_results *results,
-                         uint32_t number, uint32_t *out) {
-    making work = {results, number, out};
+static wt_status find_sweep(wt_context *context, const wt_results *results, const char *sweep,
+                            wt_rerun *out) {
+    making work = {results, out->makes};
     wt_sweep_spec *spec = NULL;
     wt_status status;
-    if (results->count == 0)
-        return WT_OK;
     WT_TRY(wt_sweep_spec_parse(context, sweep, &spec));
-    WT_TRY(wt_plan_walk(context, spec, note_cell, &work));
+    WT_TRY(wt_plan_walk(context, spec, &out->axes, note_setting, &work));
 done:
     wt_sweep_spec_free(spec);
+    if (status != WT_USAGE && status != WT_CONFIG && status != WT_DATA)
+        return status;
     /* A sweep of another version is none of ours; anything else is a failure. */
-    return status == WT_USAGE || status == WT_CONFIG || status == WT_DATA ? WT_OK : status;
+    memset(out->makes, 0, results->setting_count * sizeof *out->makes);
+    return WT_OK;
+}
+
+wt_status wt_reruns_find(wt_context *context, const wt_results *results, wt_reruns *out) {
+    *out = (wt_reruns){.arena = wt_arena_start(context, "sweeps")};
+    out->sweeps = WT_TAKE_ZERO(&out->arena, wt_rerun, results->sweeps.count);
+    WT_PASS(out->arena.status);
+    for (; out->count < results->sweeps.count; out->count++) {
+        wt_rerun *next = &out->sweeps[out->count];
+        next->makes = WT_TAKE_ZERO(&out->arena, bool, results->setting_count);
+        WT_PASS(out->arena.status);
+        wt_status status = find_sweep(context, results, results->sweeps.texts[out->count], next);
+        if (status != WT_OK) {
+            wt_axes_free(&next->axes);
+            return status;
+        }
+    }
+    return WT_OK;
+}
+
+void wt_reruns_free(wt_reruns *reruns) {
+    for (size_t i = 0; i < reruns->count; i++)
+        wt_axes_free(&reruns->sweeps[i].axes);
+    wt_arena_free(&reruns->arena);
+    *reruns = (wt_reruns){0};
+}
+
+static bool makes(const wt_rerun *sweep, uint32_t setting, int64_t seed, int64_t rep) {
+    const wt_list *seeds = &sweep->axes.seeds;
+    if (!sweep->makes[setting] || rep < 0 || (uint64_t)rep >= sweep->axes.reps)
+        return false;
+    for (size_t i = 0; i < seeds->count; i++)
+        if ((int64_t)seeds->values[i].number == seed)
+            return true;
+    return false;
+}
+
+void wt_reruns_mark(const wt_reruns *reruns, uint32_t setting, int64_t seed, int64_t rep,
+                    bool *used) {
+    for (size_t i = 0; i < reruns->count; i++)
+        if (makes(&reruns->sweeps[i], setting, seed, rep)) {
+            used[i] = true;
+            return;
+        }
 }

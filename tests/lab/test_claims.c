@@ -4,7 +4,7 @@
 
 static void cells_are_chosen_by_their_parameters(void **state) {
     add(*state, "curve", "{\"model\":\"rfa\",\"n\":16,\"target\":\"mean-power:2\"}", "{}");
-    uint32_t setting = results.cells[0].setting;
+    uint32_t setting = wt_results_cell(&results, 0)->setting;
     static const char *const fitting[] = {NULL,        "",
                                           "model=rfa", "model=rfa target=mean-power:*",
                                           "n=16",      "model=brfa|rfa",
@@ -36,7 +36,7 @@ static void bad_cells_are_told(void **state) {
     record.parameters = "{}";
     record.metrics = "{";
     CHECK_FAILS(*state, wt_results_add(*state, &results, &record), WT_DATA, "the metrics are no");
-    assert_int_equal(results.count, 0);
+    assert_int_equal(results.done.count, 0);
 }
 
 /* Three n and two repetitions of one setting are a line; another setting with one n is none. */
@@ -381,7 +381,7 @@ static void findings_hold_rivals_beside_claims(void **state) {
                           (1 + 0.1 * rep) * pow(n, with == 1 ? -0.8 : -0.1));
             }
         if (with == 2)
-            results.cells[0].seed = 7;
+            ((wt_result *)results.done.items)->seed = 7;
         wt_findings *findings;
         CHECK_OK(*state, wt_findings_measure(*state, &results, &findings));
         static const wt_verdict wanted[] = {WT_VERDICT_REPRODUCED, WT_VERDICT_NO_TEST,

@@ -151,10 +151,10 @@ static void wanted_metrics_alone_are_kept(void **state) {
     CHECK_OK(*state, wt_results_want(*state, &some, "y"));
     CHECK_OK(*state, wt_results_want(*state, &some, "y"));
     CHECK_OK(*state, wt_results_add(*state, &some, &record));
-    assert_int_equal(some.metric_count, 1);
-    assert_true(wt_result_number(&some, &some.cells[0], "y") == 2);
-    assert_true(isnan(wt_result_number(&some, &some.cells[0], "other")));
-    assert_true(wt_result_number(&some, &some.cells[0], "n") == 3);
+    assert_int_equal(some.metrics.count, 1);
+    assert_true(wt_result_number(&some, wt_results_cell(&some, 0), "y") == 2);
+    assert_true(isnan(wt_result_number(&some, wt_results_cell(&some, 0), "other")));
+    assert_true(wt_result_number(&some, wt_results_cell(&some, 0), "n") == 3);
     record.parameters = "{\"n\":3,\"rep\":1e300}";
     CHECK_FAILS(*state, wt_results_add(*state, &some, &record), WT_DATA,
                 "cell ab: its repetition is no whole number");

@@ -52,13 +52,21 @@ static void names_stay_what_they_are(void **state) {
 }
 
 typedef struct {
+    wt_context *context;
     const wt_plan *plan;
-    size_t at;
+    size_t draws, setting, size;
 } following;
 
-static wt_status follow(void *user, const char *hash) {
+/* Settings come in the order of the plan's cells, each by its first seed and repetition. */
+static wt_status follow(void *user, const wt_experiment *experiment, const char *parameters) {
     following *all = user;
-    assert_string_equal(hash, all->plan->cells[all->at++].hash);
+    const wt_plan_group *group = &all->plan->groups[all->setting * all->draws];
+    char hash[WT_HASH_TEXT];
+    CHECK_OK(all->context,
+             wt_cell_hash(all->context, experiment, parameters, group->trial.seed, hash));
+    assert_string_equal(hash, all->plan->cells[group->first + all->size].hash);
+    all->size = (all->size + 1) % group->trial.count;
+    all->setting += all->size == 0;
     return WT_OK;
 }
 
@@ -85,10 +93,15 @@ static void every_cell_has_the_name_of_its_parameters(void **state) {
                 assert_string_equal(plan->cells[group->first + i].hash, hash);
                 wt_release(text);
             }
-        following all = {plan, 0};
+        const wt_axes *axes = &plan->axes;
+        following all = {*state, plan, .draws = axes->seeds.count * axes->reps};
+        wt_axes walked;
         set_all(*state, &spec, sweeps[s]);
-        CHECK_OK(*state, wt_plan_walk(*state, spec, follow, &all));
-        assert_int_equal(all.at, plan->cell_count);
+        CHECK_OK(*state, wt_plan_walk(*state, spec, &walked, follow, &all));
+        assert_int_equal(all.setting * all.draws, plan->group_count);
+        assert_int_equal(walked.reps, axes->reps);
+        assert_int_equal(walked.seeds.count, axes->seeds.count);
+        wt_axes_free(&walked);
         wt_sweep_spec_free(spec);
         wt_plan_free(plan);
     }

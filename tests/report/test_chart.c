@@ -24,7 +24,7 @@ static const char *write_csv(wt_script *out, const wt_chart *chart) {
 static void cells_become_series(void **state) {
     add_curves(*state);
     wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("curve-samples"), &chart));
     assert_int_equal(chart.series_count, 4);
     assert_int_equal(chart.cells, 24);
     assert_string_equal(chart.series[0].panel, "corr-power:3");
@@ -49,7 +49,7 @@ static void cells_become_series(void **state) {
     assert_non_null(strstr(write_csv(&csv, &chart), ",'=1+1,16,"));
     wt_script_free(&csv);
     wt_chart_free(&chart);
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("recover-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("recover-samples"), &chart));
     assert_int_equal(chart.series_count, 0);
     wt_chart_free(&chart);
 }
@@ -67,7 +67,7 @@ static void add_biased(wt_context *context, const char *model, int bias, int dim
 
 static void check_names(wt_context *context, const char *const *names, size_t count) {
     wt_chart chart;
-    CHECK_OK(context, wt_chart_build(context, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(context, wt_chart_build(context, &results, NULL, spec_of("curve-samples"), &chart));
     assert_int_equal(chart.series_count, count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(chart.series[i].name, names[i]);
@@ -102,7 +102,7 @@ static void critical_sizes_have_laws(void **state) {
                     m >= length / 8 ? "{\"success\":1}" : "{\"success\":0}");
             }
     wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("threshold-critical"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("threshold-critical"), &chart));
     assert_int_equal(chart.series_count, 5);
     assert_string_equal(chart.series[0].name, "measured");
     const wt_chart_series *ours = &chart.series[0];
@@ -136,7 +136,7 @@ static void looks_are_not_used_twice(void **state) {
             add_error(*state, model, "mean-power:2", n, 0, 1, "");
         }
     wt_chart chart;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("curve-samples"), &chart));
     assert_int_equal(chart.series_count, 12);
     for (size_t i = 0; i < 12; i++)
         for (size_t k = 0; k < i; k++)
@@ -154,7 +154,7 @@ static void many_points_are_thinned_for_a_page(void **state) {
         }
     wt_chart chart;
     wt_chart_shown shown;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("curve-samples"), &chart));
     CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
     assert_true(shown.points == 100 && shown.points_of == 150);
     for (size_t i = 0; i < 20; i++) {
@@ -178,7 +178,7 @@ static void many_lines_are_cut_for_a_page(void **state) {
             }
     wt_chart chart;
     wt_chart_shown shown;
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("curve-samples"), &chart));
     assert_int_equal(chart.series_count, 30 * 40);
     CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
     assert_false(wt_chart_shown_whole(&shown));
@@ -209,7 +209,7 @@ static void few_lines_are_shown_as_they_are(void **state) {
     wt_chart chart;
     wt_chart_shown shown;
     add_curves(*state);
-    CHECK_OK(*state, wt_chart_build(*state, &results, spec_of("curve-samples"), &chart));
+    CHECK_OK(*state, wt_chart_build(*state, &results, NULL, spec_of("curve-samples"), &chart));
     CHECK_OK(*state, wt_chart_show(*state, &chart, &shown));
     assert_true(wt_chart_shown_whole(&shown));
     assert_int_equal(shown.chart.series_count, chart.series_count);
