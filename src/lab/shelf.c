@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 enum {
@@ -21,14 +22,14 @@ enum {
 /* A file without a name; -1 with errno. */
 static int open_file(const char *folder) {
     char path[PATH_MAX];
-    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int file = wt_descriptor_move(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return file;
     if (snprintf(path, sizeof path, "%s/wattle-XXXXXX", folder) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    file = mkostemp(path, O_CLOEXEC);
+    file = wt_descriptor_move(mkostemp(path, O_CLOEXEC));
     if (file >= 0)
         (void)unlink(path);
     return file;
