@@ -85,13 +85,16 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
 static wt_status make_form(wt_context *context, wt_cell_form *form, const wt_experiment *experiment,
                            const wt_trial *trial, double size, const char *counted) {
     wt_flat_member member;
+    wt_cell_part part = form->part;
     wt_cell_form_free(form);
+    form->part = part;
     form->experiment = experiment;
-    WT_PASS(wt_cell_parameters(context, experiment, trial, size, WT_CELL_WHOLE, &form->text));
+    WT_PASS(wt_cell_parameters(context, experiment, trial, size, part, &form->text));
     WT_PASS(WT_NEW(context, &form->out, strlen(form->text) + 2 * WT_WHOLE_DIGITS,
                    "the text of a cell"));
     for (wt_flat walk = {.at = form->text}; wt_flat_next(&walk, &member);) {
-        bool is_size = counted != NULL && wt_flat_is(&member, counted);
+        bool is_size =
+            counted != NULL && form->part == WT_CELL_WHOLE && wt_flat_is(&member, counted);
         if (!is_size && !wt_flat_is(&member, "rep"))
             continue;
         form->holes[form->hole_count].at = (size_t)(member.value - form->text);
@@ -110,9 +113,9 @@ static char *add_bytes(char *out, const char *bytes, size_t count) {
 wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
                             const wt_experiment *experiment, const wt_trial *trial, double size) {
     const char *group = experiment->group;
-    bool counts =
-        group == NULL || experiment->parameters[wt_experiment_parameter(experiment, group)].kind ==
-                             WT_FIELD_KIND_COUNT;
+    bool counts = group == NULL || form->part != WT_CELL_WHOLE ||
+                  experiment->parameters[wt_experiment_parameter(experiment, group)].kind ==
+                      WT_FIELD_KIND_COUNT;
     if (form->values != trial->values || form->experiment != experiment || !counts)
         WT_PASS(make_form(context, form, experiment, trial, size, counts ? group : NULL));
     size_t at = 0;

@@ -21,6 +21,7 @@ wt_status wt_cell_parameters(wt_context *context, const wt_experiment *experimen
                              const wt_trial *trial, double size, wt_cell_part part, char **out);
 /* The same for one cell after the other: what cells of a setting share is spelled once. */
 typedef struct wt_cell_form {
+    wt_cell_part part;
     const wt_experiment *experiment;
     const wt_value *values; /* of the setting the text is of; NULL = none yet */
     char *text;             /* of one of its cells */
@@ -31,8 +32,8 @@ typedef struct wt_cell_form {
     size_t hole_count;
     char *out; /* the text asked for last */
 } wt_cell_form;
-/* form->out is the text of a trial's cell as wt_cell_parameters gives it, valid until the next call
- * or wt_cell_form_free. */
+/* form->out is the text of a trial's cell as wt_cell_parameters gives it for form->part, valid
+ * until the next call or wt_cell_form_free. */
 wt_status wt_cell_form_fill(wt_context *context, wt_cell_form *form,
                             const wt_experiment *experiment, const wt_trial *trial, double size);
 void wt_cell_form_free(wt_cell_form *form);

@@ -10,17 +10,31 @@
 
 enum { NAME = WT_HASH_TEXT - 1, MOST_TASKS = 1000000000 };
 
-static uint32_t hash_of(const char *name) {
-    return wt_slots_hash(0, name, NAME);
+static uint32_t hash_of(const unsigned char *name) {
+    return wt_slots_hash(0, name, NAME / 2);
+}
+
+static unsigned digit(char letter) {
+    return letter >= 'a' ? (unsigned)(letter - 'a') + 10 : (unsigned)(letter - '0');
+}
+
+static void pack(const char *name, unsigned char out[NAME / 2]) {
+    for (size_t i = 0; i < NAME / 2; i++)
+        out[i] = (unsigned char)(digit(name[2 * i]) << 4 | digit(name[2 * i + 1]));
+}
+
+static void spell(const unsigned char *name, char out[WT_HASH_TEXT]) {
+    for (size_t i = 0; i < NAME; i++)
+        out[i] = "0123456789abcdef"[name[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    out[NAME] = '\0';
 }
 
 wt_status wt_deal_add(wt_context *context, wt_deal *deal, const char *name, size_t task) {
     WT_PASS(WT_GROW(context, &deal->groups, deal->count, &deal->room, "groups of tasks"));
     wt_dealt *next = &deal->groups[deal->count];
-    memcpy(next->name, name, NAME);
-    next->name[NAME] = '\0';
+    pack(name, next->name);
     next->task = (uint32_t)task;
-    WT_PASS(wt_slots_add(context, &deal->slots, hash_of(name), (uint32_t)deal->count));
+    WT_PASS(wt_slots_add(context, &deal->slots, hash_of(next->name), (uint32_t)deal->count));
     deal->count++;
     return WT_OK;
 }
@@ -62,25 +76,29 @@ done:
 }
 
 /* The next task of the group after *cursor; 0 = no other. */
-static size_t next_task(const wt_deal *deal, const char *name, size_t *cursor) {
+static size_t next_task(const wt_deal *deal, const unsigned char *name, size_t *cursor) {
     uint32_t number;
     while (wt_slots_next(&deal->slots, hash_of(name), cursor, &number))
-        if (memcmp(deal->groups[number].name, name, NAME) == 0)
+        if (memcmp(deal->groups[number].name, name, NAME / 2) == 0)
             return deal->groups[number].task;
     return 0;
 }
 
 bool wt_deal_has(const wt_deal *deal, const char *name, size_t task) {
-    size_t found, cursor = wt_slots_start(&deal->slots, hash_of(name));
-    while ((found = next_task(deal, name, &cursor)) != 0)
+    unsigned char packed[NAME / 2];
+    pack(name, packed);
+    size_t found, cursor = wt_slots_start(&deal->slots, hash_of(packed));
+    while ((found = next_task(deal, packed, &cursor)) != 0)
         if (found == task)
             return true;
     return false;
 }
 
 size_t wt_deal_task(const wt_deal *deal, const char *name) {
-    size_t found, last = 0, cursor = wt_slots_start(&deal->slots, hash_of(name));
-    while ((found = next_task(deal, name, &cursor)) != 0)
+    unsigned char packed[NAME / 2];
+    pack(name, packed);
+    size_t found, last = 0, cursor = wt_slots_start(&deal->slots, hash_of(packed));
+    while ((found = next_task(deal, packed, &cursor)) != 0)
         last = found > last ? found : last;
     return last;
 }
@@ -89,9 +107,11 @@ wt_status wt_deal_write(wt_context *context, const wt_deal *deal, const char *pa
     wt_output *output = NULL;
     wt_status status;
     WT_TRY(wt_output_open(context, path, &output));
-    for (size_t i = 0; i < deal->count; i++)
-        WT_TRY(wt_output_print(output, "%06u %s\n", (unsigned)deal->groups[i].task,
-                               deal->groups[i].name));
+    for (size_t i = 0; i < deal->count; i++) {
+        char name[WT_HASH_TEXT];
+        spell(deal->groups[i].name, name);
+        WT_TRY(wt_output_print(output, "%06u %s\n", (unsigned)deal->groups[i].task, name));
+    }
     WT_TRY(wt_output_commit(output));
 done:
     wt_output_free(output);

@@ -2,7 +2,7 @@
  * same work.
  *
  * As a file: a line "TASK NAME" for every group, or groups that are computed together, where NAME
- * is that of wt_plan_part_name with WT_CELL_TOGETHER. Groups are named and not numbered, so that a
+ * is that of wt_plan_name with WT_CELL_TOGETHER. Groups are named and not numbered, so that a
  * task has the same whatever the order of the grids. */
 #ifndef WT_LAB_DEAL_H
 #define WT_LAB_DEAL_H
@@ -10,7 +10,7 @@
 #include "lab/plan.h"
 
 typedef struct wt_dealt {
-    char name[WT_HASH_TEXT];
+    unsigned char name[(WT_HASH_TEXT - 1) / 2]; /* a byte for two digits */
     uint32_t task;
 } wt_dealt;
 

@@ -54,13 +54,19 @@ wt_status wt_folder_write(wt_context *context, const wt_folder *folder, const ch
                           const wt_script *text);
 
 /* The cells of a sweep, and what the stores of a folder have of them. */
+typedef struct wt_named_cell {
+    uint64_t head; /* the first 16 digits of its hash */
+    uint32_t next; /* 8 more: no two of a million agree in so many */
+    uint32_t cell;
+} wt_named_cell;
+
 typedef struct wt_folder_cells {
     wt_context *context;
     wt_plan *plan;        /* cells that no store has are wanted */
-    wt_slots index;       /* of its cells, by their hashes */
-    unsigned char *found; /* one a cell: wt_cell_state */
-    double *cost;         /* one a cell: its part of that of its group; NaN = not known */
-    wt_deal deal;         /* of all rounds */
+    wt_named_cell *index; /* (cells), by their hashes */
+    unsigned char *found; /* (cells): wt_cell_state */
+    double *cost; /* (settings): of a cell, its part of that of its group; NaN = not known */
+    wt_deal deal; /* of all rounds */
     size_t done, failed;
     /* cells of the last round, by their stores */
     size_t recent;
@@ -71,6 +77,7 @@ typedef struct wt_folder_cells {
 
 wt_status wt_folder_cells_find(wt_context *context, const wt_folder *folder,
                                const wt_sweep_spec *spec, wt_folder_cells *out);
+double wt_folder_cell_cost(const wt_folder_cells *cells, size_t cell);
 void wt_folder_cells_free(wt_folder_cells *cells);
 
 /* Asks the launchers for the states (tasks + 1) of all tasks. *answered: whether all did that were

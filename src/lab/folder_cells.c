@@ -1,24 +1,46 @@
 /* What the stores of a folder have of a sweep. */
 #define _GNU_SOURCE /* timegm, strptime */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "lab/folder.h"
 
-static uint32_t hash_of(const char *name) {
-    return wt_slots_hash(0, name, WT_HASH_TEXT - 1);
+static int by_name(const void *left, const void *right) {
+    const wt_named_cell *a = left, *b = right;
+    if (a->head != b->head)
+        return a->head < b->head ? -1 : 1;
+    return (a->next > b->next) - (a->next < b->next);
+}
+
+/* Its first digits as numbers; a name that is shorter is none of a plan's. */
+static bool read_name(const char *name, wt_named_cell *out) {
+    char head[17], next[9];
+    if (strlen(name) != WT_HASH_TEXT - 1)
+        return false;
+    snprintf(head, sizeof head, "%.16s", name);
+    snprintf(next, sizeof next, "%.8s", name + 16);
+    out->head = strtoull(head, NULL, 16);
+    out->next = (uint32_t)strtoul(next, NULL, 16);
+    return true;
 }
 
 /* The cell of that name; SIZE_MAX = none of the plan's. */
 static size_t find_cell(const wt_folder_cells *cells, const char *name) {
-    uint32_t hash = hash_of(name), number;
-    size_t cursor = wt_slots_start(&cells->index, hash);
-    while (wt_slots_next(&cells->index, hash, &cursor, &number))
-        if (strcmp(cells->plan->cells[number].hash, name) == 0)
-            return number;
-    return SIZE_MAX;
+    wt_named_cell wanted;
+    const wt_named_cell *found =
+        read_name(name, &wanted) && cells->plan->cell_count > 0
+            ? bsearch(&wanted, cells->index, cells->plan->cell_count, sizeof wanted, by_name)
+            : NULL;
+    return found == NULL ? SIZE_MAX : found->cell;
+}
+
+double wt_folder_cell_cost(const wt_folder_cells *cells, size_t cell) {
+    const wt_plan *plan = cells->plan;
+    return cells->cost[wt_plan_setting(plan, cell / plan->groups->trial.count)];
 }
 
 static double read_date(const char *text) {
@@ -34,7 +56,7 @@ static wt_status take_cell(void *user, const wt_record *record) {
     unsigned char *found = &cells->found[cell];
     if (cells->counts_recent && *found == WT_CELL_MISSING) {
         cells->recent++;
-        cells->recent_cost += cells->cost[cell];
+        cells->recent_cost += wt_folder_cell_cost(cells, cell);
         cells->began = fmin(cells->began, read_date(record->finished_date) - record->wall_seconds);
     }
     if (*found != WT_CELL_DONE)
@@ -80,26 +102,53 @@ static wt_status look_at_all(wt_folder_cells *cells, const wt_folder *folder) {
     return WT_OK;
 }
 
-static wt_status prepare(wt_folder_cells *cells) {
-    wt_plan *plan = cells->plan;
-    WT_PASS(WT_NEW_ZERO(cells->context, &cells->found, plan->cell_count, "cells"));
-    WT_PASS(WT_NEW_ZERO(cells->context, &cells->cost, plan->cell_count, "cells"));
-    for (size_t i = 0; i < plan->cell_count; i++)
-        WT_PASS(
-            wt_slots_add(cells->context, &cells->index, hash_of(plan->cells[i].hash), (uint32_t)i));
+static wt_status name_cells(wt_folder_cells *cells) {
+    const wt_plan *plan = cells->plan;
+    wt_cell_form form = {0};
+    wt_status status;
+    WT_TRY(WT_NEW(cells->context, &cells->index, plan->cell_count, "cells"));
     for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
-        size_t count = group->trial.count;
+        const wt_plan_group group = wt_plan_at(plan, g);
+        for (size_t i = 0; i < group.trial.count; i++) {
+            wt_named_cell *next = &cells->index[group.first + i];
+            char hash[WT_HASH_TEXT];
+            WT_TRY(wt_context_check_cancelled(cells->context));
+            WT_TRY(wt_plan_name(cells->context, &group, i, &form, hash));
+            (void)read_name(hash, next);
+            next->cell = (uint32_t)(group.first + i);
+        }
+    }
+    if (plan->cell_count > 0)
+        qsort(cells->index, plan->cell_count, sizeof *cells->index, by_name);
+done:
+    wt_cell_form_free(&form);
+    return status;
+}
+
+/* Of the settings, by the first draw of each. */
+static wt_status find_costs(wt_folder_cells *cells) {
+    const wt_plan *plan = cells->plan;
+    const size_t settings = plan->group_count / plan->draws;
+    wt_known_cost known = {0};
+    WT_PASS(WT_NEW(cells->context, &cells->cost, settings, "settings"));
+    for (size_t s = 0; s < settings; s++) {
+        const wt_plan_group group = wt_plan_at(plan, s * plan->draws);
+        const size_t count = group.trial.count;
         wt_cost cost;
-        if (group->follows)
+        if (group.follows)
             continue;
-        WT_PASS(wt_plan_group_cost(cells->context, group, &cost));
-        double each = cost.flops / (double)wt_plan_wanted(plan, group, 0, count);
-        for (const wt_plan_group *at = group; at != NULL; at = wt_plan_next(plan, at))
-            for (size_t i = 0; i < count; i++)
-                cells->cost[at->first + i] = each;
+        WT_PASS(wt_plan_group_cost(cells->context, &group, &known, &cost));
+        double each = cost.flops / (double)wt_plan_wanted(plan, &group, 0, count);
+        for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(plan, &at))
+            cells->cost[at.first / count / plan->draws] = each;
     }
     return WT_OK;
+}
+
+static wt_status prepare(wt_folder_cells *cells) {
+    WT_PASS(WT_NEW_ZERO(cells->context, &cells->found, cells->plan->cell_count, "cells"));
+    WT_PASS(name_cells(cells));
+    return find_costs(cells);
 }
 
 wt_status wt_folder_cells_find(wt_context *context, const wt_folder *folder,
@@ -114,7 +163,7 @@ wt_status wt_folder_cells_find(wt_context *context, const wt_folder *folder,
     }
     WT_PASS(look_at_all(out, folder));
     for (size_t i = 0; i < out->plan->cell_count; i++) {
-        out->plan->cells[i].wanted = out->found[i] == WT_CELL_MISSING;
+        out->plan->wanted[i] = out->found[i] == WT_CELL_MISSING;
         out->done += out->found[i] == WT_CELL_DONE;
         out->failed += out->found[i] == WT_CELL_FAILED;
     }
@@ -123,7 +172,7 @@ wt_status wt_folder_cells_find(wt_context *context, const wt_folder *folder,
 
 void wt_folder_cells_free(wt_folder_cells *cells) {
     wt_plan_free(cells->plan);
-    wt_slots_free(&cells->index);
+    wt_release(cells->index);
     wt_release(cells->found);
     wt_release(cells->cost);
     wt_deal_free(&cells->deal);

@@ -43,18 +43,21 @@ wt_status wt_folder_ask(wt_context *context, wt_folder *folder, bool held, wt_ta
 static wt_status mark_incomplete(wt_context *context, const wt_folder_cells *cells, size_t tasks,
                                  bool *incomplete) {
     const wt_plan *plan = cells->plan;
+    wt_cell_form form = {.part = WT_CELL_TOGETHER};
+    wt_status status = WT_OK;
     for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
+        const wt_plan_group group = wt_plan_at(plan, g);
         char name[WT_HASH_TEXT];
-        if (group->follows || wt_plan_wanted(plan, group, 0, group->trial.count) == 0)
+        if (group.follows || wt_plan_wanted(plan, &group, 0, group.trial.count) == 0)
             continue;
-        WT_PASS(
-            wt_plan_part_name(context, group->experiment, &group->trial, WT_CELL_TOGETHER, name));
+        WT_TRY(wt_plan_name(context, &group, 0, &form, name));
         size_t task = wt_deal_task(&cells->deal, name);
         if (task <= tasks)
             incomplete[task] = true;
     }
-    return WT_OK;
+done:
+    wt_cell_form_free(&form);
+    return status;
 }
 
 static void count_state(wt_folder_state *out, const char *text) {
@@ -75,8 +78,8 @@ static void estimate(const wt_folder_cells *cells, wt_folder_state *out) {
     if (cells->recent == 0 || !(took > 0) || out->active == 0)
         return;
     for (size_t i = 0; i < plan->cell_count; i++)
-        if (plan->cells[i].wanted) {
-            cost += cells->cost[i];
+        if (plan->wanted[i]) {
+            cost += wt_folder_cell_cost(cells, i);
             count++;
         }
     bool known = isfinite(cost) && cells->recent_cost > 0;

@@ -47,17 +47,6 @@ static wt_status settle(const settings *all, wt_value *values) {
                               reason);
 }
 
-wt_status wt_plan_part_name(wt_context *context, const wt_experiment *experiment,
-                            const wt_trial *trial, wt_cell_part part, char out[WT_HASH_TEXT]) {
-    char *text = NULL;
-    wt_status status;
-    WT_TRY(wt_cell_parameters(context, experiment, trial, 0, part, &text));
-    WT_TRY(wt_cell_hash(context, experiment, text, trial->seed, out));
-done:
-    wt_release(text);
-    return status;
-}
-
 static wt_status too_many(const settings *all) {
     return wt_sweep_spec_fail(all->context, all->spec, NULL, "asks for more than %d cells",
                               WT_PLAN_MOST);
@@ -102,67 +91,12 @@ static bool in_shard(const char *hash, wt_shard shard) {
     return strtoul(head, NULL, 16) % shard.count == shard.index;
 }
 
-wt_status wt_plan_add(wt_context *context, wt_plan *plan, const wt_experiment *experiment,
-                      wt_trial trial) {
-    wt_plan_group *group = &plan->groups[plan->group_count];
-    *group = (wt_plan_group){.experiment = experiment, .trial = trial, .first = plan->cell_count};
-    group->trial.sizes = plan->sizes + plan->cell_count;
-    for (size_t i = 0; i < trial.count; i++) {
-        wt_plan_cell *cell = &plan->cells[plan->cell_count + i];
-        double size = trial.sizes == NULL ? 0 : trial.sizes[i];
-        cell->wanted = true;
-        plan->sizes[plan->cell_count + i] = size;
-        WT_PASS(wt_cell_form_fill(context, &plan->form, experiment, &trial, size));
-        WT_PASS(wt_cell_hash(context, experiment, plan->form.out, trial.seed, cell->hash));
-    }
-    plan->group_count++;
-    plan->cell_count += trial.count;
-    return WT_OK;
-}
-
-wt_status wt_plan_reserve(wt_plan *plan, size_t groups, size_t cells) {
-    plan->groups = WT_TAKE_ZERO(&plan->arena, wt_plan_group, groups);
-    plan->cells = WT_TAKE_ZERO(&plan->arena, wt_plan_cell, cells);
-    plan->sizes = WT_TAKE(&plan->arena, double, cells);
-    return plan->arena.status;
-}
-
-/* Trial number `index` of all: settings, then seeds, then repetitions, which run fastest. */
-static wt_trial trial_at(const settings *all, size_t index) {
-    const wt_axes *axes = all->axes;
-    size_t setting = index / axes->reps / axes->seeds.count;
-    return (wt_trial){
-        .values = all->values + setting * axes->experiment->parameter_count,
-        .seed = (uint64_t)axes->seeds.values[index / axes->reps % axes->seeds.count].number,
-        .rep = index % axes->reps,
-        .sizes = all->sizes,
-        .count = all->size_count};
-}
-
 /* Which groups a plan has: those of a shard, or those dealt to a task. */
 typedef struct {
     wt_shard shard;
     const wt_deal *deal; /* NULL = none */
     size_t task;
 } selection;
-
-static wt_status add_groups(wt_context *context, const settings *all, const selection *of,
-                            wt_plan *plan) {
-    for (size_t i = 0; i < all->groups; i++) {
-        char hash[WT_HASH_TEXT];
-        wt_trial trial = trial_at(all, i);
-        bool parted = of->shard.count > 1 || of->deal != NULL;
-        WT_PASS(wt_context_check_cancelled(context));
-        if (parted)
-            WT_PASS(
-                wt_plan_part_name(context, all->axes->experiment, &trial, WT_CELL_TOGETHER, hash));
-        if (parted &&
-            !(of->deal != NULL ? wt_deal_has(of->deal, hash, of->task) : in_shard(hash, of->shard)))
-            continue;
-        WT_PASS(wt_plan_add(context, plan, all->axes->experiment, trial));
-    }
-    return WT_OK;
-}
 
 /* Settings, sizes and how many cells that makes. */
 static wt_status make_all(settings *all, wt_axes *axes) {
@@ -185,14 +119,58 @@ static wt_status make_all(settings *all, wt_axes *axes) {
     return WT_OK;
 }
 
+/* The first draw of every setting, and which of them are computed together. */
+static wt_status keep_settings(wt_context *context, const settings *all, wt_plan *plan) {
+    const wt_experiment *experiment = all->axes->experiment;
+    plan->draws = all->axes->seeds.count * all->axes->reps;
+    plan->groups = WT_TAKE(&plan->arena, wt_plan_group, all->count);
+    WT_PASS(plan->arena.status);
+    for (size_t i = 0; i < all->count; i++)
+        plan->groups[i] =
+            (wt_plan_group){.experiment = experiment,
+                            .trial = {.values = all->values + i * experiment->parameter_count,
+                                      .sizes = all->sizes,
+                                      .count = all->size_count}};
+    return wt_plan_chain(context, plan->groups, all->count);
+}
+
+/* The groups of a part; those that are computed together are in one. */
+static wt_status pick_groups(wt_context *context, const selection *of, wt_plan *plan) {
+    wt_cell_form form = {.part = WT_CELL_TOGETHER};
+    uint32_t *picked = WT_TAKE(&plan->arena, uint32_t, plan->group_count);
+    size_t count = 0;
+    wt_status status;
+    WT_TRY(plan->arena.status);
+    for (size_t i = 0; i < plan->group_count; i++) {
+        const wt_plan_group group = wt_plan_at(plan, i);
+        char hash[WT_HASH_TEXT];
+        WT_TRY(wt_context_check_cancelled(context));
+        WT_TRY(wt_plan_name(context, &group, 0, &form, hash));
+        if (of->deal != NULL ? wt_deal_has(of->deal, hash, of->task) : in_shard(hash, of->shard))
+            picked[count++] = (uint32_t)i;
+    }
+    plan->picked = picked;
+    plan->group_count = count;
+done:
+    wt_cell_form_free(&form);
+    return status;
+}
+
 static wt_status fill(wt_context *context, const wt_sweep_spec *spec, const selection *of,
                       wt_plan *out) {
     settings all = {.context = context, .spec = spec, .axes = &out->axes, .arena = &out->arena};
     WT_PASS(make_all(&all, &out->axes));
     WT_PASS(wt_sweep_spec_line(context, spec, &out->sweep));
-    WT_PASS(wt_plan_reserve(out, all.groups, all.cells));
-    WT_PASS(add_groups(context, &all, of, out));
-    return wt_plan_chain(context, out);
+    WT_PASS(keep_settings(context, &all, out));
+    out->group_count = all.groups;
+    if (of->shard.count > 1 || of->deal != NULL)
+        WT_PASS(pick_groups(context, of, out));
+    out->cell_count = out->group_count * all.size_count;
+    out->wanted = WT_TAKE(&out->arena, bool, out->cell_count);
+    WT_PASS(out->arena.status);
+    for (size_t i = 0; i < out->cell_count; i++)
+        out->wanted[i] = true;
+    return WT_OK;
 }
 
 static wt_status make(wt_context *context, const wt_sweep_spec *spec, const selection *of,
@@ -254,17 +232,59 @@ done:
     return status;
 }
 
-wt_status wt_plan_parameters(wt_context *context, const wt_plan *plan, const wt_plan_group *group,
-                             size_t cell, char **out) {
-    return wt_cell_parameters(context, group->experiment, &group->trial,
-                              plan->sizes[group->first + cell], WT_CELL_WHOLE, out);
+size_t wt_plan_setting(const wt_plan *plan, size_t group) {
+    size_t number = plan->picked == NULL ? group : plan->picked[group];
+    return plan->draws == 0 ? number : number / plan->draws;
+}
+
+static int by_number(const void *left, const void *right) {
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The place of group `number` of all. */
+static size_t place_of(const wt_plan *plan, size_t number) {
+    uint32_t wanted = (uint32_t)number;
+    if (plan->picked == NULL)
+        return number;
+    const uint32_t *found =
+        bsearch(&wanted, plan->picked, plan->group_count, sizeof wanted, by_number);
+    return found == NULL ? 0 : (size_t)(found - plan->picked);
+}
+
+/* Settings, then seeds, then repetitions, which run fastest. */
+wt_plan_group wt_plan_at(const wt_plan *plan, size_t index) {
+    const wt_axes *axes = &plan->axes;
+    wt_plan_group group = plan->groups[wt_plan_setting(plan, index)];
+    if (plan->draws == 0)
+        return group;
+    size_t draw = (plan->picked == NULL ? index : plan->picked[index]) % plan->draws;
+    group.trial.seed = (uint64_t)axes->seeds.values[draw / axes->reps].number;
+    group.trial.rep = draw % axes->reps;
+    group.first = index * group.trial.count;
+    if (group.next != 0)
+        group.next = place_of(plan, group.next * plan->draws + draw);
+    return group;
+}
+
+wt_status wt_plan_name(wt_context *context, const wt_plan_group *group, size_t cell,
+                       wt_cell_form *form, char out[WT_HASH_TEXT]) {
+    const wt_trial *trial = &group->trial;
+    WT_PASS(wt_cell_form_fill(context, form, group->experiment, trial, trial->sizes[cell]));
+    return wt_cell_hash(context, group->experiment, form->out, trial->seed, out);
+}
+
+wt_status wt_plan_parameters(wt_context *context, const wt_plan_group *group, size_t cell,
+                             char **out) {
+    return wt_cell_parameters(context, group->experiment, &group->trial, group->trial.sizes[cell],
+                              WT_CELL_WHOLE, out);
 }
 
 size_t wt_plan_wanted(const wt_plan *plan, const wt_plan_group *group, size_t begin, size_t end) {
     size_t count = 0;
-    for (; group != NULL; group = wt_plan_next(plan, group))
+    for (wt_plan_group at = *group; at.experiment != NULL; at = wt_plan_next(plan, &at))
         for (size_t i = begin; i < end; i++)
-            count += plan->cells[group->first + i].wanted;
+            count += plan->wanted[at.first + i];
     return count;
 }
 
@@ -277,7 +297,6 @@ void wt_plan_free(wt_plan *plan) {
         return;
     wt_arena_free(&plan->arena);
     wt_release(plan->sweep);
-    wt_cell_form_free(&plan->form);
     wt_axes_free(&plan->axes);
     json_decref(plan->objects);
     wt_release(plan);
@@ -289,7 +308,8 @@ wt_status wt_plan_meanings(wt_context *context, const wt_plan *plan, wt_store *s
     const wt_experiment *last = NULL;
     char *meaning = NULL;
     wt_status status = WT_OK;
-    for (size_t g = 0; g < plan->group_count; g++) {
+    size_t count = plan->draws > 0 && plan->group_count > 0 ? 1 : plan->group_count;
+    for (size_t g = 0; g < count; g++) {
         if (plan->groups[g].experiment == last)
             continue;
         last = plan->groups[g].experiment;
@@ -305,15 +325,14 @@ done:
 static wt_status compare_group(wt_context *context, wt_plan *plan, const wt_plan_group *group,
                                wt_store *store, wt_cell_form *form, wt_plan_count *out) {
     for (size_t i = 0; i < group->trial.count; i++) {
-        wt_plan_cell *cell = &plan->cells[group->first + i];
+        char hash[WT_HASH_TEXT];
         wt_cell_state state;
         WT_PASS(wt_context_check_cancelled(context));
-        WT_PASS(wt_cell_form_fill(context, form, group->experiment, &group->trial,
-                                  plan->sizes[group->first + i]));
-        WT_PASS(wt_store_find(context, store, cell->hash, form->out, &state));
+        WT_PASS(wt_plan_name(context, group, i, form, hash));
+        WT_PASS(wt_store_find(context, store, hash, form->out, &state));
         out->done += state == WT_CELL_DONE;
         out->failed += state == WT_CELL_FAILED;
-        cell->wanted = state == WT_CELL_MISSING;
+        plan->wanted[group->first + i] = state == WT_CELL_MISSING;
     }
     return WT_OK;
 }
@@ -323,8 +342,10 @@ static wt_status compare(wt_context *context, wt_plan *plan, wt_store *store, wt
     wt_status status;
     WT_TRY(wt_plan_meanings(context, plan, store, wt_store_agree));
     WT_TRY(wt_store_hold(context, store));
-    for (size_t g = 0; status == WT_OK && g < plan->group_count; g++)
-        status = compare_group(context, plan, &plan->groups[g], store, &form, out);
+    for (size_t g = 0; status == WT_OK && g < plan->group_count; g++) {
+        const wt_plan_group group = wt_plan_at(plan, g);
+        status = compare_group(context, plan, &group, store, &form, out);
+    }
     wt_store_let_go(store);
 done:
     wt_cell_form_free(&form);
@@ -337,7 +358,7 @@ wt_status wt_plan_compare(wt_context *context, wt_plan *plan, wt_store *store, w
     if (store != NULL)
         WT_PASS(compare(context, plan, store, &count));
     for (size_t i = 0; i < plan->cell_count; i++)
-        count.wanted += plan->cells[i].wanted;
+        count.wanted += plan->wanted[i];
     wt_sized_write(out, &count, sizeof count);
     return WT_OK;
 }

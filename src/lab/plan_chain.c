@@ -47,13 +47,13 @@ static bool may_join(const wt_plan_group *a, const wt_plan_group *b) {
     return wt_plan_setting_equal(a->experiment, x->values, y->values, true);
 }
 
-wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
+wt_status wt_plan_chain(wt_context *context, wt_plan_group *groups, size_t count) {
     wt_slots leaders = {0};
     size_t *last = NULL; /* of the chain that a group leads */
     wt_status status;
-    WT_TRY(WT_NEW(context, &last, plan->group_count, "groups"));
-    for (size_t g = 0; g < plan->group_count; g++) {
-        wt_plan_group *group = &plan->groups[g];
+    WT_TRY(WT_NEW(context, &last, count, "groups"));
+    for (size_t g = 0; g < count; g++) {
+        wt_plan_group *group = &groups[g];
         uint32_t hash, leader = 0;
         if (group->experiment->together == NULL)
             continue;
@@ -62,9 +62,9 @@ wt_status wt_plan_chain(wt_context *context, wt_plan *plan) {
         hash = wt_slots_hash(hash, &group->trial.rep, sizeof group->trial.rep);
         size_t cursor = wt_slots_start(&leaders, hash);
         while (!group->follows && wt_slots_next(&leaders, hash, &cursor, &leader))
-            group->follows = may_join(&plan->groups[leader], group);
+            group->follows = may_join(&groups[leader], group);
         if (group->follows) {
-            plan->groups[last[leader]].next = g;
+            groups[last[leader]].next = g;
             last[leader] = g;
             continue;
         }

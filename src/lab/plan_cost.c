@@ -6,22 +6,27 @@
 #include "lab/plan.h"
 #include "linalg/linalg.h"
 
-wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_cost *out) {
+wt_status wt_plan_group_cost(wt_context *context, const wt_plan_group *group, wt_known_cost *known,
+                             wt_cost *out) {
     *out = (wt_cost){NAN, NAN};
-    return group->experiment->estimate == NULL
-               ? WT_OK
-               : group->experiment->estimate(context, &group->trial, out);
+    if (known->values != group->trial.values && group->experiment->estimate != NULL)
+        WT_PASS(group->experiment->estimate(context, &group->trial, out));
+    else if (known->values == group->trial.values)
+        *out = known->cost;
+    *known = (wt_known_cost){group->trial.values, *out};
+    return WT_OK;
 }
 
 wt_status wt_plan_total(wt_context *context, const wt_plan *plan, wt_cost *out) {
+    wt_known_cost known = {0};
     *out = (wt_cost){0};
     for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
+        const wt_plan_group group = wt_plan_at(plan, g);
         wt_cost cost;
         WT_PASS(wt_context_check_cancelled(context));
-        if (group->follows || wt_plan_wanted(plan, group, 0, group->trial.count) == 0)
+        if (group.follows || wt_plan_wanted(plan, &group, 0, group.trial.count) == 0)
             continue;
-        WT_PASS(wt_plan_group_cost(context, group, &cost));
+        WT_PASS(wt_plan_group_cost(context, &group, &known, &cost));
         out->flops += cost.flops;
         out->bytes = isnan(cost.bytes) || cost.bytes > out->bytes ? cost.bytes : out->bytes;
     }

@@ -28,6 +28,7 @@ typedef struct {
     json_t *objects;    /* owned by the plan */
     wt_value *values;   /* of one cell */
     wt_value *settings; /* (groups) of the plan */
+    double *sizes;      /* (cells) of the plan */
     group_name *failed; /* of calls with a failed cell, in order when all are known */
     size_t failed_count, failed_room;
     member *members;
@@ -40,6 +41,18 @@ static wt_status blame(const gathering *all, const wt_record *record, wt_status 
         return status;
     return wt_fail(all->context, WT_DATA, "%s: is damaged: cell %.12s: %s",
                    wt_store_path(all->store), record->hash, wt_context_message(all->context));
+}
+
+/* Of all cells that differ in the parameters alone that the part leaves out. */
+static wt_status name_part(const gathering *all, const wt_experiment *experiment,
+                           const wt_trial *trial, wt_cell_part part, char out[WT_HASH_TEXT]) {
+    char *text = NULL;
+    wt_status status;
+    WT_TRY(wt_cell_parameters(all->context, experiment, trial, 0, part, &text));
+    WT_TRY(wt_cell_hash(all->context, experiment, text, trial->seed, out));
+done:
+    wt_release(text);
+    return status;
 }
 
 /* The cell without its hash; *object is to be released, also when it fails. */
@@ -63,9 +76,8 @@ static wt_status read_member(gathering *all, const wt_record *record, json_t **o
                     .failed = record->failed};
     if (experiment->group != NULL)
         out->size = all->values[wt_experiment_parameter(experiment, experiment->group)].number;
-    WT_PASS(wt_plan_part_name(all->context, experiment, &trial, WT_CELL_GROUP, out->group.name));
-    return wt_plan_part_name(all->context, experiment, &trial, WT_CELL_TOGETHER,
-                             out->together.name);
+    WT_PASS(name_part(all, experiment, &trial, WT_CELL_GROUP, out->group.name));
+    return name_part(all, experiment, &trial, WT_CELL_TOGETHER, out->together.name);
 }
 
 /* First pass: the groups that failed cells are of. */
@@ -120,23 +132,30 @@ static int by_group(const void *a, const void *b) {
 /* Members begin .. end-1 are one group. */
 static wt_status add_group(gathering *all, size_t begin, size_t end, wt_plan *plan) {
     const member *first = &all->members[begin];
-    double *sizes = plan->sizes + plan->cell_count;
+    double *sizes = all->sizes + begin;
     wt_value *values = all->settings + plan->group_count * all->width;
-    wt_trial trial = {.values = values, .seed = first->seed, .sizes = sizes, .count = end - begin};
-    WT_PASS(wt_cell_read(all->context, first->experiment, first->object, values, &trial.rep));
+    wt_plan_group *group = &plan->groups[plan->group_count++];
+    wt_cell_form form = {0};
+    wt_status status;
+    *group = (wt_plan_group){
+        .experiment = first->experiment,
+        .trial = {.values = values, .seed = first->seed, .sizes = sizes, .count = end - begin},
+        .first = begin};
+    WT_TRY(wt_cell_read(all->context, first->experiment, first->object, values, &group->trial.rep));
     for (size_t i = begin; i < end; i++)
         sizes[i - begin] = all->members[i].size;
-    size_t place = plan->cell_count;
-    WT_PASS(wt_plan_add(all->context, plan, first->experiment, trial));
     for (size_t i = begin; i < end; i++) {
-        wt_plan_cell *cell = &plan->cells[place + i - begin];
-        cell->wanted = all->members[i].failed;
-        if (strcmp(cell->hash, all->members[i].hash) != 0)
-            return wt_fail(all->context, WT_DATA,
+        char hash[WT_HASH_TEXT];
+        WT_TRY(wt_plan_name(all->context, group, i - begin, &form, hash));
+        plan->wanted[i] = all->members[i].failed;
+        if (strcmp(hash, all->members[i].hash) != 0)
+            WT_TRY(wt_fail(all->context, WT_DATA,
                            "%s: cell %.12s should be called %.12s by its parameters",
-                           wt_store_path(all->store), all->members[i].hash, cell->hash);
+                           wt_store_path(all->store), all->members[i].hash, hash));
     }
-    return WT_OK;
+done:
+    wt_cell_form_free(&form);
+    return status;
 }
 
 /* Rooms are those of the cells in hand. */
@@ -147,7 +166,11 @@ static wt_status add_groups(gathering *all, wt_plan *plan) {
     for (size_t i = 0; i < all->count; i++)
         groups += i == 0 || by_name(&all->members[i].group, &all->members[i - 1].group) != 0;
     all->settings = WT_TAKE(&plan->arena, wt_value, groups, all->width);
-    WT_PASS(wt_plan_reserve(plan, groups, all->count));
+    all->sizes = WT_TAKE(&plan->arena, double, all->count);
+    plan->groups = WT_TAKE(&plan->arena, wt_plan_group, groups);
+    plan->wanted = WT_TAKE(&plan->arena, bool, all->count);
+    plan->cell_count = all->count;
+    WT_PASS(plan->arena.status);
     for (size_t begin = 0, end; begin < all->count; begin = end) {
         WT_PASS(wt_context_check_cancelled(all->context));
         for (end = begin; end < all->count &&
@@ -179,7 +202,7 @@ wt_status wt_plan_new_failed(wt_context *context, wt_store *store, wt_plan **out
     wt_store_let_go(store);
     WT_TRY(status);
     WT_TRY(add_groups(&all, made));
-    WT_TRY(wt_plan_chain(context, made));
+    WT_TRY(wt_plan_chain(context, made->groups, made->group_count));
     *out = made;
     made = NULL;
 done:

@@ -14,7 +14,7 @@
 
 /* Groups to be computed, one of each that are computed together. */
 typedef struct {
-    wt_dealt *groups;
+    uint32_t *groups; /* their numbers in the plan */
     double *costs;
     uint32_t *task;
     size_t count;
@@ -38,41 +38,63 @@ static wt_status make_folder(wt_context *context, const wt_folder *folder, const
 static wt_status list_units(const wt_submission *work, wt_folder_cells *cells,
                             const wt_task_state *states, wt_arena *arena, units *out) {
     const wt_plan *plan = cells->plan;
-    out->groups = WT_TAKE(arena, wt_dealt, plan->group_count);
+    wt_cell_form form = {.part = WT_CELL_TOGETHER};
+    wt_known_cost known = {0};
+    wt_status status;
+    out->groups = WT_TAKE(arena, uint32_t, plan->group_count);
     out->costs = WT_TAKE(arena, double, plan->group_count);
     out->task = WT_TAKE(arena, uint32_t, plan->group_count);
-    WT_PASS(arena->status);
+    WT_TRY(arena->status);
     for (size_t g = 0; g < plan->group_count; g++) {
-        const wt_plan_group *group = &plan->groups[g];
-        char *name = out->groups[out->count].name;
-        size_t wanted = wt_plan_wanted(plan, group, 0, group->trial.count);
+        const wt_plan_group group = wt_plan_at(plan, g);
+        size_t wanted = wt_plan_wanted(plan, &group, 0, group.trial.count), task;
+        char name[WT_HASH_TEXT];
         wt_cost cost;
-        WT_PASS(wt_context_check_cancelled(work->context));
-        if (group->follows || wanted == 0)
+        WT_TRY(wt_context_check_cancelled(work->context));
+        if (group.follows || wanted == 0)
             continue;
-        WT_PASS(wt_plan_part_name(work->context, group->experiment, &group->trial, WT_CELL_TOGETHER,
-                                  name));
-        size_t task = wt_deal_task(&cells->deal, name);
+        WT_TRY(wt_plan_name(work->context, &group, 0, &form, name));
+        task = wt_deal_task(&cells->deal, name);
         if (task <= work->folder->tasks && states[task].active) {
             work->report->under_way += wanted;
             continue;
         }
-        WT_PASS(wt_plan_group_cost(work->context, group, &cost));
+        WT_TRY(wt_plan_group_cost(work->context, &group, &known, &cost));
+        out->groups[out->count] = (uint32_t)g;
         out->costs[out->count++] = cost.flops;
         work->report->wanted += wanted;
         if (isnan(cost.bytes) || cost.bytes > work->report->bytes)
             work->report->bytes = cost.bytes;
     }
-    return WT_OK;
+done:
+    wt_cell_form_free(&form);
+    return status;
 }
 
-static wt_status deal(wt_submission *work, const units *all, wt_arena *arena, wt_deal *out) {
+/* Which unit is whose, by their names. */
+static wt_status note_tasks(const wt_submission *work, const wt_plan *plan, const units *all,
+                            wt_deal *out) {
+    wt_cell_form form = {.part = WT_CELL_TOGETHER};
+    wt_status status = WT_OK;
+    for (size_t i = 0; i < all->count; i++) {
+        const wt_plan_group group = wt_plan_at(plan, all->groups[i]);
+        char name[WT_HASH_TEXT];
+        WT_TRY(wt_plan_name(work->context, &group, 0, &form, name));
+        WT_TRY(wt_deal_add(work->context, out, name, work->first + all->task[i]));
+    }
+done:
+    wt_cell_form_free(&form);
+    return status;
+}
+
+static wt_status deal(wt_submission *work, const wt_plan *plan, const units *all, wt_arena *arena,
+                      wt_deal *out) {
     wt_submit_report *report = work->report;
     double rate, known = 0, *loads = WT_TAKE(arena, double, work->tasks);
     WT_PASS(arena->status);
     WT_PASS(wt_deal_balance(work->context, all->costs, all->count, work->tasks, all->task, loads));
-    for (size_t i = 0; i < all->count; i++)
-        WT_PASS(wt_deal_add(work->context, out, all->groups[i].name, work->first + all->task[i]));
+    if (work->preview == NULL)
+        WT_PASS(note_tasks(work, plan, all, out));
     WT_PASS(wt_sweep_rate(work->context, &rate));
     for (size_t i = 0; i < all->count; i++)
         known += all->costs[i];
@@ -187,7 +209,7 @@ static wt_status submit(wt_submission *work, const wt_sweep_spec *spec) {
     work->first = work->folder->tasks + 1;
     work->tasks = work->options->tasks < all.count ? work->options->tasks : all.count;
     work->folder->rounds++;
-    WT_TRY(deal(work, &all, &arena, &dealt));
+    WT_TRY(deal(work, cells.plan, &all, &arena, &dealt));
     wt_folder_cells_free(&cells);
     cells = (wt_folder_cells){0};
     if (work->preview == NULL)

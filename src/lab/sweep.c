@@ -23,18 +23,18 @@ static void spell_now(char out[32]) {
 static wt_status put_cell(const wt_sweep_outcome *found, const wt_plan_group *group, size_t i,
                           const double *metrics, const char *date) {
     const wt_sweep_job *work = found->work;
-    const wt_plan *plan = found->of->plan;
     const wt_experiment *experiment = group->experiment;
     bool failed = metrics == NULL;
-    char *parameters = NULL, *numbers = NULL;
+    char hash[WT_HASH_TEXT], *numbers = NULL;
+    wt_cell_form form = {0};
     wt_status status;
-    WT_TRY(wt_plan_parameters(found->context, plan, group, i, &parameters));
+    WT_TRY(wt_plan_name(found->context, group, i, &form, hash));
     if (!failed)
         WT_TRY(wt_cell_metrics(found->context, experiment, metrics, &numbers));
     wt_record record = {.size = sizeof record,
-                        .hash = plan->cells[group->first + i].hash,
+                        .hash = hash,
                         .experiment = experiment->name,
-                        .parameters = parameters,
+                        .parameters = form.out,
                         .seed = (int64_t)group->trial.seed,
                         .result_version = experiment->result_version,
                         .failed = failed,
@@ -46,7 +46,7 @@ static wt_status put_cell(const wt_sweep_outcome *found, const wt_plan_group *gr
                         .finished_date = date};
     WT_TRY(wt_store_put(work->context, work->store, &record));
 done:
-    wt_release(parameters);
+    wt_cell_form_free(&form);
     wt_release(numbers);
     return status;
 }
@@ -71,11 +71,13 @@ wt_status wt_sweep_put(void *user) {
     const double *metrics = found->metrics;
     char date[32];
     spell_now(date);
-    for (const wt_plan_group *at = found->of->group; at != NULL; at = wt_plan_next(plan, at)) {
-        size_t width = at->experiment->metric_count;
+    for (wt_plan_group at = wt_sweep_group(found->of); at.experiment != NULL;
+         at = wt_plan_next(plan, &at)) {
+        size_t width = at.experiment->metric_count;
         for (size_t i = found->begin; i < found->end; i++)
-            if (plan->cells[at->first + i].wanted)
-                WT_PASS(put_cell(found, at, i, metrics == NULL ? NULL : metrics + i * width, date));
+            if (plan->wanted[at.first + i])
+                WT_PASS(
+                    put_cell(found, &at, i, metrics == NULL ? NULL : metrics + i * width, date));
         if (metrics != NULL)
             metrics += found->end * width;
     }
@@ -93,7 +95,8 @@ wt_status wt_sweep_put(void *user) {
 static wt_status try_unit(wt_sweep_job *work, wt_context *context, const wt_sweep_unit *of,
                           wt_trial *trials, size_t groups, size_t count, double *metrics,
                           bool *done) {
-    const wt_experiment *experiment = of->group->experiment;
+    const wt_plan_group group = wt_sweep_group(of);
+    const wt_experiment *experiment = group.experiment;
     char message[WT_MESSAGE_BYTES] = "";
     double began = wt_clock();
     for (size_t k = 0; k < groups; k++)
@@ -113,7 +116,7 @@ static wt_status try_unit(wt_sweep_job *work, wt_context *context, const wt_swee
                               .metrics = *done ? metrics : NULL,
                               .message = message,
                               .seconds = wt_clock() - began};
-    found.wanted = wt_plan_wanted(of->plan, of->group, found.begin, count);
+    found.wanted = wt_plan_wanted(of->plan, &group, found.begin, count);
     return wt_engine_keep(&work->engine, wt_sweep_put, &found, (double)found.wanted,
                           of->cost * (double)found.wanted);
 }
@@ -123,18 +126,19 @@ static wt_status try_unit(wt_sweep_job *work, wt_context *context, const wt_swee
 static wt_status run_unit(void *user, wt_context *context, size_t index) {
     wt_sweep_job *work = user;
     const wt_sweep_unit *of = &work->units[index];
-    size_t count = of->group->trial.count, groups = 0, k = 0;
+    const wt_plan_group group = wt_sweep_group(of);
+    size_t count = group.trial.count, groups = 0, k = 0;
     wt_arena arena = wt_arena_start(context, "metrics");
     bool done = false;
     wt_status status;
-    for (const wt_plan_group *at = of->group; at != NULL; at = wt_plan_next(of->plan, at))
+    for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(of->plan, &at))
         groups++;
     wt_trial *trials = WT_TAKE(&arena, wt_trial, groups);
-    double *metrics = WT_TAKE(&arena, double, groups, count, of->group->experiment->metric_count);
+    double *metrics = WT_TAKE(&arena, double, groups, count, group.experiment->metric_count);
     WT_TRY(arena.status);
-    for (const wt_plan_group *at = of->group; at != NULL; at = wt_plan_next(of->plan, at))
-        trials[k++] = at->trial;
-    for (; !done && wt_plan_wanted(of->plan, of->group, 0, count) > 0; count--)
+    for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(of->plan, &at))
+        trials[k++] = at.trial;
+    for (; !done && wt_plan_wanted(of->plan, &group, 0, count) > 0; count--)
         WT_TRY(try_unit(work, context, of, trials, groups, count, metrics, &done));
 done:
     wt_arena_free(&arena);
@@ -153,54 +157,69 @@ static wt_status declare(const wt_sweep_job *work, wt_plan *const *plans, size_t
     return wt_store_commit(work->context, work->store);
 }
 
+/* The names of wanted cells; found by the first bytes of them. */
+typedef struct {
+    wt_context *context;
+    char (*names)[WT_HASH_TEXT];
+    size_t count, room;
+    wt_slots slots;
+} wanted_names;
+
+/* Takes the cell off the list where it is on it twice. */
+static wt_status note_wanted(wanted_names *all, const char *hash, bool *wanted) {
+    uint32_t key = wt_slots_hash(0, hash, WT_HASH_TEXT), number;
+    size_t cursor = wt_slots_start(&all->slots, key);
+    while (*wanted && wt_slots_next(&all->slots, key, &cursor, &number))
+        *wanted = strcmp(all->names[number], hash) != 0;
+    if (!*wanted)
+        return WT_OK;
+    WT_PASS(WT_GROW(all->context, &all->names, all->count, &all->room, "cells"));
+    WT_PASS(wt_slots_add(all->context, &all->slots, key, (uint32_t)all->count));
+    memcpy(all->names[all->count++], hash, WT_HASH_TEXT);
+    return WT_OK;
+}
+
 /* A cell that several plans want is left to the first of them. */
 static wt_status drop_doubles(wt_context *context, wt_plan *const *plans, size_t count) {
-    const wt_plan_cell **wanted = NULL;
-    size_t cells = 0, kept = 0;
-    wt_slots names = {0};
+    wanted_names all = {.context = context};
+    wt_cell_form form = {0};
     wt_status status = WT_OK;
-    for (size_t i = 0; i < count; i++)
-        cells += plans[i]->cell_count;
-    if (count < 2)
-        goto done;
-    WT_TRY(WT_NEW(context, &wanted, cells, "cells"));
-    for (size_t i = 0; i < count; i++)
-        for (size_t c = 0; c < plans[i]->cell_count; c++) {
-            wt_plan_cell *cell = &plans[i]->cells[c];
-            uint32_t hash = wt_slots_hash(0, cell->hash, sizeof cell->hash), number;
-            size_t cursor = wt_slots_start(&names, hash);
-            while (cell->wanted && wt_slots_next(&names, hash, &cursor, &number))
-                cell->wanted = strcmp(wanted[number]->hash, cell->hash) != 0;
-            if (!cell->wanted)
-                continue;
-            WT_TRY(wt_slots_add(context, &names, hash, (uint32_t)kept));
-            wanted[kept++] = cell;
+    for (size_t i = 0; i < count && count > 1; i++)
+        for (size_t g = 0; g < plans[i]->group_count; g++) {
+            const wt_plan_group group = wt_plan_at(plans[i], g);
+            for (size_t c = 0; c < group.trial.count; c++) {
+                char hash[WT_HASH_TEXT];
+                if (!plans[i]->wanted[group.first + c])
+                    continue;
+                WT_TRY(wt_plan_name(context, &group, c, &form, hash));
+                WT_TRY(note_wanted(&all, hash, &plans[i]->wanted[group.first + c]));
+            }
         }
 done:
-    wt_slots_free(&names);
-    wt_release(wanted);
+    wt_cell_form_free(&form);
+    wt_slots_free(&all.slots);
+    wt_release(all.names);
     return status;
 }
 
 /* A unit of every group, or groups computed together, with a wanted cell. Where the cost of one is
  * not known, cells are alike. */
 static wt_status list_units(wt_sweep_job *work, wt_plan *const *plans, size_t count) {
-    size_t groups = 0;
+    wt_known_cost known_cost = {0};
+    size_t room = 0;
     bool known = true;
     for (size_t i = 0; i < count; i++)
-        groups += plans[i]->group_count;
-    WT_PASS(WT_NEW(work->context, &work->units, groups, "groups"));
-    for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < plans[i]->group_count; g++) {
-            wt_sweep_unit next = {plans[i], &plans[i]->groups[g], NAN};
-            size_t wanted = wt_plan_wanted(plans[i], next.group, 0, next.group->trial.count);
+            const wt_plan_group group = wt_plan_at(plans[i], g);
+            size_t wanted = wt_plan_wanted(plans[i], &group, 0, group.trial.count);
             wt_cost cost;
-            if (next.group->follows || wanted == 0)
+            if (group.follows || wanted == 0)
                 continue;
-            WT_PASS(wt_plan_group_cost(work->context, next.group, &cost));
-            next.cost = cost.flops / (double)wanted;
+            WT_PASS(wt_plan_group_cost(work->context, &group, &known_cost, &cost));
             known &= isfinite(cost.flops) && cost.flops > 0;
-            work->units[work->unit_count++] = next;
+            WT_PASS(WT_GROW(work->context, &work->units, work->unit_count, &room, "groups"));
+            work->units[work->unit_count++] =
+                (wt_sweep_unit){plans[i], g, cost.flops / (double)wanted};
             work->engine.total += (double)wanted;
             work->engine.cost += cost.flops;
         }

@@ -56,16 +56,17 @@ typedef struct {
 } fleets;
 
 static bool fits(const wt_sweep_unit *unit) {
-    const wt_experiment *experiment = unit->group->experiment;
-    return experiment->fleet != NULL && experiment->fits_fleet(&unit->group->trial);
+    const wt_plan_group group = wt_sweep_group(unit);
+    return group.experiment->fleet != NULL && group.experiment->fits_fleet(&group.trial);
 }
 
 static bool are_equal(const wt_sweep_unit *a, const wt_sweep_unit *b) {
-    const wt_experiment *experiment = a->group->experiment;
-    if (experiment != b->group->experiment)
+    const wt_plan_group left = wt_sweep_group(a), right = wt_sweep_group(b);
+    const wt_experiment *experiment = left.experiment;
+    if (experiment != right.experiment)
         return false;
     for (size_t i = 0; i < experiment->parameter_count; i++) {
-        const wt_value *x = &a->group->trial.values[i], *y = &b->group->trial.values[i];
+        const wt_value *x = &left.trial.values[i], *y = &right.trial.values[i];
         bool same = x->text != NULL && y->text != NULL
                         ? strcmp(x->text, y->text) == 0
                         : x->text == y->text && x->number == y->number;
@@ -81,7 +82,7 @@ static void gather(fleets *all) {
     size_t taken = 0, left = 0;
     for (size_t i = 0; i < work->unit_count; i++) {
         const wt_sweep_unit leader = work->units[i];
-        if (leader.group == NULL)
+        if (leader.plan == NULL)
             continue;
         if (!fits(&leader)) {
             work->units[left++] = leader;
@@ -89,10 +90,10 @@ static void gather(fleets *all) {
         }
         all->first[all->count++] = taken;
         for (size_t k = i; k < work->unit_count; k++)
-            if (work->units[k].group != NULL && fits(&work->units[k]) &&
+            if (work->units[k].plan != NULL && fits(&work->units[k]) &&
                 are_equal(&leader, &work->units[k])) {
                 all->units[taken++] = work->units[k];
-                work->units[k].group = NULL;
+                work->units[k].plan = NULL;
             }
     }
     all->first[all->count] = taken;
@@ -152,8 +153,8 @@ static wt_status run_fleet(void *user, wt_context *context, size_t index) {
     wt_status status;
     WT_TRY(arena.status);
     for (size_t i = 0; i < count; i++)
-        trials[i] = units[i].group->trial;
-    status = units->group->experiment->run_fleet(context, trials, count, keep_cell, &fleet);
+        trials[i] = wt_sweep_group(&units[i]).trial;
+    status = wt_sweep_group(units).experiment->run_fleet(context, trials, count, keep_cell, &fleet);
     if (is_theirs(status) && !all->work->engine.broken) {
         snprintf(message, sizeof message, "%s", wt_context_message(context));
         status = WT_OK;

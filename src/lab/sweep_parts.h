@@ -9,8 +9,8 @@
 /* A group, or the first of those that are computed together, with a wanted cell. */
 typedef struct wt_sweep_unit {
     const wt_plan *plan;
-    const wt_plan_group *group;
-    double cost; /* of a wanted cell */
+    size_t group; /* its number */
+    double cost;  /* of a wanted cell */
 } wt_sweep_unit;
 
 typedef struct wt_sweep_job {
@@ -36,6 +36,10 @@ typedef struct wt_sweep_outcome {
     const char *message;
     double seconds;
 } wt_sweep_outcome;
+
+static inline wt_plan_group wt_sweep_group(const wt_sweep_unit *unit) {
+    return wt_plan_at(unit->plan, unit->group);
+}
 
 /* For wt_engine_keep: puts the cells of a wt_sweep_outcome. */
 wt_status wt_sweep_put(void *outcome);

@@ -21,21 +21,20 @@ static inline double fill_metric(const char *name, const char *hash, size_t plac
     return rate ? share > 0.3 : share;
 }
 
-static inline wt_status fill_cell(wt_context *context, const wt_plan *plan,
-                                  const wt_plan_group *group, size_t i, wt_store *store) {
-    char *parameters = NULL, *text = NULL;
+static inline wt_status fill_cell(wt_context *context, const wt_plan_group *group, size_t i,
+                                  wt_cell_form *form, wt_store *store) {
+    char hash[WT_HASH_TEXT], *text = NULL;
     double metrics[64];
     const wt_experiment *experiment = group->experiment;
-    const char *hash = plan->cells[group->first + i].hash;
     wt_status status;
+    WT_TRY(wt_plan_name(context, group, i, form, hash));
     for (size_t k = 0; k < experiment->metric_count; k++)
         metrics[k] = fill_metric(experiment->metrics[k], hash, k);
-    WT_TRY(wt_plan_parameters(context, plan, group, i, &parameters));
     WT_TRY(wt_cell_metrics(context, experiment, metrics, &text));
     wt_record record = {.size = sizeof record,
                         .hash = hash,
                         .experiment = experiment->name,
-                        .parameters = parameters,
+                        .parameters = form->out,
                         .seed = (int64_t)group->trial.seed,
                         .result_version = experiment->result_version,
                         .message = "",
@@ -46,7 +45,6 @@ static inline wt_status fill_cell(wt_context *context, const wt_plan *plan,
                         .finished_date = "2026-01-31T12:00:00Z"};
     WT_TRY(wt_store_put(context, store, &record));
 done:
-    wt_release(parameters);
     wt_release(text);
     return status;
 }
@@ -57,6 +55,7 @@ static inline wt_status fill_store(wt_context *context, const char *path, char *
     wt_sweep_spec *sweep = NULL;
     wt_plan *plan = NULL;
     wt_store *store = NULL;
+    wt_cell_form form = {0};
     char *meaning = NULL, *line = NULL;
     wt_status status;
     WT_TRY(wt_sweep_spec_parse(context, "", &sweep));
@@ -68,11 +67,14 @@ static inline wt_status fill_store(wt_context *context, const char *path, char *
     WT_TRY(wt_store_declare(context, store, meaning));
     WT_TRY(wt_sweep_spec_line(context, sweep, &line));
     WT_TRY(wt_store_note(context, store, "sweep", line));
-    for (size_t g = 0; g < plan->group_count; g++)
-        for (size_t i = 0; i < plan->groups[g].trial.count; i++)
-            WT_TRY(fill_cell(context, plan, &plan->groups[g], i, store));
+    for (size_t g = 0; g < plan->group_count; g++) {
+        const wt_plan_group group = wt_plan_at(plan, g);
+        for (size_t i = 0; i < group.trial.count; i++)
+            WT_TRY(fill_cell(context, &group, i, &form, store));
+    }
     WT_TRY(wt_store_commit(context, store));
 done:
+    wt_cell_form_free(&form);
     wt_release(meaning);
     wt_release(line);
     wt_store_free(store);

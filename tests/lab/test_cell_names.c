@@ -51,10 +51,15 @@ static void names_stay(void **state) {
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         wt_sweep_spec *spec;
         wt_plan *plan;
+        wt_cell_form form = {0};
+        char hash[WT_HASH_TEXT];
         read_keys(*state, cells[i].keys, &spec);
         CHECK_OK(*state, wt_plan_new(*state, spec, (wt_shard){0, 1}, &plan));
         assert_int_equal(plan->cell_count, 1);
-        assert_string_equal(plan->cells[0].hash, cells[i].hash);
+        const wt_plan_group group = wt_plan_at(plan, 0);
+        CHECK_OK(*state, wt_plan_name(*state, &group, 0, &form, hash));
+        assert_string_equal(hash, cells[i].hash);
+        wt_cell_form_free(&form);
         wt_plan_free(plan);
         wt_sweep_spec_free(spec);
     }

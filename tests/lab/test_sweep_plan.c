@@ -23,6 +23,20 @@ static void make(wt_context *context, const char *const *keys, wt_shard shard, w
 
 static const wt_shard all_of_it = {0, 1};
 
+/* The name of a cell, good until that of two others is asked for. */
+static const char *name_of(const wt_plan *plan, size_t cell) {
+    static char names[2][WT_HASH_TEXT];
+    static size_t turn;
+    const size_t count = plan->groups->trial.count;
+    const wt_plan_group group = wt_plan_at(plan, cell / count);
+    wt_cell_form form = {0};
+    char *name = names[turn++ % 2];
+    CHECK_OK(plan->arena.context,
+             wt_plan_name(plan->arena.context, &group, cell % count, &form, name));
+    wt_cell_form_free(&form);
+    return name;
+}
+
 /* Names decide what a store has: were they to change, every store would be computed again. The
  * text is SHA-256'd by another program: printf 'curve\n%s\n9\n2\n' PARAMETERS | sha256sum */
 static void names_stay_what_they_are(void **state) {
@@ -39,13 +53,13 @@ static void names_stay_what_they_are(void **state) {
     char *text;
     make(*state, keys, all_of_it, &plan);
     assert_int_equal(plan->cell_count, 1);
-    CHECK_OK(*state, wt_plan_parameters(*state, plan, &plan->groups[0], 0, &text));
+    CHECK_OK(*state, wt_plan_parameters(*state, plan->groups, 0, &text));
     assert_string_equal(
         text,
         "{\"activation\":\"relu\",\"bias\":0.0,\"dim\":8,\"heads\":60,\"keys\":6,\"lambda\":0.001,"
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
-    assert_string_equal(plan->cells[0].hash,
+    assert_string_equal(name_of(plan, 0),
                         "622ecddf10ff4fa4ee49db1dfa83b6067d884b3bcdf64f08be5bcd17d01e0764");
     wt_release(text);
     wt_plan_free(plan);
@@ -60,11 +74,11 @@ typedef struct {
 /* Settings come in the order of the plan's cells, each by its first seed and repetition. */
 static wt_status follow(void *user, const wt_experiment *experiment, const char *parameters) {
     following *all = user;
-    const wt_plan_group *group = &all->plan->groups[all->setting * all->draws];
+    const wt_plan_group at = wt_plan_at(all->plan, all->setting * all->draws), *group = &at;
     char hash[WT_HASH_TEXT];
     CHECK_OK(all->context,
              wt_cell_hash(all->context, experiment, parameters, group->trial.seed, hash));
-    assert_string_equal(hash, all->plan->cells[group->first + all->size].hash);
+    assert_string_equal(hash, name_of(all->plan, group->first + all->size));
     all->size = (all->size + 1) % group->trial.count;
     all->setting += all->size == 0;
     return WT_OK;
@@ -84,13 +98,13 @@ static void every_cell_has_the_name_of_its_parameters(void **state) {
         wt_sweep_spec *spec;
         make(*state, sweeps[s], all_of_it, &plan);
         for (size_t g = 0; g < plan->group_count; g++)
-            for (size_t i = 0; i < plan->groups[g].trial.count; i++) {
-                const wt_plan_group *group = &plan->groups[g];
+            for (size_t i = 0; i < plan->groups->trial.count; i++) {
+                const wt_plan_group at = wt_plan_at(plan, g), *group = &at;
                 char *text, hash[WT_HASH_TEXT];
-                CHECK_OK(*state, wt_plan_parameters(*state, plan, group, i, &text));
+                CHECK_OK(*state, wt_plan_parameters(*state, group, i, &text));
                 CHECK_OK(*state,
                          wt_cell_hash(*state, group->experiment, text, group->trial.seed, hash));
-                assert_string_equal(plan->cells[group->first + i].hash, hash);
+                assert_string_equal(name_of(plan, group->first + i), hash);
                 wt_release(text);
             }
         const wt_axes *axes = &plan->axes;
@@ -121,10 +135,10 @@ static void grids_make_groups_and_cells(void **state) {
     assert_int_equal(plan->cell_count, 3 * plan->group_count);
     double wanted[] = {16, 64, 128}; /* increasing, each once */
     for (size_t g = 0; g < plan->group_count; g++)
-        assert_memory_equal(plan->groups[g].trial.sizes, wanted, sizeof wanted);
+        assert_memory_equal(wt_plan_at(plan, g).trial.sizes, wanted, sizeof wanted);
     for (size_t i = 0; i < plan->cell_count; i++)
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(plan->cells[i].hash, plan->cells[j].hash);
+            assert_string_not_equal(name_of(plan, i), name_of(plan, j));
     wt_plan_free(plan);
 }
 
@@ -150,7 +164,7 @@ static void the_same_number_has_one_name(void **state) {
     make(*state, list, all_of_it, &two);
     assert_int_equal(one->cell_count, 4);
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(one->cells[i].hash, two->cells[i].hash);
+        assert_string_equal(name_of(one, i), name_of(two, i));
     wt_plan_free(one);
     wt_plan_free(two);
 }
@@ -169,8 +183,8 @@ static void shards_part_the_groups(void **state) {
         for (size_t g = 0; g < part->group_count; g++) {
             size_t same = 0;
             for (size_t h = 0; h < whole->group_count; h++)
-                same += strcmp(part->cells[part->groups[g].first].hash,
-                               whole->cells[whole->groups[h].first].hash) == 0;
+                same += strcmp(name_of(part, wt_plan_at(part, g).first),
+                               name_of(whole, wt_plan_at(whole, h).first)) == 0;
             assert_int_equal(same, 1);
         }
         wt_plan_free(part);
@@ -192,9 +206,9 @@ static void later_parameters_leave_names_alone(void **state) {
     make(*state, without, all_of_it, &one);
     make(*state, at_rest, all_of_it, &two);
     make(*state, set, all_of_it, &three);
-    assert_string_equal(one->cells[0].hash, two->cells[0].hash);
-    assert_string_not_equal(one->cells[0].hash, three->cells[0].hash);
-    const wt_plan_group *group = &one->groups[0];
+    assert_string_equal(name_of(one, 0), name_of(two, 0));
+    assert_string_not_equal(name_of(one, 0), name_of(three, 0));
+    const wt_plan_group *group = one->groups;
     CHECK_OK(*state,
              wt_cell_parameters(*state, group->experiment, &group->trial, 0, WT_CELL_WHOLE, &text));
     assert_null(strstr(text, "fixed-length"));
@@ -246,7 +260,7 @@ static void values_come_back(void **state) {
     uint64_t rep;
     char *text, *again;
     make(*state, keys, all_of_it, &plan);
-    CHECK_OK(*state, wt_plan_parameters(*state, plan, &plan->groups[0], 0, &text));
+    CHECK_OK(*state, wt_plan_parameters(*state, plan->groups, 0, &text));
     json_t *object = json_loads(text, 0, NULL);
     CHECK_OK(*state, wt_cell_read(*state, plan->groups[0].experiment, object, values, &rep));
     wt_trial trial = {.values = values, .rep = rep};
@@ -286,7 +300,7 @@ static void a_curve_cell_is_a_curve(void **state) {
     double metrics[2 * 5];
     wt_plan *plan;
     make(*state, keys, all_of_it, &plan);
-    const wt_plan_group *group = &plan->groups[1];
+    const wt_plan_group at = wt_plan_at(plan, 1), *group = &at;
     wt_curve_setting setting = {
         .model = {.size = sizeof(wt_model_spec), .kind = WT_MODEL_KIND_RFA, .heads = 8},
         .problem = {.size = sizeof(wt_problem_spec), .token_scale = 1, .dim = 4, .keys = 3},
@@ -332,22 +346,20 @@ static void targets_share_the_work(void **state) {
     size_t leaders = 0, dealt = 0, k = 0;
     make(*state, keys, all_of_it, &plan);
     for (size_t g = 0; g < plan->group_count; g++)
-        leaders += !plan->groups[g].follows;
+        leaders += !wt_plan_at(plan, g).follows;
     assert_int_equal(plan->group_count, 2 * 3 * 2);
     assert_int_equal(leaders, 2 * 2);
-    const wt_plan_group *group = &plan->groups[0];
-    for (;; group = &plan->groups[group->next]) {
-        assert_true(k < 3 && group->trial.rep == plan->groups[0].trial.rep);
-        trials[k] = group->trial;
+    wt_plan_group group = wt_plan_at(plan, 1);
+    for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(plan, &at)) {
+        assert_true(k < 3 && at.trial.rep == 1);
+        trials[k] = at.trial;
         began = wt_work_done(*state);
-        CHECK_OK(*state, group->experiment->run(*state, &group->trial, alone[k++]));
+        CHECK_OK(*state, at.experiment->run(*state, &at.trial, alone[k++]));
         work[0] += wt_work_done(*state) - began;
-        if (group->next == 0)
-            break;
     }
     assert_int_equal(k, 3);
     began = wt_work_done(*state);
-    CHECK_OK(*state, group->experiment->run_together(*state, trials, 3, together[0]));
+    CHECK_OK(*state, group.experiment->run_together(*state, trials, 3, together[0]));
     work[1] = wt_work_done(*state) - began;
     if (!(work[1] < 0.5 * work[0]))
         fail_msg("%g flops together, %g alone", work[1], work[0]);
@@ -359,7 +371,7 @@ static void targets_share_the_work(void **state) {
     for (size_t s = 0; s < 3; s++) {
         make(*state, keys, (wt_shard){s, 3}, &part);
         for (size_t g = 0; g < part->group_count; g++)
-            dealt += !part->groups[g].follows;
+            dealt += !wt_plan_at(part, g).follows;
         wt_plan_free(part);
     }
     assert_int_equal(dealt, leaders);
