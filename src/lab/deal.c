@@ -94,13 +94,21 @@ bool wt_deal_has(const wt_deal *deal, const char *name, size_t task) {
     return false;
 }
 
+static size_t last_task(const wt_deal *deal, const unsigned char *name) {
+    size_t found, last = 0, cursor = wt_slots_start(&deal->slots, hash_of(name));
+    while ((found = next_task(deal, name, &cursor)) != 0)
+        last = found > last ? found : last;
+    return last;
+}
+
 size_t wt_deal_task(const wt_deal *deal, const char *name) {
     unsigned char packed[NAME / 2];
     pack(name, packed);
-    size_t found, last = 0, cursor = wt_slots_start(&deal->slots, hash_of(packed));
-    while ((found = next_task(deal, packed, &cursor)) != 0)
-        last = found > last ? found : last;
-    return last;
+    return last_task(deal, packed);
+}
+
+bool wt_deal_is_last(const wt_deal *deal, size_t index) {
+    return last_task(deal, deal->groups[index].name) == deal->groups[index].task;
 }
 
 wt_status wt_deal_write(wt_context *context, const wt_deal *deal, const char *path) {

@@ -26,6 +26,8 @@ wt_status wt_deal_add(wt_context *context, wt_deal *deal, const char *name, size
 bool wt_deal_has(const wt_deal *deal, const char *name, size_t task);
 /* The last task that the group was dealt to; 0 = none. */
 size_t wt_deal_task(const wt_deal *deal, const char *name);
+/* Whether no later task has the group number `index`. */
+bool wt_deal_is_last(const wt_deal *deal, size_t index);
 wt_status wt_deal_write(wt_context *context, const wt_deal *deal, const char *path);
 void wt_deal_free(wt_deal *deal);
 

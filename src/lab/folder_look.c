@@ -60,6 +60,15 @@ done:
     return status;
 }
 
+/* Tasks of which a later round has groups; those of a round that was refused are among them. */
+static void mark_again(const wt_folder_cells *cells, size_t tasks, bool *again) {
+    for (size_t i = 0; i < cells->deal.count; i++) {
+        size_t task = cells->deal.groups[i].task;
+        if (task <= tasks && !wt_deal_is_last(&cells->deal, i))
+            again[task] = true;
+    }
+}
+
 static void count_state(wt_folder_state *out, const char *text) {
     size_t i = 0;
     while (i < out->state_count && strcmp(out->states[i].state, text) != 0)
@@ -92,16 +101,19 @@ static wt_status look(wt_context *context, wt_folder *folder, wt_folder_cells *c
     wt_arena arena = wt_arena_start(context, "the states of tasks");
     wt_task_state *states = WT_TAKE_ZERO(&arena, wt_task_state, folder->tasks + 1);
     bool *incomplete = WT_TAKE_ZERO(&arena, bool, folder->tasks + 1);
+    bool *again = WT_TAKE_ZERO(&arena, bool, folder->tasks + 1);
     wt_status status;
     WT_TRY(arena.status);
     WT_TRY(wt_folder_ask(context, folder, false, states, &out->scheduler));
     WT_TRY(mark_incomplete(context, cells, folder->tasks, incomplete));
+    mark_again(cells, folder->tasks, again);
     for (size_t task = 1; task <= folder->tasks; task++) {
         const char *text = states[task].text;
         if (*text == '\0')
-            text = !incomplete[task]     ? "complete"
-                   : states[task].active ? "under way"
-                                         : "incomplete";
+            text = incomplete[task] && states[task].active ? "under way"
+                   : incomplete[task]                      ? "incomplete"
+                   : again[task]                           ? "resubmitted"
+                                                           : "complete";
         count_state(out, text);
         out->active += states[task].active && (states[task].text[0] != '\0' || incomplete[task]);
     }
@@ -145,13 +157,14 @@ static wt_status merge_part(wt_context *context, wt_store *into, const char *pat
     if (stat(path, &about) != 0 || about.st_size == 0)
         return WT_OK;
     status = wt_store_open(context, path, WT_STORE_MODE_COPY, &from);
-    if (status == WT_DATA) {
-        wt_remark(context, "%s; it is left out", wt_context_message(context));
+    if (status == WT_OK)
+        status = wt_store_merge(context, into, from, &report);
+    if (status == WT_DATA) { /* what was taken of it is not kept */
+        wt_remark(context, "%s; %s is left out", wt_context_message(context), path);
         status = WT_OK;
         goto done;
     }
     WT_TRY(status);
-    WT_TRY(wt_store_merge(context, into, from, &report));
     sum->added += report.added;
     sum->known += report.known;
     sum->mended += report.mended;

@@ -159,21 +159,22 @@ done:
 
 /* ---- submitting --------------------------------------------------------------------------- */
 
-/* An index of an array is below this; Slurm's own default where a preview cannot ask. */
-static wt_status array_size(const wt_submission *work, size_t *out) {
+/* An index of an array is below MaxArraySize; Slurm's own default where a preview cannot ask. */
+wt_status wt_slurm_find_limits(wt_submission *work) {
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     char *text = NULL;
     wt_status status = ask(work->context, config, &text);
     const char *found = status == WT_OK ? strstr(text, "MaxArraySize") : NULL;
-    *out = USUAL_ARRAY;
+    size_t size = USUAL_ARRAY;
     if (found != NULL && (found = strchr(found, '=')) != NULL)
-        *out = strtoul(found + 1, NULL, 10);
+        size = strtoul(found + 1, NULL, 10);
     if (status == WT_UNAVAILABLE && work->preview != NULL)
         status = WT_OK;
-    if (status == WT_OK && *out < 2)
+    if (status == WT_OK && size < 2)
         status = wt_fail(work->context, WT_UNAVAILABLE,
                          "this Slurm takes no job arrays "
                          "(MaxArraySize in slurm.conf)");
+    work->array_most = size - 1;
     wt_release(text);
     return status;
 }
@@ -273,7 +274,8 @@ static wt_status record(wt_submission *work, const wt_folder_job *job, bool agai
     return wt_folder_save(work->context, folder);
 }
 
-static wt_status launch_arrays(wt_submission *work, size_t most, wt_script *after) {
+static wt_status launch_arrays(wt_submission *work, wt_script *after) {
+    const size_t most = work->array_most;
     char last[WT_JOB_TEXT] = "";
     for (size_t done = 0; done < work->tasks; done += most) {
         size_t count = work->tasks - done < most ? work->tasks - done : most;
@@ -298,11 +300,9 @@ static wt_status launch_arrays(wt_submission *work, size_t most, wt_script *afte
 
 wt_status wt_slurm_launch(wt_submission *work) {
     wt_script after = {.context = work->context};
-    size_t most;
     wt_folder_job merge = {.merges = true, .round = work->folder->rounds, .job = "-"};
     wt_status status;
-    WT_TRY(array_size(work, &most));
-    WT_TRY(launch_arrays(work, most - 1, &after));
+    WT_TRY(launch_arrays(work, &after));
     for (size_t i = 0; i < work->folder->job_count; i++) { /* one merge at a time */
         const wt_folder_job *job = &work->folder->jobs[i];
         if (job->merges && job->active)

@@ -11,6 +11,7 @@ typedef struct wt_submission {
     const wt_submit_options *options;
     wt_folder *folder;
     size_t first, tasks; /* of the round */
+    size_t array_most;   /* tasks of an array */
     wt_submit_report *report;
     wt_script *preview; /* the commands go here and nothing is done; NULL = it is */
 } wt_submission;
@@ -19,6 +20,8 @@ typedef struct wt_submission {
 wt_status wt_submit_scripts(const wt_submission *work, wt_script *task, wt_script *merge);
 /* WT_USAGE when the further words for sbatch end within quotes, or are too many. */
 wt_status wt_slurm_check_words(wt_context *context, const char *extra);
+/* Finds out how many tasks an array may have: where this Slurm answers, before anything is made. */
+wt_status wt_slurm_find_limits(wt_submission *work);
 /* Queues the arrays, and the job that merges behind them. */
 wt_status wt_slurm_launch(wt_submission *work);
 /* Runs the tasks, and the merge behind them. */

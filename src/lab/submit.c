@@ -26,12 +26,23 @@ void wt_submit_options_init(wt_submit_options *options, size_t size) {
     wt_sized_write(options, &full, sizeof full);
 }
 
+static wt_status make_one(wt_context *context, const char *path) {
+    struct stat about;
+    int code = mkdir(path, 0777) == 0 ? 0 : errno;
+    return code == 0 || (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+               ? WT_OK
+               : wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be made: %s", path, strerror(code));
+}
+
+/* With the folders it is in. */
 static wt_status make_folder(wt_context *context, const wt_folder *folder, const char *name) {
     char path[WT_FOLDER_PATH];
     wt_folder_file(folder, path, "%s", name);
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return WT_OK;
-    return wt_fail(context, WT_CANNOT_CREATE, "%s: cannot be made: %s", path, strerror(errno));
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = '\0';
+        WT_PASS(make_one(context, path));
+    }
+    return make_one(context, path);
 }
 
 /* What is missing and in no task's hands. */
@@ -254,6 +265,8 @@ static wt_status begin(wt_context *context, const wt_sweep_spec *spec, const cha
     WT_TRY(wt_sized_check(context, "wt_submit_report", out, sizeof report));
     WT_TRY(check_options(context, &options));
     WT_TRY(wt_folder_open(context, path, false, &folder));
+    if (options.launcher == WT_LAUNCHER_SLURM)
+        WT_TRY(wt_slurm_find_limits(&work));
     if (preview == NULL) {
         WT_TRY(make_folder(context, &folder, ""));
         WT_TRY(make_folder(context, &folder, "parts"));

@@ -124,7 +124,13 @@ static wt_status run_merge(const wt_submission *work) {
     do
         WT_TRY(wt_context_check_cancelled(work->context));
     while ((state = wt_child_wait(&child, 0.1, &how)) == WT_CHILD_LIVES);
-    if (state != WT_CHILD_ENDED || !WIFEXITED(how) || WEXITSTATUS(how) != 0)
+    int code = state == WT_CHILD_ENDED && WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+    if (code == wt_status_exit_code(WT_IO)) /* its words may have found no room either */
+        status = wt_fail(work->context, WT_IO,
+                         "the merge could not be written: the disk or the quota may be full; what "
+                         "the tasks stored is kept (%s/logs has their words)",
+                         work->folder->path);
+    else if (code != 0)
         status = wt_fail(work->context, WT_MISSED, "the merge failed: see %s/logs/merge.log",
                          work->folder->path);
 done:

@@ -8,7 +8,7 @@ folder=$(mktemp -d /tmp/wattle-submit-XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/here" "$folder/bin"
 cd "$folder/here"
-into="a folder's \"name\" \$HOME"
+into="runs/a folder's \"name\" \$HOME"
 
 die() {
     printf 'submit: %s\n' "$*" >&2
@@ -95,6 +95,20 @@ has incomplete 2
 has missing 0
 table lost/results.db | cmp - whole.csv
 
+# one that is damaged in the midst is left out, and the others are merged
+cp -r lost broken && rm broken/results.db
+size=$(wc -c <broken/parts/000003.db)
+dd if=/dev/urandom of=broken/parts/000003.db bs=1024 seek=4 count=$((size / 1024 - 5)) conv=notrunc 2>/dev/null
+code=0
+"$wattle" sweep merge broken --json >out 2>err || code=$?
+[ "$code" = 0 ] && grep -q 'parts/000003.db is left out' err || die "exit $code: $(cat out err)"
+added=$(number added)
+[ "$added" -gt 0 ] && [ "$added" -lt 48 ] || die "not the other stores are merged: $(cat out)"
+"$wattle" sweep submit spec.ini --into broken --tasks 2 --launcher local --json >out 2>err || die "$(cat out err)"
+has missing 0
+[ "$(number resubmitted)" -ge 1 ] || die "no task is told to have been taken over: $(cat out)"
+table broken/results.db | cmp - whole.csv
+
 # a task that runs out of time goes on from what it has
 cat >long.ini <<'END'
 [sweep]
@@ -150,6 +164,7 @@ export CALLS="$folder/calls"
 usual=$PATH
 
 says 69 'is not installed: jobs are submitted where Slurm is' env PATH=/nowhere "$wattle" sweep submit spec.ini --into none --tasks 2 --sbatch=--nice
+[ ! -e none ] || die "a folder was made where there is no Slurm"
 PATH="$folder/bin:$usual"
 says 69 'Invalid partition name' "$wattle" sweep submit spec.ini --into refused --tasks 2 --partition none
 says 64 'ends within quotes' "$wattle" sweep submit spec.ini --into none --tasks 2 --sbatch "--comment='a"
