@@ -59,6 +59,27 @@ done
 $run -n 4 "$wattle" $features --device mpi --json >"$folder/again"
 same "$folder/4" "$folder/again" 0 || complain "4 ranks differ from themselves"
 
+# The same from Python, where what is drawn before the first call is drawn on all ranks.
+cat >"$folder/fit.py" <<'PYTHON'
+import json, sys
+import wattle
+wattle.settings.device = sys.argv[1]
+data = wattle.draw("mean-power:2", n=200, dim=4, keys=3, seed=1)
+model = wattle.fit(data, model="rfa-inf", penalty=1e-3)
+json.dump({"errors": [model.train_error, model.loo_error],
+           "predicted": model.predict(data.query, data.keys).ravel().tolist()}, open(sys.argv[2], "x"))
+PYTHON
+root=$(CDPATH='' cd "$(dirname "$0")/../.." && pwd)
+python="env PYTHONPATH=$root/python WATTLE_LIBRARY=$(dirname "$wattle")/libwattle.so.1 /usr/bin/python3"
+if $python -c 'import wattle' 2>"$folder/err"; then
+    $python "$folder/fit.py" host "$folder/python-host" || complain "Python fails on the host"
+    # shellcheck disable=SC2086
+    $run -n 3 $python "$folder/fit.py" mpi "$folder/python-mpi" || complain "Python fails on 3 ranks"
+    same "$folder/python-host" "$folder/python-mpi" 1e-9 || complain "Python on 3 ranks differs from the host"
+else # no numpy, or a library for sanitizers
+    echo "left out: Python, as it says $(tail -n 1 "$folder/err")"
+fi
+
 # refuse CODE SENTENCE WORDS...: two ranks end with the code, and one of them says the sentence, once.
 refuse() {
     code=$1 sentence=$2
