@@ -191,6 +191,27 @@ table() {
 table one.db >one.csv
 table "$into/results.db" | cmp - one.csv || die "the tables differ"
 
+# one fit on the tasks of a job, whose number mpirun takes from Slurm: the host's to 1e-9, on two ranks
+if [ -f "$(dirname "$wattle")/libwattle_mpi.so" ] && command -v mpirun >/dev/null; then
+    fit="fit --model rfa-inf --target mean-power:2 --dim 3 --keys 4 --n 300 --lambda 1e-3 --seed 1"
+    cat >fit.sh <<END
+#!/bin/sh
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0
+exec mpirun --bind-to none "$wattle" $fit --device mpi --verbose --json
+END
+    # shellcheck disable=SC2086 # words
+    "$wattle" $fit --json >host.json
+    sbatch --ntasks=2 --output="$folder/fit.json" --error="$folder/log/fit.log" fit.sh >out 2>err || die "$(cat out err)"
+    until_true 'the end of the fit' queue_is_empty
+    grep -q '2 ranks as 1 x 2' log/fit.log || die "not two ranks: $(cat log/fit.log)"
+    for name in train_error loo_error m_sum_squares; do
+        awk -v name="\"$name\":" '$1 == name { value[++count] = $2 + 0 }
+            END { m = value[1] > 1 ? value[1] : 1; d = value[1] - value[2]
+                  exit !(count == 2 && d <= 1e-9 * m && d >= -1e-9 * m) }' host.json fit.json ||
+            die "$name differs: $(cat host.json fit.json)"
+    done
+fi
+
 # what Slurm refuses is told in its words
 code=0
 "$wattle" sweep submit spec.ini --into refused --tasks 2 --partition none >out 2>err || code=$?
