@@ -40,7 +40,8 @@ struct wt_plan {
 wt_plan_group wt_plan_at(const wt_plan *plan, size_t index);
 /* The next of the groups that are computed together; none past the last. */
 static inline wt_plan_group wt_plan_next(const wt_plan *plan, const wt_plan_group *group) {
-    return group->next == 0 ? (wt_plan_group){0} : wt_plan_at(plan, group->next);
+    const wt_plan_group none = {0};
+    return group->next == 0 ? none : wt_plan_at(plan, group->next);
 }
 /* The place of a group's setting, or of the group itself where the plan is of a store. */
 size_t wt_plan_setting(const wt_plan *plan, size_t group);

@@ -127,6 +127,7 @@ static wt_status run_unit(void *user, wt_context *context, size_t index) {
     wt_sweep_job *work = user;
     const wt_sweep_unit *of = &work->units[index];
     const wt_plan_group group = wt_sweep_group(of);
+    const size_t width = group.experiment->metric_count;
     size_t count = group.trial.count, groups = 0, k = 0;
     wt_arena arena = wt_arena_start(context, "metrics");
     bool done = false;
@@ -134,7 +135,7 @@ static wt_status run_unit(void *user, wt_context *context, size_t index) {
     for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(of->plan, &at))
         groups++;
     wt_trial *trials = WT_TAKE(&arena, wt_trial, groups);
-    double *metrics = WT_TAKE(&arena, double, groups, count, group.experiment->metric_count);
+    double *metrics = WT_TAKE(&arena, double, groups, count, width);
     WT_TRY(arena.status);
     for (wt_plan_group at = group; at.experiment != NULL; at = wt_plan_next(of->plan, &at))
         trials[k++] = at.trial;
