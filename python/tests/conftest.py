@@ -5,6 +5,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+os.environ.pop("OPENBLAS_CORETYPE", None)  # the user's choice of kernels, of which there may be a remark
+
 import pytest
 
 import wattle

@@ -237,6 +237,56 @@ def test_ctrl_c_in_a_forked_child():
     assert in_child(body)[0] == "KeyboardInterrupt"
 
 
+def test_a_callback_that_forks_leaves_the_parents_pipe_alone():
+    """Ctrl-C in the child alone is none of the parent's."""
+    layer, codes = wt.teacher(heads=1, dim=2), []
+
+    def oracle(x):
+        if not codes:
+            child = os.fork()
+            if child == 0:
+                try:
+                    signal.raise_signal(signal.SIGINT)
+                except KeyboardInterrupt:
+                    os._exit(7)
+                os._exit(0)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        return layer(x)
+
+    assert wt.query(oracle, dim=2).recovered and codes == [7]
+
+
+# ---- the end --------------------------------------------------------------------------------------
+
+AT_EXIT = """
+import threading, time, wattle as wt
+from wattle import _context
+
+def work():
+    while True:
+        try:
+            {call}
+        except BaseException as error:
+            print(error)
+
+asked = threading.Event()
+def oracle(x):
+    asked.set()
+    threading.Event().wait()
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+while not (asked.is_set() or any(context.calling for context in _context._busy)):
+    time.sleep(0.001)
+"""
+
+
+@pytest.mark.parametrize("call", ["wt.fit(target='mean-power:2', n=4000, heads=2000, penalty='loo')",
+                                  "wt.train('and:3', steps=10**9, to_end=True)", "wt.query(oracle, dim=4)"])
+def test_daemon_threads_in_calls_do_not_crash_the_end(call):
+    assert printed(AT_EXIT.format(call=call)) == ("", "")
+
+
 # ---- the library ----------------------------------------------------------------------------------
 
 

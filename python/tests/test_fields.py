@@ -70,3 +70,8 @@ def test_the_nearest_name_of_an_unknown_keyword_is_told(call, words):
 def test_a_type_error_of_the_values_stays_as_it_is():
     with pytest.raises(TypeError, match="query: real numbers"):
         wt.fit((["a"], np.ones((1, 1, 1))))
+
+
+def test_numbers_in_arrays_without_a_shape_are_numbers():
+    assert _fields.spell(np.array(1e-3), "penalty") == _fields.spell(np.float64(1e-3), "penalty") == "0.001"
+    assert _fields.spell(np.array(7), "heads") == "7" and _fields.spell(np.array([1, 2]), "n") == "1,2"

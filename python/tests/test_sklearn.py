@@ -164,6 +164,15 @@ def test_float32_lists_and_frames():
     assert np.array_equal(fitted.predict(frame), expected) and fitted.feature_names_in_[5] == "x5"
 
 
+def test_tensors_and_masked_arrays():
+    X, y = sets()
+    with pytest.raises(TypeError, match="X: .*masked"):  # scikit-learn would take what is under the mask
+        small().fit(np.ma.masked_less(np.nan_to_num(X), 0), y)
+    torch = pytest.importorskip("torch", reason="python3-torch is not installed")
+    tensors = torch.tensor(X, requires_grad=True), torch.tensor(y, requires_grad=True)
+    assert np.array_equal(small().fit(*tensors).predict(tensors[0]), small().fit(X, y).predict(X))
+
+
 def test_labels_of_several_columns_keep_their_shape():
     X, y = sets()
     assert small().fit(X, y[:, None]).predict(X).shape == (80, 1)

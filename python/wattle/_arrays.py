@@ -6,10 +6,10 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import UsageError
+from . import _errors
 
 Array = npt.NDArray[np.float64]
-KINDS = {"U": "text", "S": "text", "O": "objects", "c": "complex ones", "M": "dates"}
+KINDS = {"U": "text", "S": "text", "c": "complex ones", "M": "dates"}
 Shape = Tuple[Union[int, str], ...]  # numbers, or letters that stand for any
 
 
@@ -21,34 +21,46 @@ def as_array(value: Any) -> "npt.NDArray[Any]":
         value = value.detach().cpu()
         if "bfloat16" in str(value.dtype):
             value = value.float()
+    if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
+        raise TypeError("some of its numbers are masked: fill them first")
     return np.asarray(value)
 
 
-def numbers(value: Any, name: str, *shapes: Shape) -> Array:
-    """float64, C-contiguous, of one of the shapes; the array itself where it is so already."""
+def real_array(value: Any, name: str) -> "npt.NDArray[Any]":
+    """Real numbers of any type."""
     try:
         array = as_array(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: no array of numbers ({error})") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: real numbers are expected, not {KINDS.get(array.dtype.kind, array.dtype)}")
+        kind = KINDS.get(array.dtype.kind, array.dtype)
+        if array.dtype == object:
+            kind = "objects (astype(float) makes numbers of those that are)" if array.ndim else _errors.told(value)
+        raise TypeError(f"{name}: real numbers are expected, not {kind}")
+    return array
+
+
+def numbers(value: Any, name: str, *shapes: Shape) -> Array:
+    """float64, C-contiguous, of one of the shapes; the array itself where it is so already."""
+    array = real_array(value, name)
     if shapes and not any(fits(array.shape, shape) for shape in shapes):
         words = " or ".join(spell(shape) for shape in shapes)
-        raise UsageError(f"{name}: the shape {spell(array.shape)} is not {words}")
+        raise _errors.UsageError(f"{name}: the shape {spell(array.shape)} is not {words}")
     if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
         return array
-    return np.array(array, dtype=np.float64, order="C")
+    try:
+        return np.array(array, dtype=np.float64, order="C")
+    except MemoryError as error:
+        raise _errors.OutOfMemory(f"{name}: {error}") from None
 
 
 def mask_of(value: Any, name: str, shape: Shape) -> "npt.NDArray[np.uint8]":
     """(n, N) of anything: not 0 = live."""
-    array = as_array(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: real numbers are expected, not {KINDS.get(array.dtype.kind, array.dtype)}")
+    array = real_array(value, name)
     if not fits(array.shape, shape):
-        raise UsageError(f"{name}: the shape {spell(array.shape)} is not {spell(shape)}")
+        raise _errors.UsageError(f"{name}: the shape {spell(array.shape)} is not {spell(shape)}")
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise UsageError(f"{name}: NaN is neither live nor masked")
+        raise _errors.UsageError(f"{name}: NaN is neither live nor masked")
     if array.dtype == np.bool_ and array.flags.c_contiguous:
         return array.view(np.uint8)
     return np.ascontiguousarray(array != 0).view(np.uint8)

@@ -8,9 +8,11 @@ is free during a call. Remarks become warnings when the session ends.
 """
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
+import time as clock
 from ctypes import byref, c_double, c_size_t, c_void_p, sizeof
 from dataclasses import dataclass
 from types import TracebackType
@@ -64,6 +66,7 @@ class Context:
         if lib.wt_context_new(byref(out)) != OK or out.value is None:
             raise _errors.OutOfMemory("no memory for a context")
         self.handle: int = out.value
+        self.calling = False  # in the library, not in a callback of ours
         self.device = "host"
         self.free = lib.wt_context_free  # at the interpreter's end modules may go first
         self.processors = lib.wt_context_threads(self.handle)
@@ -75,6 +78,21 @@ class Context:
 
     def remember(self, _user: Any, sentence: bytes) -> None:
         self.remarks.append(in_keywords(sentence))
+
+    def leave_python(self) -> None:
+        """Before a thread other than the main one goes into the library."""
+        self.calling = True
+        if _ending:
+            self.enter_python()  # a daemon thread does not go on
+            self.calling = True
+
+    def enter_python(self) -> None:
+        """After it is back; a daemon thread ends here, without a word, when the interpreter does."""
+        self.calling = False
+        if _ending and threading.current_thread().daemon:
+            never = threading.Lock()
+            never.acquire()
+            never.acquire()
 
     def message(self) -> str:
         return in_keywords(lib.wt_context_message(self.handle))
@@ -132,7 +150,7 @@ class session:
             self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
             self.context.threads = threads
         if settings.device != self.context.device:
-            self.check(lib.wt_context_set_device(self.handle, str(settings.device).encode()))
+            self.check(lib.wt_context_set_device(self.handle, encode(str(settings.device), "device")))
             self.context.device = settings.device
         memory = settings.memory if memory is None else memory
         if memory is not self.context.memory:
@@ -180,7 +198,11 @@ class session:
             finally:
                 self.interrupted |= watch.leave()
         else:
-            status = function(self.handle, *arguments)
+            self.context.leave_python()
+            try:
+                status = function(self.handle, *arguments)
+            finally:
+                self.context.enter_python()
         if self.error is not None:
             error, self.error = self.error, None
             raise error
@@ -205,12 +227,17 @@ class session:
         """A callback that returns a status: an exception in it ends the call, which raises it."""
 
         def callback(_user: Any, *arguments: Any) -> int:
+            calling = self.context.calling
+            self.context.enter_python()
             try:
                 answer(*arguments)
                 return OK
             except BaseException as error:  # a C frame is above: it must not pass
                 self.error = error
                 return INTERRUPTED
+            finally:
+                if calling:
+                    self.context.leave_python()
 
         return callback
 
@@ -260,7 +287,17 @@ def flag(value: Any, name: str) -> bool:
     raise TypeError(f"{name}: True or False is expected, not {told(value)}")
 
 
-def path_bytes(path: FilePath, name: str = "path") -> bytes:
+def encode(text: str, keyword: str) -> bytes:
+    """As the library takes words: UTF-8, without a character 0."""
+    try:
+        if "\0" not in text:
+            return text.encode()
+    except UnicodeEncodeError:
+        pass
+    raise _errors.UsageError(f"{keyword}: {text!r} is not text")
+
+
+def path_bytes(path: Union[FilePath, bytes], name: str = "path") -> bytes:
     """A path as the library takes it."""
     try:
         text = os.fsencode(path)
@@ -293,6 +330,25 @@ def read_seconds(time: Seconds) -> float:
     if not lib.wt_seconds_parse(text.encode("utf-8", "replace"), byref(out)):
         raise _errors.UsageError(f"time: {time!r} is no time above 0, as 90, '10m' or '2h'")
     return float(out.value)
+
+
+# ---- the end --------------------------------------------------------------------------------------
+# Daemon threads may be in calls when the interpreter ends, and what they use must not be freed under them.
+
+_ending = False
+
+
+def _at_exit() -> None:
+    """Calls of daemon threads stop at their next safe place, and their threads with them."""
+    global _ending
+    _ending = True
+    cancel()
+    cancel()
+    while any(context.calling for context in list(_busy)):
+        clock.sleep(0.001)
+
+
+atexit.register(_at_exit)
 
 
 # ---- fork -----------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Type, Ty
 import numpy as np
 
 from . import _errors, _native
+from ._context import encode
 from ._library import lib
 
 S = TypeVar("S", bound=Structure)
@@ -78,6 +79,7 @@ class Field:
 
 
 _tables: Dict[str, Dict[str, Field]] = {}
+_starts: Dict[Type[Structure], Any] = {}  # wt_train_spec_init and its like
 
 
 def table(name: str) -> Dict[str, Field]:
@@ -102,7 +104,10 @@ def spell(value: Any, keyword: str) -> str:
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
     if not isinstance(value, (bytes, dict)) and (hasattr(value, "__iter__") or hasattr(value, "__array__")):
-        items = [spell(item, keyword) for item in (value.tolist() if hasattr(value, "tolist") else value)]
+        listed = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(listed, (bool, int, float, str)):  # of an array without a shape
+            return spell(listed, keyword)
+        items = [spell(item, keyword) for item in listed]
         if items and not any(isinstance(item, (list, tuple)) for item in items):
             return ",".join(items)
     raise TypeError(f"{keyword}: a number, a word or a list of them is expected, not {_errors.told(value)}")
@@ -111,16 +116,6 @@ def spell(value: Any, keyword: str) -> str:
 def differs(value: Any, usual: Any) -> bool:
     """Whether an argument says something: it is there, and not the default; an array always does."""
     return value is not None and not (isinstance(value, (str, int, float, np.generic)) and value == usual)
-
-
-def encode(text: str, keyword: str) -> bytes:
-    """As the library takes words: UTF-8, without a character 0."""
-    try:
-        if "\0" not in text:
-            return text.encode()
-    except UnicodeEncodeError:
-        pass
-    raise _errors.UsageError(f"{keyword}: {text!r} is not text")
 
 
 def start(kind: Type[S], initialise: Callable[[Any, int], None]) -> S:
@@ -142,8 +137,11 @@ def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed:
 
     `renamed` maps the table's keywords to a function's own where these differ.
     """
-    struct = start(kind, getattr(lib, f"{kind.__name__}_init"))
-    value, place = _native.wt_value(), byref(struct)
+    initialise = _starts.get(kind)
+    if initialise is None:
+        initialise = _starts[kind] = getattr(lib, f"{kind.__name__}_init")
+    struct = start(kind, initialise)
+    place = byref(struct)
     for keyword, field in (_tables.get(name) or table(name)).items():
         own = renamed.get(keyword, keyword) if renamed else keyword
         item = given.get(own)
@@ -154,7 +152,7 @@ def fill(work: Any, name: str, kind: Type[S], given: Mapping[str, Any], renamed:
             value = _native.wt_value(item)
             status = lib.wt_field_check(work.handle, field.pointer, value)
         else:
-            text = encode(spell(item, own), own)
+            text, value = encode(spell(item, own), own), _native.wt_value()
             work.keep.append(text)
             status = lib.wt_field_parse(work.handle, field.pointer, text, byref(value))
         if status != 0:

@@ -86,11 +86,16 @@ class Watch:
 watch = Watch()
 
 
+main_thread = threading.main_thread().ident
+
+
 def on_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+    return threading.get_ident() == main_thread
 
 
 def after_fork() -> None:
-    """The thread stays with the parent."""
-    global watch
-    watch = Watch()
+    """The thread that forked is the main thread of the child; the one of the watch stays with the parent."""
+    global watch, main_thread
+    if watch.active:  # forked in a callback: the pipe is the parent's
+        signal.set_wakeup_fd(watch.before)
+    watch, main_thread = Watch(), threading.get_ident()

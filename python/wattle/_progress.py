@@ -29,12 +29,29 @@ class _Thread(threading.local):
 thread = _Thread()
 
 
+class _Terminal:
+    """Whether the standard error is one: asked once a stream, as a question costs a call of the system."""
+
+    def __init__(self) -> None:
+        self.stream: Any = None
+        self.told = False
+
+    def there(self) -> bool:
+        stream = sys.stderr
+        if stream is not self.stream:
+            self.stream, self.told = stream, stream is not None and stream.isatty()
+        return self.told
+
+
+terminal = _Terminal()
+
+
 def wanted(setting: Optional[bool]) -> bool:
     if thread.silent:
         return False
     if setting is not None:
         return setting
-    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+    return terminal.there() or in_notebook()
 
 
 def find_tqdm() -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _context, _errors
 from ._arrays import Owned
-from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, session, whole
+from ._context import Bytes, FilePath, Seconds, encode, flag, path_bytes, read_seed, session, whole
 from ._fields import sized, spell, start
 from ._library import lib
 from ._native import (WT_EXPONENT_TEXT, WT_MAX_THREADS, wt_plan_cost, wt_report_options, wt_report_summary,
@@ -326,7 +326,7 @@ def reproduce(
         _errors.warn(f"seed {chosen} is for exploring: there will be numbers and no verdicts", _errors.Remark)
     out = c_void_p()
     with session(threads, memory, time) as work:
-        work(lib.wt_reproduction_new, str(scale).encode(), lines.encode(), chosen, byref(out))
+        work(lib.wt_reproduction_new, encode(str(scale), "scale"), encode(lines, "only"), chosen, byref(out))
         every = Owned(out.value, lib.wt_reproduction_free)
         if dry_run:
             return ReproductionPlan(scale=scale, sweeps=_list(work, every, count))

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _errors, _native
 from ._arrays import Array, Owned, view
-from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session
-from ._fields import Values, encode, fill, options, spell
+from ._context import Bytes, FilePath, Seconds, encode, path_bytes, read_seed, session
+from ._fields import Values, fill, options, spell
 from ._library import lib
 from ._native import wt_curve_options, wt_grid
 from ._plots import axes, figure, legend, log_scale, ticks_at

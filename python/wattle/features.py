@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _errors, _native
 from ._arrays import Array, Owned, address, mask_of, numbers, spell, view
-from ._context import Bytes, FilePath, Seconds, path_bytes, read_seed, session, whole
-from ._fields import Values, encode, fill, options, sized, start
+from ._context import Bytes, FilePath, Seconds, encode, flag, path_bytes, read_seed, real, session, whole
+from ._fields import Values, fill, options, sized, start
 from ._library import lib
 from ._native import (wt_ball_options, wt_ball_report, wt_fit_cost, wt_fit_report, wt_grid, wt_model_spec,
                       wt_problem_spec, wt_ridge_options, wt_ridge_spec)
@@ -44,7 +44,9 @@ class Sets(Result):
         first = numbers(query, "query", (n, dim))
         labels = None if y is None else numbers(y, "y", (n,), (n, "q"))
         live = None if mask is None else mask_of(mask, "mask", (n, slots))
-        outputs = 0 if labels is None else labels.size // max(n, 1)
+        if labels is not None and labels.size == 0:
+            raise _errors.DataError(f"y: the shape {spell(labels.shape)} has no numbers")
+        outputs = 0 if labels is None else labels.size // n
         out = c_void_p()
         with session() as work:
             work.quick(lib.wt_sets_borrow, n, slots, dim, outputs, address(first), address(tokens), address(live),
@@ -340,13 +342,14 @@ class _Job:
         self.spec = fill(work, "wt_model_fields", wt_model_spec, given)
         self.spec.seed = read_seed(given["seed"])
         self.problem = None if target is None else _problem(work, given, given["seed"])
-        self.train = None if data is None else as_sets(data)._sets
-        self.n = whole(given["n"], "n") if self.train is None else lib.wt_sets_samples(self.train.handle)
-        if self.train is not None:
-            self.spec.dim, self.spec.keys = lib.wt_sets_dim(self.train.handle), lib.wt_sets_keys(self.train.handle)
-        elif self.problem is not None:
+        self.train: Optional[Owned] = None
+        if self.problem is not None:
             about = lib.wt_problem_get_spec(self.problem.handle).contents
-            self.spec.dim, self.spec.keys = about.dim, about.keys
+            self.n, self.spec.dim, self.spec.keys = whole(given["n"], "n"), about.dim, about.keys
+        else:
+            sets = as_sets(data)
+            self.train = sets._sets
+            self.n, self.spec.keys, self.spec.dim = sets.keys.shape
         self.test = self.test_sets()
         self.fitted = c_void_p()
 
@@ -394,7 +397,7 @@ class _Job:
         kind = c_uint()
         self.work(lib.wt_loss_parse, encode(str(given["loss"]), "loss"), byref(kind))
         chosen.loss, chosen.max_steps = kind.value, whole(given["steps"], "steps")
-        chosen.huber, chosen.tolerance = float(given["huber"]), float(given["tolerance"])
+        chosen.huber, chosen.tolerance = real(given["huber"], "huber"), real(given["tolerance"], "tolerance")
         try:
             chosen.k1, chosen.k2 = map(float, given["ball"])
         except (TypeError, ValueError):
@@ -454,8 +457,8 @@ def plan(
         spec = fill(work, "wt_model_fields", wt_model_spec, given)
         spec.dim, spec.keys = whole(dim, "dim"), whole(keys, "keys")
         ridge, cost = _Ridge(work, given), sized(wt_fit_cost)
-        work.quick(lib.wt_ridge_cost, byref(ridge.options), byref(spec), whole(n, "n"), whole(outputs, "outputs"), bool(drawn),
-             byref(cost))
+        work.quick(lib.wt_ridge_cost, byref(ridge.options), byref(spec), whole(n, "n"), whole(outputs, "outputs"), flag(drawn, "drawn"),
+                   byref(cost))
     return Plan(path=cost.route.decode(), **values(cost, "samples", "features", "bytes", "flops"))
 
 

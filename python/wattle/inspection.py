@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _errors
 from ._arrays import Array, Owned, view
-from ._context import Bytes, FilePath, path_bytes, session, whole
+from ._context import Bytes, FilePath, encode, flag, path_bytes, session, whole
 from ._fields import sized, start
 from ._library import lib
 from ._native import wt_head_summary, wt_inspect_options
@@ -100,9 +100,9 @@ def inspect(
         return found
     how, out, summaries = start(wt_inspect_options, lib.wt_inspect_options_init), c_void_p(), []
     with session(threads, memory) as work:
-        how.heads, how.fold = whole(heads, "heads", 0), bool(fold)
+        how.heads, how.fold = whole(heads, "heads", 0), flag(fold, "fold")
         if map is not None:
-            text = str(map).encode()
+            text = encode(str(map), "map")
             work.keep.append(text)
             how.map = text
         for name, count, chosen in (("layers", "layer_count", layers), ("only", "only_count", only)):

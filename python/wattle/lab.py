@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _context, _errors, _native
 from ._arrays import Owned
-from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, session, whole
+from ._context import Bytes, FilePath, Seconds, encode, flag, path_bytes, read_seed, session, whole
 from ._fields import sized, spell, start
 from ._library import lib
 from ._native import (wt_export_options, wt_merge_report, wt_plan_cost, wt_plan_count, wt_shard, wt_store_count,
@@ -325,7 +325,7 @@ class Store:
         query.experiment, query.x, query.y = experiment.encode(), str(x).encode(), str(y).encode()
         query.rule = RULES.index(rule)
         if where is not None:
-            query.where = where.encode()
+            query.where = encode(where, "where")
         with session() as work:
             with open_store(work, self.path, READ) as store:
                 work(lib.wt_results_load, store, byref(loaded))
@@ -423,7 +423,7 @@ class Store:
 
 
 def known(experiment: Optional[str]) -> None:
-    if experiment is not None and lib.wt_experiment_find(str(experiment).encode()) is None:
+    if experiment is not None and lib.wt_experiment_find(encode(str(experiment), "experiment")) is None:
         raise _errors.UsageError(f"experiment: {experiment!r} is none of {', '.join(experiments())}")
 
 
@@ -465,7 +465,7 @@ def identity(work: session, workers: Optional[int], command: str) -> wt_sweep_op
     machine = create_string_buffer(_native.WT_MACHINE_TEXT)
     work.quick(lib.wt_context_machine, machine)
     chosen.workers = 0 if workers is None else whole(workers, "workers", most=_native.WT_MAX_THREADS)
-    chosen.command = command.encode()
+    chosen.command = command.encode("utf-8", "replace")
     chosen.version = lib.wt_version()
     chosen.machine = machine.value
     return chosen
@@ -500,7 +500,7 @@ def _spec(work: session, spec: Spec, more: Mapping[str, Any]) -> Owned:
     for name, value in more.items():
         text = spell(value, str(name))
         try:
-            work.quick(lib.wt_sweep_spec_set, owned.handle, f"{_key(str(name))}={text}".encode())
+            work.quick(lib.wt_sweep_spec_set, owned.handle, encode(f"{_key(str(name))}={text}", str(name)))
         except _errors.UsageError as error:
             raise _errors.UsageError(f"{name}: {str(error).replace('set: ', '')}") from None
     return owned
@@ -565,7 +565,10 @@ def sweep(
     with session(threads, memory, time) as work:
         out, count = c_void_p(), sized(wt_plan_count)
         keys = _spec(work, spec, more)
-        work(lib.wt_plan_new, keys.handle, part, byref(out))
+        try:
+            work(lib.wt_plan_new, keys.handle, part, byref(out))
+        except _errors.UsageError as error:
+            raise _errors.UsageError(str(error).removeprefix("set ")) from None
         plan = Owned(out.value, lib.wt_plan_free)
         if dry_run:
             return _dry(work, plan, store, given)

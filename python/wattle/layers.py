@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _errors, _native
 from ._arrays import Array, Owned, address, numbers, spell, view
-from ._context import Bytes, FilePath, path_bytes, read_seed, session, whole
+from ._context import Bytes, FilePath, encode, flag, path_bytes, read_seed, real, session, whole
 from ._fields import fill, sized, start, table
 from ._library import lib
 from ._native import (wt_checkpoint_options, wt_compare_options, wt_comparison, wt_layer_export_options, wt_layer_form,
@@ -123,7 +123,7 @@ class Layer(Result):
         out = c_void_p()
         with session() as work:
             how = _checkpoint(work, heads, map, rope)
-            work(lib.wt_layer_open, path_bytes(path), byref(how), whole(index, "index", 0), bool(fold), byref(out))
+            work(lib.wt_layer_open, path_bytes(path), byref(how), whole(index, "index", 0), flag(fold, "fold"), byref(out))
         return cls._of(Owned(out.value, lib.wt_layer_free))
 
     @classmethod
@@ -213,7 +213,7 @@ def _layer_again(arrays: List[Any], report: Dict[str, Any]) -> Layer:
 def _write_tensors(path: FilePath, arrays: Mapping[str, Array]) -> None:
     tensors = (wt_tensor * max(len(arrays), 1))()
     for tensor, (name, array) in zip(tensors, arrays.items()):
-        tensor.name, tensor.rank, tensor.values = name.encode(), array.ndim, address(array)
+        tensor.name, tensor.rank, tensor.values = encode(name, "a tensor's name"), array.ndim, address(array)
         tensor.shape[:array.ndim] = array.shape
     with session() as work:
         work(lib.wt_safetensors_write, path_bytes(path), tensors, len(arrays), None, 0)
@@ -226,7 +226,7 @@ def _checkpoint(work: session, heads: int, map: Optional[str], rope: str) -> wt_
         raise _errors.UsageError(f"rope: {rope!r} is neither 'refuse' nor 'ignore'")
     how.ignore_rope = rope == "ignore"
     if map is not None:
-        text = str(map).encode()
+        text = encode(str(map), "map")
         work.keep.append(text)
         how.map = text
     return how
@@ -333,7 +333,7 @@ def compare(a: Union[Layer, FilePath], b: Union[Layer, FilePath], *, token_scale
     one, other = as_layer(a, "a", index=which[0], **how_to), as_layer(b, "b", index=which[1], **how_to)
     shown = None if data is None else as_sequences(data)
     how = start(wt_compare_options, lib.wt_compare_options_init)
-    how.token_scale, how.seed = float(token_scale), read_seed(seed)
+    how.token_scale, how.seed = real(token_scale, "token_scale"), read_seed(seed)
     how.data = None if shown is None else shown._sequences.handle
     found = sized(wt_comparison)
     with session(threads, memory) as work:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _errors, _native
 from ._arrays import Array, Owned, as_array, numbers, spell, view
-from ._context import INTERRUPTED, Bytes, FilePath, Seconds, read_seed, session, whole
+from ._context import INTERRUPTED, Bytes, FilePath, Seconds, encode, flag, read_seed, real, session, whole
 from ._fields import fill, options, sized, start
 from ._library import lib
 from ._native import (wt_certificate_options, wt_certificate_result, wt_query_options, wt_query_report,
@@ -100,7 +100,7 @@ def recover(
     found: Dict[str, Any] = {}
     with session(threads, memory, time) as work:
         how = fill(work, "wt_recover_fields", wt_recover_options, given)
-        how.heads, how.matrix_free, how.seed = _heads(heads, 4096), bool(matrix_free), read_seed(seed)
+        how.heads, how.matrix_free, how.seed = _heads(heads, 4096), flag(matrix_free, "matrix_free"), read_seed(seed)
         how.teacher = None if truth is None else truth._layer.handle
         status = work.status(lib.wt_layer_recover, sequences._sequences.handle, byref(how), byref(out), byref(report),
                              byref(stages))
@@ -146,7 +146,7 @@ def _certify(work: session, data: Sequences, layer: Owned, directions: Union[int
     """The certificate, or a warning and None."""
     how, result = start(wt_certificate_options, lib.wt_certificate_options_init), sized(wt_certificate_result)
     how.directions = 0 if directions == "all" else whole(directions, "directions", 1, 1000000)
-    how.part, how.seed = float(part), read_seed(seed)
+    how.part, how.seed = real(part, "part"), read_seed(seed)
     how.teacher = None if truth is None else truth._layer.handle
     status = work.status(lib.wt_certificate_compute, data._sequences.handle, layer.handle, byref(how), byref(result))
     if status == MISSED or (status == INTERRUPTED and lib.wt_context_out_of_time(work.handle)):
@@ -242,9 +242,10 @@ def query(
         user: Any = None
         if isinstance(oracle, str):
             opened = c_void_p()
-            if not timeout > 0:
+            seconds = real(timeout, "timeout")
+            if not seconds > 0:
                 raise _errors.UsageError(f"timeout: must be above 0, not {timeout!r}")
-            work(lib.wt_oracle_open, oracle.encode(), dim, float(timeout), byref(opened))
+            work(lib.wt_oracle_open, encode(oracle, "oracle"), dim, seconds, byref(opened))
             program = Owned(opened.value, lib.wt_oracle_free)
             user, outputs = program.handle, lib.wt_oracle_outputs(program.handle)
             ask = _native.wt_query_ask_fn(lib.wt_oracle_ask)

@@ -32,7 +32,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _context, _progress, features
-from ._arrays import Array, mask_of, numbers
+from ._arrays import Array, mask_of, numbers, real_array
 from ._context import whole
 from ._errors import DataError, UsageError
 from ._fields import Values
@@ -43,6 +43,11 @@ except ImportError:  # before 1.6
 
     def _validate(estimator: Any, X: Any, *, ensure_all_finite: Any, **more: Any) -> Any:
         return estimator._validate_data(X, force_all_finite=ensure_all_finite, **more)
+
+
+def _plain(given: Any, name: str) -> Any:
+    """Tensors of torch as arrays, without their gradients; scikit-learn knows the rest, but for masked numbers."""
+    return real_array(given, name) if hasattr(given, "detach") or isinstance(given, np.ma.MaskedArray) else given
 
 
 __all__ = ["AttentionClassifier", "AttentionRegressor", "pack", "unpack"]
@@ -193,7 +198,7 @@ class _Attention(BaseEstimator):  # type: ignore[misc]
 
     def _output(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = _validate(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=self._finite())
+        X = _validate(self, _plain(X, "X"), reset=False, dtype=np.float64, order="C", ensure_all_finite=self._finite())
         with _silence():
             return np.asarray(self.model_.predict(self._sets(X), threads=self._threads())).reshape(len(X), -1)
 
@@ -258,6 +263,7 @@ class AttentionRegressor(MultiOutputMixin, RegressorMixin, _Attention):  # type:
 
     def fit(self: E, X: Any, y: Any) -> E:
         """Fits the value vectors to rows X (n, (1 + N) dim) and labels y (n) or (n, q)."""
+        X, y = _plain(X, "X"), _plain(y, "y")
         X, y = _validate(self, X, y=y, dtype=np.float64, order="C", ensure_all_finite=self._finite(), multi_output=True,
                          y_numeric=True, ensure_min_samples=2)
         self._shape = np.shape(y)[1:]
@@ -327,6 +333,7 @@ class AttentionClassifier(ClassifierMixin, _Attention):  # type: ignore[misc]
         """Fits the value vectors of all classes to rows X (n, (1 + N) dim) and classes y (n)."""
         if self.loss not in ("square", "logistic"):
             raise UsageError(f"loss: {self.loss!r} is neither 'square' nor 'logistic'")
+        X, y = _plain(X, "X"), _plain(y, "y")
         X, y = _validate(self, X, y=y, dtype=np.float64, order="C", ensure_all_finite=self._finite(), ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, code = np.unique(y, return_inverse=True)

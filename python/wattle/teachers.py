@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _errors
 from ._arrays import Array, Owned, address, numbers
-from ._context import Bytes, FilePath, read_seed, session, whole
+from ._context import Bytes, FilePath, path_bytes, read_seed, session, whole
 from ._fields import fill, options, start
 from ._library import lib
 from ._native import wt_layer_draw_options, wt_problem_spec, wt_teacher_options, wt_token_rows
@@ -76,7 +76,7 @@ class _Tables:
         self.keep: List[Array] = []
         for to, item in zip(self.rows, given):
             if isinstance(item, (str, bytes)):
-                work(lib.wt_token_rows_load, os.fsencode(item), dim, byref(to))
+                work(lib.wt_token_rows_load, path_bytes(item, "tokens_from"), dim, byref(to))
                 self.loaded.append(to)
                 continue
             array = numbers(item[0] if isinstance(item, tuple) else item, name, ("rows", dim))
@@ -97,7 +97,7 @@ class _Norm:
         self.gain, self.shift = c_void_p(), c_void_p()
         self.keep: List[Array] = []
         if isinstance(given, (str, bytes)):
-            work(lib.wt_token_norm_load, os.fsencode(given), dim, byref(self.gain), byref(self.shift))
+            work(lib.wt_token_norm_load, path_bytes(given, "norm_from"), dim, byref(self.gain), byref(self.shift))
         elif given is not None:
             self.keep = [numbers(part, "norm_from", (dim,)) for part in given]
             if len(self.keep) != 2:

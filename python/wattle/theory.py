@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _errors
 from ._arrays import Array, Owned, address, view
-from ._context import Bytes, FilePath, flag, path_bytes, read_seed, real, session, whole
+from ._context import Bytes, FilePath, encode, flag, path_bytes, read_seed, real, session, whole
 from ._fields import differs, fill, options, sized, start
 from ._library import lib
 from ._native import (wt_bound, wt_bound_spec, wt_capacity, wt_capacity_spec, wt_complexity, wt_construction_least,
@@ -85,7 +85,7 @@ def _construction_again(content: bytes, report: Dict[str, Any]) -> Construction:
         path = Path(folder) / "head.safetensors"
         path.write_bytes(content)
         with session() as work:
-            work(lib.wt_construction_load, os.fsencode(path), byref(out))
+            work(lib.wt_construction_load, path_bytes(path), byref(out))
     return Construction(**report, _built=Owned(out.value, lib.wt_construction_free))
 
 
@@ -290,7 +290,7 @@ def _features(work: session, given: Dict[str, Any]) -> Bound:
     if target is not None:
         spec, found = start(wt_bound_spec, lib.wt_bound_spec_init), sized(wt_bound)
         spec.kind = _kind(work, kind)
-        spec.target, spec.dim, spec.keys, spec.heads = str(target).encode(), dim, keys, heads
+        spec.target, spec.dim, spec.keys, spec.heads = encode(str(target), "target"), dim, keys, heads
         spec.samples, spec.delta = n, out.delta
         work.quick(lib.wt_bound_compute, byref(spec), byref(found))
         out.bound = _terms(kind, found)
@@ -307,7 +307,7 @@ def is_path(value: Any) -> bool:
 
 def _kind(work: session, name: str) -> int:
     kind = c_uint()
-    work.quick(lib.wt_model_kind_parse, name.encode(), byref(kind))
+    work.quick(lib.wt_model_kind_parse, encode(str(name), "kind"), byref(kind))
     return int(kind.value)
 
 
@@ -367,7 +367,7 @@ def _norms(work: session, given: Dict[str, Any], deep: bool) -> Owned:
         raise _errors.UsageError("depth and residual are of transformers")
     if norms is not None:
         copies, alike = (whole(given["depth"], "depth"), max(heads, 1)) if deep else (max(heads, 1), 1)
-        work.quick(lib.wt_model_norms_parse, str(norms).encode(), deep, copies, alike, byref(out))
+        work.quick(lib.wt_model_norms_parse, encode(str(norms), "norms"), deep, copies, alike, byref(out))
     elif differs(given["depth"], 1) or (not deep and heads):
         raise _errors.UsageError("a model says its heads and layers itself")
     elif deep:

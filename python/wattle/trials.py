@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _errors
 from ._arrays import Owned, address, view
-from ._context import Bytes, FilePath, Seconds, flag, path_bytes, read_seed, real, session, whole
+from ._context import Bytes, FilePath, Seconds, encode, flag, path_bytes, read_seed, real, session, whole
 from ._fields import Values, differs, fill, options, sized, spell, start
 from ._library import lib
 from ._native import (wt_grid, wt_parity_result, wt_search_options, wt_search_result, wt_threshold_spec,
@@ -95,7 +95,7 @@ class Search(Result):
 
 def _on_samples(work: session, samples: Owned, task: str, fewest: bool, most: int) -> Found:
     function, found = c_void_p(), sized(wt_search_result)
-    work.quick(lib.wt_boolean_new, str(task).encode(), byref(function))
+    work.quick(lib.wt_boolean_new, encode(str(task), "task"), byref(function))
     owned = Owned(function.value, lib.wt_boolean_free)
     work(lib.wt_bits_search_best if fewest else lib.wt_bits_search, samples.handle, owned.handle, whole(most, "most"),
          byref(found))
@@ -308,7 +308,7 @@ class Threshold(Result):
 def _lengths(work: session, length: Values) -> Tuple[int, int]:
     grid = wt_grid()
     try:
-        work.quick(lib.wt_grid_parse_integers, spell(length, "length").encode(), byref(grid))
+        work.quick(lib.wt_grid_parse_integers, encode(spell(length, "length"), "length"), byref(grid))
         array = np.array(view(grid.values, (grid.count,), None)).astype(np.uintp)
     except _errors.UsageError as error:
         raise _errors.UsageError(f"length: {error}") from None
@@ -321,7 +321,7 @@ def _lengths(work: session, length: Values) -> Tuple[int, int]:
 def _range(work: session, samples: str) -> Tuple[int, int]:
     low, high = c_double(), c_double()
     try:
-        work.quick(lib.wt_range_parse, spell(samples, "samples").encode(), byref(low), byref(high))
+        work.quick(lib.wt_range_parse, encode(spell(samples, "samples"), "samples"), byref(low), byref(high))
     except _errors.UsageError as error:
         raise _errors.UsageError(f"samples: {error}") from None
     if low.value < 1 or high.value > 1e9 or not (low.value.is_integer() and high.value.is_integer()):
