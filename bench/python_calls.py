@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 """What a call costs in Python: its time less that of the same call in C, and whole fits over theirs.
 
-PYTHONPATH=python bench/python_calls.py    (after building release; processor time, the least of many)
+PYTHONPATH=python bench/python_calls.py    (after building release; processor time)
+
+Short calls are repeated in a row, so that all they touch stays in the processor's caches, and the least counts. Fits are
+paired, one in Python and one in C right after each other, in both orders: what Python touches has left the caches
+during the fit before, as in any program that computes. The control is a second fit in C in place of the one in Python.
 """
 import time
 from ctypes import byref, c_void_p
@@ -29,18 +33,22 @@ def least(functions, calls, rounds):
     return best
 
 
-def ratio(ours, theirs, rounds):
-    """Seconds of each, the least, and the median of the ratios of calls one after the other, in both orders."""
-    best, ratios = [float("inf")] * 2, []
+def pairs(ours, theirs, rounds):
+    """Seconds (rounds, 2) of calls one after the other, in both orders."""
+    took = np.empty((rounds, 2))
     for turn in range(rounds):
-        took = [0.0, 0.0]
         for i in (0, 1) if turn % 2 else (1, 0):
             began = time.thread_time()
             (ours, theirs)[i]()
-            took[i] = time.thread_time() - began
-        best = [min(best[i], took[i]) for i in (0, 1)]
-        ratios.append(took[0] / took[1])
-    return best[0], best[1], float(np.median(ratios))
+            took[turn, i] = time.thread_time() - began
+    return took
+
+
+def middle(values):
+    """The median and its 95% interval, by ranks."""
+    ranked, n = np.sort(values), len(values)
+    reach = 0.98 * n**0.5  # 1.96 standard deviations of the number below the median
+    return np.median(ranked), ranked[max(int(n / 2 - reach) - 1, 0)], ranked[min(int(n / 2 + reach) + 1, n - 1)]
 
 
 def fit_in_c(sets, heads, threads):
@@ -96,12 +104,15 @@ def main():
             ("fit", lambda: wt.fit(tiny, heads=1, threads=1), fit_in_c(tiny, 1, 1))):
         ours, theirs = (1e6 * seconds for seconds in least((ours, theirs), 100, 60))
         print(f"{name:<24}{ours:>10.1f}{theirs:>10.1f}{ours - theirs:>10.1f}")
-    print(f"\n{'fit':<24}{'Python':>10}{'C':>10}{'ratio':>10}   milliseconds")
-    for n, heads, rounds in ((200, 50, 400), (500, 200, 60), (1000, 500, 25)):
+    print(f"\n{'fit':<22}{'C, ms':>8}{'Python more, us':>18}{'Python / C, median of pairs':>34}{'C / C':>10}")
+    for n, heads, rounds in ((200, 50, 1000), (300, 80, 500), (500, 200, 100), (1000, 500, 40)):
         sets = wt.draw("mean-power:2", n=n)
         call = fit_in_c(sets, heads, 1)
-        ours, theirs, over = ratio(lambda: wt.fit(sets, heads=heads, threads=1), call, rounds)
-        print(f"n = {n:<5} heads = {heads:<6}{1e3 * ours:>10.2f}{1e3 * theirs:>10.2f}{over:>10.4f}")
+        took = pairs(lambda: wt.fit(sets, heads=heads, threads=1), call, rounds)
+        control = pairs(fit_in_c(sets, heads, 1), call, rounds)
+        over, low, high = middle(took[:, 0] / took[:, 1])
+        print(f"n = {n:<5}heads = {heads:<5}{1e3 * np.median(took[:, 1]):>8.2f}{1e6 * middle(took[:, 0] - took[:, 1])[0]:>18.0f}"
+              f"{over:>16.4f} ({low:.4f}, {high:.4f}){np.median(control[:, 0] / control[:, 1]):>10.4f}", flush=True)
 
 
 if __name__ == "__main__":
