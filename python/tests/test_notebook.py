@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import jupyter_client
 from conftest import ROOT
+
+import wattle
 
 LIMIT = 600  # seconds: for what hangs, not for machines that are slow
 
@@ -32,9 +35,10 @@ def test_the_tour_is_kept_without_outputs():
 
 
 def environment(folder):
-    """Nothing of the user's notebooks, and pictures inside the page."""
+    """Nothing of the user's notebooks, pictures inside the page, and this package."""
     own = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
-    return {**own, "IPYTHONDIR": str(folder), "JUPYTER_RUNTIME_DIR": str(folder), "HOME": str(folder)}
+    package = str(Path(wattle.__file__).parent.parent)
+    return {**own, "PYTHONPATH": package, "IPYTHONDIR": str(folder), "JUPYTER_RUNTIME_DIR": str(folder), "HOME": str(folder)}
 
 
 def run(client, code):
