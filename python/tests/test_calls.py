@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref
 
@@ -157,6 +158,16 @@ wt.fit(target="mean-power:2", n=300, heads=100, penalty="loo")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment())
     assert done.returncode == 0, done.stderr
     assert words in done.stderr and done.stdout == b""
+
+
+def test_calls_need_no_standard_error(monkeypatch, tmp_path):
+    """It may be none, closed, or something to write to and no more."""
+    monkeypatch.setattr(wt.settings, "progress", None)
+    closed = open(tmp_path / "closed", "w")
+    closed.close()
+    for stream in (None, closed, types.SimpleNamespace(write=len)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert wt.fit(target="mean-power:2", n=20, heads=3).samples == 20
 
 
 def test_a_callback_that_raises_ends_its_call():

@@ -39,7 +39,11 @@ class _Terminal:
     def there(self) -> bool:
         stream = sys.stderr
         if stream is not self.stream:
-            self.stream, self.told = stream, stream is not None and stream.isatty()
+            self.stream, self.told = stream, False
+            try:
+                self.told = stream is not None and bool(stream.isatty())
+            except (AttributeError, ValueError):
+                pass  # something to write to and no more, or closed
         return self.told
 
 
