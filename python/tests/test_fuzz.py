@@ -66,6 +66,7 @@ for call in range(calls):
             print(function.__name__, {k: str(v)[:40] for k, v in given.items()}, error, file=sys.stderr)
         assert not isinstance(error, (SystemError, AssertionError, wt.InternalError, UnboundLocalError, AttributeError, NameError)), (function, given, error)
         assert str(error), (function, given)
+        assert type(error) is not ValueError, (function, given, error)  # of Python's own, which names no argument
     outcomes[kind] = outcomes.get(kind, 0) + 1
     if time.monotonic() - began[0] > 2:
         print("slow:", function.__name__, time.monotonic() - began[0], {k: v for k, v in given.items() if not isinstance(v, np.ndarray)}, file=sys.stderr)

@@ -106,7 +106,7 @@ class one_at_a_time:
     """A process has a store open once at a time: to close it drops the locks that the process has on it."""
 
     def __init__(self, path: FilePath) -> None:
-        self.key = os.path.realpath(os.fspath(path))
+        self.key = os.path.realpath(os.fsdecode(path_bytes(path, "store")))
 
     def __enter__(self) -> None:
         with _guard:

@@ -234,7 +234,7 @@ def _checkpoint(work: session, heads: int, map: Optional[str], rope: str) -> wt_
 
 def naturals(given: Any, name: str) -> "np.ndarray[Any, Any]":
     """Numbers from 0 as the library takes them: one, or several."""
-    items = [given] if np.ndim(given) == 0 else list(given)
+    items = list(given) if isinstance(given, (list, tuple)) or np.ndim(given) else [given]
     return np.array([whole(item, name, 0) for item in items], dtype=np.uintp)
 
 

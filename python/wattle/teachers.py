@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _errors
 from ._arrays import Array, Owned, address, numbers
-from ._context import Bytes, FilePath, path_bytes, read_seed, session, whole
-from ._fields import fill, options, start
+from ._context import Bytes, FilePath, flag, path_bytes, read_seed, session, whole
+from ._fields import differs, fill, options, start
 from ._library import lib
 from ._native import wt_layer_draw_options, wt_problem_spec, wt_teacher_options, wt_token_rows
 from .layers import Layer, as_layer
@@ -45,9 +45,10 @@ def teacher(
     (3, 4, 4)
     """
     given = locals()
-    if parity:
+    zero_sum = flag(zero_sum, "zero_sum")
+    if differs(parity, 0):
         for name, usual in (("heads", 2), ("out_dim", 0), ("scale", 2), ("rank", 0), ("groups", 0), ("zero_sum", False)):
-            if given[name] != usual:
+            if differs(given[name], usual):
                 raise _errors.UsageError(f"parity and {name} exclude each other")
     out = c_void_p()
     with session(threads, memory) as work:
