@@ -138,7 +138,10 @@ static size_t fill_steps(const job *work, step out[5]) {
     double n = (double)work->given->n, f = (double)work->features, w = DIM + 1;
     /* Q, S and phi of every head: see features_block.c */
     double features = 2 * HEADS * (w * w + 2 * KEYS * w);
-    double corrections = (double)work->mixed.steps * n * (features + 4 * f * (double)work->count);
+    double samples = 0; /* of all sizes */
+    for (size_t s = 0; s < work->count; s++)
+        samples += (double)work->sizes[s];
+    double corrections = 4 * (double)work->mixed.steps * f * samples;
     const step steps[] = {
         {"draw", work->best.draw, 0, false},
         {"gram (float)", work->best.gram, n * n * f + n * features, true},

@@ -1,5 +1,6 @@
 #include "linalg/thin.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -58,7 +59,7 @@ static void thin_products_are_products(void **state) {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         job work = make(*state, shapes[s][0], shapes[s][1], shapes[s][2]);
         CHECK_OK(*state, wt_thin_project(*state, work.rows, work.width, work.columns, 0.25, work.p,
-                                         work.width, work.a, work.v, work.f));
+                                         work.width, NULL, work.a, work.v, work.f));
         check_against_loops(&work);
         drop(&work);
     }
@@ -67,18 +68,43 @@ static void thin_products_are_products(void **state) {
 static void threads_do_not_matter(void **state) {
     job one = make(*state, 300, 530, 9), many = make(*state, 300, 530, 9);
     CHECK_OK(*state, wt_context_set_threads(*state, 1));
-    CHECK_OK(*state, wt_thin_project(*state, 300, 530, 9, 1, one.p, 530, one.a, one.v, one.f));
+    CHECK_OK(*state,
+             wt_thin_project(*state, 300, 530, 9, 1, one.p, 530, NULL, one.a, one.v, one.f));
     for (int threads = 2; threads <= 4; threads++) {
         for (size_t i = 0; i < 300 * 9; i++)
             many.f[i] = 0.5;
         CHECK_OK(*state, wt_context_set_threads(*state, threads));
-        CHECK_OK(*state,
-                 wt_thin_project(*state, 300, 530, 9, 1, many.p, 530, many.a, many.v, many.f));
+        CHECK_OK(*state, wt_thin_project(*state, 300, 530, 9, 1, many.p, 530, NULL, many.a, many.v,
+                                         many.f));
         assert_memory_equal(one.v, many.v, 530 * 9 * sizeof(double));
         assert_memory_equal(one.f, many.f, 300 * 9 * sizeof(double));
     }
     drop(&one);
     drop(&many);
+}
+
+/* Columns of fewer rows: the bits of columns that are zero below, and F untouched there, whatever A
+ * holds there. */
+static void short_columns_are_zero_below(void **state) {
+    enum { ROWS = 300, WIDTH = 537, COLUMNS = 11 };
+    static const size_t orders[COLUMNS] = {1, 1, 2, 5, 64, 127, 129, 130, 255, 300, 300};
+    job whole = make(*state, ROWS, WIDTH, COLUMNS), cut = make(*state, ROWS, WIDTH, COLUMNS);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            if (i >= orders[c]) {
+                whole.a[i * COLUMNS + c] = 0;
+                cut.a[i * COLUMNS + c] = NAN;
+            }
+    CHECK_OK(*state, wt_thin_project(*state, ROWS, WIDTH, COLUMNS, 0.5, whole.p, WIDTH, NULL,
+                                     whole.a, whole.v, whole.f));
+    CHECK_OK(*state, wt_thin_project(*state, ROWS, WIDTH, COLUMNS, 0.5, cut.p, WIDTH, orders, cut.a,
+                                     cut.v, cut.f));
+    assert_memory_equal(cut.v, whole.v, WIDTH * COLUMNS * sizeof(double));
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            assert_true(cut.f[i * COLUMNS + c] == (i < orders[c] ? whole.f[i * COLUMNS + c] : 0.5));
+    drop(&whole);
+    drop(&cut);
 }
 
 /* Every version this processor can run, for every number of columns. */
@@ -147,9 +173,8 @@ static void single_grams_are_grams(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thin_products_are_products),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(versions_agree),
+        cmocka_unit_test(thin_products_are_products),   cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(short_columns_are_zero_below), cmocka_unit_test(versions_agree),
         cmocka_unit_test(single_grams_are_grams),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

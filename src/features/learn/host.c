@@ -137,7 +137,7 @@ static wt_status project(wt_context *context, wt_device *device, const wt_ridge_
     (void)device;
     wt_features features = wt_host_features(model);
     wt_sets sets = wt_host_sets(rows);
-    return wt_features_project_host(context, &features, &sets, NULL, columns, a, v, fitted);
+    return wt_features_project_host(context, &features, &sets, NULL, columns, NULL, a, v, fitted);
 }
 
 static wt_status predict(wt_context *context, wt_device *device, const wt_ridge_model *model,

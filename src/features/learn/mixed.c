@@ -23,6 +23,7 @@ typedef struct {
     const double *y;
     float *factor; /* (n, n), lower */
     wt_feature_room room;
+    size_t *orders;             /* (all): the samples of each column */
     float *small;               /* (n, columns) */
     double *scale;              /* (columns) */
     double *residual, *product; /* (n, all) */
@@ -91,7 +92,7 @@ static wt_status correct(mixed *work, double *alpha) {
 static wt_status measure(mixed *work, const double *alpha, double *v, double *worst) {
     size_t n = work->sets->samples, all = work->all;
     WT_PASS(wt_features_project_host(work->context, work->features, work->sets, &work->room, all,
-                                     alpha, v, work->product));
+                                     work->orders, alpha, v, work->product));
     *worst = 0;
     for (size_t j = 0; j < all; j++) {
         size_t size = work->sizes[j / work->columns], c = j % work->columns;
@@ -150,11 +151,14 @@ wt_status wt_mixed_solve(wt_context *context, const wt_features *features, const
     wt_status status;
     *result = (wt_mixed_result){0};
     work.factor = WT_TAKE(&arena, float, n, n);
+    work.orders = WT_TAKE(&arena, size_t, work.all);
     work.small = WT_TAKE(&arena, float, n, columns);
     work.scale = WT_TAKE(&arena, double, columns);
     work.residual = WT_TAKE(&arena, double, n, work.all);
     work.product = WT_TAKE(&arena, double, n, work.all);
     WT_TRY(arena.status);
+    for (size_t j = 0; j < work.all; j++)
+        work.orders[j] = sizes[j / columns];
     WT_TRY(wt_feature_room_open(context, features, n, &work.room));
     WT_TRY(factor(&work, result, &fine));
     double began = wt_clock();

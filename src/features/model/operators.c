@@ -114,7 +114,7 @@ wt_status wt_model_gram(wt_context *context, const wt_model *model, const wt_set
 
 wt_status wt_features_project_host(wt_context *context, const wt_features *features,
                                    const wt_sets *sets, wt_feature_room *room, size_t columns,
-                                   const double *a, double *v, double *f) {
+                                   const size_t *orders, const double *a, double *v, double *f) {
     double *own = NULL, scale = 1 / wt_features_norm(features);
     size_t n = sets->samples;
     wt_status status = WT_OK;
@@ -133,7 +133,7 @@ wt_status wt_features_project_host(wt_context *context, const wt_features *featu
             block = kept ? room->kept + n * first * features->width : room->block;
         if (!kept)
             WT_TRY(wt_features_block(context, features, sets, first, count, block, width));
-        WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, a,
+        WT_TRY(wt_thin_project(context, n, width, columns, scale, block, width, orders, a,
                                v + first * features->width * columns, f));
     }
 done:
@@ -205,7 +205,7 @@ wt_status wt_features_project(wt_context *context, const wt_features *features, 
     wt_set_rows rows = {0};
     wt_status status;
     if (device == NULL)
-        return wt_features_project_host(context, features, sets, NULL, columns, a, v, f);
+        return wt_features_project_host(context, features, sets, NULL, columns, NULL, a, v, f);
     WT_TRY(engine_of(context, &engine));
     WT_TRY(wt_set_rows_open(context, &features->spec, sets, &rows));
     WT_TRY(engine->project(context, device, &view, &rows.rows, columns, a, v, f));

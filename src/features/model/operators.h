@@ -50,10 +50,12 @@ wt_status wt_features_apply(wt_context *context, const wt_features *features, co
 wt_status wt_model_predict(wt_context *context, const wt_model *model, const wt_sets *train,
                            size_t columns, const double *weights, const wt_sets *sets, double *f);
 
-/* On the host, whatever the context says. `room` may be NULL. */
+/* On the host, whatever the context says. `room` may be NULL, and so may `orders` (columns): else
+ * column c of A and F has orders[c] rows, ascending, and what is below them is neither read nor
+ * written but for zeros in F. */
 wt_status wt_features_project_host(wt_context *context, const wt_features *features,
                                    const wt_sets *sets, wt_feature_room *room, size_t columns,
-                                   const double *a, double *v, double *f);
+                                   const size_t *orders, const double *a, double *v, double *f);
 wt_status wt_model_predict_host(wt_context *context, const wt_model *model, const wt_sets *train,
                                 size_t columns, const double *weights, const wt_sets *sets,
                                 double *f);
