@@ -104,15 +104,17 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
     atomic_init(&run.first_failure, run.chunks);
     if (wt_chunk_message != NULL)
         return run_inline(&run);
-    size_t useful = run.chunks < (size_t)context->threads ? run.chunks : (size_t)context->threads;
-    WT_PASS(try_threads(context, (int)useful));
+    /* All threads even where there are fewer chunks: OpenMP ends those that a smaller team does not
+     * need, and starting them again for the next loop costs more than waking them. */
+    int team = run.chunks == 1 ? 1 : context->threads;
+    WT_PASS(try_threads(context, team));
     loop *shared = &run;
     omp_init_lock(&run.recording);
-    if (useful == 1) { /* a team of one costs more than a small loop: 0.3 us a chunk */
+    if (team == 1) { /* a team of one costs more than a small loop: 0.3 us a chunk */
         for (size_t chunk = 0; chunk < run.chunks; chunk++)
             run_chunk(&run, chunk, 0);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)useful)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
         for (size_t chunk = 0; chunk < shared->chunks; chunk++)
             run_chunk(shared, chunk, omp_get_thread_num());
     }
