@@ -171,11 +171,11 @@ static wt_status refuse_names(wt_context *context, const wt_checkpoint *checkpoi
 }
 
 /* The scheme that most layers follow; NULL when there is none. What follows another is told of. */
-static const wt_scheme *choose_scheme(wt_context *context, const wt_checkpoint *checkpoint) {
-    size_t *counts = NULL, best = 0;
+static wt_status choose_scheme(wt_context *context, wt_checkpoint *checkpoint,
+                               const wt_scheme **out) {
+    size_t *counts = WT_TAKE_ZERO(&checkpoint->arena, size_t, wt_scheme_count), best = 0;
     const char *at;
-    if (WT_NEW_ZERO(context, &counts, wt_scheme_count, "counts of names") != WT_OK)
-        return NULL;
+    WT_PASS(checkpoint->arena.status);
     for (size_t i = 0; i < checkpoint->name_count; i++) {
         const wt_scheme *scheme = scheme_of(checkpoint, checkpoint->names[i].name, &at);
         if (scheme != NULL)
@@ -190,14 +190,14 @@ static const wt_scheme *choose_scheme(wt_context *context, const wt_checkpoint *
                       "%s: %zu layers in names of %s are left out, beside %zu in names of %s",
                       checkpoint->path, counts[i], wt_schemes[i].name, counts[best],
                       wt_schemes[best].name);
-    bool any = counts[best] > 0;
-    wt_release(counts);
-    return any ? &wt_schemes[best] : NULL;
+    *out = counts[best] > 0 ? &wt_schemes[best] : NULL;
+    return WT_OK;
 }
 
 wt_status wt_checkpoint_find_stems(wt_context *context, wt_checkpoint *out) {
     const char *at = NULL;
-    const wt_scheme *chosen = choose_scheme(context, out);
+    const wt_scheme *chosen;
+    WT_PASS(choose_scheme(context, out, &chosen));
     out->stems = WT_TAKE(&out->arena, const char *, out->name_count);
     WT_PASS(out->arena.status);
     for (size_t i = 0; i < out->name_count; i++) {

@@ -328,7 +328,9 @@ done:
 const wt_experiment wt_experiment_recover = {
     .name = "recover",
     .summary = "whether a random attention layer is recovered from examples",
-    .result_version = 6, /* 6: a preconditioner and other damping where a rank is given */
+    /* 6: a preconditioner and other damping where a rank is given; forms that are to be found are
+     * told by questions, or looked for with few heads first */
+    .result_version = 6,
     .parameters = fields,
     .parameter_count = FIELDS,
     .reps = 20,
