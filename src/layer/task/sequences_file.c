@@ -42,8 +42,9 @@ static wt_status check_y(wt_context *context, const char *path, const arrays *fo
                        y->shape[0]);
     if (!found->last && y->shape[1] != x->shape[1])
         return wt_fail(context, WT_DATA,
-                       "%s: the sequences of 'x' have %zu tokens, those of 'y' %zu", path,
-                       x->shape[1], y->shape[1]);
+                       "%s: the sequences of 'x' have %zu tokens, those of 'y' %zu%s", path,
+                       x->shape[1], y->shape[1],
+                       y->rank == 2 ? ": recover --rows last takes rows of last tokens alone" : "");
     if (y->rank > 1 && y->shape[y->rank - 1] == 0)
         return wt_fail(context, WT_DATA, "%s: 'y' has no outputs", path);
     return WT_OK;
