@@ -32,7 +32,7 @@ bad = [None, -1, 0, 1, 2.5, 1 << 64, 10**30, float("nan"), float("inf"), -0.0, "
 good = {"n": 20, "dim": 3, "keys": 2, "heads": 4, "reps": 2, "test_n": 10, "samples": 20, "length": 8, "steps": 5, "target": "mean-power:2",
         "targets": "mean-power:2", "seed": 1}
 always = {"threads": 1, "memory": "64M", "time": 0.3}
-functions = [value for name, value in sorted(vars(wt).items()) if inspect.isfunction(value) and name in wt.__all__ and name != "cancel"]
+functions = [value for name, value in sorted(vars(wt).items()) if inspect.isfunction(value) and name in wt.__all__ and name not in ("cancel", "submit")]
 functions += [wt.Sets, wt.Sets.load, model.predict, model.score, model.save, data.save,
               wt.Layer, wt.Layer.load, wt.Layer.of_module, layer.__call__, layer.save, wt.Sequences, wt.Sequences.load, sequences.save]
 began = [time.monotonic()]

@@ -12,6 +12,7 @@ from ._errors import (CannotCreate, ConfigError, DataError, Error, InternalError
 from ._library import LibraryError, VERSION as __version__
 from ._result import Interval, Result
 from .claims import Claim, Part, Report, Reproduction, Verdicts, report, reproduce, verdicts
+from .cluster import Submission, submit
 from .curves import Curve, CurveLine, curve, grid
 from .features import Model, Plan, Score, Sets, draw, fit, load, plan, predict, score
 from .files import FileInfo, info
@@ -31,10 +32,10 @@ __all__ = [
     "Head", "Inspection", "InternalError", "Interrupted", "Interval", "Layer", "LibraryError", "Missed",
     "MissedWarning", "Model", "Network", "NoInput", "OutOfMemory", "Parity", "Part", "Plan", "ReadWriteError",
     "Remark", "Report", "Reproduction", "Result", "Score", "Search", "Sequences", "Sets", "Settings", "Store",
-    "StoreStatus", "Sweep", "SweepPlan", "Threshold", "Unavailable", "UsageError", "Verdicts", "__version__",
+    "StoreStatus", "Submission", "Sweep", "SweepPlan", "Threshold", "Unavailable", "UsageError", "Verdicts", "__version__",
     "apply", "bound", "cancel", "compare", "construct", "curve", "draw", "draw_sequences", "experiments", "export",
     "fit", "grid", "info", "inspect", "load", "plan", "predict", "query", "recover", "recover_module", "report",
-    "reproduce", "score", "search", "serve_layer", "settings", "sweep", "teacher", "threshold", "train",
+    "reproduce", "score", "search", "serve_layer", "settings", "submit", "sweep", "teacher", "threshold", "train",
     "verdicts",
 ]
 

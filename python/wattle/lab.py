@@ -489,7 +489,8 @@ def _key(name: str) -> str:
     return {"penalty": "lambda", "penalty_path": "lambda-path"}.get(name, name.replace("_", "-"))
 
 
-def _spec(work: session, spec: Spec, more: Mapping[str, Any]) -> Owned:
+def read_spec(work: session, spec: Spec, more: Mapping[str, Any]) -> Owned:
+    """A dictionary or a file of a sweep, with `more` in place of what it says."""
     out = c_void_p()
     if isinstance(spec, Mapping):
         work.quick(lib.wt_sweep_spec_parse, b"", byref(out))
@@ -564,7 +565,7 @@ def sweep(
     _context.refuse_after_fork(given)
     with session(threads, memory, time) as work:
         out, count = c_void_p(), sized(wt_plan_count)
-        keys = _spec(work, spec, more)
+        keys = read_spec(work, spec, more)
         try:
             work(lib.wt_plan_new, keys.handle, part, byref(out))
         except _errors.UsageError as error:
