@@ -83,8 +83,9 @@ static void threads_do_not_matter(void **state) {
     drop(&many);
 }
 
-/* Columns of fewer rows: the bits of columns that are zero below, and F untouched there, whatever A
- * holds there. */
+/* Columns of fewer rows: products of columns that are zero below, and F untouched there, whatever A
+ * holds there. A compiler may fuse the loops for other numbers of columns otherwise, which moves
+ * the last bits of sums of at most 537 products of order 1. */
 static void short_columns_are_zero_below(void **state) {
     enum { ROWS = 300, WIDTH = 537, COLUMNS = 11 };
     static const size_t orders[COLUMNS] = {1, 1, 2, 5, 64, 127, 129, 130, 255, 300, 300};
@@ -99,10 +100,13 @@ static void short_columns_are_zero_below(void **state) {
                                      whole.a, whole.v, whole.f));
     CHECK_OK(*state, wt_thin_project(*state, ROWS, WIDTH, COLUMNS, 0.5, cut.p, WIDTH, orders, cut.a,
                                      cut.v, cut.f));
-    assert_memory_equal(cut.v, whole.v, WIDTH * COLUMNS * sizeof(double));
+    for (size_t i = 0; i < (size_t)WIDTH * COLUMNS; i++)
+        CHECK_NEAR(cut.v[i], whole.v[i], 1e-12);
     for (size_t i = 0; i < ROWS; i++)
-        for (size_t c = 0; c < COLUMNS; c++)
-            assert_true(cut.f[i * COLUMNS + c] == (i < orders[c] ? whole.f[i * COLUMNS + c] : 0.5));
+        for (size_t c = 0; c < COLUMNS; c++) {
+            size_t at = i * COLUMNS + c;
+            CHECK_NEAR(cut.f[at], i < orders[c] ? whole.f[at] : 0.5, i < orders[c] ? 1e-10 : 0);
+        }
     drop(&whole);
     drop(&cut);
 }
