@@ -46,30 +46,6 @@ static inline void run_split(char *line, char **words) {
     words[count] = NULL;
 }
 
-/* The command in this very process: what a start costs under the sanitizers is spared. What is read
- * when a process starts (variables but those of faults, limits on addresses) needs a real one. */
-#ifdef RUN_INSIDE
-int wattle_main(int argc, char **argv);
-
-static inline void run_inside(char **words, const run_setting *setting) {
-    static const int caught[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGSYS}; /* by cmocka */
-    static const char fault[] = "WATTLE_FAULT_";
-    int count = 0;
-    if (setting->address_limit > 0 || setting->second_variable != NULL ||
-        (setting->variable != NULL && strncmp(setting->variable, fault, strlen(fault)) != 0))
-        return;
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        signal(caught[i], SIG_DFL);
-    while (words[count] != NULL)
-        count++;
-    exit(wattle_main(count, words));
-}
-#else
-static inline void run_inside(char **words, const run_setting *setting) {
-    (void)words, (void)setting;
-}
-#endif
-
 /* In the child: never returns. */
 static inline void run_become(char **words, const run_setting *setting, int out, int err) {
     static char command[] = WATTLE_COMMAND;
@@ -103,7 +79,6 @@ static inline void run_become(char **words, const run_setting *setting, int out,
         setrlimit(RLIMIT_AS, &limit);
     }
     alarm(setting->seconds);
-    run_inside(words, setting);
     execv(WATTLE_COMMAND, words);
     _exit(127);
 }
