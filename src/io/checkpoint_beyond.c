@@ -117,13 +117,15 @@ static bool is_listed(const char *list, const char *word) {
 static wt_status look_at_config(wt_checkpoint *checkpoint, const wt_teller *from) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const json_t *value = wt_teller_value(from, keys[i].key);
-        const char *word = json_string_value(value), *what = keys[i].what;
+        const char *word = json_string_value(value);
+        const char *what = keys[i].what != NULL ? keys[i].what : word;
         bool there = keys[i].when == TRUE      ? json_is_true(value)
                      : keys[i].when == ABOVE_0 ? json_number_value(value) > 0
                                                : word != NULL && !is_listed(keys[i].words, word);
-        if (!there || (word != NULL && keys[i].positions && checkpoint->scheme.rotary))
+        if (!there || what == NULL ||
+            (what == word && keys[i].positions && checkpoint->scheme.rotary))
             continue;
-        if (what == NULL) {
+        if (what == word) {
             size_t bytes = strlen(keys[i].key) + strlen(word) + 4;
             char *said = WT_TAKE(&checkpoint->arena, char, bytes);
             WT_PASS(checkpoint->arena.status);
