@@ -73,7 +73,7 @@ typedef struct wt_layer_export_options {
     const char *as; /* "torch": the state of a torch.nn.MultiheadAttention; "bert": layer 0 of a
                        BERT */
     size_t rank;    /* refuse heads of a higher rank, but for singular values below 1e-5 of the
-                       largest;    0 = those above d / m alone */
+                       largest; 0 = those above d / m alone */
 } wt_layer_export_options;
 /* As torch, any rank that fits. */
 WT_API void wt_layer_export_options_init(wt_layer_export_options *options, size_t size);

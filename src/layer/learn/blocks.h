@@ -2,8 +2,10 @@
  * factor alone, each as a Kronecker product of a matrix of its tokens and one of its columns. With
  * S = sum_r q_r q_r^T, and K_i = mean_r C_ri W_i W_i^T C_ri, of which random signs z_r give
  * mean_r (C_ri W_i z_r)(C_ri W_i z_r)^T,
- *   A_i: S (x) B^T K_i B,    B_g: sum_i R K_i (x) A_i^T (S / R) A_i,    V_g: sum_i H_i^T H_i (x)
- * O_i O_i^T. What one factor does to another, and P, are left out, but for the size of the whole.
+ *   A_i: S (x) B^T K_i B
+ *   B_g: sum_i R K_i (x) A_i^T (S / R) A_i
+ *   V_g: sum_i H_i^T H_i (x) O_i O_i^T
+ * What one factor does to another, and P, are left out, but for the size of the whole.
  */
 #ifndef WT_LAYER_LEARN_BLOCKS_H
 #define WT_LAYER_LEARN_BLOCKS_H

@@ -259,6 +259,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
         return WT_OK;
     damping = FIRST_DAMPING;
     descent->left = 1;
+    descent->wary = false;
     if (descent->near)
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
     for (size_t step = 0; step < max_steps && descent->error > ROUNDING; step++) {

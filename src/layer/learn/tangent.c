@@ -83,14 +83,15 @@ wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_
     out->signs = WT_TAKE(arena, float, R, p);
     out->turned = WT_TAKE(arena, float, R, d);
     out->scratch = WT_TAKE(arena, float, (size_t)wt_context_threads(context), out->scratch_each);
-    wt_status status = arena->status;
-    if (status != WT_OK) {
-        wt_tangent_free(out);
-        return status;
-    }
+    wt_status status;
+    WT_TRY(arena->status);
+    WT_TRY(random_signs(context, R * p, out->signs));
     narrow(L * d, rows->in.key, out->key);
     narrow(R * at->asked, rows->in.query, out->query);
-    return random_signs(context, R * p, out->signs);
+done:
+    if (status != WT_OK)
+        wt_tangent_free(out);
+    return status;
 }
 
 void wt_tangent_free(wt_tangent *tangent) {
