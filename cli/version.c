@@ -21,7 +21,7 @@ wt_status cli_write_version(wt_context *context, bool json) {
     bool found = wt_blas_open(context, &blas) == WT_OK;
     if (!json) {
         cli_print(
-            "wattle %s (%s)\ncompiler: %s\nbuilt in: OpenMP, %s, jansson %s, libzip %s, SQLite "
+            "wattle %s (%s)\ncompiler: %s\nbuilt in: %s, jansson %s, libzip %s, SQLite "
             "%s\n",
             wt_version(), WATTLE_COMMIT, COMPILER, found ? blas.config : "no OpenBLAS",
             jansson_version_str(), zip_libzip_version(), sqlite3_libversion());
@@ -29,7 +29,7 @@ wt_status cli_write_version(wt_context *context, bool json) {
     }
     json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s?, s:s, s:s, s:s}}", "version",
                             wt_version(), "commit", WATTLE_COMMIT, "compiler", COMPILER, "built_in",
-                            "openmp", 1, "blas", blas.config, "jansson", jansson_version_str(),
+                            "openmp", 0, "blas", blas.config, "jansson", jansson_version_str(),
                             "libzip", zip_libzip_version(), "sqlite", sqlite3_libversion());
     if (all == NULL)
         return wt_fail(context, WT_MEMORY, "no memory for the JSON result");

@@ -219,11 +219,14 @@ def in_child(body):
     return found
 
 
-def test_a_forked_child_works_with_one_thread():
-    expected = wt.fit(target="mean-power:2", n=300, heads=50, threads=2).train_error
-    assert in_child(lambda: wt.fit(target="mean-power:2", n=300, heads=50).train_error) == ("fine", expected)
-    name, words = in_child(lambda: wt.fit(target="mean-power:2", n=300, heads=50, threads=2))
-    assert name == "UsageError" and "forked after Wattle had been used; use threads=1" in words
+def test_a_forked_child_has_threads_of_its_own():
+    def body(threads=None):
+        return wt.fit(target="mean-power:2", n=300, heads=50, threads=threads).train_error
+
+    expected = body(threads=2)
+    assert in_child(body) == ("fine", expected)
+    assert in_child(lambda: (body(threads=3), len(os.listdir("/proc/self/task")) >= 3)) == ("fine", (expected, True))
+    assert in_child(lambda: in_child(lambda: body(threads=2))) == ("fine", ("fine", expected))
 
 
 def test_a_child_that_was_forked_during_a_call_is_refused():

@@ -112,8 +112,7 @@ class _Thread(threading.local):
 _thread = _Thread()
 _busy: List[Context] = []  # at work in any thread
 _blas_seen = False
-_used = False  # by this process, or one it was forked from
-_forked = ""  # why calls of more than one thread, or all, are refused after a fork
+_stuck = False  # forked while another thread was in a call
 
 
 class session:
@@ -125,9 +124,7 @@ class session:
     __slots__ = ("context", "handle", "error", "interrupted", "keep", "_progress")
 
     def __init__(self, threads: Optional[int] = None, memory: Bytes = None, time: Seconds = None) -> None:
-        global _used
-        refuse_after_fork(threads)
-        _used = True
+        refuse_after_fork()
         self.context = _thread.idle.pop() if _thread.idle else Context()
         self.handle = self.context.handle
         self.error: Optional[BaseException] = None
@@ -145,7 +142,7 @@ class session:
         lib.wt_context_resume(self.handle)
         threads = settings.threads if threads is None else threads
         if threads is None:
-            threads = 1 if _forked else self.context.processors
+            threads = self.context.processors
         if threads is not self.context.threads:
             self.check(lib.wt_context_set_threads(self.handle, whole(threads, "threads", most=_native.WT_MAX_THREADS)))
             self.context.threads = threads
@@ -352,28 +349,19 @@ atexit.register(_at_exit)
 
 
 # ---- fork -----------------------------------------------------------------------------------------
-# A child has the forking thread alone: OpenMP would wait for those of its pool for ever, and a call
-# that another thread was in stays where it was.
+# A child has the forking thread alone: a call that another thread was in stays where it was, with
+# what it had locked.
 
 
-def forked() -> bool:
-    """Whether this process was forked from one that had used the library."""
-    return bool(_forked)
-
-
-def refuse_after_fork(threads: Optional[int]) -> None:
-    if _forked and (_forked != "used" or (threads or settings.threads or 1) > 1):
-        raise _errors.UsageError(
-            "this process was forked " +
-            ("while another thread was in a call of Wattle" if _forked == "busy" else "after Wattle had been used") +
-            ("; use threads=1 in it, or start" if _forked == "used" else "; start") +
-            " processes with multiprocessing.set_start_method('spawn')")
+def refuse_after_fork() -> None:
+    if _stuck:
+        raise _errors.UsageError("this process was forked while another thread was in a call of Wattle; start "
+                                 "processes with multiprocessing.set_start_method('spawn')")
 
 
 def _in_child() -> None:
-    global _forked, _thread
-    if _used:
-        _forked = "busy" if _busy or _forked == "busy" else "used"
+    global _stuck, _thread
+    _stuck = _stuck or bool(_busy)
     _thread = _Thread()
     _busy.clear()
     _interrupt.after_fork()

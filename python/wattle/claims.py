@@ -317,7 +317,7 @@ def reproduce(
     began = clock.monotonic()
     count = 0 if workers is None else whole(workers, "workers", most=WT_MAX_THREADS)
     dry_run = flag(dry_run, "dry_run")
-    _context.refuse_after_fork(count)
+    _context.refuse_after_fork()
     chosen = lib.wt_rules_now().contents.seed if seed is None else read_seed(seed)
     lines = spell(only, "only")
     if output is None and not dry_run:

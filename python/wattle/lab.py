@@ -405,7 +405,7 @@ class Store:
               time: Seconds = None) -> "Sweep":
         """Computes the cells that failed again: `wattle sweep retry`."""
         held, plan = sized(wt_store_count), c_void_p()
-        _context.refuse_after_fork(None if workers is None else whole(workers, "workers"))
+        _context.refuse_after_fork()
         with session(threads, memory, time) as work, \
                 open_store(work, self.path, wt_store_mode.WT_STORE_MODE_WRITE) as store:
             work(lib.wt_store_counts, store, byref(held))
@@ -562,7 +562,7 @@ def sweep(
     if isinstance(store, Store):
         store = store.path
     part, given = _shard(shard), whole(workers, "workers", most=_native.WT_MAX_THREADS) if workers is not None else None
-    _context.refuse_after_fork(given)
+    _context.refuse_after_fork()
     with session(threads, memory, time) as work:
         out, count = c_void_p(), sized(wt_plan_count)
         keys = read_spec(work, spec, more)

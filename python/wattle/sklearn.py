@@ -156,7 +156,7 @@ class _Attention(BaseEstimator):  # type: ignore[misc]
     def _threads(self) -> Optional[int]:
         """As joblib tells its processes: they share the processors."""
         told = os.environ.get("OMP_NUM_THREADS", "")
-        if self.threads is not None or _context.settings.threads is not None or not told.isdecimal() or _context.forked():
+        if self.threads is not None or _context.settings.threads is not None or not told.isdecimal():
             return self.threads
         return max(1, min(int(told), len(os.sched_getaffinity(0))))
 

@@ -1,28 +1,34 @@
 #include "base/parallel.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <string.h>
+
+#include "base/team.h"
+
+/* Of the chunk that this thread runs. */
+static _Thread_local int chunk_worker, chunk_width;
 
 typedef struct {
     wt_context *context;
     size_t count, grain, chunks;
     wt_body_fn body;
     void *argument;
+    int threads;
+    atomic_size_t next;          /* chunk that nobody has taken yet */
     atomic_size_t first_failure; /* chunk index, `chunks` while there is none */
     wt_status status;            /* of that chunk, as are the words in the context's message */
-    omp_lock_t recording;        /* a named critical section would export a symbol */
+    pthread_mutex_t recording;
 } loop;
 
 /* The failure with the lowest chunk index is kept whatever the order in which they come. */
 static void record_failure(loop *run, size_t chunk, wt_status status, const char *message) {
-    omp_set_lock(&run->recording);
+    pthread_mutex_lock(&run->recording);
     if (chunk < atomic_load(&run->first_failure)) {
         atomic_store(&run->first_failure, chunk);
         run->status = status;
         memcpy(run->context->message, message, WT_MESSAGE_BYTES);
     }
-    omp_unset_lock(&run->recording);
+    pthread_mutex_unlock(&run->recording);
 }
 
 static void run_chunk(loop *run, size_t chunk, int worker) {
@@ -46,7 +52,7 @@ static void run_chunk(loop *run, size_t chunk, int worker) {
 static wt_status run_inline(loop *run) {
     /* a context of the chunk's own may have fewer threads than the outer loop, and serves it alone
      */
-    int worker = omp_get_thread_num() % run->context->threads;
+    int worker = chunk_worker % run->context->threads;
     for (size_t begin = 0; begin < run->count; begin += run->grain) {
         size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
         wt_status status = wt_context_check_cancelled(run->context);
@@ -58,34 +64,14 @@ static wt_status run_inline(loop *run) {
     return WT_OK;
 }
 
-static void *wait_at(void *gate) {
-    pthread_mutex_lock(gate);
-    pthread_mutex_unlock(gate);
-    return NULL;
-}
-
-/* OpenMP ends the program when it cannot start a thread, for want of memory or under a limit: so as
- * many are started here first, once, and end again. */
-static wt_status try_threads(wt_context *context, int threads) {
-    static atomic_int proven = 1;
-    pthread_t others[WT_MAX_THREADS];
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    int started = 0, failed = 0;
-    if (threads <= atomic_load(&proven))
-        return WT_OK;
-    pthread_mutex_lock(&gate);
-    while (failed == 0 && started < threads - 1) {
-        failed = pthread_create(&others[started], NULL, wait_at, &gate);
-        started += failed == 0;
-    }
-    pthread_mutex_unlock(&gate);
-    for (int i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
-    if (failed != 0)
-        return wt_fail(context, WT_MEMORY, "no more than %d of %d threads can be started: %s",
-                       started + 1, threads, strerror(failed));
-    atomic_store(&proven, threads);
-    return WT_OK;
+/* Chunks are taken one at a time, in order. */
+static void run_chunks(void *argument, int worker) {
+    loop *run = argument;
+    size_t chunk;
+    chunk_worker = worker;
+    chunk_width = run->threads;
+    while ((chunk = atomic_fetch_add(&run->next, 1)) < run->chunks)
+        run_chunk(run, chunk, worker);
 }
 
 wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_body_fn body,
@@ -104,24 +90,18 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
     atomic_init(&run.first_failure, run.chunks);
     if (wt_chunk_message != NULL)
         return run_inline(&run);
-    /* All threads even where there are fewer chunks: OpenMP ends those that a smaller team does not
-     * need, and starting them again for the next loop costs more than waking them. */
-    int team = run.chunks == 1 ? 1 : context->threads;
-    WT_PASS(try_threads(context, team));
-    loop *shared = &run;
-    omp_init_lock(&run.recording);
-    if (team == 1) { /* a team of one costs more than a small loop: 0.3 us a chunk */
-        for (size_t chunk = 0; chunk < run.chunks; chunk++)
-            run_chunk(&run, chunk, 0);
-    } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
-        for (size_t chunk = 0; chunk < shared->chunks; chunk++)
-            run_chunk(shared, chunk, omp_get_thread_num());
-    }
-    omp_destroy_lock(&run.recording);
-    return run.status;
+    size_t most = (size_t)context->threads;
+    run.threads = (int)(run.chunks < most ? run.chunks : most);
+    pthread_mutex_init(&run.recording, NULL);
+    wt_status status = WT_OK;
+    if (run.threads == 1)
+        run_chunks(&run, 0);
+    else
+        status = wt_team_run(context, run.threads, run_chunks, &run);
+    pthread_mutex_destroy(&run.recording);
+    return status == WT_OK ? run.status : status;
 }
 
 int wt_parallel_width(const wt_context *context) {
-    return wt_chunk_message != NULL ? omp_get_num_threads() : context->threads;
+    return wt_chunk_message != NULL ? chunk_width : context->threads;
 }

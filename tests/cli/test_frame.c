@@ -47,7 +47,7 @@ static void every_command_has_all_its_words(void **state) {
 
 static void version_says_what_is_built_in(void **state) {
     (void)state;
-    CHECK_PRINTS(run("--version"), "built in: OpenMP");
+    CHECK_PRINTS(run("--version"), "built in: OpenBLAS");
     json_t *version = json_loads(run("--version --json")->out, JSON_REJECT_DUPLICATES, NULL);
     assert_string_equal(json_string_value(json_object_get(version, "version")), wt_version());
     json_decref(version);

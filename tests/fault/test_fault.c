@@ -199,8 +199,8 @@ static void writes_may_fail(void **state) {
     try_all_faults("WATTLE_FAULT_WRITE");
 }
 
-/* No file may grow past a page (OpenMP needs that much), and stdout has grown so far already. An
- * output that is smaller may be written. */
+/* No file may grow past a page, and stdout has grown so far already. An output that is smaller may
+ * be written. */
 static void files_may_not_grow(void **state) {
     (void)state;
     if (getenv("WATTLE_TEST_COUNTERS") != NULL)

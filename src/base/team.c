@@ -1,0 +1,204 @@
+#define _POSIX_C_SOURCE 200809L /* signals of threads */
+/* A team belongs to the thread that calls: two callers never share one. Its threads are started
+ * when a loop first asks for so many, and end with the caller.
+ *
+ * 1. `open` holds the number of the loop and the seats that are free in it. Who takes a seat by one
+ *    exchange is in the loop; the caller closes it by taking all that are left.
+ * 2. `work` and `argument` change only when nobody is in a loop: the caller waits for as many to
+ *    leave as have taken seats.
+ * 3. Who waits looks for a while, as the next loop is often near, then sleeps. A sleeper says so
+ *    before it looks for the last time, and who changes something looks for sleepers after: one of
+ *    the two sees the other. */
+#include "base/team.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+/* Seconds to look before sleeping. Waking takes some 10 us, and whoever looks keeps a processor
+ * from others. */
+#define PATIENCE 2e-5
+#define LOOKS    16 /* between two looks at the clock */
+
+typedef struct team {
+    _Atomic uint64_t open; /* the number of the loop << 32 | free seats */
+    atomic_int left;       /* threads that were in the loop, and are not any more */
+    atomic_int sleepers;   /* threads that want to be woken for the next loop */
+    atomic_bool sleeping;  /* the caller wants to be woken when a thread leaves */
+    atomic_bool ending;
+    wt_team_fn work;
+    void *argument;
+    pthread_mutex_t mutex;
+    pthread_cond_t begun, done;
+    int others; /* threads that were started */
+    pthread_t thread[WT_MAX_THREADS];
+} team;
+
+static _Thread_local team mine;
+static pthread_key_t ends_with_caller;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static int unprepared; /* why */
+
+static void look_again(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Looks for a loop after number `seen`, until that time at least. */
+static bool loop_begins(team *of, uint64_t seen, double until) {
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (atomic_load(&of->open) >> 32 != seen || atomic_load(&of->ending))
+                return true;
+            look_again();
+        }
+    } while (wt_clock() < until);
+    return false;
+}
+
+static void sleep_until_loop(team *of, uint64_t seen) {
+    pthread_mutex_lock(&of->mutex);
+    atomic_fetch_add(&of->sleepers, 1);
+    while (atomic_load(&of->open) >> 32 == seen && !atomic_load(&of->ending))
+        pthread_cond_wait(&of->begun, &of->mutex);
+    atomic_fetch_sub(&of->sleepers, 1);
+    pthread_mutex_unlock(&of->mutex);
+}
+
+/* The number of a seat in the loop that is open, 0 when there is none. */
+static int take_seat(team *of, uint64_t *seen) {
+    uint64_t open = atomic_load(&of->open);
+    while ((uint32_t)open > 0)
+        if (atomic_compare_exchange_weak(&of->open, &open, open - 1))
+            break;
+    *seen = open >> 32;
+    return (int)(uint32_t)open;
+}
+
+static void leave(team *of) {
+    atomic_fetch_add(&of->left, 1);
+    if (atomic_load(&of->sleeping)) {
+        pthread_mutex_lock(&of->mutex);
+        pthread_cond_signal(&of->done);
+        pthread_mutex_unlock(&of->mutex);
+    }
+}
+
+static void *serve(void *given) {
+    team *of = given;
+    uint64_t seen = 0;
+    double until = 0; /* who has not worked for a while goes to sleep at once */
+    while (!atomic_load(&of->ending)) {
+        int seat = take_seat(of, &seen);
+        if (seat > 0) {
+            of->work(of->argument, seat);
+            leave(of);
+            until = wt_clock() + PATIENCE;
+        }
+        if (!loop_begins(of, seen, until))
+            sleep_until_loop(of, seen);
+    }
+    return NULL;
+}
+
+static void end_team(void *given) {
+    team *of = given;
+    pthread_mutex_lock(&of->mutex);
+    atomic_store(&of->ending, true);
+    pthread_cond_broadcast(&of->begun);
+    pthread_mutex_unlock(&of->mutex);
+    for (int i = 0; i < of->others; i++)
+        pthread_join(of->thread[i], NULL);
+    pthread_mutex_destroy(&of->mutex);
+    pthread_cond_destroy(&of->begun);
+    pthread_cond_destroy(&of->done);
+    memset(of, 0, sizeof *of);
+}
+
+/* A process that was forked has the forking thread alone. */
+static void forget_team(void) {
+    memset(&mine, 0, sizeof mine);
+    pthread_setspecific(ends_with_caller, NULL);
+}
+
+static void prepare(void) {
+    unprepared = pthread_key_create(&ends_with_caller, end_team);
+    if (unprepared == 0)
+        unprepared = pthread_atfork(NULL, NULL, forget_team);
+}
+
+/* Signals are for the threads of the program. */
+static int start_thread(team *of) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&of->thread[of->others], NULL, serve, of);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    of->others += failed == 0;
+    return failed;
+}
+
+static int start_team(int others) {
+    int failed = pthread_once(&prepared, prepare);
+    if (failed == 0)
+        failed = unprepared;
+    if (failed == 0 && mine.others == 0) {
+        pthread_mutex_init(&mine.mutex, NULL);
+        pthread_cond_init(&mine.begun, NULL);
+        pthread_cond_init(&mine.done, NULL);
+        failed = pthread_setspecific(ends_with_caller, &mine);
+    }
+    while (failed == 0 && mine.others < others)
+        failed = start_thread(&mine);
+    return failed;
+}
+
+static void wake(int wanted) {
+    int sleepers = atomic_load(&mine.sleepers);
+    if (sleepers == 0)
+        return;
+    pthread_mutex_lock(&mine.mutex);
+    if (wanted >= sleepers)
+        pthread_cond_broadcast(&mine.begun);
+    for (int i = 0; wanted < sleepers && i < wanted; i++)
+        pthread_cond_signal(&mine.begun);
+    pthread_mutex_unlock(&mine.mutex);
+}
+
+static void wait_for(int joined) {
+    double until = wt_clock() + PATIENCE;
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (atomic_load(&mine.left) == joined)
+                return;
+            look_again();
+        }
+    } while (wt_clock() < until);
+    pthread_mutex_lock(&mine.mutex);
+    atomic_store(&mine.sleeping, true);
+    while (atomic_load(&mine.left) != joined)
+        pthread_cond_wait(&mine.done, &mine.mutex);
+    atomic_store(&mine.sleeping, false);
+    pthread_mutex_unlock(&mine.mutex);
+}
+
+wt_status wt_team_run(wt_context *context, int threads, wt_team_fn work, void *argument) {
+    int others = threads - 1;
+    int failed = others > mine.others ? start_team(others) : 0;
+    if (failed != 0)
+        return wt_fail(context, WT_MEMORY, "no more than %d of %d threads can be started: %s",
+                       mine.others + 1, threads, strerror(failed));
+    mine.work = work;
+    mine.argument = argument;
+    atomic_store(&mine.left, 0);
+    uint64_t loop = ((atomic_load(&mine.open) >> 32) + 1) & UINT32_MAX;
+    atomic_store(&mine.open, loop << 32 | (uint64_t)others);
+    wake(others);
+    work(argument, 0);
+    uint64_t open = atomic_exchange(&mine.open, loop << 32);
+    wait_for(others - (int)(uint32_t)open);
+    return WT_OK;
+}
