@@ -2,10 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "network/learn/trainer.h"
-#include "network/model/transformer_fast.h"
 #include "wattle/random.h"
 
 /* ---- steps ---- */
@@ -49,7 +47,7 @@ static wt_status update(wt_context *context, wt_trainer *trainer) {
     return project(context, trainer);
 }
 
-static wt_status step(wt_context *context, wt_trainer *trainer) {
+wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
     const wt_train_spec *setting = &trainer->setting;
     uint64_t seed = wt_seed_for(setting->seed, "dropout", trainer->state.run);
     wt_network_result result = WT_SIZED(wt_network_result);
@@ -68,23 +66,6 @@ static wt_status step(wt_context *context, wt_trainer *trainer) {
     wt_train_state_step(setting, &trainer->state, result.loss,
                         (double)result.correct / (double)result.samples);
     return WT_OK;
-}
-
-/* Groups of samples are what the threads of a gradient share: a thread without one is woken and
- * waited for in vain. */
-static int useful_threads(const wt_trainer *trainer) {
-    size_t groups = trainer->batch->samples / WT_LEAST_A_GROUP;
-    return groups < 1 ? 1 : groups > WT_MOST_GROUPS ? WT_MOST_GROUPS : (int)groups;
-}
-
-wt_status wt_train_step(wt_context *context, wt_trainer *trainer) {
-    int threads = context->threads, useful = useful_threads(trainer);
-    if (threads <= useful || wt_chunk_message != NULL) /* a chunk's context is not its own */
-        return step(context, trainer);
-    context->threads = useful;
-    wt_status status = step(context, trainer);
-    context->threads = threads;
-    return status;
 }
 
 /* ---- validation ---- */
