@@ -16,9 +16,12 @@
 #include <string.h>
 
 /* Seconds to look before sleeping. Waking takes some 10 us, and whoever looks keeps a processor
- * from others. */
-#define PATIENCE 2e-5
-#define LOOKS    16 /* between two looks at the clock */
+ * from others. So a thread that is woken soon after it fell asleep looks longer the next time, and
+ * one that loses its processor while it looks is back at the least. */
+#define LEAST_PATIENCE 1e-5
+#define MOST_PATIENCE  1e-4
+#define LOSS           5e-5 /* between two looks at the clock: the processor was another's */
+#define LOOKS          16   /* between them */
 
 typedef struct team {
     _Atomic uint64_t open; /* the number of the loop << 32 | free seats */
@@ -26,6 +29,7 @@ typedef struct team {
     atomic_int sleepers;   /* threads that want to be woken for the next loop */
     atomic_bool sleeping;  /* the caller wants to be woken when a thread leaves */
     atomic_bool ending;
+    double patience; /* of the caller */
     wt_team_fn work;
     void *argument;
     pthread_mutex_t mutex;
@@ -47,23 +51,45 @@ static void look_again(void) {
 #endif
 }
 
-/* Looks for a loop after number `seen`, until that time at least. */
-static bool loop_begins(team *of, uint64_t seen, double until) {
+static bool loop_begins(team *of, uint64_t seen) {
+    return atomic_load(&of->open) >> 32 != seen || atomic_load(&of->ending);
+}
+
+static bool all_left(team *of, uint64_t joined) {
+    return (uint64_t)atomic_load(&of->left) == joined;
+}
+
+/* Whether it comes about while one looks, with such a patience from that time on. */
+static bool look_for(bool (*event)(team *, uint64_t), team *of, uint64_t what, double since,
+                     double *patience) {
+    double now = wt_clock(), before;
     do {
         for (int i = 0; i < LOOKS; i++) {
-            if (atomic_load(&of->open) >> 32 != seen || atomic_load(&of->ending))
+            if (event(of, what))
                 return true;
             look_again();
         }
-    } while (wt_clock() < until);
+        before = now;
+        now = wt_clock();
+        if (now - before > LOSS)
+            *patience = LEAST_PATIENCE;
+    } while (now < since + *patience);
     return false;
 }
 
-static void sleep_until_loop(team *of, uint64_t seen) {
+static void sleep_for(bool (*event)(team *, uint64_t), team *of, uint64_t what,
+                      pthread_cond_t *told, double *patience) {
+    double began = wt_clock();
+    while (!event(of, what))
+        pthread_cond_wait(told, &of->mutex);
+    if (wt_clock() - began < MOST_PATIENCE)
+        *patience = 2 * *patience < MOST_PATIENCE ? 2 * *patience : MOST_PATIENCE;
+}
+
+static void sleep_until_loop(team *of, uint64_t seen, double *patience) {
     pthread_mutex_lock(&of->mutex);
     atomic_fetch_add(&of->sleepers, 1);
-    while (atomic_load(&of->open) >> 32 == seen && !atomic_load(&of->ending))
-        pthread_cond_wait(&of->begun, &of->mutex);
+    sleep_for(loop_begins, of, seen, &of->begun, patience);
     atomic_fetch_sub(&of->sleepers, 1);
     pthread_mutex_unlock(&of->mutex);
 }
@@ -90,16 +116,16 @@ static void leave(team *of) {
 static void *serve(void *given) {
     team *of = given;
     uint64_t seen = 0;
-    double until = 0; /* who has not worked for a while goes to sleep at once */
+    double worked = 0, patience = LEAST_PATIENCE;
     while (!atomic_load(&of->ending)) {
         int seat = take_seat(of, &seen);
         if (seat > 0) {
             of->work(of->argument, seat);
             leave(of);
-            until = wt_clock() + PATIENCE;
+            worked = wt_clock();
         }
-        if (!loop_begins(of, seen, until))
-            sleep_until_loop(of, seen);
+        if (!look_for(loop_begins, of, seen, worked, &patience))
+            sleep_until_loop(of, seen, &patience);
     }
     return NULL;
 }
@@ -149,6 +175,7 @@ static int start_team(int others) {
         pthread_mutex_init(&mine.mutex, NULL);
         pthread_cond_init(&mine.begun, NULL);
         pthread_cond_init(&mine.done, NULL);
+        mine.patience = LEAST_PATIENCE;
         failed = pthread_setspecific(ends_with_caller, &mine);
     }
     while (failed == 0 && mine.others < others)
@@ -169,18 +196,11 @@ static void wake(int wanted) {
 }
 
 static void wait_for(int joined) {
-    double until = wt_clock() + PATIENCE;
-    do {
-        for (int i = 0; i < LOOKS; i++) {
-            if (atomic_load(&mine.left) == joined)
-                return;
-            look_again();
-        }
-    } while (wt_clock() < until);
+    if (look_for(all_left, &mine, (uint64_t)joined, wt_clock(), &mine.patience))
+        return;
     pthread_mutex_lock(&mine.mutex);
     atomic_store(&mine.sleeping, true);
-    while (atomic_load(&mine.left) != joined)
-        pthread_cond_wait(&mine.done, &mine.mutex);
+    sleep_for(all_left, &mine, (uint64_t)joined, &mine.done, &mine.patience);
     atomic_store(&mine.sleeping, false);
     pthread_mutex_unlock(&mine.mutex);
 }

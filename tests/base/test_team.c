@@ -47,7 +47,7 @@ static void every_piece_is_done_once(void **state) {
         run_pieces(*state, 2 + times % (MOST - 1), 0);
     for (int times = 0; times < 200; times++) {
         run_pieces(*state, 2 + times % (MOST - 1), times % 3);
-        usleep(times % 2 == 0 ? 15 : 200); /* looking ends after 20 us */
+        usleep(times % 2 == 0 ? 15 : 200); /* looking ends after 10 to 100 us */
     }
 }
 
