@@ -1,14 +1,17 @@
 /* Finds and opens plugins: a device is opened once, and stays open for the process. */
 #define _GNU_SOURCE /* dladdr1 */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -131,23 +134,50 @@ static bool is_in(const char *folder, const char *beside, const char *file, char
     return length < PATH_BYTES && access(out, F_OK) == 0;
 }
 
-static bool find_file(const char *file, char *out) {
-    char own[PATH_BYTES];
+/* Where it is; else `places` tells where it should be. */
+static bool find_file(const char *file, char places[2 * PATH_BYTES + 32], char *out) {
+    char own[PATH_BYTES] = "";
+    snprintf(places, PATH_BYTES, "%s", opened.folder);
     if (opened.folder[0] != '\0')
         return is_in(opened.folder, "", file, out);
-    return own_folder(own) &&
-           (is_in(own, "", file, out) || is_in(own, "/../" WATTLE_LIBDIR, file, out));
+    bool found = own_folder(own) &&
+                 (is_in(own, "", file, out) || is_in(own, "/../" WATTLE_LIBDIR, file, out));
+    snprintf(places, 2 * PATH_BYTES + 32, "%s or %s/../" WATTLE_LIBDIR, own, own);
+    return found;
+}
+
+/* Whether a library was cut off, as by a full disk: the loader maps what is not there, and dies of
+ * SIGBUS. What is no library at all it refuses by itself. */
+static bool is_cut(const char *path) {
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    struct stat about;
+    bool cut = false;
+    int file = wt_descriptor_move(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file < 0)
+        return false;
+    bool library = pread(file, &head, sizeof head, 0) == sizeof head &&
+                   memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && fstat(file, &about) == 0;
+    for (size_t i = 0; library && !cut && i < head.e_phnum; i++)
+        cut = pread(file, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) !=
+                  sizeof part ||
+              (part.p_type == PT_LOAD && part.p_offset + part.p_filesz > (size_t)about.st_size);
+    close(file);
+    return cut;
 }
 
 static wt_status load(wt_context *context, device_kind *kind) {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], places[2 * PATH_BYTES + 32];
     wt_blas blas = WT_SIZED(wt_blas);
     if (kind->plugin != NULL)
         return WT_OK;
-    if (!find_file(kind->file, path))
+    if (!find_file(kind->file, places, path))
         return wt_fail(context, WT_UNAVAILABLE,
-                       "%s: the plugin %s is not beside the library; it was built without %s",
-                       kind->lost, kind->file, kind->built);
+                       "%s: the plugin %s is not in %s; it is there where wattle was built with %s",
+                       kind->lost, kind->file, places, kind->built);
+    if (is_cut(path))
+        return wt_fail(context, WT_UNAVAILABLE, "%s: %s is cut off: install it again", kind->lost,
+                       path);
     if (kind->blas)
         WT_PASS(wt_blas_open(context, &blas));
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
