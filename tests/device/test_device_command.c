@@ -59,6 +59,8 @@ static void refusals(void **state) {
          70},
         {"", "fit --target mean-power:2 --n 60 --ball 1,2 --device cuda",
          "cuda:0 has no engine for norm balls", 69},
+        {"driver", "bench linalg --device cuda",
+         "bench linalg measures the host; --device goes with bench device", 64},
         {"die:1", FIT "--solver dual --device cuda", "wattle: cuda:0 failed in a product: lost\n",
          69},
     };
