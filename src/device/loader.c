@@ -217,22 +217,34 @@ done:
     return status;
 }
 
-wt_status wt_context_set_device(wt_context *context, const char *name) {
-    int64_t index = 0;
-    bool automatic = strcmp(name, "auto") == 0, ranks = strcmp(name, "mpi") == 0;
-    if (strcmp(name, "host") == 0) {
-        context->device = NULL;
-        return WT_OK;
-    }
-    if (!automatic && !ranks && strcmp(name, "cuda") != 0 &&
-        (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &index) || index < 0 ||
-         index >= MOST_DEVICES))
+wt_status wt_device_check_name(wt_context *context, const char *name, size_t *index) {
+    static const char *const words[] = {"host", "auto", "mpi", "cuda"};
+    int64_t number = 0;
+    *index = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i]) == 0)
+            return WT_OK;
+    if (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &number) || number < 0 ||
+        number >= MOST_DEVICES)
         return wt_fail(
             context, WT_USAGE,
             "there is no device '%s'; there are host, cuda, cuda:0 to cuda:%d, mpi, and auto", name,
             MOST_DEVICES - 1);
+    *index = (size_t)number;
+    return WT_OK;
+}
+
+wt_status wt_context_set_device(wt_context *context, const char *name) {
+    size_t index;
+    WT_PASS(wt_device_check_name(context, name, &index));
+    bool automatic = strcmp(name, "auto") == 0;
+    if (strcmp(name, "host") == 0) {
+        context->device = NULL;
+        return WT_OK;
+    }
     wt_device *device = NULL;
-    wt_status status = open_device(context, ranks ? &mpi : &cuda, (size_t)index, &device);
+    wt_status status =
+        open_device(context, strcmp(name, "mpi") == 0 ? &mpi : &cuda, index, &device);
     if (status == WT_OK || (status == WT_UNAVAILABLE && automatic))
         context->device = device;
     return status == WT_UNAVAILABLE && automatic ? WT_OK : status;
