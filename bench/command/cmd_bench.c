@@ -17,10 +17,10 @@ static wt_status run(cli_call *call) {
     while (strcmp(benches[i].name, call->operands[0]) != 0)
         i++;
     const cli_bench_values *values = call->values;
-    WT_PASS(cli_choose_device(call, values->device));
     if (benches[i].run != cli_bench_device && strcmp(values->device, "host") != 0)
         return wt_fail(call->context, WT_USAGE, "bench %s measures the host; --device goes with %s",
                        benches[i].name, "bench device");
+    WT_PASS(cli_choose_device(call, values->device));
     return benches[i].run(call, values);
 }
 

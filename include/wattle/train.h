@@ -156,8 +156,8 @@ WT_API wt_status wt_train_run(wt_context *context, const wt_train_spec *setting,
                               wt_train_result *out);
 
 /* The state in a file, so that a run can be resumed with the same bits: parameters, Adam's moments,
- * step, history, and the setting. Loading is WT_DATA when the file is of another setting or shape,
- * and says what differs; the trainer is unchanged then. */
+ * step, history, and the setting. Loading is WT_DATA when the file is of another setting, shape or
+ * device, and says what differs; the trainer is unchanged then. */
 WT_API wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const char *path);
 WT_API wt_status wt_trainer_load(wt_context *context, wt_trainer *trainer, const char *path);
 

@@ -74,6 +74,9 @@ typedef struct wt_device_plugin {
  * each with a context of its own. */
 wt_device *wt_context_get_device(const wt_context *context);
 
+/* WT_USAGE where no device can have the name; else its number. */
+wt_status wt_device_check_name(wt_context *context, const char *name, size_t *index);
+
 /* WT_UNAVAILABLE: the device of the context has no engine for what is asked ("norm balls"). */
 wt_status wt_device_refuse(wt_context *context, const char *what);
 

@@ -1,14 +1,17 @@
 /* Finds and opens plugins: a device is opened once, and stays open for the process. */
 #define _GNU_SOURCE /* dladdr1 */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -131,23 +134,50 @@ static bool is_in(const char *folder, const char *beside, const char *file, char
     return length < PATH_BYTES && access(out, F_OK) == 0;
 }
 
-static bool find_file(const char *file, char *out) {
-    char own[PATH_BYTES];
+/* Where it is; else `places` tells where it should be. */
+static bool find_file(const char *file, char places[2 * PATH_BYTES + 32], char *out) {
+    char own[PATH_BYTES] = "";
+    snprintf(places, PATH_BYTES, "%s", opened.folder);
     if (opened.folder[0] != '\0')
         return is_in(opened.folder, "", file, out);
-    return own_folder(own) &&
-           (is_in(own, "", file, out) || is_in(own, "/../" WATTLE_LIBDIR, file, out));
+    bool found = own_folder(own) &&
+                 (is_in(own, "", file, out) || is_in(own, "/../" WATTLE_LIBDIR, file, out));
+    snprintf(places, 2 * PATH_BYTES + 32, "%s or %s/../" WATTLE_LIBDIR, own, own);
+    return found;
+}
+
+/* Whether a library was cut off, as by a full disk: the loader maps what is not there, and dies of
+ * SIGBUS. What is no library at all it refuses by itself. */
+static bool is_cut(const char *path) {
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    struct stat about;
+    bool cut = false;
+    int file = wt_descriptor_move(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file < 0)
+        return false;
+    bool library = pread(file, &head, sizeof head, 0) == sizeof head &&
+                   memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && fstat(file, &about) == 0;
+    for (size_t i = 0; library && !cut && i < head.e_phnum; i++)
+        cut = pread(file, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) !=
+                  sizeof part ||
+              (part.p_type == PT_LOAD && part.p_offset + part.p_filesz > (size_t)about.st_size);
+    close(file);
+    return cut;
 }
 
 static wt_status load(wt_context *context, device_kind *kind) {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], places[2 * PATH_BYTES + 32];
     wt_blas blas = WT_SIZED(wt_blas);
     if (kind->plugin != NULL)
         return WT_OK;
-    if (!find_file(kind->file, path))
+    if (!find_file(kind->file, places, path))
         return wt_fail(context, WT_UNAVAILABLE,
-                       "%s: the plugin %s is not beside the library; it was built without %s",
-                       kind->lost, kind->file, kind->built);
+                       "%s: the plugin %s is not in %s; it is there where wattle was built with %s",
+                       kind->lost, kind->file, places, kind->built);
+    if (is_cut(path))
+        return wt_fail(context, WT_UNAVAILABLE, "%s: %s is cut off: install it again", kind->lost,
+                       path);
     if (kind->blas)
         WT_PASS(wt_blas_open(context, &blas));
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -187,22 +217,34 @@ done:
     return status;
 }
 
-wt_status wt_context_set_device(wt_context *context, const char *name) {
-    int64_t index = 0;
-    bool automatic = strcmp(name, "auto") == 0, ranks = strcmp(name, "mpi") == 0;
-    if (strcmp(name, "host") == 0) {
-        context->device = NULL;
-        return WT_OK;
-    }
-    if (!automatic && !ranks && strcmp(name, "cuda") != 0 &&
-        (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &index) || index < 0 ||
-         index >= MOST_DEVICES))
+wt_status wt_device_check_name(wt_context *context, const char *name, size_t *index) {
+    static const char *const words[] = {"host", "auto", "mpi", "cuda"};
+    int64_t number = 0;
+    *index = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i]) == 0)
+            return WT_OK;
+    if (strncmp(name, "cuda:", 5) != 0 || !wt_integer_parse(name + 5, &number) || number < 0 ||
+        number >= MOST_DEVICES)
         return wt_fail(
             context, WT_USAGE,
             "there is no device '%s'; there are host, cuda, cuda:0 to cuda:%d, mpi, and auto", name,
             MOST_DEVICES - 1);
+    *index = (size_t)number;
+    return WT_OK;
+}
+
+wt_status wt_context_set_device(wt_context *context, const char *name) {
+    size_t index;
+    WT_PASS(wt_device_check_name(context, name, &index));
+    bool automatic = strcmp(name, "auto") == 0;
+    if (strcmp(name, "host") == 0) {
+        context->device = NULL;
+        return WT_OK;
+    }
     wt_device *device = NULL;
-    wt_status status = open_device(context, ranks ? &mpi : &cuda, (size_t)index, &device);
+    wt_status status =
+        open_device(context, strcmp(name, "mpi") == 0 ? &mpi : &cuda, index, &device);
     if (status == WT_OK || (status == WT_UNAVAILABLE && automatic))
         context->device = device;
     return status == WT_UNAVAILABLE && automatic ? WT_OK : status;

@@ -107,6 +107,8 @@ wt_status wt_store_merge(wt_context *context, wt_store *store, wt_store *from,
     WT_TRY(wt_store_hold(context, from));
     status = wt_store_walk_notes(context, from, add_fact, &work);
     if (status == WT_OK)
+        status = wt_store_engines_merge(context, store, from);
+    if (status == WT_OK)
         status = wt_store_walk(context, from, NULL, add_cell, &work);
     if (status == WT_OK)
         status = wt_store_walk_disputes(context, from, add_other, &work);

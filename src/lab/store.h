@@ -34,6 +34,20 @@ wt_status wt_store_find(wt_context *context, wt_store *store, const char *hash,
 wt_status wt_store_get(wt_context *context, wt_store *store, const char *hash, bool *found,
                        wt_record_fn take, void *user);
 
+/* store_engines.c: who computed the cells of a store, as "the host" or "cuda NVIDIA H200". */
+typedef struct wt_store_engines {
+    char here[WT_MESSAGE_BYTES / 4];  /* of the context */
+    char other[WT_MESSAGE_BYTES / 4]; /* another that cells are by; "" = none */
+    bool known, told;                 /* the store has cells of `here`; facts about engines */
+} wt_store_engines;
+/* Remarks where the store has cells of another engine than the context's. */
+wt_status wt_store_engines_look(wt_context *context, wt_store *store, wt_store_engines *out);
+/* Before the first cell of a run is put: whose they are. */
+wt_status wt_store_engines_note(wt_context *context, wt_store *store, const wt_store_engines *of);
+/* Before cells of `from` are put: whose they are, with a remark where the store has none of theirs
+ * but others. */
+wt_status wt_store_engines_merge(wt_context *context, wt_store *store, wt_store *from);
+
 /* store_other.c: keeps the numbers of a cell that is there with others, unless they are kept; to be
  * committed. How many cells have such. */
 wt_status wt_store_put_other(wt_context *context, wt_store *store, const wt_record *record);

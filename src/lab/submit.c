@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/sized.h"
+#include "device/device.h"
 #include "lab/slurm.h"
 #include "lab/spec.h"
 #include "wattle/output.h"
@@ -236,6 +237,7 @@ done:
 }
 
 static wt_status check_options(wt_context *context, const wt_submit_options *given) {
+    size_t index;
     WT_PASS(wt_check_choice(context, "launcher", (int)given->launcher, WT_LAUNCHER_LOCAL + 1));
     if (given->tasks == 0 || given->cpus == 0)
         return wt_fail(context, WT_USAGE, "a submission needs a number of tasks, and processors");
@@ -244,6 +246,8 @@ static wt_status check_options(wt_context *context, const wt_submit_options *giv
                        WT_MAX_THREADS);
     if (given->program == NULL || given->program[0] != '/')
         return wt_fail(context, WT_USAGE, "tasks need the absolute path of the command");
+    if (given->device != NULL) /* that the nodes have it is not known here */
+        WT_PASS(wt_device_check_name(context, given->device, &index));
     return wt_slurm_check_words(context, given->extra);
 }
 

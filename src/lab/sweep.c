@@ -71,6 +71,10 @@ wt_status wt_sweep_put(void *user) {
     const double *metrics = found->metrics;
     char date[32];
     spell_now(date);
+    if (metrics != NULL && !work->noted) {
+        WT_PASS(wt_store_engines_note(work->context, work->store, &work->engines));
+        work->noted = true;
+    }
     for (wt_plan_group at = wt_sweep_group(found->of); at.experiment != NULL;
          at = wt_plan_next(plan, &at)) {
         size_t width = at.experiment->metric_count;
@@ -149,7 +153,6 @@ done:
 static wt_status declare(const wt_sweep_job *work, wt_plan *const *plans, size_t count) {
     for (size_t i = 0; i < count; i++)
         WT_PASS(wt_plan_meanings(work->context, plans[i], work->store, wt_store_declare));
-    WT_PASS(wt_sweep_note_engine(work));
     if (work->options->command != NULL)
         WT_PASS(wt_store_note(work->context, work->store, "command", work->options->command));
     for (size_t i = 0; i < count; i++)
@@ -251,6 +254,7 @@ wt_status wt_sweep_run_plans(wt_context *context, wt_plan *const *plans, size_t 
     WT_TRY(declare(&work, plans, count));
     if (work.unit_count == 0)
         goto done;
+    WT_TRY(wt_store_engines_look(context, store, &work.engines));
     work.engine.units = work.unit_count;
     WT_TRY(wt_engine_open(&work.engine));
     status = wt_sweep_run_fleets(&work);

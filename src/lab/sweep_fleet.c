@@ -7,46 +7,6 @@
 #include "device/device.h"
 #include "lab/sweep_parts.h"
 
-/* ---- which engine ---- */
-
-#define ENGINE "engine" /* the kind of note; a store without one has cells of the host alone */
-
-typedef struct {
-    char here[WT_MESSAGE_BYTES / 4], other[WT_MESSAGE_BYTES / 4];
-    bool known; /* this one is noted */
-} engines;
-
-static wt_status read_engine(void *user, const char *kind, const char *text) {
-    engines *of = user;
-    if (strcmp(kind, ENGINE) != 0)
-        return WT_OK;
-    if (strcmp(text, of->here) == 0)
-        of->known = true;
-    else
-        snprintf(of->other, sizeof of->other, "%s", text);
-    return WT_OK;
-}
-
-wt_status wt_sweep_note_engine(const wt_sweep_job *work) {
-    const wt_device *device = wt_context_get_device(work->context);
-    engines of = {.here = "the host"};
-    wt_store_count held = WT_SIZED(wt_store_count);
-    if (device != NULL)
-        snprintf(of.here, sizeof of.here, "%.4s %s", device->name, device->product);
-    WT_PASS(wt_store_walk_notes(work->context, work->store, read_engine, &of));
-    WT_PASS(wt_store_counts(work->context, work->store, &held));
-    if (of.other[0] == '\0' && device != NULL && !of.known && held.done > 0)
-        snprintf(of.other, sizeof of.other, "the host");
-    if (of.other[0] != '\0')
-        wt_remark(work->context, "%s holds cells computed by %s; those of this run are by %s",
-                  wt_store_path(work->store), of.other, of.here);
-    return device == NULL && of.other[0] == '\0'
-               ? WT_OK
-               : wt_store_note(work->context, work->store, ENGINE, of.here);
-}
-
-/* ---- fleets ---- */
-
 /* Units that differ in the experiment's `fleet`, seed and repetition alone. */
 typedef struct {
     wt_sweep_job *work;

@@ -21,6 +21,8 @@ typedef struct wt_sweep_job {
     wt_engine engine;
     wt_sweep_unit *units;
     size_t unit_count;
+    wt_store_engines engines;
+    bool noted;             /* whose cells these are, with the first of them */
     double unsaved;         /* seconds of computing not committed yet */
     wt_sweep_report stored; /* what of the report was committed */
     char what[64];          /* "cells" or "cells, 2 failed," */
@@ -43,9 +45,6 @@ static inline wt_plan_group wt_sweep_group(const wt_sweep_unit *unit) {
 
 /* For wt_engine_keep: puts the cells of a wt_sweep_outcome. */
 wt_status wt_sweep_put(void *outcome);
-
-/* Writes down which engine the cells of this run are by, and remarks where the store has others. */
-wt_status wt_sweep_note_engine(const wt_sweep_job *work);
 
 /* Runs the units that can be in fleets on the context's device, fleet by fleet, and takes them off
  * the list. Where there is no device it does nothing. */

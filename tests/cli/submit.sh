@@ -174,6 +174,7 @@ says 69 'is not installed: jobs are submitted where Slurm is' env PATH=/nowhere 
 PATH="$folder/bin:$usual"
 says 69 'Invalid partition name' "$wattle" sweep submit spec.ini --into refused --tasks 2 --partition none
 says 64 'ends within quotes' "$wattle" sweep submit spec.ini --into none --tasks 2 --sbatch "--comment='a"
+says 64 "there is no device 'gpu'" "$wattle" sweep submit spec.ini --into none --tasks 2 --device gpu
 says 64 'needs --into FOLDER and --tasks N' "$wattle" sweep submit spec.ini --tasks 2
 says 65 'is a directory' "$wattle" sweep status "$folder/bin"
 

@@ -59,6 +59,8 @@ static void refusals(void **state) {
          70},
         {"", "fit --target mean-power:2 --n 60 --ball 1,2 --device cuda",
          "cuda:0 has no engine for norm balls", 69},
+        {"driver", "bench linalg --device cuda",
+         "bench linalg measures the host; --device goes with bench device", 64},
         {"die:1", FIT "--solver dual --device cuda", "wattle: cuda:0 failed in a product: lost\n",
          69},
     };
@@ -160,6 +162,35 @@ static void recoveries(void **state) {
     rmdir(folder);
 }
 
+/* A store that has it all already is not told of another engine. */
+static void sweeps(void **state) {
+    (void)state;
+    char folder[] = "/tmp/wattle-device-XXXXXX", line[512], path[64], store[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/sweep.ini", folder);
+    snprintf(store, sizeof store, "%s/all.db", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("[sweep]\nexperiment = curve\ntarget = mean-power:2\ndim = 3\nkeys = 4\nheads = 9\n"
+          "n = 8,16\nreps = 2\n",
+          file);
+    fclose(file);
+    snprintf(line, sizeof line, "sweep run %s --store %s", path, store);
+    try_with("", line, &host);
+    assert_int_equal(host.code, 0);
+    snprintf(line, sizeof line, "sweep run %s --store %s --device cuda", path, store);
+    try_with("", line, &device);
+    assert_int_equal(device.code, 0);
+    assert_string_equal(device.err, "");
+    snprintf(line, sizeof line, "sweep run %s --set reps=3 --store %s --device cuda", path, store);
+    try_with("", line, &device);
+    assert_int_equal(device.code, 0);
+    assert_non_null(strstr(device.err, "by the host; those of this run are by cuda"));
+    unlink(path);
+    unlink(store);
+    rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_the_hosts),
@@ -167,6 +198,7 @@ int main(void) {
         cmocka_unit_test(automatic),
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(recoveries),
+        cmocka_unit_test(sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

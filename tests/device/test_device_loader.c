@@ -11,7 +11,7 @@ static void without_a_plugin(void **state) {
     wt_context *context = *state;
     wt_device_look_in("/nowhere");
     CHECK_FAILS(context, wt_context_set_device(context, "cuda"), WT_UNAVAILABLE,
-                "libwattle_cuda.so is not beside the library");
+                "libwattle_cuda.so is not in /nowhere");
     assert_string_equal(wt_context_device(context), "host");
     CHECK_OK(context, wt_context_set_device(context, "auto"));
     assert_non_null(strstr(wt_context_message(context), "libwattle_cuda.so"));
@@ -29,6 +29,32 @@ static void a_plugin_that_is_none(void **state) {
     fclose(file);
     wt_device_look_in(folder);
     CHECK_FAILS(context, wt_context_set_device(context, "cuda:0"), WT_UNAVAILABLE, path);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* Whatever of it is there, as after a copy that was broken off: the process lives. The last of it,
+ * its table of sections, nobody asks for. */
+static void a_plugin_that_is_cut_off(void **state) {
+    wt_context *context = *state;
+    static const size_t sizes[] = {0, 15, 63, 64, 200, 5000, 20000};
+    char folder[] = "/tmp/wattle-plugin-XXXXXX", path[64], bytes[20000];
+    FILE *whole = fopen(FAKE_FOLDER "/libwattle_cuda.so", "r");
+    assert_non_null(whole);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, whole), sizeof bytes);
+    fclose(whole);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/libwattle_cuda.so", folder);
+    wt_device_look_in(folder);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes, 1, sizes[i], file), sizes[i]);
+        fclose(file);
+        CHECK_FAILS(context, wt_context_set_device(context, "cuda"), WT_UNAVAILABLE,
+                    sizes[i] < 64 ? path : "is cut off");
+        CHECK_OK(context, wt_context_set_device(context, "auto"));
+    }
     unlink(path);
     rmdir(folder);
 }
@@ -96,11 +122,9 @@ static void memory_is_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_plugin),
-        cmocka_unit_test(a_plugin_that_is_none),
-        cmocka_unit_test(a_plugin_of_another_version),
-        cmocka_unit_test(without_a_driver),
-        cmocka_unit_test(names),
+        cmocka_unit_test(without_a_plugin),         cmocka_unit_test(a_plugin_that_is_none),
+        cmocka_unit_test(a_plugin_that_is_cut_off), cmocka_unit_test(a_plugin_of_another_version),
+        cmocka_unit_test(without_a_driver),         cmocka_unit_test(names),
         cmocka_unit_test(memory_is_counted),
     };
     return cmocka_run_group_tests(tests, check_open, check_close);

@@ -160,12 +160,78 @@ static void engines(void **state) {
     }
 }
 
+#define CELLS(m)                                                                                   \
+    "experiment=threshold task=and:2 model=mlp length=6 m=" m " hidden=8 dim=8 steps=5 "           \
+    "validation-samples=20 reps=1 seed=1"
+#define BALL_CELLS                                                                                 \
+    "experiment=train task=and:2 model=head length=6 m=20 dim=8 steps=20 ball=qk.frobenius=1 "     \
+    "reps=2 validation-samples=200"
+
+/* Cells of the host that the store had before there was a device are the host's ever after. */
+static void engines_before(void **state) {
+    static records found;
+    wt_context_set_log(*state, hear, NULL);
+    keep_store = true;
+    run_sweep(*state, CELLS("20"), NULL, &found);
+    for (size_t i = 0; i < 2; i++) {
+        remarks[0] = '\0';
+        keep_store = i == 0;
+        run_sweep(*state, i == 0 ? CELLS("21") : CELLS("22"), &fake, &found);
+        assert_non_null(strstr(remarks, "by the host; those of this run are by fake"));
+    }
+}
+
+/* A run that has computed nothing has left nothing to mix with. */
+static void engines_of_nothing(void **state) {
+    static records found;
+    wt_context_set_log(*state, hear, NULL);
+    remarks[0] = '\0';
+    keep_store = true;
+    run_sweep(*state, BALL_CELLS, &fake, &found); /* its cells fail */
+    keep_store = false;
+    run_sweep(*state, CELLS("20"), NULL, &found);
+    assert_string_equal(remarks, "");
+}
+
+/* Stores of two engines are merged with a word, whichever comes first, and it is not forgotten. */
+static void engines_merged(void **state) {
+    wt_context *context = *state;
+    static records found;
+    static const char *const here[] = {"the host", "fake the host"};
+    wt_context_set_log(context, hear, NULL);
+    for (size_t first = 0; first < 2; first++) {
+        char other[sizeof path + 8], expected[512];
+        wt_store *store, *from;
+        wt_merge_report report = WT_SIZED(wt_merge_report);
+        snprintf(other, sizeof other, "%s.other", path);
+        remarks[0] = '\0';
+        keep_store = true;
+        run_sweep(context, CELLS("20"), first == 0 ? &fake : NULL, &found);
+        assert_int_equal(rename(path, other), 0);
+        run_sweep(context, CELLS("21"), first == 0 ? NULL : &fake, &found);
+        assert_string_equal(remarks, "");
+        CHECK_OK(context, wt_store_open(context, path, WT_STORE_MODE_WRITE, &store));
+        CHECK_OK(context, wt_store_open(context, other, WT_STORE_MODE_COPY, &from));
+        CHECK_OK(context, wt_store_merge(context, store, from, &report));
+        snprintf(expected, sizeof expected, "%s holds cells computed by %s; %s has some by %s",
+                 path, here[first], other, here[1 - first]);
+        assert_string_equal(remarks, expected);
+        remarks[0] = '\0'; /* once */
+        CHECK_OK(context, wt_store_merge(context, store, from, &report));
+        assert_string_equal(remarks, "");
+        wt_store_free(from);
+        wt_store_free(store);
+        keep_store = false;
+        run_sweep(context, CELLS("22"), first == 0 ? NULL : &fake, &found);
+        assert_non_null(strstr(remarks, "those of this run are by"));
+        unlink(other);
+    }
+}
+
 /* What fleets do not have fails its cells, with a sentence. */
 static void balls(void **state) {
-    static const char keys[] = "experiment=train task=and:2 model=head length=6 m=20 dim=8 "
-                               "steps=20 ball=qk.frobenius=1 reps=2 validation-samples=200";
     static records found;
-    run_sweep(*state, keys, &fake, &found);
+    run_sweep(*state, BALL_CELLS, &fake, &found);
     assert_int_equal(found.count, 2);
     assert_int_equal(found.failed, 2);
     assert_non_null(strstr(found.message, "norm balls (qk.frobenius=1) are held on the host"));
@@ -177,6 +243,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tables, open_path, close_path),
         cmocka_unit_test_setup_teardown(sweeps, open_path, close_path),
         cmocka_unit_test_setup_teardown(engines, open_path, close_path),
+        cmocka_unit_test_setup_teardown(engines_before, open_path, close_path),
+        cmocka_unit_test_setup_teardown(engines_of_nothing, open_path, close_path),
+        cmocka_unit_test_setup_teardown(engines_merged, open_path, close_path),
         cmocka_unit_test_setup_teardown(balls, open_path, close_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

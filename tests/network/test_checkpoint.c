@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "network/learn/fleet.h"
 #include "network/train_cases.h"
 #include "wattle/io.h"
 
@@ -80,6 +81,30 @@ static void other_settings_are_refused(void **state) {
     REFUSED(setting.balls = "v.spectral=1", "its 'ball' is '', that of this run 'v.spectral=1'");
     REFUSED(setting.settle = 0.5, "its 'settle' is '', that of this run '0.5'");
 #undef REFUSED
+}
+
+/* Invariant 3: bits are a device's own. */
+static void other_devices_are_refused(void **state) {
+    wt_context *context = *state;
+    wt_device fake = {.name = "fake:0", .product = "the host", .fleet = &wt_fleet_host};
+    for (size_t i = 0; i < 2; i++) {
+        wt_train_spec setting = small_setting("transformer");
+        wt_trainer *trainer, *resumed;
+        context->device = i == 0 ? NULL : &fake;
+        run_small(context, &setting, 3, &trainer);
+        CHECK_OK(context, wt_trainer_save(context, trainer, path));
+        CHECK_OK(context, wt_trainer_new(context, &setting, &resumed));
+        CHECK_OK(context, wt_trainer_load(context, resumed, path));
+        check_same(trainer, resumed);
+        context->device = i == 0 ? &fake : NULL;
+        CHECK_FAILS(context, wt_trainer_load(context, resumed, path), WT_DATA,
+                    i == 0 ? "was begun on the host, which has other bits than fake the host"
+                           : "was begun on fake the host, which has other bits than the host");
+        check_same(trainer, resumed);
+        context->device = NULL;
+        wt_trainer_free(trainer);
+        wt_trainer_free(resumed);
+    }
 }
 
 /* Keys as they were before. */
@@ -231,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resumed_trials_give_the_same_bits),
         cmocka_unit_test(other_settings_are_refused),
+        cmocka_unit_test(other_devices_are_refused),
         cmocka_unit_test(older_checkpoints_are_resumed),
         cmocka_unit_test(spoilt_files_are_refused),
         cmocka_unit_test(a_failed_write_leaves_the_old_one),

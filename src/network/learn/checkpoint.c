@@ -3,16 +3,20 @@
  * Invariants, cited by the tests:
  *  1. a checkpoint is the old one or the new one, whole, whatever breaks while it is written;
  *  2. a resumed trial gives the bits of one that was never stopped;
- *  3. a checkpoint of another setting or shape is refused, and the trainer is as it was. */
+ *  3. a checkpoint of another setting, shape or device is refused, and the trainer is as it was. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "network/learn/trainer.h"
 
 #define CHECKPOINT         "checkpoint" /* metadata: the version of this format */
 #define CHECKPOINT_VERSION "1"
+#define DEVICE             "device" /* metadata: where it was trained, unless on the host */
+#define DEVICE_TEXT        80
 
 enum { STATES = 8, COLUMNS = 5 };
 
@@ -28,6 +32,15 @@ static float *block_of(const wt_trainer *trainer, size_t b) {
 static void widen(size_t count, const float *from, double *out) {
     for (size_t i = 0; i < count; i++)
         out[i] = (double)from[i];
+}
+
+/* "cuda NVIDIA H200", whose bits are its own, or "the host". */
+static const char *device_of(const wt_context *context, char out[DEVICE_TEXT]) {
+    const wt_device *device = wt_context_get_device(context);
+    if (device == NULL)
+        return "the host";
+    snprintf(out, DEVICE_TEXT, "%.4s %s", device->name, device->product);
+    return out;
 }
 
 /* ---- writing ---- */
@@ -54,11 +67,15 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
     wt_arena arena = wt_arena_start(context, "a checkpoint");
     double *wide = WT_TAKE(&arena, double, BLOCKS, trainer->size);
     double *history = WT_TAKE(&arena, double, trainer->state.points, COLUMNS);
-    wt_metadata *about = WT_TAKE(&arena, wt_metadata, trainer->about_count + 1);
+    wt_metadata *about = WT_TAKE(&arena, wt_metadata, trainer->about_count + 2);
+    size_t facts = trainer->about_count;
+    char device[DEVICE_TEXT];
     wt_status status;
     WT_TRY(arena.status);
-    memcpy(about, trainer->about, trainer->about_count * sizeof *about);
-    about[trainer->about_count] = (wt_metadata){CHECKPOINT, CHECKPOINT_VERSION};
+    memcpy(about, trainer->about, facts * sizeof *about);
+    about[facts++] = (wt_metadata){CHECKPOINT, CHECKPOINT_VERSION};
+    if (wt_context_get_device(context) != NULL)
+        about[facts++] = (wt_metadata){DEVICE, device_of(context, device)};
     fill_history(trainer, history);
     for (size_t b = 0; b < BLOCKS; b++) {
         widen(trainer->size, block_of(trainer, b), wide + b * trainer->size);
@@ -75,8 +92,7 @@ wt_status wt_trainer_save(wt_context *context, const wt_trainer *trainer, const 
                                       .rank = 2,
                                       .shape = {trainer->state.points, COLUMNS},
                                       .values = history};
-    WT_TRY(
-        wt_safetensors_write(context, path, tensors, BLOCKS + 2, about, trainer->about_count + 1));
+    WT_TRY(wt_safetensors_write(context, path, tensors, BLOCKS + 2, about, facts));
 done:
     wt_arena_free(&arena);
     return status;
@@ -120,6 +136,19 @@ static const char *said_of(const wt_file *file, const char *key) {
     return text == NULL ? "" : text;
 }
 
+/* Another device gives other bits. */
+static wt_status check_device(wt_context *context, const wt_file *file) {
+    char device[DEVICE_TEXT], there[WT_QUOTED_BYTES];
+    const char *here = device_of(context, device), *theirs = wt_file_metadata(file, DEVICE);
+    if (theirs == NULL)
+        theirs = "the host";
+    if (strcmp(theirs, here) == 0)
+        return WT_OK;
+    return wt_fail(context, WT_DATA,
+                   "%s was begun on %s, which has other bits than %s: resume it there",
+                   wt_file_path(file), wt_quote(theirs, there, sizeof there), here);
+}
+
 static wt_status check_about(wt_context *context, const wt_trainer *trainer, const wt_file *file) {
     const char *version = wt_file_metadata(file, CHECKPOINT);
     if (version == NULL)
@@ -138,7 +167,7 @@ static wt_status check_about(wt_context *context, const wt_trainer *trainer, con
                            wt_quote(ours->value, here, sizeof here));
         }
     }
-    return WT_OK;
+    return check_device(context, file);
 }
 
 /* The array, which must have this shape; NaN and Inf are for the caller to judge. */
