@@ -160,7 +160,11 @@ static wt_status take_steps(wt_recover_fit *fit) {
                                        &fit->product};
     for (buffer<double> *vector : vectors)
         CUDA_PASS(vector->take(lane, fit->side, "conjugate gradients"));
-    return WT_OK;
+    if (fit->rank == 0)
+        return WT_OK;
+    size_t most = fit->rank > fit->values ? fit->rank : fit->values;
+    CUDA_PASS(fit->turned.take(lane, fit->e * fit->m * most, "a preconditioner"));
+    return fit->solved.take(lane, fit->side, "conjugate gradients");
 }
 
 static wt_status open_fit(wt_recover_fit *fit, const wt_recover_problem *problem) {
@@ -184,7 +188,13 @@ static wt_status open_fit(wt_recover_fit *fit, const wt_recover_problem *problem
     if (fit->groups > 0)
         CUDA_PASS(fit->shared.take(lane, fit->L * fit->groups * fit->values, "shared values"));
     CUDA_PASS(fit->span.take(lane, fit->n * fit->p, "W"));
-    return problem->still ? WT_OK : take_steps(fit);
+    if (problem->still)
+        return WT_OK;
+    if (fit->rank > 0)
+        CUDA_PASS(load_padded(fit, problem, problem->row_start, fit->Q, fit->p, problem->signs,
+                              &fit->signs));
+    CUDA_PASS(take_steps(fit));
+    return lane_finish(lane, "the examples"); /* signs are read here alone */
 }
 
 static void end(wt_recover_fit *fit) {
@@ -276,9 +286,28 @@ static wt_status copy(wt_recover_fit *fit, const buffer<double> &from, buffer<do
     return WT_OK;
 }
 
+static wt_status sum(wt_context *context, wt_recover_fit *fit, const wt_recover_sums *out) {
+    CUDA_PASS(lane_enter(context, fit->lane));
+    return recover_sum(fit, out);
+}
+
+static wt_status precondition(wt_context *context, wt_recover_fit *fit,
+                              const wt_recover_blocks *blocks) {
+    CUDA_PASS(lane_enter(context, fit->lane));
+    return recover_precondition(fit, blocks);
+}
+
+/* *out = M^-1 r, or r itself where there is no M. */
+static wt_status solve_residual(wt_recover_fit *fit, double damping, const buffer<double> **out) {
+    bool has = fit->size > 0;
+    *out = has ? &fit->solved : &fit->residual;
+    return has ? recover_solve_blocks(fit, damping, fit->residual.data, fit->solved.data) : WT_OK;
+}
+
 /* One iteration; *done where there is no curvature to go by. */
 static wt_status iterate(wt_recover_fit *fit, wt_recover_step *step, double *square, bool *done) {
     cuda_lane *lane = fit->lane;
+    const buffer<double> *z;
     double curvature, before = *square;
     CUDA_PASS(recover_multiply(fit, fit->direction.data, fit->product.data));
     CUDA_PASS(axpy(fit, step->damping, fit->direction, &fit->product));
@@ -289,9 +318,10 @@ static wt_status iterate(wt_recover_fit *fit, wt_recover_step *step, double *squ
     double length = before / curvature;
     CUDA_PASS(axpy(fit, length, fit->direction, &fit->step));
     CUDA_PASS(axpy(fit, -length, fit->product, &fit->residual));
-    CUDA_PASS(dot(fit, fit->residual, fit->residual, square));
-    CUDA_PASS(recover_turn_direction(lane, fit->side, *square / before, fit->residual.data,
-                                     fit->direction.data));
+    CUDA_PASS(solve_residual(fit, step->damping, &z));
+    CUDA_PASS(dot(fit, fit->residual, *z, square));
+    CUDA_PASS(
+        recover_turn_direction(lane, fit->side, *square / before, z->data, fit->direction.data));
     step->lengths[step->iterations] = length;
     step->ratios[step->iterations] = *square / before;
     step->iterations++;
@@ -300,6 +330,7 @@ static wt_status iterate(wt_recover_fit *fit, wt_recover_step *step, double *squ
 
 static wt_status solve(wt_context *context, wt_recover_fit *fit, wt_recover_step *step) {
     cuda_lane *lane = fit->lane;
+    const buffer<double> *z;
     double square;
     bool done = false;
     step->iterations = 0;
@@ -307,8 +338,9 @@ static wt_status solve(wt_context *context, wt_recover_fit *fit, wt_recover_step
     CUDA_PASS(lane_enter(context, lane));
     LANE(cudaMemsetAsync(fit->step.data, 0, fit->side * sizeof(double), lane->stream));
     CUDA_PASS(copy(fit, fit->gradient, &fit->residual));
-    CUDA_PASS(copy(fit, fit->gradient, &fit->direction));
-    CUDA_PASS(dot(fit, fit->residual, fit->residual, &square));
+    CUDA_PASS(solve_residual(fit, step->damping, &z));
+    CUDA_PASS(copy(fit, *z, &fit->direction));
+    CUDA_PASS(dot(fit, fit->residual, *z, &square));
     double wanted = step->tolerance * step->tolerance * square;
     while (!done && step->iterations < step->most && square > wanted) {
         CUDA_PASS(lane->device->services->check_cancelled(context));
@@ -347,4 +379,5 @@ static wt_status sharpness(wt_context *context, wt_recover_fit *fit, double *squ
 }
 
 const wt_recover_engine cuda_recover_engine = {
-    begin, end, evaluate, accept, linearise, solve, multiply, gradient, products, read, sharpness};
+    begin, end,      evaluate, accept,   linearise, sum,      precondition,
+    solve, multiply, gradient, products, read,      sharpness};

@@ -22,6 +22,12 @@ struct recover_place {
     buffer<double> e;       /* (R, p) */
 };
 
+/* Eigenvectors, one a row, and eigenvalues of so many matrices of the preconditioner. */
+struct recover_eigen {
+    size_t count = 0, n = 0;
+    buffer<double> vectors, values; /* (count, n, n), (count, n) */
+};
+
 /* Tokens times the columns of a factor, all its blocks side by side, and what moves with it. Block
  * b lies (dim, columns) in a vector of unknowns, at
  * base + b / each * outer + b % each * inner. */
@@ -31,6 +37,7 @@ struct recover_side {
     const double *token = NULL; /* (tokens, dim) */
     buffer<double> factor;      /* (dim, blocks columns) */
     buffer<double> now, move;   /* (tokens, blocks columns) */
+    recover_eigen left, right;  /* of tokens, one for all blocks or one each, and of columns */
     size_t width() const {
         return blocks * columns;
     }
@@ -61,6 +68,11 @@ struct wt_recover_fit {
     buffer<double> inner;  /* (R, m v) */
     recover_side asked, known, valued;
     buffer<double> gradient, residual, direction, step, product; /* (side) */
+    /* Of the preconditioner, where a rank is given: */
+    buffer<double> signs;  /* (R, p) */
+    buffer<double> turned; /* as the largest factor */
+    buffer<double> solved; /* (side) */
+    double size = 0;       /* of the blocks; 0 = none were given */
 };
 
 /* C (m, n) = alpha op(A) op(B) + beta C. */
@@ -87,6 +99,13 @@ wt_status recover_back(wt_recover_fit *fit, double *to);
 /* to = J^T P J from; vectors on the GPU. */
 wt_status recover_multiply(wt_recover_fit *fit, const double *from, double *to);
 
+/* The sums of device/recover.h at `now`, into the host's memory. */
+wt_status recover_sum(wt_recover_fit *fit, const wt_recover_sums *out);
+/* Linear systems have these blocks from now on. */
+wt_status recover_precondition(wt_recover_fit *fit, const wt_recover_blocks *blocks);
+/* to = (blocks + shift I)^-1 from; vectors on the GPU. */
+wt_status recover_solve_blocks(wt_recover_fit *fit, double shift, const double *from, double *to);
+
 /* scores to weights, in place. */
 wt_status recover_softmax(wt_recover_fit *fit, double *scores);
 /* scores to A .* (score - mean), the derivative of the softmax along them. */
@@ -99,6 +118,9 @@ wt_status recover_pad(cuda_lane *lane, size_t sequences, size_t most, size_t wid
 /* Blocks of a vector of unknowns to the factor of a side, or back. */
 wt_status recover_put(cuda_lane *lane, recover_side *side, const double *unknowns);
 wt_status recover_take(cuda_lane *lane, const recover_side *side, double *unknowns);
+/* The factor of a side, each block in terms of its eigenvectors, over size times products of
+ * eigenvalues + shift. */
+wt_status recover_divide(cuda_lane *lane, recover_side *side, double size, double shift);
 /* diagonal += shift of a matrix of order n. */
 wt_status recover_shift(cuda_lane *lane, size_t n, double shift, double *a);
 /* The least and the largest of the diagonal, and its sum. */

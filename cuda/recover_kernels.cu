@@ -143,6 +143,24 @@ wt_status recover_take(cuda_lane *lane, const recover_side *side, double *unknow
     return lane_check(lane, cudaGetLastError(), "gathering factors");
 }
 
+__global__ static void divide(size_t count, size_t blocks, size_t columns, size_t apart,
+                              const double *left, const double *right, double size, double shift,
+                              double *x) {
+    size_t step = gridDim.x * (size_t)blockDim.x;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += step) {
+        size_t column = i % columns, block = i / columns % blocks, j = i / columns / blocks;
+        x[i] /= size * left[block * apart + j] * right[block * columns + column] + shift;
+    }
+}
+
+wt_status recover_divide(cuda_lane *lane, recover_side *side, double size, double shift) {
+    size_t count = side->dim * side->width(), apart = side->left.count == 1 ? 0 : side->dim;
+    divide<<<lane_blocks(count, THREADS), THREADS, 0, lane->stream>>>(
+        count, side->blocks, side->columns, apart, side->left.values.data, side->right.values.data,
+        size, shift, side->factor.data);
+    return lane_check(lane, cudaGetLastError(), "dividing by eigenvalues");
+}
+
 __global__ static void shift_diagonal(size_t n, double shift, double *a) {
     size_t step = gridDim.x * (size_t)blockDim.x;
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step)

@@ -31,13 +31,40 @@ typedef struct wt_recover_problem {
     size_t groups, values; /* heads share keys, and values of so many columns; 0 = none do */
     size_t products;       /* a matrix may be formed where it costs less than so many; 0 = none */
     bool still;            /* it is evaluated alone: no steps will be asked for */
+    const double *signs; /* (R, p), random: z_r below; read by begin alone, where there is a rank */
 } wt_recover_problem;
 
 typedef struct wt_recover_fit wt_recover_fit; /* the engine's own */
 
-/* One linear system: (J^T P J + damping I) step = J^T E. */
+/* What the preconditioner is made of, where the fit stands (layer/learn/blocks.h). */
+typedef struct wt_recover_sums {
+    double *known;  /* (m, d, d): K_i = mean_r (C_ri W_i z_r)(C_ri W_i z_r)^T */
+    double *valued; /* (groups, d, d): sum_i H_i^T H_i over the heads of a group; V alone */
+    double *shared; /* (groups, v, v): mean of O_i O_i^T over them; V alone */
+} wt_recover_sums;
+
+/* Symmetric matrices: their eigenvectors, one a row, and eigenvalues. */
+typedef struct wt_recover_eigen {
+    size_t count, n;
+    double *vectors, *values; /* (count, n, n), (count, n) */
+} wt_recover_eigen;
+
+/* Of factors of one shape: block i is the Kronecker product of matrix i of tokens, or the only one,
+ * and matrix i of columns. */
+typedef struct wt_recover_block {
+    wt_recover_eigen tokens, columns;
+} wt_recover_block;
+
+/* The preconditioner: `size` times these, for A of every head, B and V of every group. */
+typedef struct wt_recover_blocks {
+    wt_recover_block a, b, v;
+    double size;
+} wt_recover_blocks;
+
+/* One linear system: (J^T P J + damping I) step = J^T E, by conjugate gradients with the
+ * preconditioner M = blocks + damping I where there is one. */
 typedef struct wt_recover_step {
-    double damping, tolerance; /* of |J^T E| that may be left */
+    double damping, tolerance; /* of |M^-1/2 J^T E| that may be left */
     size_t most;               /* iterations */
     /* is told of every iteration; NULL = nobody */
     void (*tell)(void *user, size_t iteration);
@@ -65,6 +92,11 @@ typedef struct wt_recover_engine {
      * says of it. */
     wt_status (*linearise)(wt_context *context, wt_recover_fit *fit, const double *factors,
                            const double *signs, double *scale);
+    /* Where a rank is given: sums at the factors of the last linearise, and the preconditioner of
+     * the systems from now on, which is borrowed until the next. */
+    wt_status (*sum)(wt_context *context, wt_recover_fit *fit, const wt_recover_sums *out);
+    wt_status (*precondition)(wt_context *context, wt_recover_fit *fit,
+                              const wt_recover_blocks *blocks);
     wt_status (*solve)(wt_context *context, wt_recover_fit *fit, wt_recover_step *step);
     /* product = J^T P J direction, for tests; J^T E of the last linear system. */
     wt_status (*multiply)(wt_context *context, wt_recover_fit *fit, const double *direction,

@@ -215,7 +215,7 @@ static void products_by_factors_are_the_same(void **state) {
         CHECK_OK(context, wt_factors_multiply(context, &factors, factors.now, at.theta));
         CHECK_OK(context, wt_projection_evaluate(context, &at));
         CHECK_OK(context, wt_jacobian_new(context, &at, &jacobian));
-        CHECK_OK(context, wt_tangent_new(context, &at, &factors, &tangent));
+        CHECK_OK(context, wt_tangent_new(context, &at, &factors, NULL, &tangent));
         CHECK_OK(context, wt_tangent_load(context, &tangent, &at));
         wt_random_normal(wt_stream_for(5, "direction", 0), 0, factors.count, direction);
         push(&factors, direction, wide);
@@ -234,9 +234,9 @@ static void products_by_factors_are_the_same(void **state) {
     }
 }
 
-/* The random signs of row r. */
-static void signs_of(size_t r, double *out) {
-    wt_random_sign(wt_stream_for(0, "curvature", 0), r * OUTPUTS, OUTPUTS, out);
+/* The random signs of so many rows. */
+static void signs_of(size_t row, size_t rows, double *out) {
+    wt_random_sign(wt_stream_for(0, "curvature", 0), row * OUTPUTS, rows * OUTPUTS, out);
 }
 
 /* out (d): C_ri W_i z_r by its sums. */
@@ -246,7 +246,7 @@ static void turned_row(const wt_projection *at, size_t s, size_t row, size_t hea
     size_t key = wt_attention_key(in, s), keys = wt_attention_key(in, s + 1) - key;
     const double *a = at->weights + at->heads * at->starts[s] + (head * rows + row - first) * keys;
     double z[OUTPUTS];
-    signs_of(row, z);
+    signs_of(row, 1, z);
     for (size_t u = 0; u < DIM; u++)
         out[u] = 0;
     for (size_t b = 0; b < keys; b++) {
@@ -315,7 +315,8 @@ static void blocks_are_their_definition(void **state) {
         wt_factors factors;
         wt_tangent tangent;
         wt_blocks blocks;
-        double x[MOST], found[MOST], back[MOST], asked[(DIM + 1) * (DIM + 1)] = {0}, mean = 0.7;
+        double asked[(DIM + 1) * (DIM + 1)] = {0}, signs[SAMPLES * LENGTH * OUTPUTS], mean = 0.7;
+        double x[MOST], found[MOST], back[MOST], spare[2 * (DIM + 1) * RANK];
         double known[HEADS][DIM * DIM], a[HEADS][RANK * RANK], b[HEADS][RANK * RANK], total = 0;
         open_setting(context, of, &all);
         size_t e = all.at.asked;
@@ -323,10 +324,12 @@ static void blocks_are_their_definition(void **state) {
         CHECK_OK(context, wt_factors_find(context, &factors, all.at.theta));
         CHECK_OK(context, wt_factors_multiply(context, &factors, factors.now, all.at.theta));
         CHECK_OK(context, wt_projection_evaluate(context, &all.at));
-        CHECK_OK(context, wt_tangent_new(context, &all.at, &factors, &tangent));
+        signs_of(0, all.rows.rows, signs);
+        CHECK_OK(context, wt_tangent_new(context, &all.at, &factors, signs, &tangent));
         CHECK_OK(context, wt_tangent_load(context, &tangent, &all.at));
-        CHECK_OK(context, wt_blocks_new(context, &factors, &all.at, &blocks));
-        CHECK_OK(context, wt_blocks_load(context, &blocks, &tangent, mean));
+        CHECK_OK(context, wt_blocks_new(context, &factors, &all.rows, &blocks));
+        CHECK_OK(context, wt_tangent_curvature(context, &tangent, blocks.sums.known));
+        CHECK_OK(context, wt_blocks_make(context, &blocks, mean));
         for (size_t r = 0; r < all.rows.rows; r++)
             for (size_t i = 0; i < e * e; i++)
                 asked[i] += all.rows.in.query[r * e + i / e] * all.rows.in.query[r * e + i % e];
@@ -339,7 +342,7 @@ static void blocks_are_their_definition(void **state) {
         }
         double shift = 0.1, size = mean * (double)factors.count / total;
         wt_random_normal(wt_stream_for(5, "direction", 0), 0, factors.count, x);
-        CHECK_OK(context, wt_blocks_solve(context, &blocks, shift, x, found));
+        CHECK_OK(context, wt_blocks_solve(context, &blocks.made, &factors, shift, x, spare, found));
         for (size_t i = 0; i < HEADS; i++) {
             size_t at_a = wt_factors_a(&factors, i), at_b = wt_factors_b(&factors, i);
             between(e, RANK, asked, found + at_a, a[i], back + at_a);

@@ -46,6 +46,7 @@ static wt_status take_room(wt_context *context, size_t rank, wt_descent *out) {
     if (rank > 0) {
         WT_PASS(wt_factors_new(context, &out->form, rank, &out->factors));
         out->side = out->factors.count;
+        WT_PASS(wt_blocks_new(context, &out->factors, out->rows, &out->blocks));
     }
     out->theta = WT_TAKE(arena, double, out->numbers);
     out->trial = WT_TAKE(arena, double, out->numbers);
@@ -59,9 +60,20 @@ static wt_status take_room(wt_context *context, size_t rank, wt_descent *out) {
     return WT_OK;
 }
 
+/* The signs of the preconditioner's sums, (R, p); NULL where it has none. */
+static wt_status draw_signs(wt_context *context, const wt_descent *descent, double **out) {
+    const wt_rows *rows = descent->rows;
+    if (descent->factors.rank == 0)
+        return WT_OK;
+    WT_PASS(WT_NEW2(context, out, rows->rows, rows->outputs, "signs"));
+    wt_random_sign(wt_stream_for(0, "curvature", 0), 0, rows->rows * rows->outputs, *out);
+    return WT_OK;
+}
+
 wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads, size_t rank,
                          size_t groups, size_t iterations, wt_descent *out) {
     wt_recover_problem problem = wt_recover_problem_of(rows, heads);
+    double *signs = NULL;
     wt_status status;
     if (rank >= rows->in.dim) /* full */
         rank = 0;
@@ -78,8 +90,11 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
     out->numbers = out->thetas + wt_projection_shared(&out->form);
     WT_TRY(wt_recover_engine_of(context, &out->engine));
     WT_TRY(take_room(context, rank, out));
+    WT_TRY(draw_signs(context, out, &signs));
+    problem.signs = signs;
     WT_TRY(out->engine->begin(context, wt_context_get_device(context), &problem, &out->fit));
 done:
+    wt_release(signs);
     if (status != WT_OK)
         wt_descent_free(out);
     return status;
@@ -89,6 +104,7 @@ void wt_descent_free(wt_descent *descent) {
     if (descent->engine != NULL)
         descent->engine->end(descent->fit);
     wt_projection_free(&descent->seen);
+    wt_blocks_free(&descent->blocks);
     wt_factors_free(&descent->factors);
     wt_arena_free(&descent->arena);
     *descent = (wt_descent){0};
@@ -133,12 +149,18 @@ static wt_status forgive(wt_status status, bool *fine) {
     return status == WT_DATA ? WT_OK : status;
 }
 
-static wt_status linearise(wt_context *context, wt_descent *descent) {
+wt_status wt_descent_linearise(wt_context *context, wt_descent *descent) {
+    const wt_recover_engine *engine = descent->engine;
     bool factored = descent->factors.rank > 0;
     if (factored)
         WT_PASS(wt_factors_find(context, &descent->factors, descent->theta));
-    return descent->engine->linearise(context, descent->fit, factored ? descent->factors.now : NULL,
-                                      descent->signs, &descent->scale);
+    WT_PASS(engine->linearise(context, descent->fit, factored ? descent->factors.now : NULL,
+                              descent->signs, &descent->scale));
+    if (!factored)
+        return WT_OK;
+    WT_PASS(engine->sum(context, descent->fit, &descent->blocks.sums));
+    WT_PASS(wt_blocks_make(context, &descent->blocks, descent->scale));
+    return engine->precondition(context, descent->fit, &descent->blocks.made);
 }
 
 static void tell(void *user, size_t iteration) {
@@ -264,7 +286,7 @@ wt_status wt_descent_run(wt_context *context, wt_descent *descent, size_t max_st
         damping *= fmin(1, fmax(DBL_EPSILON, descent->start_error));
     for (size_t step = 0; step < max_steps && descent->error > ROUNDING; step++) {
         double before = descent->error;
-        WT_PASS(forgive(linearise(context, descent), &fine));
+        WT_PASS(forgive(wt_descent_linearise(context, descent), &fine));
         if (!fine || !(descent->scale > 0))
             break;
         WT_PASS(advance(context, descent, &damping, &moved));

@@ -13,6 +13,7 @@
 
 #include "base/context.h"
 #include "device/recover.h"
+#include "layer/learn/blocks.h"
 #include "layer/learn/factors.h"
 
 /* Iterations of the conjugate gradients of one step at most, and as a rule. */
@@ -32,6 +33,7 @@ typedef struct wt_descent {
     size_t patience;          /* steps in which the error must fall by 2% */
     wt_projection form;       /* of theta, without room for numbers */
     wt_factors factors;       /* of Theta, where a rank is given */
+    wt_blocks blocks;         /* the preconditioner, there too */
     double *gradient;         /* (side), of the last linear system */
     double *step, *signs;     /* (side) */
     double *lengths, *ratios; /* of the last conjugate gradients, whose Lanczos matrix tells the */
@@ -56,6 +58,8 @@ wt_status wt_descent_new(wt_context *context, const wt_rows *rows, size_t heads,
 void wt_descent_free(wt_descent *descent);
 /* The error at the Theta in `theta`, which may have been changed. */
 wt_status wt_descent_evaluate(wt_context *context, wt_descent *descent);
+/* Gradient, derivatives and preconditioner there. */
+wt_status wt_descent_linearise(wt_context *context, wt_descent *descent);
 /* From the Theta in `theta` to where the error no longer falls, or max_steps. A step to where
  * nothing can be computed is one that does not lower the error; a start of that kind stays where it
  * is, with its infinite error. */

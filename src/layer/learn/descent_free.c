@@ -1,9 +1,10 @@
 /* The matrix-free way: conjugate gradients on J^T P J with products in float, preconditioned where
- * a rank is given. */
+ * blocks were given. */
 #include <math.h>
 #include <string.h>
 
 #include "base/work.h"
+#include "layer/learn/blocks.h"
 #include "layer/learn/descent_host.h"
 #include "layer/task/vector.h"
 
@@ -24,10 +25,10 @@ wt_status wt_host_multiply(wt_context *context, wt_recover_fit *fit, const doubl
 /* *out = M^-1 r, or r itself where there is no M. */
 static wt_status precondition(wt_context *context, wt_recover_fit *fit, double damping,
                               const double **out) {
-    bool has = fit->factors.rank > 0;
-    *out = has ? fit->solved : fit->residual;
-    return has ? wt_blocks_solve(context, &fit->blocks, damping, fit->residual, fit->solved)
-               : WT_OK;
+    *out = fit->blocks != NULL ? fit->solved : fit->residual;
+    return fit->blocks == NULL ? WT_OK
+                               : wt_blocks_solve(context, fit->blocks, &fit->factors, damping,
+                                                 fit->residual, fit->turned, fit->solved);
 }
 
 wt_status wt_host_solve_free(wt_context *context, wt_recover_fit *fit, wt_recover_step *step) {

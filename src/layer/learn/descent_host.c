@@ -73,6 +73,7 @@ static wt_status make_room(wt_context *context, const wt_recover_problem *proble
         WT_PASS(wt_factors_new(context, fit->now, problem->rank, &fit->factors));
         side = fit->factors.count;
         fit->solved = WT_TAKE(&fit->arena, double, side);
+        fit->turned = WT_TAKE(&fit->arena, double, 2, problem->asked, problem->rank);
         fit->wide = WT_TAKE(&fit->arena, double, thetas + wt_projection_shared(fit->now));
     }
     fit->side = side;
@@ -91,10 +92,8 @@ static wt_status make_room(wt_context *context, const wt_recover_problem *proble
         fit->narrow_out = WT_TAKE(&fit->arena, float, side);
     }
     WT_PASS(fit->arena.status);
-    if (factored) {
-        WT_PASS(wt_blocks_new(context, &fit->factors, fit->now, &fit->blocks));
-        return wt_tangent_new(context, fit->now, &fit->factors, &fit->tangent);
-    }
+    if (factored)
+        return wt_tangent_new(context, fit->now, &fit->factors, problem->signs, &fit->tangent);
     return fit->matrix_free ? wt_jacobian_float_new(context, fit->now, &fit->narrow) : WT_OK;
 }
 
@@ -106,7 +105,6 @@ static void end(wt_recover_fit *fit) {
     wt_jacobian_free(&fit->jacobian);
     wt_jacobian_float_free(&fit->narrow);
     wt_tangent_free(&fit->tangent);
-    wt_blocks_free(&fit->blocks);
     wt_factors_free(&fit->factors);
     wt_rows_free(&fit->rows);
     wt_arena_free(&fit->arena);
@@ -178,12 +176,42 @@ static wt_status linearise(wt_context *context, wt_recover_fit *fit, const doubl
     if (fit->matrix_free) {
         WT_PASS(wt_host_multiply(context, fit, signs, fit->product));
         *scale = wt_vector_dot(side, signs, fit->product) / (double)side;
-        return fit->factors.rank > 0 ? wt_blocks_load(context, &fit->blocks, &fit->tangent, *scale)
-                                     : WT_OK;
+        return WT_OK;
     }
     WT_PASS(wt_normal_form(context, now, fit->normal));
     for (size_t i = 0; i < side; i++)
         *scale += fit->normal[i * side + i] / (double)side;
+    return WT_OK;
+}
+
+/* Of the heads of a group that share values. */
+static wt_status sum_values(wt_context *context, const wt_projection *at, size_t group,
+                            const wt_recover_sums *out) {
+    size_t d = at->rows->in.dim, v = at->values, p = at->rows->outputs;
+    size_t each = at->heads / at->groups;
+    double *valued = out->valued + group * d * d, *shared = out->shared + group * v * v;
+    for (size_t i = 0; i < each; i++) {
+        size_t head = group * each + i;
+        const double *o = at->o + head * v * p;
+        WT_PASS(wt_gram(context, WT_TRANSPOSED, at->rows->rows, d, at->h + head * d, at->columns,
+                        i == 0 ? 0 : 1, valued, d));
+        WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, v, v, p, 1 / (double)each, o, p, o, p,
+                        i == 0 ? 0 : 1, shared, v));
+    }
+    return wt_mirror_lower(context, d, valued, d);
+}
+
+static wt_status sum(wt_context *context, wt_recover_fit *fit, const wt_recover_sums *out) {
+    WT_PASS(wt_tangent_curvature(context, &fit->tangent, out->known));
+    for (size_t g = 0; g < fit->now->groups; g++)
+        WT_PASS(sum_values(context, fit->now, g, out));
+    return WT_OK;
+}
+
+static wt_status precondition(wt_context *context, wt_recover_fit *fit,
+                              const wt_recover_blocks *blocks) {
+    (void)context;
+    fit->blocks = blocks;
     return WT_OK;
 }
 
@@ -262,6 +290,8 @@ const wt_recover_engine wt_recover_host = {
     .evaluate = evaluate,
     .accept = accept,
     .linearise = linearise,
+    .sum = sum,
+    .precondition = precondition,
     .solve = solve,
     .multiply = multiply,
     .gradient = gradient,

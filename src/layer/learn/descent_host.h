@@ -4,7 +4,6 @@
 #define WT_LAYER_LEARN_DESCENT_HOST_H
 
 #include "device/recover.h"
-#include "layer/learn/blocks.h"
 #include "layer/learn/factors.h"
 #include "layer/learn/jacobian.h"
 #include "layer/learn/tangent.h"
@@ -24,14 +23,14 @@ struct wt_recover_fit {
     wt_jacobian_float narrow; /* of the matrix-free way */
     wt_tangent tangent;       /* of that way, where a rank is given */
     wt_factors factors;
-    wt_blocks blocks; /* there too */
+    const wt_recover_blocks *blocks; /* there too, once it has been given */
     bool matrix_free;
     size_t side;
     double *normal, *factor;                /* (side, side), of the dense way */
     double *gradient;                       /* (side) */
     double *residual, *direction, *product; /* (side), of the conjugate gradients */
     double *wide;                           /* (numbers), where a rank is given */
-    double *solved;                         /* (side), there too */
+    double *solved, *turned;                /* (side), (2, e, r), there too */
     float *narrow_in, *narrow_out;          /* (numbers) */
     size_t products;
     wt_arena arena;

@@ -6,7 +6,6 @@
 #include "base/work.h"
 #include "linalg/backend.h"
 #include "linalg/linalg.h"
-#include "wattle/random.h"
 
 static void narrow(size_t count, const double *from, float *to) {
     for (size_t i = 0; i < count; i++)
@@ -49,17 +48,8 @@ static void measure(const wt_projection *at, wt_tangent *out) {
     out->scratch_each = out->scores_each + rows * (at->groups > 0 ? at->values : 0);
 }
 
-static wt_status random_signs(wt_context *context, size_t count, float *out) {
-    double *signs = NULL;
-    WT_PASS(WT_NEW(context, &signs, count, "signs"));
-    wt_random_sign(wt_stream_for(0, "curvature", 0), 0, count, signs);
-    narrow(count, signs, out);
-    wt_release(signs);
-    return WT_OK;
-}
-
 wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_factors *factors,
-                         wt_tangent *out) {
+                         const double *signs, wt_tangent *out) {
     const wt_rows *rows = at->rows;
     size_t R = rows->rows, L = key_count(at), d = rows->in.dim, p = rows->outputs, m = at->heads;
     wt_arena *arena = &out->arena;
@@ -85,7 +75,8 @@ wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_
     out->scratch = WT_TAKE(arena, float, (size_t)wt_context_threads(context), out->scratch_each);
     wt_status status;
     WT_TRY(arena->status);
-    WT_TRY(random_signs(context, R * p, out->signs));
+    if (signs != NULL)
+        narrow(R * p, signs, out->signs);
     narrow(L * d, rows->in.key, out->key);
     narrow(R * at->asked, rows->in.query, out->query);
 done:

@@ -34,16 +34,17 @@ typedef struct wt_tangent {
     wt_arena arena;
 } wt_tangent;
 
-/* Room for products at projections of this shape. */
+/* Room for products at projections of this shape. signs: (R, p), of curvatures; NULL where none
+ * will be asked for. */
 wt_status wt_tangent_new(wt_context *context, const wt_projection *at, const wt_factors *factors,
-                         wt_tangent *out);
+                         const double *signs, wt_tangent *out);
 void wt_tangent_free(wt_tangent *tangent);
 /* From now on at this projection, and the factors as they stand. */
 wt_status wt_tangent_load(wt_context *context, wt_tangent *tangent, const wt_projection *at);
 /* product = J^T P J direction, both as the factors are laid out. */
 wt_status wt_tangent_multiply(wt_context *context, wt_tangent *tangent, const double *direction,
                               double *product);
-/* out (heads, d, d): mean_r (C_r W_i z_r)(C_r W_i z_r)^T with random signs z_r. */
+/* out (heads, d, d): mean_r (C_r W_i z_r)(C_r W_i z_r)^T with the signs z_r. */
 wt_status wt_tangent_curvature(wt_context *context, wt_tangent *tangent, double *out);
 
 #endif
