@@ -120,7 +120,8 @@ static wt_status run(cli_call *call) {
     wt_reproduction *all = NULL;
     uint64_t seed = cli_given(call, "seed") ? call->common.seed : wt_rules_now()->seed;
     wt_status status;
-    WT_TRY(cli_choose_device(call, given->device));
+    WT_TRY(given->dry_run ? cli_foresee_device(call, given->device)
+                          : cli_choose_device(call, given->device));
     WT_TRY(cli_sweep_workers(call, given->workers));
     WT_TRY(wt_reproduction_new(call->context, given->scale,
                                cli_given(call, "only") ? given->only : NULL, seed, &all));

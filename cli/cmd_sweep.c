@@ -70,8 +70,10 @@ static wt_status run(cli_call *call) {
         return wt_fail(call->context, WT_USAGE, "write 'wattle sweep %s %s'", actions[i].name,
                        actions[i].operands);
     const cli_sweep_values *given = call->values;
-    if (actions[i].run != cli_sweep_submit) /* its tasks do */
-        WT_PASS(cli_choose_device(call, given->device));
+    bool computes = actions[i].run == cli_sweep_run || actions[i].run == cli_sweep_retry;
+    if (computes)
+        WT_PASS(given->dry_run ? cli_foresee_device(call, given->device)
+                               : cli_choose_device(call, given->device));
     return actions[i].run(call, given);
 }
 

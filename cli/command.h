@@ -184,6 +184,8 @@ json_t *cli_json_setting(cli_call *call);
             "started (fit and curve; docs/cluster.md), or on the first GPU where there is one."    \
     }
 wt_status cli_choose_device(cli_call *call, const char *name);
+/* The same for a dry run, which a machine without the device can make: a remark says so. */
+wt_status cli_foresee_device(cli_call *call, const char *name);
 /* What --verbose adds for processes that worked together. */
 void cli_remark_device(cli_call *call);
 /* The number that mpirun or srun gave this process, where the words ask for --device mpi; else 0.

@@ -18,6 +18,14 @@ wt_status cli_choose_device(cli_call *call, const char *name) {
     return WT_OK;
 }
 
+wt_status cli_foresee_device(cli_call *call, const char *name) {
+    wt_status status = cli_choose_device(call, name);
+    if (status != WT_UNAVAILABLE)
+        return status;
+    wt_remark(call->context, "it could not run here: %s", wt_context_message(call->context));
+    return WT_OK;
+}
+
 void cli_remark_device(cli_call *call) {
     wt_device_info info = WT_SIZED(wt_device_info);
     char held[WT_BYTES_TEXT];

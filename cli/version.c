@@ -20,11 +20,10 @@ wt_status cli_write_version(wt_context *context, bool json) {
     wt_blas blas = WT_SIZED(wt_blas);
     bool found = wt_blas_open(context, &blas) == WT_OK;
     if (!json) {
-        cli_print(
-            "wattle %s (%s)\ncompiler: %s\nbuilt in: %s, jansson %s, libzip %s, SQLite "
-            "%s\n",
-            wt_version(), WATTLE_COMMIT, COMPILER, found ? blas.config : "no OpenBLAS",
-            jansson_version_str(), zip_libzip_version(), sqlite3_libversion());
+        cli_print("wattle %s (%s)\ncompiler: %s\nbuilt in: %s, jansson %s, libzip %s, SQLite "
+                  "%s\n",
+                  wt_version(), WATTLE_COMMIT, COMPILER, found ? blas.config : "no OpenBLAS",
+                  jansson_version_str(), zip_libzip_version(), sqlite3_libversion());
         return WT_OK;
     }
     json_t *all = json_pack("{s:s, s:s, s:s, s:{s:b, s:s?, s:s, s:s, s:s}}", "version",

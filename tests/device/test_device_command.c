@@ -83,6 +83,18 @@ static void automatic(void **state) {
     assert_non_null(strstr(device.err, "running on cuda:0"));
 }
 
+/* What is to be done can be asked where it cannot be done. */
+static void dry_runs_need_no_device(void **state) {
+    (void)state;
+    try_with("driver", "reproduce --scale tiny --dry-run --device cuda", &device);
+    assert_int_equal(device.code, 0);
+    assert_non_null(strstr(device.err, "it could not run here: no GPU can be used: no driver"));
+    try_with("driver", "reproduce --scale tiny --dry-run --device gpu", &device);
+    assert_int_equal(device.code, 64);
+    try_with("driver", "sweep experiments --device cuda", &device);
+    assert_int_equal(device.code, 0);
+}
+
 static size_t lines_of(const char *path) {
     FILE *file = fopen(path, "r");
     size_t lines = 0;
@@ -196,6 +208,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_the_hosts),
         cmocka_unit_test(refusals),
         cmocka_unit_test(automatic),
+        cmocka_unit_test(dry_runs_need_no_device),
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(recoveries),
         cmocka_unit_test(sweeps),
