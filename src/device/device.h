@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Counted up with every change of this folder's headers. */
-#define WT_DEVICE_VERSION 3
+#define WT_DEVICE_VERSION 4
 
 struct wt_ridge_engine;   /* device/ridge.h: fits and learning curves */
 struct wt_ridge_maker;    /* device/ridge.h: what the host makes for an engine */
