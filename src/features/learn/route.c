@@ -217,15 +217,17 @@ static void add_primal_size(const question *ask, double added, double all, bool 
     double matrix = f * f / ask->ranks + f;
     double slabs =
         slab * (f * (searches(ridge) ? 2 : 1) / ask->ranks + 2 * q) + 3 * f * q + f * all;
-    double reading = block_scratch(ask) + slab * all;
+    /* Predictions make features of their own. */
+    double reading =
+        block_scratch(ask) + slab * (all + (double)wt_features_block_columns(ask->shape));
     double solving = ask->workers * f * WT_TILE + f;
     if (searches(ridge) && !left_out)
-        solving += lines * q * (f + slab);
+        reading += lines * q * (f + slab);
     if (by_spectrum || eigen) { /* found first, then there while samples are judged */
         double more = lines + 2 * WT_PRIMAL_BEYOND;
         double along = f * f / ask->ranks + slab * f + 2 * f * q +
                        (by_spectrum ? more * (q + 1) * (f + slab) : 0);
-        solving = fmax(eigen_numbers(ask, f) + 2 * f * q, along + reading);
+        solving = fmax(eigen_numbers(ask, f) + 2 * f * q, along + block_scratch(ask));
     }
     out->bytes =
         fmax(out->bytes, sizeof(double) * (ask->weights + matrix + slabs + fmax(reading, solving)));
