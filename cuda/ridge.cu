@@ -115,14 +115,17 @@ static wt_status add_rows(wt_context *context, wt_ridge_system *system, const wt
                           const double *y) {
     cuda_lane *lane = system->lane;
     const double one = 1;
-    double scale = 1 / system->model.about.norm;
+    double norm = system->model.about.norm, scale = 1 / norm;
     size_t f = system->n, q = system->columns, n = rows->samples;
     buffer<double> phi, labels;
     CUDA_PASS(lane_enter(context, lane));
+    if (system->ended) /* a factor may stand where rows are added */
+        CUDA_PASS(system_restore(system, 0, f));
     CUDA_PASS(make_slab(system, rows, &phi));
     CUDA_PASS(labels.load(lane, y, n * q, "labels"));
     LANE(cublasDsyrk_64(lane->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, f, n, &one, phi.data, f,
-                        &one, system->a.data, f));
+                        system->ended ? &norm : &one, system->a.data, f));
+    system->ended = false;
     LANE(cublasDgemm_64(lane->blas, CUBLAS_OP_N, CUBLAS_OP_T, q, f, n, &scale, labels.data, q,
                         phi.data, f, &one, system->moment.data, q));
     return lane_check(lane, cudaGetLastError(), "the normal matrix");
@@ -132,6 +135,7 @@ static wt_status end_rows(wt_context *context, wt_ridge_system *system, double *
                           double *diagonal) {
     CUDA_PASS(lane_enter(context, system->lane));
     CUDA_PASS(system_keep(system, 1 / system->model.about.norm));
+    system->ended = true;
     CUDA_PASS(system->moment.store(moment, system->n * system->columns));
     return system->diagonal.store(diagonal, system->n);
 }

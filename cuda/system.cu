@@ -107,11 +107,15 @@ wt_status system_factor_lower(wt_ridge_system *system, size_t order, size_t *fai
     return WT_OK;
 }
 
-wt_status system_factor(wt_ridge_system *system, double shift, size_t order, size_t *failed_at) {
+wt_status system_restore(wt_ridge_system *system, double shift, size_t order) {
     cuda_lane *lane = system->lane;
     mirror<false><<<tiles_of(order), dim3(TILE, 8), 0, lane->stream>>>(
         system->n, order, 1, shift, system->a.data, system->diagonal.data);
-    LANE(cudaGetLastError());
+    return lane_check(lane, cudaGetLastError(), "keeping a matrix");
+}
+
+wt_status system_factor(wt_ridge_system *system, double shift, size_t order, size_t *failed_at) {
+    CUDA_PASS(system_restore(system, shift, order));
     return system_factor_lower(system, order, failed_at);
 }
 

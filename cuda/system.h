@@ -16,12 +16,14 @@ struct wt_ridge_system {
     /* Of normal matrices alone: */
     gpu_model model;
     size_t columns = 0;
-    bool begun = false;
+    bool ended = false; /* A is whole and scaled */
     buffer<double> moment; /* (f, columns) */
 };
 
 /* Makes A whole from its lower triangle, times `scale`, and keeps its diagonal. */
 wt_status system_keep(wt_ridge_system *system, double scale);
+/* A + shift I of the leading block into the lower triangle. */
+wt_status system_restore(wt_ridge_system *system, double shift, size_t order);
 /* The factor of the leading block of the lower triangle as it is, or of A + shift I. */
 wt_status system_factor_lower(wt_ridge_system *system, size_t order, size_t *failed_at);
 wt_status system_factor(wt_ridge_system *system, double shift, size_t order, size_t *failed_at);

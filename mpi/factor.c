@@ -25,6 +25,16 @@ void mpi_system_keep(wt_ridge_system *system) {
     mpi_sum_for_all(system->diagonal, system->n);
 }
 
+void mpi_system_unfactor(wt_ridge_system *system) {
+    for (size_t i = 0; i < system->n; i++) {
+        size_t at = diagonal_at(&system->a, i);
+        if (at != SIZE_MAX)
+            system->a.data[at] = system->diagonal[i];
+    }
+    system->factored = 0;
+    system->spent = false;
+}
+
 /* ---- factors --------------------------------------------------------------------------------- */
 
 /* A block on the diagonal: what is above it goes below, and the shift is added. */

@@ -64,7 +64,10 @@ wt_status mpi_add_rows(wt_context *context, mpi_call *call) {
     part = MPI_TAKE(&room, double, slab->local_rows *q, "the normal matrix");
     if (status == WT_OK)
         status = mpi_agree(context, room.status);
+    if (status == WT_OK && system->ended)
+        mpi_system_unfactor(system);
     if (status == WT_OK) {
+        system->ended = false;
         const int one = 1, f = (int)system->n, samples = (int)slab->columns;
         const double scale = 1 / system->model.norm, beta = 1;
         pdsyrk_("U", "N", &f, &samples, &scale, slab->data, &one, &one, slab->about, &beta,
@@ -85,8 +88,11 @@ wt_status mpi_end_rows(wt_context *context, mpi_call *call) {
     (void)context;
     mpi_sum(system->moment, system->n * system->columns);
     mpi_system_keep(system);
-    if (call->out == NULL)
+    system->ended = true;
+    if (call->out == NULL) { /* rank 0 has the sum: what comes is added to it */
+        memset(system->moment, 0, system->n * system->columns * sizeof *system->moment);
         return WT_OK;
+    }
     memcpy(call->out, system->moment, system->n * system->columns * sizeof *call->out);
     for (size_t i = 0; i < system->n; i++)
         call->second[system->place[i]] = system->diagonal[i];

@@ -22,6 +22,7 @@ struct wt_ridge_system {
      * dealt out is a run of units. */
     wt_ridge_model model;
     size_t columns;
+    bool ended;      /* `diagonal` is that of A */
     size_t *place;   /* (f) the column of each in the order of others; NULL for kernels */
     double *moment;  /* (f, columns), of this rank's samples and features */
     mpi_matrix slab; /* (f, most) features of samples that came last */
@@ -36,6 +37,8 @@ wt_status mpi_features_make(wt_context *context, const wt_ridge_model *model, co
 
 /* Reads the diagonal off A, which is there on and above it. */
 void mpi_system_keep(wt_ridge_system *system);
+/* The diagonal of A back in its place, where a factor may stand. */
+void mpi_system_unfactor(wt_ridge_system *system);
 /* Brings the factor back after it was spent. */
 void mpi_system_restore(wt_ridge_system *system);
 /* A system in a free slot, the same one on all ranks. */

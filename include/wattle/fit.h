@@ -196,9 +196,11 @@ typedef struct wt_curve_point {
     bool lambda_at_end;
 } wt_curve_point;
 
-/* Errors of a model after the first n training samples, for every n of `sizes` (increasing), from
- * one factorisation per lambda. train_y (n, columns) and test_y hold `targets` problems side by
- * side, columns / targets outputs each; points is (targets, sizes). */
+/* Errors of a model after the first n training samples, for every n of `sizes` (increasing): up to
+ * as many as features from one factorisation of the kernel matrix per lambda, beyond that from one
+ * normal matrix that grows from size to size (ridge->solver says otherwise). train_y (n, columns)
+ * and test_y hold `targets` problems side by side, columns / targets outputs each; points is
+ * (targets, sizes). */
 WT_API wt_status wt_ridge_curve(wt_context *context, const wt_ridge_options *ridge,
                                 const wt_model_spec *spec, const wt_sets *train,
                                 const double *train_y, const wt_sets *test, const double *test_y,

@@ -74,7 +74,8 @@ typedef struct wt_ridge_engine {
                              bool leave_one_out, wt_ridge_system **out);
     wt_status (*add_rows)(wt_context *context, wt_ridge_system *system, const wt_ridge_rows *rows,
                           const double *y);
-    /* After the last: moment (f, columns) = Phi^T y / norm, diagonal (f). */
+    /* Of all rows so far: moment (f, columns) = Phi^T y / norm, diagonal (f). More rows may follow,
+     * to which they are added; factor and eigenvectors are spent then. */
     wt_status (*end_rows)(wt_context *context, wt_ridge_system *system, double *moment,
                           double *diagonal);
     /* Accepts NULL. */

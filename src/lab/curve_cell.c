@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "features/learn/route.h"
 #include "features/task/sets.h"
 #include "wattle/random.h"
 
@@ -151,6 +152,33 @@ done:
     return status;
 }
 
+/* With the samples, which are the cell's own. */
+static wt_status plan_of(wt_context *context, const wt_curve_setting *setting, wt_curve_plan *out) {
+    const wt_sets *data = setting->data;
+    double test =
+        data == NULL ? (double)setting->test_samples : setting->holdout * (double)data->samples;
+    size_t columns = data != NULL ? data->outputs : setting->targets;
+    wt_model_spec model = setting->model;
+    wt_ridge_options ridge = *setting->ridge;
+    model.dim = setting->problem.dim;
+    model.keys = setting->problem.keys;
+    if (setting->ball != NULL)
+        ridge.solver = WT_SOLVER_DUAL; /* about as balls are fitted */
+    WT_PASS(wt_curve_plan_of(context, &ridge, &model, setting->sizes, setting->size_count, columns,
+                             out));
+    double numbers = (double)model.dim * ((double)model.keys + 1) + (double)columns;
+    out->bytes += sizeof(double) * (test + (double)out->samples) * numbers;
+    return WT_OK;
+}
+
+wt_status wt_curve_fits(wt_context *context, const wt_curve_setting *setting) {
+    wt_curve_plan plan;
+    if (setting->ball != NULL)
+        return WT_OK; /* its fits look for themselves */
+    WT_PASS(plan_of(context, setting, &plan));
+    return wt_curve_plan_refuse(context, &setting->model, &plan);
+}
+
 /* Of the rate of a large product, as measured on curves of 16 to 2048 samples. */
 #define PART_OF_GEMM 0.35
 
@@ -159,20 +187,12 @@ wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt
     size_t largest = setting->sizes[setting->size_count - 1];
     double test =
         data == NULL ? (double)setting->test_samples : setting->holdout * (double)data->samples;
-    wt_model_spec model = setting->model;
-    wt_ridge_options ridge = *setting->ridge;
-    wt_fit_cost cost = WT_SIZED(wt_fit_cost);
-    model.dim = setting->problem.dim;
-    model.keys = setting->problem.keys;
-    ridge.solver = WT_SOLVER_DUAL; /* as curves are solved */
-    wt_status status =
-        wt_ridge_cost(context, &ridge, &model, largest, setting->targets, false, &cost);
-    if (status != WT_OK)
-        return status;
-    double d = (double)model.dim + 1, N = (double)model.keys;
-    bool infinite = wt_model_kind_infinite(model.kind);
-    double rows = infinite ? 0 : test * (double)model.heads * d * (2 * d + 4 * N);
-    double flops = cost.flops * (infinite ? 1 + 2 * test / (double)largest : 1) + rows;
-    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = cost.bytes + 8 * test * d * (N + 1)};
+    wt_curve_plan plan;
+    WT_PASS(plan_of(context, setting, &plan));
+    double d = (double)setting->problem.dim + 1, N = (double)setting->problem.keys;
+    bool infinite = wt_model_kind_infinite(setting->model.kind);
+    double rows = infinite ? 0 : test * (double)setting->model.heads * d * (2 * d + 4 * N);
+    double flops = plan.flops * (infinite ? 1 + 2 * test / (double)largest : 1) + rows;
+    *out = (wt_cost){.flops = flops / PART_OF_GEMM, .bytes = plan.bytes};
     return WT_OK;
 }

@@ -30,6 +30,8 @@ typedef struct wt_curve_setting {
  * are none on one side. */
 wt_status wt_curve_split(wt_context *context, size_t samples, double holdout, size_t *training);
 
+/* WT_MEMORY with the bytes where the cell cannot fit the memory budget. */
+wt_status wt_curve_fits(wt_context *context, const wt_curve_setting *setting);
 /* What the cell takes, about. */
 wt_status wt_curve_cost(wt_context *context, const wt_curve_setting *setting, wt_cost *out);
 

@@ -186,6 +186,7 @@ wt_status wt_curves_prepare(wt_context *context, wt_curves_job *work) {
     curves->summaries = WT_TAKE(arena, wt_curve_summary, curves->count, curves->size_count);
     WT_PASS(arena->status);
     for (size_t i = 0; i < work->setting_count; i++) {
+        WT_PASS(wt_curve_fits(context, &work->settings[i])); /* before any cell is computed */
         WT_PASS(wt_curve_cost(context, &work->settings[i], &cost));
         work->costs[i] = cost.flops;
     }

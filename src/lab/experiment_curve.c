@@ -1,4 +1,4 @@
-/* Points of a learning curve: all n of one model, target and repetition from one factorisation.
+/* Points of a learning curve: all n of one model, target and repetition from one matrix.
  * Models and targets of the same seed and repetition see the same draws (curve_cell.h). */
 #include <math.h>
 #include <stdio.h>
@@ -155,15 +155,20 @@ static wt_status read_trial(wt_context *context, const wt_trial *trial, reading 
 }
 
 static wt_status estimate(wt_context *context, const wt_trial *trial, wt_cost *out) {
-    size_t largest = (size_t)trial->sizes[trial->count - 1];
-    reading read;
+    wt_arena arena = wt_arena_start(context, "sizes");
+    size_t *sizes = WT_TAKE(&arena, size_t, trial->count);
+    reading read = {0};
     wt_status status;
+    WT_TRY(arena.status);
     WT_TRY(read_trial(context, trial, &read));
-    read.setting.sizes = &largest;
-    read.setting.size_count = 1;
+    for (size_t i = 0; i < trial->count; i++)
+        sizes[i] = (size_t)trial->sizes[i];
+    read.setting.sizes = sizes;
+    read.setting.size_count = trial->count;
     WT_TRY(wt_curve_cost(context, &read.setting, out));
 done:
     wt_grid_free(&read.path);
+    wt_arena_free(&arena);
     return status;
 }
 
@@ -218,7 +223,7 @@ static wt_status run(wt_context *context, const wt_trial *trial, double *out) {
 const wt_experiment wt_experiment_curve = {
     .name = "curve",
     .summary = "learning curves of random-feature models: test error after n samples",
-    .result_version = 4, /* 4: targets are solved together, which moves the last bits */
+    .result_version = 5, /* 5: more samples than features go by the normal matrix: last digits */
     .parameters = fields,
     .parameter_count = FIELDS,
     .group = "n",

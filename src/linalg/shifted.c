@@ -55,11 +55,15 @@ static wt_status restore_tiles(void *argument, size_t begin, size_t end, int wor
     return WT_OK;
 }
 
+wt_status wt_shifted_restore(wt_context *context, wt_shifted *k, double shift, size_t order) {
+    restoring work = {.k = k, .shift = shift, .order = order};
+    return wt_parallel_for(context, wt_triangle_count(wt_tile_count(order, WT_TILE)), 1,
+                           restore_tiles, &work);
+}
+
 wt_status wt_shifted_factor(wt_context *context, wt_shifted *k, double shift, size_t order,
                             size_t *failed_at) {
-    restoring work = {.k = k, .shift = shift, .order = order};
-    WT_PASS(wt_parallel_for(context, wt_triangle_count(wt_tile_count(order, WT_TILE)), 1,
-                            restore_tiles, &work));
+    WT_PASS(wt_shifted_restore(context, k, shift, order));
     return wt_cholesky(context, order, k->values, k->n, failed_at);
 }
 

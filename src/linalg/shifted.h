@@ -18,6 +18,8 @@ void wt_shifted_free(wt_shifted *k);
 
 double wt_shifted_trace(const wt_shifted *k, size_t order); /* of K's leading block */
 
+/* The leading block of K + shift I of the given order into the lower triangle. */
+wt_status wt_shifted_restore(wt_context *context, wt_shifted *k, double shift, size_t order);
 /* Factors the leading block of K + shift I of the given order; *failed_at as wt_cholesky says. */
 wt_status wt_shifted_factor(wt_context *context, wt_shifted *k, double shift, size_t order,
                             size_t *failed_at);

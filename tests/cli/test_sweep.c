@@ -91,7 +91,7 @@ static void another_meaning_is_refused(void **state) {
     static table before;
     run_must("sweep run spec.ini --store meaning.db --set n=32");
     execute("meaning.db",
-            "UPDATE about SET text = replace(text, 'curve 4', 'curve 0') WHERE kind = "
+            "UPDATE about SET text = replace(text, 'curve 5', 'curve 0') WHERE kind = "
             "'experiment'");
     read_table(*state, "meaning.db", &before);
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store meaning.db"), 65,

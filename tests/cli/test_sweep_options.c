@@ -46,7 +46,7 @@ static void a_dry_run_looks_at_the_meaning(void **state) {
     run_must("sweep run spec.ini --store meaning.db --set n=32 --set reps=1");
     run_must("sweep run spec.ini --store meaning.db --dry-run");
     execute("meaning.db",
-            "UPDATE about SET text = replace(text, 'curve 4', 'curve 0') WHERE kind = "
+            "UPDATE about SET text = replace(text, 'curve 5', 'curve 0') WHERE kind = "
             "'experiment'");
     CHECK_SAYS(run_in_folder("sweep run spec.ini --store meaning.db --dry-run"), 65,
                "another meaning of 'curve'");

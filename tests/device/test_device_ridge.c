@@ -258,15 +258,22 @@ static void few_fits(void **state) {
 enum { CURVE = 540, CURVE_SIZES = 5 };
 static const size_t curve_sizes[CURVE_SIZES] = {16, 100, 256, 513, CURVE};
 
-static void run_curve(wt_context *context, const wt_model_spec *spec, double lambda,
-                      wt_curve_point *points) {
-    wt_ridge_options ridge = {RIDGE(FIXED), .lambda = lambda};
+static void run_curve_by(wt_context *context, const wt_model_spec *spec, wt_lambda rule,
+                         double lambda, wt_curve_point *points) {
+    static const double path[] = {1e-3, 1e-2, 1e-1, 1};
+    wt_ridge_options ridge = {
+        .size = sizeof ridge, .rule = rule, .lambda = lambda, .path = path, .path_count = 4};
     wt_sets train = draw_sets(context, 5, CURVE, spec->keys, spec->dim, 2, false);
     wt_sets test = draw_sets(context, 6, 60, spec->keys, spec->dim, 2, false);
     CHECK_OK(context, wt_ridge_curve(context, &ridge, spec, &train, train.y, &test, test.y, 2, 2,
                                      curve_sizes, CURVE_SIZES, points));
     wt_sets_close(&train);
     wt_sets_close(&test);
+}
+
+static void run_curve(wt_context *context, const wt_model_spec *spec, double lambda,
+                      wt_curve_point *points) {
+    run_curve_by(context, spec, WT_LAMBDA_FIXED, lambda, points);
 }
 
 static void curves(void **state) {
@@ -279,6 +286,25 @@ static void curves(void **state) {
             for (size_t i = 0; i < (size_t)2 * CURVE_SIZES; i++) {
                 same_number("the test error", got[i].test_error, wanted[i].test_error);
                 same_number("the training error", got[i].train_error, wanted[i].train_error);
+            }
+        }
+}
+
+/* Sizes below and beyond the features, where the normal matrix grows from size to size. */
+static void curves_beyond_the_features(void **state) {
+    static const wt_lambda rules[] = {WT_LAMBDA_FIXED, WT_LAMBDA_LOO, WT_LAMBDA_GCV,
+                                      WT_LAMBDA_ORACLE, WT_LAMBDA_MIN_NORM};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        for (size_t heads = 2; heads <= 15; heads += 13) { /* by eigenvectors, and by factors */
+            wt_model_spec spec = spec_of(r % 3, heads, 8, 6);
+            wt_curve_point wanted[2 * CURVE_SIZES], got[2 * CURVE_SIZES];
+            run_curve_by(*state, &spec, rules[r], 1e-2, wanted);
+            run_curve_by(device, &spec, rules[r], 1e-2, got);
+            for (size_t i = 0; i < (size_t)2 * CURVE_SIZES; i++) {
+                assert_true(got[i].lambda == wanted[i].lambda);
+                same_number("the test error", got[i].test_error, wanted[i].test_error);
+                same_number("the training error", got[i].train_error, wanted[i].train_error);
+                same_number("the leave-one-out error", got[i].loo_error, wanted[i].loo_error);
             }
         }
 }
@@ -360,7 +386,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(factors),  cmocka_unit_test(lambdas_that_are_lost),
         cmocka_unit_test(fits),     cmocka_unit_test(curves),
         cmocka_unit_test(bits),     cmocka_unit_test(memory),
-        cmocka_unit_test(few_fits),
+        cmocka_unit_test(few_fits), cmocka_unit_test(curves_beyond_the_features),
     };
     if (argc < 3 || wt_context_new(&device) != WT_OK)
         return 64;

@@ -28,10 +28,10 @@ static const struct {
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
     {"c2e4b8fdc362561db1d5bb806de8a27b7f91a0fc7e29f262e111f8f6650f70e8", /* fit-rank stays 0 */
      {"experiment=recover", "rank=1"}},
-    {"42b820eba7c530dee69092344980de9b3ebcc71ac5b280161049646c86e2f31b",
+    {"240eb0a16eaa5c05f43f6c93b77fbd2004149749e954fdf8b9b3945dfd29119e",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",
       "heads=20", "lambda=loo"}},
-    {"d4e356b732f88b0c2b7e008c214ae78a2a784f1604987200d8893fb919a4b168",
+    {"d4f3c08bd8439b36503fdeca23bb5d829802de4d61f39ade2d94d9c4ed33429d",
      {"experiment=curve", "model=rfa", "target=mean-power:2", "n=16", "dim=4", "keys=4", "heads=20",
       "ball=4,16"}},
     {"51bb8f11c76b8c3486cb0eb5f2404c0a35b54c6d7f35c5c475f97c84870d51e6",

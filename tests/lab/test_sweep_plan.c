@@ -60,7 +60,7 @@ static void names_stay_what_they_are(void **state) {
         "\"lambda-path\":\"\",\"model\":\"rfa\",\"n\":16,\"noise\":0.0,\"rep\":0,\"target\":\"mean-"
         "power:2\",\"test-n\":1000,\"token-scale\":1.0,\"tokens\":\"sphere\",\"width\":0}");
     assert_string_equal(name_of(plan, 0),
-                        "622ecddf10ff4fa4ee49db1dfa83b6067d884b3bcdf64f08be5bcd17d01e0764");
+                        "6d436e1af458da2687550a42b1edb83bf8c93f4acc4e833e0fb9546ce99b80b8");
     wt_release(text);
     wt_plan_free(plan);
 }

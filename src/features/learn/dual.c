@@ -37,50 +37,8 @@ static size_t outputs_of(const wt_dual *dual) {
     return dual->columns / dual->targets;
 }
 
-static wt_status answer_new(wt_context *context, const wt_dual *dual, wt_dual_answer *out) {
-    size_t all = dual->count * dual->columns, points = dual->count * dual->targets;
-    *out = (wt_dual_answer){.condition = NAN, .results = wt_arena_start(context, "results")};
-    WT_PASS(WT_NEW2_ZERO(context, &out->alpha, dual->train->samples, all, "dual weights"));
-    if (!wt_model_kind_infinite(dual->model->spec.kind))
-        WT_PASS(WT_NEW2(context, &out->v, wt_features_count(&dual->model->features), all,
-                        "value vectors"));
-    out->lambda = WT_TAKE(&out->results, double, points);
-    out->train = WT_TAKE(&out->results, double, points);
-    out->loo = WT_TAKE(&out->results, double, points);
-    out->freedom = WT_TAKE(&out->results, double, points);
-    out->rank = WT_TAKE_ZERO(&out->results, size_t, points);
-    out->at_end = WT_TAKE_ZERO(&out->results, bool, points);
-    WT_PASS(out->results.status);
-    for (size_t i = 0; i < points; i++)
-        out->lambda[i] = out->train[i] = out->loo[i] = out->freedom[i] = NAN;
-    return WT_OK;
-}
-
-void wt_dual_free(wt_dual_answer *answer) {
-    wt_release(answer->alpha);
-    wt_release(answer->v);
-    wt_arena_free(&answer->results);
-    *answer = (wt_dual_answer){0};
-}
-
-/* Where the q numbers of sample i for (size s, target t) stand in dual weights. */
-static size_t place_of(const wt_dual *dual, size_t i, size_t s, size_t t) {
-    return (i * dual->count + s) * dual->columns + t * outputs_of(dual);
-}
-
 static const double *weights_at(const search *run, size_t i, size_t s, size_t t) {
-    return run->alpha + place_of(run->dual, i, s, t);
-}
-
-/* The residuals of the fit are lambda * alpha. */
-static double train_score(const wt_dual *dual, const double *alpha, size_t s, size_t t,
-                          double lambda) {
-    size_t size = dual->sizes[s], q = outputs_of(dual);
-    double sum = 0;
-    for (size_t i = 0; i < size; i++)
-        for (size_t o = 0; o < q; o++)
-            sum += pow(lambda * alpha[place_of(dual, i, s, t) + o], 2);
-    return sum / (double)(size * q);
+    return run->alpha + wt_dual_place(run->dual, i, s, t);
 }
 
 /* Mean over samples and outputs of target t of (alpha_i / (A^-1)_ii)^2. Where y is centred, the
@@ -126,10 +84,10 @@ static void keep(search *run, size_t s, size_t t, double lambda) {
     wt_dual_answer *answer = run->answer;
     size_t q = outputs_of(dual), point = s * dual->targets + t;
     for (size_t i = 0; i < dual->sizes[s]; i++)
-        memcpy(answer->alpha + place_of(dual, i, s, t), weights_at(run, i, s, t),
+        memcpy(answer->alpha + wt_dual_place(dual, i, s, t), weights_at(run, i, s, t),
                q * sizeof *answer->alpha);
     answer->lambda[point] = lambda;
-    answer->train[point] = train_score(dual, run->alpha, s, t, lambda);
+    answer->train[point] = wt_dual_train_score(dual, run->alpha, s, t, lambda);
     answer->loo[point] = loo_score(run, s, t);
     answer->freedom[point] = (double)dual->sizes[s] - lambda * trace_of(run, s);
 }
@@ -411,13 +369,13 @@ wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge
     search run = {.context = context, .dual = dual, .answer = out, .all = all};
     bool finite = !wt_model_kind_infinite(dual->model->spec.kind), solved = false;
     wt_status status;
-    WT_TRY(answer_new(context, dual, out));
+    WT_TRY(wt_dual_answer_new(context, dual, true, out));
     if (finite && !dual->exact && ridge->rule == WT_LAMBDA_FIXED && ridge->lambda > 0) {
         WT_TRY(solve_curve(context, dual, ridge->lambda, out, &solved));
         for (size_t i = 0; solved && i < dual->count * dual->targets; i++) {
             out->lambda[i] = ridge->lambda;
-            out->train[i] =
-                train_score(dual, out->alpha, i / dual->targets, i % dual->targets, ridge->lambda);
+            out->train[i] = wt_dual_train_score(dual, out->alpha, i / dual->targets,
+                                                i % dual->targets, ridge->lambda);
         }
     }
     if (!solved) {
@@ -428,10 +386,4 @@ done:
     if (status != WT_OK)
         wt_dual_free(out);
     return status;
-}
-
-wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dual_answer *answer,
-                          const wt_sets *sets, double *out) {
-    return wt_model_predict(context, dual->model, dual->train, dual->count * dual->columns,
-                            answer->v != NULL ? answer->v : answer->alpha, sets, out);
 }

@@ -23,7 +23,7 @@ typedef struct wt_dual {
 /* Arrays made by wt_dual_solve and freed by wt_dual_free. Column s * columns + c of alpha and v
  * belongs to size s and column c; the others are (sizes, targets). */
 typedef struct wt_dual_answer {
-    double *alpha; /* (n, count * columns), zero from row sizes[s] on */
+    double *alpha; /* (n, count * columns), zero from row sizes[s] on; NULL in the primal */
     double *v;     /* (f, count * columns) in block order; NULL for kernels */
     double *lambda, *freedom;
     double *train, *loo; /* mean squares; NaN where not computed */
@@ -34,9 +34,18 @@ typedef struct wt_dual_answer {
     wt_arena results;    /* holds all but alpha and v */
 } wt_dual_answer;
 
+/* Room for the answer, without alpha where there is none; to be freed in any case. */
+wt_status wt_dual_answer_new(wt_context *context, const wt_dual *dual, bool with_alpha,
+                             wt_dual_answer *out);
 wt_status wt_dual_solve(wt_context *context, const wt_dual *dual, const wt_ridge_options *ridge,
                         wt_dual_answer *out);
 void wt_dual_free(wt_dual_answer *answer);
+
+/* Where the numbers of sample i for (size s, target t) stand in alpha. */
+size_t wt_dual_place(const wt_dual *dual, size_t i, size_t s, size_t t);
+/* Mean square of the residuals of the fit, which are lambda * alpha. */
+double wt_dual_train_score(const wt_dual *dual, const double *alpha, size_t s, size_t t,
+                           double lambda);
 
 /* Predictions (samples, count * columns) of the answer, from v or from the kernel. */
 wt_status wt_dual_predict(wt_context *context, const wt_dual *dual, const wt_dual_answer *answer,

@@ -20,10 +20,10 @@ struct wt_ridge_system {
     wt_features features;
     double norm;
     size_t most, columns;
-    bool begun;
-    double *moment; /* (f, columns) */
-    double *slab;   /* (most, f) features */
-    double *other;  /* as many numbers, for leave-one-out; NULL when it is not asked for */
+    bool begun, ended; /* rows were added; A is whole and scaled */
+    double *moment;    /* (f, columns) */
+    double *slab;      /* (most, f) features */
+    double *other;     /* as many numbers, for leave-one-out; NULL when it is not asked for */
 };
 
 /* host_factor.c */

@@ -50,8 +50,11 @@ wt_status wt_host_add_rows(wt_context *context, wt_ridge_system *system, const w
     double beta = system->begun ? 1 : 0;
     size_t f = system->k.n, q = system->columns;
     WT_PASS(fill_slab(context, system, rows));
-    WT_PASS(wt_gram(context, WT_TRANSPOSED, rows->samples, f, system->slab, f, beta,
-                    system->k.values, f));
+    if (system->ended) /* a factor may stand where rows are added */
+        WT_PASS(wt_shifted_restore(context, &system->k, 0, f));
+    WT_PASS(wt_gram(context, WT_TRANSPOSED, rows->samples, f, system->slab, f,
+                    system->ended ? system->norm : beta, system->k.values, f));
+    system->ended = false;
     WT_PASS(wt_gemm(context, WT_TRANSPOSED, WT_PLAIN, f, q, rows->samples, 1 / system->norm,
                     system->slab, f, y, q, beta, system->moment, q));
     system->begun = true;
@@ -66,6 +69,7 @@ wt_status wt_host_end_rows(wt_context *context, wt_ridge_system *system, double 
         for (size_t j = 0; j <= i; j++)
             system->k.values[i * f + j] *= scale;
     WT_PASS(wt_shifted_keep(context, &system->k));
+    system->ended = true;
     memcpy(moment, system->moment, f * system->columns * sizeof *moment);
     memcpy(diagonal, system->k.diagonal, f * sizeof *diagonal);
     return WT_OK;

@@ -5,7 +5,8 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "features/learn/primal.h"
+#include "features/learn/primal_curve.h"
+#include "features/learn/primal_scores.h"
 #include "features/model/kernel.h"
 #include "linalg/linalg.h"
 
@@ -113,31 +114,43 @@ static bool fits(const wt_context *context, double more) {
     return budget == 0 || more + (double)wt_context_memory_used(context) <= budget;
 }
 
+static wt_status refuse_primal(wt_context *context, const wt_model_spec *spec) {
+    return wt_fail(context, WT_USAGE, "%s is a kernel: it has no primal",
+                   wt_model_kind_name(spec->kind));
+}
+
+static question question_of(const wt_context *context, const wt_model_spec *spec,
+                            const wt_features *shape, const wt_ridge_options *ridge, size_t samples,
+                            size_t outputs) {
+    const wt_device *device = wt_context_get_device(context);
+    bool infinite = wt_model_kind_infinite(spec->kind);
+    question ask = {.context = context,
+                    .ranks = device != NULL && device->ranks > 1 ? (double)device->ranks : 1,
+                    .spec = spec,
+                    .shape = shape,
+                    .infinite = infinite,
+                    .ridge = ridge,
+                    .n = (double)samples,
+                    .q = (double)outputs,
+                    .ones = ridge->standardize,
+                    .f = infinite ? 0 : (double)wt_features_count(shape),
+                    .workers = (double)wt_context_threads(context)};
+    ask.tokens = ask.n * ((double)spec->dim * ((double)spec->keys + 1) + ask.q);
+    ask.weights = infinite ? 0 : (double)shape->units * (double)shape->inputs;
+    return ask;
+}
+
 wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const wt_features *shape,
                           size_t samples, size_t outputs, bool drawn, const wt_ridge_options *ridge,
                           wt_fit_cost *out, bool *primal) {
     bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
     size_t features = infinite ? 0 : wt_features_count(shape);
     wt_fit_cost dual = {.samples = samples, .features = features}, other = dual;
-    const wt_device *device = wt_context_get_device(context);
-    question ask = {.context = context,
-                    .ranks = device != NULL && device->ranks > 1 ? (double)device->ranks : 1,
-                    .spec = spec,
-                    .shape = shape,
-                    .infinite = infinite,
-                    .drawn = drawn && !ridge->standardize, /* which needs all labels beforehand */
-                    .ridge = ridge,
-                    .n = (double)samples,
-                    .q = (double)outputs,
-                    .ones = ridge->standardize,
-                    .f = (double)features,
-                    .workers = (double)wt_context_threads(context)};
-    ask.tokens = ask.n * ((double)spec->dim * ((double)spec->keys + 1) + ask.q);
-    ask.weights = infinite ? 0 : (double)shape->units * (double)shape->inputs;
+    question ask = question_of(context, spec, shape, ridge, samples, outputs);
+    ask.drawn = drawn && !ridge->standardize; /* which needs all labels beforehand */
     cost_of_dual(&ask, &dual);
     if (infinite && ridge->solver == WT_SOLVER_PRIMAL)
-        return wt_fail(context, WT_USAGE, "%s is a kernel: it has no primal",
-                       wt_model_kind_name(spec->kind));
+        return refuse_primal(context, spec);
     if (!infinite)
         cost_of_primal(&ask, &other);
     *primal = !infinite && (open ? samples > features : ridge->solver == WT_SOLVER_PRIMAL);
@@ -151,20 +164,125 @@ wt_status wt_route_choose(wt_context *context, const wt_model_spec *spec, const 
     return WT_OK;
 }
 
-wt_status wt_route_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_cost *cost,
-                          size_t outputs, bool drawn) {
-    double more = more_needed(spec, cost, outputs, drawn);
+static wt_status refuse(wt_context *context, const char *what, const wt_model_spec *spec,
+                        size_t samples, const char *route, double more) {
     char needed[WT_BYTES_TEXT], have[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
-    if (fits(context, more))
-        return WT_OK;
     return wt_fail(context, WT_MEMORY,
-                   "the fit of %s on %zu samples (%s) needs about %s more, with %s in use and a "
+                   "the %s of %s on %zu samples (%s) needs about %s more, with %s in use and a "
                    "memory budget of %s",
-                   wt_model_kind_name(spec->kind), cost->samples, cost->route,
+                   what, wt_model_kind_name(spec->kind), samples, route,
                    wt_bytes_format(more < 0x1p63 ? (size_t)more : SIZE_MAX, needed),
                    wt_bytes_format(wt_context_memory_used(context), have),
                    wt_bytes_format(wt_context_memory(context), limit));
 }
+
+wt_status wt_route_refuse(wt_context *context, const wt_model_spec *spec, const wt_fit_cost *cost,
+                          size_t outputs, bool drawn) {
+    double more = more_needed(spec, cost, outputs, drawn);
+    return fits(context, more) ? WT_OK
+                               : refuse(context, "fit", spec, cost->samples, cost->route, more);
+}
+
+/* ---- curves ---------------------------------------------------------------------------------- */
+
+static bool searches(const wt_ridge_options *ridge) {
+    return ridge->rule != WT_LAMBDA_FIXED && ridge->rule != WT_LAMBDA_MIN_NORM;
+}
+
+/* The kernel matrix of the largest size; with a fixed lambda in float where that will do. */
+static void add_dual_sizes(question *ask, size_t count, wt_curve_plan *out) {
+    wt_fit_cost cost = {0};
+    double n = ask->n, all = ask->q * (double)count;
+    bool quick = !ask->infinite && ask->ridge->rule == WT_LAMBDA_FIXED && ask->ridge->lambda > 0;
+    ask->q = all;
+    cost_of_dual(ask, &cost);
+    double held = cost.bytes / sizeof(double) - ask->tokens + n * (double)count;
+    if (quick)
+        held = ask->weights + n * n / 2 / ask->ranks + n * 4 * all + ask->f * all +
+               gram_scratch(ask) / 2;
+    out->flops += cost.flops;
+    out->bytes = fmax(out->bytes, sizeof(double) * held);
+}
+
+/* One size by the normal matrix, of which `added` samples are new. */
+static void add_primal_size(const question *ask, double added, double all, bool by_spectrum,
+                            wt_curve_plan *out) {
+    const wt_ridge_options *ridge = ask->ridge;
+    double n = ask->n, f = ask->f, q = ask->q, slab = WT_PRIMAL_SLAB, lines = factors(ridge);
+    bool left_out = ridge->rule == WT_LAMBDA_LOO, eigen = by_eigenvalues(ridge);
+    by_spectrum = by_spectrum && left_out && wt_primal_spectrum_pays(n, f, lines);
+    double passes = by_spectrum ? 2 : left_out ? lines : eigen ? 2 : searches(ridge) ? 1 : 0;
+    double cubes = eigen || by_spectrum ? 9 : searches(ridge) ? lines : 1.0 / 3;
+    out->flops += (added + passes * n) * f * f + cubes * f * f * f;
+    double matrix = f * f / ask->ranks + f;
+    double slabs =
+        slab * (f * (searches(ridge) ? 2 : 1) / ask->ranks + 2 * q) + 3 * f * q + f * all;
+    /* Predictions make features of their own. */
+    double reading =
+        block_scratch(ask) + slab * (all + (double)wt_features_block_columns(ask->shape));
+    double solving = ask->workers * f * WT_TILE + f;
+    if (searches(ridge) && !left_out)
+        reading += lines * q * (f + slab);
+    if (by_spectrum || eigen) { /* found first, then there while samples are judged */
+        double more = lines + 2 * WT_PRIMAL_BEYOND;
+        double along = f * f / ask->ranks + slab * f + 2 * f * q +
+                       (by_spectrum ? more * (q + 1) * (f + slab) : 0);
+        solving = fmax(eigen_numbers(ask, f) + 2 * f * q, along + block_scratch(ask));
+    }
+    out->bytes =
+        fmax(out->bytes, sizeof(double) * (ask->weights + matrix + slabs + fmax(reading, solving)));
+}
+
+static wt_status plan_sizes(wt_context *context, const wt_ridge_options *ridge,
+                            const wt_model_spec *spec, const wt_features *shape,
+                            const size_t *sizes, size_t count, size_t columns, wt_curve_plan *out) {
+    bool infinite = wt_model_kind_infinite(spec->kind), open = ridge->solver == WT_SOLVER_AUTO;
+    wt_ridge_options plain = *ridge;
+    plain.standardize = false; /* which a curve does not heed */
+    if (infinite && ridge->solver == WT_SOLVER_PRIMAL)
+        return refuse_primal(context, spec);
+    out->by_dual = ridge->solver == WT_SOLVER_PRIMAL ? 0 : count;
+    out->samples = sizes[count - 1];
+    while (open && !infinite && out->by_dual > 0 &&
+           sizes[out->by_dual - 1] > wt_features_count(shape))
+        out->by_dual--;
+    if (out->by_dual > 0) {
+        question ask = question_of(context, spec, shape, &plain, sizes[out->by_dual - 1], columns);
+        add_dual_sizes(&ask, out->by_dual, out);
+    }
+    double all = (double)columns * (double)(count - out->by_dual);
+    for (size_t s = out->by_dual; s < count; s++) {
+        question ask = question_of(context, spec, shape, &plain, sizes[s], columns);
+        size_t before = s > out->by_dual ? sizes[s - 1] : 0;
+        add_primal_size(&ask, (double)(sizes[s] - before), all, out->by_spectrum, out);
+    }
+    return WT_OK;
+}
+
+wt_status wt_curve_plan_of(wt_context *context, const wt_ridge_options *ridge,
+                           const wt_model_spec *spec, const size_t *sizes, size_t count,
+                           size_t columns, wt_curve_plan *out) {
+    wt_features shape = {0};
+    if (!wt_model_kind_infinite(spec->kind))
+        WT_PASS(wt_features_shape(context, spec, &shape));
+    *out = (wt_curve_plan){.by_spectrum = true};
+    WT_PASS(plan_sizes(context, ridge, spec, &shape, sizes, count, columns, out));
+    if (fits(context, out->bytes))
+        return WT_OK;
+    *out = (wt_curve_plan){0};
+    return plan_sizes(context, ridge, spec, &shape, sizes, count, columns, out);
+}
+
+wt_status wt_curve_plan_refuse(wt_context *context, const wt_model_spec *spec,
+                               const wt_curve_plan *plan) {
+    const char *route = plan->by_dual > 0 ? "dual" : "primal";
+    /* A device has an account of its own, and refuses what it cannot hold. */
+    if (wt_context_get_device(context) != NULL || fits(context, plan->bytes))
+        return WT_OK;
+    return refuse(context, "curve", spec, plan->samples, route, plan->bytes);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 wt_status wt_ridge_cost(wt_context *context, const wt_ridge_options *ridge,
                         const wt_model_spec *spec, size_t samples, size_t outputs, bool drawn,

@@ -42,11 +42,15 @@ static double lost_below(const wt_system *system, size_t order) {
     return 10 * DBL_EPSILON * wt_system_trace(system, order);
 }
 
+bool wt_system_counts(const wt_system *system, double lambda, size_t order) {
+    return lambda > lost_below(system, order);
+}
+
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
                            const size_t *sizes, size_t count, size_t *usable) {
     size_t failed_at;
     *usable = count;
-    while (*usable > 0 && lambda <= lost_below(system, sizes[*usable - 1]))
+    while (*usable > 0 && !wt_system_counts(system, lambda, sizes[*usable - 1]))
         --*usable;
     if (*usable > 0 && system->order == sizes[*usable - 1] && system->lambda == lambda)
         return WT_OK; /* at hand */

@@ -26,6 +26,9 @@ void wt_system_free(wt_system *system);
 wt_status wt_system_factor(wt_context *context, wt_system *system, double lambda,
                            const size_t *sizes, size_t count, size_t *usable);
 
+/* Whether a lambda is above that rounding for the leading block of the order. */
+bool wt_system_counts(const wt_system *system, double lambda, size_t order);
+
 /* alpha (s, columns) = (K_s + lambda I)^-1 y for the leading block of order s. */
 wt_status wt_system_solve(wt_context *context, const wt_system *system, size_t s, size_t columns,
                           const double *y, double *alpha, size_t alpha_stride);
