@@ -11,7 +11,13 @@
 #include "device/fleet.h"
 #include "plugin.h"
 
-enum { FLEET_TENSORS = 24, FLEET_TILE = 64, FLEET_SEGMENT = 32, FLEET_LANES = 16 };
+enum {
+    FLEET_TENSORS = 24,
+    FLEET_TILE = 64,
+    FLEET_SHARE = 16,
+    FLEET_SEGMENT = 32,
+    FLEET_LANES = 16
+};
 enum { DROP_TOKENS, DROP_WEIGHTS, DROP_BLOCKS, DROP_PLACES };
 enum { FLEET_KEEP_ALL = 65536 };
 enum fleet_kind { FLEET_TRANSFORMER, FLEET_HEAD, FLEET_MLP };
@@ -79,9 +85,10 @@ struct fleet_work {
     /* attention of a transformer: [samples LANES stride] and [samples LANES] */
     float *query, *z, *d_z, *d_query;
     float *total, *most, *sum, *more, *mean;
-    uint16_t *mask;                  /* [samples n stride / 16] which numbers of a token are kept */
-    float2 *token;                   /* [samples n] mean and scale */
-    float *scores;                   /* [samples n LANES] */
+    float *rows_of;                  /* [tiles TILE 2 stride] what a token can be */
+    uint32_t *mask;                  /* [shares masks 32] which numbers of a token are kept */
+    float2 *token;                   /* [samples tiles TILE] mean and scale */
+    float *scores;                   /* [shares LANES SHARE] */
     float *parts;                    /* [samples tiles LANES stride] of d_query */
     float *d_places;                 /* [segments tiles TILE stride] */
     float *d_symbols;                /* [segments tiles 2 stride] */
@@ -164,7 +171,7 @@ void fleet_fold(const fleet_call &call); /* key, value and value_bias */
  * gradient of places, symbols, wq, bq, and that of LN1 but for key and value ---- */
 void fleet_tables_forward(const fleet_call &call);
 void fleet_tables_back(const fleet_call &call);
-/* ---- attention (fleet_attention.cu) ---- */
+/* ---- attention (fleet_attend.cu, fleet_attend_back.cu) ---- */
 void fleet_attend(const fleet_call &call);
 void fleet_attend_back(const fleet_call &call);
 /* ---- the rest of a transformer, a row a warp (fleet_tail.cu) ---- */

@@ -26,7 +26,8 @@ size_t fleet_slot_bytes(const fleet_shape &shape, size_t networks, char *block, 
 
 static void cut_transformer(const fleet_shape &shape, cutter &cut, fleet_work *work) {
     size_t S = (size_t)shape.stride, rows = (size_t)shape.rows, d = (size_t)shape.dim;
-    size_t samples = (size_t)shape.samples, n = (size_t)shape.n, tiles = (size_t)shape.tiles;
+    size_t samples = (size_t)shape.samples, tiles = (size_t)shape.tiles,
+           padded = tiles * FLEET_TILE;
     size_t heads = samples * 16 * S, segments = (size_t)shape.segments, table = (size_t)shape.table;
     float **const lines[] = {&work->x,   &work->h,     &work->hat, &work->q,   &work->y,
                              &work->c,   &work->c_hat, &work->m,   &work->e,   &work->e_hat,
@@ -51,11 +52,14 @@ static void cut_transformer(const fleet_shape &shape, cutter &cut, fleet_work *w
         cut(array, d * S);
     cut(&work->value_bias, d);
     cut(&work->d_value_bias, d);
-    cut(&work->mask, samples * n * (S / 16));
-    cut(&work->token, samples * n);
-    cut(&work->scores, samples * n * 16);
+    if (shape.keep[DROP_TOKENS] < FLEET_KEEP_ALL) {
+        cut(&work->rows_of, padded * 2 * S);
+        cut(&work->mask, samples * padded / FLEET_SHARE * (S < 64 ? 1 : S / 64) * 32);
+        cut(&work->token, samples * padded);
+        cut(&work->scores, samples * padded * 16);
+    }
     cut(&work->parts, heads * tiles);
-    cut(&work->d_places, segments * tiles * FLEET_TILE * S);
+    cut(&work->d_places, segments * padded * S);
     cut(&work->d_symbols, segments * tiles * 2 * S);
     cut(&work->table_hat, table * S);
     cut(&work->table_scores, table * 16);

@@ -3,7 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "linalg/linalg.h"
+
+/* Matrices below this order are too small to share between threads. */
+#define SHARED 64
 
 wt_status wt_factors_new(wt_context *context, const wt_projection *at, size_t rank,
                          wt_factors *out) {
@@ -59,17 +63,36 @@ static void stack(const wt_factors *factors, size_t group, const double *theta, 
                    d * sizeof *out);
 }
 
-wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double *theta) {
+/* Work on every group, on the context's threads where a group is worth one. */
+typedef struct {
+    wt_context *context;
+    const wt_factors *factors;
+    const double *in;
+    double *out;
+} group_work;
+
+static wt_status for_groups(wt_context *context, const wt_factors *factors, wt_body_fn body,
+                            const double *in, double *out) {
+    group_work work = {context, factors, in, out};
+    return wt_parallel_for(context, factors->groups, factors->dim < SHARED ? factors->groups : 1,
+                           body, &work);
+}
+
+/* A and B of one Theta after the other, by their singular vectors. */
+static wt_status find_some(void *argument, size_t begin, size_t end, int worker) {
+    const group_work *work = argument;
+    const wt_factors *factors = work->factors;
     size_t d = factors->dim, r = factors->rank, rows = heads_of_one(factors) * factors->asked;
-    wt_arena arena = wt_arena_start(context, "singular vectors of Theta");
+    wt_arena arena = wt_arena_start(work->context, "singular vectors of Theta");
     double *all = WT_TAKE(&arena, double, rows, d), *u = WT_TAKE(&arena, double, rows, d);
     double *s = WT_TAKE(&arena, double, d), *vt = WT_TAKE(&arena, double, d, d);
     wt_status status;
+    (void)worker;
     WT_TRY(arena.status);
-    for (size_t g = 0; g < factors->groups; g++) {
-        double *a = factors->now + group_at(factors, g), *b = a + rows * r;
-        stack(factors, g, theta, all);
-        WT_TRY(wt_svd(context, rows, d, all, d, u, s, vt));
+    for (size_t g = begin; g < end; g++) {
+        double *a = work->out + group_at(factors, g), *b = a + rows * r;
+        stack(factors, g, work->in, all);
+        WT_TRY(wt_svd(work->context, rows, d, all, d, u, s, vt));
         for (size_t c = 0; c < r; c++) {
             double root = sqrt(s[c]);
             for (size_t j = 0; j < rows; j++)
@@ -78,23 +101,28 @@ wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double
                 b[j * r + c] = root * vt[c * d + j];
         }
     }
-    memcpy(factors->now + factors->factors, theta + thetas(factors),
-           factors->shared * sizeof *theta);
 done:
     wt_arena_free(&arena);
     return status;
 }
 
-/* out: orthonormal columns of the span of each V, (groups, d, v). */
-static wt_status straighten(wt_context *context, const wt_factors *factors, const double *v,
-                            double *out) {
-    size_t d = factors->dim, n = factors->values;
-    wt_arena arena = wt_arena_start(context, "a basis of V");
+wt_status wt_factors_find(wt_context *context, wt_factors *factors, const double *theta) {
+    memcpy(factors->now + factors->factors, theta + thetas(factors),
+           factors->shared * sizeof *theta);
+    return for_groups(context, factors, find_some, theta, factors->now);
+}
+
+/* Orthonormal columns of the span of one V after the other, (d, v). */
+static wt_status straighten_some(void *argument, size_t begin, size_t end, int worker) {
+    const group_work *work = argument;
+    size_t d = work->factors->dim, n = work->factors->values;
+    wt_arena arena = wt_arena_start(work->context, "a basis of V");
     double *s = WT_TAKE(&arena, double, n), *vt = WT_TAKE(&arena, double, n, n);
     wt_status status;
+    (void)worker;
     WT_TRY(arena.status);
-    for (size_t g = 0; g < factors->groups; g++)
-        WT_TRY(wt_svd(context, d, n, v + g * d * n, n, out + g * d * n, s, vt));
+    for (size_t g = begin; g < end; g++)
+        WT_TRY(wt_svd(work->context, d, n, work->in + g * d * n, n, work->out + g * d * n, s, vt));
 done:
     wt_arena_free(&arena);
     return status;
@@ -106,9 +134,9 @@ wt_status wt_factors_multiply(wt_context *context, const wt_factors *factors, co
     for (size_t i = 0; i < factors->heads; i++)
         WT_PASS(wt_gemm(context, WT_PLAIN, WT_TRANSPOSED, e, d, r, 1, ab + wt_factors_a(factors, i),
                         r, ab + wt_factors_b(factors, i), r, 0, theta + i * d, stride));
-    return factors->shared == 0
-               ? WT_OK
-               : straighten(context, factors, ab + factors->factors, theta + thetas(factors));
+    return factors->shared == 0 ? WT_OK
+                                : for_groups(context, factors, straighten_some,
+                                             ab + factors->factors, theta + thetas(factors));
 }
 
 wt_status wt_factors_pull(wt_context *context, const wt_factors *factors, const double *theta,
