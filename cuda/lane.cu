@@ -36,7 +36,11 @@ wt_status lane_check(cuda_lane *lane, cusolverStatus_t status, const char *what)
 static wt_status make(cuda_lane *lane) {
     cudaMemPool_t pool;
     uint64_t keep = UINT64_MAX;
-    LANE(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
+    int least, most, waits = 0;
+    LANE(cudaDeviceGetStreamPriorityRange(&least, &most));
+    LANE(cudaStreamCreateWithPriority(&lane->stream, cudaStreamNonBlocking, most));
+    LANE(cudaStreamCreateWithPriority(&lane->aside, cudaStreamNonBlocking, least));
+    LANE(cudaEventCreateWithFlags(&lane->moved, cudaEventDisableTiming));
     LANE(cublasCreate(&lane->blas));
     LANE(cublasSetStream(lane->blas, lane->stream));
     LANE(cudaMalloc(&lane->workspace, WORKSPACE));
@@ -47,6 +51,8 @@ static wt_status make(cuda_lane *lane) {
     LANE(cusolverDnCreateParams(&lane->params));
     LANE(cudaDeviceGetDefaultMemPool(&pool, index_of(lane->device)));
     LANE(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    /* no lane waits for another one to take its memory */
+    LANE(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &waits));
     return WT_OK;
 }
 
@@ -58,6 +64,10 @@ static void unmake(cuda_lane *lane) {
     if (lane->blas != NULL)
         (void)cublasDestroy(lane->blas);
     (void)cudaFree(lane->workspace);
+    if (lane->moved != NULL)
+        (void)cudaEventDestroy(lane->moved);
+    if (lane->aside != NULL)
+        (void)cudaStreamDestroy(lane->aside);
     if (lane->stream != NULL)
         (void)cudaStreamDestroy(lane->stream);
     delete lane;
@@ -102,6 +112,17 @@ void lane_give(cuda_lane *lane) {
     lane->next = *rest;
     *rest = lane;
     busy.unlock();
+}
+
+wt_status lane_change(cuda_lane *lane) {
+    cudaStream_t swap = lane->stream;
+    LANE(cudaEventRecord(lane->moved, lane->stream));
+    LANE(cudaStreamWaitEvent(lane->aside, lane->moved, 0));
+    lane->stream = lane->aside;
+    lane->aside = swap;
+    LANE(cublasSetStream(lane->blas, lane->stream));
+    LANE(cublasSetWorkspace(lane->blas, lane->workspace, WORKSPACE)); /* a new stream drops it */
+    return WT_OK;
 }
 
 wt_status lane_finish(cuda_lane *lane, const char *what) {

@@ -11,7 +11,8 @@
 typedef struct cuda_lane {
     wt_device *device;
     wt_context *context; /* of the call in hand */
-    cudaStream_t stream;
+    cudaStream_t stream, aside;  /* of high and of low priority; the first is in use */
+    cudaEvent_t moved;
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
     cusolverDnParams_t params;
@@ -30,6 +31,19 @@ wt_status lane_finish(cuda_lane *lane, const char *what);
 wt_status lane_check(cuda_lane *lane, cudaError_t error, const char *what);
 wt_status lane_check(cuda_lane *lane, cublasStatus_t status, const char *what);
 wt_status lane_check(cuda_lane *lane, cusolverStatus_t status, const char *what);
+/* Changes the streams: what is called next follows what was called before, on the other one. */
+wt_status lane_change(cuda_lane *lane);
+/* As long as one is there, large products of the lane make way for the small work of others. */
+struct lane_aside {
+    cuda_lane *lane;
+    wt_status status;
+    explicit lane_aside(cuda_lane *of) : lane(of), status(lane_change(of)) {
+    }
+    ~lane_aside() {
+        if (status == WT_OK)
+            (void)lane_change(lane);
+    }
+};
 /* In functions with a `lane`. */
 #define LANE(call) CUDA_PASS(lane_check(lane, (call), #call))
 

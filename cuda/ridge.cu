@@ -7,18 +7,35 @@
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
+/* Features in one product of the kernel matrix: other lanes' work comes between these. */
+#define GRAM_STEP ((size_t)4352)
+
+/* K = scale P P^T + beta K, the lower triangle, of features P (n, columns). */
+static wt_status add_gram(cuda_lane *lane, size_t n, size_t columns, double scale, double beta,
+                          const double *p, double *k) {
+    const double one = 1;
+    for (size_t first = 0; first < columns; first += GRAM_STEP) {
+        size_t left = columns - first;
+        LANE(cublasDsyrk_64(lane->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, n,
+                            left < GRAM_STEP ? left : GRAM_STEP, &scale, p + first, columns,
+                            first == 0 ? &beta : &one, k, n));
+    }
+    return WT_OK;
+}
+
 /* The lower triangle of K from features, and the last of these where they were made at once. */
 static wt_status features_gram(cuda_lane *lane, const gpu_model *model, const gpu_rows *rows,
                                buffer<double> *phi, double *k) {
     size_t n = rows->samples, units = features_units(model, n), w = model->about.width;
     double scale = 1 / model->about.norm;
+    lane_aside large(lane);
+    CUDA_PASS(large.status);
     CUDA_PASS(phi->take(lane, n * units * w, "features"));
     for (size_t first = 0; first < model->about.units; first += units) {
         size_t left = model->about.units - first, count = left < units ? left : units;
         double beta = first == 0 ? 0 : 1;
         CUDA_PASS(features_make(lane, model, rows, 0, n, first, count, phi->data));
-        LANE(cublasDsyrk_64(lane->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, n, count * w, &scale,
-                            phi->data, count * w, &beta, k, n));
+        CUDA_PASS(add_gram(lane, n, count * w, scale, beta, phi->data, k));
     }
     return WT_OK;
 }

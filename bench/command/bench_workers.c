@@ -1,5 +1,7 @@
 /* `wattle bench workers`: small layers recovered by several workers at a time, as a sweep does,
- * beside one worker. Locks and memory that they share show as time that they wait or spend more. */
+ * beside one worker. Locks and memory that they share show as time that they wait or spend more. So
+ * does a machine whose processors slow down together: products of small matrices, a worker each,
+ * tell what it leaves them. */
 #include <stdio.h>
 #include <time.h>
 
@@ -7,6 +9,8 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "layer/learn/recovery.h"
+#include "linalg/linalg.h"
+#include "wattle/random.h"
 #include "wattle/recover.h"
 
 /* Boolean sequences, p = d; n is 5 N_min. `layers`: how many a worker recovers, for about half a
@@ -16,11 +20,13 @@ static const struct {
     size_t heads, dim, length, n, layers;
 } cases[] = {{4, 8, 4, 80, 8}, {4, 16, 4, 160, 2}};
 enum { CASES = sizeof cases / sizeof *cases, MOST_ROWS = 16 };
+enum { ORDER = 192, PRODUCTS = 40, BATCHES = 8 }; /* batches of so many products a worker */
 
 /* The best of the repetitions, by wall time. */
 typedef struct {
     int workers;
     double seconds, processor; /* a layer, over all workers: wall and processor time */
+    double product;            /* a batch of products, over all workers */
 } row;
 
 typedef struct {
@@ -64,6 +70,33 @@ static wt_status recover_some(void *argument, size_t begin, size_t end, int work
     return status;
 }
 
+/* Items: batches of products. */
+static wt_status multiply_some(void *argument, size_t begin, size_t end, int worker) {
+    const job *work = argument;
+    wt_context *context = work->call->context;
+    double *a = NULL;
+    wt_status status;
+    (void)worker;
+    WT_TRY(WT_NEW3(context, &a, 3, ORDER, ORDER, "small matrices"));
+    wt_random_normal(wt_stream_for(0, "product", 0), 0, 3 * ORDER * ORDER, a);
+    for (size_t i = begin * PRODUCTS; i < end * PRODUCTS; i++)
+        WT_TRY(wt_gemm(context, WT_PLAIN, WT_PLAIN, ORDER, ORDER, ORDER, 1, a, ORDER,
+                       a + ORDER * ORDER, ORDER, 0, a + 2 * ORDER * ORDER, ORDER));
+done:
+    wt_release(a);
+    return status;
+}
+
+static wt_status time_products(job *work, row *to) {
+    size_t batches = BATCHES * (size_t)to->workers;
+    double start = wt_clock();
+    WT_PASS(wt_parallel_for(work->call->context, batches, 1, multiply_some, work));
+    double seconds = (wt_clock() - start) / (double)batches;
+    if (to->product == 0 || seconds < to->product)
+        to->product = seconds;
+    return WT_OK;
+}
+
 static wt_status time_row(job *work, row *to) {
     wt_context *context = work->call->context;
     size_t layers = cases[work->at].layers * (size_t)to->workers;
@@ -76,34 +109,41 @@ static wt_status time_row(job *work, row *to) {
         to->seconds = seconds;
         to->processor = (double)(clock() - processor) / CLOCKS_PER_SEC / (double)layers;
     }
-    return WT_OK;
+    return time_products(work, to);
 }
 
 /* What each worker past the first adds, as a part of the first. */
-static double of_extra(const row *one, const row *at) {
-    return (one->seconds / at->seconds - 1) / (at->workers - 1);
+static double of_extra(int workers, double one, double all) {
+    return (one / all - 1) / (workers - 1);
 }
 
 static void print_table(const job *work, size_t repeats) {
     printf(
         "refine on Boolean sequences of random teachers, p = d, a layer a worker at a time; best "
         "of %zu.\n"
-        "'extra' is what each worker past the first adds, of the first; 'processor' the time a "
+        "'extra' is what each worker past the first adds, of the first; 'GEMM' the same for "
+        "products "
+        "of\nmatrices of order %d, a worker each: what the machine leaves; 'processor' the time a "
         "layer takes over all workers.\n\n",
-        repeats);
-    cli_print("%3s %3s %3s %8s %10s %9s %7s %13s\n", "d", "m", "k", "workers", "layers/s",
-              "speed-up", "extra", "processor ms");
+        repeats, ORDER);
+    cli_print("%3s %3s %3s %8s %10s %9s %7s %7s %13s\n", "d", "m", "k", "workers", "layers/s",
+              "speed-up", "extra", "GEMM", "processor ms");
     for (size_t c = 0; c < CASES; c++)
         for (size_t i = 0; i < work->row_count && work->rows[c][0].seconds > 0; i++) {
             const row *one = &work->rows[c][0], *at = &work->rows[c][i];
             printf("%3zu %3zu %3zu %8d %10.1f %9.2f ", cases[c].dim, cases[c].heads,
                    cases[c].length, at->workers, 1 / at->seconds, one->seconds / at->seconds);
             if (at->workers > 1)
-                printf("%7.2f", of_extra(one, at));
+                printf("%7.2f %7.2f", of_extra(at->workers, one->seconds, at->seconds),
+                       of_extra(at->workers, one->product, at->product));
             else
-                cli_print("%7s", "-");
+                cli_print("%7s %7s", "-", "-");
             printf(" %13.2f\n", 1e3 * at->processor);
         }
+}
+
+static json_t *extra_json(int workers, double one, double all) {
+    return workers > 1 ? cli_json_real(of_extra(workers, one, all)) : json_null();
 }
 
 static wt_status print_json(const job *work) {
@@ -113,13 +153,15 @@ static wt_status print_json(const job *work) {
             const row *one = &work->rows[c][0], *at = &work->rows[c][i];
             json_array_append_new(
                 list,
-                json_pack("{s:I, s:I, s:I, s:I, s:i, s:f, s:f, s:o, s:f}", "dim",
+                json_pack("{s:I, s:I, s:I, s:I, s:i, s:f, s:f, s:o, s:o, s:f}", "dim",
                           (json_int_t)cases[c].dim, "heads", (json_int_t)cases[c].heads, "length",
                           (json_int_t)cases[c].length, "examples", (json_int_t)cases[c].n,
                           "workers", at->workers, "layers_per_second", 1 / at->seconds, "speed_up",
                           one->seconds / at->seconds, "of_extra_worker",
-                          at->workers > 1 ? cli_json_real(of_extra(one, at)) : json_null(),
-                          "processor_ms", 1e3 * at->processor));
+                          extra_json(at->workers, one->seconds, at->seconds),
+                          "gemm_of_extra_worker",
+                          extra_json(at->workers, one->product, at->product), "processor_ms",
+                          1e3 * at->processor));
         }
     return cli_emit_json(work->call, json_pack("{s:s, s:o}", "bench", "workers", "rows", list));
 }

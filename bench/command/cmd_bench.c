@@ -67,7 +67,8 @@ const cli_command cli_bench = {
         "beside the GEMM rate and the limits of arithmetic and traffic. bench/peers/and_train.py "
         "is a peer for --peer, in PyTorch.\n\n"
         "workers: small layers recovered by 1, 2, 4 and so on workers at a time, up to "
-        "--threads, and what each worker past the first adds.\n\n"
+        "--threads, and what each worker past the first adds, beside what it adds to "
+        "products of small matrices.\n\n"
         "device: a repetition of the same learning curve as the command runs it, drawing "
         "included, on the host or on a GPU (--device), alone and among many; the median. bench/gpu "
         "sets it beside PyTorch on the same GPU.",

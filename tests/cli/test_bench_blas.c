@@ -46,6 +46,7 @@ static void workers_are_set_beside_one(void **state) {
         assert_true(run_member(row, "processor_ms") > 0);
         if (i > 0)
             CHECK_NEAR(run_member(row, "of_extra_worker"), (rate / first - 1) / (double)i, 1e-9);
+        assert_true(i == 0 || run_member(row, "gemm_of_extra_worker") > -1 / (double)i);
     }
     json_decref(all);
     const run_result *result = run("bench workers --n 7 --repeats 1 --threads 1");

@@ -2,8 +2,10 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 wt_status wt_sets_open(wt_context *context, size_t samples, size_t keys, size_t dim, size_t outputs,
                        bool masked, wt_sets *out) {
@@ -116,12 +118,31 @@ static wt_status check_mask(wt_context *context, const char *name, const wt_sets
     return WT_OK;
 }
 
+/* Numbers that a thread looks at in one go. */
+enum { LOOK = 1 << 16 };
+
+typedef struct {
+    const double *values;
+    atomic_bool odd; /* some are not finite */
+} looking;
+
 /* Without a way out of the loop, which compilers make vector code of. */
-static bool all_finite(size_t count, const double *values) {
+static wt_status look(void *argument, size_t begin, size_t end, int worker) {
+    looking *at = argument;
     int fine = 1;
-    for (size_t i = 0; i < count; i++)
-        fine &= fabs(values[i]) <= DBL_MAX;
-    return fine != 0;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        fine &= fabs(at->values[i]) <= DBL_MAX;
+    if (!fine)
+        atomic_store(&at->odd, true);
+    return WT_OK;
+}
+
+static wt_status all_finite(wt_context *context, size_t count, const double *values, bool *fine) {
+    looking at = {.values = values};
+    WT_PASS(wt_parallel_for(context, count, LOOK, look, &at));
+    *fine = !at.odd;
+    return WT_OK;
 }
 
 wt_status wt_sets_check(wt_context *context, const wt_sets *sets, const char *name) {
@@ -143,7 +164,9 @@ wt_status wt_sets_check(wt_context *context, const wt_sets *sets, const char *na
                   {"y", sets->y, sets->outputs}};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
         size_t count = arrays[a].values == NULL ? 0 : sets->samples * arrays[a].columns;
-        if (all_finite(count, arrays[a].values))
+        bool fine;
+        WT_PASS(all_finite(context, count, arrays[a].values, &fine));
+        if (fine)
             continue;
         for (size_t i = 0; i < count; i++)
             if (!isfinite(arrays[a].values[i]))
