@@ -10,8 +10,8 @@
 
 typedef struct cuda_lane {
     wt_device *device;
-    wt_context *context; /* of the call in hand */
-    cudaStream_t stream, aside;  /* of high and of low priority; the first is in use */
+    wt_context *context;        /* of the call in hand */
+    cudaStream_t stream, aside; /* of high and of low priority; the first is in use */
     cudaEvent_t moved;
     cublasHandle_t blas;
     cusolverDnHandle_t solver;

@@ -16,7 +16,7 @@ struct wt_ridge_system {
     /* Of normal matrices alone: */
     gpu_model model;
     size_t columns = 0;
-    bool ended = false; /* A is whole and scaled */
+    bool ended = false;    /* A is whole and scaled */
     buffer<double> moment; /* (f, columns) */
 };
 
