@@ -22,11 +22,11 @@ static const struct {
     {"3365f88bebfb851f7151e89c400d5e782cca278f503e0959e63413bf9713f6e7",
      {"experiment=threshold", "task=and:2", "length=8", "m=30", "steps=20", "model=mlp",
       "keep-ambiguous=yes", "probability=0.25"}},
-    {"134a59798558746914c40d72d2000e5c1b995317e857974a54e65c4002b15b15",
+    {"60ff6fc449c9f5cbae95229a7b306299e89cb8504affc83074bd8dc2fe218c42",
      {"experiment=recover", "dim=3", "heads=2", "samples-ratio=2"}},
-    {"07f14f67cc49cc9b89175a770f83275aa50d7f31073d9969ba86eacad9e14640",
+    {"b2affe9859b81e53ed8a8004aa5677c321f05a26c170d8ad87f46ae69bc9e5d7",
      {"experiment=recover", "dim=3", "heads=2", "method=query", "degenerate=parallel"}},
-    {"c2e4b8fdc362561db1d5bb806de8a27b7f91a0fc7e29f262e111f8f6650f70e8", /* fit-rank stays 0 */
+    {"275845215956993744f24721fde5e5ffc01b9f4b055ca2081d17814e796ee01b", /* fit-rank stays 0 */
      {"experiment=recover", "rank=1"}},
     {"240eb0a16eaa5c05f43f6c93b77fbd2004149749e954fdf8b9b3945dfd29119e",
      {"experiment=curve", "model=brfa", "target=mean-power:2", "n=16", "dim=4", "keys=4",

@@ -1,6 +1,7 @@
 /* Theta at which nothing can be computed: a step there is rejected, a start there is one that found
  * nothing, and only what is no matter of numbers ends the call. */
 #include "layer/learn/descent.h"
+#include "layer/learn/descent_host.h"
 
 #include "check.h"
 #include "layer/layers.h"
@@ -168,8 +169,71 @@ static void refused_steps_are_few(void **state) {
     wt_sequences_free(data);
 }
 
+/* Where a linear system takes more products than its matrix would cost, the next one has the
+ * matrix. Products in float agree with it to 1e-5 of their norm. */
+static void dear_steps_form_the_matrix(void **state) {
+    wt_context *context = *state;
+    enum { BITS = 4, DIM = 9, SIDE = BITS * DIM * DIM };
+    static double theta[SIDE], signs[SIDE], step[SIDE], lengths[600], ratios[600];
+    static double product[2][SIDE];
+    for (int fails = 0; fails < 2; fails++) {
+        wt_recover_step job = {.damping = 1e-9, .tolerance = 1e-6, .most = 600};
+        wt_recover_options options;
+        WT_INIT(wt_recover_options, &options);
+        wt_layer *teacher;
+        wt_sequences *data;
+        wt_rows rows;
+        wt_recover_fit *fit;
+        double error, scale;
+        CHECK_OK(context, wt_layer_parity(context, BITS, DIM, &teacher));
+        CHECK_OK(context, wt_sequences_new(context, 900, 2, DIM, 1, &data));
+        CHECK_OK(context, wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, 5, 0, data));
+        CHECK_OK(context, wt_rows_make(context, data, &options, 0, 900, &rows));
+        wt_recover_problem problem = wt_recover_problem_of(&rows, BITS);
+        problem.products = 1;
+        CHECK_OK(context, wt_recover_host.begin(context, NULL, &problem, &fit));
+        assert_true(fit->matrix_free);
+        wt_random_normal(wt_stream_for(5, "theta", 0), 0, SIDE, theta);
+        wt_random_sign(wt_stream_for(5, "signs", 0), 0, SIDE, signs);
+        CHECK_OK(context, wt_recover_host.evaluate(context, fit, theta, &error));
+        wt_recover_host.accept(fit);
+        job.step = step;
+        job.lengths = lengths;
+        job.ratios = ratios;
+        CHECK_OK(context, wt_recover_host.linearise(context, fit, NULL, signs, &scale));
+        CHECK_OK(context, wt_recover_host.multiply(context, fit, signs, product[0]));
+        CHECK_OK(context, wt_recover_host.solve(context, fit, &job));
+        assert_true(job.iterations > 0 && fit->matrix_free);
+        size_t products = wt_recover_host.products(fit);
+        if (fails == 1) {
+            atomic_store(&context->allocation_to_fail, 1);
+            assert_int_equal(wt_recover_host.linearise(context, fit, NULL, signs, &scale),
+                             WT_MEMORY);
+            assert_true(atomic_exchange(&context->allocation_to_fail, 0) <= 0);
+        } else {
+            double off = 0, norm = 0;
+            CHECK_OK(context, wt_recover_host.linearise(context, fit, NULL, signs, &scale));
+            assert_false(fit->matrix_free);
+            CHECK_OK(context, wt_recover_host.multiply(context, fit, signs, product[1]));
+            CHECK_OK(context, wt_recover_host.solve(context, fit, &job));
+            assert_true(job.solved && job.iterations == 0);
+            assert_int_equal(wt_recover_host.products(fit), products);
+            for (size_t i = 0; i < SIDE; i++) {
+                off += (product[0][i] - product[1][i]) * (product[0][i] - product[1][i]);
+                norm += product[1][i] * product[1][i];
+            }
+            assert_true(off <= 1e-10 * norm);
+        }
+        wt_recover_host.end(fit);
+        wt_rows_free(&rows);
+        wt_sequences_free(data);
+        wt_layer_free(teacher);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dear_steps_form_the_matrix),
         cmocka_unit_test(a_step_to_nowhere_is_rejected),
         cmocka_unit_test(a_start_nowhere_is_tried_in_vain),
         cmocka_unit_test(equal_columns_end_no_call),

@@ -62,13 +62,21 @@ static bool dense_is_cheaper(const wt_projection *at, size_t side, size_t produc
            (side <= DENSE_MOST && wt_normal_flops(at) < (double)products * wt_jacobian_flops(at));
 }
 
+static wt_status take_matrix(wt_recover_fit *fit) {
+    fit->normal = WT_TAKE(&fit->arena, double, fit->side, fit->side);
+    fit->factor = WT_TAKE(&fit->arena, double, fit->side, fit->side);
+    WT_PASS(fit->arena.status);
+    fit->matrix_free = fit->dear = false;
+    return WT_OK;
+}
+
 /* What steps need beside the places. */
 static wt_status make_room(wt_context *context, const wt_recover_problem *problem,
                            wt_recover_fit *fit) {
     size_t thetas = problem->asked * problem->heads * problem->dim, side = thetas;
     bool factored = problem->rank > 0;
-    fit->matrix_free =
-        factored || problem->products == 0 || !dense_is_cheaper(fit->now, side, problem->products);
+    fit->may_form = !factored && problem->products > 0;
+    fit->matrix_free = !fit->may_form || !dense_is_cheaper(fit->now, side, problem->products);
     if (factored) {
         WT_PASS(wt_factors_new(context, fit->now, problem->rank, &fit->factors));
         side = fit->factors.count;
@@ -84,8 +92,7 @@ static wt_status make_room(wt_context *context, const wt_recover_problem *proble
         fit->direction = WT_TAKE(&fit->arena, double, side);
         fit->product = WT_TAKE(&fit->arena, double, side);
     } else {
-        fit->normal = WT_TAKE(&fit->arena, double, side, side);
-        fit->factor = WT_TAKE(&fit->arena, double, side, side);
+        WT_PASS(take_matrix(fit));
     }
     if (fit->matrix_free && !factored) {
         fit->narrow_in = WT_TAKE(&fit->arena, float, side);
@@ -161,6 +168,8 @@ static wt_status linearise(wt_context *context, wt_recover_fit *fit, const doubl
                            const double *signs, double *scale) {
     const wt_projection *now = fit->now;
     size_t side = fit->side;
+    if (fit->dear)
+        WT_PASS(take_matrix(fit));
     wt_jacobian_look(&fit->jacobian, now);
     if (fit->factors.rank > 0) {
         memcpy(fit->factors.now, factors, fit->factors.count * sizeof *factors);
@@ -219,8 +228,11 @@ static wt_status solve(wt_context *context, wt_recover_fit *fit, wt_recover_step
     size_t side = fit->side, failed;
     step->iterations = 0;
     step->solved = true;
-    if (fit->matrix_free)
-        return wt_host_solve_free(context, fit, step);
+    if (fit->matrix_free) {
+        WT_PASS(wt_host_solve_free(context, fit, step));
+        fit->dear = fit->may_form && dense_is_cheaper(fit->now, side, step->iterations);
+        return WT_OK;
+    }
     memcpy(fit->factor, fit->normal, side * side * sizeof *fit->factor);
     for (size_t i = 0; i < side; i++)
         fit->factor[i * side + i] += step->damping;

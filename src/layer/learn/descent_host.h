@@ -1,5 +1,6 @@
 /* The host's version of device/recover.h. Small problems form and factor J^T P J, large ones use
- * conjugate gradients with products in float. */
+ * conjugate gradients with products in float; those in between until a step takes more products
+ * than the matrix is worth. */
 #ifndef WT_LAYER_LEARN_DESCENT_HOST_H
 #define WT_LAYER_LEARN_DESCENT_HOST_H
 
@@ -24,7 +25,8 @@ struct wt_recover_fit {
     wt_tangent tangent;       /* of that way, where a rank is given */
     wt_factors factors;
     const wt_recover_blocks *blocks; /* there too, once it has been given */
-    bool matrix_free;
+    bool matrix_free, may_form;      /* may the matrix be formed after all? */
+    bool dear;                       /* the last step cost more than its matrix would have */
     size_t side;
     double *normal, *factor;                /* (side, side), of the dense way */
     double *gradient;                       /* (side) */
