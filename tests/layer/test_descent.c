@@ -169,6 +169,32 @@ static void refused_steps_are_few(void **state) {
     wt_sequences_free(data);
 }
 
+/* A head of no use, whose Theta is long, is no head that wants to be infinite. */
+static void a_sharp_head_of_no_use_is_no_misfit(void **state) {
+    wt_context *context = *state;
+    enum { DIM = 4 };
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_recover_report report = WT_SIZED(wt_recover_report);
+    wt_layer *teacher, *start, *layer;
+    wt_sequences *data;
+    draw(context, 1, DIM, 200, 3, &teacher, &data);
+    CHECK_OK(context, wt_layer_new(context, 2, DIM, DIM, &start));
+    memcpy(start->theta, teacher->theta, DIM * DIM * sizeof *start->theta);
+    for (size_t i = 0; i < DIM; i++)
+        start->theta[DIM * DIM + i * DIM + i] = 100;
+    options.heads = 2;
+    options.start = start;
+    options.restarts = 1;
+    CHECK_OK(context, wt_refine(context, data, &options, &layer, &report));
+    assert_string_equal(report.start_from, "given");
+    assert_int_equal(report.verdict, WT_RECOVER_VERDICT_EXACT);
+    wt_layer_free(teacher);
+    wt_layer_free(start);
+    wt_layer_free(layer);
+    wt_sequences_free(data);
+}
+
 /* Where a linear system takes more products than its matrix would cost, the next one has the
  * matrix. Products in float agree with it to 1e-5 of their norm. */
 static void dear_steps_form_the_matrix(void **state) {
@@ -233,6 +259,7 @@ static void dear_steps_form_the_matrix(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sharp_head_of_no_use_is_no_misfit),
         cmocka_unit_test(dear_steps_form_the_matrix),
         cmocka_unit_test(a_step_to_nowhere_is_rejected),
         cmocka_unit_test(a_start_nowhere_is_tried_in_vain),

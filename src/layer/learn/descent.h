@@ -75,8 +75,9 @@ wt_status wt_descent_look(wt_context *context, wt_descent *descent, const wt_pro
  * not finite. */
 wt_status wt_descent_condition(wt_context *context, wt_descent *descent, double *out);
 /* A head whose Theta may be doubled without harm while it attends to single tokens: its size is not
- * determined, the fit wants it infinite. `allowed` is the relative error that is no harm. *head is
- * the first such, or the number of heads; *itself when the token attends to itself. */
+ * determined, the fit wants it infinite. `allowed` is the relative error that is no harm; where
+ * Theta = 0 does none either the head is of no use, and wants nothing. *head is the first such, or
+ * the number of heads; *itself when the token attends to itself. */
 wt_status wt_descent_unbounded(wt_context *context, wt_descent *descent, double allowed,
                                size_t *head, bool *itself);
 /* The condition number as the Lanczos matrix of the last conjugate gradients has it. */

@@ -66,11 +66,16 @@ done:
     return status;
 }
 
-static void scale_head(wt_descent *descent, size_t head, double factor) {
+/* The error with the Theta of one head as many times as long; `theta` is as it stands. */
+static wt_status error_scaled(wt_context *context, wt_descent *descent, const double *theta,
+                              size_t head, double factor, double *out) {
     size_t d = descent->rows->in.dim, width = descent->form.width;
     for (size_t u = 0; u < descent->form.asked; u++)
         for (size_t v = 0; v < d; v++)
-            descent->theta[u * width + head * d + v] *= factor;
+            descent->theta[u * width + head * d + v] = factor * theta[u * width + head * d + v];
+    wt_status status = descent->engine->evaluate(context, descent->fit, descent->theta, out);
+    memcpy(descent->theta, theta, descent->numbers * sizeof *theta);
+    return status;
 }
 
 wt_status wt_descent_unbounded(wt_context *context, wt_descent *descent, double allowed,
@@ -78,23 +83,24 @@ wt_status wt_descent_unbounded(wt_context *context, wt_descent *descent, double 
     size_t heads = descent->form.heads;
     wt_arena arena = wt_arena_start(context, "how sharply heads attend");
     double *square = WT_TAKE(&arena, double, heads), *own = WT_TAKE(&arena, double, heads);
-    double error;
+    double *theta = WT_TAKE(&arena, double, descent->numbers), error;
     wt_status status;
     *head = heads;
     *itself = false;
     WT_TRY(arena.status);
+    memcpy(theta, descent->theta, descent->numbers * sizeof *theta);
     WT_TRY(descent->engine->sharpness(context, descent->fit, square, own));
     for (size_t i = 0; i < heads && *head == heads; i++) {
         if (square[i] < SHARP)
             continue;
-        scale_head(descent, i, 2);
-        status = descent->engine->evaluate(context, descent->fit, descent->theta, &error);
-        scale_head(descent, i, 0.5);
-        WT_TRY(status);
-        if (error <= allowed) {
-            *head = i;
-            *itself = own[i] > SHARP;
-        }
+        WT_TRY(error_scaled(context, descent, theta, i, 2, &error));
+        if (error > allowed)
+            continue;
+        WT_TRY(error_scaled(context, descent, theta, i, 0, &error));
+        if (error <= allowed)
+            continue;
+        *head = i;
+        *itself = own[i] > SHARP;
     }
 done:
     wt_arena_free(&arena);
