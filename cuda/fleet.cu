@@ -159,6 +159,7 @@ static wt_status take_blocks(wt_context *context, wt_fleet *fleet) {
 static wt_status take_memory(wt_context *context, wt_fleet *fleet) {
     size_t left = 0, all = 0;
     fleet_work plan;
+    cuda_trim(fleet->device); /* what the pool keeps is there to be had */
     TRY_CUDA(cudaMemGetInfo(&left, &all), "asking for its memory");
     while (fleet->chunk > 1 &&
            fleet_chunk_bytes(fleet->shape, fleet->chunk, NULL, &plan) > left / 2)
@@ -362,18 +363,22 @@ static wt_status judge_chunk(wt_context *context, wt_fleet *fleet, size_t count,
     size_t windows = (samples + WT_FLEET_COUNTED - 1) / WT_FLEET_COUNTED;
     size_t rows = (size_t)fleet->shape.rows / WT_FLEET_COUNTED * WT_FLEET_COUNTED;
     uint32_t *counts = (uint32_t *)fleet->counts.data;
-    call.work.ones = (const fleet_one *)fleet->ones.data;
-    for (size_t first = 0; first < samples; first += rows) {
+    size_t turn = 0;
+    for (size_t first = 0; first < samples; first += rows, turn = (turn + 1) % MOST_STEPS) {
         size_t some = samples - first < rows ? samples - first : rows;
+        fleet_one *ones = (fleet_one *)fleet->ones.data + turn * count;
+        if (turn == 0 && first > 0)
+            CUDA_PASS(wait_for(context, fleet, "judging")); /* the orders are written anew */
         for (size_t i = 0; i < count; i++) {
-            fleet_one *one = &fleet->orders[i];
+            fleet_one *one = &fleet->orders[turn * count + i];
             *one = fleet_one{};
             one->slot = (int)orders[i].slot;
             one->samples = (int)some;
             one->first = orders[i].first + first;
         }
-        CUDA_PASS(copy_in(context, fleet, fleet->ones.data, fleet->orders.data(),
-                          count * sizeof(fleet_one)));
+        CUDA_PASS(
+            copy_in(context, fleet, ones, &fleet->orders[turn * count], count * sizeof(fleet_one)));
+        call.work.ones = ones;
         call.most = (int)some;
         fleet_draw(call, true);
         if (first == 0 && call.shape.kind == FLEET_TRANSFORMER)
@@ -387,7 +392,6 @@ static wt_status judge_chunk(wt_context *context, wt_fleet *fleet, size_t count,
         else
             fleet_head_judge(call);
         fleet_count(call, counts, (int)windows, (int)(first / WT_FLEET_COUNTED));
-        CUDA_PASS(wait_for(context, fleet, "judging")); /* the orders are written anew */
     }
     TRY_CUDA(cudaMemcpyAsync(out, counts, count * windows * sizeof *counts, cudaMemcpyDeviceToHost,
                              fleet->stream),

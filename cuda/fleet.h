@@ -141,7 +141,7 @@ static inline fleet_matrix fleet_slope(const fleet_call &call, int tensor, int l
 static inline dim3 fleet_row_grid(const fleet_call &call, int rows) {
     return dim3((unsigned)((rows + 3) / 4), (unsigned)call.count);
 }
-enum { FLEET_ROW_THREADS = 128 };
+enum { FLEET_ROW_THREADS = 128, FLEET_MOST_STRIDE = 128 };
 
 /* ---- products (fleet_product.cu): out (samples, columns) = a (samples, inner) b, b^T;
  * slope (inner, columns) = a^T b over the samples, or over so many rows; fixed orders ---- */

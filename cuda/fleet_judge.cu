@@ -105,9 +105,19 @@ static __global__ void table_sums(const fleet_shape shape, const fleet_work work
     }
 }
 
+/* Threads, and shared memory, of add_samples. */
+static constexpr int quads_of(int stride) {
+    return 4 + stride / 4;
+}
+static constexpr int bytes_of(int stride) {
+    return (2 * PLACES + FOURS * PATTERNS) * quads_of(stride) * (int)sizeof(float4) +
+           ACROSS * EACH * (int)sizeof(uint16_t);
+}
+
 /* Sums of 256 samples: a thread has four columns of EACH samples. Shared: the rows of PLACES
  * positions, their patterns, and the patterns of the samples. */
-static __global__ void add_samples(const fleet_shape shape, const fleet_work work, int rows) {
+static __global__ void __launch_bounds__(quads_of(FLEET_MOST_STRIDE) * ACROSS)
+    add_samples(const fleet_shape shape, const fleet_work work, int rows) {
     extern __shared__ float4 memory[];
     int b = blockIdx.y, first = blockIdx.x * ACROSS * EACH, quads = 4 + shape.stride / 4;
     float4 *table = memory, *patterns = table + 2 * PLACES * quads;
@@ -237,14 +247,14 @@ void fleet_transformer_tables(const fleet_call &call) {
 void fleet_transformer_judge(const fleet_call &call) {
     const fleet_shape &shape = call.shape;
     const fleet_work &work = call.work;
-    int quads = 4 + shape.stride / 4, rows = call.most;
+    int quads = quads_of(shape.stride), rows = call.most;
     unsigned count = (unsigned)call.count,
              blocks = (unsigned)((rows + ACROSS * EACH - 1) / (ACROSS * EACH));
-    int bytes = (2 * PLACES + FOURS * PATTERNS) * quads * (int)sizeof(float4) +
-                ACROSS * EACH * (int)sizeof(uint16_t);
-    (void)cudaFuncSetAttribute(add_samples, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    add_samples<<<dim3(blocks, count), (unsigned)(quads * ACROSS), (size_t)bytes, call.stream>>>(
-        shape, work, rows);
+    /* the limit holds for all threads, and a smaller one would take room from another's launch */
+    (void)cudaFuncSetAttribute(add_samples, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               bytes_of(FLEET_MOST_STRIDE));
+    add_samples<<<dim3(blocks, count), (unsigned)(quads * ACROSS), (size_t)bytes_of(shape.stride),
+                  call.stream>>>(shape, work, rows);
     add_alone<<<dim3((unsigned)((rows + 3) / 4), count), 128, 0, call.stream>>>(shape, work, rows);
     divide<<<dim3((unsigned)((rows * shape.stride + 1023) / 1024), count), 256, 0, call.stream>>>(
         shape, work, rows);

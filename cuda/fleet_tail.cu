@@ -125,7 +125,7 @@ static __global__ void middle_back(const fleet_shape shape, const fleet_work wor
 }
 
 static dim3 many(const fleet_call &call, int rows) {
-    int blocks = (rows * call.shape.wide + 1023) / 1024;
+    int64_t blocks = ((int64_t)rows * call.shape.wide + 1023) / 1024;
     return dim3((unsigned)(blocks < 1 ? 1 : blocks), (unsigned)call.count);
 }
 

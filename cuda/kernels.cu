@@ -311,8 +311,9 @@ static size_t group_of(size_t room) {
 template <bool BIAS> static wt_status launch(cuda_lane *lane, tile_job job) {
     size_t shared = sizeof(tile_room) + job.group_a * job.group_b * sizeof(double);
     size_t end = job.end, most = MOST_TILES * job.group_a;
+    /* the limit holds for all threads, and a smaller one would take room from another's launch */
     LANE(cudaFuncSetAttribute(make_tiles<BIAS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              (int)shared));
+                              (int)(sizeof(tile_room) + SIDE * SIDE * sizeof(double))));
     size_t across = (job.b.samples + job.group_b - 1) / job.group_b;
     for (size_t begin = job.begin; begin < end; begin += most) {
         job.begin = begin;

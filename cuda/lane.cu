@@ -5,7 +5,7 @@
 
 /* Work space of cuBLAS, as large as it takes by itself on Hopper. */
 #define WORKSPACE ((size_t)32 << 20)
-/* Blocks from here on do not stay in the pool: a matrix of that size is made once. */
+/* Larger blocks do not stay in the pool: a matrix of that size is made once. */
 #define LARGE        ((size_t)4 << 30)
 #define MOST_DEVICES 64
 
@@ -43,7 +43,7 @@ static wt_status make(cuda_lane *lane) {
     LANE(cudaEventCreateWithFlags(&lane->moved, cudaEventDisableTiming));
     LANE(cublasCreate(&lane->blas));
     LANE(cublasSetStream(lane->blas, lane->stream));
-    LANE(cudaMalloc(&lane->workspace, WORKSPACE));
+    LANE(cuda_malloc(lane->device, WORKSPACE, &lane->workspace));
     LANE(cublasSetWorkspace(lane->blas, lane->workspace, WORKSPACE));
     LANE(cusolverDnCreate(&lane->solver));
     LANE(cusolverDnSetStream(lane->solver, lane->stream));
@@ -107,6 +107,7 @@ wt_status lane_take(wt_context *context, wt_device *device, cuda_lane **out) {
 void lane_give(cuda_lane *lane) {
     if (lane == NULL)
         return;
+    (void)cudaStreamSynchronize(lane->stream); /* after a failure copies may be on their way */
     cuda_lane **rest = &at_rest[index_of(lane->device)];
     busy.lock();
     lane->next = *rest;
@@ -122,6 +123,7 @@ wt_status lane_change(cuda_lane *lane) {
     lane->aside = swap;
     LANE(cublasSetStream(lane->blas, lane->stream));
     LANE(cublasSetWorkspace(lane->blas, lane->workspace, WORKSPACE)); /* a new stream drops it */
+    LANE(cusolverDnSetStream(lane->solver, lane->stream));
     return WT_OK;
 }
 
@@ -131,24 +133,20 @@ wt_status lane_finish(cuda_lane *lane, const char *what) {
 }
 
 static cudaError_t allocate(cuda_lane *lane, size_t bytes, void **out) {
-    if (bytes >= LARGE)
-        return cudaMalloc(out, bytes);
+    if (bytes > LARGE)
+        return cuda_malloc(lane->device, bytes, out);
+    cudaError_t error = cudaMallocAsync(out, bytes == 0 ? 1 : bytes, lane->stream);
+    if (error != cudaErrorMemoryAllocation)
+        return error;
+    cuda_trim(lane->device);
     return cudaMallocAsync(out, bytes == 0 ? 1 : bytes, lane->stream);
 }
 
 wt_status lane_allocate(cuda_lane *lane, size_t bytes, const char *what, void **out) {
     wt_device *device = lane->device;
-    cudaMemPool_t pool;
     *out = NULL;
     CUDA_PASS(device->services->hold(lane->context, device, bytes, what));
     cudaError_t error = allocate(lane, bytes, out);
-    if (error == cudaErrorMemoryAllocation) { /* what the pool keeps may be in the way */
-        (void)cudaGetLastError();
-        (void)cudaStreamSynchronize(lane->stream);
-        if (cudaDeviceGetDefaultMemPool(&pool, index_of(device)) == cudaSuccess)
-            (void)cudaMemPoolTrimTo(pool, 0);
-        error = allocate(lane, bytes, out);
-    }
     if (error == cudaSuccess)
         return WT_OK;
     *out = NULL;
@@ -157,7 +155,7 @@ wt_status lane_allocate(cuda_lane *lane, size_t bytes, const char *what, void **
 }
 
 void lane_release(cuda_lane *lane, void *data, size_t bytes) {
-    if (bytes >= LARGE) {
+    if (bytes > LARGE) {
         (void)cudaStreamSynchronize(lane->stream);
         (void)cudaFree(data);
     } else {

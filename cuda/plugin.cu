@@ -23,11 +23,27 @@ wt_status cuda_enter(wt_context *context, const wt_device *device) {
     return cuda_check(context, device, cudaSetDevice(index), "choosing the GPU");
 }
 
+void cuda_trim(const wt_device *device) {
+    cudaMemPool_t pool;
+    (void)cudaGetLastError();
+    (void)cudaDeviceSynchronize(); /* what other lanes gave back comes free with their work */
+    if (cudaDeviceGetDefaultMemPool(&pool, (int)(size_t)device->state) == cudaSuccess)
+        (void)cudaMemPoolTrimTo(pool, 0);
+}
+
+cudaError_t cuda_malloc(const wt_device *device, size_t bytes, void **out) {
+    cudaError_t error = cudaMalloc(out, bytes == 0 ? 1 : bytes);
+    if (error != cudaErrorMemoryAllocation)
+        return error;
+    cuda_trim(device);
+    return cudaMalloc(out, bytes == 0 ? 1 : bytes);
+}
+
 wt_status cuda_take(wt_context *context, wt_device *device, size_t bytes, const char *what,
                     cuda_block *out) {
     *out = cuda_block{NULL, 0};
     CUDA_PASS(device->services->hold(context, device, bytes, what));
-    cudaError_t error = cudaMalloc(&out->data, bytes == 0 ? 1 : bytes);
+    cudaError_t error = cuda_malloc(device, bytes, &out->data);
     if (error == cudaSuccess) {
         out->bytes = bytes;
         return WT_OK;

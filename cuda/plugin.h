@@ -25,6 +25,10 @@ wt_status cuda_fail(wt_context *context, const wt_device *device, const char *wh
 /* WT_MEMORY with the bytes after an allocation that failed for want of them. */
 wt_status cuda_refuse(wt_context *context, const wt_device *device, cudaError_t error, size_t bytes,
                       const char *what);
+/* Gives back what the device's pool keeps, once all work there is done. */
+void cuda_trim(const wt_device *device);
+/* With that, where the memory does not do. */
+cudaError_t cuda_malloc(const wt_device *device, size_t bytes, void **out);
 /* Makes the device that of the calling thread. */
 wt_status cuda_enter(wt_context *context, const wt_device *device);
 

@@ -138,14 +138,17 @@ static wt_status add_rows(wt_context *context, wt_ridge_system *system, const wt
     CUDA_PASS(lane_enter(context, lane));
     if (system->ended) /* a factor may stand where rows are added */
         CUDA_PASS(system_restore(system, 0, f));
-    CUDA_PASS(make_slab(system, rows, &phi));
     CUDA_PASS(labels.load(lane, y, n * q, "labels"));
+    CUDA_PASS(make_slab(system, rows, &phi));
+    LANE(cudaEventRecord(lane->moved, lane->stream));
     LANE(cublasDsyrk_64(lane->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, f, n, &one, phi.data, f,
                         system->ended ? &norm : &one, system->a.data, f));
     system->ended = false;
     LANE(cublasDgemm_64(lane->blas, CUBLAS_OP_N, CUBLAS_OP_T, q, f, n, &scale, labels.data, q,
                         phi.data, f, &one, system->moment.data, q));
-    return lane_check(lane, cudaGetLastError(), "the normal matrix");
+    CUDA_PASS(lane_check(lane, cudaGetLastError(), "the normal matrix"));
+    /* the caller's rows have been read; the products go on */
+    return lane_check(lane, cudaEventSynchronize(lane->moved), "a slab of features");
 }
 
 static wt_status end_rows(wt_context *context, wt_ridge_system *system, double *moment,

@@ -69,14 +69,15 @@ static wt_status hold(wt_context *context, wt_device *device, size_t bytes, cons
     const wt_context *whole = context;
     while (whole->parent != NULL) /* workers share what the device has */
         whole = whole->parent;
-    size_t before = atomic_fetch_add(&of->used, bytes), budget = wt_context_memory(whole);
+    size_t before = atomic_load(&of->used), budget = wt_context_memory(whole);
     bool limited = budget > 0 && budget < device->memory;
     size_t most = limited ? budget : device->memory;
-    if (before <= most && bytes <= most - before) {
-        raise_peak(of, before + bytes);
-        return WT_OK;
-    }
-    atomic_fetch_sub(&of->used, bytes);
+    /* what is refused is never seen by others */
+    while (before <= most && bytes <= most - before)
+        if (atomic_compare_exchange_weak(&of->used, &before, before + bytes)) {
+            raise_peak(of, before + bytes);
+            return WT_OK;
+        }
     char wanted[WT_BYTES_TEXT], used[WT_BYTES_TEXT], limit[WT_BYTES_TEXT];
     return wt_fail(context, WT_MEMORY, "%s needs %s on %s, with %s in use there and %s %s", what,
                    wt_bytes_format(bytes, wanted), device->name, wt_bytes_format(before, used),
