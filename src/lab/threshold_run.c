@@ -178,6 +178,7 @@ static wt_status save(void *user) {
 wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
     const wt_threshold_spec *setting = &threshold->setting;
     rounds all = {.threshold = threshold,
+                  .what = "trials",
                   .engine = {.context = context, .what = all.what},
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */

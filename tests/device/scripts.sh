@@ -21,5 +21,6 @@ export WATTLE="$2" PYTHON=false
 refuses "$1/bench/gpu/run"
 refuses "$1/bench/gpu/recover"
 refuses "$1/scripts/and-grid" "$folder/grid.db" 5 "$2"
+refuses "$1/scripts/long-curves" "$folder/curves.db" 5 "$2"
 refuses "$1/scripts/growth" "$folder/growth" 5 25 "$2"
 exit "$faults"
