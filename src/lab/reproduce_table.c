@@ -172,7 +172,7 @@ static const wt_reproduction_sweep table[] = {
      "experiment=recover tokens=boolean,gaussian dim=8 length=4 heads=2,4 "
      "samples-ratio=1,1.5,2,2.5,3,4,5,10 method=refine,adam reps=20"},
     {"recover", "paper", "hard instances",
-     "experiment=recover parity=1,2,3,4,5 dim-ratio=2 length=2 samples-ratio=10 goal=1e-6 "
+     "experiment=recover parity=1,2,3,4,5,6 dim-ratio=2 length=2 samples-ratio=10 goal=1e-6 "
      "restarts=100 reps=20"},
     {"recover", "paper", "sculpt",
      SCULPT "heads=2 dim=6 samples-ratio=100 degenerate=no,zero-sum,equal-w reps=100"},
