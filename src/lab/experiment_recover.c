@@ -330,8 +330,8 @@ const wt_experiment wt_experiment_recover = {
     .summary = "whether a random attention layer is recovered from examples",
     /* 6: a preconditioner and other damping where a rank is given; forms that are to be found are
      * told by questions, or looked for with few heads first
-     * 7: after a step that took more products than its matrix would, the matrix is formed; a head of
-     * no use is no sign of another class */
+     * 7: after a step that took more products than its matrix would, the matrix is formed; a head
+     * of no use is no sign of another class */
     .result_version = 7,
     .parameters = fields,
     .parameter_count = FIELDS,
