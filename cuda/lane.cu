@@ -134,11 +134,7 @@ wt_status lane_finish(cuda_lane *lane, const char *what) {
 
 static cudaError_t allocate(cuda_lane *lane, size_t bytes, void **out) {
     if (bytes > LARGE)
-        return cuda_malloc(lane->device, bytes, out);
-    cudaError_t error = cudaMallocAsync(out, bytes == 0 ? 1 : bytes, lane->stream);
-    if (error != cudaErrorMemoryAllocation)
-        return error;
-    cuda_trim(lane->device);
+        return cudaMalloc(out, bytes);
     return cudaMallocAsync(out, bytes == 0 ? 1 : bytes, lane->stream);
 }
 
@@ -147,6 +143,10 @@ wt_status lane_allocate(cuda_lane *lane, size_t bytes, const char *what, void **
     *out = NULL;
     CUDA_PASS(device->services->hold(lane->context, device, bytes, what));
     cudaError_t error = allocate(lane, bytes, out);
+    if (error == cudaErrorMemoryAllocation) {
+        cuda_trim(device);
+        error = allocate(lane, bytes, out);
+    }
     if (error == cudaSuccess)
         return WT_OK;
     *out = NULL;

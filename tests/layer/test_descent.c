@@ -1,5 +1,6 @@
-/* Theta at which nothing can be computed: a step there is rejected, a start there is one that found
- * nothing, and only what is no matter of numbers ends the call. */
+/* Descents. Theta at which nothing can be computed: a step there is rejected, a start there is one
+ * that found nothing, and only what is no matter of numbers ends the call. What steps cost, and
+ * what is said of a head that is of no use. */
 #include "layer/learn/descent.h"
 #include "layer/learn/descent_host.h"
 
@@ -172,17 +173,17 @@ static void refused_steps_are_few(void **state) {
 /* A head of no use, whose Theta is long, is no head that wants to be infinite. */
 static void a_sharp_head_of_no_use_is_no_misfit(void **state) {
     wt_context *context = *state;
-    enum { DIM = 4 };
+    enum { SHORT = 4 };
     wt_recover_options options;
     WT_INIT(wt_recover_options, &options);
     wt_recover_report report = WT_SIZED(wt_recover_report);
     wt_layer *teacher, *start, *layer;
     wt_sequences *data;
-    draw(context, 1, DIM, 200, 3, &teacher, &data);
-    CHECK_OK(context, wt_layer_new(context, 2, DIM, DIM, &start));
-    memcpy(start->theta, teacher->theta, DIM * DIM * sizeof *start->theta);
-    for (size_t i = 0; i < DIM; i++)
-        start->theta[DIM * DIM + i * DIM + i] = 100;
+    draw(context, 1, SHORT, 200, 3, &teacher, &data);
+    CHECK_OK(context, wt_layer_new(context, 2, SHORT, SHORT, &start));
+    memcpy(start->theta, teacher->theta, SHORT * SHORT * sizeof *start->theta);
+    for (size_t i = 0; i < SHORT; i++)
+        start->theta[SHORT * SHORT + i * SHORT + i] = 100;
     options.heads = 2;
     options.start = start;
     options.restarts = 1;
@@ -195,72 +196,92 @@ static void a_sharp_head_of_no_use_is_no_misfit(void **state) {
     wt_sequences_free(data);
 }
 
-/* Where a linear system takes more products than its matrix would cost, the next one has the
- * matrix. Products in float agree with it to 1e-5 of their norm. */
+enum { BITS = 4, DIM = 9, SIDE = BITS * DIM * DIM };
+
+/* A parity, at some place, whose linear system takes more products than its matrix would cost. */
+typedef struct {
+    wt_sequences *data;
+    wt_rows rows;
+    wt_recover_fit *fit;
+    wt_recover_step job;
+    double theta[SIDE], signs[SIDE], step[SIDE], lengths[600], ratios[600], product[SIDE];
+    double scale;
+} dear;
+
+static void open_dear(wt_context *context, dear *of) {
+    wt_recover_options options;
+    WT_INIT(wt_recover_options, &options);
+    wt_layer *teacher;
+    double error;
+    CHECK_OK(context, wt_layer_parity(context, BITS, DIM, &teacher));
+    CHECK_OK(context, wt_sequences_new(context, 900, 2, DIM, 1, &of->data));
+    CHECK_OK(context, wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, 5, 0, of->data));
+    wt_layer_free(teacher);
+    CHECK_OK(context, wt_rows_make(context, of->data, &options, 0, 900, &of->rows));
+    wt_recover_problem problem = wt_recover_problem_of(&of->rows, BITS);
+    problem.products = 1;
+    CHECK_OK(context, wt_recover_host.begin(context, NULL, &problem, &of->fit));
+    assert_true(of->fit->matrix_free);
+    wt_random_normal(wt_stream_for(5, "theta", 0), 0, SIDE, of->theta);
+    wt_random_sign(wt_stream_for(5, "signs", 0), 0, SIDE, of->signs);
+    CHECK_OK(context, wt_recover_host.evaluate(context, of->fit, of->theta, &error));
+    wt_recover_host.accept(of->fit);
+    of->job = (wt_recover_step){.damping = 1e-9,
+                                .tolerance = 1e-6,
+                                .most = 600,
+                                .step = of->step,
+                                .lengths = of->lengths,
+                                .ratios = of->ratios};
+    CHECK_OK(context, wt_recover_host.linearise(context, of->fit, NULL, of->signs, &of->scale));
+    CHECK_OK(context, wt_recover_host.multiply(context, of->fit, of->signs, of->product));
+    CHECK_OK(context, wt_recover_host.solve(context, of->fit, &of->job));
+    assert_true(of->job.iterations > 0 && of->fit->matrix_free);
+}
+
+static void close_dear(dear *of) {
+    wt_recover_host.end(of->fit);
+    wt_rows_free(&of->rows);
+    wt_sequences_free(of->data);
+}
+
+/* The next system has the matrix. Products in float agree with it to 1e-5 of their norm. */
 static void dear_steps_form_the_matrix(void **state) {
     wt_context *context = *state;
-    enum { BITS = 4, DIM = 9, SIDE = BITS * DIM * DIM };
-    static double theta[SIDE], signs[SIDE], step[SIDE], lengths[600], ratios[600];
-    static double product[2][SIDE];
-    for (int fails = 0; fails < 2; fails++) {
-        wt_recover_step job = {.damping = 1e-9, .tolerance = 1e-6, .most = 600};
-        wt_recover_options options;
-        WT_INIT(wt_recover_options, &options);
-        wt_layer *teacher;
-        wt_sequences *data;
-        wt_rows rows;
-        wt_recover_fit *fit;
-        double error, scale;
-        CHECK_OK(context, wt_layer_parity(context, BITS, DIM, &teacher));
-        CHECK_OK(context, wt_sequences_new(context, 900, 2, DIM, 1, &data));
-        CHECK_OK(context, wt_layer_draw(context, teacher, WT_LAW_BOOLEAN, 1, 0, 5, 0, data));
-        CHECK_OK(context, wt_rows_make(context, data, &options, 0, 900, &rows));
-        wt_recover_problem problem = wt_recover_problem_of(&rows, BITS);
-        problem.products = 1;
-        CHECK_OK(context, wt_recover_host.begin(context, NULL, &problem, &fit));
-        assert_true(fit->matrix_free);
-        wt_random_normal(wt_stream_for(5, "theta", 0), 0, SIDE, theta);
-        wt_random_sign(wt_stream_for(5, "signs", 0), 0, SIDE, signs);
-        CHECK_OK(context, wt_recover_host.evaluate(context, fit, theta, &error));
-        wt_recover_host.accept(fit);
-        job.step = step;
-        job.lengths = lengths;
-        job.ratios = ratios;
-        CHECK_OK(context, wt_recover_host.linearise(context, fit, NULL, signs, &scale));
-        CHECK_OK(context, wt_recover_host.multiply(context, fit, signs, product[0]));
-        CHECK_OK(context, wt_recover_host.solve(context, fit, &job));
-        assert_true(job.iterations > 0 && fit->matrix_free);
-        size_t products = wt_recover_host.products(fit);
-        if (fails == 1) {
-            atomic_store(&context->allocation_to_fail, 1);
-            assert_int_equal(wt_recover_host.linearise(context, fit, NULL, signs, &scale),
-                             WT_MEMORY);
-            assert_true(atomic_exchange(&context->allocation_to_fail, 0) <= 0);
-        } else {
-            double off = 0, norm = 0;
-            CHECK_OK(context, wt_recover_host.linearise(context, fit, NULL, signs, &scale));
-            assert_false(fit->matrix_free);
-            CHECK_OK(context, wt_recover_host.multiply(context, fit, signs, product[1]));
-            CHECK_OK(context, wt_recover_host.solve(context, fit, &job));
-            assert_true(job.solved && job.iterations == 0);
-            assert_int_equal(wt_recover_host.products(fit), products);
-            for (size_t i = 0; i < SIDE; i++) {
-                off += (product[0][i] - product[1][i]) * (product[0][i] - product[1][i]);
-                norm += product[1][i] * product[1][i];
-            }
-            assert_true(off <= 1e-10 * norm);
-        }
-        wt_recover_host.end(fit);
-        wt_rows_free(&rows);
-        wt_sequences_free(data);
-        wt_layer_free(teacher);
+    static dear of;
+    static double product[SIDE];
+    double off = 0, norm = 0;
+    open_dear(context, &of);
+    size_t products = wt_recover_host.products(of.fit);
+    CHECK_OK(context, wt_recover_host.linearise(context, of.fit, NULL, of.signs, &of.scale));
+    assert_false(of.fit->matrix_free);
+    CHECK_OK(context, wt_recover_host.multiply(context, of.fit, of.signs, product));
+    CHECK_OK(context, wt_recover_host.solve(context, of.fit, &of.job));
+    assert_true(of.job.solved && of.job.iterations == 0);
+    assert_int_equal(wt_recover_host.products(of.fit), products);
+    for (size_t i = 0; i < SIDE; i++) {
+        off += (of.product[i] - product[i]) * (of.product[i] - product[i]);
+        norm += product[i] * product[i];
     }
+    assert_true(off <= 1e-10 * norm);
+    close_dear(&of);
+}
+
+static void no_memory_for_the_matrix_ends_the_call(void **state) {
+    wt_context *context = *state;
+    static dear of;
+    open_dear(context, &of);
+    atomic_store(&context->allocation_to_fail, 1);
+    assert_int_equal(wt_recover_host.linearise(context, of.fit, NULL, of.signs, &of.scale),
+                     WT_MEMORY);
+    assert_true(atomic_exchange(&context->allocation_to_fail, 0) <= 0);
+    close_dear(&of);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sharp_head_of_no_use_is_no_misfit),
         cmocka_unit_test(dear_steps_form_the_matrix),
+        cmocka_unit_test(no_memory_for_the_matrix_ends_the_call),
         cmocka_unit_test(a_step_to_nowhere_is_rejected),
         cmocka_unit_test(a_start_nowhere_is_tried_in_vain),
         cmocka_unit_test(equal_columns_end_no_call),

@@ -1,6 +1,6 @@
 # The plugin for GPUs on processors: its own sources, with CUDA's launches in another form (rewrite.sed)
-# and the host's BLAS in place of CUDA's libraries. In the sanitize build it is what memory errors of kernels show in.
-# The sanitizers of C's compiler are wanted: so its brother is.
+# and the host's BLAS in place of CUDA's libraries. In the sanitize build memory errors of kernels show.
+# The compiler of C++ is of the same family as that of C, whose sanitizers it shares.
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
   find_program(WATTLE_CXX clang++)
 else()

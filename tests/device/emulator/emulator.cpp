@@ -235,7 +235,7 @@ void run_grid(dim3 grid, dim3 block, size_t shared, const std::function<void()> 
     for (size_t i = 0; i < threads; i++)
         here.fibers[i]->index = uint3{(unsigned)(i % block.x), (unsigned)(i / block.x % block.y),
                                       (unsigned)(i / block.x / block.y)};
-    here.shared.resize(shared);
+    here.shared = std::vector<char>(shared); /* no larger than asked for, for the sanitizers */
     here.body = &body;
     blockDim = block;
     gridDim = grid;
